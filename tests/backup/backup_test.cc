@@ -1,4 +1,4 @@
-// Backups of directories at rest, and the clusters that are made of them, judged by what these answer.
+// Backups of directories at rest, and the clusters made from them, judged by what these answer.
 #include <set>
 
 #include "coordkit/inspect.h"
@@ -16,7 +16,7 @@ std::string sentence(const absl::Status& status) { return std::string(sentence_o
 
 class BackupTest : public ::testing::Test {
  protected:
-  // One replica, stopped again: its directory, and where the backup goes.
+  // Runs one replica and stops it again: its directory, and where the backup goes.
   void fill(int keys) {
     ASSERT_NO_FATAL_FAILURE(former.open(busy(former.options(1))));
     ASSERT_THAT(former[1].wait_ready(kPatience), IsOk());
@@ -59,7 +59,7 @@ TEST_F(BackupTest, INV_L04_TokensAndRevisionsOfTheNewClusterAreAboveAllOfTheForm
   }
   former.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
-  // What the backup does not know of: the former cluster went on.
+  // What the backup does not know of: the old cluster continued.
   ASSERT_NO_FATAL_FAILURE(former.open(busy(former.options(1))));
   ASSERT_THAT(former[1].wait_ready(kPatience), IsOk());
   const Revision last = former[1].put("later", "lost")->revision;
@@ -151,7 +151,7 @@ TEST_F(BackupTest, ANewMemberIsSentTheRestoredState) {
   expect_keys(restored[2], 30);
 }
 
-// The former member answers at an address that the new cluster names, with its old directory.
+// The old member answers at an address that the new cluster names, with its old directory.
 TEST_F(BackupTest, AFormerMemberCannotTakeANewOnesPlace) {
   ASSERT_NO_FATAL_FAILURE(fill(10));
   former.close(1);
@@ -161,7 +161,7 @@ TEST_F(BackupTest, AFormerMemberCannotTakeANewOnesPlace) {
   ASSERT_NO_FATAL_FAILURE(restored.open(1));
   ReplicaOptions old = restored.options(2);
   old.data_dir = directory();
-  old.id = 1;  // as the directory has it
+  old.id = 1;  // as in the directory
   old.listen = restored.members()[1].address;
   const auto impostor = Replica::open(std::move(old));
   ASSERT_THAT(impostor.status(), IsOk());
@@ -234,7 +234,7 @@ TEST_F(BackupTest, ATokenBaseBelowWhatWasGrantedIsRefused) {
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster restored(1);
   RestoreOptions wishes = restored.wishes();
-  wishes.token_base = grant->token().value() - 1;  // as a clock that is behind would say
+  wishes.token_base = grant->token().value() - 1;  // as from a clock that is behind
   const absl::Status refused = restore_backup(file, wishes).status();
   EXPECT_THAT(refused, Is(Reason::InvalidArgument));
   EXPECT_THAT(sentence(refused), HasSubstr("clock"));

@@ -55,7 +55,7 @@ TEST(BackupFormatTest, ManyChunksAreReadInTheirOrderOnly) {
   EXPECT_THAT(backup::read_backup(file, collect).status(), IsOk());
   EXPECT_EQ(found, many);
 
-  // The second and the third chunk change places: ten rows of 100,000 bytes each, and what stands before them.
+  // The second and the third chunk swap places: ten rows of 100,000 bytes each, and what precedes them.
   std::string bytes = read_file(file);
   const size_t chunk = 16 + 10 * (8 + 7 + 100'000);
   const size_t first = 88 + 1 + 8;

@@ -1,4 +1,4 @@
-// What is said of directories that real replicas left behind, sound and spoiled in every way that a disk or a hand can.
+// The report on directories that real replicas left behind, intact and damaged in every way that a disk or a hand can.
 #include "coordkit/inspect.h"
 
 #include <sys/stat.h>
@@ -113,8 +113,8 @@ TEST_F(InspectTest, ACopyWithoutRoomOrPlaceIsRefusedWithTheReason) {
   EXPECT_THAT(std::string(report.status().message()), HasSubstr("No such file"));
 }
 
-// What was acknowledged before the copy was begun is in it; what problems a copy has are called doubtful, and a last one, when
-// nobody writes any more, has none.
+// What was acknowledged before the copy was begun is in it; problems of a copy are called doubtful, and a last one, with
+// no writer left, has none.
 TEST_F(InspectTest, ACopyUnderLoadHoldsWhatWasAcknowledgedBefore) {
   ASSERT_NO_FATAL_FAILURE(fill(10));
   const Folder temporary;
@@ -188,7 +188,7 @@ TEST_F(InspectTest, MissingFilesAreNamed) {
   EXPECT_THAT(look().problems, IsEmpty());
 }
 
-// One spoiled file at a time. Whatever was done to it, the answer is a sentence, or the truth.
+// One damaged file at a time. Whatever was done to it, the answer is a sentence, or the truth.
 class SpoiledDirectoryTest : public InspectTest {
  protected:
   void SetUp() override {
@@ -215,7 +215,7 @@ class SpoiledDirectoryTest : public InspectTest {
     EXPECT_THAT(taken.status(), IsOk());
     if (taken.ok() && taken->applied == info.applied) {
       EXPECT_EQ(read_file(made), read_file(truth)) << "another state after the same entry";
-    } else {  // what no mark lay behind looks like a write that a crash cut short
+    } else {  // without a mark behind it, it looks like a write cut short by a crash
       EXPECT_TRUE(file.parent_path().filename() == "log");
       EXPECT_TRUE(taken.ok() && taken->applied.index < info.applied.index);
     }
@@ -236,7 +236,7 @@ class SpoiledDirectoryTest : public InspectTest {
     try_one(file, "removed", [&](const std::string&) { fs::remove(file); });
     try_one(file, "emptied", [&](const std::string&) { write_file(file, ""); });
     for (int i = 0; i < places && bytes != 0; ++i) {
-      const uint64_t reach = i % 2 == 0 ? bytes : std::min<uint64_t>(bytes, 64 << 10);  // most of what counts lies in front
+      const uint64_t reach = i % 2 == 0 ? bytes : std::min<uint64_t>(bytes, 64 << 10);  // most of what matters is at the front
       const uint64_t at = draw() % reach;
       try_one(file, "a bit at " + std::to_string(at), [&](std::string flipped) {
         flipped[at] = static_cast<char>(flipped[at] ^ (1 << (at % 8)));

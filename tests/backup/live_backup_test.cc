@@ -1,4 +1,4 @@
-// Backups of replicas at work, and the clusters that are made of them.
+// Backups of running replicas, and the clusters made from them.
 #include <atomic>
 #include <thread>
 
@@ -15,7 +15,7 @@ class LiveBackupTest : public ::testing::Test {
   const std::string file = folder.path() / "backup";
 };
 
-// Writes keys one after the other on one replica until it is told to stop; a key is counted when it is acknowledged.
+// Writes keys one after the other on one replica until stopped; a key is counted when it is acknowledged.
 class Writer {
  public:
   explicit Writer(Replica& replica, int first = 0) : acknowledged_(first), thread_([this, &replica] { run(replica); }) {}
@@ -39,7 +39,7 @@ class Writer {
   std::thread thread_;
 };
 
-// How many of key-0, key-1, ... are there; the first that is missing ends it.
+// How many of key-0, key-1, ... exist; the first missing one ends it.
 int keys_of(Replica& replica) {
   int count = 0;
   while (true) {
@@ -95,7 +95,7 @@ TEST_F(LiveBackupTest, INV_L04_ARestoredClusterEndsTheSessionsAndGrantsAboveAllT
   ASSERT_NO_FATAL_FAILURE(restored.open_all());
   auto next = restored[3].open_session({.ttl = 10s, .timeout = kPatience});
   ASSERT_THAT(next.status(), IsOk());
-  auto again = next->acquire("billing", {.timeout = kPatience});  // once the former session's TTL has passed
+  auto again = next->acquire("billing", {.timeout = kPatience});  // once the old session's TTL has passed
   ASSERT_THAT(again.status(), IsOk());
   EXPECT_GT(again->token(), highest);
 }
@@ -129,7 +129,7 @@ TEST_F(LiveBackupTest, WhatStandsInTheWayIsSaidAndNothingIsLeft) {
   EXPECT_FALSE(fs::exists(file + "2"));
 }
 
-// Twice in a row nothing has to be written: the checkpoint is there.
+// The second time nothing has to be written: the checkpoint exists.
 TEST_F(LiveBackupTest, AQuietReplicaIsSavedFromTheCheckpointThatItHas) {
   Cluster one(1);
   ASSERT_NO_FATAL_FAILURE(one.open_all());

@@ -1,4 +1,4 @@
-// New clusters of what a lost majority left: recover from 1 of 3 and 2 of 5, and when not to.
+// New clusters from what a lost majority left: recover from 1 of 3 and 2 of 5, and when not to.
 #include "tests/backup/scene.h"
 
 namespace coordkit::testing {
@@ -17,7 +17,7 @@ class RecoverTest : public ::testing::Test {
     for (uint64_t id = 1; id <= cluster.size(); ++id) ASSERT_THAT(cluster[id].wait_ready(kPatience), IsOk());
     ASSERT_NO_FATAL_FAILURE(put_keys(cluster[1], 0, keys));
   }
-  // So that what was acknowledged so far is on this one's disk.
+  // So that everything acknowledged so far is on this replica's disk.
   static void catch_up(Replica& replica) { ASSERT_THAT(Kv(replica).get("key-0", {.timeout = kPatience}).status(), IsOk()); }
   static std::string directory(const Cluster& cluster, uint64_t id) { return cluster.options(id).data_dir; }
   static RecoverOptions accepted(const RestoredCluster& made) { return {.restore = made.wishes(), .accept_loss = true}; }
@@ -50,7 +50,7 @@ TEST_F(RecoverTest, FLT_P20_OneOfThree) {
   EXPECT_GT(next->token(), grant->token());
 }
 
-// Two of five are gone for good with one that held the newest entries; the better of the two that are left is taken.
+// Two of five are gone for good, one of which held the newest entries; the better of the remaining two is taken.
 TEST_F(RecoverTest, FLT_P20_TwoOfFiveAndTheBetterOneIsTaken) {
   Cluster cluster(5);
   ASSERT_NO_FATAL_FAILURE(run(cluster, 20));
@@ -76,7 +76,7 @@ TEST_F(RecoverTest, WhatASurvivorKnowsToBeLostIsSaid) {
   Cluster cluster(3);
   ASSERT_NO_FATAL_FAILURE(run(cluster, 20));
   for (uint64_t id = 1; id <= 3; ++id) ASSERT_NO_FATAL_FAILURE(catch_up(cluster[id]));
-  cluster.close(3);  // knows nothing of what follows
+  cluster.close(3);  // learns nothing of what follows
   ASSERT_NO_FATAL_FAILURE(put_keys(cluster[1], 20, 20));
   for (uint64_t id = 1; id <= 2; ++id) cluster.close(id);
   RestoredCluster made(1);

@@ -1,4 +1,4 @@
-// Real replicas that leave real directories behind, and new clusters that are made of them; what both answer is compared by
+// Real replicas that leave real directories behind, and new clusters made from them; their answers are compared by
 // what callers see.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Every enum of the public headers has one name function, name_of, and it knows every enumerator. Which there are is asked of
-// the compiler and of the headers' text, so that neither an enum nor an enumerator can be forgotten here.
+// Every enum of the public headers has one name function, name_of, and it knows every enumerator. The list is taken from
+// the compiler and from the headers' text, so that neither an enum nor an enumerator can be forgotten here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ void check_name(std::string& faults, size_t& enumerators) {
   if (name != expected) faults += std::string(said) + " is called " + std::string(name) + "; ";
 }
 
-// Numbers that are looked at: beyond the last enumerator.
+// Numbers to check: beyond the last enumerator.
 template <typename Enum>
 constexpr size_t kLooked = std::is_same_v<Enum, Reason>             ? 80
                            : std::is_same_v<Enum, CloseReason>      ? 64
@@ -97,7 +97,7 @@ using Public =
         SecureChannel::State, Reason, Outcome, sim::BlackBox, sim::Timeline::State, sim::Timeline::Fate, sim::Timeline::Topic,
         sim::Timeline::Weight, Severity, ReplicaEventKind>;
 
-// Named in words of their own, which command lines and reports use; their tests are the simulator's.
+// Their names are words used by command lines and reports; the simulator's tests cover them.
 template <typename Enum>
 concept HasName = requires(Enum value) {
   { name_of(value) } -> std::same_as<std::string_view>;

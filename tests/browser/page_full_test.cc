@@ -1,5 +1,5 @@
-// The timeline page in a real browser: headless Chromium opens it as a file, and what it then says of itself in the attributes
-// of its root element (src/timeline/page/page.js, publish) is compared. Each page leaves a picture beside it, for people.
+// The timeline page in a real browser: headless Chromium opens it as a file, and what it then reports in the attributes
+// of its root element (src/timeline/page/page.js, publish) is compared. Each page leaves a picture beside it, for humans.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ class PageTest : public testing::Test {
     return file;
   }
 
-  // What the page says of itself when it is opened at this address; and a picture.
+  // What the page reports when opened at this address; and a picture.
   Facts open(const std::string& file, const std::string& address = {}) {
     const std::string common = browser_ +
                                " --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,720 "
@@ -122,7 +122,7 @@ TEST_F(PageTest, ACalmRunOpensAtTheEndOfItsFaults) {
   EXPECT_GT(std::stoll(facts["until"]), timeline.calm_from->count());
 }
 
-// A click where a call, a message and a hold are drawn.
+// A click on a call, a message and a hold.
 TEST_F(PageTest, AClickFollowsCauses) {
   const Timeline timeline = record(4, "calm");
   const std::string file = save(timeline);
@@ -211,7 +211,7 @@ TEST_F(PageTest, TheProgramsWriteTheirPages) {
   EXPECT_EQ(facts["violated"], "");
 }
 
-// The printed line makes the run again: the flags mean what replay_arguments() writes.
+// The printed line reproduces the run: the flags mean what replay_arguments() writes.
 TEST_F(PageTest, AShrunkRunIsReplayedByItsLine) {
   const std::string program = COORDKIT_SIM_PROGRAM;
   const std::string trace = " --trace '" + (folder_ / "trace.html").string() + "' 2>&1";

@@ -1,5 +1,5 @@
-// Long histories: what is planted in a correct one is found, with a small counterexample; memory is bounded by what is under
-// way; and a search that costs too much says so.
+// Long histories: what is planted in a correct one is found, with a small counterexample; memory is bounded by what is in
+// progress; and a search that costs too much says so.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace {
 template <typename Model>
 using Ops = std::vector<Operation<typename Model::Call>>;
 
-// Operations of some clients that take effect, as `take` says, at a moment within each.
+// Operations of some clients that take effect, through `take`, at a moment within each.
 template <typename Model>
 Ops<Model> correct(size_t count, size_t clients, size_t keys,
                    const std::function<typename Model::Call(Random&, const std::string&)>& take) {
@@ -83,7 +83,7 @@ Report check(const Ops<Model>& ops, const Limits& limits = {}) {
   return partition.finish();
 }
 
-// The index of the first operation from the middle on that this is true of.
+// The index of the first operation from the middle on for which this is true.
 template <typename Op>
 size_t from_middle(const std::vector<Op>& ops, const std::function<bool(const Op&)>& wanted) {
   size_t i = ops.size() / 2;
@@ -189,7 +189,7 @@ TEST(LongTest, OverlappingEnqueuesDoNotMultiply) {
   EXPECT_EQ(check<QueueModel>(ops).verdict, Verdict::Violation);
 }
 
-// Puts of known and unknown outcome by turns, and nobody looks: each unknown one may have happened or not, at any later time.
+// Puts of known and unknown outcome alternate, without any read: each unknown one may have happened or not, at any later time.
 Ops<KvModel> hard(size_t unknown) {
   Ops<KvModel> ops;
   for (size_t i = 0; i < 2 * unknown; ++i) {
@@ -240,7 +240,7 @@ TEST(LongTest, AViolationElsewhereOutweighsAnUndecidedKey) {
   EXPECT_EQ(report.counterexample->key, "other");
 }
 
-// A whole history knows which values nobody saw; a stream does not, and needs more configurations.
+// A whole history knows which values were never seen; a stream does not, and needs more configurations.
 TEST(LongTest, ValuesNobodySawAreNotToldApartInAWholeHistory) {
   const Limits limits{.configurations = 2'000};
   EXPECT_EQ(check<KvModel>(hard(20), limits).verdict, Verdict::Undecided);

@@ -1,4 +1,4 @@
-// The naive twin of the checker: all orders, one after the other. Its objects are written anew and for being obviously right;
+// The naive twin of the checker: all orders, one after the other. Its objects are written again, to be obviously right;
 // none of the models is asked. Where a caller does not know a number, all small ones are tried.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace coordkit::check {
 
 inline constexpr uint64_t kNumberMost = 24;  // revisions and tokens tried
 
-// Some order of the operations from `state` on that keeps to real time. `next(state, op)` gives all states after it.
+// Some order of the operations from `state` on that respects real time. `next(state, op)` gives all states after it.
 template <typename Twin, typename State, typename Op>
 bool naive_order_exists(const State& state, const std::vector<Op>& operations, std::vector<bool>& done) {
   bool all = true;
@@ -64,7 +64,7 @@ struct RegisterTwin {
   using Model = RegisterModel;
   using Call = Model::Call;
   using Op = Operation<Call>;
-  using State = std::string;  // "null" at first: nobody writes that
+  using State = std::string;  // "null" at first: never written
   struct First {};
   static std::string now(const State& s) { return s.empty() ? "null" : s; }
   static std::string of(const Model::Value& value) { return value.value_or("null"); }
@@ -345,7 +345,7 @@ struct FencedMutexTwin {
         if (!free) return {};
         if (op.certain())
           return *call.token > state.last ? std::vector<State>{{*call.token, *call.token, true}} : std::vector<State>{};
-        std::vector<State> after;  // some token that nobody was told
+        std::vector<State> after;  // some token that no caller was told
         for (uint64_t token = state.last + 1; token <= kNumberMost; ++token) after.push_back({token, state.last, false});
         return after;
       }

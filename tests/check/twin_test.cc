@@ -1,4 +1,4 @@
-// Small random histories of every model, right ones and spoilt ones: the checker says what trying all orders says, and a
+// Small random histories of every model, right and corrupted ones: the checker's verdict is that of trying all orders, and a
 // counterexample that begins with the history is a failing history by itself.
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ class TwinTest : public testing::Test {
   using Op = Operation<typename Model::Call>;
   using Ops = std::vector<Op>;
 
-  // As a service would answer at a random moment of each operation; then, half of the time, one answer is spoilt.
+  // As a service would answer at a random moment of each operation; then, half of the time, one answer is corrupted.
   static Ops draw(Random& random) {
     struct Drawn {
       Op op;
@@ -86,7 +86,7 @@ class TwinTest : public testing::Test {
     return text;
   }
 
-  // Revisions told to callers of different keys in the wrong order are a violation, but not of any key by itself.
+  // Revisions told to callers of different keys in the wrong order are a violation, but not for any key by itself.
   static bool across_keys(const Report& report) { return report.counterexample && report.counterexample->from.empty(); }
 };
 
@@ -119,8 +119,8 @@ TYPED_TEST(TwinTest, AgreesWithTryingAllOrders) {
   EXPECT_GT(proofs, 100);
 }
 
-// The kv model looks at each key by itself and at revisions across keys. What it refuses, a whole store must refuse too; what
-// a whole store refuses beyond that is only a revision that grew by more than one, or unknown changes.
+// The kv model looks at each key by itself and at revisions across keys. What it rejects, a whole store must reject too; what
+// a whole store rejects beyond that is only a revision that grew by more than one, or unknown changes.
 TEST(KvAcrossKeysTest, WhatItRefusesAWholeStoreRefuses) {
   Random random(8);
   int refused = 0, across = 0, wrong = 0;

@@ -1,4 +1,4 @@
-// Small histories with known verdicts, both ways, for each model: the anomaly a model is for, beside its lawful neighbour.
+// Small histories with known verdicts, both ways, for each model: the anomaly a model is for, beside its legal neighbour.
 #include <gtest/gtest.h>
 
 #include "check/checker.h"

@@ -1,4 +1,4 @@
-// What administrators and charts ask for, and campaigns of whoever may lead already, over the real machine.
+// What administrators and dashboards ask for, and campaigns by an owner that may already lead, over the real machine.
 #include "client/delegations.h"
 #include "machine/guard.h"
 #include "tests/client/two_members.h"
@@ -66,7 +66,7 @@ TEST_F(AdminTest, S40_AMalformedNameIsRefusedAtTheDoor) {
   EXPECT_EQ(one.node.commands, 0u);
 }
 
-// ---- looking
+// ---- reading
 
 TEST_F(AdminTest, S56_LocksOfASessionComeInGrantOrderAndInPages) {
   const SessionRef mine = open(one), theirs = open(two);

@@ -1,4 +1,4 @@
-// What the client's tests share: a clock that only the test moves, the host's loop, and shorthands for the usual opening.
+// Shared by the client's tests: a clock that only the test moves, the host's loop, and shorthands for the usual setup.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace coordkit::test {
 
 using namespace std::chrono_literals;
 
-// The answer of a call, and how often it came. Shared, so that an answer at the end of the bench finds its place.
+// The answer of a call, and how often it came. Shared, so that an answer at the end of the bench still has a place.
 template <typename Value, typename Call>
 struct AnswerOf {
   struct Place {
@@ -69,13 +69,13 @@ class Bench : public ::testing::Test {
     engine.turn(now, effects);
     client.after_turn(now, effects);
   }
-  // Time passes and nobody runs.
+  // Time passes without a turn.
   void jump(Duration by) {
     now.lagging += by;
     now.leading += by;
   }
-  // A host that keeps its promises: a turn whenever one is wanted, and one at the end. A client that hurries without end
-  // fails the test and does not hang it.
+  // A host that keeps its promises: a turn whenever one is due, and one at the end. A client that hurries without end
+  // fails the test instead of hanging it.
   void run(Duration by) {
     const LeadingTime end = now.leading + by;
     for (int turns = 0; now.leading < end; ++turns) {

@@ -1,4 +1,4 @@
-// The life of any call: the door, the deadline, exactly one answer, and the end of the client.
+// The life of any call: its checks, the deadline, exactly one answer, and the end of the client.
 #include <map>
 #include <numeric>
 #include <set>
@@ -138,10 +138,10 @@ TEST_F(CallTest, S59_EveryCallEndsAtItsDeadlineEvenIfTheEngineIsSilent) {
        {got.outcome(), holders.outcome(), queue.outcome(), info.outcome(), list.outcome(), checked.outcome()}) {
     EXPECT_EQ(outcome, Outcome::None);  // reads are never unknown
   }
-  EXPECT_EQ(engine.take<Forget>().size(), 10u);  // what nobody pursues is forgotten in the engine too
+  EXPECT_EQ(engine.take<Forget>().size(), 10u);  // what is not pursued is forgotten in the engine too
 }
 
-// The table of call.h: each of them, cancelled after it was sent, is answered in the next turn; what goes on goes on.
+// The table of call.h: each of them, cancelled after it was sent, is answered in the next turn; persistent ones continue.
 TEST_F(CallTest, S59_EveryCancelledCallEndsAndOnlyThatOne) {
   const SessionRef session = open(1000, 1h);
   const HoldRef grant = hold(session);
@@ -394,7 +394,7 @@ TEST_F(CallTest, REG_R80_AfterStopEveryCallIsClosedAndHandlesOutliveTheClient) {
   EXPECT_EQ(session->phase(), SessionPhase::Lost);
 }
 
-// Apply looks at the session before it performs the releases that a command carries: they did not happen (S-42).
+// Apply checks the session before it performs the releases that a command carries: they did not happen (S-42).
 TEST_F(CallTest, AReleaseCarriedByACommandThatFoundNoSessionIsLost) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);

@@ -132,7 +132,7 @@ TEST_F(CallsTest, BeyondTheLimitOnlyWhatGivesRoomBackIsTaken) {
 TEST_F(CallsTest, AStopEndsAllInTheOrderOfTheirEntryAndWhatComesLaterAtOnce) {
   options.calls_max = 100;
   std::vector<std::string> all;
-  calls.abandon(enter("gone"));  // so that a place is used again
+  calls.abandon(enter("gone"));  // so that a slot is reused
   take();
   for (int i = 0; i < 20; ++i) {
     enter(std::to_string(i));

@@ -1,5 +1,5 @@
-// S-59: every asynchronous call can be cancelled alone, before it is sent and after, and ends once, as include/coordkit/call.h
-// says.
+// S-59: every asynchronous call can be cancelled by itself, before it is sent and after, and ends once, as described in
+// include/coordkit/call.h.
 #include <functional>
 
 #include "tests/client/bench.h"
@@ -10,12 +10,12 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// How a call is pursued once it was handed over and is cancelled.
+// How a call is pursued when it is cancelled after being handed over.
 enum class Kind : uint8_t {
-  Waits,    // a cancel goes to the log, and decides
-  Pursued,  // CancelPending; what comes of it later is undone
+  Waits,    // a cancel goes to the log, which decides
+  Pursued,  // CancelPending; its later outcome is undone
   Written,  // CancelPending; it may have its effect
-  Goes,     // CancelPending, also before it is sent: it goes on until it is done
+  Goes,     // CancelPending, also before it is sent: it continues until done
   Reads,    // Cancelled: it has no effect
 };
 
@@ -157,7 +157,7 @@ TEST_P(CancelEachTest, S59_BeforeItIsSentItEndsAndNothingIsSent) {
   const bool goes = GetParam().kind == Kind::Goes;
   EXPECT_EQ(reason_of(ended->status), goes ? Reason::CancelPending : Reason::Cancelled) << ended->status;
   EXPECT_EQ(outcome_of(ended->status), goes ? Outcome::Unknown : Outcome::None);
-  const bool leaves = std::string_view(GetParam().name) == "leave";  // the place is given up whatever becomes of the wait
+  const bool leaves = std::string_view(GetParam().name) == "leave";  // the place is given up whatever happens to the wait
   EXPECT_EQ(engine.take<Submit>().empty(), !goes && !leaves);
   EXPECT_EQ(hold->valid(now.leading), !goes && !leaves) << "as it was, also after a downgrade that never left";
   client.cancel(call);
@@ -181,7 +181,7 @@ TEST_P(CancelEachTest, S59_AfterItIsSentItEndsOnceAndSaysWhatMayComeOfIt) {
       break;
     case Kind::Waits:
       EXPECT_EQ(ended->times, 0) << "the log decides";
-      // The engine tells the request's id with the answer that it is queued: a cancel names it.
+      // The engine reports the request's id with the answer that it is queued: a cancel names it.
       engine.complete(sent.at(0).ticket, {.code = machine::ResultCode::Queued}, ApplyOutput::Stage::Queued);
       turn();
       turn();

@@ -115,7 +115,7 @@ TEST_F(ClusterTest, REG_F02_INV_L03_ACutOffHolderIsInvalidBeforeTheNextOneIsGran
   EXPECT_TRUE((*waiting)->valid(two.at(truth).leading));
   one.node.speaks = one.node.listens = true;
   run(1s);
-  EXPECT_EQ(mine->phase(), SessionPhase::Lost);  // told by the end of the session
+  EXPECT_EQ(mine->phase(), SessionPhase::Lost);  // learned from the end of the session
   EXPECT_TRUE((*held)->lost());
 }
 
@@ -321,7 +321,7 @@ TEST_F(ClusterTest, REG_F69_ALostSessionReallyEndsOnceItsNodeIsBack) {
   EXPECT_EQ(cluster.machine.lock_claims(), 0u);
 }
 
-// The tight corner of the time rules: the holder's clock as slow and the leader's as fast as rho permits, and the holder
+// The tightest case of the time rules: the holder's clock as slow and the leader's as fast as rho permits, and the holder
 // cut off right after a renewal.
 TEST(ClusterRateTest, REG_F79_FLT_P06_NoOverlapWithAnyRatesWithinRho) {
   for (const Duration ttl : {Duration(50ms), Duration(300ms), Duration(2s)}) {
@@ -362,7 +362,7 @@ TEST(ClusterRateTest, REG_F79_FLT_P06_NoOverlapWithAnyRatesWithinRho) {
   }
 }
 
-// Everything at random: sessions, locks, cancels, callers who give up, links cut in either direction, and clocks at both
+// Everything at random: sessions, locks, cancels, callers that give up, links cut in either direction, and clocks at both
 // ends of the permitted rates (F-79). At every moment of true time a name has at most one valid hold; every call ends
 // once; and when all is calm again, nothing is held or open that no client knows (S-59).
 class History {
@@ -497,7 +497,7 @@ class History {
       }
     }
   }
-  // All links whole, nobody asks for anything: everything must end and agree.
+  // All links whole, no requests: everything must end and agree.
   void calm() {
     for (auto& member : members_) member->node.speaks = member->node.listens = true;
     for (auto& [client, call] : calls_) client->abandon(call);

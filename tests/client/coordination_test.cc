@@ -83,7 +83,7 @@ TEST_F(CoordinationTest, REG_F53_PermitsOfADeadProcessAreFreeWhenItsSessionEnds)
   turn();
   theirs.acquire_permits(b, "s", 1, {.wait = LockWait::forever()}, next.callback());
   turn();
-  one.node.speaks = false;  // its renewals do not arrive any more
+  one.node.speaks = false;  // its renewals no longer arrive
   run(4s);
   EXPECT_TRUE(next.ok());
   EXPECT_FALSE((*held)->valid(LeadingTime(truth + 2h)));
@@ -392,7 +392,7 @@ TEST_F(ObservationTest, REG_F04_ACandidateWhoseSessionEndsIsToldAndNeverLeads) {
   EXPECT_THAT(told, ElementsAre("snapshot first", "vacant"));
 }
 
-// What compaction takes away is history, and a stream needs none: a snapshot, and then what is applied.
+// Compaction removes history, and a stream needs none: a snapshot, and then what is applied.
 TEST_F(ObservationTest, REG_F10_AnElectionIsObservedWithoutItsHistory) {
   for (int i = 0; i < 20; ++i) one.client.release_later(campaign(one, a, std::to_string(i)));
   const HoldRef now = campaign(one, a, "now");

@@ -1,4 +1,4 @@
-// A cluster in a hundred lines: the real machine, applied at once by a leader with a clock of its own, and one engine per
+// A cluster in a hundred lines: the real machine, applied at once by a leader with its own clock, and one engine per
 // node whose two directions can be cut. Every node sees the same stream of results and events, in order, when it listens.
 #pragma once
 

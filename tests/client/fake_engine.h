@@ -1,5 +1,5 @@
-// Engines for tests of the client. FakeEngine does nothing by itself: it records what is posted and gives out, at its next
-// turn, what the test put into `next`. MachineEngine hosts the real machine and plays a cluster of one that can be cut off.
+// Engines for tests of the client. FakeEngine does nothing by itself: it records what is posted and returns, in its next
+// turn, what the test put into `next`. MachineEngine hosts the real machine and acts as a cluster of one that can be cut off.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace coordkit::test {
 
-// A state of which only what a test sets is there.
+// A state that contains only what a test sets.
 class FakeReads final : public machine::Reads {
  public:
   machine::Holders holders;
@@ -65,7 +65,7 @@ class FakeEngine : public Engine {
   void observe(MachineId, std::string_view, bool) override {}
   const raft::Core* core() const override { return nullptr; }
 
-  // All posts of one kind since they were last taken, in order.
+  // All posts of one kind since the last call, in order.
   template <typename Input>
   std::vector<Input> take() {
     std::vector<Input> out;
@@ -101,7 +101,7 @@ class FakeEngine : public Engine {
   void complete_bytes(Ticket ticket, std::string bytes) {
     next.completions.push_back({.ticket = ticket, .bytes = SharedBytes(bytes), .index = Index(index)});
   }
-  // What was asked for may be read now, for a turn, as `seen` says.
+  // What was asked for may be read now, for one turn, as `seen` says.
   void let_read(Ticket ticket, const machine::Reads& seen) {
     state = &seen;
     next.completions.push_back({.ticket = ticket, .index = Index(index)});

@@ -1,4 +1,4 @@
-// Calls of the host's own machines, and writes under a fence: what reaches the engine and what the caller is told.
+// Calls of the host's own machines, and writes under a fence: what reaches the engine and what the caller gets.
 #include "machine/guard.h"
 #include "tests/client/bench.h"
 

@@ -1,4 +1,4 @@
-// The keys with all their options, over the real machine: what callers get, what is refused at the door, and what it costs.
+// The keys with all their options, over the real machine: what callers get, what is refused early, and what it costs.
 #include "machine/command.h"
 #include "tests/client/two_members.h"
 
@@ -41,7 +41,7 @@ class KvTest : public TwoMembersTest {
     turn();
     return answer;
   }
-  // By somebody else, straight into the machine.
+  // By another client, straight into the machine.
   void apply(machine::Request::Body body) {
     const RequestId request{{ReplicaId(9), StoreId(9), BootCounter(1)}, Sequence(++applied)};
     cluster.apply(request, machine::encode(machine::Request{.body = std::move(body), .prior_releases = {}}));
@@ -156,7 +156,7 @@ TEST_F(KvTest, S35_WhatHasNoRoomIsRefusedBeforeTheLogAndAgainWhereItIsFull) {
   EXPECT_TRUE(put({.key = "b"}).ok()) << "nobody had to clear anything";
 }
 
-// The door knows of what was applied; what is under way meets the limit in the log.
+// The early check knows what was applied; what is in flight meets the limit in the log.
 TEST_F(KvTest, S35_PutsThatFilledTheStoreTogetherAreRefusedByTheLogWithoutEffect) {
   apply(machine::SetKeyQuota{3 * 65});
   turn();

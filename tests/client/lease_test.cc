@@ -1,4 +1,4 @@
-// Leases of keys over the real machine: how they are kept, when their holder stops trusting them, and what others are told.
+// Leases of keys over the real machine: how they are kept, when their holder stops trusting them, and what others learn.
 #include "machine/command.h"
 #include "tests/client/two_members.h"
 
@@ -258,7 +258,7 @@ TEST_F(KeyLeaseTest, S45_ALeaseThatIsGivenUpReallyEnds) {
   one.client.leases().keep({.ttl = kTtl, .give_up = 1ms}, kept.callback());
   turn();
   put("x", (*kept)->id());
-  one.node.listens = false;  // renewals arrive, and the answers do not
+  one.node.listens = false;  // renewals arrive, but the answers do not
   run(kTtl);
   EXPECT_EQ((*kept)->phase(), SessionPhase::Lost);
   run(10ms);
@@ -266,7 +266,7 @@ TEST_F(KeyLeaseTest, S45_ALeaseThatIsGivenUpReallyEnds) {
   EXPECT_EQ(keys(), 0u);
 }
 
-// Its end was in entries that this replica skipped; so was the birth of another one of its id.
+// Its end was in entries that this replica skipped; so was the creation of another one with its id.
 TEST_F(KeyLeaseTest, AfterAStateWasTakenOverALeaseThatIsAnothersNowIsLost) {
   const auto mine = keep(one, LeaseId(7));
   const auto other = keep(one, LeaseId(8));

@@ -16,7 +16,7 @@ using enum SessionEvent;
 constexpr SessionPhase kPhases[] = {Valid, Jeopardy, Lost};
 constexpr SessionEvent kEvents[] = {DeadlineReached, Gap, RenewalConfirmed, Ended, Closed, GivenUp};
 
-// The table of docs/semantics.md S-45, written down once more by hand.
+// The table of docs/semantics.md S-45, written down a second time by hand.
 TEST(LifecycleTest, S45_EveryTransitionIsTheOneOfTheTable) {
   const std::map<std::pair<SessionPhase, SessionEvent>, SessionPhase> table = {
       {{Valid, DeadlineReached}, Jeopardy},

@@ -1,4 +1,4 @@
-// Shared locks, several at once, re-entry and changes of a hold: what the client posts, and what becomes of its handles.
+// Shared locks, several at once, re-entry and changes of a hold: what the client posts, and what happens to its handles.
 #include "tests/client/bench.h"
 
 namespace coordkit::test {

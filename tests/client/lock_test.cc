@@ -1,4 +1,4 @@
-// Acquire, cancel and release against a scripted engine: what is posted when, and what becomes of late answers.
+// Acquire, cancel and release against a scripted engine: what is posted when, and what happens to late answers.
 #include "tests/client/bench.h"
 
 namespace coordkit::test {
@@ -76,7 +76,7 @@ TEST_F(LockTest, S59_AGrantThatArrivesAfterTheCallTimedOutIsReleased) {
   client.acquire(session, "a", {.wait = LockWait::forever(), .deadline = now.lagging + 1s}, answer.callback());
   turn();
   const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
-  run(1s);  // this engine says nothing at the deadline: the client ends the call itself
+  run(1s);  // this engine does not answer at the deadline: the client ends the call itself
   EXPECT_EQ(answer.reason(), Reason::CallTimeout);
   EXPECT_EQ(answer.outcome(), Outcome::Unknown);
   engine.complete(ticket, {.code = ResultCode::Granted, .token = Token(77)});
@@ -174,7 +174,7 @@ TEST_F(LockTest, S59_AnUnansweredCancelIsRepeated) {
   }
 }
 
-// F-08 in all orders: exactly one of granted and cancelled, and the client's books agree.
+// F-08 in all orders: exactly one of granted and cancelled, and the client's records agree.
 TEST_F(LockTest, REG_F08_ACancelAgainstAGrantEndsAsExactlyOneOfThem) {
   const SessionRef session = open();
   for (const bool granted : {false, true}) {
@@ -323,7 +323,7 @@ TEST_F(LockTest, T10_AnUnansweredReleaseIsRepeatedUntilAcknowledgedAlsoPastTheCa
   }
   EXPECT_EQ(released.reason(), Reason::CallTimeout);
   engine.complete(engine.take_commands<machine::Release>().at(0).first.ticket, {.code = ResultCode::NotOwner});
-  turn();  // an earlier one was it
+  turn();  // an earlier turn sent it
   EXPECT_EQ(client.status().releases, 0u);
   EXPECT_EQ(released.times(), 1);
 }
@@ -497,7 +497,7 @@ TEST_F(LockTest, S51_AHoldEndsAtItsLongestTimeAloneAndIsReleased) {
 
 class MaxHoldTest : public ClientBench {
  public:
-  // Granted in this very turn, so that the longest time counts from now.
+  // Granted in this very turn, so that the maximum time counts from now.
   HoldRef hold_for(const SessionRef& session, Duration longest) {
     Answer<HoldRef> answer;
     client.acquire(session, "a", {.max_hold = longest}, answer.callback());
@@ -532,7 +532,7 @@ TEST_F(LockTest, S51_ANegativeLongestTimeIsRefused) {
   EXPECT_EQ(answer.reason(), Reason::InvalidArgument);
 }
 
-// Nobody can tell how much of the time is over.
+// It cannot be known how much of the time is over.
 TEST_F(MaxHoldTest, S51_FLT_P08_AStepBackOfTheClockEndsHoldsWithALongestTime) {
   const SessionRef session = open();
   const HoldRef hold = hold_for(session, 1h);
@@ -563,11 +563,11 @@ TEST_F(LockTest, REG_R75_ManyTimedOutCallsLeaveNothingBehind) {
   EXPECT_EQ(client.status().tickets, 0u);
 }
 
-// An acquire of which nothing is known any more outlives its session here: the session goes to another process and comes back.
-// What it holds then, the grant of that very acquire included, is whoever's who resumed it.
+// An acquire about which nothing is known any more outlives its session here: the session goes to another process and comes
+// back. What it holds then, including the grant of that very acquire, belongs to the process that resumed it.
 class FormerFlightTest : public LockTest {
  public:
-  // Its acquire has ended with an unknown outcome; answers the ticket of the cancel that is under way for it.
+  // Its acquire has ended with an unknown outcome; returns the ticket of the pending cancel.
   Ticket give_up(const SessionRef& session) {
     Answer<HoldRef> answer;
     client.acquire(session, "a", {.wait = LockWait::forever(), .deadline = now.lagging + 1s}, answer.callback());

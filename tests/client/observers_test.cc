@@ -1,4 +1,4 @@
-// Observation streams as a table of their own: what is told from which index on, and when a snapshot is asked for again.
+// Observation streams as a table of their own: what is delivered from which index on, and when a snapshot is requested again.
 #include "client/observers.h"
 
 #include <gmock/gmock.h>
@@ -47,14 +47,14 @@ class ObserversTest : public testing::Test {
     observers.changed({.kind = kind, .name = std::move(name), .number = number}, Index(index));
   }
 
-  // A consumer that takes what is announced only when the test says so.
+  // A consumer that takes announcements only when the test says so.
   std::vector<absl::AnyInvocable<void()>> queue;
   Deliveries deliveries{[this](absl::AnyInvocable<void()> task) { queue.push_back(std::move(task)); }};
   std::vector<std::string> interest;
   Observers observers{deliveries,
                       [this](Kind, const std::string& name, bool wanted) { interest.push_back((wanted ? "+" : "-") + name); }};
   std::vector<std::string> told;
-  std::string state;  // what the machine under the observers says
+  std::string state;  // what the machine below the observers says
   std::vector<std::string> take() {
     deliveries.flush();
     for (auto& task : std::exchange(queue, {})) task();
@@ -81,7 +81,7 @@ TEST_F(ObserversTest, S37_OnlyWhatHappensAboveTheSnapshotIsTold) {
   const SnapshotQuestion question = ask();
   change(2, 4);
   answered(question, "2", Index(4));
-  change(2, 4);  // the event of an entry that the snapshot knows
+  change(2, 4);  // the event of an entry that the snapshot covers
   change(3, 5);
   change(4, 5);
   EXPECT_THAT(take(), ElementsAre("snapshot 2@4", "3@5", "4@5"));

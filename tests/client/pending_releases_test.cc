@@ -10,7 +10,7 @@
 namespace coordkit::client {
 namespace {
 
-// The same as a vector, where everything is searched for.
+// The same as a vector, where everything is searched linearly.
 struct Twin {
   struct Release {
     ReleaseId id;

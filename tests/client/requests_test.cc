@@ -1,4 +1,4 @@
-// What a client has under way in its engine, as an object of its own.
+// A client's pending requests to its engine, as an object of its own.
 #include "client/requests.h"
 
 #include <gmock/gmock.h>

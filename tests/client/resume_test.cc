@@ -1,4 +1,4 @@
-// Sessions that change hands, and sessions that somebody else ends, over the real machine (docs/semantics.md S-45, S-57).
+// Sessions that change hands, and sessions that another client ends, over the real machine (docs/semantics.md S-45, S-57).
 #include "tests/client/bench.h"
 #include "tests/client/fake_cluster.h"
 
@@ -129,7 +129,7 @@ TEST_F(ResumeTest, S45_AResumedSessionIsNotValidBeforeTheFormerProcessMustHaveGi
   EXPECT_FALSE(taken->lost_token().stop_requested()) << "it was never valid before, so nothing was lost";
 }
 
-// What is held in other ways than one lock once comes along too: several locks under one token, a counted hold as one handle
+// Holds other than a single lock come along too: several locks under one token, a counted hold as one handle
 // that ends all its counts, and a downgrade waits like a release.
 TEST_F(ResumeTest, S45_S53_S38_HoldsOfEveryKindComeAlong) {
   Process& former = start(1);
@@ -223,7 +223,7 @@ TEST_F(ResumeTest, S45_ASettlingSessionLetsGoOfNothingOfAnyKind) {
   EXPECT_LT(cluster.machine.coordination_records(), held);
 }
 
-// Permits, a place inside a double barrier, an item in hand and a membership: with handles that work, and tokens of their own.
+// Permits, a place inside a double barrier, a claimed item and a membership: with handles that work, and tokens of their own.
 TEST_F(ResumeTest, S45_PermitsPlacesItemsAndMembershipsComeAlongAndCanBeUsed) {
   Process& former = start(1);
   const SessionRef session = open(former);
@@ -274,7 +274,7 @@ TEST_F(ResumeTest, S45_PermitsPlacesItemsAndMembershipsComeAlongAndCanBeUsed) {
   EXPECT_EQ(heir.client->status().holds, 0u);
 }
 
-// The handles are of a life of the session that is over, though this process has it again.
+// The handles belong to an earlier life of the session, though this process has it again.
 TEST_F(ResumeTest, S45_HandlesOfAFormerLifeActOnNothing) {
   Process& first = start(1);
   const SessionRef session = open(first);
@@ -335,7 +335,7 @@ TEST_F(ResumeTest, S45_REG_F56_TheFormerProcessLosesTheSessionAndCannotEndIt) {
   EXPECT_EQ(former.client->status().sessions, 0u);
 }
 
-// It was cut off when the session changed hands and heard of nothing; what it sends once it is back finds nothing of its own.
+// It was cut off when the session changed hands and learned nothing; what it sends once it is back finds nothing of its own.
 TEST_F(ResumeTest, S45_AFormerProcessThatGaveUpMeanwhileDoesNotCloseTheSessionOfTheOther) {
   Process& former = start(1);
   const SessionRef session = open(former);
@@ -376,7 +376,7 @@ TEST_F(ResumeTest, S45_AVoucherOfTheCallerSparesTheWait) {
   EXPECT_TRUE(valid((*resumed).session));
 }
 
-// Same id, other handles: what is left of the first life must not end the third.
+// Same id, other handles: the remains of the first life must not end the third.
 TEST_F(ResumeTest, S45_INV_L02_HandlesOfAFormerLifeTouchNothingOfASessionThatCameBack) {
   Process& one = start(1);
   Process& two = start(2);
@@ -494,7 +494,7 @@ TEST_F(KillTest, S57_AKilledHolderIsToldClosesAndFreesTheLockAtOnce) {
   EXPECT_EQ(again.reason(), Reason::SessionNotFound);
 }
 
-// The answer Lost and the news of the mark come in one turn, and the answer is looked at first.
+// The answer Lost and the event of the mark arrive in one turn, and the answer is processed first.
 TEST_F(KillTest, S57_AVictimWhoseCommandIsAnsweredLostClosesAllTheSame) {
   victim.node.listens = false;
   Answer<void> killed, closed;

@@ -20,7 +20,7 @@ TEST(ValidityTest, LT1_IsTheTtlShortenedByTheRateErrorOfBothClocksAndTheSlack) {
   EXPECT_LT(validity(1ns, 10'000, 1ms), 0ns);
 }
 
-// What it says of sessions that it gave up is not meant for a binding that it could not know yet.
+// What it says about sessions that it gave up must not apply to a binding that it could not know yet.
 TEST_F(SessionTest, S45_REG_F81_ARenewalSaysUpToWhichEntryItsSenderKnew) {
   open();
   engine.index = 40;
@@ -270,7 +270,7 @@ TEST_F(SessionTest, REG_F78_INV_L03_NothingBringsALostSessionBack) {
   EXPECT_FALSE(session->valid(now.leading));
   engine.posted.clear();
   run(20s);
-  EXPECT_THAT(engine.take<Renew>(), IsEmpty());  // and nobody renews it
+  EXPECT_THAT(engine.take<Renew>(), IsEmpty());  // and it is not renewed
 }
 
 TEST_F(SessionTest, REG_F14_AnEndAndARenewalInOneTurnEndTheSession) {
@@ -568,7 +568,7 @@ TEST_F(SessionTest, T3_ASessionThatEndedMeanwhileIsNoOrphan) {
   EXPECT_EQ(client.status().orphans, 0u);
 }
 
-// ---- opens nobody waits for
+// ---- opens without a caller
 
 TEST_F(SessionTest, S59_ASessionOpenedAfterItsCallerGaveUpIsClosedAtOnce) {
   Answer<SessionRef> answer;
@@ -644,7 +644,7 @@ TEST(NotifierTest, S45_FLT_A13_UserCodeRunsThroughTheNotifierInOrderEachOnce) {
 
 // Readers on other threads while the owner renews, loses and stops: for the thread sanitizer, and the one claim that
 // holds at any moment.
-// A watch that only notes what it is told; the test acts for its thread.
+// A watch that only records what it is told; the test acts for its thread.
 struct NotedWatch final : ValidityWatch {
   void valid(const SessionRef&, const OnPhase&) override { ++validities; }
   void granted(const HoldRef& hold) override { holds.push_back(hold->token()); }

@@ -1,4 +1,4 @@
-// Two small tables of the client: longest times of holds, and gaps between turns.
+// Two small tables of the client: maximum times of holds, and gaps between turns.
 #include <gtest/gtest.h>
 
 #include <memory>

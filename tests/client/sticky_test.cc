@@ -1,5 +1,5 @@
-// Sticky locks at their node (docs/semantics.md S-58): what is granted here, when the log is asked, and when the lock goes
-// back.
+// Sticky locks at their node (docs/semantics.md S-58): what is granted here, when the log is asked, and when the lock is
+// given back.
 #include "client/delegations.h"
 #include "tests/client/bench.h"
 
@@ -76,7 +76,7 @@ TEST_F(StickyTest, S58_AReacquireByTheSameSessionNeedsNoEntryAndHasTheNextToken)
 }
 
 // To the log every token of the block is current until a newer one was shown. The process that lends the lock knows better:
-// a thread that slept over the end of its hold writes nothing under it.
+// a thread that slept past the end of its hold writes nothing under it.
 TEST_F(StickyTest, S58_S60_AFenceOfALocalHoldThatIsOverIsRefusedBeforeTheLog) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
@@ -227,7 +227,7 @@ TEST_F(StickyTest, S58_WhenAnotherSessionAsksAnIdleDelegationIsGivenBackAtOnce) 
   ASSERT_THAT(sent, SizeIs(1));
   EXPECT_EQ(std::get<machine::Release>(sent[0].second.body).token, Token(5000)) << "the token of the hold in the log";
   EXPECT_EQ(session->delegations()->acquire(session, "a", "u", now.leading), nullptr);
-  // The next one asks the log, behind the release.
+  // The next one goes to the log, behind the release.
   const Answer<HoldRef> next = acquire(session, sticky("u"));
   const auto again = engine.take_commands<machine::Acquire>();
   ASSERT_THAT(again, SizeIs(1));

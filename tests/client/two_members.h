@@ -37,7 +37,7 @@ struct Member {
   double lagging;
   double leading;
   EngineEffects effects;
-  std::optional<Position> restored;  // what the next turn says of it
+  std::optional<Position> restored;  // reported by the next turn
 };
 
 class TwoMembersTest : public ::testing::Test {

@@ -1,4 +1,4 @@
-// Watches over a real store: what each is told, in which order, and what becomes of those that start late or do not keep up.
+// Watches over a real store: what each receives, in which order, and what happens to those that start late or do not keep up.
 #include "client/watches.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using What = WatchBatch::What;
 
-// "+a=1" a put, "*a=1" one that makes the key, "-a" a delete; "(was 0)" what was before.
+// "+a=1" a put, "*a=1" one that creates the key, "-a" a delete; "(was 0)" the previous value.
 std::string shown(const WatchEvent& event) {
   std::string out = event.deleted()   ? "-" + event.entry.key
                     : event.created() ? "*" + event.entry.key + "=" + event.entry.value
@@ -90,7 +90,7 @@ class WatchesTest : public testing::Test {
   mvcc::Store store;
   bool readable = true;
   uint64_t reads = 0;
-  bool keeps = false;  // batches, as a consumer that has not got round to them
+  bool keeps = false;  // batches, like a consumer that has not got round to them
   std::vector<WatchBatch> kept;
   std::vector<absl::AnyInvocable<void()>> queue;
   Deliveries deliveries{[this](absl::AnyInvocable<void()> task) { queue.push_back(std::move(task)); }};
@@ -151,7 +151,7 @@ TEST_F(WatchesTest, S21_S25_AWatchOfTheFutureIsNotPendingAnyMoreOnceItHasBegun) 
   EXPECT_THAT(take(a), ElementsAre("mark@4"));
 }
 
-// The front may stand anywhere while all wait for the future; that is nothing to who comes now.
+// The front may be anywhere while all wait for the future; that does not matter to a new watch.
 TEST_F(WatchesTest, S21_AWatchOfTheFutureKeepsNobodyElseWaiting) {
   const WatchId late = watch({.key = "a", .from = Revision(5)});
   const WatchId early = watch(WatchOptions::of("a"));
@@ -423,13 +423,13 @@ TEST_F(WatchesTest, AllEndWithTheReplica) {
   EXPECT_THAT(take(a), ElementsAre("ended Stopped@0"));
 }
 
-// Ordered, unique, atomic, reliable (S-28): each watch is held against the list of all changes. Watches come, are slow, and go
-// at random.
+// Ordered, unique, atomic, reliable (S-28): each watch is compared with the list of all changes. Watches come, are slow, and
+// go at random.
 class RandomWatchesTest : public WatchesTest {
  protected:
   struct Watcher {
     WatchOptions options;
-    Revision next;  // nothing below it is told any more
+    Revision next;  // nothing below it is delivered any more
   };
   void change() {
     mvcc::Store::Change change;
@@ -486,7 +486,7 @@ class RandomWatchesTest : public WatchesTest {
     flush();
     std::erase_if(kept, [this](const auto&) { return random.chance(0.5); });
   }
-  // Everybody takes all there is: then nothing may be missing.
+  // Every watch consumes all there is: then nothing may be missing.
   void settle() {
     bool more = true;
     while (more || watches.any_to_retry()) {

@@ -1,5 +1,5 @@
 // The models of the comparison: each keeps its promise when nothing goes wrong, and fails where it is known to fail. Beside
-// them coordkit, which does not.
+// them coordkit, which does not fail.
 #include "coordkit/sim/compare.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(CompareTest, DriftWithinTheBoundAloneBreaksNone) {
   }
 }
 
-// The client counts its lease from the answer and looks once a second; the store counts from the question.
+// The client counts its lease from the answer and checks once a second; the store counts from the question.
 TEST(CompareTest, LeaseKeysOverlapWhenAHolderIsCutOff) {
   const RecipeFigures figures = sum(Recipe::LeaseKeys, kCuts, 30);
   EXPECT_GT(figures.overlaps, 0u);
@@ -61,14 +61,14 @@ TEST(CompareTest, LeaseKeysLoseUpdatesToPausesUnlessTheRevisionFences) {
   EXPECT_EQ(figures.fenced_lost, 0u);
 }
 
-// A third of the timeout lies between what the client and what the ensemble gives up, so a partition alone does no harm.
+// The client gives up a third of the timeout earlier than the ensemble, so a partition alone does no harm.
 TEST(CompareTest, EphemeralsStandACutOffHolder) {
   const RecipeFigures figures = sum(Recipe::Ephemerals, kCuts, 30);
   EXPECT_GT(figures.grants, 1000u);
   EXPECT_EQ(figures.overlaps, 0u);
 }
 
-// The process that goes on after a pause holds until another thread has noticed.
+// The process that resumes after a pause holds until another thread has noticed.
 TEST(CompareTest, EphemeralsOverlapAfterAPause) {
   const RecipeFigures figures = sum(Recipe::Ephemerals, kPauses, 60);
   EXPECT_GT(figures.overlaps, 0u);
@@ -81,7 +81,7 @@ TEST(CompareTest, RedlockStandsPartitionsAndLosesToStepsOfTheTimeOfDay) {
   EXPECT_GT(sum(Recipe::Redlock, kWallSteps, 30).overlaps, 0u);
 }
 
-// It knows its time is up when it looks; the write that follows the look is what is lost, and nothing can refuse it.
+// It knows its time is up when it checks; the write after the check is what is lost, and nothing can refuse it.
 TEST(CompareTest, RedlockLosesUpdatesToPausesAndHasNoFence) {
   const RecipeFigures figures = sum(Recipe::Redlock, kPauses, 60);
   EXPECT_GT(figures.lost, 0u);
@@ -96,7 +96,7 @@ TEST(CompareTest, INV_L02_CoordkitNeitherOverlapsNorLosesAFencedUpdate) {
   EXPECT_TRUE(figures.fence);
 }
 
-// What no clock can notice: the machine believes that no time has passed, and writes. Its token tells.
+// What no clock can notice: the machine believes that no time has passed, and writes. Its token reveals it.
 TEST(CompareTest, FLT_P04_INV_L14_AStoppedMachineOverlapsAndTheFenceHolds) {
   CompareFaults faults = kNone;
   faults.stopped_machines = true;

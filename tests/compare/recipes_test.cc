@@ -1,5 +1,5 @@
-// The recipes of examples/13_recipes in the simulated cluster, beside coordkit's own lock under the very same strikes: each
-// excludes when nothing goes wrong, each fails where docs/recipes.md says, and its number fences all the same.
+// The recipes of examples/13_recipes in the simulated cluster, beside coordkit's own lock under the very same faults: each
+// excludes when nothing goes wrong, each fails where docs/recipes.md says, and its number still fences.
 #include <gtest/gtest.h>
 
 #include "coordkit/sim/compare.h"
@@ -63,7 +63,7 @@ TEST(RecipesTest, EachExcludesWhenNothingGoesWrong) {
   }
 }
 
-// Key and lock are gone with the session; the news of it has to come.
+// Key and lock are gone with the session; the event about it still has to arrive.
 TEST(RecipesTest, AQueueOfKeysOverlapsAfterAPauseAndTheClockOfItsSessionMendsThat) {
   const RecipeFigures told = sum(kQueue, kPauses, 12);
   EXPECT_GT(told.overlaps, 0u);
@@ -76,7 +76,7 @@ TEST(RecipesTest, AQueueOfKeysOverlapsAfterAPauseAndTheClockOfItsSessionMendsTha
   EXPECT_GT(told.lost, 4 * (asked.lost + ours.lost));
 }
 
-// Its process goes on, and acts before the thread that would have told it.
+// Its process resumes, and acts before the thread that would have notified it.
 TEST(RecipesTest, NumberedKeysStandACutAndLoseUpdatesToPauses) {
   const RecipeFigures cut = sum(kSequential, kCuts, 10);
   EXPECT_GT(cut.grants, 150u);

@@ -1,5 +1,5 @@
-// The conformance suites bite: each adapter that is broken on purpose fails the test that is there for its defect, and the
-// test says so in words of its author's. Each runs in a process of its own, which this program starts of itself.
+// The conformance suites bite: each adapter that is broken on purpose fails the test that is there for its defect, with
+// that test's own message. Each runs in a process of its own, which this program starts from itself.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ void PrintTo(const Planted& one, std::ostream* out) { *out << one.suite << " " <
 
 namespace {
 
-// A missing report is waited for only as long as a machine under load may take for one that comes.
+// A missing report is awaited only as long as a machine under load may take for one that comes.
 Ran run_alone(const std::string& filter) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
   const std::string command =

@@ -1,4 +1,4 @@
-// Log stores with one defect each, made of the sound ones in the box, and the sound ones in the same wrapping.
+// Log stores with one defect each, made from the correct built-in ones, and the correct ones in the same wrapping.
 #include <algorithm>
 #include <map>
 
@@ -13,7 +13,7 @@ namespace {
 
 // ---- reports
 
-// Stores a write together with those that follow, and reports it before.
+// Stores a write together with those that follow, and reports it early.
 template <size_t kHeldMax>
 class EarlyReport : public LogWrapper {
  public:
@@ -188,7 +188,7 @@ class CompactsTooMuch : public LogWrapper {
   void compact(Position through) override { inner().compact({through.index.next(), through.term}); }
 };
 
-// ---- who it is
+// ---- identity
 
 class BootCounterStays : public LogWrapper {
  public:
@@ -258,7 +258,7 @@ class ReadFailureHiddenHarness : public WrappedLogHarness<ReadFailureHidden, Mem
 
 // ---- what the medium does
 
-// Entries are what lies at their place, whatever that is.
+// Entries are whatever lies at their place.
 class TrustsItsMedium : public LogWrapper {
  public:
   void exchange(Index one, Index other) { places_ = {one, other}; }

@@ -1,4 +1,4 @@
-// State machines with one defect each, and the sound one that they are made of.
+// State machines with one defect each, and the correct one that they are made from.
 #include <algorithm>
 #include <random>
 #include <stdexcept>
@@ -12,33 +12,33 @@ namespace {
 
 enum class Defect : uint8_t {
   None,
-  BatchShows,         // an answer depends on the batch it came in
+  BatchShows,         // an answer depends on its batch
   AnswersTwice,       //
   ForgetsATimer,      // timers() leaves one out
   LookingCounts,      // a query changes the state
   RowLost,            // a checkpoint leaves out some changes
   RestoreAdds,        // restore() keeps what was there
   WritesEverything,   // each checkpoint has all rows
-  BigIsWrittenWhole,  // the same, once there are many
+  BigIsWrittenWhole,  // the same, once there are many rows
   ForeignKey,         // a row without the machine's prefix
   DigestStands,       // the digest does not cover the values
-  QueryThrows,        // at bytes that make no sense
-  GuardThrows,        // likewise
-  CommandThrows,      // likewise
-  ChanceDecides,      // what another process draws otherwise
+  QueryThrows,        // on malformed bytes
+  GuardThrows,        // on malformed bytes
+  CommandThrows,      // on malformed bytes
+  ChanceDecides,      // depends on what differs in another process
   InstallUncounted,   // after a restore it forgets what the first commands change
 };
 
 constexpr MachineId kId{16};
 constexpr size_t kKeyMax = 40;
 
-// Drawn once a process, as the seeds of hashes are.
+// Drawn once per process, like the seeds of hashes.
 uint64_t chance() {
   static const uint64_t drawn = std::random_device()();
   return drawn;
 }
 
-// Keys that count how often they were named; each arms a timer of its own.
+// Keys that count how often they were named; each arms its own timer.
 class Tally final : public StateMachine {
  public:
   explicit Tally(Defect defect) : defect_(defect) {}

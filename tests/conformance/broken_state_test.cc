@@ -1,4 +1,4 @@
-// State stores with one defect each, made of the sound ones in the box, and the sound one in the same wrapping.
+// State stores with one defect each, made from the correct built-in ones, and the correct one in the same wrapping.
 #include <algorithm>
 #include <deque>
 #include <mutex>
@@ -30,7 +30,7 @@ class LmdbOnRealFiles : public StateStoreHarness {
 
 // ---- reports
 
-// Stores a batch when two more have come, and reports it before.
+// Stores a batch when two more have arrived, and reports it early.
 class EarlyReport : public StateWrapper {
  public:
   absl::StatusOr<Position> open(StateSink& sink) override {
@@ -68,7 +68,7 @@ class EarlyReport : public StateWrapper {
   bool under_way_ = false;
 };
 
-// The same over a store with a thread of its own: its reports come while the caller commits.
+// The same over a store with its own thread: its reports come while the caller commits.
 class EarlyReportOfAKilledProcess : public EarlyReport {
  public:
   void commit(CheckpointBatch batch) override {
@@ -224,7 +224,7 @@ class StagedRowsSurviveARestart : public StagedBeside {
 class UnstageForgotten : public StateWrapper {
  public:
   void stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) override {
-    if (std::exchange(unstaged_, false)) {  // what was to go is still in the way
+    if (std::exchange(unstaged_, false)) {  // what was to be removed is still in the way
       rows.insert(rows.begin(), {"b", "2"});
     }
     inner().stage(ticket, std::move(range), std::move(rows));
@@ -285,7 +285,7 @@ class DigestOfThePosition : public ViewWrapper {
   uint64_t digest() const override { return inner().digest() + inner().applied().index.value(); }
 };
 
-// Looks at the store anew each time.
+// Reads the store again each time.
 class ViewMoves : public StateWrapper {
  public:
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override { return std::make_unique<Moving>(inner()); }
@@ -313,7 +313,7 @@ class ScrubReadsNothing : public StateWrapper {
 
 // ---- what the medium does
 
-// Values are what lies at their place, whatever that is.
+// Values are whatever lies at their place.
 class TrustsItsMedium : public StateWrapper {
  public:
   void rot(std::string value) { rotten_ = std::move(value); }

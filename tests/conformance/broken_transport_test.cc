@@ -1,4 +1,4 @@
-// Transports with one defect each, made of the sound ones in the box, and a sound one in the same wrapping.
+// Transports with one defect each, made from the correct built-in ones, and a correct one in the same wrapping.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -16,7 +16,7 @@
 namespace coordkit::testing {
 namespace {
 
-// ---- who is there
+// ---- identity
 
 class WrongSender : public TransportWrapper {
  public:
@@ -51,7 +51,7 @@ class RefusalWithoutASentence : public TransportWrapper {
   void peer_refused(ReplicaId peer, std::string) override { sink().peer_refused(peer, "EPROTO"); }
 };
 
-// Asks nobody who is newer: it comes with a false boot counter, which is taken off again at the other end.
+// Does not check who is newer: it comes with a false boot counter, which is removed again at the other end.
 class OlderLifeLetIn : public TransportWrapper {
  public:
   using TransportWrapper::TransportWrapper;
@@ -70,7 +70,7 @@ class OlderLifeLetIn : public TransportWrapper {
   static constexpr uint64_t kFalse = 1000;
 };
 
-// A few of the last frames are still with it when a later life is reported.
+// It still has a few of the last frames when a later life is reported.
 class FormerLifeHeard : public TransportWrapper {
  public:
   using TransportWrapper::TransportWrapper;
@@ -133,7 +133,7 @@ class OneLaneForAll : public TransportWrapper {
   }
 };
 
-constexpr size_t kLimit = 32 << 20;  // of a body, as the world of the loopback has it
+constexpr size_t kLimit = 32 << 20;  // of a body, the limit of the loopback world
 
 class TooLongEndsEverything : public TransportWrapper {
  public:
@@ -248,7 +248,7 @@ class ThreadsLeak : public TransportWrapper {
   static inline std::atomic<int> starts_{0};
 };
 
-// Waits for a sign of life for an hour.
+// Waits an hour for a sign of life.
 class SilenceUnnoticedWorld : public WrappedWorld<TransportWrapper, HostedTcpWorld> {
  public:
   SilenceUnnoticedWorld() : WrappedWorld(TcpOptions{.idle_timeout = std::chrono::hours(1)}) {}

@@ -1,4 +1,4 @@
-// A log store that passes everything on, both ways. A defect is what a derived class does otherwise.
+// A log store that passes everything on, both ways. A defect is what a derived class does differently.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace coordkit::testing {
 
-// Outlives restarts: what it remembers lies on the medium, as far as the defect goes.
+// Outlives restarts: what it remembers is on the medium, as far as the defect goes.
 class LogWrapper : public LogStore, public LogSink {
  public:
   void set_inner(LogStore& inner) { inner_ = &inner; }
@@ -39,7 +39,7 @@ class LogWrapper : public LogStore, public LogSink {
   LogSink* sink_ = nullptr;
 };
 
-// The harness of a sound store, with a wrapper between the store and the suite.
+// The harness of a correct store, with a wrapper between the store and the suite.
 template <typename Wrapper, typename Base>
 class WrappedLogHarness : public Base {
  public:

@@ -1,7 +1,7 @@
-// The adapters that are broken on purpose: what is wrong with each, which test of its suite notices, and what that test says.
+// The adapters that are broken on purpose: what is wrong with each, which test of its suite notices, and that test's message.
 // docs/conformance.md holds the same list; broken_adapters_test.cc runs it.
 //
-// They exist only in processes that this program starts of itself to see them fail.
+// They exist only in processes that this program starts from itself to see them fail.
 #pragma once
 
 #include <cstdlib>
@@ -25,7 +25,7 @@ std::vector<std::string> planted_in(const std::string& suite);  // names, sorted
 
 inline constexpr char kBrokenAdapters[] = "COORDKIT_BROKEN_ADAPTERS";
 
-// Makers of broken adapters by name, as gtest wants to have them.
+// Makers of broken adapters by name, in the form that gtest needs.
 template <typename Make>
 struct Broken {
   std::vector<std::string> names;

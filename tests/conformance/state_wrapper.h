@@ -1,4 +1,4 @@
-// A state store that passes everything on, both ways. A defect is what a derived class does otherwise.
+// A state store that passes everything on, both ways. A defect is what a derived class does differently.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace coordkit::testing {
 
-// Outlives restarts: what it remembers lies on the medium, as far as the defect goes.
+// Outlives restarts: what it remembers is on the medium, as far as the defect goes.
 class StateWrapper : public StateStore, public StateSink {
  public:
   void set_inner(StateStore& inner) { inner_ = &inner; }
@@ -61,7 +61,7 @@ class ViewWrapper : public CheckpointView {
   std::unique_ptr<CheckpointView> inner_;
 };
 
-// A store whose views are `View`s, made with the view that was asked for.
+// A store whose views are `View`s, made from the requested view.
 template <typename View>
 class ViewedThrough : public StateWrapper {
  public:
@@ -72,7 +72,7 @@ class ViewedThrough : public StateWrapper {
   }
 };
 
-// The harness of a sound store, with a wrapper between the store and the suite.
+// The harness of a correct store, with a wrapper between the store and the suite.
 template <typename Wrapper, typename Base>
 class WrappedStateHarness : public Base {
  public:

@@ -1,4 +1,4 @@
-// A transport that passes everything on, both ways. A defect is what a derived class does otherwise.
+// A transport that passes everything on, both ways. A defect is what a derived class does differently.
 #pragma once
 
 #include <memory>
@@ -39,7 +39,7 @@ class TransportWrapper : public Transport, public TransportSink {
   const std::unique_ptr<Transport> inner_;
 };
 
-// The world of a sound transport, with a wrapper around each.
+// The world of a correct transport, with a wrapper around each.
 template <typename Wrapper, typename Base>
 class WrappedWorld : public Base {
  public:

@@ -1,4 +1,4 @@
-// Random steps over all tables: naive twins for those that decide who is next, and for all of them a copy that is rebuilt from
+// Random steps over all tables: naive twins for those that decide who is next, and for all of them a copy rebuilt from
 // checkpoint rows before every entry.
 #include "base/random.h"
 
@@ -15,9 +15,9 @@
 namespace coordkit::coordination {
 namespace {
 
-using Outcomes = std::map<Index, std::pair<Result, Token>>;  // by the entry that asked: what it was answered in the end
+using Outcomes = std::map<Index, std::pair<Result, Token>>;  // by the entry that asked: its final answer
 
-// ---- naive twins: walk everything
+// ---- naive twins: scan everything
 
 struct NaiveSemaphore {
   struct Claim {
@@ -70,7 +70,7 @@ struct NaiveQueue {
   }
 };
 
-// What every entry was answered, for whoever asked: at once or later.
+// The answer to every entry: immediate or later.
 class Recorder {
  public:
   Verdict note(Rig& rig, const Verdict& verdict) {
@@ -340,7 +340,7 @@ TEST(RandomCoordinationTest, INV_L07_ACopyFromCheckpointRowsGoesOnLikeTheOrigina
   }
 }
 
-// ---- rows that no table ever wrote
+// ---- rows that no table would write
 
 template <typename Row>
 absl::Status restore_all(Coordination& state, typename Row::Key key, Row row) {

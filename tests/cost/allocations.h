@@ -1,11 +1,11 @@
-// Counts what this program allocates, by whom: every operator new adds one to the count that is set. For one thread.
+// Counts what this program allocates, by category: every operator new adds one to the current count. For one thread.
 #pragma once
 
 #include <cstdint>
 
 namespace coordkit::testing {
 
-// False under a sanitizer, which has an allocator of its own; nothing is counted then.
+// False under a sanitizer, which has its own allocator; nothing is counted then.
 bool counts_allocations();
 
 class CountAllocations {

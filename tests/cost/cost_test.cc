@@ -1,5 +1,5 @@
-// What an acquire and its release cost, counted and not timed: a change that makes them dearer fails here, whatever machine it
-// is tried on. The bounds are what was measured when they were set, and a little more; one that got better is to be lowered.
+// What an acquire and its release cost, counted and not timed: a change that makes them more expensive fails here, on any
+// machine. The bounds are the measured values when they were set, plus a little; when a figure improves, its bound is lowered.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class Callers {
     for (size_t i = 0; i < count; ++i) begin(i);
   }
   uint64_t cycles() const { return cycles_; }
-  void end() {  // of everything: nothing is called any more
+  void end() {  // ends everything: no further callbacks
     over_ = true;
     client_.stop();
   }

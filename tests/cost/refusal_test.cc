@@ -1,4 +1,4 @@
-// What a call costs that is refused because too much is under way.
+// The cost of a call that is refused because too much is in progress.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace coordkit::testing {
 namespace {
 
-// A replica whose house is full.
+// A replica without room for more calls.
 class FullHouse final : public CallRunner, private Clock {
  public:
   void call(Call) override { ++called; }
@@ -55,7 +55,7 @@ struct RefusalTest : ::testing::Test {
 };
 
 TEST_F(RefusalTest, FLT_O01_ItAllocatesNothingAndReachesNobody) {
-  put(operation());  // the first one makes the sentence
+  put(operation());  // the first one builds the sentence
   PutOperation second = operation();
   uint64_t allocations = 0;
   {

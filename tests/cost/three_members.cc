@@ -128,7 +128,7 @@ void ThreeMembers::turn(size_t index) {
     member.log.submit(std::move(write));
   }
   for (const auto& read : member.effects.log_reads) member.log.read(read.first, read.last, read.bytes_max);
-  if (member.effects.cluster) greet(index);  // before what only a replica of it may say
+  if (member.effects.cluster) greet(index);  // before messages that only a member may send
   for (const Outbound& outbound : member.effects.sends) send(index, outbound);
   if (member.effects.checkpoint) member.state.commit(*std::move(member.effects.checkpoint));
   if (member.effects.compact) member.log.compact(*member.effects.compact);

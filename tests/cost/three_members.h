@@ -1,5 +1,5 @@
-// Three replicas in one thread and in steps of their own time, each with the counts of what it costs: how often it allocates,
-// writes its log, sends, and how many bytes go where. Messages are bytes, as between processes; a write is durable a step
+// Three replicas in one thread, in steps of their own time, each with counts of its costs: how often it allocates,
+// writes its log, sends, and how many bytes go where. Messages are bytes, as between processes; a write is durable one step
 // later.
 #pragma once
 
@@ -34,7 +34,7 @@ class ThreeMembers {
   ThreeMembers();
   ~ThreeMembers();
 
-  void step();  // everybody's turn, and time goes on
+  void step();  // every replica's turn, then time advances
   void until(const std::function<bool()>& condition);
   size_t leader() const;  // 0, 1 or 2, once there is one
   Client& client(size_t member);

@@ -26,7 +26,7 @@ support::Child start_here(int, const std::string& program, const std::vector<std
 
 Deployment::Deployment(size_t machines) : Deployment(support::free_loopback_addresses(machines), start_here) {}
 
-// Directly below the temporary directory of the system: the path of a socket has 107 bytes at most.
+// Directly below the system's temporary directory: the path of a socket has 107 bytes at most.
 Deployment::Deployment(std::vector<std::string> addresses, Starter starter)
     : addresses_(std::move(addresses)), starter_(std::move(starter)) {
   std::string pattern = (std::filesystem::temp_directory_path() / "deployment.XXXXXX").string();
@@ -62,7 +62,7 @@ void Deployment::kill(int id) {
 }
 
 void Deployment::forget(int id) {
-  lines_.remove(id);  // its pipe's number may be the next one's
+  lines_.remove(id);  // its descriptor number may be reused
   answers_.erase(id);
   processes_.erase(id);
 }

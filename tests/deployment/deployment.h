@@ -1,5 +1,5 @@
-// Real processes with directories and admin sockets of their own, handled as an operator would: started, stopped, killed, and
-// spoken to through coordctl.
+// Real processes with their own directories and admin sockets, handled as an operator would: started, stopped, killed, and
+// controlled through coordctl.
 #pragma once
 
 #include <deque>
@@ -17,30 +17,30 @@ namespace coordkit::testing {
 
 class Deployment {
  public:
-  // How the process of machine `id` is started, for who does not want it right here.
+  // How the process of machine `id` is started, for callers that do not want it started right here.
   using Starter = std::function<support::Child(int id, const std::string& program, const std::vector<std::string>& arguments)>;
 
-  explicit Deployment(size_t machines);  // addresses on this machine for so many; nothing runs yet
+  explicit Deployment(size_t machines);  // addresses on this machine for this many; nothing runs yet
   Deployment(std::vector<std::string> addresses, Starter starter);
   ~Deployment();
 
   // Words like "--election-ms=1000" for every process that is started from now on: member/main.cc.
   void set_options(std::vector<std::string> options) { options_ = std::move(options); }
 
-  // A process on machine `id`, told that the members are `members`. Answers "opened", or "refused ..." with why it does not
+  // A process on machine `id`, given `members` as the members. Returns "opened", or "refused ..." with why it does not
   // run.
   std::string start(int id, const std::vector<int>& members);
   std::string start(int id) { return start(id, members_.at(id)); }  // as before
   void stop(int id);                                                // as a service manager does, and waits
   void kill(int id);                                                // SIGKILL
-  // Says a line to it and gives the answer; "dead" if it ended instead.
+  // Sends it a line and returns the answer; "dead" if it ended instead.
   std::string ask(int id, const std::string& line) { return tell(id, line) ? answer(id) : "dead"; }
-  // The same in two steps, so that several are at work at once. False: it has ended.
+  // The same in two steps, so that several work at once. False: it has ended.
   bool tell(int id, const std::string& line) { return processes_.at(id).send(line); }
   std::string answer(int id);
 
   Ran coordctl(int id, const std::string& words) const;
-  // Until `coordctl status` of it has this line ("state", "Ready"); false: not in a minute.
+  // Waits until its `coordctl status` has this line ("state", "Ready"); false: not within a minute.
   bool wait_for(int id, const std::string& what, const std::string& value) const;
   bool wait_ready(int id) const { return wait_for(id, "state", "Ready"); }
   std::string status_of(int id, const std::string& what) const;  // the value of that line; empty: there is none
@@ -48,7 +48,7 @@ class Deployment {
   std::filesystem::path directory(int id) const { return folder_ / ("machine-" + std::to_string(id)); }
   void lose_disk(int id) const { std::filesystem::remove_all(directory(id)); }
   const std::string& address(int id) const { return addresses_.at(static_cast<size_t>(id - 1)); }
-  int leader() const;  // as the first that runs says; 0: nobody
+  int leader() const;  // as reported by the first running one; 0: none
 
  private:
   std::string socket(int id) const { return (folder_ / ("admin-" + std::to_string(id))).string(); }
@@ -58,7 +58,7 @@ class Deployment {
   std::vector<std::string> addresses_;
   Starter starter_;
   std::vector<std::string> options_;
-  std::map<int, std::deque<std::string>> answers_;  // that nobody has asked for yet
+  std::map<int, std::deque<std::string>> answers_;  // not asked for yet
   std::map<int, support::Child> processes_;
   std::map<int, std::vector<int>> members_;
   support::LineReader lines_;

@@ -1,4 +1,4 @@
-// What replicas must set alike: what is found different, and what two replicas that differ do with each other.
+// Settings that must be equal: which differences are found, and what two replicas that differ do with each other.
 #include "coordkit/agreement.h"
 
 #include <gmock/gmock.h>
@@ -70,7 +70,7 @@ TEST(AgreementTest, FLT_A14_TheRestIsAWarningThatNamesEveryDifference) {
             HasSubstr("machine 17 is here and not there")));
 }
 
-// The third one comes again with another bound on clocks.
+// The third one returns with another bound on clocks.
 struct OneOfThree : ::testing::Test {
   uint32_t thirds_error = 10'000;
   uint64_t thirds_digests = 65'536;

@@ -129,7 +129,7 @@ TEST_F(EngineAttendanceTest, FLT_P15_EveryOtherNamesAVoterInQuarantineAndWhy) {
     EXPECT_THAT(cluster.engine(id).status().warnings, Contains(AllOf(HasSubstr(sentence), HasSubstr("set back")))) << id;
     EXPECT_THAT(cluster.engine(id).status().missing, SizeIs(1)) << id;
   }
-  cluster.connect(third, leader);  // it says so again on every connection
+  cluster.connect(third, leader);  // it repeats it on every connection
   cluster.settle();
   EXPECT_THAT(cluster.engine(leader).status().warnings, Contains(HasSubstr(sentence)));
 }

@@ -1,4 +1,4 @@
-// The door: one budget of bytes and one count for everything under way, and a disk that runs full.
+// Admission: one budget of bytes and one count for everything in progress, and a disk that runs full.
 #include <gtest/gtest.h>
 
 #include "tests/engine/three_replicas.h"

@@ -66,7 +66,7 @@ absl::Status Cluster::try_start(uint64_t id) {
   return absl::OkStatus();
 }
 
-// A connection stands where either end wants it.
+// There is a connection where either end wants one.
 bool Cluster::linked(const Node& a, const Node& b) const {
   return a.id != b.id && a.engine && b.engine && (a.peers.contains(b.id) || b.peers.contains(a.id));
 }
@@ -257,7 +257,7 @@ void Cluster::carry_out(Node& node, EngineEffects& effects) {
   }
   for (Outbound& out : effects.sends) {
     node.sent.push_back(out);
-    if (out.to.value() > nodes_.size()) continue;  // whom a test plays
+    if (out.to.value() > nodes_.size()) continue;  // played by a test
     Node& to = this->node(out.to.value());
     if (!linked(node, to) || (filter && !filter(node.id, out.to, out.message))) continue;
     to.engine->post(MessageReceived{node.id, std::move(out.message)});

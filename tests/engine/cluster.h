@@ -1,5 +1,5 @@
 // A few engines in one process: instant delivery, virtual time, disks that sync at once or by hand. Nothing is random: the
-// tests of the engine say what happens. Hostile runs are the simulator's.
+// engine's tests say what happens. Hostile runs are the simulator's business.
 #pragma once
 
 #include <deque>
@@ -38,18 +38,18 @@ class Cluster {
     std::unique_ptr<Engine> engine;  // null: down
     Counter* counter = nullptr;
     bool syncs = true;        // false: writes wait for sync()
-    bool checkpoints = true;  // false: a checkpoint waits for ever
+    bool checkpoints = true;  // false: a checkpoint waits forever
     bool installs = true;     // false: what is installed becomes durable in finish_install()
     bool loads = true;        // false: machines are built in finish_load()
-    bool rotten = false;      // its rows cannot be read any more
+    bool rotten = false;      // its rows can no longer be read
     std::deque<LogWrite> pending;
     LeadingTime leading;
     Duration ahead{};       // of its clock, both readings; only grows
     Duration turn_takes{};  // until it can take the next one
     LaggingTime busy_until{};
-    std::set<ReplicaId> peers;  // whom it wants to be connected with
+    std::set<ReplicaId> peers;  // the peers it wants to connect to
 
-    // What came out, since the start of the process.
+    // What came out since the start of the process.
     std::map<Ticket, std::vector<Completion>> completions;
     std::vector<std::string> events;
     std::vector<RenewReply> renewals;
@@ -61,7 +61,7 @@ class Cluster {
     size_t checkpoints_taken = 0;
     std::vector<raft::Leadership> leaderships;
     std::vector<Position> restored;
-    size_t stages = 0;  // ranges of rows that were staged, since ever
+    size_t stages = 0;  // ranges of rows ever staged
 
     std::map<ViewId, Table> views;
     std::optional<InstallState> installing;
@@ -77,9 +77,9 @@ class Cluster {
   LaggingTime now() const { return now_; }
 
   absl::Status try_start(uint64_t id);
-  void start(uint64_t id);  // from what its disk holds; connects it with everybody who is up
+  void start(uint64_t id);  // from what its disk holds; connects it with all running nodes
   void start_all();
-  void connect(uint64_t from, uint64_t to);  // once more, if it is already; `from` is heard by `to`
+  void connect(uint64_t from, uint64_t to);  // again, if it already is; `to` learns of `from`
   void crash(uint64_t id);                   // loses what was not synced
   void sync(uint64_t id);                    // completes all pending writes
 
@@ -90,7 +90,7 @@ class Cluster {
   Ticket change(uint64_t id, std::vector<raft::MemberChange> changes, Duration timeout = 10s,
                 std::optional<Index> expected = {});
   Ticket transfer(uint64_t id, uint64_t target, Duration timeout = 5s);
-  // The one completion a call has got; fails the test if there is none or there are several.
+  // The one completion of a call; fails the test if there is none or there are several.
   Completion ended(uint64_t id, Ticket ticket);
   size_t answers(uint64_t id, Ticket ticket) { return node(id).completions[ticket].size(); }
   // Submits, runs until it ends, returns the answer's bytes.
@@ -101,11 +101,11 @@ class Cluster {
   void finish_install(uint64_t id);
   void finish_load(uint64_t id);
 
-  void settle();                           // every turn that is wanted now, until nothing is
+  void settle();                           // every turn that is due now, until none is
   void pass(Duration time);                // lets time pass, deadline by deadline
   void stall(uint64_t id, Duration time);  // `id` runs no turn for that long, the others do
   bool until(const std::function<bool()>& done, Duration limit = 10s);
-  uint64_t leader();  // waits for one that is ready; zero: none came up
+  uint64_t leader();  // waits for one that is ready; zero: none emerged
 
   Filter filter;  // of messages; unset: all arrive
 
@@ -115,7 +115,7 @@ class Cluster {
   bool linked(const Node& a, const Node& b) const;
   void wants(Node& node, const std::vector<Peer>& peers);
   LaggingTime clock_of(const Node& node) const { return now_ + node.ahead; }
-  bool turn(Node& node);  // false: nothing is wanted
+  bool turn(Node& node);  // false: none is due
   void carry_out(Node& node, EngineEffects& effects);
   void complete_one(Node& node);
   void read(Node& node, const ViewOrder& order);

@@ -1,4 +1,4 @@
-// What a replica refuses and says to its callers, by what has become of it and by its limits.
+// What a replica refuses and reports to its callers, by its condition and by its limits.
 #include "engine/condition.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Replicas notice by themselves that their states differ, within one interval, and the one that is wrong steps aside.
+// Replicas notice by themselves that their states differ, within one interval, and the wrong one steps aside.
 #include "engine/divergence.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace {
 
 using Verdict = Divergence::Verdict;
 
-// ---- the judgement alone
+// ---- the verdict alone
 
 raft::Configuration voters(uint64_t count) {
   raft::Configuration configuration;
@@ -91,7 +91,7 @@ TEST(DivergenceWatchTest, VotesThatAreMissingMayStillDecide) {
   Watch four(4, 4, 9);
   four.vote(1, 7);
   four.vote(2, 7);
-  EXPECT_EQ(four.vote(4, 9), std::nullopt);  // the third of 7 may come, so it is unclear as before
+  EXPECT_EQ(four.vote(4, 9), std::nullopt);  // the third vote for 7 may come, so it is still unclear
   EXPECT_EQ(four.vote(3, 7), Verdict::Self);
 }
 
@@ -120,7 +120,7 @@ TEST(DivergenceWatchTest, AnOwnVoteIsHandedOverUntilItIsSeenInTheLog) {
   EXPECT_EQ(three.watch.next_deadline(), LaggingTime(6s));
   three.watch.leadership_changed();
   EXPECT_EQ(three.watch.due(LaggingTime(5500ms)), own);
-  three.vote(1, 6);  // of an earlier boot, whose state was another
+  three.vote(1, 6);  // from an earlier boot with a different state
   EXPECT_EQ(three.watch.due(LaggingTime(7s)), own);
   three.vote(1, 7);
   EXPECT_EQ(three.watch.due(LaggingTime(9s)), std::nullopt);
@@ -150,7 +150,7 @@ struct DivergenceTest : ThreeReplicas {
   static void often(EngineOptions& options) { options.digest_entries = kInterval; }
 
   ReplicaState state(uint64_t id) { return cluster.engine(id).status().state; }
-  // Until one more comparison has been made, and its votes are through.
+  // Until one more comparison has been made, and its votes are in.
   void one_interval(uint64_t by) {
     for (uint64_t i = 0; i < kInterval; ++i) cluster.submit(by, "add 1");
     cluster.pass(1s);
@@ -237,7 +237,7 @@ TEST_F(DivergenceTest, FLT_A08_OfTwoTheFollowerStepsAsideAndBothSayIt) {
   ASSERT_NE(first, 0u);
   const uint64_t second = 3 - first;
   ASSERT_TRUE(two.until([&] { return two.engine(second).status().state == ReplicaState::Ready; }));
-  two.node(first).counter->skew = 1;  // the leader is the one that is wrong, but nobody can know
+  two.node(first).counter->skew = 1;  // the leader is wrong, but that cannot be known
   for (uint64_t i = 0; i < kInterval; ++i) two.submit(first, "add 1");
   two.pass(5s);
   EXPECT_EQ(two.engine(second).status().state, ReplicaState::Quarantine);

@@ -1,4 +1,4 @@
-// How engines are born, join, restart and refuse to start.
+// How engines are initialized, join, restart and refuse to start.
 #include <gtest/gtest.h>
 
 #include "tests/engine/cluster.h"
@@ -67,7 +67,7 @@ TEST(EngineBirthTest, AnOfferThatGetsLostIsRepeated) {
   };
   const size_t before = offers();
   cluster.pass(5s);
-  EXPECT_EQ(offers(), before);  // everybody has spoken as a member
+  EXPECT_EQ(offers(), before);  // all have spoken as members
 }
 
 TEST(EngineBirthTest, TheFounderMayCrashBeforeItsSync) {
@@ -111,16 +111,16 @@ TEST(EngineBirthTest, AFollowerMayCrashBeforeTheSyncOfTheGenesisItAdopted) {
   EXPECT_TRUE(cluster.until([&] { return cluster.engine(3).status().state == ReplicaState::Ready; }));
 }
 
-// ---- a birth under every pair of crashes
+// ---- initialization under every pair of crashes
 
-// Turns and syncs one after the other, so that a crash can stand before and after each of them.
+// Turns and syncs one after the other, so that a crash can happen before and after each of them.
 struct Birth {
   static constexpr size_t kActions = 36;
   struct Crash {
     size_t before = 0;  // which action
     uint64_t node = 0;
-    bool stored = false;  // what waited for the sync is on the disk, and nobody knows
-    size_t down = 0;      // for so many actions
+    bool stored = false;  // what waited for the sync is on the disk, unreported
+    size_t down = 0;      // for this many actions
   };
   Cluster cluster{3};
   std::map<size_t, std::vector<uint64_t>> back;
@@ -254,10 +254,10 @@ TEST(EngineBirthTest, ASingleMemberRestartsFromItsLogAlone) {
   cluster.crash(1);
   cluster.start(1);
   EXPECT_EQ(cluster.read(1), "3");
-  EXPECT_EQ(cluster.run(1, "add 1"), "4");  // sequences start again: it is another origin
+  EXPECT_EQ(cluster.run(1, "add 1"), "4");  // sequences start over: it is another origin
 }
 
-// ---- what recover() refuses
+// ---- refusals of recover()
 
 struct Recovery {
   EngineOptions options{.members = {{ReplicaId(1), "a"}}, .new_cluster = ClusterId(1)};
@@ -298,7 +298,7 @@ TEST(EngineRecoverTest, SoundStoresAreTakenOver) {
   EXPECT_EQ((*engine)->boot(), BootCounter(2));
 }
 
-// An install that was cut short between the state and the log (docs/decisions/0006).
+// An install that was interrupted between the state and the log (docs/decisions/0006).
 TEST(EngineRecoverTest, REG_R31_ALogThatLacksTheCheckpointStartsAgainAfterIt) {
   for (const bool shorter : {true, false}) {
     Recovery recovery;
@@ -311,7 +311,7 @@ TEST(EngineRecoverTest, REG_R31_ALogThatLacksTheCheckpointStartsAgainAfterIt) {
       recovery.log.base = {at.index.previous(), at.term};
       recovery.log.entries.clear();
     } else {
-      at.term = at.term.next();  // the log has another entry there, which nobody committed
+      at.term = at.term.next();  // the log has another entry there, which was never committed
       recovery.table.staged = recovery.table.rows;
       ASSERT_TRUE(recovery.table.install(at, recovery.table.digest()));
     }
@@ -361,7 +361,7 @@ TEST(EngineRecoverTest, FLT_D21_ALogThatDoesNotReachItsCheckpointIsRefused) {
   }
 }
 
-// Even an install that was cut short leaves a log that knows a term.
+// Even an interrupted install leaves a log that knows a term.
 TEST(EngineRecoverTest, FLT_D21_AnEmptyLogBesideAnInstalledStateIsRefused) {
   Recovery recovery;
   recovery.fill();
@@ -371,7 +371,7 @@ TEST(EngineRecoverTest, FLT_D21_AnEmptyLogBesideAnInstalledStateIsRefused) {
   EXPECT_EQ(recovery.run().status().code(), absl::StatusCode::kDataLoss);
 }
 
-// Log and checkpoint are both gone: it would be born once more, and alone if it is the only one it was told of.
+// Log and checkpoint are both gone: it would be initialized again, and alone if it is the only member it was given.
 TEST(EngineRecoverTest, FLT_D21_AStoreThatHadALogAndHasNothingIsRefused) {
   Recovery recovery;
   recovery.log.had_log = true;

@@ -80,7 +80,7 @@ TEST_F(EngineCallsTest, FLT_O05_WhatIsHandedOverAgainEntersTheLogOnce) {
   converge();
 }
 
-// As many at once as were seen to make 327,730 entries of 10,000, and 137,093 of 65,000.
+// As many at once as once made 327,730 entries of 10,000, and 137,093 of 65,000.
 struct BurstTest : EngineCallsTest, ::testing::WithParamInterface<size_t> {};
 
 TEST_P(BurstTest, FLT_O05_AtAReplicaThatIsBehindItMakesAsManyEntriesAsCalls) {
@@ -129,7 +129,7 @@ TEST_F(EngineCallsTest, S41_LosingTheLeaderInTheMiddleLosesAndDoublesNothing) {
 }
 
 TEST_F(EngineCallsTest, S41_LosingTheLeaderAfterTheCommitDoublesNothing) {
-  // The others have it, but the asking follower has not heard so yet.
+  // The others have it, but the asking follower has not learned that yet.
   cluster.filter = [&](ReplicaId from, ReplicaId to, const Message&) {
     return !(from.value() == leader && to.value() == follower);
   };
@@ -160,7 +160,7 @@ TEST_F(EngineCallsTest, ADeposedLeadersOwnCallsGoToTheNewOne) {
 TEST_F(EngineCallsTest, FLT_A04_WithoutAQuorumACallEndsAtItsDeadlineWithUnknownOutcome) {
   isolate(leader);
   const Ticket handed = cluster.submit(leader, "add 1", 1s);
-  cluster.pass(700ms);  // leadership is gone
+  cluster.pass(700ms);  // leadership is lost
   const Ticket not_handed = cluster.submit(leader, "add 1", 300ms);
   cluster.pass(1s);
   EXPECT_EQ(outcome_of(cluster.ended(leader, handed).status), Outcome::Unknown);

@@ -1,4 +1,4 @@
-// Fail-stop: whatever breaks, every pending call ends exactly once, nothing is sent or written any more, the process lives.
+// Fail-stop: whatever breaks, every pending call ends exactly once, nothing more is sent or written, the process lives on.
 #include <gtest/gtest.h>
 
 #include "tests/engine/cluster.h"
@@ -148,7 +148,7 @@ TEST_F(EngineHaltTest, AStoreThatFailsAtTheGenesisLeavesAReplicaThatIsHalted) {
   single.settle();
   const Ticket ticket = single.submit(1, "add 1");
   single.post(1, StoreFailed{absl::DataLossError("fsync failed")});
-  single.post(1, LogWritten{WriteNumber(1)});  // of before, overtaken by the failure
+  single.post(1, LogWritten{WriteNumber(1)});  // from before, overtaken by the failure
   single.settle();
   EXPECT_EQ(outcome_of(single.ended(1, ticket).status), Outcome::None);
   EXPECT_EQ(single.engine(1).status().state, ReplicaState::Halted);

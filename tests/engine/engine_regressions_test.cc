@@ -46,7 +46,7 @@ struct EngineRegressionsTest : ThreeReplicas {
 TEST_F(EngineRegressionsTest, REG_F17_ALeaderThatStalledForLongerThanATtlEndsAndAcknowledgesNothing) {
   arm(cluster, 1000);
   const uint64_t asked_before = renew(leader, 1000);
-  isolate(leader);                // it wakes without having heard of anybody else, and whatever it says, it says by itself
+  isolate(leader);                // it wakes without news from others, and acts on its own
   for (int i = 0; i < 15; ++i) {  // no turn of the leader for three seconds, while the client renews elsewhere
     cluster.stall(leader, 200ms);
     renew(follower, 1000);
@@ -123,8 +123,8 @@ TEST_F(EngineRegressionsTest, REG_R57_FLT_P10_HeartbeatsAndRenewalsWaitForNoDisk
   EXPECT_TRUE(cluster.until([&] { return cluster.answers(leader, waiting) == 1; }, 200ms));
 }
 
-// Each of its turns takes a while and replays one entry, so that all take seconds; with another member down, the leader
-// depends on its answers.
+// Each of its turns takes a while and replays one entry, so that all of them take seconds; with another member down, the
+// leader depends on its answers.
 TEST_F(EngineRegressionsTest, REG_R58_AReplicaThatReplaysAnswersAndDoesNotCampaign) {
   Cluster slow(3, [](EngineOptions& options) { options.apply_bytes_per_turn = 1; });
   born(slow);
@@ -160,7 +160,7 @@ TEST_F(EngineRegressionsTest, REG_R83_AFollowersClockEndsNothingAndStatesStayEqu
   expect_equal_states(cluster);
 }
 
-// What each replica's clock says at the beginning does not matter: same answers, same number of turns of the timers.
+// The initial reading of each replica's clock does not matter: same answers, same number of timer turns.
 TEST_F(EngineRegressionsTest, REG_R82_REG_F59_ClocksMayStartAnywhere) {
   const auto history = [](Duration first, Duration second, Duration third) {
     Cluster made(3);

@@ -1,4 +1,4 @@
-// Timers and renewals through whole engines: who fires, when, and who is told that a renewal counted.
+// Timers and renewals through whole engines: which leader fires, when, and who learns that a renewal counted.
 #include <gtest/gtest.h>
 
 #include "tests/engine/three_replicas.h"
@@ -35,7 +35,7 @@ struct EngineTimeTest : ThreeReplicas {
     const auto& events = cluster.node(at).events;
     return std::find(events.begin(), events.end(), "fired " + std::to_string(timer)) != events.end();
   }
-  // The moment at which the leader of the time has applied the end of `timer`.
+  // The moment at which the current leader has applied the end of `timer`.
   LaggingTime end_of(uint64_t at, uint64_t timer) {
     EXPECT_TRUE(cluster.until([&] { return fired(at, timer); }));
     return cluster.now();
@@ -50,7 +50,7 @@ struct EngineTimeTest : ThreeReplicas {
     });
     return found;
   }
-  // Nobody's answers reach the leader: it stays leader for a while but cannot confirm that.
+  // No answers reach the leader: it stays leader for a while but cannot confirm that.
   void deafen_leader() {
     cluster.filter = [this](ReplicaId, ReplicaId to, const Message&) { return to.value() != leader; };
   }
@@ -131,7 +131,7 @@ TEST_F(EngineTimeTest, LT_3_AnAnswerToAnEarlierRoundDoesNotConfirmALaterRenewal)
     held.emplace_back(from, message);
     return false;
   };
-  cluster.pass(70ms);  // a round began, its answers are on their way
+  cluster.pass(70ms);  // a round began, its answers are in flight
   ASSERT_FALSE(held.empty());
   cluster.filter = [&](ReplicaId, ReplicaId to, const Message&) { return to.value() != leader; };
   const uint64_t attempt = renew(leader, 5000, {1});
@@ -202,7 +202,7 @@ TEST_F(EngineTimeTest, LT_6_AfterASuspendNothingEndsBeforeLeadershipIsConfirmedA
   EXPECT_TRUE(cluster.until([&] { return fired(leader, 1); }, 200ms));
 }
 
-TEST_F(EngineTimeTest, WithoutASuspendTheSameLeaderProposesTheEnd) {  // so that the test above can fail
+TEST_F(EngineTimeTest, WithoutASuspendTheSameLeaderProposesTheEnd) {  // so that the test above means something
   arm(1, 100);
   cluster.pass(90ms);
   deafen_leader();
@@ -218,7 +218,7 @@ TEST_F(EngineTimeTest, REG_F19_AnEndThatFindsNoRoomInTheLogIsTriedAgainWithoutHu
   ASSERT_EQ(small.run(1, "arm 1 1 100"), "armed");
   small.node(1).syncs = false;
   small.submit(1, "add 1 " + std::string(150, ' '));
-  small.pass(1s);  // a turn that is wanted at once for ever would end the test
+  small.pass(1s);  // a turn that is always due at once would hang the test
   EXPECT_TRUE(small.node(1).counter->fired().empty());
   small.node(1).syncs = true;
   small.sync(1);

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Kind = ReplicaEventKind;
 
-// An engine of which an onlooker sees what a test has set.
+// An engine whose observable state is set by the test.
 class SetEngine final : public Engine {
  public:
   void post(EngineInput) override {}
@@ -197,7 +197,7 @@ TEST_F(EventLogTest, ASlowDiskIsToldOnceAMinute) {
 TEST_F(EventLogTest, DamageIsMendedByACheckpointThatWasTakenAfterIt) {
   arrives(StateRotten{absl::DataLossError("a row does not verify")});
   arrives(StateRotten{absl::DataLossError("a row does not verify")});
-  arrives(StateCheckpointed{{Index(30), Term(1)}});  // was under way
+  arrives(StateCheckpointed{{Index(30), Term(1)}});  // was in progress
   EngineEffects effects;
   effects.checkpoint = CheckpointBatch{.applied = {Index(40), Term(1)}, .whole = true};
   turn(3s, effects);

@@ -1,4 +1,4 @@
-// Builds of different feature levels in one cluster: what a cluster begins with, when its level is raised, and who is refused.
+// Builds of different feature levels in one cluster: the initial level of a cluster, when it is raised, and who is refused.
 #include <gmock/gmock.h>
 
 #include "coordkit/error.h"
@@ -96,7 +96,7 @@ TEST_F(FeatureLevelTest, FLT_V01_AnOlderBuildIsRefusedByItsOwnLogOnceTheLevelWas
     restart_as(id, 1);
     ASSERT_TRUE(ready(id));
   }
-  restart_as(1, 0);  // nothing was raised: the way back is open
+  restart_as(1, 0);  // nothing was raised: a downgrade is possible
   ASSERT_TRUE(ready(1));
   for (const uint64_t id : {1, 3}) {
     restart_as(id, 1);
@@ -140,7 +140,7 @@ TEST_F(FeatureLevelTest, FLT_V01_AnOlderBuildWhoseLogDoesNotKnowYetIsNotHeardAnd
   EXPECT_TRUE(all_at(1));
 }
 
-// The entry reached it after it went back, from one that did not know the level yet either.
+// The entry reached it after its downgrade, from a replica that did not know the level yet either.
 TEST(FeatureLevelRouterTest, FLT_V02_AnEntryOfANewerLevelStopsApplyWithASentence) {
   Router router({});
   router.speak(1);

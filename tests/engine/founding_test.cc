@@ -136,7 +136,7 @@ TEST(FoundingTest, AnInvitationIsTakenWhoeverTheGenesisNames) {
   Founding founding(mine, store_of(4));
   founding.hello(founded(1));
   EXPECT_TRUE(founding.uninvited());
-  founding.offered(ReplicaId(9), {genesis({1, 2, 3}), store_of(4)});  // whoever leads may be no founder, nor listed here
+  founding.offered(ReplicaId(9), {genesis({1, 2, 3}), store_of(4)});  // the leader may be no founder, nor listed here
   EXPECT_EQ(founding.take_pending(), genesis({1, 2, 3}));
   EXPECT_FALSE(founding.uninvited());
 }

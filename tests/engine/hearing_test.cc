@@ -1,4 +1,4 @@
-// The gate: who may say what, and what becomes of a stranger that says everything.
+// The gate: who may send what, and what happens to a non-member that sends everything.
 #include "engine/hearing.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ std::set<size_t> heard_of(Speaker speaker) {
   return heard;
 }
 
-// Said again, by hand: what is not in a list here is not heard.
+// A second copy, by hand: what is not in a list here is not accepted.
 TEST(HearingTest, FLT_S07_EachMessageIsHeardOfThoseWhoMaySayItAndOfNobodyElse) {
   const auto everything = [] {
     std::set<size_t> all;
@@ -91,7 +91,7 @@ TEST(MembersTest, CapacityIsTheDirectoryTheConfigurationAndTheKnowledgeOfTheClus
   EXPECT_EQ(members.standing(ReplicaId(4)), Standing::Stranger);
 }
 
-// ---- a cluster at work, and one who talks
+// ---- a cluster at work, and an intruder
 
 std::vector<Message> lies(Term term, Position last) {
   raft::Entry entry{.index = last.index.next(), .term = term, .payload = SharedBytes("lie")};
@@ -120,7 +120,7 @@ struct Attacked {
     EXPECT_EQ(cluster.run(1, "add 1"), "1");
     before = cluster.engine(leader).leadership();
   }
-  // Everything, to everybody, as this one.
+  // Everything, to every replica, in this role.
   void say(const Hello& who) {
     const Position last = cluster.engine(leader).status().core->last;
     for (uint64_t id = 1; id <= 3; ++id) {
@@ -194,7 +194,7 @@ TEST(HearingTest, FLT_S08_ATermOutOfAllReachIsAWarningThatNamesItsSayer) {
   attacked.expect_no_effect();
 }
 
-// Founders are met blank; until they are known to belong nothing but an invitation is sent to them.
+// Founders start out blank; until they have proved that they belong, only an invitation is sent to them.
 TEST(HearingTest, WhoIsBlankIsSentNothingButAnInvitation) {
   Cluster cluster(3);
   cluster.filter = [&](ReplicaId, ReplicaId to, const Message& message) {

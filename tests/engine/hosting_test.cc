@@ -39,7 +39,7 @@ TEST_F(HostingTest, S60_ACommandThatDoesNotRunDoesNotBeginAMachine) {
   EXPECT_EQ(rig.counter(kSecond).cluster(), ClusterId());
 }
 
-// A machine that has had no command is no part of the state: replicas may be given it one after the other.
+// A machine without any command is not part of the state: replicas may get it one after the other.
 TEST_F(HostingTest, S60_AMachineWithoutCommandsLeavesNoTrace) {
   Rig without(false, {kCoordination});
   without.add(raft::EntryKind::Genesis, coordkit::encode(genesis()));
@@ -120,7 +120,7 @@ TEST_F(HostingTest, S60_WhatLiesBeforeAGuardInTheSameBatchIsExecutedFirst) {
   EXPECT_EQ(rig.counter().total(), 0);
 }
 
-// S-42: what was executed or refused once is answered again before the guard is looked at.
+// S-42: what was executed or refused once is answered again without checking the guard.
 TEST_F(HostingTest, S42_ARepeatGetsTheFirstAnswerWhateverTheGuardSaysNow) {
   EXPECT_EQ(rig.ask(kOne, 1, "add 5", 1, kSecond, at_least("1")).refused, Reason::Fenced);
   rig.ask(kOne, 2, "add 1");

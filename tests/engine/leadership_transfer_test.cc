@@ -1,4 +1,4 @@
-// Handing leadership over through the engine: whoever asks, whoever is to lead, and when it cannot be.
+// Leadership transfers through the engine: whoever asks, whoever shall lead, and when it is impossible.
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {

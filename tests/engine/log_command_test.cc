@@ -54,7 +54,7 @@ TEST(LogCommandTest, AGuardBeyondItsLimitIsRefused) {
   EXPECT_EQ(decode_command(bytes).status().code(), absl::StatusCode::kDataLoss);
 }
 
-// The bytes of each kind. A difference means that logs of older versions are read wrongly: add fields, never change them.
+// The bytes of each kind. A difference means that logs of older versions would be misread: add fields, never change them.
 TEST(LogCommandTest, GoldenBytesAreAsEver) {
   std::string now;
   for (const std::string& bytes : samples()) now += hex(bytes) + "\n";

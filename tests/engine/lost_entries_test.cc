@@ -1,5 +1,5 @@
-// A log that has lost entries below its durable mark: what the checkpoint covers is left behind, the rest comes from the
-// leader, and until then nobody is elected who may lack it.
+// A log that has lost entries below its durable mark: what the checkpoint covers is dropped, the rest comes from the
+// leader, and until then no replica is elected that may lack it.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct LostEntriesTest : ThreeReplicas {
     const Disk& disk = made.node(id).disk;
     return std::ranges::any_of(disk.peers, [&](const PeerMark& mark) { return mark.store == disk.store; });
   }
-  // `third` has all up to what is returned, the others have ten more, committed; the leader is down.
+  // `third` has everything up to the returned index, the others have ten more, committed; the leader is down.
   Index ten_more_without_the_third() {
     const Index before = last(third);
     made.filter = [this](ReplicaId, ReplicaId to, const Message&) { return to.value() != third; };

@@ -1,5 +1,5 @@
-// Changes of members through the engine: from one member to seven and back, replacements, wiped disks, callers that die, and
-// newcomers that wait to be let in.
+// Membership changes through the engine: from one member to seven and back, replacements, wiped disks, callers that die, and
+// new members that wait to be let in.
 #include <gtest/gtest.h>
 
 #include "raft/quorum.h"
@@ -31,7 +31,7 @@ std::vector<uint64_t> ids_of(const std::vector<raft::Member>& members) {
 }
 using Ids = std::vector<uint64_t>;
 
-// `founders` found the cluster; the other replicas list the founders and themselves.
+// `founders` initialize the cluster; the other replicas list the founders and themselves.
 struct Growing {
   explicit Growing(size_t size, uint64_t founders = 1, std::function<void(EngineOptions&)> adjust = {})
       : cluster(size, [founders, adjust](EngineOptions& options) {
@@ -268,7 +268,7 @@ TEST(EngineMembershipTest, LostRequestsAndAnswersAreMadeUpFor) {
   EXPECT_TRUE(group.change(caller, add({4}), 60s).ok());
   EXPECT_GT(lost, 3);
   cluster.filter = [&](ReplicaId, ReplicaId, const Message& message) { return !std::holds_alternative<ChangeReply>(message); };
-  EXPECT_TRUE(group.change(caller, {remove(4)}, 60s).ok());  // the own log tells
+  EXPECT_TRUE(group.change(caller, {remove(4)}, 60s).ok());  // its own log shows it
 }
 
 TEST(EngineMembershipTest, AnUnknownOutcomeIsOnlyPossibleAtTheDeadline) {
@@ -470,7 +470,7 @@ TEST(EngineMembershipTest, REG_R46_TheCallerDiesAndWhoeverLeadsCompletesTheChang
   cluster.start(5);
   ASSERT_TRUE(group.change(group.leader, {learn(4), learn(5)}).ok());
   const uint64_t caller = group.leader;
-  // The joint entry is with everybody, and no acknowledgement has come back, when the caller, who leads, dies.
+  // Every replica has the joint entry, and no acknowledgement has come back, when the caller, who leads, dies.
   cluster.filter = [&](ReplicaId from, ReplicaId, const Message&) { return from == ReplicaId(caller); };
   cluster.change(caller, {promote(4), promote(5)});
   ASSERT_TRUE(cluster.until([&] {
@@ -537,7 +537,7 @@ TEST(EngineMembershipTest, REG_R36_FLT_M06_AStateBringsTheMembersOfItsIndexAndTh
   cluster.start(4);
   ASSERT_TRUE(group.change(group.leader, add({4})).ok());
   for (int i = 0; i < 30; ++i) cluster.run(group.leader, "add 1");
-  cluster.pass(15s);  // nobody reads the state that was opened for the one that is away: its log is not kept any longer
+  cluster.pass(15s);  // the state opened for the absent one is not read: its log is no longer kept
   for (int i = 0; i < 10; ++i) cluster.run(group.leader, "add 1");
   const Index changed = cluster.engine(group.leader).core()->status().configuration_index;
   ASSERT_GT(cluster.node(group.leader).disk.base.index, changed) << "the change must be gone from the log";

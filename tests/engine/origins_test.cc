@@ -154,7 +154,7 @@ TEST(OriginsTest, S42_ALateRegistrationOfAnOlderOrTheSameBootChangesNothing) {
   EXPECT_EQ(origins.admit(request(1, 1, kReborn), kHash, Index(9)).verdict, Verdict::Repeat);
 }
 
-// Removed, replaced by another disk, and back in the same process: what it had been answered is forgotten.
+// Removed, replaced by another disk, and back in the same process: the answers it had been given are gone.
 TEST(OriginsTest, INV_L09_AnOriginThatWasForgottenDoesNotRunStrayRepeats) {
   Origins origins;
   origins.enroll(kOrigin);
@@ -165,7 +165,7 @@ TEST(OriginsTest, INV_L09_AnOriginThatWasForgottenDoesNotRunStrayRepeats) {
   EXPECT_EQ(origins.admit(request(2, 2), kHash, Index(9)).verdict, Verdict::Execute);
 }
 
-// The same, but the process that was displaced still counts on its old calls, or a copy of its first registration comes late.
+// The same, but the displaced process still counts on its old calls, or a copy of its first registration arrives late.
 TEST(OriginsTest, FLT_P21_INV_L09_WhoWasDisplacedAndReturnsRunsNothingTwice) {
   const Origin other{kOrigin.replica, StoreId(kOrigin.store.value() + 1), BootCounter(1)};
   for (const bool checkpointed : {false, true}) {
@@ -244,7 +244,7 @@ TEST(OriginsTest, TheFirstAnswerStays) {
   EXPECT_EQ(origins.admit(request(1), kHash, Index(3)).answer->bytes, "first");
 }
 
-// Whatever happened, a table restored from its checkpoint cannot be told from the original by anything that comes after.
+// Whatever happened, a table restored from its checkpoint is indistinguishable from the original by anything that comes later.
 TEST(OriginsTest, S44_ARestoredTableBehavesLikeTheOriginalFromThenOn) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);

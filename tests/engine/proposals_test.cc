@@ -56,7 +56,7 @@ struct ProposalsTest : ::testing::Test {
     return tickets;
   }
 
-  uint64_t lowest = 0;  // unanswered, as the last collected request says
+  uint64_t lowest = 0;  // unanswered, according to the last collected request
   std::vector<SharedBytes> payloads;
 };
 
@@ -201,7 +201,7 @@ TEST_F(ProposalsTest, S43_CallsAreHeldBackWhileTooManyBytesOfAnswersAreKept) {
   submit(5, 10s, Urgency::Reserved);
   EXPECT_EQ(words(1ms), (Words{"4:c5"}));
   EXPECT_NE(proposals.next_deadline(Road::Open), LaggingTime::min());
-  answer(1);  // from here on nobody keeps the answers to 1 and 2
+  answer(1);  // from here on the answers to 1 and 2 are not kept
   EXPECT_EQ(proposals.next_deadline(Road::Open), LaggingTime::min());
   EXPECT_EQ(words(2ms), (Words{"5:c4"}));
   EXPECT_EQ(lowest, 3u);
@@ -247,7 +247,7 @@ TEST_F(ProposalsTest, ADeadlineAfterTheHandOverMeansUnknown) {
   EXPECT_EQ(outcome_of(completions[0].status), Outcome::Unknown);
   EXPECT_EQ(reason_of(completions[0].status), Reason::CallTimeout);
   EXPECT_EQ(completions[0].request, (RequestId{kOrigin, Sequence(1)}));
-  answer(1);  // it took effect after all: nobody listens
+  answer(1);  // it took effect after all: no caller is left
   EXPECT_EQ(completions.size(), 1u);
 }
 
@@ -265,7 +265,7 @@ TEST_F(ProposalsTest, WhatTheLogRefusedWhenFirstHandedOverCertainlyHadNoEffect) 
 
 TEST_F(ProposalsTest, ARefusalAfterAnEarlierHandOverLeavesTheOutcomeUnknown) {
   submit(1, 5ms);
-  handed(0ms);  // to somebody who never answered
+  handed(0ms);  // to a leader that never answered
   proposals.leadership_changed();
   const auto second = handed(1ms);
   ASSERT_EQ(second.size(), 1u);
@@ -301,7 +301,7 @@ TEST_F(ProposalsTest, S41_AChangeOfLeadershipHandsEverythingUnansweredOverAgainU
   for (uint64_t ticket = 1; ticket <= 3; ++ticket) submit(ticket);
   words(0ms);
   answer(2);
-  proposals.postpone(Sequence(1), LaggingTime::max());  // appended by the leader of that time
+  proposals.postpone(Sequence(1), LaggingTime::max());  // appended by the leader at that time
   proposals.leadership_changed();
   EXPECT_EQ(proposals.next_deadline(Road::Open), LaggingTime::min());
   EXPECT_EQ(proposals.next_deadline(Road::NoLeader), at(10s));
@@ -329,7 +329,7 @@ TEST_F(ProposalsTest, S43_AQueuedCallCompletesTwiceAndFreesItsSequence) {
   EXPECT_EQ(words(1ms), (Words{"2:c2"}));  // the accepted one is not handed over again
   EXPECT_EQ(lowest, 2u);
   answer(1, Stage::Queued);                          // a repeat
-  answer(1, Stage::Final, Reason::SequenceRetired);  // a copy that came late
+  answer(1, Stage::Final, Reason::SequenceRetired);  // a late copy
   EXPECT_EQ(completions.size(), 1u);
   answer(1);
   ASSERT_EQ(completions.size(), 2u);
@@ -377,7 +377,7 @@ TEST_F(ProposalsTest, REG_R75_CallsThatTimedOutWithoutALeaderLeaveNothingBehind)
   }
   EXPECT_EQ(ended().size(), 10'000u);
   EXPECT_EQ(proposals.size(), 0u);
-  EXPECT_EQ(proposals.next_deadline(Road::Open), LaggingTime::max());  // nobody is in line either
+  EXPECT_EQ(proposals.next_deadline(Road::Open), LaggingTime::max());  // no call is in line either
   EXPECT_EQ(words(2ms), Words{});
 }
 

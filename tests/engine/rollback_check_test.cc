@@ -1,4 +1,4 @@
-// Disks that were set back: who remembers, who asks, and what becomes of it.
+// Rolled-back disks: who remembers, who asks, and the outcome.
 #include "engine/rollback_check.h"
 
 #include <gtest/gtest.h>
@@ -137,7 +137,7 @@ struct SetBackTest : ThreeReplicas {
       return !answer || std::find(from.begin(), from.end(), by.value()) == from.end();
     };
   }
-  // The process goes on with the disk as it was.
+  // The process continues with the disk as it was.
   void set_back(uint64_t id, const Disk& image) {
     cluster.crash(id);
     cluster.node(id).disk = image;
@@ -185,7 +185,7 @@ TEST_F(SetBackTest, FLT_P15_AVoteIsRememberedByTheCandidate) {
   ASSERT_TRUE(becomes(voter, ReplicaState::Quarantine));
 }
 
-// The term is known to the disk, the vote in it is not: it would be given again, to somebody else.
+// The disk knows the term but not the vote in it: it would be given again, to another candidate.
 TEST_F(SetBackTest, FLT_P15_AVoteInATermThatTheDiskKnowsIsDemandedOfIt) {
   const Disk image = cluster.node(follower).disk;
   cluster.crash(leader);
@@ -201,7 +201,7 @@ TEST_F(SetBackTest, FLT_P15_AVoteInATermThatTheDiskKnowsIsDemandedOfIt) {
   EXPECT_NE(reason(voter).find("a vote for replica " + std::to_string(next)), std::string::npos) << reason(voter);
 }
 
-// The first append of a term cuts what an older leader had sent, and the log becomes shorter: its length proves nothing.
+// The first append of a term truncates what an older leader had sent, and the log gets shorter: its length proves nothing.
 TEST_F(SetBackTest, FLT_P15_FLT_D10_ALongerTailOfAnOlderTermIsNoAcknowledgement) {
   cluster.crash(third);
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
@@ -221,7 +221,7 @@ TEST_F(SetBackTest, FLT_P15_FLT_D10_ALongerTailOfAnOlderTermIsNoAcknowledgement)
   EXPECT_NE(reason(follower).find("the log here has one of term 1 there"), std::string::npos) << reason(follower);
 }
 
-// A leader's disk is one of the majority, though nobody else acknowledges what it holds.
+// A leader's disk is one of the majority, though no other replica acknowledges what it holds.
 TEST_F(SetBackTest, FLT_P15_WhatALeaderCountedOfItsOwnDiskIsRememberedByItsFollowers) {
   cluster.crash(third);
   const Disk image = cluster.node(leader).disk;
@@ -237,7 +237,7 @@ TEST_F(SetBackTest, FLT_P15_ASecondStartFromTheSameImageIsNoticedByItsNumber) {
   const Disk image = cluster.node(follower).disk;
   cluster.start(follower);
   ASSERT_TRUE(becomes(follower, ReplicaState::Ready));
-  Disk copied = image;  // all it ever said is there, but not that it was started
+  Disk copied = image;  // everything it ever sent is there, but not that it was started
   copied.hard_state = cluster.node(follower).disk.hard_state;
   copied.entries = cluster.node(follower).disk.entries;
   set_back(follower, copied);

@@ -168,11 +168,11 @@ TEST(RouterTest, LT_4_INV_L13_TimersFireOnlyInTheTermOfTheNewestLeaderStart) {
   rig.lead(2);
   rig.enroll(kOne);
   rig.ask(kOne, 1, "arm 3 1 100");
-  rig.command(encode(firing(1)));  // of a former leader, appended by this one
+  rig.command(encode(firing(1)));  // of an earlier leader, appended by this one
   EXPECT_TRUE(rig.counter().fired().empty());
   rig.term = Term(3);
-  rig.command(encode(firing(3)));  // of a leader whose first entry is not there
-  rig.command(encode(firing(2)));  // of the leader before
+  rig.command(encode(firing(3)));  // of a leader whose first entry is missing
+  rig.command(encode(firing(2)));  // of the previous leader
   EXPECT_TRUE(rig.counter().fired().empty());
   rig.lead(3);
   rig.command(encode(firing(2)));
@@ -215,8 +215,8 @@ TEST(RouterTest, AConfigurationReplacesTheFormer) {
   EXPECT_EQ(rig.ask(three, 1, "add 1").bytes, "1");
 }
 
-// One history of random entries; a copy restored from the incremental checkpoints at any step cannot be told from the
-// original by anything that comes after, retired marks and the term guard included.
+// One history of random entries; a copy restored from the incremental checkpoints at any step is indistinguishable from the
+// original by anything that comes later, including retired marks and the term guard.
 TEST(RouterTest, S44_ARestoredReplicaBehavesLikeTheOriginalFromAnyStepOn) {
   size_t refusals = 0, repeats = 0;
   for (uint64_t seed = 1; seed <= 30; ++seed) {
@@ -432,7 +432,7 @@ TEST(RouterTest, TimersAreEnumeratedAfterARestore) {
 TEST(RouterTest, FLT_D08_AWholeCheckpointIsTheSameStateWhateverWasStoredBefore) {
   Rig rig;
   rig.enroll(kOne);
-  rig.enroll(kTwo);  // and is not heard of again
+  rig.enroll(kTwo);  // and is never heard of again
   rig.ask(kOne, 1, "add 1");
   rig.ask(kOne, 2, "arm 3 1 100", 1, kSecond);
   CheckpointBatch lost;

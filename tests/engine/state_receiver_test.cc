@@ -51,7 +51,7 @@ struct StateReceiverTest : ::testing::Test {
     }
   }
   const StateRequest* question() const { return sends.empty() ? nullptr : std::get_if<StateRequest>(&sends.back().message); }
-  // What a sender with `per_chunk` rows a time would answer.
+  // The answer of a sender with `per_chunk` rows at a time.
   StateChunk answer(const StateRequest& asked, size_t per_chunk = 2) const {
     StateChunk chunk{asked.term, asked.at, {.range = asked.range}};
     auto& out = chunk.rows;
@@ -70,7 +70,7 @@ struct StateReceiverTest : ::testing::Test {
     if (out.same) out.rows.clear();
     return chunk;
   }
-  // Questions and answers until nothing is asked; how many chunks had rows.
+  // Questions and answers until nothing is asked; returns how many chunks had rows.
   size_t fetch(Term term = kTerm) {
     size_t with_rows = 0;
     for (collect(leader, term); question(); collect(leader, term)) {

@@ -1,4 +1,4 @@
-// A disk that loses what a running replica stored there: the state in memory is the truth, and nobody stops.
+// A disk that loses what a running replica stored there: the state in memory is the truth, and no replica stops.
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {
@@ -15,10 +15,10 @@ struct StateRepairTest : ThreeReplicas {
   void work(int commands) {
     for (int i = 0; i < commands; ++i) made.run(leader, "add 1");
   }
-  // `third` misses so much that no log has it any more.
+  // `third` misses so much that no log still has it.
   void leave_behind() {
     made.filter = [this](ReplicaId from, ReplicaId to, const Message&) { return from.value() != third && to.value() != third; };
-    made.pass(5s);  // a member that was heard a moment ago finds its log
+    made.pass(5s);  // a recently heard member would find its log
     work(30);
     ASSERT_GT(made.node(leader).disk.base.index, made.engine(third).core()->status().last.index);
   }
@@ -123,7 +123,7 @@ TEST_F(StateRepairTest, FLT_D06_RottenEntriesThatWereAppliedAreLeftBehindByAChec
   EXPECT_TRUE(warns_of(leader, "entries of the log"));
 }
 
-// They are in memory until they are applied, and then a checkpoint takes their place.
+// They are in memory until they are applied, and then a checkpoint replaces them.
 TEST_F(StateRepairTest, FLT_D06_RottenEntriesThatAreNotAppliedYetWaitForTheCheckpointThatHoldsThem) {
   work(7);
   made.filter = [](ReplicaId, ReplicaId, const Message&) { return false; };

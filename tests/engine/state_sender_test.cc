@@ -49,7 +49,7 @@ struct StateSenderTest : ::testing::Test {
     sender.asked(ReplicaId(from), {kTerm, at(index), {"k", ""}, 5}, now);
     collect();
   }
-  // The read under way ends with this many bytes of rows.
+  // The current read ends with this many bytes of rows.
   void done(const ViewRead& read, size_t bytes = 10) {
     StateRows rows{.range = read.range, .sum = 1, .rows = {{"key", std::string(bytes - 3, 'x')}}};
     sends.clear();
@@ -89,7 +89,7 @@ TEST_F(StateSenderTest, ReadsWhatIsAskedOneAtATimeForEachPeer) {
   done(first);
   ASSERT_TRUE(sent<StateChunk>(3));
   EXPECT_EQ(sent<StateChunk>(3)->at, at(60));
-  now += 1ms;  // as long as the rate takes for so little
+  now += 1ms;  // the time the rate takes for so little
   ask(3);
   EXPECT_TRUE(order<ViewRead>());
 }

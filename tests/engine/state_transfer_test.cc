@@ -1,4 +1,4 @@
-// Three replicas of which one has missed more than the others' logs still have.
+// Three replicas, one of which has missed more than the others' logs still have.
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {
@@ -19,10 +19,10 @@ struct StateTransferTest : ThreeReplicas {
   void work(int commands) {
     for (int i = 0; i < commands; ++i) made.run(leader, "add 1");
   }
-  // `third` misses so much that no log has it any more.
+  // `third` misses so much that no log still has it.
   void leave_behind(int commands = 30) {
     isolate(third);
-    made.pass(5s);  // a member that was heard a moment ago finds its log
+    made.pass(5s);  // a recently heard member would find its log
     work(commands);
     ASSERT_GT(made.node(leader).disk.base.index, made.engine(third).core()->status().last.index);
   }
@@ -117,7 +117,7 @@ TEST_F(StateTransferTest, REG_R72_ALoadOfTenMinutesSucceedsOnceAndTheLogWaitsFor
   EXPECT_EQ(made.node(third).stages, stages) << "what came after it was still in the log";
 }
 
-// Else it would be sent one state after the other: each takes so long that the log behind it is long when it is there.
+// Otherwise it would be sent one state after the other: each takes so long that by then the log behind it is long, too.
 TEST_F(StateTransferTest, FLT_O07_TheLogAfterAStateStaysUntilTheMemberHasIt) {
   leave_behind();
   made.filter = [this](ReplicaId, ReplicaId to, const Message& message) {
@@ -201,7 +201,7 @@ TEST_F(StateTransferTest, REG_R70_ALaterLeadersStateReplacesTheStreamThatBrokeOf
   };
   made.until([&] { return chunks > 2; });
   ASSERT_EQ(made.node(third).stages, 2u);
-  work(20);  // the next leader's state is another one
+  work(20);  // the next leader's state is a different one
   made.crash(leader);
   size_t same = 0;
   made.filter = [&](ReplicaId, ReplicaId, const Message& message) {
@@ -265,7 +265,7 @@ TEST_F(StateTransferTest, WhatIsStagedIsForgottenWhenTheLogCatchesUpAfterAll) {
 
 TEST_F(StateTransferTest, REG_R73_ACallWhoseEntryWasSkippedIsAnsweredFromTheStoredResults) {
   const Ticket ticket = made.submit(third, "add 100", 5min);
-  made.filter = [&](ReplicaId from, ReplicaId to, const Message&) {  // it gets out, and nothing gets in
+  made.filter = [&](ReplicaId from, ReplicaId to, const Message&) {  // its messages get out, and none get in
     return to.value() != third || from.value() == third;
   };
   made.until([&] { return made.node(leader).counter->total() == 100; });

@@ -1,4 +1,4 @@
-// A test with a cluster of three that has founded itself, elected a leader and is ready.
+// A test with a cluster of three that has initialized itself, elected a leader and is ready.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ TimerOp arm(uint64_t id, Duration duration, TimerGroup group = {}, uint64_t gene
 }
 TimerOp disarm(uint64_t id) { return {TimerOp::Kind::Disarm, TimerId(id), {}, {}, {}}; }
 
-// What a sender that knows exactly these timers says.
+// The renewal of a sender that knows exactly these timers.
 RenewRequest::Group asking(TimerGroup group, const std::vector<uint64_t>& known, const std::vector<uint64_t>& excluded = {}) {
   RenewRequest::Group asked{.group = group};
   for (const uint64_t id : known) {
@@ -91,7 +91,7 @@ TEST(TimerKeeperTest, LT_5_ATakeoverGivesEveryTimerItsFullDuration) {
 TEST(TimerKeeperTest, REG_F25_FLT_O04_ATakeoverOfManyTimersLooksAtNoneOfThem) {
   TimerKeeper keeper;
   for (uint64_t id = 1; id <= 100'000; ++id) keeper.apply(kMachine, arm(id, 100ms, group_of(id % 10)), at(0ms));
-  for (int i = 1; i <= 2000; ++i) {  // otherwise 2 * 10^8 looks: the timeout of the test ends that
+  for (int i = 1; i <= 2000; ++i) {  // otherwise 2 * 10^8 checks: the test would time out
     keeper.lead(at(i * 99ms));
     ASSERT_EQ(due(keeper, at(i * 99ms + 98ms)), Ids{});
   }
@@ -99,7 +99,7 @@ TEST(TimerKeeperTest, REG_F25_FLT_O04_ATakeoverOfManyTimersLooksAtNoneOfThem) {
 }
 
 // A million sessions on three processes. Elections, renewals and turns in between look at none of them, however many there are;
-// only the one process that died is walked, once.
+// only the one process that died is scanned, once.
 TEST(TimerKeeperTest, S33_LT_5_REG_F25_ElectionsAndRenewalsOfAMillionSessionsLookAtNone) {
   constexpr uint64_t kMany = 1'000'000;
   TimerKeeper keeper;
@@ -145,7 +145,7 @@ TEST(TimerKeeperTest, REG_F26_FLT_O04_OneThatIsRenewedLivesAmongAHundredThousand
   };
   EXPECT_TRUE(renew(at(50ms)));
   uint64_t dead = 0;
-  for (int turn = 0; const auto fired = keeper.collect(at(100ms), 1024); ++turn) {  // renewals go on between the entries
+  for (int turn = 0; const auto fired = keeper.collect(at(100ms), 1024); ++turn) {  // renewals continue between the entries
     dead += fired->timers.size();
     ASSERT_TRUE(renew(at(100ms))) << turn;
   }
@@ -159,7 +159,7 @@ TEST(TimerKeeperTest, REG_F26_FLT_O04_MassDeathIsFoundInOnePassOverTheGroup) {
   keeper.lead(at(0ms));
   constexpr uint64_t kMany = 20'000;
   for (uint64_t id = 1; id <= kMany; ++id) keeper.apply(kMachine, arm(id, 100ms, group_of(7)), at(0ms));
-  uint64_t next = 0;  // one at a time: a walk over the whole group for each would be 2 * 10^8 looks
+  uint64_t next = 0;  // one at a time: scanning the whole group for each would be 2 * 10^8 checks
   while (const auto fired = keeper.collect(at(100ms), 1)) {
     ASSERT_EQ(fired->timers.size(), 1u);
     ASSERT_EQ(fired->timers[0].id.value(), ++next);
@@ -224,7 +224,7 @@ TEST(TimerKeeperTest, S45_ATimerYoungerThanTheSenderKnowsIsNotCovered) {
   keeper.apply(kMachine, arm(2, 100ms, group_of(7)), at(0ms));
   const auto reply = keeper.renew(kMachine, asking(group_of(7), {1}), at(50ms));
   EXPECT_EQ(reply.coverage, Coverage::All);
-  EXPECT_EQ(due(keeper, at(100ms)), Ids{2});  // nobody renews it, so it ends
+  EXPECT_EQ(due(keeper, at(100ms)), Ids{2});  // it is not renewed, so it ends
   EXPECT_EQ(due(keeper, at(150ms)), Ids{1});
 }
 
@@ -244,7 +244,7 @@ TEST(TimerKeeperTest, ADifferentCountOrSumNamesExactlyWhatWasRenewed) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   for (const uint64_t id : {1, 2, 3, 9}) keeper.apply(kMachine, arm(id, 100ms, group_of(7)), at(0ms));
-  const auto more = keeper.renew(kMachine, asking(group_of(7), {1, 2, 3, 4}), at(50ms));  // 4 is gone here
+  const auto more = keeper.renew(kMachine, asking(group_of(7), {1, 2, 3, 4}), at(50ms));  // 4 no longer exists here
   EXPECT_EQ(more.coverage, Coverage::Only);
   EXPECT_EQ(listed(more), (Ids{1, 2, 3}));
   const auto fewer = keeper.renew(kMachine, asking(group_of(7), {1, 3}), at(50ms));  // the sender does not know 2
@@ -268,7 +268,7 @@ TEST(TimerKeeperTest, AnExcludedTimerKeepsItsDeadlineAndIsNeverCoveredAgain) {
   EXPECT_EQ(due(keeper, at(170ms)), Ids{1});
 }
 
-// A process gave a session up, or never learned that a resume of its own had succeeded, and says so in its renewals. Then it
+// A process gave a session up, or never learned that its resume had succeeded, and says so in its renewals. Then it
 // takes the session over, and one of those renewals arrives late: the new binding is not what was given up.
 TEST(TimerKeeperTest, S45_REG_F81_ALateExclusionOfAFormerLifeExcludesNothingOfTheNewOne) {
   TimerKeeper keeper;
@@ -286,7 +286,7 @@ TEST(TimerKeeperTest, S45_REG_F81_ALateExclusionOfAFormerLifeExcludesNothingOfTh
   EXPECT_EQ(due(keeper, at(190ms - 1ns)), Ids{2});
 }
 
-// What a renewal says of timers that its sender cannot know yet counts for nothing; without a word about it, for all.
+// What a renewal says about timers that its sender cannot know yet is ignored; without that statement it counts for all.
 TEST(TimerKeeperTest, S45_ARenewalThatDoesNotSayWhatItKnewExcludesAsEver) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
@@ -447,7 +447,7 @@ TEST(TimerKeeperTest, AnEntryIsOfOneMachineAndWithinItsLimit) {
   EXPECT_EQ(seen, (std::map<MachineId, size_t>{{MachineId(1), 4}, {MachineId(2), 6}}));
 }
 
-// The ten-line twin: every timer carries its own deadline, and everything walks all of them.
+// The ten-line twin: every timer carries its own deadline, and everything scans all of them.
 struct Naive {
   struct Timer {
     TimerGroup group;
@@ -543,7 +543,7 @@ TEST(TimerKeeperTest, TwinRandomOperationsGiveTheSameDueTimersAsTheNaiveModel) {
           break;
         }
         case 6:
-        case 7: {  // a sender that is right, or one that is a little wrong
+        case 7: {  // a correct sender, or a slightly wrong one
           const TimerGroup group = group_of(random.between(1, 2), ms(20 * random.between(1, 2)));
           std::vector<uint64_t> known, excluded;
           const uint64_t highest = any_id();

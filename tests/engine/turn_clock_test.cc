@@ -1,4 +1,4 @@
-// Which turns were missed: those that were wanted and came late, and those that a sleeping machine did not have.
+// Which turns were missed: those that were due and came late, and those that a sleeping machine did not run.
 #include "engine/turn_clock.h"
 
 #include <gtest/gtest.h>

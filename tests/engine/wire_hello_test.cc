@@ -1,4 +1,4 @@
-// Hellos as transports of the host's own write them: a door for hostile bytes like any other.
+// Hellos as written by the host's own transports: an entry point for hostile bytes like any other.
 #include <gtest/gtest.h>
 
 #include "base/random.h"

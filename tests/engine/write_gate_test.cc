@@ -1,4 +1,4 @@
-// Messages wait for the write that they depend on, whatever the core's own numbers are in the store's.
+// Messages wait for the write that they depend on, whatever the store's numbers are for the core's own.
 #include "engine/write_gate.h"
 
 #include <gtest/gtest.h>

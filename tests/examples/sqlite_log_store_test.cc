@@ -1,4 +1,4 @@
-// The log store of example 14 against the suite that any adapter runs, and what SQLite adds to it.
+// The log store of example 14 against the suite for all adapters, and what SQLite adds to it.
 #include "examples/14_own_log_store/sqlite_log_store.h"
 
 #include <unistd.h>
@@ -123,7 +123,7 @@ TEST_F(SqliteLogStoreTest, AnEntryInThePlaceOfAnotherIsDamaged) {
   EXPECT_EQ(opened->entries.size(), 9u);
 }
 
-// An entry that is there already cannot be appended: SQLite refuses, and that is a failure like any other.
+// An existing entry cannot be appended again: SQLite refuses, and that is a failure like any other.
 TEST_F(SqliteLogStoreTest, AfterTheFirstFailureNothingIsWrittenAndItIsToldOnce) {
   write_ten();
   {

@@ -1,4 +1,4 @@
-// The transport of example 15 against the suite that any adapter runs, and what can be said of its sockets.
+// The transport of example 15 against the suite for all adapters, and what its sockets add.
 #include "examples/15_own_transport/unix_transport.h"
 
 #include <sys/stat.h>
@@ -47,7 +47,7 @@ class UnixTransportTest : public ::testing::Test {
   example::UnixTransport one_{path(1)};
 };
 
-// A connection to replica 1 that says what a test wants to be said.
+// A connection to replica 1 that sends what a test wants.
 class Dialer {
  public:
   explicit Dialer(const std::string& path, Hello hello) : stream_(example::socket_at(path, ::connect)) {
@@ -59,7 +59,7 @@ class Dialer {
     stream_.put(example::Kind::Body, body);
     stream_.write();
   }
-  // Until the other end hangs up: the last that it said.
+  // Reads until the other end hangs up: its last message.
   std::optional<example::Piece> last() {
     std::optional<example::Piece> last;
     for (pollfd readable{stream_.fd(), POLLIN, 0}; ::poll(&readable, 1, 60'000) == 1;) {
@@ -118,7 +118,7 @@ TEST_F(UnixTransportTest, FLT_P18_NothingOfAFormerLifeIsReportedAfterTheLaterHel
   Dialer later(path(1), hello(2, 7));
   ASSERT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.boot == BootCounter(7); }));
   former.say("after");
-  former.last();  // until it is hung up
+  former.last();  // until it is closed
   later.say("now");
   ASSERT_TRUE(sink_.wait_body("now"));
   EXPECT_FALSE(sink_.has_body("after"));
@@ -151,7 +151,7 @@ TEST_F(UnixTransportTest, AFrameBeyondTheLimitEndsItsConnectionAndNothingElse) {
   ASSERT_TRUE(one_.start(hello(1), peers(), sink_).ok());
   Dialer greedy(path(1), hello(2));
   ASSERT_TRUE(sink_.wait_up(ReplicaId(2)));
-  greedy.say(std::string(example::kFrameBytesMax + 1, 'x'));  // of which the socket takes the beginning
+  greedy.say(std::string(example::kFrameBytesMax + 1, 'x'));  // the socket takes the beginning of it
   const auto said = greedy.last();
   ASSERT_TRUE(said && said->kind == example::Kind::Refusal);
   Dialer modest(path(1), hello(2));

@@ -1,4 +1,4 @@
-// The experiments with load, briefly: a follower that stood still comes back, a replica with much state starts again.
+// The experiments with load, briefly: a stopped follower catches up, a replica with a large state restarts.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -10,7 +10,7 @@
 namespace coordkit {
 namespace {
 
-// What the program says of itself; null if it failed before. How fast it was is not asked.
+// The program's report; null if it failed before. Its speed is not checked.
 nlohmann::json said_by(const std::string& arguments, const std::string& name) {
   const std::string out = ::testing::TempDir() + "/" + name;
   const std::string line =

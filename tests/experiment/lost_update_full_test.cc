@@ -1,4 +1,4 @@
-// The lost-update experiment, briefly: behind the gate nothing is lost, and without gate and check something is, so that the
+// The lost-update experiment, briefly: with the gate nothing is lost, and without gate and check something is, so that the
 // first means something. Real processes and real deadlines; nothing asserts how long it took.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -11,7 +11,7 @@
 namespace coordkit {
 namespace {
 
-// What the program says of itself; null if it failed before.
+// The program's report; null if it failed before.
 nlohmann::json run(const std::string& arguments, const std::string& name) {
   const std::string out = ::testing::TempDir() + "/" + name;
   const std::string line = std::string("mkdir -p ") + out + " && " COORDKIT_EXPERIMENT_PROGRAM " lost-update --json --out " +

@@ -1,5 +1,5 @@
-// The spoiled-files experiment, briefly: whatever becomes of the files of one member of three, its process lives, it says what
-// is wrong, and nothing acknowledged is lost. Real processes; nothing asserts how long it took.
+// The spoiled-files experiment, briefly: whatever happens to the files of one member of three, its process lives, it reports
+// what is wrong, and nothing acknowledged is lost. Real processes; nothing asserts how long it took.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

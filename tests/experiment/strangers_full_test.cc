@@ -10,7 +10,7 @@
 namespace coordkit {
 namespace {
 
-// What the program says of itself; null if it failed before.
+// The program's report; null if it failed before.
 nlohmann::json run(const std::string& arguments, const std::string& name) {
   const std::string out = ::testing::TempDir() + "/" + name;
   const std::string line = std::string("mkdir -p ") + out + " && " COORDKIT_EXPERIMENT_PROGRAM " strangers --json --out " +

@@ -1,4 +1,4 @@
-// Small scopes of the consensus core, visited whole (tools/explore). The larger ones run by hand: ./dev explore --list.
+// Small scopes of the consensus core, visited exhaustively (tools/explore). The larger ones run by hand: ./dev explore --list.
 #include <gtest/gtest.h>
 
 #include "explore/birth.h"

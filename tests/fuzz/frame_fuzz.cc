@@ -1,5 +1,5 @@
 // Bytes as a stream, cut at places the input chooses: the reader finds the same frames and the same fault as when it gets
-// everything at once, and its memory follows what arrived. The input is a script: each step adds noise or a sound frame,
+// everything at once, and its memory follows what arrived. The input is a script: each step adds noise or a valid frame,
 // perhaps with a flipped byte, since noise alone never gets past the sums.
 #include <algorithm>
 #include <cstdlib>

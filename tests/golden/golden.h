@@ -1,4 +1,4 @@
-// Bytes that must never change without a new format version: compared with a file beside this one. To make new ones (after
+// Bytes that must never change without a new format version: compared with a file beside this one. To create new ones (after
 // the format document was changed): COORDKIT_REWRITE_GOLDEN=1.
 #pragma once
 

@@ -9,7 +9,7 @@ namespace {
 
 using Folders = std::set<std::string>;
 
-// Public headers that belong to a folder: whoever may not see the folder may not see them either. All others are ports.
+// Public headers that belong to a folder: code that must not see the folder must not see them either. All others are ports.
 const std::map<std::string, std::string> kOwners = {
     {"coordkit/raft/core.h", "raft"},      {"coordkit/engine.h", "engine"},
     {"coordkit/session.h", "client"},      {"coordkit/engine_status.h", "engine"},

@@ -1,5 +1,5 @@
-// The floors of ARCHITECTURE.md as a table, and a scanner that reads a source text the way a strict reviewer would: which
-// headers does it include, which forbidden words does it use, how long is it. Text in, findings out; no file is touched.
+// The floors of ARCHITECTURE.md as a table, and a scanner that reads a source text like a strict reviewer: which
+// headers it includes, which forbidden words it uses, how long it is. Text in, findings out; no file is touched.
 #pragma once
 
 #include <map>

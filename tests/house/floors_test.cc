@@ -1,4 +1,4 @@
-// Every file of src/ and include/ keeps to its floor, and the scanner that says so is shown to bite.
+// Every file of src/ and include/ stays on its floor, and the scanner that checks it is shown to bite.
 #include "tests/house/floors.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Public headers keep what a program that includes them relies on: they include what is installed, say that they are exported,
-// and every option that need not be said has a default, so that leaving it out is no warning of anybody's compiler.
+// Public headers keep what including programs rely on: they include only installed headers, are marked as exported,
+// and every optional option has a default, so that leaving it out causes no compiler warning.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(PublicHeadersTest, EachIncludesOnlyHeadersThatExist) {
   }
 }
 
-// The simulator and the fakes are static libraries in every build, so they need not say it.
+// The simulator and the fakes are static libraries in every build, so they need no mark.
 TEST(PublicHeadersTest, EveryNamespaceOfTheLibraryIsExported) {
   for (const auto& [path, text] : headers()) {
     for (const std::string& opened : captures(text, "^(namespace coordkit\\b.*)\\{")) {
@@ -66,7 +66,7 @@ TEST(PublicHeadersTest, EveryNamespaceOfTheLibraryIsExported) {
   }
 }
 
-// What stands in structs of options without a default: "Struct.field".
+// Fields of option structs without a default: "Struct.field".
 std::vector<std::string> without_default(const std::string& text) {
   static const std::regex opens(R"(^struct (\w*(Options|Limits|Policy|Faults)) \{$)");
   static const std::regex field(R"(^  [^/ ].* (\w+);.*)");
@@ -93,7 +93,7 @@ TEST(PublicHeadersTest, AFieldOfOptionsWithoutADefaultIsSeen) {
               ElementsAre("AOptions.b", "AOptions.c", "AOptions.f"));
 }
 
-// Everything else has a default: whoever leaves it out of {.name = value} is not warned (-Wmissing-field-initializers).
+// Everything else has a default: leaving it out of {.name = value} causes no warning (-Wmissing-field-initializers).
 TEST(PublicHeadersTest, EveryOptionHasADefaultButThoseThatMustBeSaid) {
   const std::set<std::string> must_be_said = {
       "ReplicaOptions.cluster",       "EngineOptions.raft", "EngineOptions.members", "DataDirectoryOptions.cluster",

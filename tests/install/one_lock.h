@@ -1,4 +1,4 @@
-// One replica, and what is to be done with it: the smallest use that needs every part of coordkit.
+// One replica, and something to do with it: the smallest use that needs every part of coordkit.
 #pragma once
 
 #include <coordkit/coordkit.h>
@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-// 0 if `use` said so with a replica that is ready; its directory is gone afterwards.
+// 0 if `use` returned true with a ready replica; its directory is gone afterwards.
 inline int with_replica(const std::function<int(coordkit::Replica&)>& use) {
   const std::string address = "127.0.0.1:" + std::to_string(20'000 + getpid() % 12'000);
   std::string directory = std::filesystem::temp_directory_path() / "one_lock-XXXXXX";

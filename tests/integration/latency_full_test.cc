@@ -1,5 +1,5 @@
 // Members that are far from each other, or whose packets are lost now and then, with the timeouts of docs/operations.md: work
-// goes on and nobody is elected for it. The tables are for people.
+// continues without an election. The tables are for humans.
 #include "tests/integration/members_on_hosts.h"
 
 namespace coordkit::testing {
@@ -53,7 +53,7 @@ TEST_F(LatencyTest, FLT_N13_EveryPairAtAnotherDistance) {
   expect_no_election("1 ms (1-2), 40 ms (2-3), 100 ms (1-3)", 6);
 }
 
-// Which says what to set.
+// The warning says what to set.
 TEST_F(LatencyTest, FLT_N13_TimeoutsThatAreTooShortForTheWayAreWarnedOf) {
   everywhere({.delay = 100ms});
   start(kZones);

@@ -26,7 +26,7 @@ std::vector<std::pair<uint64_t, uint64_t>> runs_of(const std::string& text) {
   return runs;
 }
 
-// False: not in a minute.
+// False: not within a minute.
 template <typename Condition>
 bool wait_until(const Condition& condition) {
   const support::Deadline end = support::in(kPatience);

@@ -1,7 +1,7 @@
-// Three members, each a process on a network host of its own, and the wires between them: what the tests of this folder share.
+// Three members, each a process on its own network host, and the network between them: shared by the tests of this folder.
 //
-// Everything is judged by what callers were told, by what is there afterwards, and by how many terms have passed; what took
-// how long is printed. All processes and networks go with the test, however it ends.
+// Everything is judged by callers' answers, by the data afterwards, and by how many terms have passed; durations are only
+// printed. All processes and networks end with the test, however it ends.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -43,12 +43,12 @@ class MembersOnHosts : public ::testing::Test {
   static constexpr int kMembers = 3;
 
   MembersOnHosts();
-  void SetUp() override;  // skips, with the reason, where it is not permitted to make hosts
+  void SetUp() override;  // skips, with the reason, where creating hosts is not permitted
 
   // Starts all of them, and waits until they are ready.
   void start(const Pace& pace, std::vector<std::string> more = {});
   Deployment& members() { return *members_; }
-  // Of both directions.
+  // In both directions.
   void between(int one, int other, const Way& way);
   void everywhere(const Way& way);
   void cut_off(int id, bool to_it, bool from_it);
@@ -57,16 +57,16 @@ class MembersOnHosts : public ::testing::Test {
   const NetworkHost& host(int id) const { return *hosts_.at(static_cast<size_t>(id - 1)); }
 
   uint64_t term(int id) const { return std::stoull(members_->status_of(id, "term")); }
-  // Until `id` knows a leader, and it is not `former`; zero: not in a minute.
+  // Waits until `id` knows a leader other than `former`; zero: not within a minute.
   int new_leader(int id, int former) const;
-  // Until all are ready and name the same leader; zero: not in a minute.
+  // Waits until all are ready and name the same leader; zero: not within a minute.
   int agreed_leader() const;
-  // Until `coordctl status` of it contains this; false: not in a minute.
+  // Waits until its `coordctl status` contains this; false: not within a minute.
   bool says(int id, const std::string& text) const;
   static int other_than(int one, int other = 0);  // a member
-  // So many, one after the other, by way of `id`; each must be acknowledged.
+  // This many, one after the other, through `id`; each must be acknowledged.
   void put(int id, const std::string& prefix, int count);
-  // Ends the load of `id` under `prefix`, and looks for every key that it was told is there.
+  // Ends the load of `id` under `prefix`, and checks that every acknowledged key exists.
   Timing expect_loaded_keys(int loader, const std::string& prefix, int reader);
   void expect_keys(const std::string& prefix, const std::vector<std::pair<uint64_t, uint64_t>>& runs, int reader);
 
@@ -74,7 +74,7 @@ class MembersOnHosts : public ::testing::Test {
   std::string refusal_;  // why there are no hosts; empty: there are
   std::vector<std::unique_ptr<NetworkHost>> hosts_;
   std::unique_ptr<PacketSwitch> wires_;
-  std::unique_ptr<Deployment> members_;  // the first to go
+  std::unique_ptr<Deployment> members_;  // destroyed first
 };
 
 }  // namespace coordkit::testing

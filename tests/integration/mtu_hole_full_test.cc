@@ -1,5 +1,5 @@
-// A way that takes small packets and loses large ones without a word: a tunnel whose MTU nobody was told of. TCP gives such a
-// packet again and again, and what follows it waits behind it, however small it is.
+// A path that takes small packets and silently loses large ones: a tunnel with an unannounced MTU. TCP resends such a
+// packet again and again, and everything after it waits behind it, however small it is.
 #include <fstream>
 
 #include "tests/integration/members_on_hosts.h"
@@ -14,7 +14,7 @@ constexpr uint64_t kFewTerms = 4;  // one election; a vote may be split now and 
 
 class MtuHoleTest : public MembersOnHosts {
  protected:
-  // Eight values of 64 KiB by way of `id`, whose answer is awaited elsewhere.
+  // Eight values of 64 KiB through `id`, whose answer is awaited elsewhere.
   void fill(int id) { ASSERT_TRUE(members().tell(id, "fill large- 8")); }
   void expect_filled(int id) { EXPECT_EQ(members().answer(id), "done"); }
   // What an operator does about it: `sysctl net.ipv4.tcp_mtu_probing=2`, on that host.

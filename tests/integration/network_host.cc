@@ -31,8 +31,8 @@ Descriptor here() {
   return found;
 }
 
-// Without privileges: in a user namespace of our own we have them, over networks that are made from now on. The one that this
-// thread comes back to must be among these.
+// Without privileges: in our own user namespace we have them, over networks created from now on. The network to which this
+// thread returns must be among these.
 void become_privileged() {
   const std::string user = std::to_string(::getuid());
   const std::string group = std::to_string(::getgid());
@@ -42,10 +42,10 @@ void become_privileged() {
   std::ofstream("/proc/self/gid_map") << group << " " << group << " 1";
 }
 
-// This thread is in a new network afterwards; answers where it came from, and may come back to.
+// This thread is in a new network afterwards; returns its old network, to which it may return.
 Descriptor leave_for_a_new_network() {
   Descriptor home = here();
-  if (::setns(home.get(), CLONE_NEWNET) != 0) {  // to where it is: may it come back?
+  if (::setns(home.get(), CLONE_NEWNET) != 0) {  // to where it is: may it return?
     if (errno != EPERM) refuse("setns");
     become_privileged();
     home = here();
@@ -112,7 +112,7 @@ NetworkHost::Inside::Inside(const NetworkHost& host) : home_(here()) { go(host.n
 
 NetworkHost::Inside::~Inside() {
   if (::setns(home_.get(), CLONE_NEWNET) == 0) return;
-  std::perror("NetworkHost: setns");  // this thread would go on in the wrong network
+  std::perror("NetworkHost: setns");  // this thread would continue in the wrong network
   std::abort();
 }
 

@@ -1,8 +1,8 @@
 // A host of its own: a network namespace with one interface, whose packets are read and written here instead of on a wire.
 //
-// Nothing outside of it is touched, nothing of it has a name on this machine, and the kernel takes it away when the last
+// Nothing outside of it is touched, nothing of it has a name on this machine, and the kernel removes it when the last
 // process in it and this object are gone, however they end. Needs Linux, /dev/net/tun and either CAP_SYS_ADMIN and
-// CAP_NET_ADMIN or leave to make user namespaces.
+// CAP_NET_ADMIN or permission to create user namespaces.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace coordkit::testing {
 
 class NetworkHost {
  public:
-  // 10.77.0.`number`, in a network with all others that somebody connects with it. Threads: one that lives as long as the
-  // process, and before the process has others. Throws std::system_error, with what is not permitted.
+  // 10.77.0.`number`, in a network with all others that are connected with it. Threads: one that lives as long as the
+  // process, and before the process has others. Throws std::system_error, naming what is not permitted.
   explicit NetworkHost(int number);
 
   int packets() const { return tun_.get(); }  // one whole IP packet per read and per write; does not block

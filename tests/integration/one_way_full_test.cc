@@ -1,4 +1,4 @@
-// Ways that work in one direction only. To TCP that is a cut in both, but each end sees another half of it.
+// Paths that work in one direction only. To TCP that is a cut in both, but each end sees a different half of it.
 #include "tests/integration/members_on_hosts.h"
 
 namespace coordkit::testing {
@@ -6,7 +6,7 @@ namespace {
 
 class OneWayTest : public MembersOnHosts {
  protected:
-  // While `id` is cut off in this way the others get a leader among them and keep it, and so do all of them afterwards.
+  // While `id` is cut off in this way the others elect a leader among them and keep it, and so do all of them afterwards.
   void expect_convergence(int id, bool to_it, bool from_it) {
     const int follower = other_than(id);
     const uint64_t before = term(follower);

@@ -65,7 +65,7 @@ void PacketSwitch::run() {
   }
 }
 
-// Until a host sends something or a packet is due.
+// Waits until a host sends something or a packet is due.
 void PacketSwitch::wait() {
   std::optional<Clock::time_point> next;
   {
@@ -90,7 +90,7 @@ void PacketSwitch::take_from(int host) {
     const ssize_t got = ::read(descriptors_[static_cast<size_t>(host - 1)], bytes, sizeof bytes);
     if (got <= 0) return;
     const std::string_view packet(bytes, static_cast<size_t>(got));
-    if (!is_ipv4(packet)) continue;  // what IPv6 says to look for routers
+    if (!is_ipv4(packet)) continue;  // IPv6 router solicitations
     const auto found = links_.find({host, static_cast<unsigned char>(packet[kDestinationLast])});
     if (found == links_.end()) continue;
     Counts& counts = found->second.counts;
@@ -98,7 +98,7 @@ void PacketSwitch::take_from(int host) {
   }
 }
 
-// Puts the packet among those that wait for their time; false: it is lost.
+// Queues the packet until its time; false: it is lost.
 bool PacketSwitch::accept(Link& link, std::string_view bytes) {
   const Way& way = link.way;
   if (way.cut || bytes.size() > way.packet_bytes_max) return false;

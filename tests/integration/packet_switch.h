@@ -1,7 +1,7 @@
-// The network between hosts of a test: takes whole IPv4 packets from each host's descriptor, and carries, delays, thins out or
-// loses them on the way to the host they are addressed to. A way is one direction of one pair; all of them are independent.
+// The network between hosts of a test: takes whole IPv4 packets from each host's descriptor, and carries, delays, drops or
+// limits them on the way to the host they are addressed to. A way is one direction of one pair; all of them are independent.
 //
-// It stands in for `tc netem`, which not every kernel has: what is done to packets is all in here and the same everywhere.
+// It stands in for `tc netem`, which not every kernel has: everything done to packets is in here and the same everywhere.
 // Nothing answers for a packet that is lost (no ICMP), as on the worst of real networks. Threads: one of its own; all methods
 // are thread-safe. Lifetime: the descriptors outlive it.
 #pragma once
@@ -27,8 +27,8 @@ struct Way {
   double loss = 0;                      // of packets, 0 to 1
   std::chrono::milliseconds delay{0};   // of each packet
   size_t packet_bytes_max = SIZE_MAX;   // larger ones vanish
-  uint64_t bits_per_second = 0;         // zero: as many as come
-  size_t queue_bytes_max = 256 * 1024;  // waiting for a narrow way; what comes on top of them is lost
+  uint64_t bits_per_second = 0;         // zero: unlimited
+  size_t queue_bytes_max = 256 * 1024;  // waiting for a narrow way; excess ones are lost
 };
 
 class PacketSwitch {
@@ -57,7 +57,7 @@ class PacketSwitch {
     Way way;
     Counts counts;
     std::deque<Packet> waiting;
-    Clock::time_point free_at;  // the narrow way is busy with what was let in so far
+    Clock::time_point free_at;  // the narrow way is busy with accepted packets until then
   };
 
   void run();

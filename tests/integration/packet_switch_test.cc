@@ -1,4 +1,4 @@
-// The wires themselves: what the other tests of this folder rely on, shown with plain datagrams.
+// The network itself: what the other tests of this folder rely on, shown with plain datagrams.
 #include "tests/integration/packet_switch.h"
 
 #include <arpa/inet.h>
@@ -52,7 +52,7 @@ class PacketSwitchTest : public ::testing::Test {
                        reinterpret_cast<const sockaddr*>(&address), sizeof address),
               static_cast<ssize_t>(bytes));
   }
-  // The first byte of the next datagram: of a test that sends one that certainly comes last.
+  // The first byte of the next datagram: for a test that sends one that certainly comes last.
   char next_of(int number) {
     pollfd readable{sockets_[static_cast<size_t>(number - 1)].get(), POLLIN, 0};
     if (::poll(&readable, 1, 60'000) != 1) return 0;  // only a hang takes that long

@@ -1,4 +1,4 @@
-// What becomes of a cluster whose members cannot reach each other for a while.
+// What happens to a cluster whose members cannot reach each other for a while.
 #include "tests/integration/members_on_hosts.h"
 
 namespace coordkit::testing {
@@ -24,7 +24,7 @@ TEST_F(PartitionTest, FLT_N10_TheMajorityGoesOnAndTheHolderOnTheOtherSideHasLost
   EXPECT_LE(term(follower), before + kFewTerms);
   const std::string taken = members().ask(follower, "hold ledger");
   ASSERT_THAT(taken, StartsWith("holds "));
-  EXPECT_EQ(members().ask(former, "valid"), "lost");  // before anybody else had it
+  EXPECT_EQ(members().ask(former, "valid"), "lost");  // before another holder had it
   EXPECT_GT(std::stoull(taken.substr(6)), std::stoull(held.substr(6)));
   put(follower, "late-", 20);
   const uint64_t elected = term(follower);

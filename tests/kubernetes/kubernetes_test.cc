@@ -1,4 +1,4 @@
-// cluster.yaml of examples/21_kubernetes: what belongs together in it does, and three processes of the example, given what the
+// cluster.yaml of examples/21_kubernetes: its parts fit together, and three processes of the example, given what the
 // manifest gives its pods, are probed and rolled over as a cluster would do it.
 #include <gmock/gmock.h>
 #include <yaml-cpp/yaml.h>
@@ -126,7 +126,7 @@ Seen get(const std::string& port, const std::string& path) {
   return {std::stoi(answer.substr(answer.find(' '))), answer.substr(body + 4)};
 }
 
-// Three pods and the part of a kubelet: their volumes outlive them.
+// Three pods and the role of a kubelet: their volumes outlive them.
 class Pods {
  public:
   Pods() : addresses_(support::free_loopback_addresses(6)) {
@@ -152,7 +152,7 @@ class Pods {
                                           COORDKIT_EXAMPLE_PROGRAM};
     pods_[number] = support::Child::start_program("env", arguments);
   }
-  // Its end, as far as it came within the time that a pod has for it.
+  // Its exit status, if it ended within a pod's grace period.
   std::optional<int> terminate(size_t number) {
     ::kill(pods_.at(number).pid(), SIGTERM);
     return pods_.at(number).wait(support::in(std::chrono::seconds(manifest_.pod()["terminationGracePeriodSeconds"].as<int>())));
@@ -176,7 +176,7 @@ class Pods {
   }
 
  private:
-  // The path that the variable names, on this pod's own volume or on the one that all share.
+  // The path that the variable names, on this pod's own volume or on the shared one.
   std::string on_volume(size_t number, const std::string& variable) const {
     const std::string path = manifest_.variable(variable), volume = manifest_.volume_of(path);
     const bool own = volume == text(manifest_.set()["volumeClaimTemplates"][0]["metadata"]["name"]);

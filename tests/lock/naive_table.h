@@ -1,5 +1,5 @@
-// The lock table once more, obviously right: a flat list of claims, and everything is found by walking it, as often as it
-// takes. What docs/semantics.md says in S-36 to S-40, S-46 to S-49, S-53 and S-58, nearly word for word.
+// The lock table a second time, obviously right: a flat list of claims, and everything is found by scanning it, as often as
+// needed. docs/semantics.md S-36 to S-40, S-46 to S-49, S-53 and S-58, nearly word for word.
 #pragma once
 
 #include <algorithm>
@@ -26,17 +26,17 @@ class NaiveTable {
     uint32_t count = 1;
     uint64_t releases = 0;
     std::string value;
-    uint64_t block = 0;  // S-58: its size; the rest of it is of a hold
+    uint64_t block = 0;  // S-58: its size; the other fields are for a hold
     uint64_t first = 0, last_of_block = 0, newest = 0;
     bool asked = false;
-    Sequence request;  // of the acquire; for whoever answers it
+    Sequence request;  // of the acquire; to answer it
     bool held() const { return static_cast<bool>(token); }
   };
   using Grants = std::vector<std::pair<Index, Token>>;
 
   std::vector<Claim> claims;  // in the order of their acquires
   std::map<std::string, std::pair<uint64_t, Duration>> delays;
-  std::vector<std::pair<std::string, Token>> asked;  // delegations, since somebody cleared it
+  std::vector<std::pair<std::string, Token>> asked;  // delegations, since it was last cleared
   uint64_t last = 0;                                 // token or delay
 
   static const Mode* mode_of(const Claim& claim, const std::string& name) {
@@ -72,7 +72,7 @@ class NaiveTable {
     claim.last_of_block = last += claim.block - 1;
     claim.newest = 0;
   }
-  // S-45: whoever takes a session over has new holds in the place of all that there are.
+  // S-45: a process that takes a session over gets new holds in place of the existing ones.
   void renew(SessionId session) {
     std::vector<Claim*> held;
     for (Claim& claim : claims) {
@@ -122,13 +122,13 @@ class NaiveTable {
     }
   }
 
-  // Whoever must act before this wait can end. Behind a waiter that could share, one waits for what that one waits for.
+  // The owners that must act before this wait can end. Behind a compatible waiter, a wait inherits what that waiter waits for.
   std::set<Owner> in_the_way(const Claim& wait) const {
     std::set<Owner> owners;
     for (const auto& [name, mode] : wait.names) {
       for (const Claim& other : claims) {
         if (!mode_of(other, name) || (!other.held() && other.queued >= wait.queued)) continue;
-        if (other.held() && other.block != 0) continue;  // S-58: nobody knows who has it
+        if (other.held() && other.block != 0) continue;  // S-58: its local holder is unknown
         if (clash(wait, other, name)) {
           owners.insert(other.owner);
         } else if (!other.held()) {

@@ -1,4 +1,4 @@
-// Locks at rest by themselves, and the way of a lock between rest and its records.
+// Locks at rest by themselves, and a lock's moves between rest and its records.
 #include "lock/resting.h"
 
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ TEST(RestingTest, REG_F76_LocksThatComeAndGoAreNotListedForEver) {
   EXPECT_TRUE(resting.take_dirty().empty());
 }
 
-// One table takes a checkpoint after every step, the other never does: neither that nor the way a lock is kept shows.
+// One table takes a checkpoint after every step, the other never does: neither that nor the representation of a lock shows.
 TEST(RestingTest, WakingAndRestingShowNeitherInDigestNorInRows) {
   Table table;
   TokenCounter counter;

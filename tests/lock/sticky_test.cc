@@ -67,7 +67,7 @@ TEST_F(StickyTest, S58_WhoeverQueuesBehindADelegationAsksForItOnce) {
   EXPECT_EQ(decisions_.asked[0].token, Token(1001));
   acquire(3, "a");
   EXPECT_TRUE(decisions_.asked.empty());
-  // The next one is granted with somebody behind it, and has been asked from its first moment on.
+  // The next one is granted with a waiter behind it, and has been asked for from its first moment on.
   release(1, "a", Token(1001));
   EXPECT_TRUE(decisions_.asked.empty());
   acquire(1, "a", 10);

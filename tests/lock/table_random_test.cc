@@ -66,7 +66,7 @@ class Twins {
     }
   }
 
-  // Everybody who holds lets go, until nobody holds or waits.
+  // All holders release, until there is neither holder nor waiter.
   void drain() {
     for (size_t left = naive_.claims.size() + naive_.delays.size(); left > 0; --left) {
       index_ = index_.next();
@@ -87,7 +87,7 @@ class Twins {
     ASSERT_EQ(table_.names(), 0u) << "REG_F76";
   }
 
-  // Goes on from the rows of a checkpoint.
+  // Continues from the rows of a checkpoint.
   void checkpoint_and_restore() {
     table_.collect([this](const ClaimView& claim) { rows_.insert_or_assign(id_of(claim), Row(claim)); },
                    [this](const DelayView& delay) {
@@ -110,7 +110,7 @@ class Twins {
   }
 
  private:
-  // A claim whose text is its own.
+  // A claim that owns its texts.
   class Row {
    public:
     explicit Row(const ClaimView& claim) : view_(claim), name_(claim.name), tag_(claim.tag), value_(claim.value) {
@@ -140,7 +140,7 @@ class Twins {
   std::string some_name() { return std::string(random_.below(8) == 0 ? 30 : 1, static_cast<char>('a' + random_.below(5))); }
   std::string some_tag() { return random_.below(3) == 0 ? "t" : ""; }
   bool chance(uint64_t in) { return random_.below(in) == 0; }
-  // Mostly one of the naive twin's, so that most steps meet something.
+  // Usually one of the naive twin's, so that most steps have an effect.
   NaiveTable::Claim some_claim() {
     NaiveTable::Claim claim;
     claim.owner = {some_session(), some_tag()};

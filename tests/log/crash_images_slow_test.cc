@@ -1,5 +1,5 @@
-// Every image that a crash may leave: for each prefix of a log's life, each subset of the pages and changes of names that were
-// not synced by then, in no order at all, up to twelve of them; beyond that, random subsets, torn at sectors.
+// Every image that a crash may leave: for each prefix of a log's life, each subset of the pages and name changes not synced
+// by then, in any order, up to twelve of them; beyond that, random subsets, torn at sectors.
 #include <gtest/gtest.h>
 
 #include "tests/log/log_workload.h"
@@ -11,8 +11,8 @@ constexpr size_t kExhaustiveMax = 12;  // pieces: up to 4096 images per point of
 
 absl::StatusOr<log::OpenedLog> open(RecordingFs& disk) { return log::Log::open(disk, tiny_segments()); }
 
-// Of one image: recovery finds what was acknowledged and nothing that was never begun, and finding it again changes nothing,
-// not even if the power goes as soon as it has returned.
+// For one image: recovery finds what was acknowledged and nothing that was never begun, and repeating it changes nothing,
+// not even if the power fails as soon as it has returned.
 void expect_recovers(const LogWorkload& work, size_t count, const Image& image) {
   RecordingFs after(image);
   const auto opened = open(after);
@@ -28,7 +28,7 @@ void expect_recovers(const LogWorkload& work, size_t count, const Image& image) 
 
 class CrashImagesTest : public ::testing::TestWithParam<uint64_t> {
  protected:
-  // Appends, truncations, resets, compactions, rolls, spares, marks; a restart amid, so that segments are replaced.
+  // Appends, truncations, resets, compactions, rolls, spares, marks; a restart in between, so that segments are replaced.
   void live(int steps) {
     ASSERT_TRUE(work_.open().ok());
     for (int i = 0; i < steps; ++i) {

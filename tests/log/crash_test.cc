@@ -1,4 +1,4 @@
-// What is on the disk after a crash at any point, in any mixture of what was not synced, and what the log makes of it.
+// The disk after a crash at any point, with any mixture of unsynced changes, and what the log recovers from it.
 #include <gtest/gtest.h>
 
 #include "tests/log/log_workload.h"
@@ -30,7 +30,7 @@ TEST_P(CrashTest, INV_S01_S02_FLT_D01_D16_D17_EveryCrashImageRecoversWhatWasDura
     const absl::Status status = work.step();
     ASSERT_TRUE(status.ok()) << status.ToString();
     if (i != 12) continue;
-    ASSERT_TRUE(work.open().ok());  // a restart amid, so that segments are replaced
+    ASSERT_TRUE(work.open().ok());  // a restart in between, so that segments are replaced
   }
   size_t images = 0;
   for_each_crash(disk, kExhaustiveMax, 3, GetParam(), [&](size_t count, const Image& image) {

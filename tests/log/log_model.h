@@ -1,4 +1,4 @@
-// The naive twin of the log: what it must say after each step, in a few lines.
+// The naive twin of the log: its expected contents after each step, in a few lines.
 #pragma once
 
 #include <ostream>
@@ -11,7 +11,7 @@ namespace coordkit::testing {
 struct LogModel {
   raft::HardState hard_state;
   Position floor;                    // of the last reset
-  Position base;                     // of the last compaction; what recovery says may lag behind it
+  Position base;                     // of the last compaction; recovery may lag behind it
   std::vector<raft::Entry> entries;  // from floor + 1 on, compacted or not
   std::vector<PeerMark> peers;
 

@@ -18,7 +18,7 @@ inline log::LogOptions tiny_segments() { return {.store = kStore, .segment_bytes
 
 class LogWorkload {
  public:
-  // A state the log was told to take on, and how far the disk was then.
+  // A state the log was asked to adopt, and the disk's progress at that time.
   struct Moment {
     LogModel model;
     size_t appended_at = 0;            // changes of the disk when it was being appended
@@ -52,7 +52,7 @@ class LogWorkload {
     return absl::OkStatus();
   }
 
-  // Whether what was recovered after `count` changes is a state it may be: the last durable one, or one begun after it.
+  // Whether what was recovered after `count` changes is an allowed state: the last durable one, or one begun after it.
   bool allows(size_t count, const log::OpenedLog& opened) const {
     bool some_later_is_durable = false;
     for (auto moment = moments_.rbegin(); moment != moments_.rend(); ++moment) {

@@ -125,8 +125,8 @@ absl::StatusOr<std::vector<std::string>> RecordingFs::list() {
   return names;
 }
 
-// A change of names is durable after a later sync of the directory, a write after a later sync of its file. Changes of names
-// that keep their order imply those before.
+// A name change is durable after a later sync of the directory, a write after a later sync of its file. Name changes
+// that keep their order imply the earlier ones.
 Image RecordingFs::crash(size_t count, const std::function<bool()>& survives, Pieces of) const {
   size_t names_synced = 0;
   std::map<FileId, size_t> file_synced;

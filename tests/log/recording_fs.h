@@ -1,6 +1,6 @@
-// A disk in memory that remembers every change, so that a test can ask: what if the power had gone just here? It fails the
+// A disk in memory that remembers every change, so that a test can ask: what if the power had failed right here? It fails the
 // n-th call on request, and builds every image a crash may leave: what was synced is there; of what was not, any 512-byte
-// sectors (or whole pages, of which there are fewer) and any changes of names, in any combination.
+// sectors (or whole pages, of which there are fewer) and any name changes, in any combination.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace coordkit::testing {
 inline constexpr size_t kSectorBytes = 512;
 inline constexpr size_t kPageBytes = 4096;
 
-// What a crash decides about piece by piece, and whether changes of names reach the disk in their order, as journalled file
-// systems see to.
+// What a crash decides piece by piece, and whether name changes reach the disk in order, as journalled file
+// systems guarantee.
 struct Pieces {
   size_t bytes = kSectorBytes;
   bool names_in_order = true;
@@ -68,15 +68,15 @@ class RecordingFs final : public FileSystem {
   void fail_call(uint64_t number, absl::Status why) { failing_ = number, why_ = std::move(why); }
   // Every call from now on fails.
   void fail_all_calls(absl::Status why) { all_fail_ = true, why_ = std::move(why); }
-  // Every call of this name does: "sync", "pread" and so on.
+  // Every call of this name fails: "sync", "pread" and so on.
   void fail_calls(std::string_view what, absl::Status why) { failing_name_ = what, why_ = std::move(why); }
   uint64_t calls() const { return calls_; }
   bool has_failed() const { return failing_ != 0 && calls_ >= failing_; }
-  // Files may take up this much in all.
+  // Files may use this much in total.
   void limit_space(uint64_t bytes) { space_ = bytes; }
   uint64_t used() const;
 
-  // The image after the first `count` changes if everything unsynced by then is decided by `survives`.
+  // The image after the first `count` changes if `survives` decides about everything unsynced by then.
   Image crash(size_t count, const std::function<bool()>& survives, Pieces of = {}) const;
   // How many undecided pieces crash(count, ...) asks about.
   size_t undecided(size_t count, Pieces of = {}) const;
@@ -98,8 +98,8 @@ class RecordingFs final : public FileSystem {
   uint64_t space_ = uint64_t{1} << 40;
 };
 
-// Calls `check` with images a crash after any prefix of the changes may leave: all of them where few pieces are undecided,
-// else none, all, and `samples` random ones.
+// Calls `check` with images that a crash after any prefix of the changes may leave: all of them if few pieces are undecided,
+// otherwise none, all, and `samples` random ones.
 void for_each_crash(const RecordingFs& disk, size_t exhaustive_max, size_t samples, uint64_t seed,
                     const std::function<void(size_t count, const Image& image)>& check, Pieces of = {});
 

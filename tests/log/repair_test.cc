@@ -1,4 +1,4 @@
-// Rot that is repaired: sound entries from elsewhere are put in the place of the holes, and the log is whole again.
+// Rot that is repaired: intact entries from elsewhere replace the holes, and the log is whole again.
 #include <gtest/gtest.h>
 
 #include "tests/log/log_workload.h"
@@ -126,7 +126,7 @@ TEST_F(RepairTest, FLT_D02_D05_D06_RotAnywhereIsRepairedFromATwin) {
   EXPECT_GT(repaired, 50u);
 }
 
-// A payload that rots leaves its header, and the next batch repeats what the batch before held.
+// A payload that rots leaves its header, and the next batch repeats the identities of the previous one.
 TEST_F(RepairTest, FLT_D02_IdentitiesOfRottenEntriesAreKnown) {
   size_t known = 0;
   size_t holes = 0;
@@ -308,7 +308,7 @@ TEST_F(RepairTest, ARepairOfWhatIsSoundOrTruncatedChangesNothing) {
   EXPECT_EQ(reopened.entries, (std::vector<raft::Entry>{twin_[0], entries(2, 1, 9)[0]}));
 }
 
-// What an open carried over is as sure as what was there before it: no bad block can cut it.
+// What an open carried over is as safe as what was there before it: no bad block can cut it.
 TEST_F(RepairTest, FLT_D02_RotInWhatAnOpenCarriedOverIsAHole) {
   RecordingFs disk(image_);
   {

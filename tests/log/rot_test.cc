@@ -37,7 +37,7 @@ class RotTest : public ::testing::Test {
     return names;
   }
 
-  // Everything recovered is what was written, and every index is either there or in a hole.
+  // Everything recovered is what was written, and every index is either present or a hole.
   void expect_complete(const log::OpenedLog& opened) {
     EXPECT_EQ(opened.hard_state, kHardState);
     std::vector<bool> seen(kEntries + 1);
@@ -131,7 +131,7 @@ TEST_F(RotTest, FLT_D11_AMissingShortOrEmptyMiddleSegmentIsRot) {
   }
 }
 
-// All it held was cut off and written again behind it; each open writes the newest segment anew.
+// Everything in it was cut off and written again behind it; each open rewrites the newest segment.
 TEST_F(RotTest, FLT_D11_ASegmentWhoseEntriesWereCutOffIsNotMissed) {
   const std::string lost = *(segments().end() - 2);
   Image without = image_;
@@ -213,7 +213,7 @@ TEST_F(RotTest, ATruncationAndTheSameEntriesAgainRepairToo) {
   EXPECT_EQ(repaired->entries, expected_);
 }
 
-// The next mark names what the batch before it held, so a lost header costs its own entry alone.
+// The next mark names the contents of the previous batch, so a lost header costs only its own entry.
 TEST_F(RotTest, FLT_D02_ARottenHeaderInABatchOfManyIsOneHole) {
   RecordingFs disk;
   auto opened = log::Log::open(disk, small_segments());
@@ -237,7 +237,7 @@ TEST_F(RotTest, FLT_D02_ARottenHeaderInABatchOfManyIsOneHole) {
   EXPECT_EQ(hurt->entries.size(), 8u);
 }
 
-// What is lost at the end of the durable log is told by the next mark, even if the rest of that batch is torn.
+// What is lost at the end of the durable log is revealed by the next mark, even if the rest of that batch is torn.
 TEST_F(RotTest, FLT_D02_ALostEntryBeforeATornBatchIsAHoleNotTheEnd) {
   RecordingFs disk;
   auto opened = log::Log::open(disk, small_segments());
@@ -260,8 +260,8 @@ TEST_F(RotTest, FLT_D02_ALostEntryBeforeATornBatchIsAHoleNotTheEnd) {
   EXPECT_EQ(hurt->damaged[0].index, Index(3));
 }
 
-// What an open carried over is closed by a mark. That mark alone may be lost; with the batch before it, nothing says any more
-// how far the log went.
+// What an open carried over ends with a mark. That mark alone may be lost; together with the previous batch, nothing shows any
+// more how far the log went.
 TEST_F(RotTest, FLT_D02_INV_S01_ANewestSegmentThatIsRottenUpToItsEndIsDataLossNotAShorterLog) {
   RecordingFs disk;
   {
@@ -307,7 +307,7 @@ TEST_F(RotTest, FLT_D14_ANewerFormatIsRefusedAndNothingIsTouched) {
   std::string& bytes = newer[segments().back()];
   for (const size_t block : {size_t{0}, log::kBlockBytes}) {
     bytes[block + 8] = 2;
-    bytes[block + 40] ^= 1;  // and its sums are made differently
+    bytes[block + 40] ^= 1;  // and its sums are computed differently
   }
   RecordingFs disk(newer);
   const auto opened = log::Log::open(disk, small_segments());
@@ -335,7 +335,7 @@ TEST(LogDoorTest, GapsAndTruncationsOutsideOfTheLogAreRefused) {
   }
 }
 
-// Random bytes in every file: any answer but a crash, an allocation without bound, or invented entries.
+// Random bytes in every file: any answer but a crash, an unbounded allocation, or invented entries.
 TEST_F(RotTest, HostileBytesAreNeverBelieved) {
   Random random(11);
   for (int round = 0; round < 100; ++round) {

@@ -1,4 +1,4 @@
-// A RecordingFs for several threads, as the two of a segmented log store.
+// A RecordingFs for several threads, like the two of a segmented log store.
 #pragma once
 
 #include <functional>

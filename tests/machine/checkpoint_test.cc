@@ -133,7 +133,7 @@ TEST(CheckpointTest, UnknownRowsAreRefused) {
   }
 }
 
-// Straight through apply, because the decoded answers would be the whole cost. Unoptimised builds do a tenth.
+// Straight through apply, because decoding the answers would dominate the cost. Unoptimised builds do a tenth.
 #ifdef NDEBUG
 constexpr uint64_t kDistinctNames = 1'000'000;
 #else

@@ -263,7 +263,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-// The bytes of the formats are what other replicas have in their logs and checkpoints.
+// Other replicas have these bytes in their logs and checkpoints.
 TEST(CodecTest, BytesOfTheLockCommandsArePinned) {
   const SessionId s(4);
   EXPECT_EQ(hex(encode({.body = Acquire{s, "t", "n", Wait::timed(1ns), "v", 1, LockMode::Shared, 2ns}})),

@@ -1,4 +1,4 @@
-// Every machine in the box against the suite that a host's own machine runs: coordkit's, and the one of the example.
+// Every built-in machine against the suite for a host's own machines: coordkit's, and the one of the example.
 #include "coordkit/testing/state_machine_suite.h"
 #include "examples/02_ledger/ledger.h"
 #include "machine/guard.h"

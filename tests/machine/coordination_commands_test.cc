@@ -1,4 +1,4 @@
-// Semaphores, barriers and the like through the machine: what its commands answer, now or later, and with which timers. The
+// Semaphores, barriers and the like through the machine: the answers of its commands, now or later, and their timers. The
 // rules themselves are tested in tests/coordination.
 #include <gtest/gtest.h>
 
@@ -305,7 +305,7 @@ TEST_F(CoordinationCommandsTest, RowsOfSessionsThatAreNotThereAreDataLoss) {
   }
 }
 
-// Three machines go through the same entries: one, one that never takes a checkpoint, and one rebuilt from rows each time.
+// Three machines execute the same entries: one, one that never takes a checkpoint, and one rebuilt from rows each time.
 TEST(RandomCoordinationCommandsTest, INV_R14_CheckpointsDoNotShow) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     Random random(seed);

@@ -1,4 +1,4 @@
-// Many lock names in turn through one engine: acquired by one of the ways there are, released, never seen again.
+// Many lock names in turn through one engine: acquired in each possible way, released, never seen again.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ inline void touch_distinct_names(uint64_t names) {
     }
     for (const Result& released : solo.run(releases)) ASSERT_EQ(released.code, ResultCode::Ok);
     ASSERT_EQ(solo.machine().lock_names(), 0u);
-    // After a tenth everything has its size; what grows from then on would grow for ever.
+    // After a tenth everything has its final size; what grows from then on would grow forever.
     const size_t used = mallinfo2().uordblks;
     if (next <= names / 10) {
       early = std::max(early, used);

@@ -1,4 +1,4 @@
-// The limit of the room that keys may take (docs/semantics.md S-35).
+// The limit of the space that keys may use (docs/semantics.md S-35).
 #include <gtest/gtest.h>
 
 #include "machine/kv_codec.h"
@@ -105,7 +105,7 @@ TEST(KeySpaceTest, S35_AQuotaBelowWhatThereIsDeletesNothingAndZeroLiftsIt) {
   EXPECT_EQ(d.submit(Put{"a", ""}).code, Code::Ok);
 }
 
-// Nothing but entries sweeps; a put that finds no room sweeps as much as it may.
+// Only entries sweep; a put that finds no room sweeps as much as it may.
 TEST(KeySpaceTest, S35_WhatIsCompactedMakesRoomThoughNothingElseIsWritten) {
   Driver d;
   for (int i = 0; i < 40'000; ++i) d.submit(Put{"a", ""});

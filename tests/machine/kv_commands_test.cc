@@ -1,4 +1,4 @@
-// Keys through the machine: what commands and questions answer, what they depend on around the store, and rows.
+// Keys through the machine: answers of commands and queries, what they depend on outside the store, and rows.
 #include <gtest/gtest.h>
 
 #include "base/random.h"

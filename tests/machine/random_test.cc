@@ -1,4 +1,4 @@
-// The machine against a naive model of locks and sessions, and against copies of itself that were restored from its
+// The machine against a naive model of locks and sessions, and against copies of itself restored from its
 // checkpoint before every single entry.
 #include "base/random.h"
 
@@ -218,7 +218,7 @@ class Model {
   void ask_for(const Claim& claim) {
     for (const auto& [name, mode] : claim.names) locks.ask(name);
   }
-  // The first name that is in the way decides.
+  // The first blocking name decides.
   Code refusal(const Claim& claim) const {
     for (const auto& name : claim.names) {
       if (locks.delays.contains(name.first)) return Code::Delayed;
@@ -265,7 +265,7 @@ class Model {
     cancelled.insert(body.acquire.sequence);
     answer(sequence, Code::Cancelled);
   }
-  void execute(const auto&, Sequence, Index) {}  // of the key-value part, which is left out
+  void execute(const auto&, Sequence, Index) {}  // the key-value part, which is left out
 };
 
 class RandomRun {
@@ -320,7 +320,7 @@ class RandomRun {
   }
 
  private:
-  // Runs one entry on the machine, its restored copy and one that never takes checkpoints: all say the same.
+  // Runs one entry on the machine, its restored copy and one that never takes checkpoints: all must agree.
   template <typename Run>
   void everywhere(Run run) {
     ApplyOutput output, copied, unstored;
@@ -361,7 +361,7 @@ class RandomRun {
     everywhere([&](Machine& machine, ApplyOutput& output) { machine.fire(index_, timers, output); });
   }
 
-  // Mostly the next one; sometimes one kept back arrives late.
+  // Usually the next one; sometimes one held back arrives late.
   Sequence some_sequence() {
     if (!late_.empty() && random_.below(3) == 0) {
       const Sequence sequence = late_.back();
@@ -440,7 +440,7 @@ class RandomRun {
     const Model::Claim* hold = hold_on(name);
     return hold ? hold->token : Token(7);
   }
-  // Mostly who holds it.
+  // Usually its holder.
   SessionId owner_on(const std::string& name) {
     const Model::Claim* hold = hold_on(name);
     if (hold && random_.below(4) != 0) return hold->owner.first;

@@ -1,4 +1,4 @@
-// Sessions that change hands, and sessions that somebody else ends (docs/semantics.md S-45, S-57).
+// Sessions that change hands, and sessions that another client ends (docs/semantics.md S-45, S-57).
 #include <gtest/gtest.h>
 
 #include "coordkit/fence.h"
@@ -76,7 +76,7 @@ TEST_F(SessionResumeTest, S45_LT4_AResumeBindsAnewRaisesTheGenerationAndKeepsHol
   EXPECT_GT(d.holder("n"), token) << "the hold goes on under a token of its own";
   EXPECT_EQ(info(a).metadata, "meta");
 
-  // An expiry that was on its way for the former binding ends nothing.
+  // An expiry in flight for the previous binding ends nothing.
   d.fire({{session_timer(a), Generation(0)}});
   EXPECT_EQ(d.machine.sessions(), 1u);
   d.fire({{session_timer(a), Generation(1)}});
@@ -84,8 +84,8 @@ TEST_F(SessionResumeTest, S45_LT4_AResumeBindsAnewRaisesTheGenerationAndKeepsHol
   EXPECT_EQ(d.holder("n"), Token());
 }
 
-// The former process asked valid() and was paused; the new one waited, wrote under its token, and the former one wakes. So
-// every kind of hold, at rest or not, has another token from the resume on, and nothing takes the former ones any more.
+// The previous process asked valid() and was paused; the new one waited, wrote under its token, and the previous one wakes. So
+// every kind of hold, at rest or not, has another token from the resume on, and nothing accepts the previous ones any more.
 TEST_F(SessionResumeTest, S45_S60_TheTokensOfTheFormerProcessAreWorthNothing) {
   const SessionId a = open(), other = d.open();
   d.acquire(a, "plain");
@@ -157,7 +157,7 @@ TEST_F(SessionResumeTest, S45_REG_F80_FLT_P24_PermitsPlacesAndClaimsHaveNewToken
   d.machine.verify();
 }
 
-// The leader's token is what fences its acts: whoever looks is told the one that counts now.
+// The leader's token is what fences its actions: every observer gets the one that counts now.
 TEST_F(SessionResumeTest, S37_S45_WhoeverWatchesAnElectionSeesTheNewTokenOfTheLeader) {
   const SessionId a = open();
   d.submit(Acquire{.session = a, .name = "plain", .wait = Wait::none()});
@@ -171,7 +171,7 @@ TEST_F(SessionResumeTest, S37_S45_WhoeverWatchesAnElectionSeesTheNewTokenOfTheLe
   EXPECT_EQ(static_cast<uint64_t>(d.last.led[1].number), d.holder("plain").value());
 }
 
-// Rows of former tokens go, those of the new ones come, also of locks at rest that a checkpoint has.
+// Rows of old tokens go, those of the new ones come, also for locks at rest that a checkpoint has.
 TEST_F(SessionResumeTest, S45_REG_F55_NewTokensAreInTheCheckpoint) {
   const SessionId a = open(), b = d.open();
   for (const char* name : {"n", "m"}) d.acquire(a, name);
@@ -210,7 +210,7 @@ TEST_F(SessionResumeTest, S45_REG_F56_TheFormerProcessIsAnsweredLostWhateverItSe
   EXPECT_EQ(d.acquire(other, "n").code, Code::Granted);
 }
 
-// The release was sent in the session's first life here and arrives in its third, and names even the hold that there is.
+// The release was sent in the session's first life here and arrives in its third, and even names the present hold.
 TEST_F(SessionResumeTest, S45_INV_L02_WhatWasSentBeforeTheSessionCameBackIsLostToo) {
   const SessionId a = open();
   d.acquire(a, "n");
@@ -233,7 +233,7 @@ TEST_F(SessionResumeTest, S45_OnlyTheSameDiskAtALaterBootVouchesByItself) {
   EXPECT_FALSE(resume(a, kOrigin).former_gone) << "an earlier boot succeeds nobody";
 }
 
-// It was said, and then was long under way, while the session went to a third process.
+// It was sent, and then was in flight for long, while the session went to a third process.
 TEST_F(SessionResumeTest, S45_AVoucherSpeaksOfNobodyWhoCameLater) {
   const SessionId a = open();
   const Generation then = info(a).generation;
@@ -426,7 +426,7 @@ TEST_F(SessionKillTest, S57_AnEndingSessionLetsGoOfEveryKindAndTakesNothing) {
   d.machine.verify();
 }
 
-// What another process holds under the request of the former one is nothing that the former one was granted.
+// What another process holds under the request of the previous one is not something the previous one was granted.
 TEST_F(SessionResumeTest, S45_REG_R73_AfterAnInstallTheFormerProcessIsToldThatItHasLostTheSession) {
   const SessionId a = open(), other = d.open();
   const Token token = d.acquire(other, "n").token;

@@ -1,5 +1,5 @@
 // One replica that is its own cluster: the real engine with coordkit's machine over stores in memory, in virtual time, as fast
-// as it goes. Commands are posted in batches; each batch is answered by a few turns.
+// as possible. Commands are posted in batches; each batch is answered by a few turns.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class SoloEngine final : private StoreEvents {
     while (engine_->status().state != ReplicaState::Ready) turn();
   }
 
-  // Runs these commands, in this order, until all are answered finally.
+  // Runs these commands, in this order, until all have final answers.
   std::vector<Result> run(const std::vector<Request::Body>& bodies) {
     const uint64_t first = last_ticket_ + 1;
     for (const Request::Body& body : bodies) {

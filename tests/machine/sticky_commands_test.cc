@@ -1,4 +1,4 @@
-// Sticky holds in the machine (docs/semantics.md S-58): what a command, a guard, a resume and a checkpoint make of them.
+// Sticky holds in the machine (docs/semantics.md S-58): their effect on commands, guards, resumes and checkpoints.
 #include <gtest/gtest.h>
 
 #include "machine/guard.h"

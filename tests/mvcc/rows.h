@@ -1,4 +1,4 @@
-// The rows that a checkpoint would hold of a Store, kept as a state store would.
+// The checkpoint rows of a Store, kept as a state store would.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -209,7 +209,7 @@ TEST(StoreTest, AChangeSweptBeforeItWasEverStoredIsStoredStill) {
   EXPECT_EQ(rows.restored().value().digest(), store.digest());
 }
 
-// ---- rows that no store has written
+// ---- rows that no store would write
 
 struct Case {
   const char* why;

@@ -376,7 +376,7 @@ TEST(TransactionTest, S18_AFailureOnThePathTakenLeavesNoTrace) {
     const uint64_t digest = world.store.digest();
     EXPECT_EQ(world.run(unconditional({put("b", "trace"), each.bad})), each.refusal);
     EXPECT_EQ(world.store.digest(), digest) << "the put before it was not made";
-    // The same in the branch that is not taken does not matter.
+    // The same in the branch not taken does not matter.
     EXPECT_EQ(world.run(Transaction{{}, {RangeOperation::of("a")}, {each.bad}}), Refusal::None);
     EXPECT_EQ(world.run(Transaction{{Compare::missing("a")}, {each.bad}, {}}), Refusal::None);
     EXPECT_EQ(world.store.digest(), digest);

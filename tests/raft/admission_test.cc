@@ -1,4 +1,4 @@
-// The door: what is dropped without a trace.
+// The gate: what is dropped without a trace.
 #include <gtest/gtest.h>
 
 #include "base/check.h"
@@ -99,7 +99,7 @@ TEST(AdmissionTest, FLT_S08_TheFarthestTermWithinReachIsFollowedSoThatNobodyIsLe
   EXPECT_FALSE(solo.core().status().leap);
 }
 
-// ---- a disk that may have been set back
+// ---- a disk that may have been rolled back
 
 TEST(RollbackCheckedTest, FLT_P15_UntilThenTheCoreNeitherVotesNorCampaignsNorAcknowledges) {
   Solo solo(Recovered{.hard_state = {Term(3), ReplicaId()}, .entries = log_of(3, {1, 2}), .rollback_checked = false});

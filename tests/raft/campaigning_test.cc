@@ -1,4 +1,4 @@
-// A campaign by itself: which answers are its own, and when it is won.
+// A campaign by itself: which answers belong to it, and when it is won.
 #include "raft/campaigning.h"
 
 #include <gtest/gtest.h>

@@ -317,7 +317,7 @@ void Cluster::quiesce() {
 }
 
 void Cluster::elect(uint64_t id) {
-  for (auto& [other, node] : nodes_) {  // whoever heard a leader has forgotten it by now
+  for (auto& [other, node] : nodes_) {  // any leader contact has expired by now
     if (node.core && node.core->leadership().role == Role::Follower && other != id) node.now += node.options.election_timeout;
   }
   for (int attempt = 0; attempt < 20 && core(id).leadership().role != Role::Leader; ++attempt) {
@@ -444,14 +444,14 @@ void Cluster::observe_send(const Node& node, const Send& send) {
     EXPECT_TRUE(moved_on || std::max(node.disk.last().index, node.checkpoint.index) >= reply->match) << "INV_R17 append";
     const Node& leader = nodes_.at(send.to.value());
     const bool leads = leader.core && leader.core->leadership() == Leadership{Role::Leader, reply->term, leader.id};
-    if (moved_on || !leads || reply->match <= node.checkpoint.index) return;  // a state says what the log may not say yet
+    if (moved_on || !leads || reply->match <= node.checkpoint.index) return;  // the state may be ahead of the log
     const auto ours = leader.memory.chain_at(reply->match);
     const auto theirs = node.disk.chain_at(reply->match);
     EXPECT_TRUE(!ours || !theirs || *ours == *theirs) << "INV_R18 what was acknowledged is not the leader's log";
   }
 }
 
-// Each index that a node calls committed: the same entry for all, durable on a majority; a leader counts its own term only.
+// Each index that a node calls committed: the same entry for all, durable on a majority; a leader counts only its own term.
 void Cluster::observe_commit(const Node& node) {
   const Index commit = node.effects.commit;
   if (commit <= node.commit_before) return;
@@ -465,14 +465,14 @@ void Cluster::observe_commit(const Node& node) {
   }
   const auto [known, first] = committed_.try_emplace(commit.value(), position);
   EXPECT_EQ(known->second, position) << "INV_R07 index " << commit.value() << " by node " << node.id.value();
-  if (!first || commit <= committed_anywhere_) return;  // judged already, or with a later one
+  if (!first || commit <= committed_anywhere_) return;  // checked already, or with a later one
   const auto durable = [&](ReplicaId id) {
     const Image& disk = nodes_.at(id.value()).disk;
     const Entry* theirs = disk.at(commit);
     return std::max(disk.base.index, nodes_.at(id.value()).checkpoint.index) >= commit ||
            (theirs && theirs->position() == position);
   };
-  // In force when it was counted: the last one, or one before it if this turn appended the last.
+  // In force when it was counted: the last one, or an earlier one if this turn appended the last.
   const auto configurations = configurations_in(now);
   bool agreed = false;
   for (auto at = configurations.rbegin(); at != configurations.rend() && !agreed; ++at) {
@@ -483,7 +483,7 @@ void Cluster::observe_commit(const Node& node) {
   committed_anywhere_ = std::max(committed_anywhere_, commit);
 }
 
-// In a leader's log at most one is not committed; one that is no neighbour of the one before would make two quorums.
+// At most one in a leader's log is not committed; one that is not a neighbour of its predecessor would make two quorums.
 void Cluster::observe_configurations(const Node& node) {
   if (!node.effects.write) return;
   Image now = node.memory;

@@ -1,7 +1,7 @@
 // Several cores in one process, for tests: a network that is a queue of messages, a disk per node that knows what is durable
-// and what is under way, a clock per node. Nothing happens by itself; the test moves messages, writes and time.
+// and what is in progress, a clock per node. Nothing happens by itself; the test moves messages, writes and time.
 //
-// An observer watches every turn and keeps a history of its own (docs/invariants.md): election safety R1, one vote R2, log
+// An observer watches every turn and keeps its own history (docs/invariants.md): election safety R1, one vote R2, log
 // matching R4, leader completeness R6, state machine safety R7, durable commit R8, reads R15, messages against the disk R17.
 // A violation is a gtest failure with the id.
 #pragma once
@@ -21,7 +21,7 @@ namespace coordkit::raft::testing {
 
 using std::chrono::milliseconds;
 
-// A log as it is on a disk, or will be when the writes under way are done.
+// A log as it is on a disk, or will be when the pending writes are done.
 struct Image {
   HardState hard_state;
   Position base;
@@ -30,7 +30,7 @@ struct Image {
   uint64_t base_chain = 0;
   std::vector<Entry> entries;    // after base
   std::vector<uint64_t> chains;  // hash over the log up to each entry
-  // What a reset may start from: states that were installed, by index.
+  // States that a reset may start from: installed ones, by index.
   struct Start {
     Configuration configuration;
     Index configuration_index;
@@ -64,7 +64,7 @@ struct Node {
   std::vector<ReadRequest> reads;
   BootCounter boot{0};
   bool disk_stalled = false;
-  // What the last turns brought, for tests to look at.
+  // The output of the last turns, for tests.
   std::vector<ProposalFate> fates;
   std::vector<Confirmation> confirmations;
   std::vector<TransferFate> transfers;
@@ -101,21 +101,21 @@ class Cluster {
   std::map<uint64_t, Node>& nodes() { return nodes_; }
   std::deque<Flight>& network() { return network_; }
 
-  // One input and the turn it makes. Without automatic turns, end them with turn().
+  // One input and its turn. Without automatic turns, end them with turn().
   void step(uint64_t id, Input input);
   void turn(uint64_t id);
   void advance(uint64_t id, Duration duration);  // one node's clock, then Tick
   void advance_all(Duration duration);
   void propose(uint64_t id, std::string payload, EntryKind kind = EntryKind::Command);
   void confirm(uint64_t id);
-  void change(uint64_t id, std::vector<MemberChange> changes);     // expects what is in force there
+  void change(uint64_t id, std::vector<MemberChange> changes);     // expects the configuration in force there
   void transfer(uint64_t id, uint64_t target, Duration patience);  // zero: the best
 
   // The disk.
   void written(uint64_t id);  // the oldest write becomes durable
   void written_all(uint64_t id);
   void answer_reads(uint64_t id);  // from the durable image
-  // Writes under way are lost, but for the first `reached_disk` ones, which nobody was told of.
+  // Writes in progress are lost, except for the first `reached_disk` ones, which were not reported.
   void crash(uint64_t id, size_t reached_disk = 0);
   enum class Greeting : uint8_t { PeersNotice, PeersMissIt };
   void start(uint64_t id, Greeting greeting = Greeting::PeersNotice);
@@ -124,8 +124,8 @@ class Cluster {
   // The network.
   bool deliver_one();  // the oldest message; false if there is none
   void deliver(const Flight& flight);
-  void deliver_round();                   // everything under way now
-  void drop(uint64_t from, uint64_t to);  // what is under way on this link
+  void deliver_round();                   // everything in flight now
+  void drop(uint64_t from, uint64_t to);  // what is in flight on this link
   void cut(uint64_t from, uint64_t to) { cut_.insert({from, to}); }
   void isolate(uint64_t id);
   void heal() { cut_.clear(); }
@@ -133,7 +133,7 @@ class Cluster {
   void quiesce();  // writes and messages until nothing is left to do
   void clear_network() { network_.clear(); }
 
-  // Campaigns until `id` leads; the rest is quiet and hears of it.
+  // Campaigns until `id` leads; the others are quiet and learn of it.
   void elect(uint64_t id);
   uint64_t leader() const;      // of the latest term; zero: none
   void run(Duration duration);  // all clocks, in steps, everything delivered

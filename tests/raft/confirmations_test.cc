@@ -1,4 +1,4 @@
-// Questions and rounds of one reign, without the rest of a leader.
+// Questions and rounds of one leadership, without the rest of a leader.
 #include "raft/confirmations.h"
 
 #include <gtest/gtest.h>

@@ -171,7 +171,7 @@ TEST(ElectionTest, REG_R48_WhoeverIsBehindInTermsLearnsThemAndALeaderEmerges) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.crash(1);
-  cluster.node(2).disk.hard_state = {Term(40), ReplicaId()};  // burnt terms alone, as old versions did
+  cluster.node(2).disk.hard_state = {Term(40), ReplicaId()};  // wasted terms only, as old versions did
   cluster.restart(2);
   cluster.run(10 * cluster.node(2).options.election_timeout);
   EXPECT_NE(cluster.leader(), 0u);
@@ -186,7 +186,7 @@ TEST(ElectionTest, REG_R51_OnlyALawfulLeaderOrAGrantedVoteRestartsTheTimer) {
   EXPECT_EQ(solo.core().next_deadline(), deadline);
   solo.receive(2, vote_request(VoteKind::Real, 5, at(0, 0)));  // refused, though of a later term
   EXPECT_EQ(solo.core().next_deadline(), deadline);
-  solo.receive(2, Heartbeat{.term = Term(4)});  // of a term that is over
+  solo.receive(2, Heartbeat{.term = Term(4)});  // of an old term
   EXPECT_EQ(solo.core().next_deadline(), deadline);
   solo.receive(2, vote_request(VoteKind::Real, 5, at(1, 1)));
   EXPECT_GE(solo.core().next_deadline(), solo.now + milliseconds(300));
@@ -247,7 +247,7 @@ TEST(ElectionTest, REG_R66_ALeaderStopsNoLaterThanAnElectionTimeoutAfterTheLastA
   ASSERT_EQ(solo.role(), Role::Leader);
   EXPECT_LE(solo.core().status().quorum_contact, sent);
   solo.now = sent + milliseconds(300);
-  // Asleep until then: even mail that would renew the contact comes too late.
+  // Asleep until then: even mail that would renew the contact arrives too late.
   solo.receive(2, HeartbeatReply{.term = solo.term(), .stream = heartbeat.stream, .round = heartbeat.round});
   EXPECT_EQ(solo.role(), Role::Follower);
 }

@@ -1,4 +1,4 @@
-// A disk that has lost entries it had held: until the log goes as far again it counts as if it had them, for votes alone.
+// A disk that has lost entries it had held: until the log is as long again it counts as if it had them, for votes only.
 #include <gtest/gtest.h>
 
 #include "solo.h"

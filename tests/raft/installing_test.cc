@@ -1,4 +1,4 @@
-// A state in place of entries: who is told to need one, what a log is like after it, what may be claimed then.
+// A state in place of entries: which peer is reported to need one, the log after it, and what may be claimed then.
 #include <gtest/gtest.h>
 
 #include "base/check.h"
@@ -298,7 +298,7 @@ TEST(BehindTest, AFollowerNamesNobody) {
   EXPECT_TRUE(solo.effects.behind.empty());
 }
 
-// ---- who is sent one
+// ---- who is sent a state
 
 TEST(InstalledTest, ALogThatDoesNotHoldThePositionStartsAgainAfterIt) {
   Solo solo(3, {2, 2, 2});
@@ -450,7 +450,7 @@ TEST(InstalledTest, AnInterruptedOneIsFinishedByTheFirstWriteAfterTheRestart) {
   EXPECT_FALSE(solo.effects.write->reset_to);
 }
 
-// INV_R17: the disk that holds the state may have been quicker than the one that holds the term.
+// INV_R17: the disk that holds the state may have been faster than the one that holds the term.
 TEST(InstalledTest, INV_R17_ATermThatOnlyTheStateKnowsIsWrittenBeforeItIsSpokenOf) {
   Solo solo(Recovered{.hard_state = {Term(3), ReplicaId(2)},
                       .base = at(100, 4),

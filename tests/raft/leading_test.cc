@@ -1,4 +1,4 @@
-// The leader's half: the commit rule, streams and windows, what is lost and found again.
+// The leader's half: the commit rule, streams and windows, what is lost and recovered.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -78,7 +78,7 @@ TEST(LeaderTest, NewsOfACommitGoesOutAtOnceAndOncePerTurn) {
   solo.propose("a");
   EXPECT_TRUE(solo.sent<Heartbeat>(2).empty());
   EXPECT_EQ(solo.only<AppendRequest>(2).commit, Index(2));
-  // The same turn commits and proposes: the append carries the news.
+  // The same turn commits and proposes: the append carries the commit index.
   solo.core().step(Received{ReplicaId(2), AppendReply{.term = solo.term(), .stream = solo.streams[2], .match = Index(3)}},
                    solo.now);
   solo.core().step(Written{solo.last_write}, solo.now);
@@ -117,7 +117,7 @@ TEST(LeaderTest, WhoWaitsIsToldAsSoonAsItCanBe) {
   Solo solo(3, {}, {}, {.commit_news_delay = milliseconds(1)});
   solo.lead({2});
   solo.written();
-  solo.accept(2, 2);  // committed by the two of us; what 3 has is not known
+  solo.accept(2, 2);  // committed by the two of us; what 3 has is unknown
   ASSERT_EQ(solo.core().commit(), Index(2));
   solo.step(TellCommit{ReplicaId(3)});
   EXPECT_TRUE(solo.sent<Heartbeat>(3).empty());
@@ -224,7 +224,7 @@ TEST(LeaderTest, REG_R56_AStalledFollowerDiskCostsEmptyProbesOnlyNotTheWindowAga
   EXPECT_EQ(cluster.core(1).status().peers.at(1).match, cluster.node(1).memory.last().index);
 }
 
-// It answers heartbeats at once, and the probe only when its disk has it.
+// It answers heartbeats at once, and the probe only when its disk has stored it.
 TEST(LeaderTest, REG_R56_AProbedPeerWithASlowDiskIsNotSentTheProbeAgainWithEachHeartbeat) {
   Solo solo(3, {2, 2, 2, 2});
   solo.lead({2});
@@ -268,7 +268,7 @@ TEST(LeaderTest, REG_R34_FLT_M05_AConfigurationIsRolledBackWithItsEntry) {
   EXPECT_EQ(solo.core().status().configuration.voters.size(), 3u);
 }
 
-// Each heartbeat is answered, but only four heartbeats later: on a loaded machine a peer is slow and not gone.
+// Each heartbeat is answered, but four heartbeats later: on a loaded machine a peer is slow, not gone.
 TEST(ContactTest, FLT_O07_REG_R57_AnswersThatTakeTwoThirdsOfATimeoutKeepALeaderInOffice) {
   Solo solo(3);
   solo.lead({2, 3});

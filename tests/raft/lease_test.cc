@@ -1,4 +1,4 @@
-// Leases of a leader (thesis 6.4.1): what they rest on, and who may not vote while they last.
+// Leader leases (thesis 6.4.1): what they rest on, and who may not vote while they last.
 #include <gtest/gtest.h>
 
 #include "raft/freshness.h"
@@ -80,12 +80,12 @@ TEST_F(LeaseTest, REG_R61_VoidFromTheOrderToCampaignToTheEndOfTheTerm) {
   EXPECT_FALSE(solo.core().lease());
 }
 
-// Hearing a leader is a promise to it that a term learnt otherwise does not undo.
+// Hearing a leader is a promise to it that a term learned otherwise does not undo.
 TEST(LeasePromiseTest, AVoterThatMovedToALaterTermKeepsItsPromise) {
   for (const bool leases : {true, false}) {
     Solo voter(3, {}, {}, leases ? leased() : Options());
     voter.receive(2, Heartbeat{.term = Term(2), .stream = 1, .round = 1});
-    voter.receive(3, HeartbeatReply{.term = Term(4)});  // news of a later term, from whomever
+    voter.receive(3, HeartbeatReply{.term = Term(4)});  // a later term, whoever sends it
     ASSERT_EQ(voter.term(), Term(4));
     const VoteRequest request{.kind = VoteKind::Real, .term = Term(5), .round = 1, .last = at(9, 4)};
     voter.now += kElectionTimeout - milliseconds(1);

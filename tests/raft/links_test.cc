@@ -1,4 +1,4 @@
-// Partial connectivity (REG_R54): every graph of working links in which somebody reaches a majority has a stable leader.
+// Partial connectivity (REG_R54): every graph of working links in which some node reaches a majority has a stable leader.
 #include <gtest/gtest.h>
 
 #include "cluster.h"

@@ -1,4 +1,4 @@
-// Who is a member: the arithmetic against a naive twin, and what the core makes of it.
+// Who is a member: the arithmetic against a naive twin, and how the core uses it.
 #include "raft/membership.h"
 
 #include <gtest/gtest.h>
@@ -195,8 +195,8 @@ TEST(MembershipTest, REG_R40_REG_R06_ARemovedLeaderDoesNotCountItself) {
   EXPECT_NE(cluster.leader(), 0u);
 }
 
-// Replica 1 was added and removed; the entry that removes it is on its disk alone, and after a restart it knows of no commit
-// later than that of the checkpoint, where it was no member yet. Nobody else can be elected against its longer log.
+// Replica 1 was added and removed; the entry that removes it is only on its own disk, and after a restart it knows of no commit
+// later than that of the checkpoint, where it was not a member yet. No other can be elected against its longer log.
 TEST(MembershipTest, REG_R40_WhoLeavesByAnEntryThatMayNotBeCommittedCampaignsAfterARestartToo) {
   const auto entry = [](uint64_t index, const Configuration& configuration) {
     return make_entry(Index(index), Term(2), EntryKind::Configuration, encode(configuration));
@@ -355,7 +355,7 @@ TEST(MembershipTest, REG_R03_AnAckFromBeforeAMemberWasRemovedAndAddedAgainCounts
   EXPECT_EQ(match(), Index(5));
 }
 
-// Two changes are in two logs at once, and each could have found a majority of its own.
+// Two changes are in two logs at once, and each could have found its own majority.
 TEST(MembershipTest, REG_R33_AChangeThatNobodyElseHasGivesWayToTheNextLeaders) {
   Cluster cluster(4);
   cluster.elect(1);

@@ -1,4 +1,4 @@
-// What outlives a reign: a handover, a change of members.
+// What outlives a leadership: a transfer, a membership change.
 #include <gtest/gtest.h>
 
 #include "raft/pending_change.h"

@@ -1,6 +1,6 @@
 // Many short runs, hostile first, then calm until converged (design 11): messages lost, delayed, reordered, repeated; disks
-// that stall; crashes that lose what was not synced; clocks that run apart; partitions. The cluster's observer judges every
-// turn by the invariants; the end of each run demands liveness (R20).
+// that stall; crashes that lose unsynced data; clocks that drift; partitions. The cluster's observer checks every
+// turn against the invariants; the end of each run demands liveness (R20).
 #include "base/random.h"
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ class Storm {
     }
   }
 
-  // Whoever is behind this leader gets its checkpoint, sometimes one of another node, sometimes nothing.
+  // Peers behind this leader get its checkpoint, sometimes another node's, sometimes nothing.
   void send_states(uint64_t leader) {
     for (const ReplicaId peer : node(leader).behind) {
       if (random_.chance(0.7)) cluster_.install(peer.value(), random_.chance(0.9) ? leader : any());
@@ -122,7 +122,7 @@ class Storm {
     cluster_.start(id, random_.chance(0.5) ? Cluster::Greeting::PeersNotice : Cluster::Greeting::PeersMissIt);
   }
 
-  // Nobody hears anything for long enough that somebody campaigns.
+  // No node hears anything for long enough that one campaigns.
   void silence() {
     if (random_.chance(0.5)) cluster_.clear_network();
     for (auto& [id, node] : cluster_.nodes()) {
@@ -141,7 +141,7 @@ class Storm {
     if (from != to) cluster_.cut(from, to);
   }
 
-  // The leader is cut off and its clock hardly runs, so that it believes in itself while the others elect and commit.
+  // The leader is cut off and its clock hardly runs, so that it believes it leads while the others elect and commit.
   void usurp(uint64_t old) {
     slow_ = old;
     cluster_.isolate(old);
@@ -206,7 +206,7 @@ TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
   RecordProperty(
       "terms_commits_compactions_confirmed_transferred_changed_installs",
       absl::StrCat(terms, " ", commits, " ", compactions, " ", confirmed, " ", transferred, " ", changed, " ", installs));
-  if (runs < 100) return;  // the ensemble must have been somewhere
+  if (runs < 100) return;  // the runs together must have covered this
   EXPECT_GT(terms / runs, 2u);
   EXPECT_GT(commits / runs, 8u);
   EXPECT_GT(compactions, runs / 10);

@@ -4,14 +4,14 @@
 //   cluster 3              a fresh cluster that has its genesis; cluster 3 100: that keeps 100 bytes of log for the absent
 //   campaign 1             node 1's clock runs to its deadline
 //   elect 1                campaign and everything that follows, without narration
-//   elapse 2 300ms         node 2's clock runs on, no tick; tick 2 300ms: and it notices
+//   elapse 2 300ms         node 2's clock advances, no tick; tick 2 300ms: and it notices
 //   propose 1 x            confirm 1          checkpoint 1
 //   change 1 +4,^4,-2      add learner, promote (^), demote (v), remove; cluster 3+2 has two spare nodes
 //   install 3 1            node 3 gets the state of node 1's checkpoint
 //   transfer 1 2           leadership from 1 to 2, within 300 ms; 0: to the best
-//   stall 2                node 2's disk takes nothing until resume 2
+//   stall 2                node 2's disk stores nothing until resume 2
 //   written 2              the oldest write of node 2 is durable; all: of every node, all of them
-//   deliver                the messages under way now; deliver 1->2: of one link
+//   deliver                the messages in flight now; deliver 1->2: on one link
 //   stabilize              writes and messages until all is quiet
 //   drop 1->2              cut 1->2   isolate 1   heal   crash 3   start 3   restart 3
 //   status
@@ -33,7 +33,7 @@ namespace {
 
 class Scenario {
  public:
-  // Runs one command line and says what happened.
+  // Runs one command line and reports what happened.
   std::string run(const std::string& line) {
     told_.clear();
     std::istringstream in(line);

@@ -1,4 +1,4 @@
-// One core among peers that the test plays by hand: every message in is made up, every effect is looked at.
+// One core among peers that the test plays by hand: every incoming message is made up, every effect is checked.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class Solo {
     return step(Tick{});
   }
 
-  // Of the last drain: the messages of one type to one peer.
+  // From the last drain: the messages of one type to one peer.
   template <typename M>
   std::vector<M> sent(uint64_t to) const {
     std::vector<M> found;
@@ -73,7 +73,7 @@ class Solo {
   Role role() { return core_->leadership().role; }
   Index last() { return core_->status().last.index; }
 
-  // Pre-votes and votes of the given peers; the own vote is written.
+  // Pre-votes and votes of the given peers; its own vote is written.
   void lead(std::initializer_list<uint64_t> voters) {
     timeout();
     for (const VoteKind kind : {VoteKind::Pre, VoteKind::Real}) {
@@ -97,7 +97,7 @@ class Solo {
     return step(Propose{{{Ticket(1), kind, bytes(std::move(text))}}});
   }
 
-  // What a lawful leader of this term would send.
+  // What a legitimate leader of this term would send.
   AppendRequest append(uint64_t term, Position previous, std::vector<Entry> entries, uint64_t commit = 0) {
     return {.term = Term(term),
             .stream = 1,

@@ -1,4 +1,4 @@
-// Handing leadership over (thesis 3.10), on request and for a stalled disk.
+// Leadership transfer (thesis 3.10), on request and because of a stalled disk.
 #include <gtest/gtest.h>
 
 #include "solo.h"
@@ -112,7 +112,7 @@ TEST(TransferTest, TimeoutNowVoidsTheLeasesOfTheTerm) {
 
 // ---- the leader's own disk
 
-// Three replicas that have been quiet for longer than a leader must have led, and one entry on its way.
+// Three replicas that have been quiet for longer than a leader must have led, and one entry in flight.
 class OwnDiskTest : public ::testing::Test {
  protected:
   OwnDiskTest() {

@@ -1,4 +1,4 @@
-// Who gets a vote and who campaigns, by a look at a log and at what was heard of leaders.
+// Who gets a vote and who campaigns, judged from a log and from contact with leaders.
 #include "raft/voting.h"
 
 #include <gtest/gtest.h>

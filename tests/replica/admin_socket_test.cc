@@ -102,7 +102,7 @@ class AdminSocketTest : public ::testing::Test {
     for (uint64_t id = 1; id <= 3; ++id) ASSERT_THAT(cluster_[id].wait_ready(kPatience), IsOk());
   }
 
-  // Once there is room: the thread of a visitor who left needs a moment.
+  // Once there is room: the thread of a visitor that left needs a moment.
   Visitor admitted() {
     while (true) {
       Visitor visitor(path(1));
@@ -195,7 +195,7 @@ TEST_F(AdminSocketTest, AWatchTellsChangesUntilItsReaderLeaves) {
   Visitor watching(path(1));
   watching.say("watch\ta/\n");
   EXPECT_THAT(watching.line(), Contains("columns"));
-  // The watch begins after its columns were said: what it tells first may be any of these.
+  // The watch begins after its columns were sent: its first rows may be any of these.
   std::atomic<bool> told{false};
   std::thread writing([&] {
     while (!told) EXPECT_THAT(cluster_[2].put("a/1", "v").status(), IsOk());

@@ -198,7 +198,7 @@ TEST_F(AsioTest, S59_ASlotCancelsAWaitForPermits) {
   EXPECT_EQ(Semaphore(me, "s").info()->waiters, 0u);
 }
 
-// An executor that is still inside of execute() when what it was given runs elsewhere, as a thread that loses its core there.
+// An executor that is still inside of execute() when the task it was given runs elsewhere, like a thread preempted there.
 class Lingering {
  public:
   template <typename Function>
@@ -240,7 +240,7 @@ TEST_F(AsioTest, AHandlerIsCalledWhenTheReplicasThreadHasLeftItsExecutor) {
   executor.join();
 }
 
-// Told by the sanitizers: a thread that is late in post(), and an executor that is let go of after its context has gone.
+// Checked by the sanitizers: a thread that is late in post(), and an executor released after its context has gone.
 TEST_F(AsioTest, AContextMayGoAsSoonAsItHasNothingToRun) {
   int answered = 0;
   const auto count = [&](const absl::StatusOr<GetResult>& got) { answered += got.ok() ? 1 : 0; };

@@ -27,7 +27,7 @@ using namespace asio::experimental::awaitable_operators;
 
 class AsioTokensTest : public AsioTest {
  protected:
-  // Somebody holds "jobs" from here on.
+  // Another owner holds "jobs" from here on.
   void SetUp() override {
     AsioTest::SetUp();
     other_ = cluster_.session(1);
@@ -216,7 +216,7 @@ TEST_F(EventStreamTest, WhoWaitsWhenTheStreamGoesIsTold) {
   auto observer = stream->observer();
   async_next(*stream, asio::bind_executor(io_, [&](absl::StatusOr<int> event) { told = event.status(); }));
   stream.reset();
-  observer(1);  // for nobody
+  observer(1);  // without a listener
   io_.run();
   ASSERT_TRUE(told);
   EXPECT_THAT(*told, Is(Reason::Closed));

@@ -1,4 +1,4 @@
-// Whatever is wrong at the door is told in a sentence that says what to do, and nothing is lost by it.
+// Any bad input is answered with a sentence that says what to do, and nothing is lost by it.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -133,7 +133,7 @@ TEST_F(BadPlaceTest, AFileInPlaceOfADirectory) {
   EXPECT_EQ(fs::file_size(options_.data_dir), 4u);
 }
 
-// Permissions do not bind root, so the test becomes somebody else for the moment of the call.
+// Permissions do not bind root, so the test changes its user for the duration of the call.
 class Unprivileged {
  public:
   Unprivileged() { works_ = geteuid() != 0 || seteuid(65534) == 0; }
@@ -195,8 +195,8 @@ TEST_F(BadPlaceTest, ADirectoryThatIsOpenAlready) {
   EXPECT_THAT(cluster_[1].put("color", "green").status(), IsOk());
 }
 
-// A log and a checkpoint of different moments, on real files: refused with a sentence, in either direction. What can be made
-// again from the other one is.
+// A log and a checkpoint of different moments, on real files: refused with a sentence, in either direction. What can be rebuilt
+// from the other one is.
 TEST_F(BadPlaceTest, FLT_D21_AMemberWhoseLogOrCheckpointIsGoneIsRefused) {
   options_.checkpoint_entries = 5;
   options_.log_retained_bytes = 0;
@@ -342,7 +342,7 @@ TEST_F(BadCallTest, EveryCallAfterCloseSaysThatTheReplicaIsClosed) {
   EXPECT_THAT(replica.close(), IsOk());
 }
 
-// ---- all kinds of refusals; what each says is checked by the matcher, and read by people (tests/support/sentence.h)
+// ---- all kinds of refusals; each sentence is checked by the matcher, and read by humans (tests/support/sentence.h)
 
 TEST_F(BadCallTest, EveryRefusalOfLocksAndSessionsIsASentence) {
   Session me = cluster_.session(1), other = cluster_.session(1);
@@ -435,7 +435,7 @@ TEST_F(BadCallTest, EveryRefusalOfMembersAndOwnMachinesIsASentence) {
   EXPECT_THAT(cluster_[1].query(MachineId(17), "x").status(), Is(Reason::Unsupported));
 }
 
-// Whoever waits for a leader that there cannot be is told who is missing.
+// A caller that waits for an impossible leader is told who is missing.
 TEST(BadClusterTest, ACallThatFindsNoLeaderSaysWhoIsMissing) {
   Cluster cluster;
   cluster.open_all();

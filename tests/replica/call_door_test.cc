@@ -20,7 +20,7 @@ struct CallDoorTest : ::testing::Test, Clock {
   Now now() const noexcept override { return time; }
 
   bool enter(Duration in) { return door.enter(time.lagging + in, *this); }
-  // Turns every 10 ms for so long, with so many unanswered at each, and as many answered in each 10 ms.
+  // Turns every 10 ms for this long, with this many unanswered at each, and this many answered in each 10 ms.
   void run(Duration for_so_long, size_t unanswered, size_t answered) {
     for (Duration passed{}; passed < for_so_long; passed += 10ms) {
       for (size_t call = 0; call < answered; ++call) door.left(true);

@@ -1,4 +1,4 @@
-// Three replicas in this process, on loopback ports and real files; each with the options a test wants.
+// Three replicas in this process, on loopback ports and real files; each with a test's own options.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ MATCHER_P(HasCode, code, "has code " + absl::StatusCodeToString(code)) {
   return arg.code() == code;
 }
 
-// Asks until it is so: what is told to a replica arrives some time.
+// Polls until it is so: information reaches a replica with some delay.
 template <typename Fact>
 bool eventually(Fact fact) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
@@ -50,7 +50,7 @@ bool eventually(Fact fact) {
   return false;
 }
 
-// Below TEST_TMPDIR, which lies on the disk of the build folder.
+// Below TEST_TMPDIR, which is on the disk of the build folder.
 class Folder {
  public:
   Folder() {

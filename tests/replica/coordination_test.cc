@@ -183,7 +183,7 @@ TEST_F(CoordinationTest, S37_AllocatedNumbersAreUniqueOverAllReplicas) {
   EXPECT_EQ(*numbers.rbegin(), 60);
 }
 
-// Collects what an observer is told, until a test has seen what it waits for.
+// Collects an observer's events, until a test has seen the awaited one.
 template <typename T>
 class Collected {
  public:

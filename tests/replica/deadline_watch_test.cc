@@ -1,4 +1,4 @@
-// The dedicated timer that tells holders of their deadline (docs/semantics.md S-52, INV_L16).
+// The dedicated timer that notifies holders of their deadline (docs/semantics.md S-52, INV_L16).
 #include "replica/deadline_watch.h"
 
 #include <condition_variable>
@@ -72,7 +72,7 @@ TEST_F(DeadlineWatchTest, S52_WhatIsLostReleasedOrToldByTheClientIsNotToldAgain)
   watch_.granted(released);
   watch_.gone(*released);
   watch_.lost(lost->id());
-  SessionWriter::set(*first, SessionPhase::Jeopardy, LeadingTime::min());  // the client was first
+  SessionWriter::set(*first, SessionPhase::Jeopardy, LeadingTime::min());  // the client was faster
   std::promise<void> end;
   watch_.valid(last, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { end.set_value(); }));
   end.get_future().get();
@@ -101,7 +101,7 @@ TEST_F(DeadlineWatchTest, S51_AHoldWithALongestTimeIsToldAlone) {
 
 std::latch* stuck_until = nullptr;  // set by the one test that uses it
 
-// Answers every command; "stick" holds up the turn that applies it.
+// Answers every command; "stick" blocks the turn that applies it.
 class Sticky final : public StateMachine {
  public:
   void bootstrap(ClusterId, uint64_t) override {}
@@ -126,7 +126,7 @@ TEST(DeadlineWatchReplicaTest, S52_INV_L16_REG_F45_TheHolderIsToldInTimeAlsoWhil
   std::promise<void> recovered, stopped;
   std::latch told(1);
   stuck_until = &told;
-  Cluster cluster(1);  // after what its callbacks use, so that it goes first
+  Cluster cluster(1);  // declared after what its callbacks use, so that it is destroyed first
   ReplicaOptions options = cluster.options(1);
   options.machines.push_back({.id = kSticky, .make = [] { return std::make_unique<Sticky>(); }});
   ASSERT_NO_FATAL_FAILURE(cluster.open(std::move(options)));
@@ -145,7 +145,7 @@ TEST(DeadlineWatchReplicaTest, S52_INV_L16_REG_F45_TheHolderIsToldInTimeAlsoWhil
   ASSERT_THAT(grant.status(), IsOk());
   const std::stop_callback on_stop(grant->lost(), [&] { stopped.set_value(); });
 
-  // The engine's thread goes on only once the holder has been told: without the timer of its own this would never end.
+  // The engine's thread continues only once the holder has been notified: without its own timer this would never end.
   EXPECT_THAT(cluster[1].propose(kSticky, "stick", {.timeout = kPatience}).status(), IsOk());
   stopped.get_future().get();
   EXPECT_EQ(recovered.get_future().wait_for(kPatience), std::future_status::ready) << "and again when it is valid again";

@@ -1,4 +1,4 @@
-// Events on their way to the callback thread: in order, bounded, and what was dropped is counted.
+// Events on their way to the callback thread: in order, bounded, and dropped ones are counted.
 #include "replica/event_relay.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What an operator is told by three replicas at work.
+// What an operator is told by three running replicas.
 #include <fstream>
 #include <mutex>
 #include <sstream>
@@ -105,7 +105,7 @@ TEST(EventFeedTest, ASlowCallbackLosesEventsAndIsToldHowMany) {
       callbacks, 3);
   feed.tell({});
   while (!at_work) std::this_thread::yield();
-  for (int i = 0; i < 9; ++i) feed.tell({});  // three wait behind the one that is told
+  for (int i = 0; i < 9; ++i) feed.tell({});  // three wait behind the one being delivered
   stop.unlock();
   for (size_t told = 0; told < 4;) {
     std::this_thread::yield();
@@ -131,7 +131,7 @@ TEST(LogToStderrTest, LinesAreWholeAndBeginWithTheTime) {
                                             "Warning DiskFull replica 2 term 7: the disk of the log is full\n"));
 }
 
-// Whoever reads a line finds out what to do.
+// Every line tells its reader what to do.
 TEST(EventsPageTest, HasARowForEachKind) {
   std::ifstream in(source_dir() + "/docs/events.md");
   std::stringstream page;

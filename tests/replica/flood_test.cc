@@ -19,7 +19,7 @@ bool is_refusal(const absl::Status& status) {
 
 constexpr Duration kTtl = 1h;  // outlives a stand-still on any machine
 
-// The engine's thread stands still inside a callback until it is let go.
+// The engine's thread is blocked inside a callback until released.
 class StandStill {
  public:
   explicit StandStill(Replica& replica) {
@@ -35,7 +35,7 @@ class StandStill {
   std::promise<void> stands_, go_;
 };
 
-// As many puts as the door lets in.
+// As many puts as are admitted.
 class FullHouse {
  public:
   explicit FullHouse(Replica& replica) : kv_(replica) {
@@ -100,7 +100,7 @@ TEST(FloodTest, FLT_O01_WhatGivesBackOvertakesEverythingInLine) {
     closed.set_value(house.answered);
   });
   still.let_go();
-  // A few turns, of which each has its share of the others too.
+  // A few turns, each of which also handles a share of the others.
   EXPECT_LT(released.get_future().get(), CallDoor::kInsideMax / 8);
   EXPECT_LT(closed.get_future().get(), CallDoor::kInsideMax / 8);
   house.wait();

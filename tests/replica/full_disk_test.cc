@@ -1,4 +1,4 @@
-// A replica on a disk without room: a small file system of the test's own, filled to the last block.
+// A replica on a full disk: a small file system of the test's own, filled to the last block.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>

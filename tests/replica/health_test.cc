@@ -1,4 +1,4 @@
-// Health names who is missing and why, and so does whoever waits.
+// Health names who is missing and why, and so does the status of a waiting call.
 #include <gmock/gmock.h>
 
 #include "coordkit/coordkit.h"
@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 class HealthTest : public ::testing::Test {
  protected:
-  // Looks until it is so; only a hang takes for ever.
+  // Polls until it is so; only a hang takes forever.
   template <typename Matcher>
   Health health_until(uint64_t id, Matcher matcher) {
     const auto end = std::chrono::steady_clock::now() + kPatience;

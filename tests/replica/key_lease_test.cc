@@ -37,7 +37,7 @@ TEST_F(KeyLeaseTest, S29_S30_S32_S33_AKeptLeaseIsSeenEverywhereAndGoesWithItsLas
     *kept = KeyLease();
     EXPECT_TRUE(copy.valid()) << "the last copy counts";
   }
-  // Posted, not waited for; the next call of that replica comes behind it.
+  // Posted without waiting; the next call on that replica comes behind it.
   EXPECT_THAT(here.renew(LeaseId(7)).status(), Is(Reason::LeaseNotFound));
   EXPECT_FALSE(kv.get("service/a")->entry);
 }

@@ -1,10 +1,10 @@
-// kill -9 of all three processes at once, fifty times, under load: whatever was acknowledged is there afterwards.
+// kill -9 of all three processes at once, fifty times, under load: whatever was acknowledged exists afterwards.
 //
-// The victims say what they were told. A line stands for an answer the caller had in its hands, so it must hold after every
+// The victims report their answers. A line stands for an answer that the caller had received, so it must hold after every
 // later restart:
 //   put N        the key has N or a later number that was tried
-//   granted      a kept lock has exactly that token and session; any lock that one, a larger token, or nobody
-//   released     the lock has a larger token or nobody
+//   granted      a kept lock has exactly that token and session; any lock that one, a larger token, or no holder
+//   released     the lock has a larger token or no holder
 //   tokens       one is never granted twice, and none after a restart is below any before it
 // The moment of the kill is a random number of lines after the start, so it is anywhere in a call; nothing sleeps.
 #include <array>
@@ -84,7 +84,7 @@ class KillAll {
     while (ended_ < kMembers && !::testing::Test::HasFailure()) listen("the last words are read");
   }
 
-  // Through a random replica, whatever it believes: reads are linearizable everywhere.
+  // Through a random replica, whatever its role: reads are linearizable everywhere.
   void ask(const std::string& question) {
     asked_ = true;
     victims_[std::uniform_int_distribution<int>(1, kMembers)(random_)].send(question);

@@ -67,7 +67,7 @@ TEST_F(KvTest, S35_AQuotaSetOnOneReplicaHoldsOnAll) {
   EXPECT_THAT(kv.put("b", "1").status(), Is(Reason::NoSpace));
   EXPECT_EQ(kv.erase("a")->deleted, 1u);
   ASSERT_THAT(there.set_quota(0).status(), IsOk());
-  EXPECT_EQ(KeySpace(cluster_[3]).info()->quota, 0u);  // what was known at its door may have been older
+  EXPECT_EQ(KeySpace(cluster_[3]).info()->quota, 0u);  // its early check may have used an older value
   EXPECT_THAT(kv.put("b", "1").status(), IsOk());
 }
 

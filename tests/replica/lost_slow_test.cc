@@ -38,7 +38,7 @@ TEST(LostTest, TheHoldOfAReplicaThatDiedPassesToTheNextInLineAfterItsTtl) {
   Session other = cluster.session(2, 10s);
   absl::StatusOr<Grant> grant = me.acquire("billing");
   ASSERT_THAT(grant.status(), IsOk());
-  cluster.close(1);  // without closing the session: it is left to expire
+  cluster.close(1);  // without closing the session, which is left to expire
   absl::StatusOr<Grant> next = other.acquire("billing", {.timeout = kPatience});
   ASSERT_THAT(next.status(), IsOk());
   EXPECT_GT(next->token(), grant->token());

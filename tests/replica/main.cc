@@ -1,4 +1,4 @@
-// The tests of this folder, and, under another first argument, a process that such a test kills.
+// The tests of this folder, and, with a different first argument, a process that such a test kills.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Changes of members and transfers of leadership as a service calls them: real sockets, real files.
+// Membership changes and leadership transfers as a service calls them: real sockets, real files.
 #include <algorithm>
 #include <mutex>
 
@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The first replica founds the cluster; the others list it and themselves.
+// The first replica initializes the cluster; the others list it and themselves.
 class MembershipTest : public ::testing::Test {
  protected:
   ReplicaOptions options(uint64_t id) {
@@ -175,7 +175,7 @@ TEST_F(MembershipTest, S61_LeadershipMovesToWhoeverIsAskedForAndHoldsStay) {
   ASSERT_THAT(grant.status(), IsOk());
   ASSERT_THAT(cluster_[1].transfer_leadership(3, kPatience), IsOk());
   EXPECT_EQ(cluster_[1].health().leader, ReplicaId(3));
-  ASSERT_THAT(cluster_[2].transfer_leadership(3, kPatience), IsOk());  // it may not have heard of the new leader before
+  ASSERT_THAT(cluster_[2].transfer_leadership(3, kPatience), IsOk());  // it may not have known the new leader before
   ASSERT_THAT(cluster_[2].transfer_leadership({}, kPatience), IsOk());
   EXPECT_NE(cluster_[2].health().leader, ReplicaId(3));
   EXPECT_TRUE(grant->valid());

@@ -1,4 +1,4 @@
-// What a replica counts, held against what a test knows that it did.
+// What a replica counts, compared with what a test knows that it did.
 #include "coordkit/metrics.h"
 
 #include <fstream>
@@ -30,7 +30,7 @@ TEST(WaitTimesTest, TheHistogramOfAPageEndsWithAll) {
   EXPECT_THAT(page, HasSubstr("coordkit_log_durable_seconds_count{cluster=\"shop\",replica=\"1\"} 3\n"));
 }
 
-// Every sample belongs to the family above it, and each family is told once.
+// Every sample belongs to the family above it, and each family appears once.
 TEST(PrometheusTest, APageIsWellFormedWithAndWithoutLabels) {
   Metrics metrics;
   metrics.peers.tcp.emplace();
@@ -135,7 +135,7 @@ TEST(MetricsTest, RenewalsAndWhatIsHeldAreCounted) {
 
 TEST(MetricsTest, ARefusedCommandIsNoLatency) {
   Cluster cluster(3);
-  ASSERT_NO_FATAL_FAILURE(cluster.open(1));  // no majority: nobody leads
+  ASSERT_NO_FATAL_FAILURE(cluster.open(1));  // no majority: no leader
   EXPECT_FALSE(cluster[1].put("key", "value", {.timeout = 100ms}).ok());
   const absl::StatusOr<Metrics> seen = cluster[1].metrics();
   ASSERT_THAT(seen.status(), IsOk());

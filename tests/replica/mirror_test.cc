@@ -1,4 +1,4 @@
-// Copies of keys that follow the store, settings and registries made of them, on real replicas.
+// Copies of keys that follow the store, and settings and registries built on them, on real replicas.
 #include "coordkit/mirror.h"
 
 #include <atomic>
@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::SizeIs;
 using What = MirrorSeen::What;
 
-// What a mirror tells its observer, and whether the copy is what the words add up to.
+// The events of a mirror, and whether the copy is what they add up to.
 class Listener {
  public:
   MirrorObserver observer() {
@@ -48,7 +48,7 @@ class Listener {
     open_ = true;
     gate_.notify_all();
   }
-  // Until it has been told of this revision.
+  // Waits until it has received this revision.
   void reach(Revision revision) {
     std::unique_lock lock(mutex_);
     ASSERT_TRUE(gate_.wait_for(lock, kPatience, [&] { return revision_ >= revision; })) << revision.value();

@@ -1,4 +1,4 @@
-// What the standard shapes of locks throw, and several locks at once.
+// Exceptions of the standard lock interfaces, and several locks at once.
 #include "coordkit/mutex.h"
 
 #include <atomic>
@@ -17,7 +17,7 @@ class MutexTest : public ::testing::Test {
  protected:
   void SetUp() override { cluster_.open_all(); }
 
-  // What `act` throws.
+  // The exception of `act`.
   template <typename Act>
   static std::system_error thrown_by(Act act) {
     try {
@@ -89,7 +89,7 @@ TEST_F(MutexTest, AMultiLockOfWhatDoesNotGoTogetherThrows) {
   EXPECT_EQ(thrown_by([&] { MultiLock lock(mine); }).code(), Reason::Closed);
 }
 
-// However many want them, each time that somebody gets them costs an acquire and a release, and no tries in between.
+// However many want them, each acquisition costs an acquire and a release, and no tries in between.
 TEST_F(MutexTest, S53_AMultiLockUnderContentionCostsTwoEntriesEachTime) {
   constexpr uint64_t kThreads = 4, kRounds = 25;
   std::vector<Session> sessions;

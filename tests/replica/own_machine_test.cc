@@ -142,7 +142,7 @@ TEST_F(OwnMachineTest, S60_StateSurvivesARestartWithAndWithoutACheckpoint) {
     ASSERT_NO_FATAL_FAILURE(single.open(options()));
     ASSERT_THAT(single[1].wait_ready(kPatience), IsOk());
     ASSERT_THAT(single[1].propose(kLedger, "deposit anna 10").status(), IsOk());
-    ASSERT_THAT(single[1].put("k", "v").status(), IsOk());  // so that a checkpoint behind the deposit is asked for
+    ASSERT_THAT(single[1].put("k", "v").status(), IsOk());  // so that a checkpoint behind the deposit is requested
     single.close(1);
 
     // Without the machine it does not start, and nothing is lost by trying.
@@ -160,7 +160,7 @@ TEST_F(OwnMachineTest, S60_StateSurvivesARestartWithAndWithoutACheckpoint) {
 TEST_F(OwnMachineTest, S60_AMachineThatIsAddedLaterStartsBlankOnEveryReplica) {
   cluster_.open_all();
   ASSERT_THAT(cluster_[1].put("k", "v").status(), IsOk());
-  for (uint64_t id = 1; id <= 3; ++id) {  // one after the other, while the others go on
+  for (uint64_t id = 1; id <= 3; ++id) {  // one after the other, while the others continue
     cluster_.close(id);
     ASSERT_NO_FATAL_FAILURE(cluster_.open(with_ledger(id)));
     ASSERT_THAT(cluster_[id].wait_ready(kPatience), IsOk());
@@ -245,7 +245,7 @@ TEST_F(OwnMachineTest, FLT_A08_AReplicaWhoseMachineIsNotDeterministicIsReportedB
   EXPECT_EQ(health.state, ReplicaState::Quarantine);
   for (const uint64_t id : {1, 3}) {
     Health seen = cluster_[id].health();
-    while (seen.missing.empty()) seen = cluster_[id].health();  // until it has said so
+    while (seen.missing.empty()) seen = cluster_[id].health();  // until it has reported it
     EXPECT_THAT(seen.warnings, Contains(HasSubstr("replica 2 is in quarantine and does not vote"))) << id;
   }
   EXPECT_THAT(health.reason, HasSubstr("digest"));

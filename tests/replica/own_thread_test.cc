@@ -36,7 +36,7 @@ TEST(OwnThreadTest, ABlockingTaskThatDoesNotBlockRunsOnTheThreadOfTheLoopInItsOr
   EXPECT_EQ(order, (std::vector{1, 2, 3}));
 }
 
-// FLT_P11: a disk that stops answering in the middle of a sync holds up its own thread and nothing else.
+// FLT_P11: a disk that stops answering in the middle of a sync blocks its own thread and nothing else.
 TEST(OwnThreadTest, FLT_P11_WhileATaskBlocksTheOtherThreadGoesOnWithTheLoop) {
   OwnThread loop;
   loop.start();

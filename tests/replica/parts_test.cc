@@ -1,4 +1,4 @@
-// Door 1 with parts of the host's own, on their own and together.
+// Door 1 with the host's own parts, one at a time and together.
 #include "coordkit/parts.h"
 
 #include <atomic>
@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 
 std::string sentence(const absl::Status& status) { return std::string(status.message()); }
 
-// A lock that each of the three takes in turn, with a token above the one before.
+// A lock that each of the three takes in turn, with a token above the previous one.
 void take_turns(Cluster& cluster) {
   Token last;
   for (uint64_t id = 1; id <= 3; ++id) {
@@ -89,7 +89,7 @@ TEST_F(PartsTest, AStoreThatForgotIsNotTakenForTheOneBefore) {
   cluster_.close(2);
   ReplicaOptions again = cluster_.options(2);
   again.parts = memory_stores();
-  again.data_dir = "";  // else the directory would say that it is the same store
+  again.data_dir = "";  // otherwise the directory would say that it is the same store
   ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(again)));
   const absl::Status ready = cluster_[2].wait_ready(2s);
   EXPECT_FALSE(ready.ok()) << "a blank disk must be invited";
@@ -135,7 +135,7 @@ TEST_F(PartsTest, TheTurnsRunOnTheHostsExecutor) {
   for (uint64_t id = 2; id <= 3; ++id) cluster_.close(id);
 }
 
-// The system's clock, and what a holder must give up early shifted forward.
+// The system's clock, with the leading reading shifted forward.
 class ShiftedClock final : public Clock {
  public:
   Now now() const noexcept override {
@@ -181,7 +181,7 @@ TEST_F(PartsTest, TheLogLivesOnTheHostsFileSystem) {
   cluster_[2].put("k", "v", {.timeout = kPatience}).IgnoreError();
   EXPECT_THAT(sentence(halted.get_future().get()), HasSubstr("pulled"));
   EXPECT_THAT(cluster_[2].put("k", "w", {.timeout = kPatience}).status(), IsOk());
-  cluster_.close(1);  // before what its parts refer to
+  cluster_.close(1);  // before the objects its parts refer to
 }
 
 TEST_F(PartsTest, ATransportOfOnesOwnKnowsForWhomItIs) {
@@ -199,7 +199,7 @@ TEST_F(PartsTest, ATransportOfOnesOwnKnowsForWhomItIs) {
   EXPECT_EQ(seen[1].cluster, "test");
   EXPECT_EQ(seen[1].address, cluster_.options(2).members[1].address);
   EXPECT_EQ(seen[1].store, seen[1].directory->store());
-  seen.clear();  // the directories stay locked as long as somebody has them
+  seen.clear();  // the directories stay locked as long as they are referenced
 }
 
 TEST_F(PartsTest, AFactoryThatFailsFailsTheOpeningAndLeavesNothingBehind) {

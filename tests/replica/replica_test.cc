@@ -20,7 +20,7 @@ class ReplicaTest : public ::testing::Test {
  protected:
   void SetUp() override { cluster_.open_all(); }
 
-  // Until `waiters` stand in line, as the cluster sees it. Each look is a quorum round, so this is no busy loop.
+  // Waits until the cluster reports `waiters` in the queue. Each poll is a quorum round, so this is no busy loop.
   void await_queue(const std::string& name, size_t waiters) {
     absl::StatusOr<QueueInfo> queue = cluster_[1].queue(name);
     while (queue.ok() && queue->waiters.size() != waiters) queue = cluster_[1].queue(name);
@@ -131,11 +131,11 @@ TEST_F(ReplicaTest, MutexServesTheStandardLocks) {
   one_again.unlock();
 }
 
-// As with a mutex of the standard library: whoever has it keeps all others out, its own process included.
+// As with a mutex of the standard library: its holder excludes all others, including those of its own process.
 TEST_F(ReplicaTest, ThreadsThatShareAMutexExcludeEachOther) {
   Session me = cluster_.session(2);
   Mutex mutex(me, "shared");
-  int inside = 0, most = 0, rounds = 0;  // of who has the lock
+  int inside = 0, most = 0, rounds = 0;  // lock holders
   std::vector<Token> tokens;
   const auto work = [&] {
     for (int i = 0; i < 5; ++i) {
@@ -395,7 +395,7 @@ TEST_F(ReplicaTest, ABlockingCallInsideAnAsyncCallbackIsRefused) {
     done.set_value();
   });
   done.get_future().get();
-  EXPECT_THAT(cluster_[1].put("color", "green").status(), IsOk());  // nothing was hurt
+  EXPECT_THAT(cluster_[1].put("color", "green").status(), IsOk());  // nothing was damaged
 }
 
 TEST_F(ReplicaTest, AsyncAcquireAndReleaseEndOnce) {

@@ -7,7 +7,7 @@
 
 namespace coordkit::testing {
 
-// So many times three replicas take new files; each tenth time it is the authority that is new.
+// This many times three replicas take new files; each tenth time the authority is new.
 inline void rotate_under_load(uint64_t rotations) {
   TlsCluster tls;
   ASSERT_NO_FATAL_FAILURE(tls.open_all());

@@ -1,4 +1,4 @@
-// Replicas that share a secret, and one that has another.
+// Replicas that share a secret, and one with a different secret.
 #include <gtest/gtest.h>
 
 #include <thread>

@@ -60,7 +60,7 @@ TEST_F(ReplicaSessionTest, S45_AProcessThatWasRestartedTakesItsSessionAndLocksOv
     id = me->id();
     secret = me->secret();
     token = grant->token();
-    // As a crash does: the replica is gone before the handles are, so that nothing is closed or released.
+    // As in a crash: the replica is gone before the handles are, so that nothing is closed or released.
     cluster_.close(1);
   }
   ASSERT_NO_FATAL_FAILURE(cluster_.open(1));
@@ -240,7 +240,7 @@ TEST(ForkGuardTest, FLT_P19_OnlyTheChildIsAFork) {
   EXPECT_FALSE(guard.forked());
 }
 
-// What a forked child finds; each line that is wrong sets a bit of its exit status.
+// What a forked child finds; each wrong line sets a bit of its exit status.
 int child_of(Replica& replica, Session& session, Grant& grant) {
   int wrong = 0;
   if (session.valid() || grant.valid() || session.remaining() != 0s) wrong |= 1;

@@ -1,4 +1,4 @@
-// A replica whose files are spoiled under it, and one that starts again in the process in which it had stopped: real files.
+// A replica whose files are damaged while it runs, and one restarted in the process in which it had stopped: real files.
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -47,7 +47,7 @@ struct SpoiledDiskTest : ::testing::Test {
     }
     return false;
   }
-  // Zeros in the place of pages, in the file as it is.
+  // Overwrites pages with zeros, in place.
   static void zero(const std::filesystem::path& file, uint64_t from, uint64_t bytes) {
     std::fstream out(file, std::ios::binary | std::ios::in | std::ios::out);
     out.seekp(static_cast<std::streamoff>(from));
@@ -83,7 +83,7 @@ TEST_F(SpoiledDiskTest, FLT_D15_AStateThatIsRemovedIsWrittenAnewBeforeAnyLogGoes
 
 TEST_F(SpoiledDiskTest, FLT_D06_AScrubFindsRottenEntriesAndACheckpointTakesTheirPlace) {
   ReplicaOptions options = small();
-  options.checkpoint_entries = 1000;  // what rots is in the log alone
+  options.checkpoint_entries = 1000;  // what rots is only in the log
   ASSERT_NO_FATAL_FAILURE(cluster.open(options));
   ASSERT_THAT(cluster[1].wait_ready(kPatience), IsOk());
   ASSERT_NO_FATAL_FAILURE(put(0, 5));
@@ -103,7 +103,7 @@ TEST_F(SpoiledDiskTest, FLT_D06_AScrubFindsRottenEntriesAndACheckpointTakesTheir
   EXPECT_EQ(cluster[1].health().state, ReplicaState::Ready);
 }
 
-// Without a restart of the process: what the halted one had open is closed.
+// Without a restart of the process: everything the halted replica had open is closed.
 TEST_F(SpoiledDiskTest, FLT_D15_AReplicaThatHaltedIsOpenedAgainInTheSameProcess) {
   ASSERT_NO_FATAL_FAILURE(open());
   ASSERT_NO_FATAL_FAILURE(put(0, 20));

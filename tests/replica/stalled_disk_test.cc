@@ -9,7 +9,7 @@
 namespace coordkit::testing {
 namespace {
 
-// Who syncs waits here while it is shut.
+// Syncs wait here while it is shut.
 class Gate {
  public:
   void shut() { set(true); }
@@ -55,7 +55,7 @@ TEST(StalledDiskTest, FLT_P11_CallersAreAnsweredWhileASyncOfTheirReplicaNeverEnd
     return cluster[id].put("key", value, {.timeout = kPatience}).status();
   };
   for (uint64_t id = 1; id <= 3; ++id) {
-    for (int i = 0; i < 40; ++i) ASSERT_THAT(put(id, "quick"), IsOk());  // the disks are known to be
+    for (int i = 0; i < 40; ++i) ASSERT_THAT(put(id, "quick"), IsOk());  // so that the disks are known to be fast
     gates[id - 1].shut();
     EXPECT_THAT(put(id, "from behind the disk"), IsOk());
     gates[id - 1].wait_for_somebody();

@@ -1,4 +1,4 @@
-// Sticky locks at door 1: acquired and released by many threads at once, wanted by other replicas, seen from a forked child.
+// Sticky locks at door 1: acquired and released by many threads at once, wanted by other replicas, used from a forked child.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Functions that change several keys, beside each other, on real replicas.
+// Functions that change several keys concurrently, on real replicas.
 #include "coordkit/stm.h"
 
 #include <thread>
@@ -66,7 +66,7 @@ TEST_F(StmTest, AllReadsAreOfOneRevisionAndAConflictRunsTheFunctionAnew) {
   EXPECT_EQ(value("sum"), "newnew");
 }
 
-// Two doctors on call, each of whom may go if the other stays.
+// Two doctors on call, each of whom may leave if the other stays.
 TEST_F(StmTest, WhatWasOnlyReadIsGuardedToo) {
   put("alice", "on"), put("bob", "on");
   const auto leave = [&](const std::string& me, const std::string& other, bool& meanwhile) {
@@ -169,7 +169,7 @@ TEST_F(StmTest, ASnapshotThatIsCompactedUnderItIsFollowedByANewOne) {
 
 TEST_F(StmTest, BadInputAndAFenceAreRefusedWithoutEffect) {
   const auto swallow = [](Stm& stm) {
-    stm.get("").IgnoreError();  // as if nothing had been wrong
+    stm.get("").IgnoreError();  // as if nothing had gone wrong
     stm.put("x", "1");
     return absl::OkStatus();
   };
@@ -200,7 +200,7 @@ TEST_F(StmTest, BadInputAndAFenceAreRefusedWithoutEffect) {
   EXPECT_THAT(run_stm(closed, write).status(), Is(Reason::Closed));
 }
 
-// The sum never changes, for whoever looks whenever, and nothing is lost.
+// The sum never changes, for any reader at any time, and nothing is lost.
 TEST_F(StmTest, INV_K02_TransfersOfAllReplicasAddUp) {
   constexpr int kAccounts = 4;
   for (int i = 0; i < kAccounts; ++i) put("account/" + std::to_string(i), "100");

@@ -1,4 +1,4 @@
-// Code of the host that throws where coordkit calls it: only that call suffers, and somebody is told, once.
+// Code of the host that throws where coordkit calls it: only that call suffers, and the host is told, once.
 #include <atomic>
 #include <condition_variable>
 #include <future>
@@ -20,7 +20,7 @@ using ::testing::StartsWith;
 
 constexpr MachineId kOwn{16};
 
-// What on_error was told.
+// What on_error received.
 class Errors {
  public:
   void add(const absl::Status& error) {
@@ -41,7 +41,7 @@ class Errors {
   std::vector<std::string> sentences_;
 };
 
-// Announces every command; throws when it is asked.
+// Announces every command; throws on request.
 class Asked final : public StateMachine {
  public:
   void bootstrap(ClusterId, uint64_t) override {}

@@ -1,4 +1,4 @@
-// Three replicas in this process with certificates, which can be exchanged while callers work.
+// Three replicas in this process with certificates that can be replaced while callers work.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class TlsCluster {
   }
   uint64_t closed_for(uint64_t id, CloseReason reason) { return cluster[id].metrics().value().peers.tcp->closed_for(reason); }
 
-  // Exchanges the certificates and keys of all three, or the authority, which everybody trusts before it signs. Each replica
+  // Replaces the certificates and keys of all three, or the authority, which all trust before it signs. Each replica
   // takes them, and both connections that it has dialed are replaced.
   void rotate(bool authority = false) {
     order_.new_authority = authority;
@@ -47,7 +47,7 @@ class TlsCluster {
   support::FolderOrder order_{.folder = folder_.path(), .cluster = "test"};
 };
 
-// Callers of every replica who take a lock, write under it and let go, again and again. Counts what was not answered with OK.
+// Callers on every replica that take a lock, write under it and release, again and again. Counts answers other than OK.
 class Callers {
  public:
   explicit Callers(Cluster& cluster) {

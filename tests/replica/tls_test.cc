@@ -1,4 +1,4 @@
-// Replicas with certificates, and those who have none or wrong ones.
+// Replicas with certificates, and replicas with none or wrong ones.
 #include <algorithm>
 
 #include "tests/replica/tls_cluster.h"
@@ -22,7 +22,7 @@ TEST(TlsTest, FLT_S10_WhoHasCertificatesFoundsAClusterAndWorks) {
 
 TEST(TlsTest, FLT_S10_WhoSpeaksPlainTextIsRefusedWarnedOfAndCounted) {
   TlsCluster tls;
-  ASSERT_NO_FATAL_FAILURE(tls.open_all());  // a cluster is born of all its members
+  ASSERT_NO_FATAL_FAILURE(tls.open_all());  // initialization needs all members
   tls.cluster.close(3);
   ASSERT_NO_FATAL_FAILURE(tls.cluster.open(tls.cluster.options(3)));
   for (const uint64_t id : {1, 2}) {

@@ -1,4 +1,4 @@
-// The loop of an engine's turns on executors that behave as badly as they may: slow, parallel, late.
+// The loop of an engine's turns on executors that behave as badly as allowed: slow, parallel, late.
 #include "replica/turn_loop.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Runs nothing until it is told to.
+// Runs nothing until told to.
 class ByHand final : public Executor {
  public:
   void post(Task task) override {
@@ -38,7 +38,7 @@ class ByHand final : public Executor {
   std::deque<std::pair<Duration, Task>> delayed;
 };
 
-// A thread for each task, as it comes. What is delayed never comes: only a wake brings a round.
+// A thread for each task, as it comes. Delayed tasks never run: only a wake causes a round.
 class Scattered final : public Executor {
  public:
   ~Scattered() override { join(); }

@@ -17,10 +17,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kWorkers = 3;      // with locks of their own; one more takes turns with the other processes
-constexpr int kKeptMax = 20;     // locks kept for ever, per round
-constexpr auto kKeptTtl = 300s;  // beyond any round: restarts begin it anew
+constexpr int kKeptMax = 20;     // locks kept forever, per round
+constexpr auto kKeptTtl = 300s;  // beyond any round: restarts reset it
 
-// One write per line: lines of several threads do not mix, and what a kill leaves of the last one has no end.
+// One write per line: lines of several threads do not mix, and a line cut by a kill has no end.
 template <typename... Words>
 void say(const Words&... words) {
   std::string line = absl::StrCat(words...);
@@ -87,7 +87,7 @@ class Victim {
     threads_.emplace_back([this] { take_turns("shared", "key-" + id_ + "-shared"); });
   }
 
-  // Calls may fail on the way (leaders change); only success is said, and only what was said is checked.
+  // Calls may fail on the way (leaders change); only success is reported, and only reports are checked.
   void keep(const std::string& round) {
     absl::StatusOr<Session> session = replica_->open_session({.ttl = kKeptTtl});
     if (!session.ok()) return;

@@ -1,4 +1,4 @@
-// Watches of real replicas: through changes of leader, closed replicas and readers that take their time.
+// Watches on real replicas: through changes of leader, closed replicas and slow readers.
 #include "coordkit/watch.h"
 
 #include <future>
@@ -16,11 +16,11 @@ using ::testing::Le;
 using ::testing::SizeIs;
 using What = WatchBatch::What;
 
-// What one watch has told: every event with its revision, in order.
+// What one watch has delivered: every event with its revision, in order.
 struct Reader {
   Watch watch;
   std::vector<WatchEvent> events;
-  Revision last;       // told of, by an event or a mark
+  Revision last;       // received, by an event or a mark
   absl::Status end{};  // once it has ended
 
   // Reads until `count` events have come, or the watch has ended.
@@ -95,7 +95,7 @@ TEST_F(WatchTest, S21_S24_FromAPastRevisionOnAnyReplicaItTellsAllThatHappenedAnd
     Reader one = reader(id, Revision(first.value() - 1));
     one.read(3);
     std::vector<std::string> values = one.values();
-    values.resize(3);  // what an earlier round has put may be in the same batch
+    values.resize(3);  // puts of an earlier round may be in the same batch
     EXPECT_THAT(values, ElementsAre("8", "9", "-")) << id;
     const std::string later = "w/later" + std::to_string(id);
     const absl::StatusOr<PutResult> put = Kv(cluster_[id]).put(later, "x");
@@ -143,7 +143,7 @@ TEST_F(WatchTest, S22_WhatCannotBeWatchedSaysWhy) {
   EXPECT_THAT(Watch().next().status(), Is(Reason::Closed));
 }
 
-// Its room holds a few of the batches; the writers and the other watch do not wait for it.
+// Its buffer holds a few of the batches; the writers and the other watch do not wait for it.
 TEST_F(WatchTest, S28_FLT_O02_ASlowReaderDelaysNobodyAndMissesNothing) {
   WatchOptions small = WatchOptions::prefix("w/");
   small.room = 1 << 10;
@@ -228,7 +228,7 @@ TEST_F(WatchTest, TheCloseOfItsReplicaEndsItAndWakesItsReader) {
 TEST_F(WatchTest, WhatWasToldBeforeTheCloseIsStillRead) {
   Reader one = made_reader(1), next = made_reader(1);
   put(1, 0, 4);
-  next.read(5);  // whatever it was told, the first was told before
+  next.read(5);  // whatever it received, the first received earlier
   ASSERT_THAT(cluster_[1].close(), IsOk());
   while (one.step()) {
   }
@@ -263,7 +263,7 @@ TEST_F(WatchTest, ANextThatTimesOutLosesNothing) {
   EXPECT_EQ(one.values(), numbers(0, 0));
 }
 
-// Each step once, whoever leads meanwhile.
+// Each step once, whichever replica leads meanwhile.
 TEST_F(WatchTest, S41_ACounterByCompareAndSetCountsEveryStepOnceThroughChangesOfLeader) {
   ASSERT_THAT(Kv(cluster_[3]).put("n", "0").status(), IsOk());  // where the watch will be: it has been applied there
   Watch watch(cluster_[3], WatchOptions::of("n"));

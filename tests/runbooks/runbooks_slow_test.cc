@@ -24,7 +24,7 @@ class RunbookTest : public ::testing::Test {
     for (const int id : {1, 2, 3}) ASSERT_TRUE(machines_.wait_ready(id)) << machines_.coordctl(id, "status").text;
     put(1, 150);  // a checkpoint or two
   }
-  // The next `count` keys, by way of machine `id`; every one must be acknowledged.
+  // The next `count` keys, through machine `id`; each must be acknowledged.
   void put(int id, int count) {
     for (int i = 0; i < count; ++i) {
       const std::string number = std::to_string(++written_);
@@ -43,7 +43,7 @@ class RunbookTest : public ::testing::Test {
     const Ran said = machines_.coordctl(id, words);
     EXPECT_EQ(said.status, 0) << words << ": " << said.text;
   }
-  // Of the file, in the middle; its size stays.
+  // Damages the middle of the file; its size stays.
   static void spoil(const fs::path& path) {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     const auto size = static_cast<std::streamoff>(fs::file_size(path));

@@ -1,5 +1,5 @@
-// The runbook of docs/upgrading.md with an older build's processes, which `./dev test upgrade REVISION` makes: replicas
-// are exchanged one after the other, under load.
+// The runbook of docs/upgrading.md with an older build's processes, which `./dev test upgrade REVISION` builds: replicas
+// are replaced one after the other, under load.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ class UpgradeTest : public ::testing::Test {
   }
   int other_than(int id) const { return id % 3 + 1; }
 
-  // Stops one, and starts it again as it shall be; two others carry load meanwhile.
+  // Stops one, and restarts it with the target build; two others carry load meanwhile.
   void exchange(int id) {
     const int other = other_than(id);
     const int third = other_than(other);
@@ -39,7 +39,7 @@ class UpgradeTest : public ::testing::Test {
     machines_.stop(id);
     ASSERT_EQ(machines_.start(id), "opened");
     ASSERT_TRUE(machines_.wait_ready(id)) << machines_.coordctl(id, "status").text;
-    const std::string locked = machines_.ask(id, "locks 200");  // by way of the one that has just come, beside the load
+    const std::string locked = machines_.ask(id, "locks 200");  // through the one that has just started, beside the load
     EXPECT_TRUE(locked.starts_with("took 200 ")) << locked;
     for (const int at : {other, third}) end_load(at);
   }
@@ -48,7 +48,7 @@ class UpgradeTest : public ::testing::Test {
     prefixes_[id] = prefix;
     ASSERT_EQ(machines_.ask(id, "load " + prefix), "loading");
   }
-  // No put may fail, and every one must be read afterwards.
+  // No put may fail, and each must be readable afterwards.
   void end_load(int id) {
     std::istringstream report(machines_.ask(id, "unload"));
     std::string loaded, runs;
@@ -97,7 +97,7 @@ TEST_F(UpgradeTest, FLT_V01_MemberByMemberUnderLoadAndBackAsLongAsItIsPossible) 
   ASSERT_TRUE(all_at(kFeatureLevel));
   for (const int id : {1, 2, 3}) EXPECT_EQ(machines_.ask(id, "get before"), "value 1");
 
-  machines_.stop(2);  // too late to go back, if the level was raised
+  machines_.stop(2);  // too late for a downgrade if the level was raised
   upgraded_.erase(2);
   const std::string opened = machines_.start(2);
   std::printf("the older build, %s: %s\n", same_level ? "of the same level" : "after the level was raised", opened.c_str());

@@ -1,4 +1,4 @@
-// The simulated stores against the suites that any adapter runs.
+// The simulated stores against the suites for all adapters.
 #include <gtest/gtest.h>
 
 #include "coordkit/testing/log_store_suite.h"
@@ -9,7 +9,7 @@
 namespace coordkit::testing {
 namespace {
 
-// Virtual time passes inside every call, until nothing is under way.
+// Virtual time passes inside every call, until nothing is pending.
 class PassingTime final : public StateStore {
  public:
   absl::StatusOr<Position> open(StateSink& sink) override { return store_.open(sink); }
@@ -77,7 +77,7 @@ class SimStateHarness final : public StateStoreHarness {
 class LogInPassingTime final : public LogStore {
  public:
   LogInPassingTime() {
-    store_.set_history([](Position) { return 0; });  // nobody asks here what a reset stands for
+    store_.set_history([](Position) { return 0; });  // not asked here what a reset stands for
   }
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override { return store_.open(sink); }
   void submit(LogWrite write) override {

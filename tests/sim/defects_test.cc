@@ -1,4 +1,4 @@
-// Every check can fail: a defect planted in the glue must be reported, by its invariant or an earlier one, within some
+// Every check can fail: a defect planted in the glue code must be reported, by its invariant or an earlier one, within some
 // seeds. A check that has never fired is not known to work.
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST_P(DefectTest, IsReported) {
   FAIL() << "not found in " << kSeedsMost << " seeds";
 }
 
-// What callers can see, the black box finds by itself: no log, no indexes.
+// What callers can see, the black box finds alone: no log, no indexes.
 class BlackBoxDefectTest : public ::testing::TestWithParam<Planted> {};
 
 TEST_P(BlackBoxDefectTest, IsReportedWithoutTheWitness) {

@@ -1,4 +1,4 @@
-// The simulated log store: real recovery over a hostile disk, and the model that judges what it finds.
+// The simulated log store: real recovery over a hostile disk, and the model that checks what it finds.
 #include "sim/disk.h"
 
 #include <gtest/gtest.h>
@@ -257,7 +257,7 @@ TEST_F(SimLogStoreTest, FLT_P15_P18_AnImageIsTheWholeDiskAndOpensElsewhere) {
   EXPECT_EQ(copied->entries.size(), 5u);
 }
 
-// The judge can fail: bytes that go missing behind its back are a violation.
+// The checker can fail: bytes that go missing behind its back are a violation.
 TEST_F(SimLogStoreTest, INV_S01_RecoveryThatFindsLessThanWasAcknowledgedIsReported) {
   open();
   acknowledged(5);

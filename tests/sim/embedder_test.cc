@@ -1,4 +1,4 @@
-// What the author of a test brings to the simulator: machines, programs, scripts, sizes, a last word.
+// What the author of a test brings to the simulator: machines, programs, scripts, sizes, a final check.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class Tally final : public StateMachine {
   RowTable rows_{kTally};
 };
 
-// Proposes one after the other; tells how many were answered.
+// Proposes one after the other; reports how many were answered.
 class Counting final : public Program {
  public:
   Counting(Process& process, uint64_t& answered) : process_(process), answered_(answered) { go_on(); }
@@ -224,7 +224,7 @@ TEST_F(EmbedderTest, InstallsNeedNoLuckySeed) {
   }
 }
 
-// An operator inside of the cluster: takes a newcomer in, hands leadership to it, removes another member.
+// An operator inside the cluster: adds a new member, transfers leadership to it, removes another member.
 TEST_F(EmbedderTest, S61_AProgramChangesMembersAndHandsLeadershipOver) {
   using Kind = raft::MemberChange::Kind;
   SimOptions made = options(1, "calm");
@@ -273,7 +273,7 @@ TEST_F(EmbedderTest, S61_AProgramChangesMembersAndHandsLeadershipOver) {
   EXPECT_EQ(leaders[1], ReplicaId(4));
 }
 
-// A service that writes its session down, and takes it over after a restart, whatever the profile.
+// A service that saves its session, and takes it over after a restart, whatever the profile.
 class Heir final : public Program {
  public:
   struct Paper {
@@ -283,7 +283,7 @@ class Heir final : public Program {
   };
   struct Findings {
     std::optional<Paper> paper;
-    std::vector<Token> tokens;  // of the lock, in the order in which they were told
+    std::vector<Token> tokens;  // of the lock, in order of arrival
     uint64_t resumed = 0;
   };
   Heir(Process& process, Findings& findings, Duration ttl) : process_(process), findings_(findings), ttl_(ttl) {
@@ -358,7 +358,7 @@ TEST_F(EmbedderTest, INV_L11_TheDeadAreWaitedForByTheirOwnTtl) {
   EXPECT_GE(report.expiries, 1u);
 }
 
-// What a program's callbacks do when they are told that their process died: call it, fail, or begin again.
+// What a program's callbacks do when they learn that their process died: call it, fail, or start over.
 struct Dying final : Program {
   enum class Last : uint8_t { Asks, Fails, FailsInMembers };
   Dying(Process& process, Last last, uint64_t& told) : process_(process), last_(last), told_(told) {
@@ -407,7 +407,7 @@ TEST_F(EmbedderTest, FLT_P01_ADyingProcessMayBeAskedForAnything) {
   }
 }
 
-// The run ends with calls open in every process: their callbacks fail too, and that is nobody's death.
+// The run ends with open calls in every process: their callbacks fail too, and that must not count as a death.
 TEST_F(EmbedderTest, AViolationIsReportedThoughEveryProgramFailsAtTheEnd) {
   uint64_t told = 0;
   SimOptions made = options(1, "calm");
@@ -422,7 +422,7 @@ TEST_F(EmbedderTest, AViolationIsReportedThoughEveryProgramFailsAtTheEnd) {
   EXPECT_EQ(report.what, "the first word");
 }
 
-// A process that was killed has no callbacks left to run, and a frozen one runs them when it goes on.
+// A killed process has no callbacks left to run, and a frozen one runs them when it resumes.
 TEST_F(EmbedderTest, FLT_P03_TimersWaitForAFrozenProcessAndDieWithADeadOne) {
   struct Clock final : Program {
     Clock(Process& process, std::vector<Duration>& ticks) : process_(process), ticks_(ticks) { tick(); }

@@ -1,4 +1,4 @@
-// The simulated file system keeps what was synced, loses what was not in every way it says, and lies only when told to.
+// The simulated file system keeps what was synced, loses the rest in every way it describes, and lies only when told to.
 #include "sim/file_system.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Parcels that are held come later, in their order, and only when nothing holds them any more.
+// Held parcels arrive later, in order, and only when nothing holds them any more.
 #include "sim/network.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ class SimNetworkTest : public ::testing::Test {
   }
   void question(uint64_t id) { network_.send(0, 1, ReadIndexRequest{.id = id}); }
   void answer(uint64_t id) { network_.send(0, 1, ReadIndexReply{.id = id}); }
-  // The ids of what arrives until nothing is under way.
+  // The ids of what arrives until nothing is in flight.
   std::vector<uint64_t> arrived() {
     std::vector<uint64_t> ids;
     while (!world_.empty()) {

@@ -53,7 +53,7 @@ TEST(ReductionTest, OnlyTheNamedFaultsStrike) {
   EXPECT_GT(none.strikes, 3u);
 }
 
-// When each fault comes up and for how long, as the trace says it.
+// When each fault comes up and for how long, according to the trace.
 std::vector<std::string> schedule_of(SimOptions options) {
   std::vector<std::string> lines;
   options.on_event = [&](const std::string& line) {
@@ -64,7 +64,7 @@ std::vector<std::string> schedule_of(SimOptions options) {
 }
 
 TEST(ReductionTest, WhateverIsLeftOutTheOtherFaultsComeUpWhenTheyDid) {
-  SimOptions options = options_of(1, nullptr, "locks");  // no faults of disks, which look at the disk first
+  SimOptions options = options_of(1, nullptr, "locks");  // no disk faults, which look at the disk first
   const std::vector<std::string> whole = schedule_of(options);
   ASSERT_GT(whole.size(), 10u);
   options.reduction.faults.emplace();
@@ -137,7 +137,7 @@ struct Failing {
   std::string profile = "swarm";
 };
 
-// The first seed that the defect fails in.
+// The first seed with which the defect fails.
 SimOptions first_failing(const Failing& failing) {
   for (uint64_t seed = 1; seed <= failing.seeds; ++seed) {
     const SimOptions options = options_of(seed, failing.defect, failing.profile);

@@ -33,7 +33,7 @@ TEST(SimulateTest, SameSeedGivesTheSameRun) {
   EXPECT_NE(run(1).trace_hash, run(2).trace_hash);
 }
 
-// Each kind of fault is met, so that holding means something.
+// Each kind of fault occurs, so that holding means something.
 TEST(SimulateTest, FLT_N01_N02_N03_P02_P03_P06_REG_R83_F59_SwarmHoldsEveryInvariant) {
   Report sum;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
@@ -52,7 +52,7 @@ TEST(SimulateTest, FLT_N01_N02_N03_P02_P03_P06_REG_R83_F59_SwarmHoldsEveryInvari
   EXPECT_GT(sum.crashes, 40u);
 }
 
-// Past the gate of the transport, as nobody and under the names of members that are away.
+// Past the gate of the transport, without an id and under the ids of absent members.
 TEST(SimulateTest, FLT_S07_INV_R22_StrangersAreHeardInNothing) {
   MarkCounts marks{};
   for (uint64_t seed = 1; seed <= 16; ++seed) {
@@ -66,7 +66,7 @@ TEST(SimulateTest, FLT_S07_INV_R22_StrangersAreHeardInNothing) {
   EXPECT_GT(marks[static_cast<size_t>(Mark::StrangerAsMember)], 5u);
 }
 
-// Members come, go, lose their disks and hand over, and situations that matter are met.
+// Members come, go, lose their disks and transfer leadership, and the interesting situations occur.
 TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_P18_INV_R23_MembersChangeUnderEveryOtherFault) {
   MarkCounts marks{};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
@@ -82,7 +82,7 @@ TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_P18_INV_R23_MembersChangeUnderEve
   }
 }
 
-// Disks fail, fill up, rot and lie; replicas halt, wait, stand aside or get another disk, and nothing that was answered is
+// Disks fail, fill up, rot and lie; replicas halt, wait, step aside or get another disk, and nothing answered is
 // lost.
 TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_D21_INV_S01_S04_DisksOfEveryKindOfBadness) {
   Report sum;
@@ -104,8 +104,8 @@ TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_D21_INV_S01_S
   }
 }
 
-// Replicas start as older and newer builds, in any order and on the way back; nothing is written that one of them cannot read,
-// unless it went back, and in the end the cluster is at the newest level.
+// Replicas start as older and newer builds, in any order and with downgrades; nothing is written that one of them cannot read,
+// unless it was downgraded, and in the end the cluster is at the newest level.
 TEST(SimulateTest, FLT_V01_FLT_V02_INV_S08_UpgradesInAnyOrderAndTheWayBack) {
   MarkCounts marks{};
   for (uint64_t seed = 1; seed <= 40; ++seed) {
@@ -116,7 +116,7 @@ TEST(SimulateTest, FLT_V01_FLT_V02_INV_S08_UpgradesInAnyOrderAndTheWayBack) {
   EXPECT_GT(marks[static_cast<size_t>(Mark::OlderBuildRefused)], 5u);
 }
 
-// What running replicas hold rots on all of them at once, and scrubs find it: each writes its state anew, or leaves the log
+// Data of running replicas rots on all of them at once, and scrubs find it: each rewrites its state, or leaves the log
 // behind.
 TEST(SimulateTest, FLT_D06_FLT_D08_FLT_D18_INV_S06_WhatRotsInDifferentPlacesEverywhereHeals) {
   MarkCounts marks{};
@@ -130,7 +130,7 @@ TEST(SimulateTest, FLT_D06_FLT_D08_FLT_D18_INV_S06_WhatRotsInDifferentPlacesEver
   }
 }
 
-// Sessions change hands and are ended by others; semaphores, barriers and the like are waited for, met and given back.
+// Sessions change hands and are ended by others; semaphores, barriers and the like are awaited, met and released.
 TEST(SimulateTest, S45_S57_S50_S37_EveryPrimitiveIsUsedUnderTheProfileLocks) {
   MarkCounts marks{};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
@@ -143,7 +143,7 @@ TEST(SimulateTest, S45_S57_S50_S37_EveryPrimitiveIsUsedUnderTheProfileLocks) {
   }
 }
 
-// Ranges of now and of the past, transactions within transactions, keys that go with sessions and leases, and all who watch
+// Present and past ranges, transactions within transactions, keys that go with sessions and leases, and all who watch
 // them.
 TEST(SimulateTest, S06_S14_S18_S29_S30_S31_S32_S39_INV_K03_INV_K04_INV_K05_INV_W06_KeysAreUsedInEveryWayUnderTheProfileKeys) {
   MarkCounts marks{};
@@ -166,7 +166,7 @@ TEST(SimulateTest, CalmClusterKeepsItsLeader) {
   }
 }
 
-// A tenth of the seeds is searched, and searching changes nothing of the run.
+// A tenth of the seeds is searched, and searching changes nothing in the run.
 TEST(SimulateTest, TheBlackBoxLooksAtATenthAndDisturbsNothing) {
   uint64_t sampled = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {

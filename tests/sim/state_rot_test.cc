@@ -1,4 +1,4 @@
-// Rot in the simulated state store: never shown, never installed, found by the next open, and over once it is written over.
+// Rot in the simulated state store: never shown, never installed, found by the next open, and gone once overwritten.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

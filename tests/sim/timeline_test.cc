@@ -1,4 +1,4 @@
-// What is recorded of a run, and within which bounds.
+// What is recorded about a run, and within which bounds.
 #include "coordkit/sim/timeline.h"
 
 #include <gmock/gmock.h>

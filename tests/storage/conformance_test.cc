@@ -1,4 +1,4 @@
-// Our own stores against the suites that any adapter runs.
+// Our own stores against the suites for all adapters.
 #include "coordkit/testing/log_store_suite.h"
 #include "coordkit/testing/state_store_suite.h"
 #include "tests/storage/log_harnesses.h"

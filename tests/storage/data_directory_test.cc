@@ -134,7 +134,7 @@ TEST_F(DataDirectoryTest, BadOptionsAndAMissingParentAreSentences) {
 TEST_F(DataDirectoryTest, FLT_D15_AnUnwritableDirectoryIsPermissionDenied) {
   std::filesystem::create_directory(path_);
   const pid_t child = ::fork();
-  if (child == 0) {  // without root's powers
+  if (child == 0) {  // without root's privileges
     ::chmod(parent_.path().c_str(), 0755);
     ::chmod(path_.c_str(), 0555);
     if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);

@@ -17,7 +17,7 @@ namespace {
 using testing::TemporaryDirectory;
 using enum FenceMode;
 
-// A file of the test: what is written, what is synced, and the call that shall fail.
+// A file of the test: what is written, what is synced, and the call that must fail.
 struct Image {
   std::string bytes;
   std::string synced;
@@ -123,7 +123,7 @@ TEST(FileFenceGateTest, S55_ATornWriteLeavesTheStateBeforeOrAfterIt) {
         ASSERT_TRUE(reopened.ok()) << torn;
         const Token highest = (*reopened)->state().highest;
         ASSERT_TRUE(highest == Token(token) || (torn < 40 && highest == previous)) << torn;
-        // Whatever it was, the mended file is good for the next crash.
+        // Whatever it was, the repaired file survives the next crash.
         ASSERT_TRUE((*reopened)->admit(Token(100)).ok());
         Image again{.bytes = crashed.bytes};
         ASSERT_EQ(gate_over(again).value()->state().highest, Token(100));
@@ -177,7 +177,7 @@ TEST(FileFenceGateTest, BothSlotsRottenIsDataLossAndNeverAnEmptyGate) {
   EXPECT_EQ(gate_over(rotten).status().code(), absl::StatusCode::kDataLoss);
 }
 
-// Whatever the bytes are: an error, or a state that was once written whole; never a token that was not.
+// Whatever the bytes are: an error, or a state that was once written whole; never an unwritten token.
 TEST(FileFenceGateTest, S55_HostileImagesGiveAnErrorOrAStateThatWasWritten) {
   Random random(7);
   int opened = 0, refused = 0;

@@ -37,7 +37,7 @@ LmdbCalls::Room room_now() {
   return room;
 }
 
-// What a full disk makes of a write of `size` bytes; nothing: it goes on to the kernel.
+// The result of a write of `size` bytes on a full disk; nullopt: it goes on to the kernel.
 std::optional<ssize_t> without_room(int fd, size_t size) {
   const LmdbCalls::Room now = room_now();
   if (now == LmdbCalls::Room::Enough || !is_data_file(fd)) return std::nullopt;

@@ -1,6 +1,6 @@
-// Every call through which LMDB changes its data file passes here, because this program's pwrite, writev and fdatasync come
-// before those of the C library. Calls can be recorded, so that a test can build what a crash would leave, and one of them can
-// fail. One at a time; other files are none of its business.
+// Every call through which LMDB changes its data file passes here, because this program's pwrite, writev and fdatasync take
+// precedence over the C library's. Calls can be recorded, so that a test can build what a crash would leave, and one can
+// fail. One instance at a time; other files are ignored.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class LmdbCalls {
     bool durable = false;  // by itself, before the call returns
   };
 
-  // Watches from here to its end, and fails the call of this number (from 1; 0: none) with EIO.
+  // Watches from here until it is destroyed, and fails the call of this number (from 1; 0: none) with EIO.
   explicit LmdbCalls(uint64_t failing = 0);
   ~LmdbCalls();
   LmdbCalls(const LmdbCalls&) = delete;
@@ -27,7 +27,7 @@ class LmdbCalls {
   enum class Room : uint8_t { Enough, None, Short };
   static void set_room(Room room);
 
-  // From here on every call fails with EIO, until it is taken back.
+  // From here on every call fails with EIO, until it is reset.
   static void set_failing(bool failing);
 
   uint64_t made() const;

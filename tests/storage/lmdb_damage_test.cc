@@ -1,4 +1,4 @@
-// Whatever becomes of the file of a checkpoint, this process lives: it is read with plain reads and believed only where it
+// Whatever happens to the file of a checkpoint, this process lives: it is read with plain reads and trusted only where it
 // verifies, before LMDB sees it (docs/decisions/0020). A test that fails here mostly does so by ending the program.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ class LmdbDamageTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   }
   void set_data(const std::string& bytes) const { std::ofstream(file(), std::ios::binary | std::ios::trunc) << bytes; }
-  // Into the file as it is, under whoever has it open.
+  // Into the file in place, under any process that has it open.
   void overwrite(uint64_t at, const std::string& bytes) const {
     const int fd = ::open(file().c_str(), O_WRONLY);
     ASSERT_GE(fd, 0);
@@ -94,7 +94,7 @@ class LmdbDamageTest : public ::testing::Test {
     return bytes;
   }
 
-  // A spoiled file is refused with a sentence, or it is as good as new: the same rows, and good for writing.
+  // A damaged file is refused with a sentence, or it is as good as new: the same rows, and writable.
   void expect_refused_or_sound(const std::string& spoiled, const std::string& what) {
     set_data(spoiled);
     const auto table = open();
@@ -178,7 +178,7 @@ TEST_F(LmdbDamageTest, FLT_D08_FlippedBitsAtOpenAreRefusedOrNeedless) {
   EXPECT_GT(sound_, 100);
 }
 
-// Pages rot under a table that is in use: whatever it does next is done or refused, and a new file makes all good.
+// Pages rot under a table in use: whatever it does next succeeds or is refused, and a new file repairs everything.
 TEST_F(LmdbDamageTest, FLT_D08_PagesThatRotUnderAnOpenTableNeverEndTheProcess) {
   std::string good;
   {
@@ -251,7 +251,7 @@ TEST_F(LmdbDamageTest, FLT_D11_FLT_D15_AFileCutRemovedOrReplacedUnderAnOpenTable
   }
 }
 
-// LMDB waits on mutexes that lie in its lock file: whoever changed a byte of it stopped a running replica's scrub for ever.
+// LMDB waits on mutexes in its lock file: changing a byte of it once blocked a running replica's scrub forever.
 TEST_F(LmdbDamageTest, FLT_D12_ALockFileInUseHasNoNameThatCouldBeSpoiled) {
   const auto names = [this] {
     std::vector<std::string> found;
@@ -283,7 +283,7 @@ TEST_F(LmdbDamageTest, FLT_D13_WhatIsNoFileIsRefused) {
   EXPECT_TRUE(absl::IsFailedPrecondition(open().status())) << "and it does not wait for a writer";
 }
 
-// The table that was replaced serves its views to their end.
+// The replaced table serves its views to their end.
 TEST_F(LmdbDamageTest, AViewOfAReplacedFileGoesOn) {
   auto table = open();
   ASSERT_TRUE(table.ok());
@@ -304,7 +304,7 @@ TEST_F(LmdbDamageTest, AViewOfAReplacedFileGoesOn) {
   EXPECT_EQ(seen, before);
 }
 
-// A commit is never torn by the exchange: whoever opens finds the old file, if it still verifies, or the new one.
+// A commit is never torn by the replacement: an open finds the old file, if it still verifies, or the new one.
 TEST_F(LmdbDamageTest, FLT_D16_WhatAnInterruptedReplacementLeftIsForgotten) {
   {
     const auto table = open();

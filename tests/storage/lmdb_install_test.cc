@@ -1,4 +1,4 @@
-// A peer's state taken in by the LMDB store while its disk fails, loses power, rots or fills up.
+// A peer's state installed by the LMDB store while its disk fails, loses power, rots or fills up.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -68,7 +68,7 @@ class LmdbInstallTest : public ::testing::Test {
     while (status.ok() && table.stale()) status = table.erase_stale();
     return status;
   }
-  // What is there after an open is one of the two states, all of it, and a state can be taken in once more.
+  // After an open there is one of the two states, all of it, and a state can be installed once more.
   void expect_whole(const std::string& where) {
     const auto table = open();
     ASSERT_TRUE(table.ok()) << where << table.status().ToString();
@@ -90,7 +90,7 @@ class LmdbInstallTest : public ::testing::Test {
   void set_data(const std::string& bytes) const {
     std::ofstream(path_ + "/data.mdb", std::ios::binary | std::ios::trunc) << bytes;
   }
-  // Flips a bit of every copy of this text in the file, under whoever has it open.
+  // Flips a bit of every copy of this text in the file, under any process that has it open.
   void rot(const std::string& text) const {
     const std::string bytes = data();
     const int fd = ::open((path_ + "/data.mdb").c_str(), O_WRONLY);
@@ -129,7 +129,7 @@ TEST_F(LmdbInstallTest, FLT_D03_FLT_D16_AnyCallThatFailsIsReportedAndLeavesOneSt
   EXPECT_GT(installed, 5u) << "erasing what was before can fail too";
 }
 
-// Power is lost after every change: what was synced is there, of the rest any part.
+// Power is lost after every change: what was synced is there, and any part of the rest.
 TEST_F(LmdbInstallTest, FLT_D16_REG_F34_INV_S03_ACrashAnywhereLeavesTheOldOrTheNewState) {
   const std::string start = data();
   std::vector<LmdbCalls::Change> changes;

@@ -33,7 +33,7 @@ class LmdbTableTest : public ::testing::Test {
     for (int i = 0; i < rows; ++i) batch.put("key" + std::to_string(i), "value number " + std::to_string(i));
     ASSERT_TRUE((*table)->write(batch).ok());
   }
-  // Changes a table behind the store's back, as rot would, but in pages that LMDB itself takes for good.
+  // Changes a table behind the store's back, as rot would, but in pages that LMDB itself accepts.
   void tamper(const char* table, std::string key, const std::string* value) {
     MDB_env* environment = nullptr;
     ASSERT_EQ(mdb_env_create(&environment), 0);
@@ -183,7 +183,7 @@ TEST_F(LmdbTableTest, FLT_D04_AFullMapIsResourceExhaustedAndTheCheckpointBeforeS
   EXPECT_EQ((*table)->applied(), kApplied);
 }
 
-// A process dies with a read transaction open; its slot must not pin pages for ever.
+// A process dies with a read transaction open; its slot must not pin pages forever.
 TEST_F(LmdbTableTest, FLT_D12_DeadReadersAreClearedAtOpen) {
   fill();
   for (int round = 0; round < 6; ++round) {  // more than views_max
@@ -212,7 +212,7 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedWithTheirLockFileOpen) {
   EXPECT_EQ((*copy)->applied(), kApplied);
 }
 
-// The copy's lock file names a reader, of a process that lives and has nothing to do with the copy.
+// The copy's lock file names a reader, of a live process that has nothing to do with the copy.
 TEST_F(LmdbTableTest, FLT_D12_FilesCopiedUnderAnOpenViewPinNoPages) {
   fill();
   const auto table = open();
@@ -227,7 +227,7 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedUnderAnOpenViewPinNoPages) {
   for (int i = 0; i < 60; ++i) ASSERT_TRUE((*copy)->write(batch).ok()) << i;
 }
 
-// A child commits for ever and is killed; whatever is there belongs to one position.
+// A child commits forever and is killed; whatever is there belongs to one position.
 TEST_F(LmdbTableTest, REG_F34_FLT_D16_INV_S03_AKilledWriterLeavesTheOldOrTheNewCheckpoint) {
   fill(0);
   for (int round = 0; round < 5; ++round) {

@@ -1,4 +1,4 @@
-// The segmented log over media that can be hurt.
+// The segmented log over media that can be damaged.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace coordkit::testing {
 
-// What the files of a segmented log hold of entries, as bytes: a header of 56 and the payload.
+// How the files of a segmented log hold entries, as bytes: a header of 56 and the payload.
 inline bool flip_payload(std::string& file, const raft::Entry& entry) {
   const size_t at = file.find(entry.payload.view());
   if (at == std::string::npos) return false;
@@ -88,11 +88,11 @@ class SegmentedLogHarness : public LogStoreHarness {
   std::unique_ptr<SegmentedLogStore> store_;
 };
 
-// On a disk in memory that can do everything a disk can do to one.
+// On a disk in memory that can fail in every way a disk can.
 class RecordedLogHarness : public LogStoreHarness {
  public:
   using FilesWrapper = std::function<std::unique_ptr<FileSystem>(std::unique_ptr<FileSystem>)>;
-  // `wrap`: what the store sees in the place of the disk; empty: the disk.
+  // `wrap`: what the store sees in place of the disk; empty: the disk.
   explicit RecordedLogHarness(FilesWrapper wrap = {}) : wrap_(std::move(wrap)) {}
 
   LogStore& restart() override {
@@ -151,7 +151,7 @@ class RecordedLogHarness : public LogStoreHarness {
   uint64_t boots_ = 0;
 };
 
-// A store as a host uses it that lends its thread: what is deferred is performed at once, by turns here and on a thread beside.
+// A store used by a host that lends its thread: deferred writes are performed at once, alternately here and on another thread.
 class LendingLog final : public LogStore {
  public:
   explicit LendingLog(LogStore& store) : store_(store) {}

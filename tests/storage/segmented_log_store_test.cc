@@ -107,7 +107,7 @@ TEST(SegmentedLogStoreTest, FLT_D04_NoSpaceAtOpenIsResourceExhausted) {
   EXPECT_TRUE(absl::IsResourceExhausted(store.open(probe).status()));
 }
 
-// It holds nothing yet: another one is made.
+// It holds nothing yet: another one is created.
 TEST(SegmentedLogStoreTest, FLT_D11_ASpareThatIsRemovedOrCutShortIsThrownAway) {
   const auto spoilings = {+[](const std::filesystem::path& spare) { std::filesystem::remove(spare); },
                           +[](const std::filesystem::path& spare) { std::filesystem::resize_file(spare, 100); }};
@@ -162,7 +162,7 @@ TEST(SegmentedLogStoreTest, FLT_D02_AnIdleStorePutsItsLastBatchBelowAMark) {
   ASSERT_TRUE(store.open(probe).ok());
   store.submit({.number = WriteNumber(1), .entries = entries(1, 1, 1, 500)});
   ASSERT_TRUE(probe.wait_written(WriteNumber(1)));
-  store.close();  // the mark is written at the latest now
+  store.close();  // the mark is written now at the latest
   Image image = disk.with([](RecordingFs& fs) { return fs.now(); });
   for (auto& [file, bytes] : image.files) {
     const size_t payload = bytes.find(entries(1, 1, 1, 500)[0].payload.view());
@@ -197,7 +197,7 @@ struct DeferredWriteTest : ::testing::Test {
     ++last;
     return {.number = WriteNumber(last), .entries = entries(last, 1, 1, bytes)};
   }
-  // The disk thread may be about to fall asleep yet; what is not deferred is written by it.
+  // The disk thread may still be about to fall asleep; it writes what is not deferred.
   void defer_one() {
     while (!store->defer(next())) ASSERT_TRUE(probe.wait_written(WriteNumber(last)));
   }

@@ -1,4 +1,4 @@
-// The state store on LMDB, over a medium that can be hurt.
+// The state store on LMDB, over a medium that can be damaged.
 #pragma once
 
 #include <algorithm>

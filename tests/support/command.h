@@ -1,4 +1,4 @@
-// A command of the shell, run to its end.
+// A shell command, run to its end.
 #pragma once
 
 #include <string>

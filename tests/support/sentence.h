@@ -1,4 +1,4 @@
-// Is what a caller is told a sentence to act on? Every refusal that a test of door 1 matches is looked at. With the environment
+// Is a caller's error message a sentence to act on? Every refusal matched by a test of door 1 is checked. With the environment
 // variable COORDKIT_SENTENCES naming a file, each is also written there, one a line, to be read from top to bottom:
 //
 //   COORDKIT_SENTENCES=/tmp/sentences out/dev/tests/replica/test_replica --gtest_filter='Bad*:Sentence*' && sort -u
@@ -11,8 +11,8 @@
 
 namespace coordkit::testing {
 
-// Empty, or what is wrong with it: no reason, bytes of a payload, a reason said twice, the same word twice in a row, nothing
-// but a word or two, bytes that nobody can read.
+// Empty, or what is wrong with it: no reason, bytes of a payload, a reason stated twice, the same word twice in a row, nothing
+// but a word or two, unreadable bytes.
 std::string fault_of_sentence(const absl::Status& refusal);
 
 // The same for a sentence that is no status (of health, say).

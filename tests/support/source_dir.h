@@ -1,4 +1,4 @@
-// Where the checkout is that the tests were built from. One object file knows it, so that a compiler cache serves the others
+// The checkout that the tests were built from. One object file knows it, so that a compiler cache serves the others
 // to every checkout.
 #pragma once
 

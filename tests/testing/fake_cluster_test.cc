@@ -1,4 +1,4 @@
-// What a test scripts of the cluster behind a fake service: calls that are late, changes of leader, outages. And the matchers.
+// What a test scripts for the cluster behind a fake service: late calls, changes of leader, outages. And the matchers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ TEST(FakeClusterTest, ASlowClusterAnswersLateAndLosesNothing) {
   service.advance(1min);
   EXPECT_THAT(grant, IsHeld()) << "renewals are late, not lost";
   service.slow(0s);
-  service.advance(1s);  // for what is under way
+  service.advance(1s);  // for pending calls
   const Duration later = service.now();
   EXPECT_THAT(session.acquire("other"), IsHeld());
   EXPECT_EQ(service.now(), later);
@@ -103,7 +103,7 @@ TEST(FakeClusterTest, S45_AnOutageBringsSessionsIntoJeopardyAndExpiresNone) {
   const Token token = grant->token();
   service.take("billing");
   service.outage();
-  service.advance(5s);  // beyond the TTL, within the time in which a session is not given up
+  service.advance(5s);  // beyond the TTL, before the session is given up
   EXPECT_THAT(grant, Not(IsHeld()));
   EXPECT_EQ(session.phase(), SessionPhase::Jeopardy);
   EXPECT_FALSE(service.has("billing"));

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Code under test, as anybody might write it: pays invoices while it may, and says how far it got.
+// Code under test, as anyone might write it: pays invoices while it may, and reports how far it got.
 struct Payer {
   Session session;
   int paid = 0;

@@ -1,4 +1,4 @@
-// What becomes of a recorded run as data and on the page, whatever its strings hold.
+// A recorded run as data and on the page, whatever its strings contain.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

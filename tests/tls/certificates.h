@@ -1,4 +1,4 @@
-// Certificates of a cluster in files of their own, sound ones and others.
+// Certificates of a cluster in files of their own, valid and invalid ones.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace coordkit::testing {
 
-// Makes channels of whatever the files hold, as somebody would who means no good: open_tls() refuses most of them.
+// Makes channels from whatever the files hold, as an attacker would: open_tls() refuses most of them.
 class UncheckedChannels final : public SecureChannels {
  public:
   explicit UncheckedChannels(const Tls& tls) : credentials_(tls::read_files(tls).value()) {}
@@ -50,7 +50,7 @@ class Certificates {
   support::CertificateOrder order(uint64_t id) const {
     return {.common_name = "replica", .uris = {certificate_uri({cluster_, ReplicaId(id)})}};
   }
-  // In files named so; signed by the authority that all trust, or by one that has the same name.
+  // In files with this name; signed by the trusted authority, or by one that has the same name.
   Tls write(const std::string& name, const support::CertificateOrder& order, bool by_stranger = false) const {
     const support::IssuedCertificate issued = (by_stranger ? stranger_ : authority_).issue(order);
     Tls tls{.certificate = folder_ / (name + ".pem"), .key = folder_ / (name + ".key"), .authority = authority_file()};
@@ -62,7 +62,7 @@ class Certificates {
   CertifiedIdentity identity(uint64_t id) const { return {cluster_, ReplicaId(id)}; }
   std::shared_ptr<SecureChannels> channels(uint64_t id) const { return open_tls(sound(id), identity(id)).value(); }
 
-  // A new authority; the file has the former one too.
+  // A new authority; the file keeps the previous one too.
   void change_authority() {
     const std::string former = authority_.certificate();
     authority_ = support::TestAuthority("authority of " + cluster_);

@@ -1,4 +1,4 @@
-// A channel without a socket: what it makes of bytes, in whatever pieces and from whomever.
+// A channel without a socket: what it makes of bytes, in any pieces and from any peer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string taken_from(SecureChannel& channel) {
   return bytes;
 }
 
-// All that is there.
+// All that is available.
 std::string read_all(SecureChannel& channel, size_t space = 4096) {
   std::string all, piece(space, '\0');
   while (const size_t bytes = channel.read(piece)) all.append(piece, 0, bytes);

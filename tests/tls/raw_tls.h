@@ -1,4 +1,4 @@
-// The other end of a TLS connection, made of OpenSSL alone, so that it can do what ours never does.
+// The other end of a TLS connection, built on OpenSSL alone, so that it can do what ours never does.
 #pragma once
 
 #include <openssl/bio.h>
@@ -15,7 +15,7 @@ namespace coordkit::testing {
 
 class RawTls {
  public:
-  // Trusts everybody; has no certificate.
+  // Trusts everyone; has no certificate.
   explicit RawTls(bool dials = true, int version_max = TLS1_3_VERSION, bool speaks_coordkit = true)
       : context_(SSL_CTX_new(TLS_method())) {
     SSL_CTX_set_max_proto_version(context_.get(), version_max);
@@ -27,7 +27,7 @@ class RawTls {
     SSL_CTX_use_PrivateKey_file(context_.get(), key.c_str(), SSL_FILETYPE_PEM);
   }
 
-  // Goes on as far as what was received reaches. False: it has failed.
+  // Continues as far as the received bytes reach. False: it has failed.
   bool shake() {
     start();
     const int done = SSL_do_handshake(ssl_.get());
@@ -70,7 +70,7 @@ class RawTls {
   tls::OwnedContext context_;
   tls::OwnedSsl ssl_;
   BIO* in_ = nullptr;   // of ssl_
-  BIO* out_ = nullptr;  // likewise
+  BIO* out_ = nullptr;  // of ssl_
   bool dials_ = true;
 };
 

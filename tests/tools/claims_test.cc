@@ -1,4 +1,4 @@
-// The demo's judge must be able to say no.
+// The demo's checker must be able to say no.
 #include "tools/support/claims.h"
 
 #include <gmock/gmock.h>

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A tree with nothing but the script, and a path on which build tools are stand-ins that work for ever in a process of their
+// A tree with nothing but the script, and a path on which build tools are stand-ins that work forever in a process of their
 // own.
 class DevSignalTest : public ::testing::TestWithParam<int> {
  protected:
@@ -37,8 +37,8 @@ class DevSignalTest : public ::testing::TestWithParam<int> {
     fs::permissions(file, fs::perms::owner_all);
   }
 
-  // The script with the writing end of a pipe as descriptor 9, which all it starts inherit: the pipe ends when the last of them
-  // has.
+  // The script with the writing end of a pipe as descriptor 9, which everything it starts inherits: the pipe ends when the last
+  // of them has.
   pid_t start_dev(int writing) const {
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
@@ -74,7 +74,7 @@ TEST_P(DevSignalTest, EndsAllThatItStarted) {
   ::close(ends[0]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, DevSignalTest, ::testing::Values(SIGTERM, SIGHUP));  // an interactive SIGINT takes the same road
+INSTANTIATE_TEST_SUITE_P(Each, DevSignalTest, ::testing::Values(SIGTERM, SIGHUP));  // an interactive SIGINT takes the same path
 
 }  // namespace
 }  // namespace coordkit

@@ -1,5 +1,5 @@
-// The tool that tries the tests must itself be right: what is no table is refused, what no longer fits is said, a tree has
-// exactly the rewrites that are described, and what the simulator says is read as it was meant.
+// The tool that tries the tests must itself be right: malformed tables are refused, misfits are reported, a tree has
+// exactly the rewrites that are described, and the simulator's output is read correctly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

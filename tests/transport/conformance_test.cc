@@ -1,4 +1,4 @@
-// The transports of the box run the suite every transport must pass.
+// The built-in transports run the suite every transport must pass.
 #include "coordkit/testing/transport_suite.h"
 #include "tests/transport/worlds.h"
 

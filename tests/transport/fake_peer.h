@@ -63,7 +63,7 @@ class FakePeer {
   }
   bool send(FrameKind kind, std::string_view body = {}) { return write(seal(kind, body)); }
 
-  // Nothing: the other end closed (or a deadline that only a defect reaches).
+  // nullopt: the other end closed (or a deadline that only a defect reaches).
   std::optional<Frame> read() {
     for (;;) {
       if (const auto frame = reader_.next()) return Frame{frame->kind, std::string(frame->body)};
@@ -90,7 +90,7 @@ class FakePeer {
     ::close(std::exchange(fd_, -1));
   }
 
-  // The dialer's half of the handshake. False: refused; then goodbye() may say why.
+  // The dialer's half of the handshake. False: refused; then goodbye() may give the reason.
   bool shake(Introduction mine) {
     mine.mark = knows ? mark_of(knows) : mine.mark;
     mine.secured = !secret.empty();
@@ -131,7 +131,7 @@ class FakePeer {
     reader_.set_key(session_key(secret, Prover::Dialer, mine.echo, mine.nonce));
     return true;
   }
-  // Reads until the pong: what was sent before has been taken in. False: the connection ended; goodbye() may say why.
+  // Reads until the pong: everything sent before has been processed. False: the connection ended; goodbye() may say why.
   bool settled() {
     while (const auto frame = read()) {
       if (frame->kind == FrameKind::Pong) return true;
@@ -143,7 +143,7 @@ class FakePeer {
 
   std::string sent;                          // everything, for a replay
   ClusterId knows;                           // and proves; zero: nothing
-  std::string secret;                        // likewise
+  std::string secret;                        // and proves; empty: none
   std::function<void(Introduction&)> spoil;  // of what is proven as a dialer
   Introduction heard;                        // the other end's newest hello
 
@@ -190,7 +190,7 @@ class FakeListener {
   }
   ~FakeListener() { ::close(fd_); }
   uint16_t port() const { return port_; }
-  // Nobody comes for a minute: a peer that was never there.
+  // No connection for a minute: a peer that was never there.
   FakePeer accept() {
     pollfd waiting{fd_, POLLIN, 0};
     return FakePeer(poll(&waiting, 1, 60'000) > 0 ? ::accept(fd_, nullptr, nullptr) : -1);

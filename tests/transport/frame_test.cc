@@ -104,7 +104,7 @@ TEST(FrameTest, AFrameRepeatedSkippedOrOfAnotherConnectionDoesNotVerify) {
   EXPECT_EQ(reader.fault(), FrameFault::HeaderSum);
 }
 
-// Header bytes with right sums whatever they claim.
+// A header with valid sums whatever it claims.
 std::string forged_header(size_t at, uint32_t value, size_t size) {
   std::string header = seal(FrameKind::Message, "");
   std::memcpy(header.data() + at, &value, size);
@@ -176,7 +176,7 @@ TEST(HelloTest, WhatMustBeSetAlikeComesAlongAndMayBeLeftOut) {
   EXPECT_EQ(decode_introduction(without)->hello.agreement, std::nullopt);
 }
 
-// An older one skips what it does not know, and must find the proofs as they were.
+// An older build skips what it does not know, and must find the proofs unchanged.
 TEST(HelloTest, WhatMustBeSetAlikeIsNoPartOfTheProofs) {
   Introduction mine = introduction();
   const std::string said = encode_statement(mine);
@@ -277,7 +277,7 @@ TEST(KeyedFrameTest, FLT_N09_FLT_S03_NoBitMayChange) {
   }
 }
 
-// What an attacker can do who knows how the sums of the header are made, but not the key of the frames.
+// What an attacker can do that knows how the header's sums are computed, but not the key of the frames.
 TEST(KeyedFrameTest, FLT_S03_TheSumOfTheHeaderAloneLetsNothingIn) {
   const SessionKey key = session_key("0123456789abcdef", Prover::Dialer, 1, 2);
   FrameSums seeded(key.headers);

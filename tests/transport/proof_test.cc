@@ -52,7 +52,7 @@ TEST(ProofTest, NoKeyOfOneUseIsOneOfAnother) {
   EXPECT_NE(dialer.frames, session_key(kProofSecret, Prover::Dialer, 2, 1).frames);
 }
 
-// ---- what is judged of a hello
+// ---- judging a hello
 
 Introduction shown(ClusterId cluster, std::string_view secret, Prover by = Prover::Dialer) {
   Introduction theirs{Hello{.cluster_name = "orders", .from = ReplicaId(2), .to = ReplicaId(1)}, 5, 11, 22};

@@ -24,7 +24,7 @@ Hello secured_member(uint64_t id) {
   return hello;
 }
 
-// Trusts those whom it dials, and nobody who comes.
+// Trusts those it dials, and none that connect to it.
 class TwoFaced final : public SecureChannels {
  public:
   TwoFaced(std::shared_ptr<SecureChannels> trusting, const Tls& distrusting)
@@ -40,7 +40,7 @@ class TwoFaced final : public SecureChannels {
   UncheckedChannels distrusting_;
 };
 
-// Replica 1 is sound; replica 2 is another transport, or somebody who is no replica at all.
+// Replica 1 is correct; replica 2 is another transport, or not a replica at all.
 class SecuredTest : public TcpFixture {
  protected:
   void start(std::shared_ptr<SecureChannels> channels, TcpOptions options = {}) {
@@ -83,7 +83,7 @@ class SecuredTest : public TcpFixture {
   bool nothing_heard() { return opened() == 0 && sink_.all().empty() && seconds_sink_.all().empty(); }
 
   FakePeer connect() { return FakePeer::connect(transport_->port()); }
-  // A handshake as far as it goes; whether it came to its end at this side.
+  // A handshake as far as it goes; returns whether it completed at this side.
   static bool shake(FakePeer& wire, RawTls& tls) {
     for (int round = 0; round < 8 && !tls.open(); ++round) {
       if (!tls.shake()) return false;
@@ -102,7 +102,7 @@ class SecuredTest : public TcpFixture {
   std::string address_;
 };
 
-// ---- those who belong
+// ---- members
 
 TEST_F(SecuredTest, FLT_S10_ReplicasWithCertificatesSpeakAndEveryBodyArrives) {
   start(files_.channels(1));
@@ -121,11 +121,11 @@ TEST_F(SecuredTest, FLT_S10_ReplicasWithCertificatesSpeakAndEveryBodyArrives) {
   EXPECT_EQ(second_->counters().bytes_received, transport_->counters().bytes_sent);
 }
 
-// ---- those who are refused: what both ends count, and what both operators are told
+// ---- refused peers: what both ends count, and what both operators are told
 
 struct Refusal {
   std::string name;
-  // Of replica 2.
+  // Replica 2's channels.
   std::function<std::shared_ptr<SecureChannels>(const testing::Certificates&)> channels;
   CloseReason reason;    // as replica 1 counts it
   std::string sentence;  // that replica 1's operator reads
@@ -191,7 +191,7 @@ TEST_P(RefusalTest, FLT_S10_IsRefusedOnBothSidesWithASentenceBeforeAnythingIsHea
     EXPECT_TRUE(seconds_sink_.wait_refused(ReplicaId(1), GetParam().told))
         << seconds_sink_.wait_refusal(ReplicaId(1)).value_or("nothing");
   }
-  // On what it dialed and on what it accepted.
+  // On the dialed and on the accepted connection.
   EXPECT_TRUE(wait_events(
       1, [](const TcpEvent& event) { return event.reason == GetParam().reason && event.side == TcpEvent::Side::Dialed; }));
   if (GetParam().name != "OtherReplica") {
@@ -226,7 +226,7 @@ TEST_F(SecuredTest, FLT_S10_ACertificateOfAnotherReplicaDoesNotBecomeItByItsHell
   EXPECT_TRUE(nothing_heard());
 }
 
-// ---- those who are no replica
+// ---- non-replicas
 
 TEST_F(SecuredTest, FLT_S10_AWrongCertificateAndThenBytesIsRefusedBeforeTheyAreParsed) {
   start(files_.channels(1));
@@ -235,7 +235,7 @@ TEST_F(SecuredTest, FLT_S10_AWrongCertificateAndThenBytesIsRefusedBeforeTheyAreP
   tls.use(foreign.certificate, foreign.key);
   FakePeer wire = connect();
   ASSERT_TRUE(shake(wire, tls)) << "in TLS 1.3 it believes to be through";
-  ASSERT_TRUE(tls.write(std::string(100'000, 'x')));  // would be BadMagic if anybody looked
+  ASSERT_TRUE(tls.write(std::string(100'000, 'x')));  // would be BadMagic if anyone looked
   wire.write(tls.take());
   EXPECT_TRUE(wait_closed(CloseReason::CertificateUnknownAuthority));
   EXPECT_EQ(transport_->counters().closed_for(CloseReason::BadMagic), 0u);
@@ -316,7 +316,7 @@ TEST_F(SecuredTest, FLT_S11_AReloadReplacesWhatStandsWithoutAGap) {
   files_.change_authority();
   files_.sound(1);
   ASSERT_TRUE(channels->reload().ok());
-  // Signed by an authority that the other does not know yet: what stands goes on, and somebody is told.
+  // Signed by an authority that the other does not know yet: open connections stay, and the operator is told.
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "is not trusted"));
   EXPECT_EQ(sink_.downs(ReplicaId(2)), 0);
   transport_->send(ReplicaId(2), {{Lane::Bulk, "still there"}});
@@ -347,9 +347,9 @@ TEST_F(SecuredTest, FLT_S11_WhomNobodyTrustsAnyMoreIsCutOffInBothDirections) {
   start(channels, {.idle_timeout = 300ms});
   start_second(files_.channels(2), 300ms);
   ASSERT_TRUE(sink_.wait_up(ReplicaId(2)));
-  support::write_file(own.authority, files_.stranger().certificate());  // and nobody else
+  support::write_file(own.authority, files_.stranger().certificate());  // and no other
   ASSERT_TRUE(channels->reload().ok());
-  EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));  // both connections: without the cut they would stand for ever
+  EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));  // both connections: without the cut they would stay open forever
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "is not trusted here"));
 }
 

@@ -1,4 +1,4 @@
-// The TCP transport against those who were never invited, and with a secret.
+// The TCP transport against uninvited peers, and with a secret.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,11 +41,11 @@ class TcpStrangersTest : public TcpFixture {
   }
 };
 
-// ---- who has shown nothing
+// ---- peers that have proved nothing
 
 TEST_F(TcpStrangersTest, FLT_S07_WhoHasShownNothingMayNotSayAWord) {
   start();
-  for (const uint64_t id : {2, 11}) {  // a peer's name, and nobody's
+  for (const uint64_t id : {2, 11}) {  // a peer's id, and an unused one
     FakePeer stranger = connect();
     ASSERT_TRUE(stranger.shake(introduction(id)) && stranger.settled());
     stranger.send(FrameKind::Message, "vote for me");
@@ -94,7 +94,7 @@ TEST_F(TcpStrangersTest, FLT_S07_AClaimToBelongIsChecked) {
     EXPECT_FALSE(liar.settled());
     EXPECT_EQ(liar.goodbye(), CloseReason::NotProven);
   }
-  FakePeer hasty = connect();  // claims, and leaves the third hello out
+  FakePeer hasty = connect();  // claims, and omits the third hello
   Introduction claim = introduction();
   claim.mark = mark_of(kCluster);
   ASSERT_TRUE(hasty.shake(claim));
@@ -151,7 +151,7 @@ TEST_F(TcpStrangersTest, WhoIsInvitedShowsItOnTheConnectionItHas) {
   EXPECT_TRUE(sink_.wait_body(std::string(1 << 20, 'x')));
 }
 
-// ---- what strangers may cost
+// ---- the cost of uninvited peers
 
 TEST_F(TcpStrangersTest, FLT_S09_AStrangersFrameIsNoLargerThanAHello) {
   start();

@@ -48,7 +48,7 @@ class TcpFixture : public ::testing::Test {
     mine.hello.to = ReplicaId(1);
     return mine;
   }
-  // So many events of which that holds.
+  // This many events for which it holds.
   template <typename Holds>
   bool wait_events(size_t count, Holds holds) {
     std::unique_lock lock(mutex_);

@@ -31,7 +31,7 @@ class TcpTransportTest : public TcpFixture {
   uint64_t closed_for(CloseReason reason) { return transport_->counters().closed_for(reason); }
 };
 
-// ---- the door
+// ---- accepting
 
 TEST_F(TcpTransportTest, PortInUseIsUnavailableAndNamesThePort) {
   start();
@@ -70,7 +70,7 @@ TEST_F(TcpTransportTest, AHostNameIsResolved) {
   EXPECT_TRUE(sink_.wait_up(ReplicaId(2)));
 }
 
-// ---- strangers
+// ---- uninvited peers
 
 TEST_F(TcpTransportTest, FLT_S1_OtherProtocolsAndNoiseAreClosedAtOnceAndCounted) {
   start();
@@ -337,7 +337,7 @@ TEST_F(TcpTransportTest, FLT_N10_APeerThatFallsSilentIsDown) {
 
 TEST_F(TcpTransportTest, ADialerComesBackAtOnceWhenThePeerAppears) {
   FakeListener listener;
-  // Nothing but the peer's coming could make it dial again within this test.
+  // Only the peer's arrival could make it dial again within this test.
   start({.redial_min = std::chrono::hours(1), .redial_max = std::chrono::hours(1)},
         "127.0.0.1:" + std::to_string(listener.port()));
   { FakePeer refused = listener.accept(); }

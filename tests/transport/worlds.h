@@ -1,4 +1,4 @@
-// The transports in the box as worlds of the conformance suite.
+// The built-in transports as worlds of the conformance suite.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ class TcpWorldOf : public TransportWorld {
 };
 using TcpWorld = TcpWorldOf<TcpTransport>;
 
-// On a thread of its host's, which can stand still.
+// On a thread of its host's, which can be stopped.
 class HostedTcp final : public Transport {
  public:
   explicit HostedTcp(TcpOptions options) : transport_(make_tcp_transport(std::move(options), io_)) {}

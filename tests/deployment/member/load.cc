@@ -45,7 +45,7 @@ void Load::run(const std::stop_token& stop) {
       continue;
     }
     ++(outcome_of(put.status()) == Outcome::Unknown ? unknown_ : refused_);
-    std::this_thread::sleep_for(5ms);  // a refusal comes at once; a caller that asks again at once helps nobody
+    std::this_thread::sleep_for(5ms);  // refusals come at once, and retrying at once helps no one
   }
 }
 

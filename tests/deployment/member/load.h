@@ -1,5 +1,5 @@
-// A caller that puts one key after the other in a thread of its own and keeps book: what was acknowledged, and how long it
-// waited from one acknowledgement to the next. And the times that calls took, put into order.
+// A caller that puts one key after the other in its own thread and keeps a record: what was acknowledged, and how long it
+// waited from one acknowledgement to the next. And the times that calls took, sorted.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace coordkit::testing {
 
-// In the order of their size afterwards.
+// Sorted by size afterwards.
 class Times {
  public:
   void add(Duration time) { times_.push_back(time); }
@@ -24,7 +24,7 @@ class Times {
 
 class Load {
  public:
-  // Puts `prefix`1 = 1, `prefix`2 = 2, ... until stop(). The replica outlives it. A put that fails is not tried again.
+  // Puts `prefix`1 = 1, `prefix`2 = 2, ... until stop(). The replica outlives it. A failed put is not retried.
   Load(Replica& replica, std::string prefix);
   ~Load() { stop(); }
   void stop();

@@ -1,9 +1,9 @@
-// One replica of a deployment that tests handle: a process that opens it, and does what it is told in lines.
+// One replica of a deployment under test: a process that opens it, and obeys commands in lines.
 //
 //   deployment_member ID DIRECTORY SOCKET [--NAME=NUMBER...] ADDRESS...   the members 1, 2, ... listen at these addresses
 //
 // The names: election-ms, heartbeat-ms, ttl-ms (of sessions), retained-bytes (of the log).
-// Says "opened", or "refused SENTENCE" and ends. Then, one answer for each line, "failed SENTENCE" if a call did:
+// Prints "opened", or "refused SENTENCE" and ends. Then, one answer for each line, "failed SENTENCE" if a call failed:
 //
 //   put KEY VALUE     done                                    hold NAME   holds TOKEN
 //   get KEY           value VALUE, or none                    valid       valid, lost, or none: of what it holds

@@ -1,4 +1,4 @@
-// Knows nothing of coordkit but two functions.
+// Knows only two functions, nothing about coordkit.
 #include <dlfcn.h>
 
 #include <iostream>

@@ -1,4 +1,4 @@
-// A plug-in: locks once, and lets the exception of a lock that cannot be had fly out to its host.
+// A plug-in: locks once, and lets the exception of an unavailable lock propagate to its host.
 #include "../one_lock.h"
 
 extern "C" int visit(const char* name);

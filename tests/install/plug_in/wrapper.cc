@@ -1,4 +1,4 @@
-// A shared library of somebody's, with coordkit inside.
+// A third party's shared library with coordkit inside.
 #include <coordkit/replica.h>
 
 #include <string>
