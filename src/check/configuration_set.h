@@ -15,7 +15,7 @@ namespace coordkit::check {
 template <typename State>
 struct Configuration {
   State state;
-  Slots placed;  // of the operations under way that must take effect
+  Slots placed;  // of the operations in progress that must take effect
   Slots used;    // of those that may
 };
 

@@ -53,7 +53,7 @@ class Sessions {
     OnPhase on_phase = {};  // may be null
   };
   using OnOpened = absl::AnyInvocable<void(CallId, const Session&)>;  // answers the call
-  // Of a session or a lease of keys. Errors: those of the machine.
+  // For a session or a lease of keys. Errors: those of the machine.
   CallId open(machine::Request request, Duration ttl, Terms terms, AnyCallback callback, CallDeadline deadline,
               OnOpened opened);
 

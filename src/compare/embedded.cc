@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// What belongs to no process: the counter, and who looks on.
+// What belongs to no process: the counter, and the observer.
 struct Surroundings {
   const CompareOptions& options;
   const std::vector<Strike>& strikes;
@@ -26,7 +26,7 @@ struct Surroundings {
   uint64_t grants = 0;
 };
 
-// A session and a hold; asks again whatever becomes of them.
+// A session and a hold; retries whatever happens to them.
 class NativeLock final : public LockEnd {
  public:
   NativeLock(Process& process, Duration ttl) : process_(process), ttl_(ttl) {}
@@ -135,10 +135,10 @@ void plan(Conductor& run, Surroundings& around, const Strike& strike) {
       return;
     case StrikeKind::Rate:
       if (strike.machine == kService) return;        // there is no service beside the five
-      if (around.options.faults.wild_rates) return;  // a conductor keeps the promise; the defect does not
+      if (around.options.faults.wild_rates) return;  // a conductor keeps clocks within the bound; the defect does not
       run.at(strike.at, [&run, node, rate = strike.rate_ppm] { run.clock_rate(node, rate); });
       return;
-    case StrikeKind::WallStep: return;  // nobody here asks for the time of day
+    case StrikeKind::WallStep: return;  // the time of day is not used here
   }
 }
 

@@ -1,5 +1,5 @@
-// coordkit's part of a comparison, and that of recipes made of its keys: the real engine and client in the simulator's cluster,
-// under the same strikes.
+// coordkit's part of a comparison, and that of recipes built on its keys: the real engine and client in the simulator's
+// cluster, under the same faults.
 #pragma once
 
 #include <vector>

@@ -57,7 +57,7 @@ void Ensemble::remove(uint64_t node) {
   }
 }
 
-// Expiry is looked for at ticks only, which rounds every deadline up.
+// Expiry is checked at ticks only, which rounds every deadline up.
 void Ensemble::sweep() {
   const LeadingTime now = scene_.reading(kService);
   std::vector<uint64_t> ended;
@@ -108,7 +108,7 @@ void EphemeralLock::open() {
        });
 }
 
-// Two thirds of the timeout from now the connection is taken for dead, unless something is heard before.
+// Two thirds of the timeout from now the connection is taken for dead, unless a message arrives before.
 void EphemeralLock::heard() {
   scene_.process(machine_).after(ensemble_.timeout() * 2 / 3, [this, count = ++heard_] {
     if (count == heard_ && connected_) disconnected();
@@ -128,7 +128,7 @@ void EphemeralLock::disconnected() {
   reconnect();
 }
 
-// A new connection, on which the session is shown. No answer within a third of the timeout: another try.
+// A new connection, on which the session is presented. No answer within a third of the timeout: another try.
 void EphemeralLock::reconnect() {
   ++connection_;
   call([this, session = session_] { return ensemble_.touch(session); },
@@ -155,7 +155,7 @@ void EphemeralLock::expired() {
 void EphemeralLock::acquire(std::function<void()> granted) {
   granted_ = std::move(granted);
   if (session_ == 0) return open();
-  if (connected_) create();  // else the reconnection goes on with it
+  if (connected_) create();  // otherwise the reconnection continues with it
 }
 
 void EphemeralLock::create() {

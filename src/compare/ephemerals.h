@@ -1,9 +1,9 @@
-// Sequential ephemeral nodes, the lock recipe of ZooKeeper, with the caution its users are advised to take: while the client is
-// not connected it does not act (docs/comparison.md has the addresses of the rules).
+// Sequential ephemeral nodes, the lock recipe of ZooKeeper, with the precaution its users are advised to take: while the client
+// is not connected it does not act (docs/comparison.md has the addresses of the rules).
 //
-// The ensemble is linearizable and always there. Whatever it hears from a session starts that session's timeout anew, rounded
+// The ensemble is linearizable and always available. Any message from a session restarts that session's timeout, rounded
 // up to its next tick; an ended session loses its nodes and its connection. The client pings every third of the timeout, counts
-// two thirds of it from whatever it hears, then takes the connection for dead, connects again and is told whether it is still
+// two thirds of it from every message, then takes the connection for dead, reconnects and learns whether it is still
 // known.
 #pragma once
 
@@ -21,7 +21,7 @@ class Ensemble {
 
   uint64_t open();
   bool touch(uint64_t session);  // false: expired
-  // The sequence number of its node. A client whose connection broke before the answer finds the one it has made.
+  // The sequence number of its node. A client whose connection broke before the answer finds the node it created.
   std::optional<uint64_t> create(uint64_t session);
   std::optional<uint64_t> last_before(uint64_t node) const;
   void when_deleted(uint64_t node, Scene::Act act);  // at once if it is gone
@@ -52,7 +52,7 @@ class EphemeralLock final : public LockEnd {
   void release() override;
 
  private:
-  // A call on the present connection; its answer counts only as long as that lasts.
+  // A call on the current connection; its answer counts only while that lasts.
   template <typename There, typename Back>
   void call(There there, Back back);
   void open();

@@ -1,9 +1,9 @@
 // Lock keys with leases, the recipe of etcd's client library (docs/comparison.md has the addresses of the rules).
 //
-// The store is linearizable and always there. A session is a lease; a client puts a key attached to it under the lock's prefix,
-// holds the lock when no key with an older creation revision is left, and waits for the deletion of the youngest older one.
-// The store counts a lease from the receipt of a keep-alive and looks for ended ones twice a second. The client asks again a
-// third of the TTL after an answer, counts from the receipt of the answer, and looks at its deadline once a second.
+// The store is linearizable and always available. A session is a lease; a client puts a key attached to it under the lock's
+// prefix, holds the lock when no key with an older creation revision is left, and waits for the deletion of the youngest older
+// one. The store counts a lease from the receipt of a keep-alive and checks for ended ones twice a second. The client asks
+// again a third of the TTL after an answer, counts from the receipt of the answer, and checks its deadline once a second.
 #pragma once
 
 #include <map>
@@ -50,7 +50,7 @@ class LeaseKeyLock final : public LockEnd {
   void release() override;
 
  private:
-  // A call of the store: `there` runs at the store, `back` here with what it returned.
+  // A call to the store: `there` runs at the store, `back` here with its result.
   template <typename There, typename Back>
   void call(There there, Back back);
   void open();

@@ -1,4 +1,4 @@
-// The picture of a comparison: two rows of bars for each recipe, per hour of true time, as one SVG without anything around it.
+// The picture of a comparison: two rows of bars for each recipe, per hour of true time, as a bare SVG.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string text(int x, int y, std::string_view style, std::string_view words) {
 std::string bar(int y, int height, const Bar& bar, double largest) {
   const std::string label = bar.absent ? "offers no fence" : fmt::format("{:.4g}{}", bar.value, bar.note);
   const int length = bar.absent || largest <= 0 ? 0 : static_cast<int>(bar.value / largest * kBarSpan);
-  // What is not zero is seen, however small.
+  // Anything above zero is visible, however small.
   const int shown = !bar.absent && bar.value > 0 ? std::max(length, 2) : length;
   return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", kLeft, y, shown, height,
                      bar.colour) +

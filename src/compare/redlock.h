@@ -2,8 +2,8 @@
 // (docs/comparison.md has the address of the rules).
 //
 // The client notes its clock, asks all five at once, and holds the lock if a majority said yes in time: from then on for
-// TTL - elapsed - drift, the drift being 1 % of the TTL and 2 ms for the servers' precision. If not, it takes everything back
-// and tries again after a random pause. Its own clock is a monotonic one, which is more than the recipe asks for.
+// TTL - elapsed - drift, the drift being 1 % of the TTL and 2 ms for the servers' precision. If not, it releases everything
+// and retries after a random pause. Its own clock is monotonic, which is more than the recipe asks for.
 #pragma once
 
 #include <optional>
@@ -49,7 +49,7 @@ class Redlock final : public LockEnd {
   const Duration ttl_;
   const uint32_t machine_;
   uint64_t attempts_ = 0;
-  uint64_t value_ = 0;  // of the attempt under way, or of the hold; unique
+  uint64_t value_ = 0;  // of the current attempt, or of the hold; unique
   uint64_t answers_ = 0;
   uint64_t yes_ = 0;
   bool undecided_ = false;

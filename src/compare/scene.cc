@@ -10,7 +10,7 @@ namespace {
 
 constexpr Duration kWireMin = std::chrono::microseconds(100);
 constexpr Duration kWireMax = std::chrono::milliseconds(2);
-constexpr Duration kThreadMax = std::chrono::milliseconds(1);  // until another thread gets the processor after a pause
+constexpr Duration kThreadMax = std::chrono::milliseconds(1);  // until another thread runs after a pause
 
 }  // namespace
 
@@ -46,7 +46,7 @@ class Scene::Process final : public ClientProcess {
     scene_.after(up_to(kThreadMax), [this] {
       if (!frozen_) {
         const Act act = std::move(late_.front());
-        act();  // whatever comes up meanwhile lines up behind it
+        act();  // later events queue behind it
         late_.pop_front();
       }
       catch_up();

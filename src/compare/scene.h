@@ -1,9 +1,9 @@
-// Where the three models play: true time, five machines with clocks of their own and one client process each, and the wires
-// between them and the servers. It strikes with the same faults that coordkit's part gets.
+// The environment of the three models: true time, five machines with clocks of their own and one client process each, and the
+// links between them and the servers. It injects the same faults that coordkit's part gets.
 //
-// A wire keeps the order of what is sent and loses nothing: like a TCP connection it delivers after a cut what was sent during
-// it. A process that was paused finds everything that came meanwhile, oldest first, and works through it thread by thread, up
-// to a millisecond each.
+// A link keeps the order of what is sent and loses nothing: like a TCP connection it delivers after a cut what was sent during
+// it. A process that was paused finds everything that arrived meanwhile, oldest first, and works through it thread by thread,
+// up to a millisecond each.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ class Scene {
   bool frozen(uint32_t machine) const;
   // Monotonic clock, as a program on that machine reads it; kService too.
   LeadingTime reading(uint32_t machine) const { return clocks_[machine].read(world_.now()).leading; }
-  // Time of day there: the same clock plus all its steps. What it is at the beginning means nothing.
+  // Time of day there: the same clock plus all its steps. Its initial value means nothing.
   Duration time_of_day(uint32_t machine) const { return reading(machine).time_since_epoch() + steps_[machine]; }
 
   void after(Duration true_time, Act act);
@@ -40,7 +40,7 @@ class Scene {
   void request(uint32_t client, uint32_t server, Act act) { send({client, server, Way::There}, std::move(act)); }
   void respond(uint32_t client, uint32_t server, Act act) { send({client, server, Way::Back}, std::move(act)); }
 
-  // To this true time; `look` is called at every virtual millisecond.
+  // Runs to this true time; `look` is called at every virtual millisecond.
   void run(Duration length, const std::function<void()>& look);
   uint64_t hash() const { return world_.trace_hash(); }
 

@@ -14,9 +14,9 @@ namespace coordkit::sim::compare {
 class ClientProcess {
  public:
   virtual ~ClientProcess() = default;
-  // Runs `act` in this process, this much later, or when it goes on after a pause.
+  // Runs `act` in this process, this much later, or when it resumes after a pause.
   virtual void after(Duration delay, std::function<void()> act) = 0;
-  // Runs `act` elsewhere, in true time: what was sent is on its way, whatever becomes of the sender.
+  // Runs `act` elsewhere, in true time: what was sent is in flight, whatever happens to the sender.
   virtual void elsewhere_after(Duration delay, std::function<void()> act) = 0;
   virtual uint64_t random(uint64_t below) = 0;
 

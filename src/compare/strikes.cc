@@ -28,8 +28,8 @@ void draw_lasting(std::vector<Strike>& strikes, Random& random, const CompareOpt
   }
 }
 
-// Half of what coordkit allows, so that two clocks differ by 1 % at most: that is what Redlock's own allowance is made for. The
-// edges are the interesting rates.
+// Half of what coordkit allows, so that two clocks differ by 1 % at most, which is what Redlock's own allowance is made for.
+// The edges are the interesting rates.
 constexpr int64_t kRatePpm = int64_t{kRateErrorPpm} / 2;
 
 void draw_rates(std::vector<Strike>& strikes, Random& random, const CompareOptions& options) {
@@ -41,7 +41,7 @@ void draw_rates(std::vector<Strike>& strikes, Random& random, const CompareOptio
   }
 }
 
-// One machine's time of day, or that of all of them, as when they follow one source.
+// One machine's time of day, or that of all of them, as when they follow one time source.
 void draw_wall_steps(std::vector<Strike>& strikes, Random& random, const CompareOptions& options) {
   for (Duration at = draw(random, {}, seconds(10)); at < options.length; at += draw(random, seconds(1), seconds(10))) {
     const Duration size = draw_length(random, options.ttl);

@@ -22,7 +22,7 @@ struct Strike {
   Duration step{};       // WallStep
 };
 
-// In order of time. Of one kind on one machine no two are in force at once.
+// In order of time. No two of one kind on one machine are in force at once.
 std::vector<Strike> draw_strikes(const CompareOptions& options, Random random);
 
 }  // namespace coordkit::sim::compare

@@ -71,7 +71,7 @@ void Worker::check(SharedCounter::Seen seen) {
   process_.after(process_.up_to(kGapMax), [this, seen] { write(seen); });
 }
 
-// The answer of check() is some moments old by now; that is the point.
+// By now the answer of check() is some moments old; that is the point.
 void Worker::write(SharedCounter::Seen seen) {
   if (ended_) return;
   process_.elsewhere_after(process_.up_to(kLatencyMax), [this, seen, token = lock_.token()] {

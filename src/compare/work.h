@@ -1,4 +1,4 @@
-// The application: processes that take the lock and add to a shared counter while they hold it, and the counter itself.
+// The application: processes that acquire the lock and add to a shared counter while they hold it, and the counter itself.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace coordkit::sim::compare {
 
-// Twice the same counter: one believes every write, the other asks a fence gate first, at reads too (docs/fencing.md).
+// The same counter twice: one accepts every write, the other asks a fence gate first, for reads too (docs/fencing.md).
 class SharedCounter {
  public:
   struct Seen {
@@ -33,7 +33,7 @@ class Worker {
   Worker(ClientProcess& process, LockEnd& lock, SharedCounter& counter) : process_(process), lock_(lock), counter_(counter) {}
 
   void begin() { rest(); }
-  // Gives back what it holds and does nothing more.
+  // Releases what it holds and does nothing more.
   void end();
   uint64_t grants() const { return grants_; }
 
@@ -54,7 +54,7 @@ class Worker {
   bool ended_ = false;
 };
 
-// Looks at who acts, every virtual millisecond.
+// Observes which workers act, every virtual millisecond.
 class OverlapWatch {
  public:
   static constexpr Duration kStep = std::chrono::milliseconds(1);

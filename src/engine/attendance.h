@@ -23,7 +23,7 @@ class Attendance {
   void stepped_aside(ReplicaId peer, std::string_view why);
   void unreachable(ReplicaId peer, std::string why) { seen_[peer].unreachable = std::move(why); }
 
-  // Of `peers`, without `self`, those not connected; and of the connected ones, those that `core`, a leader's, has not
+  // Those of `peers`, without `self`, that are not connected; and connected ones that `core`, a leader's, has not
   // heard for `patience`.
   std::vector<MissingMember> missing(const std::vector<Peer>& peers, ReplicaId self, const raft::Status* core, LaggingTime now,
                                      Duration patience) const;

@@ -120,7 +120,7 @@ class Proposals {
 
   const EngineOptions& options_;
   Origin origin_;
-  Calls calls_;                      // every call under way
+  Calls calls_;                      // every call in progress
   Line waiting_, waiting_reserved_;  // without a sequence yet
   Sequence lowest_{1};               // I: next() if nothing is unanswered; what is below is answered, and never falls
   Ring<Place> places_;               // I: the first is unanswered

@@ -4,8 +4,8 @@
 // range, one at a time, so a slow one slows only itself. A rate bounds what all of them together may take from live traffic. A
 // view that no peer reads, that is old, or whose next entries are gone is closed and another one opened at a newer position;
 // peers then find by sums what they already have.
-// Invariants: at most one read per peer is under way; what is read was requested in this leadership; pinned() is not above any
-// position that a peer is fetching or loading.
+// Invariants: at most one read per peer is in progress; what is read was requested in this leadership; pinned() is not above
+// any position that a peer is fetching or loading.
 #pragma once
 
 #include <optional>

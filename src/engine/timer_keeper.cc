@@ -181,7 +181,7 @@ void TimerKeeper::fire(const Key& key, Timer& timer, FireTimers& fired) {
 }
 
 // Walks one group whose bound has come up: none right after a takeover, the timers younger than the last renewal as long
-// as that holds, all of it only if the process is gone. A walk ends when the entry is full; the next goes on behind it.
+// as that holds, all of it only if the process is gone. A scan ends when the entry is full; the next continues after it.
 void TimerKeeper::collect_group(Groups::iterator it, LaggingTime at, size_t max, FireTimers& fired) {
   Group& group = it->second;
   const Duration ttl = it->first.group.ttl;

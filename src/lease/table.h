@@ -29,7 +29,7 @@ constexpr Duration granted_ttl(Duration asked) { return asked < kTtlFloor ? kTtl
 
 struct Session {
   TimerGroup group;       // node, boot, incarnation and TTL class: group.ttl is the granted TTL
-  Generation generation;  // 0 at open; +1 by every resume (docs/time.md LT-4): its timer is armed anew
+  Generation generation;  // 0 at open; +1 by every resume (docs/time.md LT-4): its timer is armed again
   std::string metadata;
   SecretHash secret;
   bool ending = false;     // S-57: renewals no longer cover it; it ends a full TTL after this was set

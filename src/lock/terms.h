@@ -80,7 +80,7 @@ struct HoldKey {
   Token token;
 };
 
-// Of an upgrade or a downgrade.
+// For an upgrade or a downgrade.
 struct ModeVerdict {
   enum class Kind : uint8_t { Done, NotOwner, Impossible, Conflict, Delayed, Deadlock };
   Kind kind = Kind::NotOwner;

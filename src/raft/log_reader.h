@@ -35,7 +35,7 @@ class LogReader {
   bool intact(Index asked, const std::vector<Entry>& entries, const Log& log) const;
 
   const Options& options_;
-  std::vector<Read> reads_;          // under way or failed lately
+  std::vector<Read> reads_;          // in progress or failed recently
   std::vector<Entry> apply_window_;  // read back for apply
   std::optional<Index> apply_wants_;
   std::vector<ReadRequest> requests_;

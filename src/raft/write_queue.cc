@@ -26,7 +26,7 @@ void WriteQueue::truncated_after(Index index) {
   for (UnderWay& write : under_way_) write.last = std::min(write.last, index);
 }
 
-// Whatever the writes under way store, the log ends at the base once the next one is durable; until then nothing else counts.
+// Whatever the pending writes store, the log ends at the base once the next one is durable; until then nothing else counts.
 void WriteQueue::reset(Position base) {
   reset_to_ = base;
   truncate_after_.reset();

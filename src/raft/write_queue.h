@@ -1,4 +1,4 @@
-// What this replica's own disk knows: the hard state and log suffix not yet handed out, the writes under way, and what is
+// What this replica's own disk knows: the hard state and log suffix not yet handed out, the writes in progress, and what is
 // durable. It answers the one question that orders all I/O: which write must be durable before a message may leave?
 //
 //   durable() <= handed out <= last of the log       (a truncation pulls all three back, a reset sets them to its base)

@@ -39,7 +39,7 @@ class CallControl : public std::enable_shared_from_this<CallControl> {
 
  private:
   const std::shared_ptr<CallRunner> host_;
-  // Of the engine's thread.
+  // Used by the engine's thread.
   CallId id_;
   Ticket membership_;
   bool cancelled_ = false;

@@ -20,7 +20,7 @@ struct Identity {
 };
 
 std::string encode(const Identity& identity);
-// kFailedPrecondition: another or a newer format. kDataLoss: rotten.
+// kFailedPrecondition: another or a newer format. kDataLoss: damaged.
 absl::StatusOr<Identity> decode_identity(std::string_view bytes);
 
 // kNotFound: there is none yet.

@@ -173,7 +173,7 @@ TEST_F(InspectTest, MissingFilesAreNamed) {
   fs::rename(data / "state/data.mdb", aside);
   EXPECT_THAT(look().problems, Contains(HasSubstr("the log starts after entry")));
   ASSERT_EQ(::mkfifo((data / "state/data.mdb").c_str(), 0600), 0);
-  EXPECT_THAT(look().problems, Not(IsEmpty())) << "a pipe is no checkpoint, and nobody waits for what comes out of it";
+  EXPECT_THAT(look().problems, Not(IsEmpty())) << "a pipe is no checkpoint, and its contents are not awaited";
   fs::remove(data / "state/data.mdb");
   fs::rename(aside, data / "state/data.mdb");
   fs::rename(data / "identity", aside);

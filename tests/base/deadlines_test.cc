@@ -40,7 +40,7 @@ TEST(DeadlinesTest, GivesWhatASetOfThoseThatStandGives) {
     }
     ASSERT_TRUE(twin.empty() || twin.begin()->first > now);
     ASSERT_LE(deadlines.next(), twin.empty() ? LaggingTime::max() : twin.begin()->first);
-    ASSERT_LE(deadlines.size(), 3 * twin.size() + 200) << "what has ended is not kept for ever";
+    ASSERT_LE(deadlines.size(), 3 * twin.size() + 200) << "what has ended is not kept forever";
   }
 }
 

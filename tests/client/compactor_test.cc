@@ -19,7 +19,7 @@ TEST(CompactorTest, S20_ByCountTheNewestRevisionsAreKept) {
   EXPECT_EQ(compactor.due(at(1s), Revision(101), Revision()), Revision(1));
   EXPECT_EQ(compactor.due(at(2s), Revision(500), Revision(1)), Revision(400));
   EXPECT_EQ(compactor.due(at(3s), Revision(500), Revision(400)), Revision()) << "nothing new";
-  EXPECT_EQ(compactor.due(at(4s), Revision(500), Revision(450)), Revision()) << "somebody compacted further";
+  EXPECT_EQ(compactor.due(at(4s), Revision(500), Revision(450)), Revision()) << "another client compacted further";
 }
 
 TEST(CompactorTest, S20_ByAgeWhatWasNewestLongEnoughAgoIsKeptAndAllBeforeItGoes) {

@@ -278,7 +278,7 @@ TEST_F(KeyLeaseTest, AfterAStateWasTakenOverALeaseThatIsAnothersNowIsLost) {
   one.node.skip_news();
   one.node.listens = true;
   turn();
-  EXPECT_EQ((*mine)->phase(), SessionPhase::Valid) << "nobody told it";
+  EXPECT_EQ((*mine)->phase(), SessionPhase::Valid) << "it was not told";
   one.restored = Position{Index(cluster.index), Term(1)};
   turn();
   EXPECT_EQ((*mine)->phase(), SessionPhase::Lost);

@@ -89,7 +89,7 @@ TEST_F(LockFamilyTest, S38_EachHandleOfACountedHoldReleasesOneCountByItsNumber) 
   client.release_later(third);
   turn();
   EXPECT_EQ(std::get<machine::Release>(engine.take_commands<machine::Release>().at(0).second.body).number, 3u)
-      << "what was forgotten here is told by the answer";
+      << "the answer supplies what was forgotten here";
 }
 
 TEST_F(LockFamilyTest, S46_T8_ADowngradeSuspendsTheHoldUntilItIsDecided) {

@@ -377,7 +377,7 @@ TEST_F(LockTest, S45_S43_ACarrierOfASessionThatWentElsewhereHasReleasedNothing) 
   engine.complete(carrier[0].first.ticket, {.code = ResultCode::Lost});
   turn();
   EXPECT_EQ(acquired.reason(), Reason::Lost);
-  EXPECT_EQ(released.reason(), Reason::Lost) << "whoever has the session now has the lock";
+  EXPECT_EQ(released.reason(), Reason::Lost) << "the session's new process has the lock";
 }
 
 TEST_F(LockTest, S43_ReleasesOfOneTurnGoInOneCommand) {

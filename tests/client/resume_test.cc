@@ -106,7 +106,7 @@ TEST_F(ResumeTest, S45_AResumedSessionIsNotValidBeforeTheFormerProcessMustHaveGi
   ASSERT_TRUE(resumed.ok()) << resumed.status();
   ASSERT_THAT((*resumed).holds, SizeIs(1));
   const HoldRef taken = (*resumed).holds[0];
-  EXPECT_GT(taken->token(), hold->token()) << "whoever it was taken from may still show the former one";
+  EXPECT_GT(taken->token(), hold->token()) << "the previous process may still show the old one";
   EXPECT_EQ(taken->token(), holder("a"));
   EXPECT_EQ(taken->name(), "a");
   EXPECT_EQ(taken->owner_tag(), "tag");
@@ -509,7 +509,7 @@ TEST_F(KillTest, S57_AVictimWhoseCommandIsAnsweredLostClosesAllTheSame) {
   EXPECT_EQ(late.reason(), Reason::Lost);
   EXPECT_EQ(session->phase(), Lost);
   victim.client->close(session, closed.callback());
-  EXPECT_EQ(holder("a"), hold->token()) << "still there, so that nobody may be told that it is not";
+  EXPECT_EQ(holder("a"), hold->token()) << "still there, so no one may be told that it is not";
   victim.client->before_turn(Process::at(truth));
   EXPECT_EQ(closed.times(), 0);
   turn();

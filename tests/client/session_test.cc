@@ -697,7 +697,7 @@ TEST_F(WatchedTest, S52_WhoeverTakesTheSessionToJeopardyAnnouncesItAndTheOtherDo
   EXPECT_THAT(phases, ElementsAre(Valid)) << "the client does not tell again";
   EXPECT_EQ(session->phase(), Jeopardy);
   step([&] { engine.confirm(renewal.back().request); });
-  EXPECT_THAT(phases, ElementsAre(Valid, Valid)) << "it ended well, and that is told";
+  EXPECT_THAT(phases, ElementsAre(Valid, Valid)) << "it ended well, and that is announced";
   EXPECT_EQ(watch.validities, 2);
   EXPECT_TRUE(session->valid(now.leading));
 }

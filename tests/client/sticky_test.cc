@@ -128,7 +128,7 @@ TEST_F(StickyTest, S58_OneLocalHoldAtATimeAndFirstComeFirstServed) {
   EXPECT_EQ(session->delegations()->acquire(session, "a", "x", now.leading), nullptr);
   first->invalidate();
   EXPECT_EQ(session->delegations()->release(*first), Released::Serve);
-  EXPECT_EQ(session->delegations()->acquire(session, "a", "x", now.leading), nullptr) << "nobody overtakes the line";
+  EXPECT_EQ(session->delegations()->acquire(session, "a", "x", now.leading), nullptr) << "no one overtakes the line";
   client.released_locally(first);
   turn();
   ASSERT_TRUE(second.ok());
@@ -176,7 +176,7 @@ TEST_F(StickyTest, S58_T8_NothingIsGrantedLocallyOnceTheDeadlineHasPassed) {
   const HoldRef first = fetch(session, 5000, "t");
   run(v);
   EXPECT_FALSE(first->valid(now.leading));
-  EXPECT_TRUE(first->lost_token().stop_requested()) << "S-52: told like every other holder";
+  EXPECT_TRUE(first->lost_token().stop_requested()) << "S-52: notified like every other holder";
   release(first);
   EXPECT_EQ(session->delegations()->acquire(session, "a", "u", now.leading), nullptr);
   EXPECT_EQ(acquire(session, sticky("w", LockWait::none())).reason(), Reason::Held);

@@ -342,7 +342,7 @@ TEST_F(WatchesTest, S28_REG_F27_HoweverFarWatchesAreBehindATurnOfReadingIsBounde
     EXPECT_LE(reads, 32u);
     flush();
     if (turns == 0) {
-      EXPECT_THAT(told[keeps_up], SizeIs(2)) << "nobody waits for those who are behind";
+      EXPECT_THAT(told[keeps_up], SizeIs(2)) << "no one waits for those that are behind";
     }
   }
   EXPECT_GT(turns, 3u) << "or it was too little to show anything";

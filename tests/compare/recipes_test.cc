@@ -82,7 +82,7 @@ TEST(RecipesTest, NumberedKeysStandACutAndLoseUpdatesToPauses) {
   EXPECT_GT(cut.grants, 150u);
   EXPECT_EQ(cut.overlaps, 0u);
   const RecipeFigures paused = sum(kSequential, kPauses, 12), ours = native(kPauses, 12);
-  EXPECT_GT(paused.lost, 4 * ours.lost) << "what nobody can prevent is a pause between the check and the write";
+  EXPECT_GT(paused.lost, 4 * ours.lost) << "only a pause between the check and the write cannot be prevented";
   EXPECT_EQ(paused.fenced_lost, 0u);
   EXPECT_EQ(ours.overlaps, 0u);
 }

@@ -49,7 +49,7 @@ TEST_F(CoordctlTest, PrintsTablesForPeopleAndObjectsForPrograms) {
 }
 
 TEST_F(CoordctlTest, RefusalsAreSentencesAndExitStatuses) {
-  EXPECT_EQ(live("status").status, 2) << "nobody is there";
+  EXPECT_EQ(live("status").status, 2) << "no replica is there";
   EXPECT_THAT(live("status").text, StartsWith("coordctl: nobody answers at "));
   ASSERT_NO_FATAL_FAILURE(open());
   const Ran refused = live("kill-session 77");

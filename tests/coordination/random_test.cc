@@ -393,7 +393,7 @@ TEST(HostileRowsTest, RowsThatContradictEachOtherAreDataLoss) {
   EXPECT_TRUE(refused(row(Index(1), Barrier{"b", {}, AtSessionEnd::Opens})));
   EXPECT_TRUE(refused(row(Index(1), Barrier{"b", kA, AtSessionEnd(7)})));
   const DoubleBarrier gathering{"d", 2, 2, AtPartyEnd::Breaks, false};
-  EXPECT_TRUE(refused(row(Index(1), gathering))) << "nobody is there";
+  EXPECT_TRUE(refused(row(Index(1), gathering))) << "no party is there";
   EXPECT_FALSE(refused(row(Index(1), gathering), waiting(WaitFor::Entering)));
   EXPECT_TRUE(refused(row(Index(1), gathering), waiting(WaitFor::Leaving)));
   EXPECT_TRUE(refused(row(Index(1), DoubleBarrier{"d", 1, 1, AtPartyEnd::Breaks, false}), waiting(WaitFor::Entering)));

@@ -51,7 +51,7 @@ TEST_F(SemaphoresTest, S50_ASmallRequestDoesNotPassALargeOneAtTheHead) {
   const Token first = acquire(Rig::wait(kA, "s"), 2).token;
   EXPECT_EQ(acquire(Rig::wait(kB, "s"), 3).kind, Result::Queued);
   const Index large = rig.index;
-  EXPECT_EQ(acquire(Rig::attempt(kC, "s"), 1).kind, Result::Held) << "one is free, but somebody is before";
+  EXPECT_EQ(acquire(Rig::attempt(kC, "s"), 1).kind, Result::Held) << "one is free, but another is ahead";
   EXPECT_EQ(acquire(Rig::wait(kC, "s"), 1).position, 1u);
   const Index small = rig.index;
   EXPECT_TRUE(rig.release(kA, "s", first));
@@ -142,7 +142,7 @@ TEST_F(CoordinationTest, S48_ATimeoutOrACancelOfTheHeadServesWhoeverCanBeServed)
   const Index timed = rig.index;
   acquire(Rig::wait(kC, "s"), 1);
   const Index next = rig.index;
-  EXPECT_FALSE(rig.time_out(next)) << "it waits for ever";
+  EXPECT_FALSE(rig.time_out(next)) << "it waits forever";
   EXPECT_TRUE(rig.time_out(timed));
   EXPECT_EQ(rig.decided(), (Decided{{timed, Result::WaitTimeout}, {next, Result::Granted}}));
   EXPECT_TRUE(rig.decisions.front().timed);
@@ -256,7 +256,7 @@ class BarriersTest : public testing::Test {
 };
 
 TEST_F(BarriersTest, S37_AClosedOneHoldsEverybodyUntilItIsOpenedForAllAtOnce) {
-  EXPECT_EQ(wait(Rig::attempt(kA, "b")).kind, Result::Ok) << "what nobody closed is open";
+  EXPECT_EQ(wait(Rig::attempt(kA, "b")).kind, Result::Ok) << "what was never closed is open";
   EXPECT_EQ(close(kA).kind, Result::Ok);
   EXPECT_EQ(close(kB).kind, Result::AlreadyExists);
   EXPECT_EQ(wait(Rig::attempt(kB, "b")).kind, Result::Held);
@@ -340,7 +340,7 @@ TEST_F(DoubleBarriersTest, S37_AllLeaveInTheEntryOfTheLastLeaveAndTheNextCycleBe
     EXPECT_EQ(leave(Rig::wait(kA, "d"), first).kind, Result::Queued);
     const Index leaving = rig.index;
     EXPECT_EQ(leave(Rig::wait(kA, "d"), first).kind, Result::NotOwner) << "it has left";
-    EXPECT_EQ(enter(Rig::wait(kC, "d"), 2).kind, Result::TooManyParties) << "until everybody has";
+    EXPECT_EQ(enter(Rig::wait(kC, "d"), 2).kind, Result::TooManyParties) << "until all have";
     EXPECT_EQ(leave(Rig::wait(kA, "d"), second).kind, Result::NotOwner) << "another session's place";
     EXPECT_EQ(leave(Rig::wait(kB, "d"), second).kind, Result::Ok);
     EXPECT_EQ(rig.decided(), (Decided{{leaving, Result::Ok}}));

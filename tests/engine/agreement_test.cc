@@ -116,7 +116,7 @@ TEST_F(OneOfThree, FLT_A14_WhatCanBeLivedWithIsAWarningUntilItIsMended) {
   ASSERT_TRUE(ready(3));
   thirds_digests = 0;
   restart_third();
-  ASSERT_TRUE(ready(3)) << "what can be lived with keeps nobody out";
+  ASSERT_TRUE(ready(3)) << "a tolerable difference keeps no one out";
   EXPECT_THAT(cluster.engine(1).status().warnings, Contains(HasSubstr("digest_entries is 0 there and 65536 here")));
   EXPECT_THAT(cluster.engine(3).status().warnings, Contains(HasSubstr("digest_entries is 65536 there and 0 here")));
   thirds_digests = 65'536;

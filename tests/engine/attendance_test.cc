@@ -64,7 +64,7 @@ TEST(AttendanceTest, ALeaderMissesWhoIsConnectedAndSilent) {
   for (const uint64_t id : {2, 3}) attendance.connected(hello(id));
   raft::Status core;
   core.peers = {{.peer = ReplicaId(2), .last_heard = at(9s)}, {.peer = ReplicaId(3), .last_heard = at(2s)}};
-  EXPECT_THAT(look(attendance, 10s, &core), IsEmpty()) << "a follower hears nobody but its leader";
+  EXPECT_THAT(look(attendance, 10s, &core), IsEmpty()) << "a follower hears only its leader";
   core.leadership.role = raft::Role::Leader;
   const std::vector<MissingMember> missing = look(attendance, 10s, &core);
   ASSERT_THAT(missing, SizeIs(1));

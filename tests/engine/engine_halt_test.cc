@@ -105,7 +105,7 @@ TEST_F(EngineHaltTest, FLT_A7_AQueryThatThrowsEndsNothingButItself) {
   const absl::Status refused = cluster.ended(leader, tickets[1]).status;
   EXPECT_EQ(reason_of(refused), Reason::HostThrew);
   EXPECT_EQ(outcome_of(refused), Outcome::None);
-  EXPECT_EQ(cluster.node(leader).threw, std::vector{refused}) << "told once";
+  EXPECT_EQ(cluster.node(leader).threw, std::vector{refused}) << "reported once";
   for (const size_t sound : {0, 2, 3}) EXPECT_TRUE(cluster.ended(leader, tickets[sound]).status.ok()) << sound;
   EXPECT_FALSE(cluster.node(leader).halted);
   EXPECT_EQ(cluster.run(leader, "add 1"), "1");
@@ -166,8 +166,7 @@ TEST_F(EngineHaltTest, FLT_P11_ADiskThatNeverAnswersIsTalkedAboutAndTheOthersGoO
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("has not answered for"), std::string::npos) << warnings[0];
   for (const std::string& warning : cluster.engine(follower).status().warnings) {
-    EXPECT_NE(warning.find("answers nothing"), std::string::npos)
-        << "whoever leads now says that of it, and nothing else: " << warning;
+    EXPECT_NE(warning.find("answers nothing"), std::string::npos) << "the new leader reports only that about it: " << warning;
   }
   cluster.node(leader).syncs = true;
   cluster.sync(leader);

@@ -175,7 +175,7 @@ TEST_F(EngineTimeTest, LT_6_FLT_P12_AGapInTheLeadersTurnsShiftsItsTimers) {
   cluster.stall(leader, 250ms);  // above half an election timeout, below a whole one
   ASSERT_EQ(cluster.engine(leader).leadership().role, raft::Role::Leader);
   cluster.settle();
-  EXPECT_FALSE(fired(leader, 1)) << "its deadline passed while nobody could renew it";
+  EXPECT_FALSE(fired(leader, 1)) << "its deadline passed while it could not be renewed";
   const LaggingTime ended = end_of(leader, 1);
   EXPECT_GE(ended, armed + 250ms);
   EXPECT_LE(ended, armed + 100ms + 250ms);

@@ -89,7 +89,7 @@ TEST_F(EventLogTest, FLT_A14_OtherSettingsAreToldOnceForEachConnectionAndAsWhatT
   told_.clear();
   arrives(input);
   arrives(input);
-  ASSERT_THAT(kinds(), ElementsAre(Kind::PeerRefused)) << "it is not connected for anybody";
+  ASSERT_THAT(kinds(), ElementsAre(Kind::PeerRefused)) << "it is connected for no one";
   EXPECT_THAT(told_.back().sentence, HasSubstr("rate_error_ppm is 1 there and 10000 here"));
 }
 

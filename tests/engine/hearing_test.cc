@@ -138,7 +138,7 @@ struct Attacked {
       EXPECT_EQ(status.core->leadership.term, before.term) << id;
       EXPECT_EQ(status.core->leadership.leader, before.leader) << id;
       EXPECT_EQ(status.core->configuration.voters.size(), 3u) << id;
-      for (const Outbound& sent : cluster.node(id).sent) EXPECT_LE(sent.to.value(), 3u) << "nobody is answered";
+      for (const Outbound& sent : cluster.node(id).sent) EXPECT_LE(sent.to.value(), 3u) << "no answer is sent";
     }
     EXPECT_EQ(cluster.run(2, "add 1"), "2");
   }

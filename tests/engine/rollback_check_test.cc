@@ -77,7 +77,7 @@ TEST_F(Asked, FLT_P15_WhatTheDiskHoldsIsInOrder) {
       << "a later term cut it off";
   EXPECT_FALSE(answer({.term = Term(4), .vote = ReplicaId(2), .match = {Index(14), Term(2)}}));
   EXPECT_FALSE(answer({.term = Term(4), .match = {Index(3), Term(1)}})) << "before the base: committed";
-  EXPECT_FALSE(answer({.term = Term(4), .match = {Index(20), Term()}})) << "of a term that nobody knew";
+  EXPECT_FALSE(answer({.term = Term(4), .match = {Index(20), Term()}})) << "of an unknown term";
   EXPECT_TRUE(check->answered(ReplicaId(2)));
 }
 

@@ -85,7 +85,7 @@ TEST_F(StateSenderTest, ReadsWhatIsAskedOneAtATimeForEachPeer) {
   ask(3);
   EXPECT_FALSE(order<ViewRead>());
   ask(4);
-  EXPECT_TRUE(order<ViewRead>()) << "a slow peer slows nobody else";
+  EXPECT_TRUE(order<ViewRead>()) << "a slow peer slows no other";
   done(first);
   ASSERT_TRUE(sent<StateChunk>(3));
   EXPECT_EQ(sent<StateChunk>(3)->at, at(60));
@@ -112,7 +112,7 @@ TEST_F(StateSenderTest, AViewThatNobodyReadsOrThatIsOldGivesWayToANewOne) {
   now += options.state_view_idle;
   collect();
   EXPECT_TRUE(order<ViewClose>());
-  ASSERT_TRUE(order<ViewOpen>()) << "somebody is still behind";
+  ASSERT_TRUE(order<ViewOpen>()) << "a peer is still behind";
   ASSERT_TRUE(sender.opened({order<ViewOpen>()->view, ViewFacts{at(80), 1}}, now).ok());
   for (LaggingTime end = now + options.state_view_max; now < end; now += options.state_view_idle / 2) {
     ask(3, 80);
@@ -174,7 +174,7 @@ TEST_F(StateSenderTest, FLT_D08_ARottenRowIsReportedAndNotSent) {
   EXPECT_TRUE(absl::IsDataLoss(sender.read(rotten, kTerm, now, sends)));
   EXPECT_TRUE(sends.empty());
   EXPECT_TRUE(absl::IsDataLoss(StateSender(options).opened({ViewId(1), absl::DataLossError("rot")}, now)) == false)
-      << "of a view that nobody asked for";
+      << "of a view that was not requested";
 }
 
 TEST_F(StateSenderTest, AFailedReadIsTriedAgainWithANewView) {

@@ -42,7 +42,7 @@ TEST_F(StateTransferTest, AMemberThatWasAwayGetsTheStateAndTheLogAfterIt) {
   made.pass(1s);
   EXPECT_TRUE(made.engine(leader).core()->status().peers[0].match > Index(30));
   EXPECT_TRUE(made.node(leader).views.empty() || made.until([&] { return made.node(leader).views.empty(); }))
-      << "nobody needs the view any more";
+      << "the view is no longer needed";
   made.crash(third);
   made.start(third);
   ASSERT_TRUE(made.until([&] { return level(); })) << "also after a restart";

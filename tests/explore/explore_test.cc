@@ -83,7 +83,7 @@ TEST(ExploreBirthTest, INV_R04_ACrashAnywhereLeavesOneGenesisAndEverybodyBelongs
 TEST(ExploreBirthTest, INV_R04_ADiskThatIsExchangedLeavesOneClusterThatAnswers) {
   const BirthFindings found = visit_birth("birth-wiped");
   EXPECT_TRUE(found.complete) << found.violation;
-  EXPECT_GT(found.torn, 0u) << "a genesis that nobody lives by";
+  EXPECT_GT(found.torn, 0u) << "a genesis that no replica uses";
 }
 
 TEST(ExploreBirthTest, ADiskThatReportsTooEarlyIsFound) {

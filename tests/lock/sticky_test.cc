@@ -149,7 +149,7 @@ TEST_F(StickyTest, S49_S58_ADelegationIsInNoCircleBecauseItIsGivenBack) {
   acquire(1, "a", 10);
   acquire(2, "b");
   EXPECT_EQ(acquire(1, "b").kind, Kind::Queued);
-  EXPECT_EQ(acquire(2, "a").kind, Kind::Queued) << "an idle delegation must not refuse anybody";
+  EXPECT_EQ(acquire(2, "a").kind, Kind::Queued) << "an idle delegation must not refuse anyone";
 }
 
 TEST_F(StickyTest, S40_S58_AnExpiredDelegationIsDelayedLikeAnyHold) {

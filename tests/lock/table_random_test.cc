@@ -76,7 +76,7 @@ class Twins {
         ASSERT_TRUE(table_.release(key_of(*hold), hold->releases + hold->count));
         naive_.claims.erase(hold);
       } else {
-        ASSERT_FALSE(naive_.delays.empty()) << "INV_L12: they wait for nobody";
+        ASSERT_FALSE(naive_.delays.empty()) << "INV_L12: nothing blocks them";
         ASSERT_TRUE(table_.clear_delay(naive_.delays.begin()->first, decisions_));
         naive_.delays.erase(naive_.delays.begin());
       }

@@ -245,7 +245,7 @@ TEST(LockTableTest, S53_REG_F66_AMultiLockWaitsForAllItsNamesAndHoldsNothingMean
   EXPECT_EQ(d.acquire(2, {{"a", Mode::Exclusive}, {"b", Mode::Shared}, {"c", Mode::Shared}}).kind, Acquired::Queued);
   EXPECT_TRUE(d.holders("a").empty());
   EXPECT_EQ(d.exclusive(3, "a").kind, Acquired::Queued) << "it stands in every queue";
-  EXPECT_EQ(d.shared(4, "c").kind, Acquired::Queued) << "nobody overtakes it";
+  EXPECT_EQ(d.shared(4, "c").kind, Acquired::Queued) << "nothing overtakes it";
   EXPECT_TRUE(d.release(1, "b", b));
   ASSERT_EQ(d.decisions.waits.size(), 2u);
   for (const char* name : {"a", "b", "c"}) EXPECT_EQ(d.holders(name).front(), 2u) << name;

@@ -115,7 +115,7 @@ TEST_P(FailingCallTest, FLT_D03_D04_D15_REG_R31_EveryCallFailsOnce) {
     absl::Status status = work.open();
     for (int i = 0; i < 30 && status.ok(); ++i) status = work.step();
     ASSERT_TRUE(disk.has_failed());
-    ASSERT_FALSE(status.ok()) << "call " << failing << " failed and nobody said so";
+    ASSERT_FALSE(status.ok()) << "call " << failing << " failed without being reported";
     const size_t count = disk.changes().size();
     for (const bool survives : {false, true}) {
       RecordingFs after(disk.crash(count, [survives] { return survives; }));

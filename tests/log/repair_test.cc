@@ -192,7 +192,7 @@ TEST_F(RepairTest, FLT_D06_INV_S01_RandomRotRepairAndWorkAgreeWithATwin) {
       auto opened = open(disk);
       ASSERT_EQ(opened.base.index + opened.entries.size() + opened.damaged.size(), Index(twin.size())) << round << " " << boot;
       for (const raft::Entry& entry : opened.entries) ASSERT_EQ(entry, twin[entry.index.value() - 1]);
-      ASSERT_TRUE(!whole || opened.damaged.empty()) << "damage that nobody did, round " << round << " " << boot;
+      ASSERT_TRUE(!whole || opened.damaged.empty()) << "damage that was not done, round " << round << " " << boot;
       std::vector<raft::Entry> with;
       for (const DamagedEntry& damaged : opened.damaged) {
         const raft::Entry& lost = twin[damaged.index.value() - 1];

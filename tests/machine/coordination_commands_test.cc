@@ -240,7 +240,7 @@ TEST_F(CoordinationCommandsTest, S37_WhatNobodyObservesIsNotPutIntoWords) {
   driver.machine.observe(subject_of(Kind::Lock, "e"), false);
   driver.submit(CloseSession{a});
   EXPECT_TRUE(driver.last.led.empty());
-  ASSERT_EQ(driver.last.events.size(), 1u) << "the end of a session is told always";
+  ASSERT_EQ(driver.last.events.size(), 1u) << "the end of a session is always announced";
   EXPECT_TRUE(std::holds_alternative<SessionEnded>(driver.last.events[0]));
 }
 
@@ -285,7 +285,7 @@ TEST_F(CoordinationCommandsTest, AfterAnInstallAQueuedCommandIsToldWhereItStands
   where = standing(body, waiting);
   ASSERT_TRUE(where);
   EXPECT_EQ(decode_result(where->bytes).value(), granted);
-  EXPECT_FALSE(standing(AwaitBarrier{b, "b", Wait::forever()}, Sequence(999))) << "over, and nobody knows how";
+  EXPECT_FALSE(standing(AwaitBarrier{b, "b", Wait::forever()}, Sequence(999))) << "over, with unknown result";
   driver.submit(CloseSession{b});
   EXPECT_EQ(decode_result(standing(body, waiting)->bytes).value().code, Code::Lost);
 }

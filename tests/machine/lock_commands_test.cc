@@ -133,7 +133,7 @@ TEST(LockCommandsTest, S48_TimeoutIsDecidedByTheEntryAndOnlyOnce) {
   EXPECT_EQ(d.last.timer_ops.size(), 1u);
   EXPECT_TRUE(d.fire({timer}).answers.empty()) << "stale";
   d.release(a, "n", token);
-  EXPECT_EQ(d.last.answers.size(), 1u) << "nobody is granted";
+  EXPECT_EQ(d.last.answers.size(), 1u) << "no one is granted";
   EXPECT_EQ(d.machine.lock_names(), 0u);
 }
 

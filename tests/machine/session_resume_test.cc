@@ -230,7 +230,7 @@ TEST_F(SessionResumeTest, S45_OnlyTheSameDiskAtALaterBootVouchesByItself) {
   EXPECT_TRUE(resume(open(), kElsewhere, true).former_gone) << "the caller vouches";
   const SessionId a = open();
   EXPECT_TRUE(resume(a, kRestarted).former_gone);
-  EXPECT_FALSE(resume(a, kOrigin).former_gone) << "an earlier boot succeeds nobody";
+  EXPECT_FALSE(resume(a, kOrigin).former_gone) << "an earlier boot succeeds no one";
 }
 
 // It was sent, and then was in flight for long, while the session went to a third process.
@@ -239,7 +239,7 @@ TEST_F(SessionResumeTest, S45_AVoucherSpeaksOfNobodyWhoCameLater) {
   const Generation then = info(a).generation;
   EXPECT_TRUE(resume(a, kRestarted).former_gone) << "the same disk";
   EXPECT_FALSE(from(kElsewhere, ResumeSession{a, kSecret, true, then}).former_gone);
-  EXPECT_FALSE(resume(a, kRestarted).former_gone) << "somebody may still trust it";
+  EXPECT_FALSE(resume(a, kRestarted).former_gone) << "another process may still trust it";
 }
 
 // The first holder may still trust its deadline when the second one has come and gone.
@@ -387,7 +387,7 @@ TEST_F(SessionKillTest, S57_AnEndingSessionMayOnlyLetGo) {
   d.acquire(a, "other", Wait::forever());
   const Sequence wait = d.last_sequence;
   d.submit(KillSession{a});
-  EXPECT_EQ(d.last.of(wait).code, Code::Lost) << "nobody queues behind it";
+  EXPECT_EQ(d.last.of(wait).code, Code::Lost) << "nothing queues behind it";
   EXPECT_EQ(d.acquire(a, "free").code, Code::Lost);
   EXPECT_EQ(resume(a, kRestarted).code, Code::SessionNotFound);
   EXPECT_EQ(d.release(a, "n", n).code, Code::Ok);

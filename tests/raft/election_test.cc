@@ -215,7 +215,7 @@ TEST(ElectionTest, REG_R52_ALeaderThatLostItsQuorumCanBeElectedAtOnce) {
   for (uint64_t id : {2, 3}) cluster.node(id).now += milliseconds(1);
   cluster.step(1, Received{ReplicaId(2), vote_request(VoteKind::Pre, 3, at(2, 2))});
   ASSERT_FALSE(cluster.network().empty());
-  EXPECT_EQ(std::get<VoteReply>(cluster.network().back().message).granted, Answer::Yes) << "the former leader holds nobody up";
+  EXPECT_EQ(std::get<VoteReply>(cluster.network().back().message).granted, Answer::Yes) << "the former leader blocks no one";
   cluster.clear_network();
   cluster.advance(1, cluster.core(1).next_deadline() - cluster.node(1).now);
   cluster.quiesce();

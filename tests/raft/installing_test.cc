@@ -129,7 +129,7 @@ TEST(RetentionTest, FLT_O07_ALeaderThatIsDeposedKeepsWhatItHasSaidToBeNeeded) {
   solo.timeout();
   solo.now += std::chrono::seconds(1);
   solo.step(Tick{});
-  ASSERT_EQ(solo.role(), Role::Follower) << "nobody answers";
+  ASSERT_EQ(solo.role(), Role::Follower) << "no peer answers";
   EXPECT_FALSE(solo.effects.compact);
   EXPECT_EQ(solo.core().base(), Index(2));
 }
@@ -146,7 +146,7 @@ TEST(HoldingBackTest, ALeaderHoldsBackWhileAVoterThatAnswersIsFartherBehindThanT
   solo.accept(2, 8);
   EXPECT_TRUE(solo.core().holds_back());
   solo.heartbeat_interval();
-  EXPECT_TRUE(solo.only<Heartbeat>(2).hold_back) << "everybody is told";
+  EXPECT_TRUE(solo.only<Heartbeat>(2).hold_back) << "all are told";
   solo.propose("small");
   EXPECT_EQ(solo.last(), Index(9)) << "the core takes what comes; its host closes the door";
   solo.accept(3, 8);
@@ -242,7 +242,7 @@ TEST(BehindTest, ANewConnectionIsProbedAgainAtOurBase) {
   solo.step(PeerUp{ReplicaId(3), BootCounter(2)});
   const auto probe = solo.only<AppendRequest>(3);
   EXPECT_EQ(probe.previous, at(5, 1));
-  EXPECT_TRUE(solo.effects.behind.empty()) << "it may have got a state from somebody else";
+  EXPECT_TRUE(solo.effects.behind.empty()) << "it may have got a state from another peer";
   solo.streams[3] = probe.stream;
   solo.conflict(5, at(1, 1));
   EXPECT_EQ(solo.effects.behind, solo.three());
@@ -382,7 +382,7 @@ TEST(InstalledTest, REG_R18_WhateverItsRoleAReplicaInstallsButALeaderNeedsNothin
     solo.step(state(1, at(100, 1)));
     EXPECT_EQ(solo.last(), Index(100));
     EXPECT_EQ(solo.role(), Role::Follower);
-    EXPECT_EQ(solo.term(), term) << "its promise to vote for nobody else stays";
+    EXPECT_EQ(solo.term(), term) << "its promise to vote for no other stays";
   }
   LeadingSolo leader(Options{});
   EXPECT_THROW(leader.step(state(1, at(100, 1))), CheckFailure);

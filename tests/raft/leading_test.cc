@@ -105,7 +105,7 @@ TEST(LeaderTest, WithADelayTheNextAppendCarriesTheNewsAndOnlyWhoWaitsIsToldAtOnc
   solo.step(TellCommit{ReplicaId(2)});
   EXPECT_EQ(solo.only<Heartbeat>(2).commit, Index(3));
   EXPECT_TRUE(solo.sent<Heartbeat>(3).empty());
-  EXPECT_EQ(solo.core().next_deadline(), solo.now + milliseconds(1)) << "the other one is told then";
+  EXPECT_EQ(solo.core().next_deadline(), solo.now + milliseconds(1)) << "the other one is informed then";
   solo.now += milliseconds(1);
   solo.step(Tick{});
   EXPECT_TRUE(solo.sent<Heartbeat>(2).empty()) << "it knows";

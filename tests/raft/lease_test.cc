@@ -49,7 +49,7 @@ TEST_F(LeaseTest, RestsOnTheSendingOfARoundThatAQuorumAnswered) {
   const uint64_t round = round_sent(2);
   solo.now += milliseconds(100);
   solo.step(Tick{});
-  EXPECT_EQ(solo.core().lease()->since, first) << "nobody has answered yet";
+  EXPECT_EQ(solo.core().lease()->since, first) << "no peer has answered yet";
   answer(2, round);
   ASSERT_TRUE(solo.core().lease());
   EXPECT_EQ(solo.core().lease()->since, sent) << "when the answer came in says nothing";

@@ -96,7 +96,7 @@ TEST(MembershipTest, FLT_P18_ADataDirectoryBelongsToOneMember) {
   EXPECT_TRUE(std::holds_alternative<Configuration>(next_configuration(three, std::vector{replace(1, copy)})));
   EXPECT_EQ(owner_of(three, member(2).store)->id, ReplicaId(2));
   EXPECT_EQ(owner_of(three, member(4).store), nullptr);
-  EXPECT_EQ(owner_of({.voters = {{ReplicaId(1), StoreId(), ""}}}, StoreId()), nullptr) << "no store is nobody's";
+  EXPECT_EQ(owner_of({.voters = {{ReplicaId(1), StoreId(), ""}}}, StoreId()), nullptr) << "no store has no owner";
 }
 
 // ---- in the core
@@ -246,7 +246,7 @@ TEST(MembershipTest, REG_R42_TheQuorumGrowsOnlyByWhoAnswersAndHasCaughtUp) {
   cluster.isolate(2);
   cluster.change(1, {add(2)});
   cluster.quiesce();
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "a learner blocks nobody";
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "a learner blocks no one";
   cluster.change(1, {promote(2)});
   EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LearnerLags);
   cluster.heal();
@@ -282,7 +282,7 @@ TEST(MembershipTest, REG_R45_ATransferKeepsTheChangeAndTheNewLeaderLeavesTheJoin
   cluster.quiesce();
   EXPECT_EQ(cluster.leader(), 2u);
   settle(cluster);
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "told from the log, by whoever asked";
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "known from the log, whoever asked";
   EXPECT_EQ(cluster.node(1).changes.back().configuration, cluster.core(2).status().configuration_index);
   EXPECT_TRUE(cluster.core(2).status().configuration.outgoing.empty());
 }
@@ -387,7 +387,7 @@ TEST(MembershipTest, REG_R33_AChangeThatTheNextLeaderFindsIsFinishedBeforeAnothe
   settle(cluster);
   cluster.heal();
   settle(cluster);
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "told from the log";
+  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "known from the log";
   EXPECT_EQ(voters(cluster, 2), 3u);
   cluster.change(2, {demote(3)});
   settle(cluster);
@@ -450,7 +450,7 @@ TEST(MembershipTest, REG_R47_AWipedDiskUnderTheOldIdComesBackAsALearnerWithoutTr
   cluster.change(leader, {replace(3, member(3, 1))});
   settle(cluster);
   EXPECT_EQ(cluster.node(leader).changes.back().kind, Kind::Committed);
-  EXPECT_EQ(cluster.core(3).commit(), cluster.core(leader).commit()) << "nobody proposed anything";
+  EXPECT_EQ(cluster.core(3).commit(), cluster.core(leader).commit()) << "nothing was proposed";
   cluster.change(leader, {promote(3)});
   settle(cluster);
   EXPECT_EQ(voters(cluster, 3), 3u);

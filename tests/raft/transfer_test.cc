@@ -195,7 +195,7 @@ TEST_F(OwnDiskTest, FLT_P11_ALeaderWhoseDiskNeverAnswersStepsDownIfNobodyTakesOv
     cluster.quiesce();
   }
   EXPECT_FALSE(asked.empty());
-  EXPECT_TRUE(cluster.node(1).transfers.empty()) << "nobody asked";
+  EXPECT_TRUE(cluster.node(1).transfers.empty()) << "no one asked";
   EXPECT_EQ(cluster.core(1).leadership().role, Role::Follower);
   cluster.run(milliseconds(1500));
   EXPECT_TRUE(cluster.leader() == 2 || cluster.leader() == 3);

@@ -207,7 +207,7 @@ TEST_F(EventStreamTest, AFullStreamGivesWhatItHoldsAndThenSaysSo) {
   for (int i = 1; i <= 3; ++i) EXPECT_EQ(next().value(), i);
   EXPECT_THAT(next().status(), Is(Reason::LimitExceeded));
   observer(6);
-  EXPECT_THAT(next().status(), Is(Reason::LimitExceeded)) << "nothing is told after a gap";
+  EXPECT_THAT(next().status(), Is(Reason::LimitExceeded)) << "nothing is delivered after a gap";
 }
 
 TEST_F(EventStreamTest, WhoWaitsWhenTheStreamGoesIsTold) {

@@ -92,7 +92,7 @@ TEST_F(CallDoorTest, ATimeWithoutALeaderSaysNothingOfThePaceAfterIt) {
 TEST_F(CallDoorTest, ThePaceIsThatOfLateAndOfTimesWhenCallsWaited) {
   run(1s, 2'000, 100);
   run(10s, 100, 1);
-  EXPECT_EQ(door.per_call(), 100us) << "nobody waited: so few answers were all that was asked for";
+  EXPECT_EQ(door.per_call(), 100us) << "no call waited: so few answers were all that was requested";
   run(2s, 2'000, 10);
   EXPECT_EQ(door.per_call(), 1ms);
 }

@@ -126,7 +126,7 @@ TEST_F(CoordinationTest, REG_F52_PartiesPassADoubleBarrierTogetherAgainAndAgain)
         ASSERT_THAT(place.status(), IsOk());
         ++inside;
         ASSERT_THAT(barrier.leave(*place), IsOk());
-        EXPECT_GE(inside.load(), 3 * cycle) << "nobody leaves before all have entered";
+        EXPECT_GE(inside.load(), 3 * cycle) << "no one leaves before all have entered";
       }
     });
   }

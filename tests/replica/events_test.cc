@@ -87,7 +87,7 @@ TEST_F(EventsTest, WhatCodeOfTheHostThrewIsAnEventButNotWhatOnEventItselfThrows)
   const std::vector<std::string> warnings = cluster_[1].health().warnings;
   EXPECT_THAT(warnings, Contains(HasSubstr("on_event threw: no disk for logs")));
   cluster_.close(1);
-  EXPECT_LE(heard, 2 * events + 10) << "what on_event throws is told to on_error alone";
+  EXPECT_LE(heard, 2 * events + 10) << "what on_event throws is reported to on_error only";
 }
 
 TEST(EventFeedTest, ASlowCallbackLosesEventsAndIsToldHowMany) {

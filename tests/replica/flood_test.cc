@@ -78,7 +78,7 @@ TEST(FloodTest, FLT_O01_WhoFindsTheHouseFullIsAnsweredWhereHeCalls) {
 
   still.let_go();
   house.wait();
-  EXPECT_EQ(house.failed, 0u) << "whoever was let in is served";
+  EXPECT_EQ(house.failed, 0u) << "every admitted call is served";
   EXPECT_THAT(cluster[1].put("key", "v").status(), IsOk()) << "and leaves his place to others";
 }
 

@@ -46,7 +46,7 @@ TEST(PrometheusTest, APageIsWellFormedWithAndWithoutLabels) {
       if (first == "#") {
         if (second == "TYPE") {
           EXPECT_TRUE(third.starts_with("coordkit_")) << line;
-          EXPECT_TRUE(families.insert(third).second) << line << ": told twice";
+          EXPECT_TRUE(families.insert(third).second) << line << ": appears twice";
           family = third;
         }
         continue;

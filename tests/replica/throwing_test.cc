@@ -113,7 +113,7 @@ TEST_F(ThrowingTest, FLT_A13_AnAsyncCallbackThatThrowsLeavesTheEngineRunning) {
   me.acquire_async("", {}, [](absl::StatusOr<Grant>) { throw std::runtime_error("after a refusal"); });
   EXPECT_EQ(errors_.first(4).size(), 4u);
   expect_it_lives();
-  EXPECT_THAT(me.acquire("billing", {.timeout = kPatience}).status(), IsOk()) << "the grant that nobody took was given back";
+  EXPECT_THAT(me.acquire("billing", {.timeout = kPatience}).status(), IsOk()) << "the grant without a taker was released";
 }
 
 TEST_F(ThrowingTest, FLT_A13_AChangeOfMembersWhoseCallbackThrowsIsDone) {

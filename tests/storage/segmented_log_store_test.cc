@@ -91,7 +91,7 @@ TEST(SegmentedLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnAfterCompactionOrRe
   ASSERT_EQ(store.space(), LogSpace::Full);
   EXPECT_EQ(probe.written(), WriteNumber(index - 1));
   EXPECT_TRUE(probe.failures().empty()) << "no space is not a failure";
-  EXPECT_TRUE(probe.wait_space(LogSpace::Full)) << "the sink is told";
+  EXPECT_TRUE(probe.wait_space(LogSpace::Full)) << "the sink is notified";
   disk.with([](RecordingFs& fs) { fs.limit_space(10 << 20); });
   EXPECT_TRUE(probe.wait_written(WriteNumber(index)));
   EXPECT_TRUE(probe.wait_space(LogSpace::Ample));

@@ -121,7 +121,7 @@ TEST(FakeSessionTest, AfterAPauseTheCodeUnderTestRunsFirstAndStillKnows) {
   service.pause(1500ms);
   EXPECT_FALSE(grant.valid());
   EXPECT_TRUE(service.has("billing")) << "the cluster went on";
-  EXPECT_EQ(session.phase(), SessionPhase::Valid) << "nobody here has noticed yet";
+  EXPECT_EQ(session.phase(), SessionPhase::Valid) << "not noticed here yet";
   service.advance(0s);
   EXPECT_EQ(session.phase(), SessionPhase::Lost);
 }
@@ -232,7 +232,7 @@ TEST(FakeSessionTest, ASessionThatNobodyResumesExpiresAndTheNextInLineHasItsLock
   service.take("billing");
   service.take("archive");
   service.restart();
-  EXPECT_TRUE(service.has("archive")) << "somebody else did not restart";
+  EXPECT_TRUE(service.has("archive")) << "the other client did not restart";
   EXPECT_FALSE(service.has("billing"));
   service.advance(3s);
   EXPECT_TRUE(service.has("billing"));
@@ -293,7 +293,7 @@ TEST(FakeSessionTest, S57_AKilledSessionIsLostAndItsLockFree) {
   service.advance(1ms);
   EXPECT_EQ(session.phase(), SessionPhase::Lost);
   EXPECT_FALSE(grant.valid());
-  EXPECT_TRUE(service.has("billing")) << "its holder was told, and let go";
+  EXPECT_TRUE(service.has("billing")) << "its holder was notified, and released it";
 }
 
 TEST(FakeSessionTest, EveryPrimitiveOfASessionWorks) {

@@ -64,7 +64,7 @@ TEST(JudgeProofsTest, WhoKnowsTheClustersIdBelongs) {
   EXPECT_TRUE(judge_proofs(shown(ClusterId(7), ""), Prover::Dialer, ClusterId(7), "").belongs);
   for (const Shown& judged : {judge_proofs(shown(ClusterId(), ""), Prover::Dialer, ClusterId(7), ""),
                               judge_proofs(shown(ClusterId(7), ""), Prover::Dialer, ClusterId(), "")}) {
-    EXPECT_EQ(judged.wrong, CloseReason::None) << "blank: nothing is claimed, or nobody can judge";
+    EXPECT_EQ(judged.wrong, CloseReason::None) << "blank: nothing is claimed, or it cannot be judged";
     EXPECT_FALSE(judged.belongs);
   }
 }

@@ -190,7 +190,7 @@ TEST_F(TcpTransportTest, FLT_N12_SwappedAddressesAreNoticedByBothEnds) {
   EXPECT_TRUE(wait_closed(CloseReason::WrongReceiver));
   EXPECT_FALSE(third.settled());
   EXPECT_EQ(third.goodbye(), CloseReason::WrongReceiver);
-  EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "")) << "its operator is told";
+  EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "")) << "its operator is informed";
   EXPECT_FALSE(sink_.is_up(ReplicaId(2)) || sink_.is_up(ReplicaId(3)));
 }
 
