@@ -55,7 +55,7 @@ EngineStatus EngineImpl::status() const {
   } else if ((status.catch_up = catch_up())) {
     status.state = ReplicaState::CatchingUp;
     status.reason = what_is_left(*status.catch_up);
-  } else if (proposals_.road(consensus_, router) != Proposals::Road::Open) {
+  } else if (proposals_.route(consensus_, router) != Proposals::Route::Open) {
     status.state = ReplicaState::Starting;
     status.reason = why_starting(status.missing);
   } else {
@@ -101,7 +101,7 @@ std::optional<CatchUp> EngineImpl::catch_up() const {
   left.entries = left.committed - std::min(applied(), left.committed);
   const std::optional<LaggingTime> fresh_at = core()->fresh_at();
   const bool old = fresh_at ? clock_.last()->lagging - *fresh_at > kTimeouts * options_.raft.election_timeout
-                            : proposals_.road(consensus_, state_.router()) != Proposals::Road::Open && left.entries > 0;
+                            : proposals_.route(consensus_, state_.router()) != Proposals::Route::Open && left.entries > 0;
   const std::optional<StateOffer> offer = states_.offer();
   if (!old && !offer) return std::nullopt;
   if (offer) {

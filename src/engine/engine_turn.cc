@@ -279,9 +279,9 @@ LaggingTime EngineImpl::next_deadline() const {
   if (condition_.halted()) return LaggingTime::max();
   if (state_.more_to_apply()) return LaggingTime::min();
   const bool led = consensus_.knows_leader();
-  const Proposals::Road road = proposals_.road(consensus_, state_.router());
+  const Proposals::Route route = proposals_.route(consensus_, state_.router());
   const LaggingTime calls =
-      std::min({proposals_.calls().next_deadline(road), reads_.next_deadline(led), member_calls_.next_deadline(led)});
+      std::min({proposals_.calls().next_deadline(route), reads_.next_deadline(led), member_calls_.next_deadline(led)});
   if (!core()) {
     const bool any = (proposals_.load() + reads_.load()).requests > 0;
     return any ? std::min(calls, founding_.next_deadline()) : calls;

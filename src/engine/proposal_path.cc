@@ -4,9 +4,9 @@
 
 namespace coordkit::engine {
 
-Proposals::Road ProposalPath::road(const Consensus& consensus, const Router& applied) const {
-  if (!consensus.knows_leader()) return Proposals::Road::NoLeader;
-  return applied.origins().registered(origin()) ? Proposals::Road::Open : Proposals::Road::Unregistered;
+Proposals::Route ProposalPath::route(const Consensus& consensus, const Router& applied) const {
+  if (!consensus.knows_leader()) return Proposals::Route::NoLeader;
+  return applied.origins().registered(origin()) ? Proposals::Route::Open : Proposals::Route::Unregistered;
 }
 
 void ProposalPath::propose(const Router& applied, Turn& turn) {

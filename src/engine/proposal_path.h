@@ -19,7 +19,7 @@ class ProposalPath {
   const Origin& origin() const { return calls_.origin(); }
   Load load() const { return {calls_.size(), calls_.bytes()}; }
 
-  Proposals::Road road(const Consensus& consensus, const Router& applied) const;
+  Proposals::Route route(const Consensus& consensus, const Router& applied) const;
   void propose(const Router& applied, Turn& turn);
   void settled(const raft::ProposalFate& fate, LaggingTime now);
   void leadership_changed();

@@ -298,10 +298,10 @@ std::vector<Ticket> Proposals::tickets() const {
   return all;
 }
 
-LaggingTime Proposals::next_deadline(Road road) const {
+LaggingTime Proposals::next_deadline(Route route) const {
   const LaggingTime next = deadlines_.next();
-  if (road == Road::NoLeader) return next;
-  if (road == Road::Unregistered) return std::min(next, register_at_);
+  if (route == Route::NoLeader) return next;
+  if (route == Route::Unregistered) return std::min(next, register_at_);
   for (const Line* from : {&waiting_reserved_, &waiting_}) {
     if (from->waiting > 0 && room(*from)) return kNow;
   }

@@ -68,8 +68,8 @@ class Proposals {
   // The end: everything completes with this reason.
   void fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
-  enum class Road : uint8_t { NoLeader, Unregistered, Open };  // how far a call can get at the moment
-  LaggingTime next_deadline(Road road) const;
+  enum class Route : uint8_t { NoLeader, Unregistered, Open };  // how far a call can get at the moment
+  LaggingTime next_deadline(Route route) const;
   size_t size() const { return calls_.size(); }
   size_t bytes() const { return bytes_; }  // of commands and guards
   const Origin& origin() const { return origin_; }

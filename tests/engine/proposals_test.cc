@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Stage = ApplyOutput::Stage;
-using Road = Proposals::Road;
+using Route = Proposals::Route;
 
 constexpr Origin kOrigin{ReplicaId(1), StoreId(11), BootCounter(3)};
 constexpr LaggingTime at(Duration since) { return LaggingTime(since); }
@@ -70,7 +70,7 @@ TEST_F(ProposalsTest, S42_TheRegistrationComesFirstAndAlone) {
   EXPECT_FALSE(out[0].sequence);
   EXPECT_EQ(std::get<RegisterOrigin>(*decode_command(out[0].payload.view())).origin, kOrigin);
   EXPECT_TRUE(handed(1ms, false).empty());
-  EXPECT_EQ(proposals.next_deadline(Road::Unregistered), at(options.raft.election_timeout));
+  EXPECT_EQ(proposals.next_deadline(Route::Unregistered), at(options.raft.election_timeout));
   EXPECT_EQ(handed(options.raft.election_timeout, false).size(), 1u);
   EXPECT_EQ(words(options.raft.election_timeout), (Words{"1:c1"}));
 }
@@ -100,7 +100,7 @@ TEST_F(ProposalsTest, S43_ACallThatOvertookIsHandedOverAgainAtOnce) {
   proposals.postpone(Sequence(2), LaggingTime::max());
   proposals.overtook({kOrigin, Sequence(2)});
   proposals.overtook({Origin{ReplicaId(2), StoreId(1), BootCounter(1)}, Sequence(1)});
-  EXPECT_EQ(proposals.next_deadline(Road::Open), LaggingTime::min());
+  EXPECT_EQ(proposals.next_deadline(Route::Open), LaggingTime::min());
   EXPECT_EQ(words(1ms), (Words{"2:c2"}));
   answer(2);
   proposals.overtook({kOrigin, Sequence(2)});
@@ -172,11 +172,11 @@ TEST_F(ProposalsTest, S43_TheWindowHoldsBackWhatWouldExceedIt) {
   for (uint64_t ticket = 1; ticket <= 10; ++ticket) submit(ticket);
   EXPECT_EQ(words(0ms).size(), 8u);
   EXPECT_EQ(words(1ms), Words{});
-  EXPECT_NE(proposals.next_deadline(Road::Open), LaggingTime::min());
+  EXPECT_NE(proposals.next_deadline(Route::Open), LaggingTime::min());
   answer(2);  // in the middle: the window counts from the lowest unanswered
   EXPECT_EQ(words(2ms), Words{});
   answer(1);
-  EXPECT_EQ(proposals.next_deadline(Road::Open), LaggingTime::min());
+  EXPECT_EQ(proposals.next_deadline(Route::Open), LaggingTime::min());
   EXPECT_EQ(words(3ms), (Words{"9:c9", "10:c10"}));
   EXPECT_EQ(lowest, 3u);
 }
@@ -185,7 +185,7 @@ TEST_F(ProposalsTest, S43_ReleasesHaveAQuarterOfTheWindowToThemselves) {
   for (uint64_t ticket = 1; ticket <= 10; ++ticket) submit(ticket);
   words(0ms);
   for (uint64_t ticket = 20; ticket <= 29; ++ticket) submit(ticket, 10s, Urgency::Reserved);
-  EXPECT_EQ(proposals.next_deadline(Road::Open), LaggingTime::min());
+  EXPECT_EQ(proposals.next_deadline(Route::Open), LaggingTime::min());
   EXPECT_EQ(words(1ms), (Words{"9:c20", "10:c21", "11:c22"}));
   for (uint64_t sequence = 1; sequence <= 11; ++sequence) answer(sequence);
   EXPECT_EQ(words(2ms), (Words{"12:c23", "13:c24", "14:c25", "15:c26", "16:c27", "17:c28", "18:c29", "19:c9"}));
@@ -200,9 +200,9 @@ TEST_F(ProposalsTest, S43_CallsAreHeldBackWhileTooManyBytesOfAnswersAreKept) {
   submit(4);
   submit(5, 10s, Urgency::Reserved);
   EXPECT_EQ(words(1ms), (Words{"4:c5"}));
-  EXPECT_NE(proposals.next_deadline(Road::Open), LaggingTime::min());
+  EXPECT_NE(proposals.next_deadline(Route::Open), LaggingTime::min());
   answer(1);  // from here on the answers to 1 and 2 are not kept
-  EXPECT_EQ(proposals.next_deadline(Road::Open), LaggingTime::min());
+  EXPECT_EQ(proposals.next_deadline(Route::Open), LaggingTime::min());
   EXPECT_EQ(words(2ms), (Words{"5:c4"}));
   EXPECT_EQ(lowest, 3u);
 }
@@ -293,7 +293,7 @@ TEST_F(ProposalsTest, FLT_O01_OfCallsWhoseTimeIsOverATurnEndsNoMoreThanItsShare)
   for (const bool more : {true, true, false}) {
     EXPECT_EQ(proposals.expire(at(5ms), completions), more);
     EXPECT_EQ(ended().size(), more ? kExpiredOfATurn : 1);
-    EXPECT_EQ(proposals.next_deadline(Road::NoLeader), more ? at(5ms) : LaggingTime::max()) << "the next turn comes at once";
+    EXPECT_EQ(proposals.next_deadline(Route::NoLeader), more ? at(5ms) : LaggingTime::max()) << "the next turn comes at once";
   }
 }
 
@@ -303,8 +303,8 @@ TEST_F(ProposalsTest, S41_AChangeOfLeadershipHandsEverythingUnansweredOverAgainU
   answer(2);
   proposals.postpone(Sequence(1), LaggingTime::max());  // appended by the leader at that time
   proposals.leadership_changed();
-  EXPECT_EQ(proposals.next_deadline(Road::Open), LaggingTime::min());
-  EXPECT_EQ(proposals.next_deadline(Road::NoLeader), at(10s));
+  EXPECT_EQ(proposals.next_deadline(Route::Open), LaggingTime::min());
+  EXPECT_EQ(proposals.next_deadline(Route::NoLeader), at(10s));
   EXPECT_EQ(words(1ms), (Words{"1:c1", "3:c3"}));
 }
 
@@ -312,7 +312,7 @@ TEST_F(ProposalsTest, WhatIsNotAnsweredIsHandedOverAgainAfterAWhile) {
   submit(1);
   words(0ms);
   const Duration again = options.raft.election_timeout;
-  EXPECT_EQ(proposals.next_deadline(Road::Open), at(again));
+  EXPECT_EQ(proposals.next_deadline(Route::Open), at(again));
   EXPECT_EQ(words(again - 1ns), Words{});
   EXPECT_EQ(words(again), (Words{"1:c1"}));
 }
@@ -377,7 +377,7 @@ TEST_F(ProposalsTest, REG_R75_CallsThatTimedOutWithoutALeaderLeaveNothingBehind)
   }
   EXPECT_EQ(ended().size(), 10'000u);
   EXPECT_EQ(proposals.size(), 0u);
-  EXPECT_EQ(proposals.next_deadline(Road::Open), LaggingTime::max());  // no call is in line either
+  EXPECT_EQ(proposals.next_deadline(Route::Open), LaggingTime::max());  // no call is in line either
   EXPECT_EQ(words(2ms), Words{});
 }
 
