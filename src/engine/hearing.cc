@@ -42,9 +42,9 @@ struct SayingOf {
 
 bool may_say(const Speaker& speaker, const Message& message) {
   if (!speaker.belongs) return false;
-  const bool member = speaker.standing == Standing::Member;
-  const bool acquaintance = speaker.standing == Standing::Acquaintance;
-  const bool impostor = speaker.standing == Standing::Impostor;
+  const bool member = speaker.capacity == Capacity::Member;
+  const bool acquaintance = speaker.capacity == Capacity::Acquaintance;
+  const bool impostor = speaker.capacity == Capacity::Impostor;
   switch (std::visit(SayingOf{}, message)) {
     case Saying::Invitation: return false;
     case Saying::Candidacy:

@@ -25,10 +25,10 @@ namespace coordkit::engine {
 //   Acquaintance  it belongs, but is not named: a member by entries that we do not have yet, or a removed one
 //   Impostor      a directory other than the named one: a wiped, copied or replaced disk; or our configuration is old
 //   Stranger      any other: not connected, or not proven to belong to the cluster
-enum class Standing : uint8_t { Stranger, Newcomer, Acquaintance, Impostor, Member };
+enum class Capacity : uint8_t { Stranger, Newcomer, Acquaintance, Impostor, Member };
 
 struct Speaker {
-  Standing standing = Standing::Stranger;
+  Capacity capacity = Capacity::Stranger;
   bool belongs = false;  // has proved that it belongs to the cluster. I: true for members and acquaintances
   bool leads = false;    // we follow it
   bool leaving = false;  // the applied configuration still names this directory

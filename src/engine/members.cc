@@ -10,33 +10,33 @@ std::vector<Hello> Members::follow(const raft::Configuration& configuration, Clu
   cluster_ = cluster;
   std::vector<Hello> admitted;
   for (auto& [id, peer] : peers_) {
-    const Standing before = peer.standing;
-    peer.standing = judge(peer.hello);
-    if (peer.standing == Standing::Member && before != Standing::Member) admitted.push_back(peer.hello);
+    const Capacity before = peer.capacity;
+    peer.capacity = judge(peer.hello);
+    if (peer.capacity == Capacity::Member && before != Capacity::Member) admitted.push_back(peer.hello);
   }
   return admitted;
 }
 
 bool Members::belongs(const Hello& hello) const { return hello.cluster && hello.cluster == cluster_; }
 
-Standing Members::judge(const Hello& hello) const {
+Capacity Members::judge(const Hello& hello) const {
   const raft::Member* named = raft::member_of(configuration_, hello.from);
-  if (named && named->store != hello.store) return Standing::Impostor;
-  if (!belongs(hello)) return named ? Standing::Newcomer : Standing::Stranger;
-  return named ? Standing::Member : Standing::Acquaintance;
+  if (named && named->store != hello.store) return Capacity::Impostor;
+  if (!belongs(hello)) return named ? Capacity::Newcomer : Capacity::Stranger;
+  return named ? Capacity::Member : Capacity::Acquaintance;
 }
 
-Standing Members::standing(ReplicaId peer) const {
+Capacity Members::capacity(ReplicaId peer) const {
   const auto found = peers_.find(peer);
-  return found == peers_.end() ? Standing::Stranger : found->second.standing;
+  return found == peers_.end() ? Capacity::Stranger : found->second.capacity;
 }
 
 bool Members::hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) const {
   const auto found = peers_.find(from);
   if (found == peers_.end()) return false;
-  const auto& [hello, standing] = found->second;
+  const auto& [hello, capacity] = found->second;
   const raft::Member* known = raft::member_of(applied, from);
-  return may_say({.standing = standing,
+  return may_say({.capacity = capacity,
                   .belongs = belongs(hello),
                   .leads = from == leader,
                   .leaving = known && known->store == hello.store},
@@ -51,7 +51,7 @@ const Hello* Members::hello_of(ReplicaId peer) const {
 std::vector<ReplicaId> Members::uninitiated() const {
   std::vector<ReplicaId> found;
   for (const auto& [id, peer] : peers_) {
-    if (peer.standing == Standing::Newcomer && !peer.hello.cluster) found.push_back(id);
+    if (peer.capacity == Capacity::Newcomer && !peer.hello.cluster) found.push_back(id);
   }
   return found;
 }
@@ -64,10 +64,10 @@ std::vector<ReplicaId> Members::below(uint64_t feature_level) const {
   return found;
 }
 
-std::vector<ReplicaId> Members::of(Standing standing) const {
+std::vector<ReplicaId> Members::of(Capacity capacity) const {
   std::vector<ReplicaId> found;
   for (const auto& [id, peer] : peers_) {
-    if (peer.standing == standing) found.push_back(id);
+    if (peer.capacity == capacity) found.push_back(id);
   }
   return found;
 }

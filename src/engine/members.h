@@ -23,24 +23,24 @@ class Members {
   // Another one is in force. Returns the peers that become members by it.
   std::vector<Hello> follow(const raft::Configuration& configuration, ClusterId cluster);
 
-  Standing standing(ReplicaId peer) const;
+  Capacity capacity(ReplicaId peer) const;
   // `leader`: the one that we follow; `applied`: the configuration that is committed, as far as it is known here.
   bool hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) const;
   const Hello* hello_of(ReplicaId peer) const;
 
   // Named members that are blank: they lack the genesis.
   std::vector<ReplicaId> uninitiated() const;
-  std::vector<ReplicaId> of(Standing standing) const;
+  std::vector<ReplicaId> of(Capacity capacity) const;
   // Those whose build supports less.
   std::vector<ReplicaId> below(uint64_t feature_level) const;
 
  private:
   struct Connected {
     Hello hello;
-    Standing standing = Standing::Stranger;
+    Capacity capacity = Capacity::Stranger;
   };
   bool belongs(const Hello& hello) const;
-  Standing judge(const Hello& hello) const;
+  Capacity judge(const Hello& hello) const;
 
   raft::Configuration configuration_;
   ClusterId cluster_;

@@ -49,7 +49,7 @@ bool PeerSet::hears(ReplicaId from, const Message& message, ReplicaId leader, co
 }
 
 const Hello* PeerSet::member(ReplicaId peer) const {
-  return members_.standing(peer) == Standing::Member ? members_.hello_of(peer) : nullptr;
+  return members_.capacity(peer) == Capacity::Member ? members_.hello_of(peer) : nullptr;
 }
 
 void PeerSet::receive(ReplicaId from, const SteppedAside& message) {
@@ -116,7 +116,7 @@ void PeerSet::inform(const Router& router, Turn& turn) {
     turn.effects.sends.push_back({peer, GenesisOffer{*router.genesis(), invited}});
   }
   if (!consensus.leads()) return;
-  for (const ReplicaId peer : members_.of(Standing::Acquaintance)) {
+  for (const ReplicaId peer : members_.of(Capacity::Acquaintance)) {
     if (raft::member_of(router.configuration(), peer)) continue;  // not decided yet
     turn.effects.sends.push_back({peer, raft::Removed{consensus.term(), router.configuration_at()}});
   }
@@ -124,7 +124,7 @@ void PeerSet::inform(const Router& router, Turn& turn) {
 
 LaggingTime PeerSet::next_deadline(const Consensus& consensus, const Router& router) const {
   const bool mine = consensus.leads() || !consensus.leader();
-  const bool any = !members_.uninitiated().empty() || (consensus.leads() && !members_.of(Standing::Acquaintance).empty());
+  const bool any = !members_.uninitiated().empty() || (consensus.leads() && !members_.of(Capacity::Acquaintance).empty());
   return mine && any && router.genesis() ? inform_again_ : LaggingTime::max();
 }
 
@@ -151,12 +151,12 @@ std::vector<MissingMember> PeerSet::missing(const raft::Core* core, LaggingTime 
 void PeerSet::warnings(const std::vector<MissingMember>& missing, std::vector<std::string>& out) const {
   out = attendance_.explanations();
   for (const MissingMember& member : missing) {
-    if (attendance_.explained(member.id) || members_.standing(member.id) == Standing::Impostor) continue;
+    if (attendance_.explained(member.id) || members_.capacity(member.id) == Capacity::Impostor) continue;
     if (member.silence >= patience()) out.push_back(roll_call({member}));
   }
   for (const auto& [peer, disagreement] : disagreements_) out.push_back(disagreement);
   for (std::string& slow : round_trips_.warnings()) out.push_back(std::move(slow));
-  for (const ReplicaId peer : members_.of(Standing::Impostor)) {
+  for (const ReplicaId peer : members_.of(Capacity::Impostor)) {
     out.push_back("replica " + std::to_string(peer.value()) +
                   " runs with another data directory than the cluster knows: restore that one, or replace the member");
   }

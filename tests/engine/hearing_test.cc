@@ -52,14 +52,14 @@ TEST(HearingTest, FLT_S07_EachMessageIsHeardOfThoseWhoMaySayItAndOfNobodyElse) {
                                  ChangeReply, TransferReply>();
   const auto calls = kinds<Forward, ReadIndexRequest, RenewRequest, ChangeRequest, TransferRequest>();
   const auto append = kinds<raft::AppendRequest>();
-  EXPECT_EQ(heard_of({.standing = Standing::Member, .belongs = true}), everything);
-  EXPECT_EQ(heard_of({.standing = Standing::Acquaintance, .belongs = true}), unknown);
-  EXPECT_EQ(heard_of({.standing = Standing::Acquaintance, .belongs = true, .leads = true}), together({unknown, of_a_leader}));
-  EXPECT_EQ(heard_of({.standing = Standing::Acquaintance, .belongs = true, .leaving = true}), together({unknown, calls}));
-  EXPECT_EQ(heard_of({.standing = Standing::Impostor, .belongs = true}), append);
-  EXPECT_EQ(heard_of({.standing = Standing::Impostor, .belongs = true, .leads = true}), together({append, of_a_leader}));
-  for (const Standing standing : {Standing::Stranger, Standing::Newcomer, Standing::Impostor}) {
-    EXPECT_EQ(heard_of({.standing = standing, .leads = true, .leaving = true}), std::set<size_t>());
+  EXPECT_EQ(heard_of({.capacity = Capacity::Member, .belongs = true}), everything);
+  EXPECT_EQ(heard_of({.capacity = Capacity::Acquaintance, .belongs = true}), unknown);
+  EXPECT_EQ(heard_of({.capacity = Capacity::Acquaintance, .belongs = true, .leads = true}), together({unknown, of_a_leader}));
+  EXPECT_EQ(heard_of({.capacity = Capacity::Acquaintance, .belongs = true, .leaving = true}), together({unknown, calls}));
+  EXPECT_EQ(heard_of({.capacity = Capacity::Impostor, .belongs = true}), append);
+  EXPECT_EQ(heard_of({.capacity = Capacity::Impostor, .belongs = true, .leads = true}), together({append, of_a_leader}));
+  for (const Capacity capacity : {Capacity::Stranger, Capacity::Newcomer, Capacity::Impostor}) {
+    EXPECT_EQ(heard_of({.capacity = capacity, .leads = true, .leaving = true}), std::set<size_t>());
   }
 }
 
@@ -74,21 +74,21 @@ Hello hello(uint64_t id, uint64_t store, uint64_t cluster) {
 TEST(MembersTest, CapacityIsTheDirectoryTheConfigurationAndTheKnowledgeOfTheCluster) {
   Members members;
   const raft::Configuration configuration{.voters = {{ReplicaId(1), StoreId(101), "a"}, {ReplicaId(2), StoreId(102), "b"}}};
-  const auto standing = [&](const Hello& one) {
+  const auto capacity = [&](const Hello& one) {
     members.connected(one);
-    return members.standing(one.from);
+    return members.capacity(one.from);
   };
   members.follow(configuration, ClusterId(7));
-  EXPECT_EQ(standing(hello(2, 102, 7)), Standing::Member);
-  EXPECT_EQ(standing(hello(2, 102, 0)), Standing::Newcomer);
+  EXPECT_EQ(capacity(hello(2, 102, 7)), Capacity::Member);
+  EXPECT_EQ(capacity(hello(2, 102, 0)), Capacity::Newcomer);
   EXPECT_EQ(members.uninitiated(), std::vector<ReplicaId>{ReplicaId(2)});
-  EXPECT_EQ(standing(hello(2, 102, 8)), Standing::Newcomer);
+  EXPECT_EQ(capacity(hello(2, 102, 8)), Capacity::Newcomer);
   EXPECT_TRUE(members.uninitiated().empty()) << "it has a cluster, if another one";
-  EXPECT_EQ(standing(hello(2, 999, 7)), Standing::Impostor);
-  EXPECT_EQ(standing(hello(3, 103, 7)), Standing::Acquaintance);
-  EXPECT_EQ(standing(hello(3, 103, 0)), Standing::Stranger);
-  EXPECT_EQ(standing(hello(3, 103, 8)), Standing::Stranger);
-  EXPECT_EQ(members.standing(ReplicaId(4)), Standing::Stranger);
+  EXPECT_EQ(capacity(hello(2, 999, 7)), Capacity::Impostor);
+  EXPECT_EQ(capacity(hello(3, 103, 7)), Capacity::Acquaintance);
+  EXPECT_EQ(capacity(hello(3, 103, 0)), Capacity::Stranger);
+  EXPECT_EQ(capacity(hello(3, 103, 8)), Capacity::Stranger);
+  EXPECT_EQ(members.capacity(ReplicaId(4)), Capacity::Stranger);
 }
 
 // ---- a cluster at work, and an intruder
