@@ -32,7 +32,7 @@ class Cluster {
   nlohmann::ordered_json run(const LoadOptions& load) {
     const support::Deadline start = support::in(kStartLimit);
     while (!leader()) listen(start, "the three replicas elect a leader");
-    processes_.send(leader(), load);
+    processes_.send(load.where == "follower" ? leader() % kMembers + 1 : leader(), load);
     const auto length = std::chrono::ceil<std::chrono::seconds>(std::chrono::duration<double>(load.warmup_s + load.seconds));
     const support::Deadline answer = support::in(length + kAnswerLimit);
     while (result_.is_null()) listen(answer, "the load ends");

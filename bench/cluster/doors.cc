@@ -55,7 +55,9 @@ class LoopCaller {
   TimePoint started_;
 };
 
-ordered_json one_thread(const LoadOptions& options) {
+}  // namespace
+
+ordered_json run_one_thread(const LoadOptions& options) {
   Loop loop;
   loop.until([&] { return static_cast<bool>(loop.node(1).engine().leadership().leader); });
   Client& client = loop.node(loop.node(1).engine().leadership().leader.value()).client();
@@ -70,6 +72,8 @@ ordered_json one_thread(const LoadOptions& options) {
   client.stop();
   return load.wait();
 }
+
+namespace {
 
 ordered_json with_threads(const LoadOptions& options) {
   LoopbackHub hub;
@@ -88,8 +92,7 @@ ordered_json with_threads(const LoadOptions& options) {
 
 }  // namespace
 
-bool run_doors(const Suite& suite, const PrintLine& print) {
-  const std::vector<size_t> callers = suite.callers.empty() ? std::vector<size_t>{1, 16, 64} : suite.callers;
+bool run_doors(const Suite& suite, const std::vector<size_t>& callers, const PrintLine& print) {
   std::map<std::pair<size_t, std::string>, std::vector<double>> seen;
   bool passed = true;
   LoadOptions options = suite.load;
@@ -101,7 +104,7 @@ bool run_doors(const Suite& suite, const PrintLine& print) {
       for (const bool threads : {false, true}) {
         const std::string door = threads ? "1, its own threads" : "2, one thread";
         ordered_json line = {{"name", "coordkit/doors"}, {"door", door}, {"callers", count}, {"round", round}};
-        const ordered_json result = threads ? with_threads(options) : one_thread(options);
+        const ordered_json result = threads ? with_threads(options) : run_one_thread(options);
         line.update(result);
         print(line);
         passed = passed && result["errors"].get<uint64_t>() == 0;

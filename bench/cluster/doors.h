@@ -9,7 +9,10 @@
 
 namespace coordkit::bench {
 
-// For each number of callers and each door a line per round, and with more than one round the medians. False: errors.
-bool run_doors(const Suite& suite, const PrintLine& print);
+// For each number of callers and each door a line of each round, and with more than one round the medians. False: errors.
+bool run_doors(const Suite& suite, const std::vector<size_t>& callers, const PrintLine& print);
+
+// The first of the two alone, with so many callers.
+nlohmann::ordered_json run_one_thread(const LoadOptions& options);
 
 }  // namespace coordkit::bench

@@ -11,6 +11,7 @@
 #include "bench/cluster/closed_loop.h"
 #include "bench/cluster/kv_load.h"
 #include "bench/cluster/overload.h"
+#include "bench/cluster/renewals_load.h"
 #include "bench/cluster/sticky_load.h"
 #include "bench/cluster/watch_load.h"
 
@@ -177,6 +178,7 @@ void from_json(const nlohmann::json& json, LoadOptions& options) {
 
 nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options) {
   if (options.kind == "sticky") return run_sticky_load(replica, options.callers, options.warmup_s, options.seconds);
+  if (options.kind == "renewals") return run_renewals_load(replica, options);
   if (options.kind == "overload") return run_overload(replica, options);
   if (kind_of(options.kind).suite == "watch") return run_watch_load(replica, options);
   if (kind_of(options.kind).suite == "kv") return run_kv_load(replica, options);

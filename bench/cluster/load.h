@@ -8,10 +8,12 @@
 //   read50    the same with 50 of 100
 //   sticky    every caller is a thread with a lock of its own that its session keeps (sticky_load.h): no commit
 //   put, txn, read, local, watch: of the revisioned store (kv_load.h, watch_load.h)
+//   renewals  of many sessions (renewals_load.h)
 //   overload  far more puts than can be done (overload.h)
 //
-// Where the callers are: "embedded" drives all of them by callbacks of the async calls, on the engine's own thread, like an
-// event-driven service would; "blocking" gives each a thread that uses the blocking calls.
+// Where the callers are: "embedded" drives all of them by callbacks of the async calls, on the engine's own thread, as an
+// event-driven service would; "blocking" gives each a thread that uses the blocking calls; "follower" is embedded in a replica
+// that does not lead. The others are in the leader's process.
 #pragma once
 
 #include <array>
@@ -45,6 +47,7 @@ inline constexpr std::array kKinds = {Kind{.name = "lock", .syncs = 2},
                                       Kind{.name = "txn", .suite = "kv", .syncs = 1},
                                       Kind{.name = "read", .suite = "kv"},
                                       Kind{.name = "local", .suite = "kv"},
+                                      Kind{.name = "renewals", .suite = "renewals"},
                                       Kind{.name = "watch", .suite = "watch", .syncs = 1},
                                       Kind{.name = "overload", .suite = "overload"}};
 const Kind& kind_of(std::string_view name);  // throws std::out_of_range
@@ -52,7 +55,7 @@ std::vector<std::string> kinds_of(std::string_view suite);
 
 struct LoadOptions {
   std::string kind;
-  std::string where;  // embedded, blocking
+  std::string where;  // embedded, blocking, follower
   size_t callers = 1;
   double warmup_s = 1;
   double seconds = 5;

@@ -3,20 +3,23 @@
 //   coordkit-bench lock --callers 1,16,64 --seconds 5 --json
 //   coordkit-bench lock --kind handoff,read90 --callers 2,16,64 --rounds 5
 //   coordkit-bench lock --kind lock --security plain,secret,tls --rounds 5
-//   coordkit-bench kv --etcd /usr/bin/etcd --rounds 3
+//   coordkit-bench lock --beside skeleton --callers 1,16,64,256 --rounds 3
+//   coordkit-bench kv --beside etcd --etcd /usr/bin/etcd --rounds 3
 //   coordkit-bench watch --watchers 10000 --callers 1,16
 //   coordkit-bench grow --seconds 3
 //   coordkit-bench takeover --sessions 10,1000000
 //   coordkit-bench overload --times 10 --seconds 60
 //   coordkit-bench doors --callers 1,64 --rounds 3
 //   coordkit-bench failover --sessions 10,1000000 --kills 5
+//   coordkit-bench table --rounds 3 --csv figures.csv
+//   coordkit-bench plot figures.csv --out plots
 //
 // One JSON object per line on standard output (or a table without --json), progress on standard error: the machine once,
 // then for each measurement of a load a disk probe, the measurement, and a probe again. One with disk_suspect (suite.h)
 // must be discarded. Exit status 1: something failed or saw errors.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -24,29 +27,17 @@
 #include <iostream>
 #include <optional>
 
-#include "bench/cluster/cluster.h"
+#include "bench/cluster/compare.h"
 #include "bench/cluster/doors.h"
-#include "bench/cluster/failover.h"
-#include "bench/cluster/grow.h"
 #include "bench/cluster/measure.h"
-#include "bench/cluster/suite.h"
+#include "bench/cluster/options.h"
 #include "bench/cluster/takeover.h"
+#include "bench/report/plots.h"
 
 namespace coordkit::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Arguments {
-  std::string suite;  // lock, handoff, kv, watch, overload, doors, grow, failover
-  Suite loads{.load = {.where = "embedded"}};
-  GrowOptions grow;
-  FailoverOptions failover;
-  double overload_seconds = 60;
-  std::string data = "out/bench-data";
-  bool json = false;
-  bool allow_memory = false;
-};
 
 class Run {
  public:
@@ -55,13 +46,41 @@ class Run {
   int run(const fs::path& data) {
     print(describe_machine(data));
     const PrintLine print_line = [this](const nlohmann::ordered_json& line) { print(line); };
-    if (arguments_.suite == "grow") return grow(data, print_line);
-    if (arguments_.suite == "failover") return failover(data, print_line);
-    if (arguments_.suite == "doors") return told(run_doors(arguments_.loads, print_line), "a call was refused without cause");
-    return run_suite(data, arguments_.loads, print_line) ? 0 : 1;
+    if (arguments_.command == "grow") return grow(data, print_line);
+    if (arguments_.command == "failover") return failover(data, print_line);
+    if (arguments_.command == "doors") return doors(print_line);
+    if (arguments_.command == "table") return table(data);
+    return suite(data);
   }
 
  private:
+  int suite(const fs::path& data) {
+    Suite loads = arguments_.loads;
+    loads.measured = product_of(arguments_.product);
+    Figures figures;
+    const bool passed = run_suite(data, loads, [&](const nlohmann::ordered_json& line) {
+      add_line(figures, line);
+      print(line);
+    });
+    if (!arguments_.csv.empty()) write_file(arguments_.csv, figures.csv());
+    return passed ? 0 : 1;
+  }
+
+  int table(const fs::path& data) {
+    const std::vector<Row> rows = run_table(data, arguments_.table, [this](const nlohmann::ordered_json& line) {
+      if (arguments_.json) print(line);
+    });
+    if (!arguments_.json) std::cout << text_of(rows);
+    if (arguments_.json) std::ranges::for_each(rows, [this](const Row& row) { print(json_of(row)); });
+    return 0;
+  }
+
+  int doors(const PrintLine& print_line) {
+    const std::vector<size_t> callers =
+        arguments_.product.callers.empty() ? std::vector<size_t>{1, 16, 64} : arguments_.product.callers;
+    return told(run_doors(arguments_.loads, callers, print_line), "a call was refused without cause");
+  }
+
   int grow(const fs::path& data, const PrintLine& print_line) {
     probe(data, "before");
     const bool passed = run_grow(data / "grow", arguments_.grow, print_line);
@@ -131,149 +150,42 @@ int measure(const Arguments& arguments) {
   return code;
 }
 
-void add_place(CLI::App& suite, Arguments& arguments) {
-  suite.add_option("--data", arguments.data, "folder on a real disk")->capture_default_str();
-  suite.add_flag("--json", arguments.json, "one JSON object per line");
-  suite.add_flag("--allow-memory", arguments.allow_memory, "measure even if the folder is in memory");
+int plot(const Arguments& arguments) {
+  const std::vector<Plot> plots = plots_of(read_figures({arguments.figures}));
+  if (plots.empty()) throw std::runtime_error(arguments.figures + " has no load with several numbers of callers");
+  fs::create_directories(arguments.out);
+  for (const Plot& plot : plots) {
+    const fs::path file = fs::path(arguments.out) / plot.file;
+    write_file(file, svg(plot.chart));
+    std::cout << file.string() << std::endl;
+  }
+  return 0;
 }
 
-const CLI::App& add_member(CLI::App& app, MemberOptions& member, const std::string& name, const std::string& what) {
-  CLI::App* role = app.add_subcommand(name, what)->group("");
-  role->add_option("--id", member.id)->required();
-  role->add_option("--data", member.data_dir)->required();
-  role->add_option("--members", member.addresses)->required()->expected(3);
-  role->add_option("--security", member.security);
-  role->add_option("--certificates", member.certificates);
-  role->add_option("--history", member.history);
-  return *role;
-}
-
-void add_security(CLI::App& suite, Suite& loads) {
-  suite.add_option("--security", loads.securities, "between the replicas; with several, each measurement once with each")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"plain", "secret", "tls"}))
-      ->capture_default_str();
-}
-
-CLI::App& add_suite(CLI::App& app, Arguments& arguments, const std::string& name, const std::string& what) {
-  CLI::App* suite = app.add_subcommand(name, what);
-  Suite& loads = arguments.loads;
-  suite->add_option("--callers", loads.callers, "how many, one measurement each")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 65'536))
-      ->default_str("1,16,64; where they want one lock 2,16,64");
-  suite->add_option("--seconds", loads.load.seconds, "length of a measurement")
-      ->check(CLI::Range(0.1, 600.0))
-      ->capture_default_str();
-  suite->add_option("--warmup", loads.load.warmup_s, "seconds of load before it")
-      ->check(CLI::Range(0.0, 600.0))
-      ->capture_default_str();
-  suite->add_option("--rounds", loads.rounds, "measure everything so many times, interleaved, and print medians")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  if (name != "doors") add_security(*suite, loads);
-  suite->add_option("--where", loads.load.where, "embedded: callbacks in the leader's process; blocking: threads there")
-      ->check(CLI::IsMember({"embedded", "blocking"}))
-      ->capture_default_str();
-  add_place(*suite, arguments);
-  return *suite;
-}
-
-void add_overload(CLI::App& app, Arguments& arguments) {
-  CLI::App* overload =
-      app.add_subcommand("overload", "far more puts than can be done, beside sessions (bench/cluster/overload.h)");
-  overload->add_option("--times", arguments.loads.load.times, "what is offered, in sustainable loads")
-      ->check(CLI::Range(0.1, 1000.0))
-      ->capture_default_str();
-  overload->add_option("--seconds", arguments.overload_seconds, "how long it is offered")
-      ->check(CLI::Range(1.0, 3600.0))
-      ->capture_default_str();
-  overload->add_option("--sessions", arguments.loads.load.sessions, "that are kept meanwhile")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  overload->add_option("--timeout", arguments.loads.load.timeout_s, "seconds that a put may take")
-      ->check(CLI::Range(0.01, 3600.0))
-      ->capture_default_str();
-  overload->add_option("--rounds", arguments.loads.rounds, "on a new cluster each")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  add_place(*overload, arguments);
+int takeover(const Arguments& arguments) {
+  for (const uint64_t count : arguments.takeover_sessions) std::cout << run_takeover(count).dump() << std::endl;
+  return 0;
 }
 
 int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   CLI::App app("Measures three coordkit replicas on loopback, durable, with the callers in the leader's process.");
-  app.require_subcommand(1);
   Arguments arguments;
-  std::vector<std::string> kinds = kinds_of("lock");
-  add_suite(app, arguments, "lock", "acquire and release, alone and in contention; the kinds are told in bench/cluster/load.h")
-      .add_option("--kind", kinds, "which loads")
-      ->delimiter(',')
-      ->check(CLI::IsMember(kinds_of("lock")))
-      ->capture_default_str();
-  add_suite(app, arguments, "handoff", "all callers want one lock; a cycle is one hand-off (lock --kind handoff)");
-  std::vector<std::string> kv_kinds = kinds_of("kv");
-  CLI::App& kv = add_suite(app, arguments, "kv", "puts, transactions and reads of keys (bench/cluster/kv_load.h)");
-  kv.add_option("--kind", kv_kinds, "which loads")->delimiter(',')->check(CLI::IsMember(kinds_of("kv")))->capture_default_str();
-  kv.add_option("--etcd", arguments.loads.etcd, "this program, and the same loads on three of it in the same rounds");
-  CLI::App& watch = add_suite(app, arguments, "watch", "puts below one prefix that many watch (bench/cluster/watch_load.h)");
-  watch.add_option("--watchers", arguments.loads.load.watchers, "how many")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  add_overload(app, arguments);
-  add_suite(app, arguments, "doors", "the load lock on three replicas in this process, in memory, at door 2 and at door 1");
-  CLI::App* grow = app.add_subcommand("grow", "lock load on one replica while the cluster grows to 3, to 5 and shrinks to 3");
-  grow->add_option("--seconds", arguments.grow.seconds, "of load between two changes")
-      ->check(CLI::Range(0.1, 600.0))
-      ->capture_default_str();
-  grow->add_option("--callers", arguments.grow.callers, "each with a lock of its own")
-      ->check(CLI::Range(1, 65'536))
-      ->capture_default_str();
-  add_place(*grow, arguments);
-  std::vector<uint64_t> sessions{10, 1'000'000};
-  CLI::App* takeover = app.add_subcommand("takeover", "what a new leader does with the sessions there are; memory only");
-  takeover->add_option("--sessions", sessions, "how many, one measurement each")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 10'000'000))
-      ->capture_default_str();
-  CLI::App* failover = app.add_subcommand("failover", "how long nobody leads when the leader's process is killed");
-  failover->add_option("--sessions", arguments.failover.sessions, "how many, one cluster each")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 10'000'000))
-      ->capture_default_str();
-  failover->add_option("--kills", arguments.failover.kills, "of leaders, for each cluster")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  add_place(*failover, arguments);
-  GrowMemberOptions grown;
-  CLI::App* grown_role = app.add_subcommand("grow-member", "one replica of grow")->group("");
-  grown_role->add_option("--id", grown.id)->required();
-  grown_role->add_option("--data", grown.data_dir)->required();
-  grown_role->add_option("--callers", grown.load.callers)->required();
-  grown_role->add_option("--seconds", grown.load.seconds)->required();
-  grown_role->add_option("--members", grown.addresses)->required();
-  MemberOptions member;
-  const CLI::App& role = add_member(app, member, "member", "one replica");
-  const CLI::App& failover_role = add_member(app, member, "failover-member", "one replica of failover");
+  add_commands(app, arguments);
   CLI11_PARSE(app, argc, argv);
-
-  if (role.parsed()) return run_member(member);
-  if (failover_role.parsed()) return run_failover_member(member);
-  if (grown_role->parsed()) return run_grow_member(grown);
-  if (takeover->parsed()) {
-    for (const uint64_t count : sessions) std::cout << run_takeover(count).dump() << std::endl;
+  complete(app, arguments);
+  const std::string& command = arguments.command;
+  if (command == "member") return run_member(arguments.member);
+  if (command == "failover-member") return run_failover_member(arguments.member);
+  if (command == "grow-member") return run_grow_member(arguments.grown);
+  if (command == "skeleton-leader") return skeleton::run_leader(arguments.bare);
+  if (command == "skeleton-follower") return skeleton::run_follower(arguments.bare);
+  if (command == "takeover") return takeover(arguments);
+  if (command == "plot") return plot(arguments);
+  if (command == "compare") {
+    std::cout << compared(arguments.then, arguments.now);
     return 0;
   }
-  arguments.suite = app.get_subcommands().front()->get_name();
-  arguments.loads.kinds = arguments.suite == "lock"      ? kinds
-                          : arguments.suite == "handoff" ? std::vector<std::string>{"handoff"}
-                          : arguments.suite == "kv"      ? kv_kinds
-                                                         : kinds_of(arguments.suite);
-  if (arguments.suite == "overload") {
-    arguments.loads.load.seconds = arguments.overload_seconds;
-    arguments.loads.callers = {1};  // it makes one flood of its own
-  }
-  if (arguments.suite == "kv" && arguments.loads.callers.empty()) arguments.loads.callers = {1, 16, 64, 256};
   return measure(arguments);
 }
 

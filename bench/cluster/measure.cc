@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -122,6 +123,11 @@ std::string file_system_of(const std::string& directory) {
 bool in_memory(const std::string& directory) {
   const long magic = magic_of(directory);
   return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
+}
+
+size_t allocated_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
 }
 
 nlohmann::ordered_json describe_machine(const std::string& directory) {

@@ -54,6 +54,8 @@ nlohmann::ordered_json probe_disk(const std::string& directory);
 std::string file_system_of(const std::string& directory);  // "ext4", "tmpfs", ..., or its number
 bool in_memory(const std::string& directory);              // a sync costs nothing there and keeps nothing
 
+size_t allocated_bytes();  // by this process, from all of malloc's arenas
+
 nlohmann::ordered_json describe_machine(const std::string& directory);
 
 }  // namespace coordkit::bench

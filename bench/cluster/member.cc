@@ -2,17 +2,37 @@
 // Standard output: {"term", "leads"} at each change, {"ready"}, {"result"} of each load, {"error"}.
 #include <iostream>
 
+#include "bench/cluster/measure.h"
 #include "bench/cluster/process.h"
+#include "log/record.h"
 
 namespace coordkit::bench {
 namespace {
 
-// The figures are those of callers beside the leader: if it did not lead from beginning to end, they are worthless.
-nlohmann::ordered_json run_as_leader(Replica& replica, const LoadOptions& load) {
+// Of the records of one acquire and its release, beyond the name and the owner that they must carry. Padding counts as if it
+// were the most each time.
+double log_bytes_of_cycle(const LogMetrics& before, const LogMetrics& after, size_t callers) {
+  const auto entries = static_cast<double>(after.entries - before.entries);
+  const auto bytes = static_cast<double>(after.bytes - before.bytes);
+  const double record = bytes / entries + static_cast<double>(log::kRecordHeaderBytes + log::kRecordAlignment - 1);
+  size_t names = 0;
+  for (size_t caller = 0; caller < callers; ++caller)
+    names += 2 * std::to_string(caller).size() + std::string_view("lock-").size();
+  return one_digit(2 * record - static_cast<double>(names) / static_cast<double>(callers));
+}
+
+// The figures are those of callers beside the leader, or beside a follower: if this replica was not that from beginning to end,
+// they are worth nothing.
+nlohmann::ordered_json run_in_role(Replica& replica, const LoadOptions& load) {
+  const raft::Role role = load.where == "follower" ? raft::Role::Follower : raft::Role::Leader;
   const Health before = replica.health();
+  const LogMetrics log = metrics_of(replica).log;
   nlohmann::ordered_json result = run_load(replica, load);
   const Health after = replica.health();
-  if (before.role != raft::Role::Leader || after.role != raft::Role::Leader || before.term != after.term) {
+  if (load.kind == "lock" && load.where == "embedded") {
+    result["log_bytes_per_cycle"] = log_bytes_of_cycle(log, metrics_of(replica).log, load.callers);
+  }
+  if (before.role != role || after.role != role || before.term != after.term) {
     result["errors"] = result["errors"].get<uint64_t>() + 1;
     if (!result.contains("first_error")) result["first_error"] = "leadership changed during the measurement";
   }
@@ -25,7 +45,7 @@ int run_member(const MemberOptions& options) {
   absl::StatusOr<std::unique_ptr<Replica>> replica = open_member("bench", options);
   if (!replica.ok()) return fail(replica.status());
   for (std::string line; std::getline(std::cin, line);) {
-    say({{"result", run_as_leader(**replica, nlohmann::json::parse(line).get<LoadOptions>())}});
+    say({{"result", run_in_role(**replica, nlohmann::json::parse(line).get<LoadOptions>())}});
   }
   const absl::Status closed = (*replica)->close();
   return closed.ok() ? 0 : fail(closed);

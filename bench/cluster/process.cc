@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <mutex>
+#include <stdexcept>
 #include <utility>
 
 #include "tools/certificates/folder.h"
@@ -39,6 +40,12 @@ absl::StatusOr<std::unique_ptr<Replica>> open_member(const std::string& cluster,
   if (absl::Status ready = (*replica)->wait_ready(std::chrono::seconds(60)); !ready.ok()) return ready;
   say({{"ready", true}});
   return replica;
+}
+
+Metrics metrics_of(const Replica& replica) {
+  absl::StatusOr<Metrics> metrics = replica.metrics();
+  if (!metrics.ok()) throw std::runtime_error(metrics.status().ToString());
+  return *std::move(metrics);
 }
 
 }  // namespace coordkit::bench

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bench/cluster/cluster.h"
+#include "coordkit/metrics.h"
 #include "coordkit/replica.h"
 
 namespace coordkit::bench {
@@ -16,5 +17,7 @@ int fail(const absl::Status& status);  // prints the error; returns the exit sta
 // A replica with default options, once ready; prints {"ready"}, {"term", "leads"} at each change, and {"error"} when
 // it halts.
 absl::StatusOr<std::unique_ptr<Replica>> open_member(const std::string& cluster, const MemberOptions& options);
+
+Metrics metrics_of(const Replica& replica);  // throws std::runtime_error: it has halted
 
 }  // namespace coordkit::bench

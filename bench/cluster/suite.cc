@@ -7,7 +7,6 @@
 
 #include "bench/cluster/cluster.h"
 #include "bench/cluster/measure.h"
-#include "bench/etcd/etcd_load.h"
 
 namespace coordkit::bench {
 namespace {
@@ -21,31 +20,28 @@ constexpr std::array kFigures = {"cycles_per_s", "p50_us", "p99_us", "p999_us", 
 double two_digits(double value) { return std::round(value * 100) / 100; }
 
 struct Configuration {
+  Measured what;
   const Kind* kind;
-  size_t callers = 0;
   std::string name;
-  std::string security = "plain";
-  bool of_etcd = false;
-  std::vector<Line> measured = {};
+  Peer peer;  // without a name: ours
+  std::vector<Line> lines = {};
 };
+
+std::string name_of(const Measured& measured) {
+  if (measured.who != kOurs) return measured.who + "/" + measured.kind;
+  const std::string suffix = measured.security == "plain" ? "" : "/" + measured.security;
+  return measured.who + "/" + measured.where + "/" + measured.kind + suffix;
+}
 
 class Run {
  public:
   Run(const fs::path& data, const Suite& options, const PrintLine& print)
       : data_(data), options_(options), print_(print), durable_(!in_memory(data)) {
-    for (const std::string& kind : options.kinds) {
-      for (const size_t callers : callers_of(kind_of(kind))) {
-        for (const std::string& security : options.securities) {
-          const std::string suffix = security == "plain" ? "" : "/" + security;
-          configurations_.push_back({.kind = &kind_of(kind),
-                                     .callers = callers,
-                                     .name = "coordkit/" + options.load.where + "/" + kind + suffix,
-                                     .security = security});
-        }
-        if (!options.etcd.empty()) {
-          configurations_.push_back({.kind = &kind_of(kind), .callers = callers, .name = "etcd/" + kind, .of_etcd = true});
-        }
-      }
+    for (const Measured& what : options.measured) {
+      Configuration made{.what = what, .kind = &kind_of(what.kind), .name = name_of(what), .peer = {}};
+      if (what.who != kOurs) made.peer = peer_of(what.who, options.programs);
+      if (what.who != kOurs) made.what.where = made.peer.where;
+      configurations_.push_back(std::move(made));
     }
   }
 
@@ -61,23 +57,18 @@ class Run {
   }
 
  private:
-  std::vector<size_t> callers_of(const Kind& kind) const {
-    if (!options_.callers.empty()) return options_.callers;
-    return {kind.one_lock ? size_t{2} : size_t{1}, 16, 64};
-  }
-
   bool measure(Configuration& of, uint32_t round) {
-    LoadOptions load = options_.load;
-    load.kind = of.kind->name;
-    load.callers = of.callers;
-    load.security = of.security;
-    std::fprintf(stderr, "# %s, %zu callers, round %u of %u\n", of.name.c_str(), of.callers, round, options_.rounds);
+    std::fprintf(stderr, "# %s, %zu callers, round %u of %u\n", of.name.c_str(), of.what.callers, round, options_.rounds);
     const Line before = probe(of, "before");
-    const fs::path folder = data_ / (std::string(of.kind->name) + "-" + std::to_string(of.callers));
-    const Line measured = of.of_etcd ? run_etcd(options_.etcd, folder, load) : run_cluster(folder, load);
+    const Line result = measured(of);
+    Line line = {{"name", of.name},        {"who", of.what.who},         {"kind", of.what.kind},
+                 {"where", of.what.where}, {"callers", of.what.callers}, {"round", round}};
+    line.update(result);
+    if (line.contains("not_measured")) {
+      print_(line);
+      return true;
+    }
     const Line after = probe(of, "after");
-    Line line = {{"name", of.name}, {"where", of.of_etcd ? "client" : load.where}, {"callers", of.callers}, {"round", round}};
-    line.update(measured);
     const double worst_probe = std::min(before["in_place_per_s"].get<double>(), after["in_place_per_s"].get<double>());
     add_ceiling(line, of, (before["in_place_p50_us"].get<double>() + after["in_place_p50_us"].get<double>()) / 2);
     line["durable"] = durable_;
@@ -85,12 +76,28 @@ class Run {
     print_(line);
     print_(after);
     line["worst_probe"] = worst_probe;
-    of.measured.push_back(line);
-    return measured.value("errors", 1) == 0;
+    of.lines.push_back(line);
+    return result.value("errors", 1) == 0;
+  }
+
+  // What goes wrong with ours ends the suite.
+  Line measured(const Configuration& of) const {
+    LoadOptions load = options_.load;
+    load.kind = of.what.kind;
+    load.where = of.what.where;
+    load.callers = of.what.callers;
+    load.security = of.what.security;
+    const fs::path folder = data_ / (load.kind + "-" + std::to_string(load.callers));
+    if (of.what.who == kOurs) return run_cluster(folder, load);
+    try {
+      return of.peer.run(folder, load);
+    } catch (const std::exception& error) {
+      return {{"not_measured", error.what()}};
+    }
   }
 
   Line probe(const Configuration& of, const char* when) {
-    Line line = {{"name", "disk_probe"}, {"when", when}, {"of", of.name}, {"callers", of.callers}};
+    Line line = {{"name", "disk_probe"}, {"when", when}, {"of", of.name}, {"callers", of.what.callers}};
     line.update(probe_disk(data_));
     best_probe_ = std::max(best_probe_, line["in_place_per_s"].get<double>());
     if (std::string_view(when) == "before") print_(line);
@@ -104,7 +111,7 @@ class Run {
 
   static void add_ceiling(Line& line, const Configuration& of, double sync_us) {
     if (of.kind->syncs == 0 || sync_us <= 0 || !line.contains("cycles_per_s")) return;
-    const double at_once = of.kind->one_lock ? 1 : static_cast<double>(of.callers);
+    const double at_once = of.kind->one_lock ? 1 : static_cast<double>(of.what.callers);
     const double ceiling = at_once / of.kind->syncs * 1e6 / sync_us;
     line["ceiling_per_s"] = std::round(ceiling);
     line["of_ceiling"] = two_digits(line["cycles_per_s"].get<double>() / ceiling);
@@ -113,13 +120,14 @@ class Run {
   // Over the rounds that are not suspect; if all are, over all, and the line says so.
   void print_medians(const Configuration& of) const {
     std::vector<const Line*> good, all;
-    for (const Line& measured : of.measured) {
+    for (const Line& measured : of.lines) {
       all.push_back(&measured);
       if (!suspect(measured, measured["worst_probe"].get<double>())) good.push_back(&measured);
     }
+    if (all.empty()) return;
     const bool only_suspect = good.empty();
     if (only_suspect) good = all;
-    Line line = {{"name", "median"}, {"of", of.name}, {"callers", of.callers}, {"rounds", good.size()}};
+    Line line = {{"name", "median"}, {"of", of.name}, {"callers", of.what.callers}, {"rounds", good.size()}};
     for (const char* figure : kFigures) {
       std::vector<double> values;
       for (const Line* measured : good) {
@@ -140,6 +148,22 @@ class Run {
 };
 
 }  // namespace
+
+std::vector<Measured> product_of(const Product& of) {
+  std::vector<Measured> all;
+  for (const std::string& kind : of.kinds) {
+    const std::vector<size_t> usual = {kind_of(kind).one_lock ? size_t{2} : size_t{1}, 16, 64};
+    for (const size_t callers : of.callers.empty() ? usual : of.callers) {
+      for (const std::string& security : of.securities) {
+        all.push_back({.kind = kind, .where = of.where, .callers = callers, .security = security});
+      }
+      for (const std::string& peer : of.peers) {
+        if (peer_of(peer, {}).can(kind)) all.push_back({.who = peer, .kind = kind, .callers = callers});
+      }
+    }
+  }
+  return all;
+}
 
 bool run_suite(const fs::path& data, const Suite& suite, const PrintLine& print) { return Run(data, suite, print).run(); }
 

@@ -1,4 +1,5 @@
-// A suite: kinds of load (load.h), each with each number of callers, each on a fresh cluster of its own.
+// A suite: loads (load.h) with so many callers, of ours and of peers (bench/peers), each on a cluster of its own with nothing
+// inherited.
 // Rounds are interleaved: every configuration is measured once before any is measured again, so that a slow minute of the
 // machine spoils one round of all and not all rounds of one. The disk is probed before and after each measurement, while no
 // cluster runs: its capability is the ceiling printed beside the figure.
@@ -11,17 +12,37 @@
 #include <vector>
 
 #include "bench/cluster/load.h"
+#include "bench/peers/peer.h"
 
 namespace coordkit::bench {
 
-struct Suite {
-  std::vector<std::string> kinds;                   // from kKinds
-  std::vector<std::string> securities = {"plain"};  // as in LoadOptions::security; several: the same loads with each
-  std::vector<size_t> callers;                      // empty: 1 or 2, 16, 64
-  std::string etcd;  // path of that program: the same loads on three of it, beside ours; empty: none
-  uint32_t rounds = 1;
-  LoadOptions load;  // kind and callers are filled in
+inline constexpr std::string_view kOurs = "coordkit";
+
+// One thing that is measured once in each round.
+struct Measured {
+  std::string who{kOurs};  // or a peer's name
+  std::string kind;        // of kKinds
+  std::string where;       // as LoadOptions::where; a peer's are where it says
+  size_t callers = 1;
+  std::string security = "plain";  // as LoadOptions::security; of ours
 };
+
+struct Suite {
+  std::vector<Measured> measured;
+  PeerPrograms programs;
+  uint32_t rounds = 1;
+  LoadOptions load;  // the rest; kind, where, callers and security are filled in
+};
+
+// Every kind with every number of callers, of ours with each security, and of each peer that can do it.
+struct Product {
+  std::vector<std::string> kinds;
+  std::vector<std::string> securities = {"plain"};
+  std::vector<size_t> callers;  // empty: 1 or 2, 16, 64
+  std::vector<std::string> peers;
+  std::string where = "embedded";
+};
+std::vector<Measured> product_of(const Product& of);
 
 using PrintLine = std::function<void(const nlohmann::ordered_json&)>;
 

@@ -2,62 +2,36 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <memory>
-#include <stdexcept>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
 #include "bench/cluster/closed_loop.h"
 #include "bench/cluster/kv_load.h"
+#include "bench/etcd/etcd_calls.h"
 #include "bench/etcd/etcd_cluster.h"
-#include "kv.grpc.pb.h"
+#include "bench/etcd/etcd_renewals.h"
 
 namespace coordkit::bench {
 namespace {
 
-namespace pb = etcdserverpb;
-
-constexpr size_t kConnections = 4;
-
-pb::PutRequest put_of(const std::string& key) {
-  pb::PutRequest put;
-  put.set_key(key);
-  put.set_value(std::string(kSixteenBytes));
-  return put;
-}
-
-pb::RangeRequest range_of(const std::string& key, bool local) {
-  pb::RangeRequest range;
-  range.set_key(key);
-  range.set_serializable(local);
-  return range;
-}
-
-pb::TxnRequest put_if_there(const std::string& key) {
-  pb::TxnRequest txn;
-  pb::Compare& compare = *txn.add_compare();
-  compare.set_key(key);
-  compare.set_target(pb::Compare::VERSION);
-  compare.set_result(pb::Compare::GREATER);
-  *txn.add_success()->mutable_request_put() = put_of(key);
-  *txn.add_failure()->mutable_request_range() = range_of(key, false);
-  return txn;
-}
-
-// One connection each: channels to the same address with the same arguments would share one.
-std::unique_ptr<pb::KV::Stub> connection(const std::string& address, size_t number) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt("coordkit.connection", static_cast<int>(number));
-  return pb::KV::NewStub(grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
-}
+using etcd::check;
+namespace pb = etcd::pb;
 
 // One caller: it is the tag of its own operation in the queue.
 class Caller {
  public:
-  Caller(pb::KV::Stub& stub, grpc::CompletionQueue& queue, ClosedLoop& loop, std::string kind, size_t number)
-      : stub_(stub), queue_(queue), loop_(loop), kind_(std::move(kind)), random_(number) {}
+  // `lease`: of the kind lock.
+  Caller(pb::KV::Stub& stub, grpc::CompletionQueue& queue, ClosedLoop& loop, std::string kind, size_t number, int64_t lease)
+      : stub_(stub),
+        queue_(queue),
+        loop_(loop),
+        kind_(std::move(kind)),
+        random_(number),
+        lock_("lock-" + std::to_string(number)),
+        lease_(lease) {}
 
   // False: it has stopped.
   bool next() {
@@ -65,21 +39,17 @@ class Caller {
       loop_.caller_ended();
       return false;
     }
-    context_ = std::make_unique<grpc::ClientContext>();
-    context_->set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
-    const std::string key = key_of(random_.below(kKeys));
     started_ = Clock::now();
-    if (kind_ == "put") {
-      send(put_, put_of(key), [this](auto... all) { return stub_.AsyncPut(all...); });
-    } else if (kind_ == "txn") {
-      send(txn_, put_if_there(key), [this](auto... all) { return stub_.AsyncTxn(all...); });
-    } else {
-      send(range_, range_of(key, kind_ == "local"), [this](auto... all) { return stub_.AsyncRange(all...); });
-    }
+    kind_ == "lock" ? acquire() : operate(key_of(random_.below(kKeys)));
     return true;
   }
   bool answered() {
-    status_.ok() ? loop_.cycle(started_, Clock::now()) : loop_.error(absl::UnavailableError(status_.error_message()));
+    if (!status_.ok()) loop_.error(absl::UnavailableError(status_.error_message()));
+    if (status_.ok() && holds_ == Holds::NotYet) {
+      release();
+      return true;
+    }
+    if (status_.ok()) loop_.cycle(started_, Clock::now());
     return next();
   }
 
@@ -90,44 +60,78 @@ class Caller {
     Response response;
   };
 
+  void operate(const std::string& key) {
+    if (kind_ == "put") {
+      send(put_, etcd::put_of(key), [this](auto... all) { return stub_.AsyncPut(all...); });
+    } else if (kind_ == "txn") {
+      send(txn_, etcd::put_if_there(key), [this](auto... all) { return stub_.AsyncTxn(all...); });
+    } else {
+      send(range_, etcd::range_of(key, kind_ == "local"), [this](auto... all) { return stub_.AsyncRange(all...); });
+    }
+  }
+  void acquire() {
+    holds_ = Holds::NotYet;
+    send(txn_, etcd::acquire_of(lock_, lease_), [this](auto... all) { return stub_.AsyncTxn(all...); });
+  }
+  void release() {
+    if (!txn_.response.succeeded()) loop_.error(absl::InternalError("a caller's own lock is held"));
+    holds_ = Holds::Yes;
+    send(delete_, etcd::release_of(lock_, lease_), [this](auto... all) { return stub_.AsyncDeleteRange(all...); });
+  }
+
   template <typename Response, typename Request, typename Call>
   void send(Operation<Response>& operation, const Request& request, Call call) {
+    context_ = std::make_unique<grpc::ClientContext>();
+    context_->set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
     operation.reader = call(context_.get(), request, &queue_);
     operation.reader->Finish(&operation.response, &status_, this);
   }
+
+  enum class Holds : uint8_t { NeverDoes, NotYet, Yes };
 
   pb::KV::Stub& stub_;
   grpc::CompletionQueue& queue_;
   ClosedLoop& loop_;
   const std::string kind_;
   Random random_;
+  const std::string lock_;
+  const int64_t lease_;
+  Holds holds_ = Holds::NeverDoes;
   TimePoint started_;
   std::unique_ptr<grpc::ClientContext> context_;
   grpc::Status status_;
   Operation<pb::PutResponse> put_;
   Operation<pb::TxnResponse> txn_;
   Operation<pb::RangeResponse> range_;
+  Operation<pb::DeleteRangeResponse> delete_;
 };
 
 void fill(pb::KV::Stub& stub) {
   for (uint64_t from = 0; from < kKeys; from += 100) {
     pb::TxnRequest txn;
     for (uint64_t number = from; number < from + 100; ++number) {
-      *txn.add_success()->mutable_request_put() = put_of(key_of(number));
+      *txn.add_success()->mutable_request_put() = etcd::put_of(key_of(number));
     }
     grpc::ClientContext context;
     pb::TxnResponse response;
-    const grpc::Status status = stub.Txn(&context, txn, &response);
-    if (!status.ok()) throw std::runtime_error("etcd: " + status.error_message());
+    check(stub.Txn(&context, txn, &response));
   }
 }
 
-nlohmann::ordered_json run_callers(std::vector<std::unique_ptr<pb::KV::Stub>>& stubs, const LoadOptions& load) {
+using Channels = std::vector<std::shared_ptr<grpc::Channel>>;
+
+nlohmann::ordered_json run_callers(const Channels& channels, const LoadOptions& load) {
+  std::vector<std::unique_ptr<pb::KV::Stub>> stubs;
+  for (const auto& channel : channels) stubs.push_back(pb::KV::NewStub(channel));
+  std::vector<int64_t> leases(load.callers);
+  if (load.kind == "lock") std::ranges::generate(leases, [&] { return etcd::grant_lease(channels[0]); });
+  if (load.kind != "lock") fill(*stubs[0]);
   grpc::CompletionQueue queue;
   ClosedLoop loop(load.callers, Seconds(load.warmup_s), Seconds(load.seconds));
   std::vector<std::unique_ptr<Caller>> callers;
   for (size_t number = 0; number < load.callers; ++number) {
-    callers.push_back(std::make_unique<Caller>(*stubs[number % stubs.size()], queue, loop, load.kind, number));
+    pb::KV::Stub& stub = *stubs[number % stubs.size()];
+    callers.push_back(std::make_unique<Caller>(stub, queue, loop, load.kind, number, leases[number]));
   }
   size_t running = 0;
   for (const auto& caller : callers) running += caller->next() ? 1 : 0;
@@ -147,12 +151,8 @@ nlohmann::ordered_json run_etcd(const std::string& program, const std::filesyste
   {
     const EtcdCluster cluster(program, data);
     const std::string leader = cluster.leader();
-    std::vector<std::unique_ptr<pb::KV::Stub>> stubs;
-    for (size_t number = 0; number < std::min(kConnections, load.callers); ++number) {
-      stubs.push_back(connection(leader, number));
-    }
-    fill(*stubs[0]);
-    result = run_callers(stubs, load);
+    const Channels channels = etcd::connections(leader, load.callers);
+    result = load.kind == "renewals" ? etcd::run_renewals(channels, load) : run_callers(channels, load);
     if (cluster.leader() != leader) {
       result["errors"] = result["errors"].get<uint64_t>() + 1;
       if (!result.contains("first_error")) result["first_error"] = "leadership changed during the measurement";

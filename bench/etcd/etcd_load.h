@@ -1,5 +1,5 @@
-// The loads of kv_load.h on an etcd cluster, by asynchronous gRPC calls to its leader over a few connections, from this
-// process: a client cannot be nearer to an etcd.
+// The peer "etcd": the loads of kv_load.h, the load lock, and renewals of leases, on an etcd cluster, by gRPC calls to its
+// leader over a few connections, from this process: a client cannot be nearer to an etcd.
 #pragma once
 
 #include <filesystem>

@@ -1,0 +1,43 @@
+// The command line of coordkit-bench.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/cluster/cluster.h"
+#include "bench/cluster/failover.h"
+#include "bench/cluster/grow.h"
+#include "bench/cluster/suite.h"
+#include "bench/cluster/table.h"
+#include "bench/skeleton/skeleton.h"
+
+namespace coordkit::bench {
+
+struct Arguments {
+  std::string command;  // the suite, table, plot, or the role of a process
+  Product product;
+  Suite loads;
+  GrowOptions grow;
+  FailoverOptions failover;
+  double overload_seconds = 60;
+  std::vector<uint64_t> takeover_sessions{10, 1'000'000};
+  TableOptions table;
+  std::string figures, out = "out/plots";  // of plot
+  std::string then, now;                   // of compare
+  std::string data = "out/bench-data";
+  std::string csv;
+  bool json = false;
+  bool allow_memory = false;
+
+  MemberOptions member;
+  GrowMemberOptions grown;
+  skeleton::ReplicaArguments bare;
+};
+
+// Defines all commands. `command` and what follows from it is filled in by completed(), after the line was parsed.
+void add_commands(CLI::App& app, Arguments& arguments);
+void complete(const CLI::App& app, Arguments& arguments);
+
+}  // namespace coordkit::bench

@@ -1,0 +1,95 @@
+// What runs are kept in and medians are taken of.
+#include "bench/report/figures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace coordkit::bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const Subject kOurs{"coordkit", "lock", "embedded", 64};
+const Subject kPeer{"etcd", "lock", "client", 64};
+
+Figures three_rounds() {
+  Figures figures;
+  for (const double value : {30.0, 10.0, 20.0}) {
+    figures.add({.of = kOurs, .round = static_cast<uint32_t>(value / 10), .name = "cycles_per_s", .value = value});
+  }
+  return figures;
+}
+
+TEST(FiguresTest, TheMedianIsTheMiddleOrBetweenTheTwoInTheMiddle) {
+  EXPECT_EQ(quantile_of({3, 1, 2}, 0.5), 2);
+  EXPECT_EQ(quantile_of({4, 1, 2, 3}, 0.5), 2.5);
+  EXPECT_EQ(quantile_of({7}, 0.9), 7);
+  EXPECT_DOUBLE_EQ(quantile_of({10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110}, 0.9), 100);
+}
+
+TEST(FiguresTest, RoundsWithASlowDiskDoNotCountWhileThereAreOthers) {
+  Figures figures = three_rounds();
+  figures.add({.of = kOurs, .round = 4, .name = "cycles_per_s", .value = 1, .suspect = true});
+  const auto median = figures.median(kOurs, "cycles_per_s");
+  ASSERT_TRUE(median.has_value());
+  EXPECT_EQ(median->value, 20);
+  EXPECT_EQ(median->count, 3u);
+  EXPECT_FALSE(median->suspect);
+}
+
+TEST(FiguresTest, WhereAllRoundsAreSuspectTheMedianSaysSo) {
+  Figures figures;
+  figures.add({.of = kOurs, .name = "p50_us", .value = 5, .suspect = true});
+  const auto median = figures.median(kOurs, "p50_us");
+  ASSERT_TRUE(median.has_value());
+  EXPECT_TRUE(median->suspect);
+}
+
+TEST(FiguresTest, WhatWasNotMeasuredHasNoMedianButMayHaveAReason) {
+  Figures figures = three_rounds();
+  figures.not_measured(kPeer, "the package is not at hand");
+  EXPECT_FALSE(figures.median(kPeer, "cycles_per_s").has_value());
+  EXPECT_FALSE(figures.median(kOurs, "p50_us").has_value());
+  EXPECT_EQ(figures.reason(kPeer), "the package is not at hand");
+  EXPECT_EQ(figures.reason(kOurs), "");
+}
+
+TEST(FiguresTest, AFileGivesBackWhatWasWritten) {
+  Figures figures = three_rounds();
+  figures.add({.of = kOurs, .round = 2, .name = "p50_us", .value = 0.125, .suspect = true});
+  figures.not_measured(kPeer, "a \"reason\", with a comma");
+  const std::string csv = figures.csv();
+  const Figures read = Figures::from_csv(csv);
+  EXPECT_EQ(read.csv(), csv);
+  EXPECT_EQ(read.reason(kPeer), "a \"reason\", with a comma");
+  EXPECT_THAT(read.subjects(), ElementsAre(kOurs));
+  EXPECT_EQ(read.median(kOurs, "p50_us")->value, 0.125);
+}
+
+TEST(FiguresTest, AReasonOfSeveralLinesStaysOneRow) {
+  Figures figures;
+  figures.not_measured(kPeer, "first\nsecond");
+  EXPECT_EQ(Figures::from_csv(figures.csv()).reason(kPeer), "first second");
+}
+
+TEST(FiguresTest, FilesOfSeveralRunsAreOne) {
+  Figures figures = three_rounds();
+  figures.add(three_rounds());
+  EXPECT_EQ(figures.median(kOurs, "cycles_per_s")->count, 6u);
+}
+
+TEST(FiguresTest, ALineThatIsNoRowIsNamed) {
+  try {
+    Figures::from_csv("who,kind\nnot,a,row\n");
+    FAIL() << "it was taken";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("who,kind"));
+  }
+  EXPECT_THROW(Figures::from_csv("a,b,c,many,1,f,1,0,\n"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace coordkit::bench
