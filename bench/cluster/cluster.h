@@ -19,9 +19,10 @@ struct MemberOptions {
   uint64_t id = 0;
   std::vector<std::string> addresses;  // of members 1, 2, 3
   std::string data_dir;
-  std::string security = "plain";  // as in LoadOptions
-  std::string certificates;        // the folder, with tls
-  uint64_t history = 0;            // revisions of the keys kept readable; 0: all
+  std::string security = "plain";    // as of LoadOptions
+  std::string certificates;          // the folder, with tls
+  uint32_t election_timeout_ms = 0;  // 0: the default
+  uint64_t history = 0;              // revisions of the keys that stay readable; 0: all
 };
 
 // One of the processes: a replica that takes commands on standard input.

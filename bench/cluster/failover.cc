@@ -22,8 +22,10 @@ constexpr auto kSettle = 2s;  // before a kill, and before judging what follows
 
 class Cluster {
  public:
-  explicit Cluster(std::filesystem::path data)
-      : data_(std::move(data)), addresses_(support::free_loopback_addresses(kMembers)) {
+  Cluster(std::filesystem::path data, uint32_t election_timeout_ms)
+      : data_(std::move(data)),
+        addresses_(support::free_loopback_addresses(kMembers)),
+        election_timeout_ms_(std::to_string(election_timeout_ms)) {
     for (int id = 1; id <= kMembers; ++id) start(id);
     for (int id = 1; id <= kMembers; ++id) answer(id, "ready", kLimit);
   }
@@ -59,7 +61,11 @@ class Cluster {
     std::map<std::string, ordered_json> said;  // the newest of each, until consumed
   };
 
-  void start(int id) { processes_.start(id, member_arguments("failover-member", id, data_ / std::to_string(id), addresses_)); }
+  void start(int id) {
+    std::vector<std::string> arguments = member_arguments("failover-member", id, data_ / std::to_string(id), addresses_);
+    arguments.insert(arguments.end(), {"--election-timeout", election_timeout_ms_});
+    processes_.start(id, arguments);
+  }
 
   bool led_after(uint64_t term) const {
     return std::ranges::any_of(members_, [term](const auto& each) { return each.second.leads && each.second.term > term; });
@@ -83,6 +89,7 @@ class Cluster {
 
   const std::filesystem::path data_;
   const std::vector<std::string> addresses_;
+  const std::string election_timeout_ms_;
   std::map<int, Member> members_;
   Processes processes_;
 };
@@ -90,8 +97,8 @@ class Cluster {
 // One cluster with that many sessions.
 class Failover {
  public:
-  Failover(const std::filesystem::path& data, uint64_t sessions, const PrintLine& print)
-      : cluster_(data), sessions_(sessions), print_(print) {}
+  Failover(const std::filesystem::path& data, const FailoverOptions& options, uint64_t sessions, const PrintLine& print)
+      : cluster_(data, options.election_timeout_ms), sessions_(sessions), print_(print) {}
 
   bool run(uint32_t kills) {
     ordered_json line = named("opening");
@@ -156,7 +163,7 @@ bool run_failover(const std::filesystem::path& data, const FailoverOptions& opti
   bool passed = true;
   for (const uint64_t sessions : options.sessions) {
     std::filesystem::create_directories(data);
-    passed = Failover(data, sessions, print).run(options.kills) && passed;
+    passed = Failover(data, options, sessions, print).run(options.kills) && passed;
     std::filesystem::remove_all(data);
   }
   return passed;

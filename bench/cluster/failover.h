@@ -15,6 +15,7 @@ namespace coordkit::bench {
 
 struct FailoverOptions {
   std::vector<uint64_t> sessions{10, 1'000'000};  // one cluster each
+  uint32_t election_timeout_ms = 0;               // of ReplicaOptions; 0: the default
   uint32_t kills = 5;                             // of leaders, each replaced before the next
 };
 

@@ -20,6 +20,7 @@ void add_member(CLI::App& app, MemberOptions& member, const std::string& name, c
   role->add_option("--security", member.security);
   role->add_option("--certificates", member.certificates);
   role->add_option("--history", member.history);
+  role->add_option("--election-timeout", member.election_timeout_ms);
 }
 
 void add_skeleton(CLI::App& app, skeleton::ReplicaArguments& arguments) {
@@ -158,6 +159,11 @@ void add_takeovers(CLI::App& app, Arguments& arguments) {
       ->delimiter(',')
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
+  failover
+      ->add_option("--election-timeout", arguments.failover.election_timeout_ms,
+                   "milliseconds; a follower waits one to two of them")
+      ->check(CLI::Range(10, 60'000))
+      ->default_str("the library's");
   failover->add_option("--kills", arguments.failover.kills, "of leaders, for each cluster")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

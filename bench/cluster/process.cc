@@ -30,6 +30,7 @@ absl::StatusOr<std::unique_ptr<Replica>> open_member(const std::string& cluster,
   } else {
     wanted.security = PlainText{};
   }
+  if (options.election_timeout_ms != 0) wanted.election_timeout = std::chrono::milliseconds(options.election_timeout_ms);
   wanted.compaction.revisions = options.history;
   wanted.on_leadership = [](const raft::Leadership& now) {
     say({{"term", now.term.value()}, {"leads", now.role == raft::Role::Leader}});

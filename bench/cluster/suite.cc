@@ -80,7 +80,6 @@ class Run {
     return result.value("errors", 1) == 0;
   }
 
-  // What goes wrong with ours ends the suite.
   Line measured(const Configuration& of) const {
     LoadOptions load = options_.load;
     load.kind = of.what.kind;
@@ -88,10 +87,12 @@ class Run {
     load.callers = of.what.callers;
     load.security = of.what.security;
     const fs::path folder = data_ / (load.kind + "-" + std::to_string(load.callers));
-    if (of.what.who == kOurs) return run_cluster(folder, load);
+    const bool ours = of.what.who == kOurs;
     try {
-      return of.peer.run(folder, load);
+      return ours ? run_cluster(folder, load) : of.peer.run(folder, load);
     } catch (const std::exception& error) {
+      fs::remove_all(folder);
+      if (ours && !options_.goes_on) throw;
       return {{"not_measured", error.what()}};
     }
   }

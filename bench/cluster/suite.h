@@ -1,8 +1,7 @@
 // A suite: loads (load.h) with so many callers, of ours and of peers (bench/peers), each on a cluster of its own with nothing
-// inherited.
-// Rounds are interleaved: every configuration is measured once before any is measured again, so that a slow minute of the
-// machine spoils one round of all and not all rounds of one. The disk is probed before and after each measurement, while no
-// cluster runs: its capability is the ceiling printed beside the figure.
+// inherited. Rounds are interleaved: every configuration is measured once before any is measured again, so that a slow minute
+// of the machine spoils one round of all and not all rounds of one. The disk is probed before and after each measurement, while
+// no cluster runs: what it can do is the ceiling that stands beside the figure.
 #pragma once
 
 #include <filesystem>
@@ -31,7 +30,8 @@ struct Suite {
   std::vector<Measured> measured;
   PeerPrograms programs;
   uint32_t rounds = 1;
-  LoadOptions load;  // the rest; kind, where, callers and security are filled in
+  bool goes_on = false;  // where ours fails, as it does where a peer does
+  LoadOptions load;      // the rest; kind, where, callers and security are filled in
 };
 
 // Every kind with every number of callers, of ours with each security, and of each peer that can do it.
@@ -50,7 +50,8 @@ using PrintLine = std::function<void(const nlohmann::ordered_json&)>;
 // kind that waits for n syncs, done by c callers at once, cannot happen more than c/n times in the time of one sync; with
 // one lock for all, c is 1. That is ceiling_per_s, from the median in-place sync of the two probes beside the measurement.
 // disk_suspect: a probe below half of the run's best, or a measurement above its ceiling (the probe waited for a processor,
-// not for the disk): repeat it on a quiet machine. False: something saw errors. Throws std::runtime_error with a sentence.
+// not for the disk): repeat it on a quiet machine. A peer that could not be measured has a line with not_measured, the reason.
+// False: something saw errors. Throws std::runtime_error with a sentence.
 bool run_suite(const std::filesystem::path& data, const Suite& suite, const PrintLine& print);
 
 }  // namespace coordkit::bench

@@ -91,7 +91,7 @@ void add_counted(std::vector<Target>& rows, const TargetOptions& options) {
                          "renewals of " + counted(options.sessions) + " sessions at their own pace vs etcd keep-alives",
                          ours("renewals", options.sessions, "follower"), client_of("etcd", "renewals", 64), 20, 100));
   const Subject failover = ours("failover", 10, "another process");
-  rows.push_back(alone("failover", "failover, kill -9 of the leader: longest time without a grant, median",
+  rows.push_back(alone("failover", "failover after kill -9, timers of 150 to 300 ms: longest time without a grant, median",
                        {failover, "longest_gap_ms"}, kLess, 400, 250, "ms"));
   rows.push_back(alone("failover", "the same, 90th percentile", {failover, "longest_gap_ms", 0.9}, kLess, 500, 350, "ms"));
   rows.push_back(alone("one-thread", "three replicas in one process and thread, in memory, 64 callers: cycles",
