@@ -5,6 +5,8 @@
 #include <array>
 #include <deque>
 #include <exception>
+#include <iostream>
+#include <stdexcept>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -108,6 +110,7 @@ int run_follower(const ReplicaArguments& arguments) try {
   say({{"ready", true}});
   Stream leader(accept_at(arguments.address));
   follow(leader, disk);
+  std::cin.get();  // its parent ends it, when it has heard the leader
   return 0;
 } catch (const std::exception& error) {
   return told(error);
