@@ -11,11 +11,11 @@
 namespace coordkit::bench {
 namespace {
 
-using Run = decltype(Peer::run);
+using RunPeer = decltype(Peer::run);
 using RunProgram = nlohmann::ordered_json (*)(const std::string& program, const std::filesystem::path& data,
                                               const LoadOptions& load);
 
-Run with(const std::string& program, const std::string& package, RunProgram run) {
+RunPeer with(const std::string& program, const std::string& package, RunProgram run) {
   return [program, package, run](const std::filesystem::path& data, const LoadOptions& load) {
     if (program.empty()) throw std::runtime_error("the package " + package + " is not at hand");
     return run(program, data, load);
