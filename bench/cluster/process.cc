@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "coordkit/log_to_stderr.h"
 #include "tools/certificates/folder.h"
 
 namespace coordkit::bench {
@@ -32,6 +33,7 @@ absl::StatusOr<std::unique_ptr<Replica>> open_member(const std::string& cluster,
   }
   if (options.election_timeout_ms != 0) wanted.election_timeout = std::chrono::milliseconds(options.election_timeout_ms);
   wanted.compaction.revisions = options.history;
+  wanted.on_event = log_to_stderr(Severity::Warning);  // what disturbs a measurement
   wanted.on_leadership = [](const raft::Leadership& now) {
     say({{"term", now.term.value()}, {"leads", now.role == raft::Role::Leader}});
   };
