@@ -4,8 +4,8 @@
 
 #include "base/with_reason.h"
 #include "replica/call_forms.h"
-#include "replica/in_hand.h"
 #include "replica/opening.h"
+#include "replica/resumed_handles.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
 
@@ -69,7 +69,7 @@ AsyncCall Replica::resume_session_async(SessionId session, std::string secret, R
              .give_up = options.give_up},
             [host = std::move(host), answer = std::move(answer)](absl::StatusOr<ResumedSession> resumed) mutable {
               if (!resumed.ok()) return std::move(answer)(resumed.status());
-              std::move(answer)(in_hand(std::move(host), *std::move(resumed)));
+              std::move(answer)(handles_of(std::move(host), *std::move(resumed)));
             });
       },
       std::move(done));

@@ -12,7 +12,7 @@
 #include "coordkit/storage/memory_stores.h"
 #include "coordkit/store_events.h"
 #include "machine/command.h"
-#include "replica/in_hand.h"
+#include "replica/resumed_handles.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
 #include "testing/scripted_engine.h"
@@ -402,7 +402,7 @@ absl::StatusOr<Resumed> FakeService::resume_session(SessionId session, std::stri
                               std::move(done));
       });
   if (!resumed.ok()) return resumed.status();
-  return in_hand(rep_, *std::move(resumed));
+  return handles_of(rep_, *std::move(resumed));
 }
 
 void FakeService::restart() { rep_->restart(); }

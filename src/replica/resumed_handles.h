@@ -10,7 +10,7 @@
 namespace coordkit {
 
 // The client's handles as the caller's.
-inline Resumed in_hand(std::shared_ptr<CallRunner> host, ResumedSession found) {
+inline Resumed handles_of(std::shared_ptr<CallRunner> host, ResumedSession found) {
   Resumed out{.session = HandleAccess::session(std::move(host), std::move(found.session))};
   const auto grant = [&out](HoldRef& hold) { return HandleAccess::grant(out.session, std::move(hold)); };
   for (HoldRef& hold : found.holds) out.grants.push_back(grant(hold));
