@@ -37,14 +37,14 @@ class MembershipChange {
   // `host_and_port`: addresses are those of the TCP transport; else they may be any text, for a transport of your own.
   absl::Status validate(bool host_and_port = true) const;
   // As the engine takes it.
-  std::vector<raft::MemberChange> wishes() const;
+  std::vector<raft::MemberChange> changes() const;
 
  private:
-  struct Wish {
+  struct Change {
     raft::MemberChange change;
     bool votes = false;  // promoted once it has caught up
   };
-  std::vector<Wish> wishes_;
+  std::vector<Change> changes_;
   bool misplaced_ = false;  // an as_learner() that follows no add()
 };
 

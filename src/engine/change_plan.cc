@@ -14,14 +14,14 @@ bool includes(const std::vector<raft::Member>& members, ReplicaId id) {
   return std::any_of(members.begin(), members.end(), [id](const raft::Member& member) { return member.id == id; });
 }
 
-bool promoted(const Wishes& wishes, ReplicaId id) {
-  return std::any_of(wishes.begin(), wishes.end(),
-                     [id](const auto& wish) { return wish.kind == Kind::Promote && wish.member.id == id; });
+bool promoted(const Changes& changes, ReplicaId id) {
+  return std::any_of(changes.begin(), changes.end(),
+                     [id](const auto& change) { return change.kind == Kind::Promote && change.member.id == id; });
 }
 
 // A new member replaces a voter.
-bool replaces_voter(const raft::Configuration& now, const raft::MemberChange& wish) {
-  return wish.kind == Kind::Replace && includes(now.voters, wish.replaced) && !includes(now.learners, wish.member.id);
+bool replaces_voter(const raft::Configuration& now, const raft::MemberChange& change) {
+  return change.kind == Kind::Replace && includes(now.voters, change.replaced) && !includes(now.learners, change.member.id);
 }
 
 const raft::Member* owner_of(const raft::Configuration& now, const std::string& address) {
@@ -37,55 +37,55 @@ std::string replica_text(ReplicaId id) { return "replica " + std::to_string(id.v
 
 }  // namespace
 
-std::vector<Wishes> steps_of(const raft::Configuration& now, const Wishes& wishes) {
-  Wishes learning;
-  Wishes rest;
+std::vector<Changes> steps_of(const raft::Configuration& now, const Changes& changes) {
+  Changes learning;
+  Changes rest;
   bool awaited = false;  // a new member must catch up before the rest
-  for (const raft::MemberChange& wish : wishes) {
-    const bool another_learner = wish.kind == Kind::Replace && includes(now.learners, wish.replaced);
-    if (wish.kind == Kind::AddLearner || another_learner) {
-      awaited = awaited || promoted(wishes, wish.member.id);
-      learning.push_back(wish);
-    } else if (!replaces_voter(now, wish)) {
-      rest.push_back(wish);
-    } else if (wish.replaced == wish.member.id) {  // an id is listed once: the old disk's vote goes first
+  for (const raft::MemberChange& change : changes) {
+    const bool another_learner = change.kind == Kind::Replace && includes(now.learners, change.replaced);
+    if (change.kind == Kind::AddLearner || another_learner) {
+      awaited = awaited || promoted(changes, change.member.id);
+      learning.push_back(change);
+    } else if (!replaces_voter(now, change)) {
+      rest.push_back(change);
+    } else if (change.replaced == change.member.id) {  // an id is listed once: the old disk's vote goes first
       awaited = true;
-      learning.push_back(wish);
-      rest.push_back({.kind = Kind::Promote, .member = wish.member});
+      learning.push_back(change);
+      rest.push_back({.kind = Kind::Promote, .member = change.member});
     } else {
       awaited = true;
-      learning.push_back({.kind = Kind::AddLearner, .member = wish.member});
-      rest.push_back(wish);
+      learning.push_back({.kind = Kind::AddLearner, .member = change.member});
+      rest.push_back(change);
     }
   }
-  if (!awaited) return {wishes};
+  if (!awaited) return {changes};
   return {learning, rest};
 }
 
-const raft::Member* newcomer_of(const raft::Configuration& now, const raft::MemberChange& wish) {
-  if (wish.kind == Kind::AddLearner) return &wish.member;
+const raft::Member* newcomer_of(const raft::Configuration& now, const raft::MemberChange& change) {
+  if (change.kind == Kind::AddLearner) return &change.member;
   const bool moves_in =
-      wish.kind == Kind::Replace && (wish.replaced == wish.member.id || !includes(now.learners, wish.member.id));
-  return moves_in ? &wish.member : nullptr;
+      change.kind == Kind::Replace && (change.replaced == change.member.id || !includes(now.learners, change.member.id));
+  return moves_in ? &change.member : nullptr;
 }
 
-std::optional<Objection> judge_wishes(const raft::Configuration& now, const Wishes& wishes) {
-  for (const raft::MemberChange& wish : wishes) {
-    const raft::Member* newcomer = newcomer_of(now, wish);
+std::optional<Objection> judge_changes(const raft::Configuration& now, const Changes& changes) {
+  for (const raft::MemberChange& change : changes) {
+    const raft::Member* newcomer = newcomer_of(now, change);
     const raft::Member* owner = newcomer ? owner_of(now, newcomer->address) : nullptr;
-    if (!owner || owner->id == newcomer->id || (wish.kind == Kind::Replace && owner->id == wish.replaced)) continue;
+    if (!owner || owner->id == newcomer->id || (change.kind == Kind::Replace && owner->id == change.replaced)) continue;
     return Objection{Reason::AlreadyExists, "address " + newcomer->address + " belongs to " + replica_text(owner->id) +
                                                 " already: give " + replica_text(newcomer->id) + " its own"};
   }
-  for (size_t taken = 1; taken <= wishes.size(); ++taken) {  // finds the first impossible one, so that it can be named
-    const Wishes some(wishes.begin(), wishes.begin() + static_cast<ptrdiff_t>(taken));
+  for (size_t taken = 1; taken <= changes.size(); ++taken) {  // finds the first impossible one, so that it can be named
+    const Changes some(changes.begin(), changes.begin() + static_cast<ptrdiff_t>(taken));
     const auto next = raft::next_configuration(now, some);
     const auto* refusal = std::get_if<raft::ChangeFate::Kind>(&next);
     if (!refusal) continue;
-    if (*refusal == raft::ChangeFate::Kind::LastVoter && taken < wishes.size()) continue;  // a later one may add a voter
-    const raft::MemberChange& wish = wishes[taken - 1];
-    const bool about_replaced = wish.kind == Kind::Replace && *refusal == raft::ChangeFate::Kind::UnknownMember;
-    return explain(*refusal, replica_text(about_replaced ? wish.replaced : wish.member.id));
+    if (*refusal == raft::ChangeFate::Kind::LastVoter && taken < changes.size()) continue;  // a later one may add a voter
+    const raft::MemberChange& change = changes[taken - 1];
+    const bool about_replaced = change.kind == Kind::Replace && *refusal == raft::ChangeFate::Kind::UnknownMember;
+    return explain(*refusal, replica_text(about_replaced ? change.replaced : change.member.id));
   }
   return std::nullopt;
 }
@@ -120,9 +120,9 @@ Objection explain(raft::ChangeFate::Kind fate, const std::string& about) {
   return Objection{Reason::LeadershipLost, "a later leader's log has something else in its place"};
 }
 
-std::string names_of(const Wishes& wishes) {
+std::string names_of(const Changes& changes) {
   std::string names;
-  for (const raft::MemberChange& wish : wishes) names += (names.empty() ? "" : ", ") + replica_text(wish.member.id);
+  for (const raft::MemberChange& change : changes) names += (names.empty() ? "" : ", ") + replica_text(change.member.id);
   return names;
 }
 

@@ -11,25 +11,25 @@
 
 namespace coordkit::engine {
 
-using Wishes = std::vector<raft::MemberChange>;
+using Changes = std::vector<raft::MemberChange>;
 
 // One step, or two if a new member is to vote. `now` is not joint.
-std::vector<Wishes> steps_of(const raft::Configuration& now, const Wishes& wishes);
+std::vector<Changes> steps_of(const raft::Configuration& now, const Changes& changes);
 
 // The member that this change adds, if it does.
-const raft::Member* newcomer_of(const raft::Configuration& now, const raft::MemberChange& wish);
+const raft::Member* newcomer_of(const raft::Configuration& now, const raft::MemberChange& change);
 
 // Whether all requested changes could be made together with `now` in force, as far as that tells; else why not.
 struct Objection {
   Reason reason;
   std::string sentence;
 };
-std::optional<Objection> judge_wishes(const raft::Configuration& now, const Wishes& wishes);
+std::optional<Objection> judge_changes(const raft::Configuration& now, const Changes& changes);
 
 // What a refusal by the core means to the caller. Committed, Overwritten and Unknown are none.
 Objection explain(raft::ChangeFate::Kind fate, const std::string& about);
 
 // "replica 4, replica 5"
-std::string names_of(const Wishes& wishes);
+std::string names_of(const Changes& changes);
 
 }  // namespace coordkit::engine

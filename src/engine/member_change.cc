@@ -51,8 +51,8 @@ void MemberChange::start(ChangeMembers call, Index at, const raft::Configuration
     return refuse(make_error(Reason::ChangeInProgress, "this replica still sees another change of members through (" +
                                                            waits_for() + "): wait for its end"));
   }
-  const bool nameless = std::any_of(call.changes.begin(), call.changes.end(), [](const raft::MemberChange& wish) {
-    return !wish.member.id || (wish.kind == raft::MemberChange::Kind::Replace && !wish.replaced);
+  const bool nameless = std::any_of(call.changes.begin(), call.changes.end(), [](const raft::MemberChange& change) {
+    return !change.member.id || (change.kind == raft::MemberChange::Kind::Replace && !change.replaced);
   });
   if (call.changes.empty() || call.changes.size() > kChangesMax || nameless) {
     return refuse(make_error(Reason::InvalidArgument, "a change of members names 1 to " + std::to_string(kChangesMax) +
@@ -124,7 +124,7 @@ void MemberChange::rebase(Index at, const raft::Configuration& configuration, st
   }
   if (!applied_.outgoing.empty()) return;  // leaving it follows by itself
   if (!begun_) steps_.clear();
-  if (const auto objection = judge_wishes(applied_, begun_ ? steps_.front() : call_->changes)) {
+  if (const auto objection = judge_changes(applied_, begun_ ? steps_.front() : call_->changes)) {
     refuse(begun_ ? explain(ChangeEnd::Conflict, {}) : *objection, completions);
   }
 }
@@ -165,10 +165,10 @@ bool MemberChange::leaves_by_it() const {
 
 void MemberChange::removed(std::vector<Completion>& completions) {
   if (!call_) return;
-  const bool wished = std::all_of(call_->changes.begin(), call_->changes.end(), [this](const raft::MemberChange& wish) {
-    return wish.kind == raft::MemberChange::Kind::Remove && wish.member.id == options_.raft.self;
+  const bool requested = std::all_of(call_->changes.begin(), call_->changes.end(), [this](const raft::MemberChange& change) {
+    return change.kind == raft::MemberChange::Kind::Remove && change.member.id == options_.raft.self;
   });
-  if (wished) return complete(absl::OkStatus(), Index(), completions);
+  if (requested) return complete(absl::OkStatus(), Index(), completions);
   fail(Reason::Removed, "this replica is not a member any more: ask another one what became of the change", completions);
 }
 
@@ -183,7 +183,7 @@ std::optional<ChangeRequest> MemberChange::question(LaggingTime now, const Hello
     return std::nullopt;
   }
   if (steps_.empty()) {
-    const std::vector<Wishes> steps = steps_of(applied_, call_->changes);
+    const std::vector<Changes> steps = steps_of(applied_, call_->changes);
     steps_.assign(steps.begin(), steps.end());
   }
   const auto next = raft::next_configuration(applied_, steps_.front());
@@ -202,8 +202,8 @@ std::optional<ChangeRequest> MemberChange::question(LaggingTime now, const Hello
 bool MemberChange::meet(const HelloOf& hello_of) {
   meeting_.clear();
   if (!steps_.empty()) return true;
-  for (raft::MemberChange& wish : call_->changes) {
-    const raft::Member* newcomer = newcomer_of(applied_, wish);
+  for (raft::MemberChange& change : call_->changes) {
+    const raft::Member* newcomer = newcomer_of(applied_, change);
     if (!newcomer || newcomer->store) continue;
     const Hello* hello = hello_of(newcomer->id);
     const raft::Member* former = raft::member_of(applied_, newcomer->id);
@@ -213,7 +213,7 @@ bool MemberChange::meet(const HelloOf& hello_of) {
     } else if (former && former->store == hello->store) {
       meeting_ = replica(newcomer->id) + " still runs with the data directory that is to be replaced";
     } else {
-      wish.member.store = hello->store;
+      change.member.store = hello->store;
       continue;
     }
     return false;
@@ -224,8 +224,8 @@ bool MemberChange::meet(const HelloOf& hello_of) {
 std::vector<Peer> MemberChange::prospects() const {
   std::vector<Peer> peers;
   if (!call_) return peers;
-  for (const raft::MemberChange& wish : call_->changes) {
-    const raft::Member* newcomer = newcomer_of(applied_, wish);
+  for (const raft::MemberChange& change : call_->changes) {
+    const raft::Member* newcomer = newcomer_of(applied_, change);
     if (newcomer && !newcomer->address.empty()) peers.push_back({newcomer->id, newcomer->address, newcomer->store});
   }
   return peers;

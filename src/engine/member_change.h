@@ -60,7 +60,7 @@ class MemberChange {
   std::optional<ChangeMembers> call_;
   Index at_;                     // of the newest applied configuration
   raft::Configuration applied_;  // I: what the next step starts from, unless joint
-  std::deque<Wishes> steps_;     // the front one is current; empty before they are planned
+  std::deque<Changes> steps_;    // the front one is current; empty before they are planned
   bool begun_ = false;           // an earlier step took effect
 
   // The current step.

@@ -65,8 +65,8 @@ void Core::Impl::take(Input& input) {
     if (leading_) leading_->send_read_back(read.first, *read.entries, here());
     reader_.keep_for_apply(read);
   };
-  const auto tell_commit = [&](const TellCommit& wish) {
-    if (leading_) leading_->tell_commit(wish.peer, log_);
+  const auto tell_commit = [&](const TellCommit& tell) {
+    if (leading_) leading_->tell_commit(tell.peer, log_);
   };
   const auto connected = [&](const PeerUp& up) {
     if (leading_) leading_->connected(up.peer, streams_, here());
@@ -79,7 +79,7 @@ void Core::Impl::take(Input& input) {
                  [&](Propose& proposals) { on(proposals); },
                  tell_commit,
                  ask,
-                 [&](const Transfer& wish) { transfer_.ask(wish, leading(), log_, now_, outbox_); },
+                 [&](const Transfer& transfer) { transfer_.ask(transfer, leading(), log_, now_, outbox_); },
                  [&](const ChangeMembership& change) { on(change); },
                  read_back,
                  [&](const Checkpointed& checkpoint) { log_.retention().checkpointed(checkpoint, log_.commit()); },

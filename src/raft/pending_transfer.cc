@@ -2,15 +2,15 @@
 
 namespace coordkit::raft {
 
-void PendingTransfer::ask(const Transfer& wish, const Leading* leading, const Log& log, LaggingTime now, Outbox& out) {
+void PendingTransfer::ask(const Transfer& transfer, const Leading* leading, const Log& log, LaggingTime now, Outbox& out) {
   using End = TransferFate::Kind;
-  const auto answer = [&](End kind) { out.transfers.push_back({wish.ticket, kind}); };
+  const auto answer = [&](End kind) { out.transfers.push_back({transfer.ticket, kind}); };
   if (!leading) return answer(End::NotLeader);
   if (transfer_) return answer(End::InProgress);
-  const ReplicaId target = wish.target ? wish.target : leading->best_successor(log, now);
+  const ReplicaId target = transfer.target ? transfer.target : leading->best_successor(log, now);
   if (target == leading->self()) return answer(End::Done);
   if (!leading->may_succeed(target, log)) return answer(End::Unfit);
-  transfer_ = UnderWay{wish.ticket, target, wish.deadline, log.term()};
+  transfer_ = UnderWay{transfer.ticket, target, transfer.deadline, log.term()};
 }
 
 bool PendingTransfer::leave_stalled_disk(const Options& options, Leading& leading, const Log& log, LaggingTime now) {

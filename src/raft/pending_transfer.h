@@ -15,7 +15,7 @@ namespace coordkit::raft {
 class PendingTransfer {
  public:
   // Requested by the host. `leading`: null if we do not. Refusals are answered at once.
-  void ask(const Transfer& wish, const Leading* leading, const Log& log, LaggingTime now, Outbox& out);
+  void ask(const Transfer& transfer, const Leading* leading, const Log& log, LaggingTime now, Outbox& out);
   // With each heartbeat: a leader whose own disk stalls transfers leadership unasked. True: it should step down.
   bool leave_stalled_disk(const Options& options, Leading& leading, const Log& log, LaggingTime now);
   bool under_way() const { return transfer_.has_value(); }

@@ -233,12 +233,12 @@ absl::Status replace(Replica& replica, const AdminIdentity&, Words words, AdminR
   return done(reply, replica.change_membership(std::move(change)));
 }
 
-template <MembershipChange& (MembershipChange::*Wish)(uint64_t)>
+template <MembershipChange& (MembershipChange::*Method)(uint64_t)>
 absl::Status change_one(Replica& replica, const AdminIdentity&, Words words, AdminReply& reply) {
   const absl::StatusOr<uint64_t> id = number(words[0], "ID", 1);
   if (!id.ok()) return id.status();
   MembershipChange change;
-  (change.*Wish)(*id);
+  (change.*Method)(*id);
   return done(reply, replica.change_membership(std::move(change)));
 }
 

@@ -18,47 +18,47 @@ std::string replica(uint64_t id) { return "replica " + std::to_string(id); }
 }  // namespace
 
 MembershipChange& MembershipChange::add(uint64_t id, std::string address) {
-  wishes_.push_back({{Kind::AddLearner, {ReplicaId(id), StoreId(), std::move(address)}, ReplicaId()}, true});
+  changes_.push_back({{Kind::AddLearner, {ReplicaId(id), StoreId(), std::move(address)}, ReplicaId()}, true});
   return *this;
 }
 
 MembershipChange& MembershipChange::as_learner() {
-  if (wishes_.empty() || wishes_.back().change.kind != Kind::AddLearner) {
+  if (changes_.empty() || changes_.back().change.kind != Kind::AddLearner) {
     misplaced_ = true;
   } else {
-    wishes_.back().votes = false;
+    changes_.back().votes = false;
   }
   return *this;
 }
 
 MembershipChange& MembershipChange::remove(uint64_t id) {
-  wishes_.push_back({{Kind::Remove, {.id = ReplicaId(id)}, ReplicaId()}});
+  changes_.push_back({{Kind::Remove, {.id = ReplicaId(id)}, ReplicaId()}});
   return *this;
 }
 
 MembershipChange& MembershipChange::replace(uint64_t old, uint64_t id, std::string address) {
-  wishes_.push_back({{Kind::Replace, {ReplicaId(id), StoreId(), std::move(address)}, ReplicaId(old)}});
+  changes_.push_back({{Kind::Replace, {ReplicaId(id), StoreId(), std::move(address)}, ReplicaId(old)}});
   return *this;
 }
 
 MembershipChange& MembershipChange::promote(uint64_t id) {
-  wishes_.push_back({{Kind::Promote, {.id = ReplicaId(id)}, ReplicaId()}});
+  changes_.push_back({{Kind::Promote, {.id = ReplicaId(id)}, ReplicaId()}});
   return *this;
 }
 
 MembershipChange& MembershipChange::demote(uint64_t id) {
-  wishes_.push_back({{Kind::Demote, {.id = ReplicaId(id)}, ReplicaId()}});
+  changes_.push_back({{Kind::Demote, {.id = ReplicaId(id)}, ReplicaId()}});
   return *this;
 }
 
 absl::Status MembershipChange::validate(bool host_and_port) const {
   std::string problems;
   const auto problem = [&](std::string sentence) { problems += (problems.empty() ? "" : "; ") + std::move(sentence); };
-  if (wishes_.empty()) problem("the change is empty: say whom to add, remove, replace, promote or demote");
+  if (changes_.empty()) problem("the change is empty: say whom to add, remove, replace, promote or demote");
   if (misplaced_) problem("as_learner() follows an add()");
   std::set<uint64_t> named;
   std::set<std::string> addresses;
-  for (const auto& [change, votes] : wishes_) {
+  for (const auto& [change, votes] : changes_) {
     const uint64_t id = change.member.id.value();
     const uint64_t old = change.replaced.value();
     const bool replaces = change.kind == Kind::Replace;
@@ -77,13 +77,13 @@ absl::Status MembershipChange::validate(bool host_and_port) const {
   return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
 }
 
-std::vector<raft::MemberChange> MembershipChange::wishes() const {
-  std::vector<raft::MemberChange> wishes;
-  for (const auto& [change, votes] : wishes_) {
-    wishes.push_back(change);
-    if (votes) wishes.push_back({Kind::Promote, {.id = change.member.id}, ReplicaId()});
+std::vector<raft::MemberChange> MembershipChange::changes() const {
+  std::vector<raft::MemberChange> changes;
+  for (const auto& [change, votes] : changes_) {
+    changes.push_back(change);
+    if (votes) changes.push_back({Kind::Promote, {.id = change.member.id}, ReplicaId()});
   }
-  return wishes;
+  return changes;
 }
 
 }  // namespace coordkit

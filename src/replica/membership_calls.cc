@@ -32,7 +32,7 @@ Ticket MembershipCalls::change(Engine& engine, LaggingTime now, const Membership
     return {};
   }
   const Ticket ticket = enlist(std::move(done));
-  engine.post(ChangeMembers{ticket, change.wishes(), options.expected, later(now, options.timeout)});
+  engine.post(ChangeMembers{ticket, change.changes(), options.expected, later(now, options.timeout)});
   return ticket;
 }
 

@@ -89,7 +89,7 @@ std::optional<uint32_t> Churn::anybody() {
 raft::Member Churn::newcomer(uint32_t node) const { return {ReplicaId(node + 1), StoreId(), fmt::format("node-{}", node + 1)}; }
 
 // While a voter lacks its disk no other may go, or those that acknowledged what is committed would not be a majority.
-raft::MemberChange Churn::wish() {
+raft::MemberChange Churn::draw_change() {
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
   raft::MemberChange change{.member = newcomer(node)};
   if (const std::optional<uint32_t> lost = consensus_.members().voter_without_disk()) {
@@ -113,8 +113,8 @@ raft::MemberChange Churn::wish() {
 void Churn::change() {
   const std::optional<uint32_t> asked = anybody();
   if (!asked) return;
-  std::vector<raft::MemberChange> changes{wish()};
-  while (changes.front().kind != ChangeKind::Replace && random_.chance(0.35)) changes.push_back(wish());
+  std::vector<raft::MemberChange> changes{draw_change()};
+  while (changes.front().kind != ChangeKind::Replace && random_.chance(0.35)) changes.push_back(draw_change());
   if (changes.front().kind == ChangeKind::AddLearner && random_.chance(0.7)) {  // shall vote
     changes.push_back({.kind = ChangeKind::Promote, .member = changes.front().member});
   }
@@ -129,7 +129,7 @@ void Churn::post(uint32_t node, std::vector<raft::MemberChange> changes, Duratio
                static_cast<uint64_t>(changes.front().kind), changes.front().member.id.value());
   ChangeMembers call{.ticket = ticket, .changes = changes, .deadline = nodes_[node]->clock_now().lagging + patience};
   if (random_.chance(0.2)) call.expected = Index(random_.below(consensus_.committed().value() + 1));
-  wishes_.emplace(ticket, Wish{node, std::move(changes)});
+  requests_.emplace(ticket, Request{node, std::move(changes)});
   nodes_[node]->post(std::move(call));
 }
 
@@ -281,7 +281,7 @@ void Churn::exchange(uint32_t node) {
 
 // No disk but this one may be missing in any configuration in use, and the rest must be a majority.
 bool Churn::may_lose_disk(uint32_t node) const {
-  if (!wishes_.empty() || consensus_.elections() == 0) return false;  // a genesis that no other has stored may be repeated
+  if (!requests_.empty() || consensus_.elections() == 0) return false;  // a genesis that no other has stored may be repeated
   const MembershipObserver& members = consensus_.members();
   for (uint32_t by = 0; by < plan_.nodes; ++by) {
     const raft::Configuration& configuration = members.in_force(by);
@@ -334,32 +334,32 @@ bool Churn::everybody_votes() const {
 }
 
 void Churn::process_died(uint32_t node) {
-  std::erase_if(wishes_, [node](const auto& wish) { return wish.second.node == node; });
+  std::erase_if(requests_, [node](const auto& request) { return request.second.node == node; });
 }
 
 void Churn::answered(uint32_t node, const EngineEffects& effects) {
   for (const Completion& completion : effects.completions) {
-    const auto found = wishes_.find(completion.ticket);
-    if (found == wishes_.end()) continue;
-    const Wish wish = std::move(found->second);
-    wishes_.erase(found);
+    const auto found = requests_.find(completion.ticket);
+    if (found == requests_.end()) continue;
+    const Request request = std::move(found->second);
+    requests_.erase(found);
     world_.trace(node, "says of the change: reason {} outcome {}",
                  static_cast<uint64_t>(reason_of(completion.status).value_or(Reason{})),
                  static_cast<uint64_t>(outcome_of(completion.status)));
-    if (completion.status.ok()) check_effect(wish, completion.index);
+    if (completion.status.ok()) check_effect(request, completion.index);
     if (reason_of(completion.status) == Reason::Conflict) ++marks_[static_cast<size_t>(Mark::ChangeOverwritten)];
   }
 }
 
 // INV_R11 for membership changes: what was reported as done is in the log, at the reported index.
-void Churn::check_effect(const Wish& wish, Index index) const {
+void Churn::check_effect(const Request& request, Index index) const {
   if (!index) return;  // the replica that was asked is removed by it, and has not seen the entry
   if (index > consensus_.committed() || consensus_.at(index).kind == raft::EntryKind::Command) {
     throw Violation("INV_R11",
                     fmt::format("a change of members is told to be done at {}, which is no configuration", index.value()));
   }
-  if (wish.changes.size() != 1) return;
-  const raft::MemberChange& change = wish.changes.front();
+  if (request.changes.size() != 1) return;
+  const raft::MemberChange& change = request.changes.front();
   const auto configuration = decode_configuration(consensus_.at(index).payload.view());
   COORDKIT_CHECK(configuration.ok());
   const bool votes = voter(*configuration, change.member.id) != nullptr;

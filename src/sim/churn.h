@@ -39,7 +39,7 @@ class Churn {
   void process_died(uint32_t node);
 
  private:
-  struct Wish {
+  struct Request {
     uint32_t node = 0;  // where it was posted
     std::vector<raft::MemberChange> changes;
   };
@@ -72,10 +72,10 @@ class Churn {
   void exchange(uint32_t node);
   void bring_back();
   void post(uint32_t node, std::vector<raft::MemberChange> changes, Duration patience);
-  raft::MemberChange wish();
+  raft::MemberChange draw_change();
   raft::Member newcomer(uint32_t node) const;
   std::optional<uint32_t> anybody();
-  void check_effect(const Wish& wish, Index index) const;
+  void check_effect(const Request& request, Index index) const;
 
   World& world_;
   const Plan& plan_;
@@ -85,7 +85,7 @@ class Churn {
   MarkCounts& marks_;
   Random random_;
   uint64_t last_ticket_ = uint64_t{1} << 60;  // far from the client's
-  std::map<Ticket, Wish> wishes_;
+  std::map<Ticket, Request> requests_;
   std::vector<std::vector<Copy>> copies_;  // per node
   std::map<uint32_t, Durable> durable_;    // as last seen
   std::map<uint32_t, Copy> set_back_to_;   // soon
