@@ -43,7 +43,7 @@ void ConsensusObserver::detach(uint32_t node) {
   seen_[node].leadership = {};
   synced(node);
   seen_[node].hard_state = seen_[node].durable;
-  if (!born_) chains_.clear();
+  if (!genesis_stored_) chains_.clear();
 }
 
 std::optional<uint32_t> ConsensusObserver::leader() const {
@@ -166,7 +166,7 @@ void ConsensusObserver::check_appended(uint32_t node, const LogWrite& write) {
 
 void ConsensusObserver::synced(uint32_t node) {
   Seen& seen = seen_[node];
-  born_ = born_ || views_[node].log->durable().last();
+  genesis_stored_ = genesis_stored_ || views_[node].log->durable().last();
   const raft::HardState& durable = views_[node].log->durable().hard_state;
   if (durable == seen.durable) return;
   if (durable.term < seen.durable.term) throw Violation("INV_R03", fmt::format("n{}: durable term falls", node + 1));

@@ -108,7 +108,7 @@ class ConsensusObserver {
   std::map<std::pair<uint32_t, Term>, ReplicaId> votes_sent_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> chains_;  // (index, term) -> chain, as first seen
   // Some disk has stored a genesis. No other replica learns of it before that, so a founder that dies first starts over.
-  bool born_ = false;
+  bool genesis_stored_ = false;
   std::vector<CommittedEntry> committed_;  // [index - 1]
   std::vector<uint64_t> digests_;          // [applied index]; 0: no replica stopped there yet
   bool compares_states_ = true;

@@ -62,9 +62,9 @@ Connection::Connection(ConnectionOwner& owner, const ConnectionLimits& limits, S
       nonce_(nonce),
       stream_(std::move(socket)),
       reader_(kHelloBytesMax),
-      born_(SteadyClock::now()),
-      heard_(born_),
-      pinged_(born_) {}
+      opened_at_(SteadyClock::now()),
+      heard_(opened_at_),
+      pinged_(opened_at_) {}
 
 // ---- handshake
 
@@ -356,11 +356,11 @@ void Connection::written(const boost::system::error_code& error, size_t bytes) {
 // ---- the end
 
 void Connection::tick(TimePoint now, Duration pause) {
-  born_ += pause;
+  opened_at_ += pause;
   heard_ += pause;
   if (closed()) return;
   if (state_ != State::Established) {
-    if (now - born_ > limits_.hello_timeout) close(CloseReason::HelloTimeout);
+    if (now - opened_at_ > limits_.hello_timeout) close(CloseReason::HelloTimeout);
     return;
   }
   if (now - heard_ > limits_.idle_timeout && !backlog_moves()) return close(CloseReason::Idle);

@@ -138,7 +138,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::vector<asio::const_buffer> buffers_;  // the part of the batch not yet written, from buffers_[sent_]
   size_t sent_ = 0;
 
-  TimePoint born_;
+  TimePoint opened_at_;
   TimePoint heard_;
   TimePoint pinged_;
   TimePoint established_at_;
