@@ -14,17 +14,17 @@ void ProposalPath::propose(const Router& applied, Turn& turn) {
   calls_.known_as_origin(registered, turn.effects.completions);
   Consensus& consensus = turn.consensus;
   if (!consensus.knows_leader()) return;
-  handovers_.clear();
+  dispatches_.clear();
   const auto into = consensus.leads() ? Proposals::Into::OwnLog : Proposals::Into::OtherLog;
-  calls_.collect(turn.now.lagging, registered, handovers_, into);
-  if (handovers_.empty()) return;
+  calls_.collect(turn.now.lagging, registered, dispatches_, into);
+  if (dispatches_.empty()) return;
   if (!consensus.leads()) return forward(turn);
   raft::Propose propose;
-  propose.proposals.reserve(handovers_.size());
-  for (Proposals::Handover& handover : handovers_) {
+  propose.proposals.reserve(dispatches_.size());
+  for (Proposals::Dispatch& dispatch : dispatches_) {
     const Ticket ticket = consensus.next_ticket();
-    if (handover.sequence) proposed_.push_back({ticket, handover.sequence, handover.handing});
-    propose.proposals.push_back({ticket, raft::EntryKind::Command, std::move(handover.payload)});
+    if (dispatch.sequence) proposed_.push_back({ticket, dispatch.sequence, dispatch.handing});
+    propose.proposals.push_back({ticket, raft::EntryKind::Command, std::move(dispatch.payload)});
   }
   consensus.step(std::move(propose), turn.now.lagging);
 }
@@ -33,13 +33,13 @@ void ProposalPath::propose(const Router& applied, Turn& turn) {
 void ProposalPath::forward(Turn& turn) {
   Forward message;
   size_t bytes = 0;
-  for (Proposals::Handover& handover : handovers_) {
-    if (!message.commands.empty() && bytes + handover.payload.size() > options_.raft.append_bytes_max) {
+  for (Proposals::Dispatch& dispatch : dispatches_) {
+    if (!message.commands.empty() && bytes + dispatch.payload.size() > options_.raft.append_bytes_max) {
       turn.effects.sends.push_back({turn.consensus.leader(), std::exchange(message, {})});
       bytes = 0;
     }
-    bytes += handover.payload.size();
-    message.commands.push_back(std::move(handover.payload));
+    bytes += dispatch.payload.size();
+    message.commands.push_back(std::move(dispatch.payload));
   }
   turn.effects.sends.push_back({turn.consensus.leader(), std::move(message)});
 }

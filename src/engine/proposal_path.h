@@ -34,8 +34,8 @@ class ProposalPath {
   };
   const EngineOptions& options_;
   Proposals calls_;
-  std::vector<Proposals::Handover> handovers_;  // of this turn
-  Ring<Proposed> proposed_;                     // by ticket: their place in the log is not known yet
+  std::vector<Proposals::Dispatch> dispatches_;  // of this turn
+  Ring<Proposed> proposed_;                      // by ticket: their place in the log is not known yet
 };
 
 }  // namespace coordkit::engine

@@ -161,7 +161,7 @@ Duration Proposals::patience(Call& call) const {
   return options_.raft.election_timeout * (int64_t{1} << std::min<uint8_t>(call.handings++, kHandingsDoubled));
 }
 
-void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>& out, Into into) {
+void Proposals::collect(LaggingTime now, bool registered, std::vector<Dispatch>& out, Into into) {
   if (!registered) {
     if (now < register_at_) return;
     register_at_ = now + options_.raft.election_timeout;
@@ -181,7 +181,7 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Handover>&
   while (const auto sequence = retries_.take_due(now, stands)) hand(*unanswered(*sequence));
 }
 
-Proposals::Handover Proposals::hand_over(Call& call, LaggingTime retry_at) {
+Proposals::Dispatch Proposals::hand_over(Call& call, LaggingTime retry_at) {
   schedule(call, retry_at);
   const Handing handing = std::exchange(call.handed, true) ? Handing::Repeated : Handing::First;
   Request request{{origin_, call.sequence}, lowest_unanswered(), call.submit.machine, call.submit.command.view()};

@@ -41,7 +41,7 @@ class Proposals {
   void refused(Sequence sequence, Handing handing, LaggingTime when);
 
   // What to hand to the leader now, ready to be an entry; registration first. Call only when a leader is known.
-  struct Handover {
+  struct Dispatch {
     Sequence sequence;  // zero: the registration
     Handing handing = Handing::First;
     SharedBytes payload;
@@ -50,7 +50,7 @@ class Proposals {
     OtherLog,  // the leader may or may not get it: handed over again after a while
     OwnLog,    // we lead: its outcome is known in the same turn
   };
-  void collect(LaggingTime now, bool registered, std::vector<Handover>& out, Into into = Into::OtherLog);
+  void collect(LaggingTime now, bool registered, std::vector<Dispatch>& out, Into into = Into::OtherLog);
 
   // It reached the log before its predecessor: handed over again at once.
   void overtook(const RequestId& request);
@@ -106,7 +106,7 @@ class Proposals {
   void leave(Line& from);
   void note_kept(const Answer& answer);
   void settle(Sequence sequence);
-  Handover hand_over(Call& call, LaggingTime retry_at);
+  Dispatch hand_over(Call& call, LaggingTime retry_at);
   Sequence comes_after(const Call& call) const;
   void schedule(Call& call, LaggingTime when);
   Duration patience(Call& call) const;

@@ -29,8 +29,8 @@ struct ProposalsTest : ::testing::Test {
                       .urgency = urgency},
                      completions);
   }
-  std::vector<Proposals::Handover> handed(Duration now, bool registered = true) {
-    std::vector<Proposals::Handover> out;
+  std::vector<Proposals::Dispatch> handed(Duration now, bool registered = true) {
+    std::vector<Proposals::Dispatch> out;
     proposals.collect(at(now), registered, out);
     return out;
   }
@@ -437,9 +437,9 @@ TEST_F(ProposalsTest, EveryAcceptedCallEndsExactlyOnceWhateverHappens) {
           break;
         case 2:
         case 3: {
-          std::vector<Proposals::Handover> handovers;
-          calls.collect(at(now), random.below(10) != 0, handovers);
-          for (const auto& one : handovers) {
+          std::vector<Proposals::Dispatch> dispatches;
+          calls.collect(at(now), random.below(10) != 0, dispatches);
+          for (const auto& one : dispatches) {
             if (!one.sequence) continue;
             known.push_back(one.sequence);
             const Sequence said = std::get<Request>(*decode_command(one.payload.view())).lowest_unanswered;
