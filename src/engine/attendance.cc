@@ -55,7 +55,7 @@ void Attendance::lost(ReplicaId peer, LaggingTime now) {
 }
 
 std::vector<MissingMember> Attendance::missing(const std::vector<Peer>& peers, ReplicaId self, const raft::Status* core,
-                                               LaggingTime now, Duration patience) const {
+                                               LaggingTime now, Duration silence_max) const {
   std::vector<MissingMember> out;
   for (const Peer& peer : peers) {
     if (peer.id == self) continue;
@@ -77,7 +77,7 @@ std::vector<MissingMember> Attendance::missing(const std::vector<Peer>& peers, R
     }
     if (core == nullptr || core->leadership.role != raft::Role::Leader) continue;
     const auto heard = std::ranges::find(core->peers, peer.id, &raft::PeerStatus::peer);
-    if (heard == core->peers.end() || now - heard->last_heard < patience) continue;
+    if (heard == core->peers.end() || now - heard->last_heard < silence_max) continue;
     member.heard = true;
     member.silence = now - heard->last_heard;
     member.why =

@@ -24,9 +24,9 @@ class Attendance {
   void unreachable(ReplicaId peer, std::string why) { seen_[peer].unreachable = std::move(why); }
 
   // Those of `peers`, without `self`, that are not connected; and connected ones that `core`, a leader's, has not
-  // heard for `patience`.
+  // heard for `silence_max`.
   std::vector<MissingMember> missing(const std::vector<Peer>& peers, ReplicaId self, const raft::Status* core, LaggingTime now,
-                                     Duration patience) const;
+                                     Duration silence_max) const;
   // What the transport refused for a permanent reason, and who is in quarantine; sentences.
   std::vector<std::string> explanations() const;
   bool explained(ReplicaId peer) const;

@@ -70,8 +70,8 @@ EngineStatus EngineImpl::status() const {
 std::vector<std::string> EngineImpl::warnings(const std::vector<MissingMember>& missing) const {
   std::vector<std::string> found;
   peers_.warnings(missing, found);
-  const Duration patience = kSilentTimeouts * options_.raft.election_timeout;
-  std::string slow = clock_.last() ? consensus_.writes().slow(clock_.last()->lagging, patience) : std::string();
+  const Duration silence_max = kSilentTimeouts * options_.raft.election_timeout;
+  std::string slow = clock_.last() ? consensus_.writes().slow(clock_.last()->lagging, silence_max) : std::string();
   if (!slow.empty()) found.push_back(std::move(slow));
   condition_.warnings(consensus_.holds_back(), found);
   checkpoints_.warnings(found);

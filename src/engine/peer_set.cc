@@ -137,22 +137,22 @@ void PeerSet::drop_for_blank(std::vector<Outbound>& sends) const {
 
 // ---- for operators
 
-Duration PeerSet::patience() const { return kSilentTimeouts * options_.raft.election_timeout; }
+Duration PeerSet::silence_max() const { return kSilentTimeouts * options_.raft.election_timeout; }
 
 // Before the first turn: of the peers that it will connect to.
 std::vector<MissingMember> PeerSet::missing(const raft::Core* core, LaggingTime now) const {
   std::vector<Peer> peers = targets_;
-  if (!core) return attendance_.missing(peers, options_.raft.self, nullptr, now, patience());
+  if (!core) return attendance_.missing(peers, options_.raft.self, nullptr, now, silence_max());
   std::erase_if(peers, [core](const Peer& peer) { return !raft::is_member(core->configuration(), peer.id); });  // not members
   const raft::Status status = core->status();
-  return attendance_.missing(peers, options_.raft.self, &status, now, patience());
+  return attendance_.missing(peers, options_.raft.self, &status, now, silence_max());
 }
 
 void PeerSet::warnings(const std::vector<MissingMember>& missing, std::vector<std::string>& out) const {
   out = attendance_.explanations();
   for (const MissingMember& member : missing) {
     if (attendance_.explained(member.id) || members_.capacity(member.id) == Capacity::Impostor) continue;
-    if (member.silence >= patience()) out.push_back(roll_call({member}));
+    if (member.silence >= silence_max()) out.push_back(roll_call({member}));
   }
   for (const auto& [peer, disagreement] : disagreements_) out.push_back(disagreement);
   for (std::string& slow : round_trips_.warnings()) out.push_back(std::move(slow));

@@ -69,7 +69,7 @@ class PeerSet {
   uint64_t unheard() const { return unheard_; }
 
  private:
-  Duration patience() const;
+  Duration silence_max() const;
   void refuse(ReplicaId peer, std::string why, LaggingTime now);
 
   const EngineOptions& options_;

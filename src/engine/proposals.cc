@@ -157,7 +157,7 @@ void Proposals::refused(Sequence sequence, Handing handing, LaggingTime when) {
 }
 
 // The delay until it is handed to the same leader again: longer each time, because copies do not help a slow leader.
-Duration Proposals::patience(Call& call) const {
+Duration Proposals::retry_delay(Call& call) const {
   return options_.raft.election_timeout * (int64_t{1} << std::min<uint8_t>(call.handings++, kHandingsDoubled));
 }
 
@@ -171,7 +171,7 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Dispatch>&
   admit_waiting(now);
   const auto hand = [&](Call& call) {
     if (call.submit.deadline <= now) return schedule(call, LaggingTime::max());  // its caller no longer waits
-    out.push_back(hand_over(call, into == Into::OwnLog ? LaggingTime::max() : now + patience(call)));
+    out.push_back(hand_over(call, into == Into::OwnLog ? LaggingTime::max() : now + retry_delay(call)));
   };
   while (!at_once_.empty()) {
     Call* call = unanswered(at_once_.take_front());

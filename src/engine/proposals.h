@@ -109,7 +109,7 @@ class Proposals {
   Dispatch hand_over(Call& call, LaggingTime retry_at);
   Sequence comes_after(const Call& call) const;
   void schedule(Call& call, LaggingTime when);
-  Duration patience(Call& call) const;
+  Duration retry_delay(Call& call) const;
   static bool timed(LaggingTime when);
   bool retries_at(LaggingTime when, Sequence sequence);
   void retry_ended();

@@ -54,8 +54,8 @@ void WriteGate::clear() {
 }
 
 // A disk that never answers blocks no thread, so an operator must be told. A leader has transferred leadership by then.
-std::string WriteGate::slow(LaggingTime now, Duration patience) const {
-  if (!since_ || now - *since_ < patience) return {};
+std::string WriteGate::slow(LaggingTime now, Duration limit) const {
+  if (!since_ || now - *since_ < limit) return {};
   return "the disk of the log has not answered for " + std::to_string((now - *since_) / std::chrono::seconds(1)) +
          " s: look after it; what was sent here meanwhile is neither voted nor acknowledged";
 }

@@ -29,8 +29,8 @@ class WriteGate {
   void release(EngineEffects& effects);
   void clear();
 
-  // FLT_P11. A sentence once the store has owed an answer for longer than `patience`; empty: it does not.
-  std::string slow(LaggingTime now, Duration patience) const;
+  // FLT_P11. A sentence once the store has owed an answer for longer than `limit`; empty: it does not.
+  std::string slow(LaggingTime now, Duration limit) const;
 
  private:
   WriteNumber to_store(WriteNumber core_number) const { return core_number + before_core_; }
