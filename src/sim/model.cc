@@ -119,10 +119,10 @@ void Model::label(const machine::Request& request, const RequestId& id) {
   if (const auto* all = std::get_if<machine::AcquireAll>(&request.body)) text = &all->value;
   if (const auto* put = std::get_if<machine::Put>(&request.body)) text = &put->value;
   if (text == nullptr || text->empty()) return;
-  Fate& fate = fates_[*text];
-  ++fate.executions;
-  fate.request = id;
-  fate.arrived = applied_;
+  CommandOutcome& outcome = outcomes_[*text];
+  ++outcome.executions;
+  outcome.request = id;
+  outcome.arrived = applied_;
   labels_[id] = *text;
 }
 
@@ -134,10 +134,10 @@ void Model::finish(const RequestId& id, Result result) {
   }
   const auto label = labels_.find(id);
   if (label == labels_.end()) return;
-  Fate& fate = fates_[label->second];
+  CommandOutcome& outcome = outcomes_[label->second];
   result.revision = keys_.revision();
-  fate.result = result;
-  fate.index = applied_;
+  outcome.result = result;
+  outcome.index = applied_;
 }
 
 Result Model::run(const machine::Request& request, const RequestId& id) {
@@ -326,9 +326,9 @@ void Model::remember_locks() {
   }
 }
 
-const Model::Fate* Model::fate(const std::string& label) const {
-  const auto it = fates_.find(label);
-  return it == fates_.end() ? nullptr : &it->second;
+const Model::CommandOutcome* Model::outcome_of(const std::string& label) const {
+  const auto it = outcomes_.find(label);
+  return it == outcomes_.end() ? nullptr : &it->second;
 }
 
 const std::vector<Model::Execution>& Model::executions(const std::string& key) const {

@@ -44,7 +44,7 @@ class Model {
     std::vector<Token> held_then;  // taken over with it
   };
   // The outcome of a command that carries a label of the workload.
-  struct Fate {
+  struct CommandOutcome {
     uint64_t executions = 0;
     RequestId request;
     std::optional<machine::Result> result;  // the final one
@@ -71,7 +71,7 @@ class Model {
   const std::vector<LockModel::Claim>& granted() const { return locks_.granted(); }
   const std::vector<Ended>& ended() const { return ended_; }
 
-  const Fate* fate(const std::string& label) const;
+  const CommandOutcome* outcome_of(const std::string& label) const;
   const std::vector<Execution>& executions(const std::string& key) const;
   // The answer there to the request at this index (queued or final); null: the entry was no request or had no effect.
   const machine::Result* answered_at(Index index) const;
@@ -185,7 +185,7 @@ class Model {
   std::vector<Ended> ended_;
   uint64_t grants_ = 0, expiries_ = 0;
 
-  std::map<std::string, Fate> fates_;
+  std::map<std::string, CommandOutcome> outcomes_;
   std::map<RequestId, std::string> labels_;
   std::map<std::string, std::vector<Execution>> executions_;
   std::map<RequestId, std::pair<std::string, size_t>> executing_;  // its place there

@@ -107,11 +107,11 @@ void Witness::observed(const Call& call, Index index) {
   told_ = std::max(told_, index);
 }
 
-const Model::Fate& Witness::only_execution(const Call& call) const {
-  const Model::Fate* fate = model_.fate(call.label);
-  if (fate == nullptr) fail("INV_R11", call, "answered, but no entry carries it");
-  if (fate->executions != 1) fail("INV_L09", call, fmt::format("executed {} times", fate->executions));
-  return *fate;
+const Model::CommandOutcome& Witness::only_execution(const Call& call) const {
+  const Model::CommandOutcome* outcome = model_.outcome_of(call.label);
+  if (outcome == nullptr) fail("INV_R11", call, "answered, but no entry carries it");
+  if (outcome->executions != 1) fail("INV_L09", call, fmt::format("executed {} times", outcome->executions));
+  return *outcome;
 }
 
 void Witness::refused(Call& call, const absl::Status& status) {
@@ -126,13 +126,13 @@ void Witness::refused(Call& call, const absl::Status& status) {
   if (Recorder* recorder = world_.recorder()) recorder->refused(number_of(call), *reason);
   world_.trace(call.node, "call ends with reason {}", static_cast<uint64_t>(*reason));
   call.without_effect = outcome_of(status) == Outcome::None || *reason == Reason::Cancelled;
-  const bool in_log = plain_locks_ || model_.fate(call.label) != nullptr;  // else decided in a line on its node (S-58)
+  const bool in_log = plain_locks_ || model_.outcome_of(call.label) != nullptr;  // else decided in a line on its node (S-58)
   if (call.kind == Kind::Acquire && *reason == Reason::WaitTimeout && in_log) {
-    const Model::Fate& fate = only_execution(call);
-    if (!fate.result || fate.result->code != machine::ResultCode::WaitTimeout) {
+    const Model::CommandOutcome& outcome = only_execution(call);
+    if (!outcome.result || outcome.result->code != machine::ResultCode::WaitTimeout) {
       fail("INV_L08", call, "told WaitTimeout, but the log decided otherwise");
     }
-    decided(call, fate.index);
+    decided(call, outcome.index);
   }
 }
 
@@ -140,13 +140,13 @@ void Witness::opened(CallNumber number, const absl::StatusOr<SessionRef>& answer
   Call& call = end(number);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
-  const Model::Fate& fate = only_execution(call);
-  if (!fate.result || fate.result->session != (*answer)->id() || fate.result->ttl != (*answer)->ttl()) {
+  const Model::CommandOutcome& outcome = only_execution(call);
+  if (!outcome.result || outcome.result->session != (*answer)->id() || outcome.result->ttl != (*answer)->ttl()) {
     fail("INV_K1", call,
          fmt::format("told session {}, the log decided {}", (*answer)->id().value(),
-                     fate.result ? fate.result->session.value() : 0));
+                     outcome.result ? outcome.result->session.value() : 0));
   }
-  decided(call, fate.index);
+  decided(call, outcome.index);
 }
 
 void Witness::closed(CallNumber number, SessionId session, const absl::Status& answer) {
@@ -162,16 +162,16 @@ void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer)
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const HoldState& hold = **answer;
-  if (hold.delegation() && model_.fate(call.label) == nullptr) return acquired_locally(number, hold);
-  const Model::Fate& fate = only_execution(call);
-  if (!fate.result || fate.result->code != machine::ResultCode::Granted)
+  if (hold.delegation() && model_.outcome_of(call.label) == nullptr) return acquired_locally(number, hold);
+  const Model::CommandOutcome& outcome = only_execution(call);
+  if (!outcome.result || outcome.result->code != machine::ResultCode::Granted)
     fail("INV_L08", call, "told a grant the log never made");
-  if (fate.result->token != hold.token() || fate.result->since != hold.since()) {
+  if (outcome.result->token != hold.token() || outcome.result->since != hold.since()) {
     fail("INV_L04", call,
          fmt::format("told token {} since {}, the log decided {} since {}", hold.token().value(), hold.since().value(),
-                     fate.result->token.value(), fate.result->since.value()));
+                     outcome.result->token.value(), outcome.result->since.value()));
   }
-  decided(call, fate.index);  // a counted hold is older than that
+  decided(call, outcome.index);  // a counted hold is older than that
 }
 
 // S-58: no entry says so, but one granted the delegation, and its block has the token. How long it may be trusted is the lock
@@ -218,11 +218,11 @@ void Witness::put(CallNumber number, const absl::StatusOr<PutResult>& answer) {
   if (history_recorder_) history_recorder_->put(number, answer);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
-  const Model::Fate& fate = only_execution(call);
-  if (fate.index != answer->index || fate.result->revision != answer->revision) {
+  const Model::CommandOutcome& outcome = only_execution(call);
+  if (outcome.index != answer->index || outcome.result->revision != answer->revision) {
     fail("INV_K1", call,
          fmt::format("told revision {} at {}, the log decided {} at {}", answer->revision.value(), answer->index.value(),
-                     fate.result->revision.value(), fate.index.value()));
+                     outcome.result->revision.value(), outcome.index.value()));
   }
   decided(call, answer->index);
 }
@@ -332,11 +332,11 @@ void Witness::finish() const {
   for (const Call& call : calls_) {
     if (!call.ended) fail("INV_L08", call, "it never ends");
     if (call.label.empty()) continue;
-    const Model::Fate* fate = model_.fate(call.label);
-    if (fate == nullptr) continue;
-    if (fate->executions > 1) fail("INV_L09", call, fmt::format("executed {} times", fate->executions));
+    const Model::CommandOutcome* outcome = model_.outcome_of(call.label);
+    if (outcome == nullptr) continue;
+    if (outcome->executions > 1) fail("INV_L09", call, fmt::format("executed {} times", outcome->executions));
     if (!call.without_effect) continue;
-    const auto came_to = [fate](machine::ResultCode code) { return fate->result && fate->result->code == code; };
+    const auto came_to = [outcome](machine::ResultCode code) { return outcome->result && outcome->result->code == code; };
     const bool effect = call.kind == Kind::Acquire ? came_to(machine::ResultCode::Granted)
                         : call.kind == Kind::Entry ? came_to(machine::ResultCode::Ok)
                                                    : true;

@@ -143,7 +143,7 @@ class Witness {
   void range_refused(Call& call, const RangeOperation& range, const absl::Status& status);
   void decided(const Call& call, Index index);
   void observed(const Call& call, Index index);
-  const Model::Fate& only_execution(const Call& call) const;
+  const Model::CommandOutcome& only_execution(const Call& call) const;
   [[noreturn]] void fail(const char* id, const Call& call, std::string what) const;
 
   void record_begin(CallNumber number, const Call& call);

@@ -20,11 +20,11 @@ void Witness::entry_put(CallNumber number, const absl::StatusOr<PutResult>& answ
   Call& call = end(number);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
-  const Model::Fate& fate = only_execution(call);
+  const Model::CommandOutcome& outcome = only_execution(call);
   const bool says_more = !answer->key.empty() || answer->previous;
   const std::string told = says_more ? machine::encode(OperationReply{PutReply{answer->key, answer->previous}}) : "";
-  if (!fate.result || fate.result->code != machine::ResultCode::Ok || fate.index != answer->index ||
-      fate.result->revision != answer->revision || fate.result->reply != told) {
+  if (!outcome.result || outcome.result->code != machine::ResultCode::Ok || outcome.index != answer->index ||
+      outcome.result->revision != answer->revision || outcome.result->reply != told) {
     fail("INV_K1", call,
          fmt::format("told revision {} at {}, the log decided otherwise", answer->revision.value(), answer->index.value()));
   }
