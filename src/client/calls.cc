@@ -48,11 +48,11 @@ Call* Calls::find(CallId id) {
   return found == by_id_.end() ? nullptr : &*slots_[found->second];
 }
 
-void Calls::take_up(Now now) {
-  for (const CallId id : std::exchange(fresh_, {})) take_up(id, now);
+void Calls::start_new(Now now) {
+  for (const CallId id : std::exchange(fresh_, {})) start_one(id, now);
 }
 
-void Calls::take_up(CallId id, Now now) {
+void Calls::start_one(CallId id, Now now) {
   Call* call = find(id);
   if (call == nullptr) return;
   call->deadline = call->asked ? *call->asked : later(now.lagging, call->timeout);
@@ -62,7 +62,7 @@ void Calls::take_up(CallId id, Now now) {
   }
   if (call->deadline != LaggingTime::max()) deadlines_.emplace(call->deadline, id);
   auto start = std::exchange(call->start, nullptr);
-  start(id, now);
+  start_one(id, now);
 }
 
 std::optional<AnyCallback> Calls::remove(CallId id) {

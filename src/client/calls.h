@@ -45,9 +45,9 @@ class Calls {
   void cancel(CallId id);
   void abandon(CallId id);
 
-  void take_up(Now now);  // calls entered since the last turn
-  void expire(Now now);   // at most a turn's share
-  void stop();            // fails all; later calls are answered Closed, at once
+  void start_new(Now now);  // calls entered since the last turn
+  void expire(Now now);     // at most a turn's share
+  void stop();              // fails all; later calls are answered Closed, at once
   bool stopped() const { return stopped_; }
 
   bool any_fresh() const { return !fresh_.empty(); }
@@ -64,7 +64,7 @@ class Calls {
     return true;
   }
   std::optional<AnyCallback> remove(CallId id);
-  void take_up(CallId id, Now now);
+  void start_one(CallId id, Now now);
   void give_up(CallId id, absl::Status status);
   static absl::Status too_late(const Call& call);
 

@@ -63,7 +63,7 @@ void Client::Impl::before_turn(Now now) {
   sessions.renew(now.leading);
   locks.lines().serve_due(now);
   locks.releases().post_due();
-  calls.take_up(now);
+  calls.start_new(now);
   observations.ask(now);
   keys.compact(now);
   watches.make(now);

@@ -74,7 +74,7 @@ TEST_F(CallsTest, ACallStaysWhereItIsWhileOthersCome) {
 TEST_F(CallsTest, S59_TheDeadlineCountsFromTheTakeUpAndEndsTheReadInTheEngine) {
   const CallId id = enter("read");
   now.lagging += 5s;
-  calls.take_up(now);
+  calls.start_new(now);
   EXPECT_EQ(calls.next_deadline(), now.lagging + 10s);
   now.lagging += 10s;
   calls.expire(now);
@@ -86,7 +86,7 @@ TEST_F(CallsTest, S59_TheDeadlineCountsFromTheTakeUpAndEndsTheReadInTheEngine) {
 TEST_F(CallsTest, FLT_O01_OfCallsWhoseTimeIsOverATurnEndsNoMoreThanItsShare) {
   options.calls_max = 2 * Calls::kExpiredOfATurn + 1;
   for (size_t call = 0; call < options.calls_max; ++call) enter("read");
-  calls.take_up(now);
+  calls.start_new(now);
   now.lagging += 10s;
   for (const size_t ended : {Calls::kExpiredOfATurn, Calls::kExpiredOfATurn, size_t{1}}) {
     EXPECT_LE(calls.next_deadline(), now.lagging) << "the next turn comes at once";
@@ -100,7 +100,7 @@ TEST_F(CallsTest, S59_WhatMayBringSomethingAboutIsPursuedWhenItsCallerIsGone) {
   const CallId pursued = enter("open", OnAbandon::Pursue);
   const CallId persists = enter("close", OnAbandon::Persist);
   const CallId unsent = enter("later", OnAbandon::Pursue, now.lagging);
-  calls.take_up(now);
+  calls.start_new(now);
   EXPECT_THAT(take(), ElementsAre("later CallTimeout"));
   calls.abandon(pursued);
   calls.abandon(persists);
@@ -112,7 +112,7 @@ TEST_F(CallsTest, S59_WhatMayBringSomethingAboutIsPursuedWhenItsCallerIsGone) {
 TEST_F(CallsTest, ItsOwnerDecidesWhatACancellationMeansAndHearsOfTheEnd) {
   const CallId id = enter("acquire");
   calls.find(id)->owner = this;
-  calls.take_up(now);
+  calls.start_new(now);
   decided_elsewhere = true;
   calls.cancel(id);
   EXPECT_THAT(take(), IsEmpty());
