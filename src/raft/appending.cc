@@ -19,7 +19,7 @@ void Leading::send_commit_news(const Step& step) {
   bool kept = false;
   for (Progress& peer : peers_) {
     if (peer.commit_sent >= std::min(step.log.commit(), peer.match)) continue;
-    if (due || peer.commit_sent < peer.commit_told) {
+    if (due || peer.commit_sent < peer.commit_announced) {
       send_heartbeat(peer, step);
     } else {
       kept = true;
@@ -33,7 +33,7 @@ void Leading::send_commit_news(const Step& step) {
 }
 
 void Leading::tell_commit(ReplicaId id, const Log& log) {
-  if (Progress* peer = peers_.find(id)) peer->commit_told = log.commit();
+  if (Progress* peer = peers_.find(id)) peer->commit_announced = log.commit();
 }
 
 void Leading::begin_round(const Step& step) {

@@ -217,7 +217,7 @@ class CoreTwin::Reader {
       to_.add(append.bytes);
     }
     to_.add(peer.commit_sent);
-    to_.add(std::max(peer.commit_sent, peer.commit_told));  // lower values have no effect
+    to_.add(std::max(peer.commit_sent, peer.commit_announced));  // lower values have no effect
     to_.add(peer.answered_round);
     age(peer.contact);
     if (!ignored_.compaction)

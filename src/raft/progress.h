@@ -71,8 +71,8 @@ struct Progress {
   uint64_t probe_round = 0;  // Probe: confirmation round at the time the probe was sent; valid while probing
   bool probing = false;      // Probe: one is on its way
   AppendWindow window;
-  Index commit_sent;  // highest commit index that went with this stream
-  Index commit_told;  // commit index that must be sent without waiting for an append
+  Index commit_sent;       // highest commit index that went with this stream
+  Index commit_announced;  // commit index that must be sent without waiting for an append
   uint64_t answered_round = 0;
   LaggingTime contact;        // a message sent at this time was answered; to begin with, the time we started to count
   LaggingTime lease_contact;  // the same, but zero to begin with: what a lease may rest on
@@ -85,7 +85,7 @@ struct Progress {
   void restart(uint64_t new_stream) {
     stream = new_stream;
     next = match ? match.next() : next;
-    match = commit_sent = commit_told = Index();
+    match = commit_sent = commit_announced = Index();
     beat = {};
     answered_round = 0;
     probe_from(next);
