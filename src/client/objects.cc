@@ -107,7 +107,7 @@ void Objects::start_await(CallId id, const SessionRef& of, Waiting waiting, Now 
     requests_.retry(now, [this, id, of, waiting = std::move(waiting)](Now later) mutable {
       start_await(id, of, std::move(waiting), later);
     });
-  } else if (foreseen(*session, waiting)) {
+  } else if (predicted_refusal(*session, waiting)) {
     confirm(id, of, std::move(waiting));
   } else {
     submit(id, of, std::move(waiting));
@@ -115,7 +115,7 @@ void Objects::start_await(CallId id, const SessionRef& of, Waiting waiting, Now 
 }
 
 // By this replica's own state, possibly stale. A pending release of ours makes it worth an entry, which performs it.
-bool Objects::foreseen(const Session& session, const Waiting& waiting) const {
+bool Objects::predicted_refusal(const Session& session, const Waiting& waiting) const {
   if (!waiting.outcome.judge) return false;
   if (session.releases.any([&](const PendingRelease& release) { return release.name == waiting.name; })) return false;
   const machine::Reads* state = requests_.reads();

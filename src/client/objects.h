@@ -93,7 +93,7 @@ class Objects {
                 const Completion& completion);
   void leave_again(const SessionRef& session, const machine::JoinGroup& join);
   void start_await(CallId id, const SessionRef& session, Waiting waiting, Now now);
-  bool foreseen(const Session& session, const Waiting& waiting) const;
+  bool predicted_refusal(const Session& session, const Waiting& waiting) const;
   void confirm(CallId id, const SessionRef& session, Waiting waiting);
   void submit(CallId id, const SessionRef& session, Waiting waiting);
   void start_acknowledge(CallId id, const HoldRef& claim, machine::Request request, Now now);

@@ -191,7 +191,7 @@ void EventLog::look_at_leader(const EngineEffects& effects) {
 
 void EventLog::look_at_disk(const EngineEffects& effects) {
   for (const LogWrite& write : effects.writes) writes_.push_back({write.number, next_.at});
-  if (effects.checkpoint && !damage_.empty() && !mends_) mends_ = effects.checkpoint->applied.index;
+  if (effects.checkpoint && !damage_.empty() && !repairing_) repairing_ = effects.checkpoint->applied.index;
 }
 
 void EventLog::look_at_states(const EngineEffects& effects) {

@@ -59,7 +59,7 @@ class EventLog {
   std::deque<Write> writes_;                            // not durable yet, in their order
   std::string log_waits_, checkpoint_waits_;            // for room; empty: no
   std::string damage_;                                  // of the checkpoint or the log, being repaired; empty: none
-  Index mends_;                                         // the checkpoint that repairs it; zero: not taken yet
+  Index repairing_;                                     // the checkpoint that repairs it; zero: not taken yet
   absl::btree_map<ReplicaId, std::string> complaints_;  // about a peer, reported already
   absl::btree_set<ReplicaId> silent_;
 };

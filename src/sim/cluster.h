@@ -132,7 +132,7 @@ class Cluster final : private NodeWatcher {
   bool calm_phase();
   template <typename Condition>
   bool run_until(TrueTime end, Condition condition);
-  void bury_the_dead();
+  void await_dead_sessions();
   SessionId dead_session() const;
   Duration longest_ttl() const;
   bool has_leader() const;

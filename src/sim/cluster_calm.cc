@@ -107,7 +107,7 @@ bool Cluster::calm_phase() {
     throw Violation("INV_R20", "not everybody could be brought back: " + describe());
   }
   const uint64_t elections_before = consensus_.elections();
-  bury_the_dead();
+  await_dead_sessions();
   workload_->wind_down();
   for (const auto& [event, roamers] : roamers_) roamers->wind_down();
   programs_.calm();
@@ -142,7 +142,7 @@ bool Cluster::calm_phase() {
 
 // INV_L11: what a dead process left behind ends within its TTL by the leader's clock, from the last leader's first entry on,
 // which may have to wait for a voter that catches up.
-void Cluster::bury_the_dead() {
+void Cluster::await_dead_sessions() {
   while (true) {
     if (!run_until(world_.now() + seconds(60), [&] { return leader_began(); })) {
       throw Violation("INV_R20", "no leader commits anything: " + describe());
