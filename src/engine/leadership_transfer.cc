@@ -11,8 +11,8 @@ namespace {
 
 using TransferEnd = raft::TransferFate::Kind;
 
-constexpr int kTransferPatience = 2;  // election timeouts in which a suitable voter may appear
-constexpr int kTransferAttempt = 2;   // election timeouts: while it lasts the leader takes no proposal, so it pauses in between
+constexpr int kUnfitTimeouts = 2;    // election timeouts in which a suitable voter may appear
+constexpr int kAttemptTimeouts = 2;  // election timeouts: while it lasts the leader takes no proposal, so it pauses in between
 
 bool lists(const std::vector<raft::Member>& members, ReplicaId id) {
   return std::any_of(members.begin(), members.end(), [id](const raft::Member& member) { return member.id == id; });
@@ -69,16 +69,16 @@ void LeadershipTransfer::replied(const TransferReply& reply, LaggingTime now, st
 // A leader that was just elected has not heard from anyone yet.
 bool LeadershipTransfer::settled_unfit(LaggingTime now) {
   if (!unfit_since_) unfit_since_ = now;
-  return now - *unfit_since_ >= kTransferPatience * options_.raft.election_timeout;
+  return now - *unfit_since_ >= kUnfitTimeouts * options_.raft.election_timeout;
 }
 
 std::optional<TransferRequest> LeadershipTransfer::question(LaggingTime now, ReplicaId leader) {
   if (!call_ || now < ask_at_) return std::nullopt;
-  ask_at_ = now + kTransferAttempt * options_.raft.election_timeout;
+  ask_at_ = now + kAttemptTimeouts * options_.raft.election_timeout;
   if (leader == call_->target) return std::nullopt;  // its first entry is on its way
   if (!former_) former_ = leader;
   unanswered_ = true;
-  const Duration time_left = std::min<Duration>(call_->deadline - now, kTransferAttempt * options_.raft.election_timeout);
+  const Duration time_left = std::min<Duration>(call_->deadline - now, kAttemptTimeouts * options_.raft.election_timeout);
   return TransferRequest{++attempt_, call_->target, std::clamp<Duration>(time_left, Duration::zero(), kTransferTimeMax)};
 }
 

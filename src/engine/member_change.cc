@@ -12,7 +12,7 @@ namespace {
 
 using ChangeEnd = raft::ChangeFate::Kind;
 
-constexpr int kChangePatience = 3;  // election timeouts in which a majority may come back before NotEnoughVoters is final
+constexpr int kAloneTimeouts = 3;  // election timeouts in which a majority may come back before NotEnoughVoters is final
 
 std::string replica(ReplicaId id) { return "replica " + std::to_string(id.value()); }
 
@@ -153,7 +153,7 @@ void MemberChange::replied(const ChangeReply& reply, LaggingTime now, std::vecto
   if (reply.fate == ChangeEnd::NotLeader) ask_at_ = now + options_.raft.election_timeout;  // or when another one is known
   if (reply.fate != ChangeEnd::NotEnoughVoters) return alone_since_.reset();
   if (!alone_since_) alone_since_ = now;
-  if (now - *alone_since_ < kChangePatience * options_.raft.election_timeout || uncertain()) return;
+  if (now - *alone_since_ < kAloneTimeouts * options_.raft.election_timeout || uncertain()) return;
   refuse(explain(reply.fate, {}), completions);
 }
 

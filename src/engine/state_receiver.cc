@@ -8,7 +8,7 @@
 namespace coordkit::engine {
 namespace {
 
-constexpr Duration kPatienceMax = std::chrono::minutes(1);
+constexpr Duration kRetryMax = std::chrono::minutes(1);
 constexpr uint64_t kStagingMax = 1;  // while the next range is fetched: two are in memory
 
 // Whether it answers the question at all, with rows that can be staged: bytes from a peer.
@@ -41,7 +41,7 @@ void StateReceiver::offered(ReplicaId from, const StateOffer& offer, LaggingTime
 void StateReceiver::ask_now() {
   asked_.reset();
   ask_at_ = LaggingTime::min();
-  patience_ = 4 * options_.raft.election_timeout;
+  retry_ = 4 * options_.raft.election_timeout;
 }
 
 void StateReceiver::reconnected(ReplicaId peer) {
@@ -139,8 +139,8 @@ void StateReceiver::collect(ReplicaId leader, Term term, May may, LaggingTime no
   asking_ = phase_ == Phase::Fetching && !complete_ && staging() <= kStagingMax && leader == from_ && term == offer_->term;
   if (!asking_ || now < ask_at_) return;
   asked_ = next_request();
-  ask_at_ = now + patience_;
-  patience_ = std::min(2 * patience_, kPatienceMax);
+  ask_at_ = now + retry_;
+  retry_ = std::min(2 * retry_, kRetryMax);
   sends.push_back({leader, *asked_});
 }
 

@@ -71,7 +71,7 @@ class StateReceiver {
   std::optional<StateRequest> asked_;
   bool asking_ = false;                      // the offer is that of the leader we follow, and nothing else is awaited
   LaggingTime ask_at_ = LaggingTime::min();  // the question (again), or the report that we are loading
-  Duration patience_{};
+  Duration retry_{};
   uint64_t staging() const { return last_ticket_ - staged_upto_; }  // ranges that the store has not reported
   Ticket last_ticket_;
   Ticket staged_upto_;

@@ -9,7 +9,7 @@
 namespace coordkit {
 namespace {
 
-constexpr auto kPatience = std::chrono::milliseconds(5);  // with a task that blocks; at most twice that
+constexpr auto kTakeOverAfter = std::chrono::milliseconds(5);  // with a task that blocks; at most twice that
 constexpr int kLooksBeforeDozing = 200;
 
 }  // namespace
@@ -49,7 +49,7 @@ bool OwnThread::understudy() {
   uint64_t seen = blocking_.load();
   for (int unchanged = 0; !stopping_;) {
     if (unchanged < kLooksBeforeDozing) {
-      wake_.wait_for(lock, kPatience);
+      wake_.wait_for(lock, kTakeOverAfter);
     } else {
       dozes_ = true;
       if (blocking_.load() == seen) wake_.wait(lock, [this] { return stopping_ || !dozes_; });
