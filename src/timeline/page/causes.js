@@ -133,7 +133,7 @@ function causesOfOperation(operation) {
   return chain.sorted();
 }
 
-// An acquire that waited: whoever let it in is part of the story.
+// An acquire that waited: the release that let it in is part of the story.
 function followDecision(chain, operation) {
   const entry = entryOf(operation.decided);
   if (!entry) return;

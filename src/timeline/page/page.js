@@ -1,5 +1,5 @@
 'use strict';
-// What one does with the page: keys, wheel, pointer, panels, the address after '#'.
+// User input: keys, wheel, pointer, panels, the address after '#'.
 
 const $ = id => document.getElementById(id);
 const root = document.documentElement;
@@ -26,7 +26,7 @@ function refresh() {
   });
 }
 
-// For whoever drives the page from outside: what it shows, as attributes.
+// For programs that drive the page from outside: what it shows, as attributes.
 function publish() {
   root.dataset.lanes = T.lanes.length;
   root.dataset.drawnLanes = scene.lanes.length;
