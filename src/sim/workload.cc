@@ -241,7 +241,7 @@ void Workload::write_resource(Worker& worker) {
                      .epoch = nodes_[worker.node]->epoch(),
                      .session = hold.session()->id(),
                      .held = locks_.held_since(hold),
-                     .in_hand = worker.random.chance(0.5)});
+                     .unsent = worker.random.chance(0.5)});
   world_.schedule(world_.now() + delay, EventKind::Resource, worker.node, 0, writes_.size() - 1);
 }
 
@@ -249,8 +249,8 @@ void Workload::write_resource(Worker& worker) {
 void Workload::resource_event(const Event& event) {
   const ResourceWrite& write = writes_[event.item];
   const Node& writer = *nodes_[write.node];
-  if (write.in_hand && writer.epoch() != write.epoch) return;
-  if (write.in_hand && writer.frozen()) {
+  if (write.unsent && writer.epoch() != write.epoch) return;
+  if (write.unsent && writer.frozen()) {
     return world_.schedule(world_.now() + milliseconds(20), EventKind::Resource, write.node, 0, event.item);
   }
   Gate& gate = gates_[write.lock];

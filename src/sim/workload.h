@@ -64,8 +64,8 @@ class Workload {
     uint32_t node = 0;   // of the process that writes
     uint64_t epoch = 0;  // of the process that writes
     SessionId session;
-    Index held;            // the entry by which it had the lock
-    bool in_hand = false;  // still with a thread that asked valid(), which pauses and dies with its process
+    Index held;           // the entry by which it had the lock
+    bool unsent = false;  // still with a thread that asked valid(), which pauses and dies with its process
   };
   // What a program saved so that the session can be taken over; and every process that ever asked for it.
   struct Paper {
