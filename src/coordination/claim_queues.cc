@@ -83,7 +83,7 @@ size_t ClaimQueues::length(Index queue) const {
   return found == ready_.end() ? 0 : found->second.size();
 }
 
-Verdict ClaimQueues::standing(Token token) const {
+Verdict ClaimQueues::grant_verdict(Token token) const {
   const Claim& claim = claims_.at(token);
   const Item& item = items_.at(claim.object);
   return {.kind = Result::Granted,
@@ -114,7 +114,7 @@ Verdict ClaimQueues::grant(Step& step, Index item, Claim claim) {
   const Token token = step.next_token();
   if (claim.term > Duration::zero()) step.timers.push_back({claim.queued, token, claim.term});
   claims_.add(token, std::move(claim));
-  return standing(token);
+  return grant_verdict(token);
 }
 
 const Claim* ClaimQueues::owned(SessionId session, std::string_view name, Token token) const {

@@ -73,7 +73,7 @@ class ClaimQueues {
   // Unclaimed items, the next one first.
   void ready(Index queue, absl::FunctionRef<bool(Index, const Item&)> visit) const;  // false: enough
   size_t length(Index queue) const;
-  Verdict standing(Token token) const;  // as it was granted
+  Verdict grant_verdict(Token token) const;  // as it was granted
   template <typename Visit>
   void each_rows(Visit visit) {
     visit(queues_);

@@ -83,7 +83,7 @@ void Coordination::touch(const Waits::Left& left) {
 std::optional<Verdict> Coordination::granted(SessionId session, const RequestId& request) const {
   if (auto permits = grant_of(semaphores.permits(), session, request)) return permits;
   if (auto place = grant_of(double_barriers.places(), session, request)) return place;
-  if (auto claim = grant_of(queues.claims(), session, request)) return queues.standing(claim->token);
+  if (auto claim = grant_of(queues.claims(), session, request)) return queues.grant_verdict(claim->token);
   return std::nullopt;
 }
 
