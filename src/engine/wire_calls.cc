@@ -107,7 +107,7 @@ size_t size_hint(const Forward& m) {
 }
 
 template <>
-void let_go(Forward& m, size_t bytes) {
+void unshare(Forward& m, size_t bytes) {
   size_t carried = 0;
   for (const SharedBytes& command : m.commands) carried += command.size();
   if (carried >= bytes / kCarriedAtLeast) return;

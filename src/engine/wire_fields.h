@@ -95,14 +95,14 @@ void append_body(std::string& body, const M& m) {
 // A message that carries little of a large buffer must not keep all of it alive.
 inline constexpr size_t kCarriedAtLeast = 4;  // in parts: a quarter
 template <typename M>
-void let_go(M&, size_t) {}
+void unshare(M&, size_t) {}
 
 template <typename M>
 absl::StatusOr<Message> parse_body(std::string_view bytes, const SharedBytes* of) {
   M m = blank<M>();
   codec::read<Rules>(bytes, m, {.ascending = kTimersListedMax, .read_from = of});
   settle(m);
-  if (of != nullptr) let_go(m, bytes.size());
+  if (of != nullptr) unshare(m, bytes.size());
   return Message(std::move(m));
 }
 

@@ -162,7 +162,7 @@ class LoopbackHub::Impl {
     for (const auto& other : endpoints_) {
       const bool sees = endpoint.sees(*other);
       if (sees && !seen.contains(other.get())) introduce(endpoint, *other);
-      if (!sees && seen.contains(other.get())) let_go(endpoint, *other);
+      if (!sees && seen.contains(other.get())) disconnect(endpoint, *other);
     }
     wake_.notify_all();
   }
@@ -239,7 +239,7 @@ class LoopbackHub::Impl {
     }
   }
 
-  static void let_go(Endpoint& a, Endpoint& b) {
+  static void disconnect(Endpoint& a, Endpoint& b) {
     withdraw_farewell(a, b);
     a.bulk.push({b.self.from, {}, true});
     b.bulk.push({a.self.from, {}, true});

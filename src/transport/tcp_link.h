@@ -32,9 +32,9 @@ struct Link {
         resolver(io.get_executor()) {}
 
   const ReplicaId id;
-  std::string address;              // empty: a guest
-  std::optional<TimePoint> let_go;  // when it was removed
-  std::mutex mutex;                 // guards the next two
+  std::string address;                 // empty: a guest
+  std::optional<TimePoint> grace_end;  // of a removed peer, which then becomes a guest
+  std::mutex mutex;                    // guards the next two
   Outbox outbox;
   bool pump_scheduled = false;
   std::shared_ptr<Connection> dialed;    // in progress or established

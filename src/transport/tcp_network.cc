@@ -156,7 +156,7 @@ void Network::tick() {
   ticked_ = now;
   for (const auto& stranger : std::vector(strangers_)) stranger->tick(now, pause);
   for (const auto& link : all_links()) {
-    if (link->let_go && now >= *link->let_go) let_go(link);
+    if (link->grace_end && now >= *link->grace_end) become_guest(link);
     if (const auto dialed = link->dialed) dialed->tick(now, pause);
     if (const auto renewal = link->renewal) renewal->tick(now, pause);
     if (const auto accepted = link->accepted) accepted->tick(now, pause);

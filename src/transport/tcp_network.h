@@ -67,7 +67,7 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   void make_room(const asio::ip::address& address);
   void follow_list();
   void connect_with(const Peer& peer);
-  void let_go(const std::shared_ptr<Link>& link);
+  void become_guest(const std::shared_ptr<Link>& link);
   std::shared_ptr<Link> add_link(ReplicaId id);
   void forget_if_idle(Link& link);
   size_t guests() const;         // guests that have proved nothing

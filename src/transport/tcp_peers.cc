@@ -37,9 +37,9 @@ void Network::follow_list() {
     const std::shared_ptr<Link>& link = entry.second;  // no structured binding: clang 14 cannot capture one
     const bool wanted = std::any_of(peers.begin(), peers.end(), [&](const Peer& peer) { return peer.id == link->id; });
     if (wanted) {
-      link->let_go.reset();
-    } else if (!link->guest() && !link->let_go) {
-      link->let_go = SteadyClock::now() + options_.idle_timeout;
+      link->grace_end.reset();
+    } else if (!link->guest() && !link->grace_end) {
+      link->grace_end = SteadyClock::now() + options_.idle_timeout;
     }
   }
   for (const Peer& peer : peers) {
@@ -70,9 +70,9 @@ std::shared_ptr<Link> Network::add_link(ReplicaId id) {
 }
 
 // From here on a guest, as long as it stays connected by itself and there is room.
-void Network::let_go(const std::shared_ptr<Link>& link) {
+void Network::become_guest(const std::shared_ptr<Link>& link) {
   const bool room = room_for_guest(link->belongs());
-  link->let_go.reset();
+  link->grace_end.reset();
   link->address.clear();
   link->prefer(StoreId());
   link->waiting = false;
@@ -165,7 +165,7 @@ void Network::renew_one(TimePoint now) {
   if (options_.channels == nullptr) return;
   const uint64_t newest = options_.channels->generation();
   for (const auto& link : all_links()) {
-    const bool stands = link->dialed && link->dialed->established() && !link->guest() && !link->let_go;
+    const bool stands = link->dialed && link->dialed->established() && !link->guest() && !link->grace_end;
     if (!stands || link->dialed->generation() == newest) continue;
     if (link->renewal || link->resolving || now < link->renew_at) continue;
     return dial(link);

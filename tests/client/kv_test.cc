@@ -153,7 +153,7 @@ TEST_F(KvTest, S35_WhatHasNoRoomIsRefusedBeforeTheLogAndAgainWhereItIsFull) {
   EXPECT_EQ((*info).quota, 100u);
   EXPECT_EQ((*info).weight, 64u + 2) << "of the put; deletes weigh nothing";
   ASSERT_TRUE(compact(3).ok());
-  EXPECT_TRUE(put({.key = "b"}).ok()) << "no alarm had to be cleared";
+  EXPECT_TRUE(put({.key = "b"}).ok()) << "nothing had to be cleared";
 }
 
 // The early check knows what was applied; what is in flight meets the limit in the log.

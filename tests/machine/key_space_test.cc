@@ -83,7 +83,7 @@ TEST(KeySpaceTest, S35_AtTheQuotaWhatPutsIsRefusedWithoutEffectAndWhatFreesIsNot
   EXPECT_EQ(d.machine.keys(), 0u) << "an expiry is not refused either";
   EXPECT_EQ(d.submit(Put{"b", ""}).code, Code::NoSpace) << "what was deleted is still history";
   EXPECT_EQ(d.submit(Compact{Revision(5)}).code, Code::Ok);
-  EXPECT_EQ(d.submit(Put{"b", ""}).code, Code::Ok) << "no alarm had to be cleared";
+  EXPECT_EQ(d.submit(Put{"b", ""}).code, Code::Ok) << "nothing had to be cleared";
 }
 
 TEST(KeySpaceTest, S35_AValueThatIsKeptCountsAsOneThatIsGiven) {
