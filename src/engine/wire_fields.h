@@ -16,7 +16,7 @@ using codec::Describes;
 using codec::number_of;
 using codec::require;
 
-// The legal values of an enumeration: defined beside the messages that use it. Specializations, not overloads, so that none can
+// The legal values of an enumeration: defined beside the messages that use it. Specializations, not overloads: none can be
 // missed.
 template <typename E>
 constexpr bool known(E value) = delete;

@@ -1,5 +1,5 @@
 // How much space the keys may use (docs/semantics.md S-35): a limit that is part of the replicated state, so that all replicas
-// refuses the same commands, and what counts against it.
+// refuse the same commands, and what counts against it.
 #pragma once
 
 #include <tuple>

@@ -5,7 +5,7 @@
 //   time      relative to the core's own clock; ages are capped where only "an election timeout or more" matters
 //   writes    relative to the last one reported durable
 //   jitter    not covered: the test chooses it afresh with reseed() before each step
-//     ids       renamed if asked, so that states that differ only in who is who are equal
+//   ids       renamed if asked, so that states that differ only in who is who are equal
 //
 // Everything else (terms, indexes, streams, rounds) counts as it is. A new field of the core must be added here: ./dev explore
 // --twins and its tests run pairs with equal fingerprints side by side and detect omissions.

@@ -1,4 +1,4 @@
-// Which entries of the log must stay on disk: those that no checkpoint covers, and of the older ones what others still lack, up
+// Which entries of the log must stay on disk: those that no checkpoint covers, and of older ones what others still lack, up to
 // two budgets of bytes (docs/decisions/0023).
 #pragma once
 

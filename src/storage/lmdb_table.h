@@ -3,7 +3,7 @@
 //
 // LMDB writes, and LmdbReader reads: LMDB only sees what was checked before with plain reads, all of it at open and what a
 // transaction touches before that transaction (docs/decisions/0020). kDataLoss from any call: what is stored is damaged, and
-// and only a new file helps (replace_with). kUnavailable: the disk is full; the same call again may succeed.
+// only a new file helps (replace_with). kUnavailable: the disk is full; the same call again may succeed.
 //
 // There are two tables of rows, and the checkpoint's record names the live one. A peer's rows are staged in the other, the
 // spare one, in transactions of bounded size; installing them changes the record alone. The spare table is emptied in steps
