@@ -1,4 +1,4 @@
-// Many short runs, hostile first, then calm until converged (design 11): messages lost, delayed, reordered, repeated; disks
+// Many short runs, hostile first, then calm until converged: messages lost, delayed, reordered, repeated; disks
 // that stall; crashes that lose unsynced data; clocks that drift; partitions. The cluster's observer checks every
 // turn against the invariants; the end of each run demands liveness (R20).
 #include "base/random.h"
