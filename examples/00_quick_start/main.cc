@@ -29,10 +29,10 @@ int main(int argc, char** argv) {
   auto session = (*replica)->open_session({.ttl = 2s});
   if (!session.ok()) return fail(session.status());
 
-  while (true) {  // until it is killed: the other two go on
+  while (true) {  // until it is killed: the other two continue
     auto printer = session->acquire("printer", {.timeout = 60s});
     if (!printer.ok()) return fail(printer.status());
     std::cout << "process " << id << " has the printer, token " << printer->token().value() << std::endl;
     std::this_thread::sleep_for(500ms);
-  }  // the grant goes out of scope: released, and the next in line has it
+  }  // the grant goes out of scope: released, and the next in line gets it
 }

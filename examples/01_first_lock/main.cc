@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-// What the lock protects: rows that are taken only from the newest holder.
+// What the lock protects: rows that are accepted only from the newest holder.
 class Table {
  public:
   void write_row(const std::string& row, coordkit::Token token) {

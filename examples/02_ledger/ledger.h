@@ -1,9 +1,9 @@
-// A state machine of one's own: accounts and what is in them, in the log that also carries coordkit's locks.
+// Your own state machine: accounts and their balances, in the log that also carries coordkit's locks.
 //
 //   command   "deposit NAME AMOUNT"  adds; answers the new balance      "move FROM TO AMOUNT"  answers what FROM has left
 //   question  "NAME"                 the balance                        refusals begin with '!' and change nothing
 //
-// Everything it knows is in one RowTable, which does the checkpoints and the digest.
+// All its state is in one RowTable, which does the checkpoints and the digest.
 #pragma once
 
 #include <coordkit/row_table.h>

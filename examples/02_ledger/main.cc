@@ -1,9 +1,9 @@
-// A state machine of one's own beside coordkit's: a ledger in which only the holder of the lock "cashier" may move money.
+// Your own state machine beside coordkit's: a ledger in which only the holder of the lock "cashier" may move money.
 //
 //   02_ledger [DIRECTORY]     the replicas keep their data below DIRECTORY; without one, in a temporary directory
 //
-// The cashier falls asleep and another one takes over. What the first one still sends is refused in the log itself, on every
-// replica alike: no lock service beside the service could do that.
+// The cashier falls asleep and another one takes over. What the first one still sends is refused in the log itself, identically
+// on every replica: no separate lock service could do that.
 #include <coordkit/coordkit.h>
 #include <unistd.h>
 
@@ -50,7 +50,7 @@ int keep_accounts(coordkit::Replica& here, coordkit::Replica& there) {
   if (!paid.ok()) return failed(paid.status().ToString());
   std::cout << "anna has " << paid->bytes << " left, decided by entry " << paid->index.value() << "\n";
 
-  const coordkit::Fence old = fenced_by(cashier);  // a command that is still on its way when the next cashier begins
+  const coordkit::Fence old = fenced_by(cashier);  // a command still in flight when the next cashier begins
   cashier.release().IgnoreError();
   coordkit::Session other = there.open_session().value();
   coordkit::Grant next = other.acquire("cashier").value();

@@ -1,4 +1,4 @@
-// Which of several processes does what only one may do, and how all others know.
+// One of several processes does what only one may do, and all others know which one.
 //
 //   03_leader        one replica in this process, in a temporary directory; two candidates
 //
@@ -36,7 +36,7 @@ void show(const coordkit::LeaderSeen& seen) {
                   : std::string("  leader: nobody"));
 }
 
-// A candidate leads for a while and steps down. A leader works only while valid() says that it still leads.
+// A candidate leads for a while and steps down. A leader works only while valid() returns true.
 absl::Status lead_once(coordkit::Replica& replica, const std::string& name) {
   absl::StatusOr<coordkit::Session> me = replica.open_session({.ttl = 5s});
   if (!me.ok()) return me.status();

@@ -1,4 +1,4 @@
-// Work that several processes share: each item is done by one of them, and what a dead one had in hand goes to the next.
+// Work that several processes share: each item is done by one of them, and a dead worker's item goes to the next.
 //
 //   04_work_queue    one replica in this process, in a temporary directory
 #include <coordkit/claim_queue.h>
@@ -21,7 +21,7 @@ int report(const absl::Status& status) {
   return 1;
 }
 
-// Takes what there is, most urgent first, until there is nothing more.
+// Takes items, most urgent first, until there are none left.
 absl::StatusOr<int> work(coordkit::Session me) {
   coordkit::ClaimQueue queue(me, "invoices");
   int done = 0;
@@ -49,7 +49,7 @@ int run(const fs::path& directory) {
   }
   if (const auto item = queue.enqueue("reminder, overdue", 1); !item.ok()) return report(item.status());
 
-  // A worker takes the most urgent item and dies with it: its session ends, and the item is back in its place.
+  // A worker takes the most urgent item and dies with it: its session ends, and the item returns to its place.
   coordkit::Session unlucky = (*replica)->open_session().value();
   const auto in_hand = coordkit::ClaimQueue(unlucky, "invoices").claim();
   if (!in_hand.ok()) return report(in_hand.status());

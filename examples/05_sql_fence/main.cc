@@ -1,9 +1,9 @@
 // A fence in an SQL database, one statement long: the row remembers the newest token that has touched it, and every
-// statement of a holder says which token it acts under.
+// statement of a holder says under which token it acts.
 //
 //   05_sql_fence [DIRECTORY]     database and replica keep their data there; without one, in a temporary directory
 //
-// The first teller reads a balance, falls asleep, and writes when another teller has long taken over. SQLite stands for any
+// The first teller reads a balance, falls asleep, and writes long after another teller has taken over. SQLite stands for any
 // database here; the two statements are plain SQL.
 #include <coordkit/coordkit.h>
 #include <sqlite3.h>
@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-// At the first touch, the read included: whoever held before is shut out from here on.
+// At the first access, reads included: earlier holders are shut out from here on.
 constexpr const char* kRead = "UPDATE account SET fence = ?1 WHERE id = ?2 AND fence <= ?1 RETURNING balance";
 // Changes one row, or none if a newer holder was here.
 constexpr const char* kWrite = "UPDATE account SET balance = ?3, fence = ?1 WHERE id = ?2 AND fence <= ?1";
@@ -38,7 +38,7 @@ class Accounts {
     run("INSERT INTO account VALUES (1, 100, 0)");
   }
 
-  // Nothing: fenced.
+  // nullopt: fenced.
   std::optional<int64_t> read(int64_t id, coordkit::Token token) { return run(kRead, {signed_of(token), id}).value; }
   bool write(int64_t id, int64_t balance, coordkit::Token token) {
     return run(kWrite, {signed_of(token), id, balance}).rows == 1;
@@ -81,7 +81,7 @@ int serve(coordkit::Replica& replica, Accounts& accounts) {
   const coordkit::Token sleepers = first.token();
   const int64_t seen = accounts.read(1, sleepers).value();
   std::cout << "the first teller reads " << seen << " and falls asleep\n";
-  first.release().IgnoreError();  // or its session expires: the cluster goes on without it, the sleeper does not know
+  first.release().IgnoreError();  // or its session expires: the cluster continues without it, the sleeper does not know
 
   coordkit::Grant second = session.acquire("teller", {.owner = "second"}).value();
   const int64_t present = accounts.read(1, second.token()).value();

@@ -1,4 +1,4 @@
-// Keys: a configuration that changes all or none, a counter without a lock, and services that are found while they live.
+// Keys: a configuration that changes as a whole, a counter without a lock, and services that can be found while they live.
 //
 //   06_keys    one replica in this process, in a temporary directory
 #include <coordkit/coordkit.h>
@@ -21,7 +21,7 @@ int report(const absl::Status& status) {
   return 1;
 }
 
-// Two settings that belong together: nobody ever sees one without the other, and nothing changes if another process was first.
+// Two settings that belong together: no reader sees one without the other, and nothing changes if another process was first.
 absl::StatusOr<bool> reconfigure(Kv kv, Revision seen) {
   const auto result = Txn(kv)
                           .when(Compare::modified("config/primary", Compare::Relation::Equal, seen))
@@ -32,7 +32,7 @@ absl::StatusOr<bool> reconfigure(Kv kv, Revision seen) {
   return result->succeeded;
 }
 
-// Compare and set: read, compute, write if nobody else did, else once more.
+// Compare and set: read, compute, write if no one else did, otherwise again.
 absl::StatusOr<int> sell_one(Kv kv) {
   for (;;) {
     const absl::StatusOr<GetResult> stock = kv.get("stock");
@@ -90,7 +90,7 @@ int run(const fs::path& directory) {
   if (const absl::Status dead = web_1.close(); !dead.ok()) return report(dead);
   if (const absl::Status status = show(kv); !status.ok()) return report(status);
 
-  // What was is still there, until it is compacted.
+  // The old value still exists, until it is compacted.
   const auto before = kv.range({.key = "config/primary", .revision = primary->revision});
   if (!before.ok()) return report(before.status());
   std::cout << "the primary was " << before->entries.at(0).value << "\n";

@@ -35,7 +35,7 @@ class Loop {
 
   Node& node(uint64_t id) { return *nodes_[id - 1]; }
 
-  // Turns until it is done. A program looks at its own sockets where this one only sleeps until the next turn is wanted.
+  // Runs turns until it is done. A program would poll its own sockets where this one only sleeps until the next turn is due.
   template <typename Done>
   void until(Done done) {
     while (!done()) {
@@ -47,7 +47,7 @@ class Loop {
     }
   }
 
-  // What a call answers. `begin` starts it and gives it this callback.
+  // The answer of a call. `begin` starts it and passes it this callback.
   template <typename T, typename Begin>
   T wait_for(Begin begin) {
     std::optional<absl::StatusOr<T>> answer;

@@ -1,5 +1,5 @@
-// Door 2: three replicas in one thread, in a loop of the program's own (loop.h). A lock, a key and a watch go round, and then
-// as many acquires and releases as the loop manages in a second. Beside door 1: ./dev bench doors.
+// Door 2: three replicas in one thread, in a loop of the program's own (loop.h). A lock, a key and a watch are tried, and then
+// as many acquires and releases as the loop manages in a second. Compared with door 1: ./dev bench doors.
 //
 //   07_own_loop [seconds]
 #include <chrono>
@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace coordkit;
 
-// Acquires and releases, again and again, until it is told to stop.
+// Acquires and releases, again and again, until stopped.
 struct Worker {
   Client& client;
   SessionRef session;

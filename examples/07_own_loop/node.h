@@ -1,5 +1,5 @@
-// One replica without a thread: the loop of coordkit/engine.h with stores in memory and peers in the same process. A service of
-// its own puts its disks and sockets in their place; what they report is posted in the same way.
+// One replica without a thread: the loop of coordkit/engine.h with stores in memory and peers in the same process. A service
+// puts its disks and sockets in their place; what they report is posted in the same way.
 #pragma once
 
 #include <coordkit/client.h>
@@ -18,7 +18,7 @@
 
 class Node final : private coordkit::StoreEvents {
  public:
-  // How it reaches the others: who says hello on a connection shows that it knows its cluster, so it says it anew once it does.
+  // How it reaches the others: a hello shows that the sender knows its cluster, so it is sent again once it does.
   struct Network {
     std::function<void(const coordkit::Outbound&)> send;
     std::function<void()> greet;
@@ -52,7 +52,7 @@ class Node final : private coordkit::StoreEvents {
   }
   void post(coordkit::EngineInput input) { inbox_.push_back(std::move(input)); }
 
-  // Everything that has arrived, one turn, and what comes of it.
+  // Everything that has arrived, one turn, and its effects.
   void turn() {
     while (!inbox_.empty()) {
       engine_->post(std::move(inbox_.front()));
@@ -83,7 +83,7 @@ class Node final : private coordkit::StoreEvents {
   void carry_out() {
     for (coordkit::LogWrite& write : effects_.writes) log_.submit(std::move(write));
     for (const auto& read : effects_.log_reads) log_.read(read.first, read.last, read.bytes_max);
-    if (effects_.cluster) network_.greet();  // before what only a replica of it may say
+    if (effects_.cluster) network_.greet();  // before messages that only a member may send
     for (const coordkit::Outbound& outbound : effects_.sends) network_.send(outbound);
     if (effects_.checkpoint) state_.commit(*std::move(effects_.checkpoint));
     if (effects_.compact) log_.compact(*effects_.compact);

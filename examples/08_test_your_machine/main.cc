@@ -1,4 +1,4 @@
-// Your own state machine, tested like coordkit tests itself: whole clusters in virtual time from one seed, under crashes,
+// Your own state machine, tested as coordkit tests itself: whole clusters in virtual time from one seed, under crashes,
 // partitions, slow disks and wrong clocks. Here: does money stay money in the ledger of example 02?
 //   08_test_your_machine [SEED]       twenty seeds, or one again, bit for bit
 #include <coordkit/sim/options.h>

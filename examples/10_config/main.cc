@@ -1,4 +1,4 @@
-// Settings that a running service follows: two that belong together are never seen apart, and nonsense changes nothing.
+// Settings that a running service follows: two that belong together are never seen apart, and invalid ones change nothing.
 //
 //   10_config    one replica in this process, in a temporary directory
 #include <coordkit/coordkit.h>
@@ -19,7 +19,7 @@ using namespace coordkit;
 namespace fs = std::filesystem;
 
 struct Limits {
-  int requests = 100;  // defaults, for keys that are not there
+  int requests = 100;  // defaults, for missing keys
   int burst = 200;
 };
 
@@ -57,7 +57,7 @@ absl::Status run(const fs::path& directory) {
 
   const Kv kv(**replica);
   if (absl::Status done = set(kv, "500", "800"); !done.ok()) return done;
-  if (absl::Status done = set(kv, "a lot", "800"); !done.ok()) return done;  // a slip of somebody's hand
+  if (absl::Status done = set(kv, "a lot", "800"); !done.ok()) return done;  // a typo
   while (config.problem().ok()) std::this_thread::sleep_for(1ms);
   std::cout << "not taken over: " << config.problem().message() << std::endl;
   if (config.current()->requests != 500) return absl::InternalError("nonsense was taken over");

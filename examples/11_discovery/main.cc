@@ -1,4 +1,4 @@
-// Services that register while they live, and a client that always knows who is there, without asking.
+// Services that register while they live, and a client that always knows the live ones, without asking.
 //
 //   11_discovery    one replica in this process, in a temporary directory; two services
 #include <coordkit/coordkit.h>
@@ -34,7 +34,7 @@ absl::Status run(const fs::path& directory) {
       Replica::open({.id = 1, .cluster = "shop", .data_dir = directory, .members = {{1, address}}, .security = PlainText{}});
   if (!replica.ok()) return replica.status();
 
-  // The client: all there is, then whatever changes.
+  // The client: all there is, then every change.
   Registry web(**replica, "services/web/");
   const Mirror known = web.observe(show);
   if (absl::Status ready = known.wait_ready(30s); !ready.ok()) return ready;
@@ -46,7 +46,7 @@ absl::Status run(const fs::path& directory) {
   if (!first.ok() || !second.ok()) return first.ok() ? second.status() : first.status();
   await(known, 2);
   if (absl::Status moved = web.update(*second, "10.0.0.3:80"); !moved.ok()) return moved;
-  if (absl::Status died = one->close(); !died.ok()) return died;  // as if its process had gone, but at once
+  if (absl::Status died = one->close(); !died.ok()) return died;  // as if its process had died, but immediately
   await(known, 1);
 
   // Only while that service is registered: the entry is a key, so a transaction may depend on it.

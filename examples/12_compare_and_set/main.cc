@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 using namespace coordkit;
 namespace fs = std::filesystem;
 
-// Write only if nobody else has since; otherwise the answer shows what is there now, and it is tried with that.
+// Write only if no one else has since; otherwise the answer shows the current value, and it is retried with that.
 absl::Status sell_one(Kv kv) {
   absl::StatusOr<GetResult> seen = kv.get("stock");
   if (!seen.ok()) return seen.status();
@@ -35,7 +35,7 @@ absl::Status sell_one(Kv kv) {
   }
 }
 
-// The same loop, kept by the library, over two keys.
+// The same loop, provided by the library, over two keys.
 absl::Status move_one(const Kv& kv) {
   return run_stm(kv,
                  [](Stm& stm) -> absl::Status {

@@ -1,5 +1,5 @@
-// Three locks made of keys, beside coordkit's own, under the same pauses of processes and cuts of the network: how often did
-// two processes hold the lock at once, and how many updates were lost? docs/recipes.md says what to make of it.
+// Three locks built on keys, beside coordkit's own, under the same process pauses and network cuts: how often did
+// two processes hold the lock at once, and how many updates were lost? docs/recipes.md explains the result.
 //
 //   13_recipes [RUNS]       virtual minutes for each recipe
 #include <cstdio>

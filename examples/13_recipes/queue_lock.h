@@ -1,9 +1,9 @@
-// A queue of keys: each contender has a key with its session's lease, holds the lock when no older key is there, and waits for
-// the next older one to go. So a release wakes one. The recipe of etcd's client library.
+// A queue of keys: each contender has a key with its session's lease, holds the lock when there is no older key, and waits for
+// the next older one to disappear. So a release wakes one. The recipe of etcd's client library.
 //
-// Its weakness: the holder believes what it was told. Who was paused or cut off for longer than the TTL has lost key and lock,
-// and goes on until the news arrives. With Trust::Clock it asks the session as well, which knows its own deadline: then two
-// never hold it at once. The native lock does that by itself, in one log entry where this takes two and a range.
+// Its weakness: the holder believes what it was told. One that was paused or cut off for longer than the TTL has lost key and
+// lock, and continues until the event arrives. With Trust::Clock it asks the session too, which knows its own deadline: then
+// no two ever hold it at once. The native lock does that by itself, in one log entry where this takes two and a range.
 #pragma once
 
 #include "recipe.h"
@@ -22,7 +22,7 @@ class QueueLock final : public Recipe {
  private:
   static constexpr const char* kQueue = "queue/";
 
-  // Asked again after an unknown outcome, it finds the key it has made.
+  // Asked again after an unknown outcome, it finds the key it created.
   void attempt() override {
     own_ = kQueue + std::to_string(session_->id().value());
     client().keys().commit(

@@ -1,5 +1,5 @@
-// What the three recipes share: a session that is there when it is needed, one key of one's own that is taken back whatever
-// happens, and a watch that waits for a key to go. Everything is asynchronous: one process, one thread, as the engine's.
+// What the three recipes share: a session that is opened when needed, one key of one's own that is removed whatever
+// happens, and a watch that waits for a key to disappear. Everything is asynchronous: one process, one thread, the engine's.
 #pragma once
 
 #include <coordkit/client.h>
@@ -95,11 +95,11 @@ class Recipe : public sim::LockEnd {
   std::string own_;  // the key that stands for us; empty: none
   Token token_;
   bool held_ = false;
-  std::function<void()> granted_;  // who waits
+  std::function<void()> granted_;  // the waiter
   bool calm_ = false;
 
  private:
-  // Until it is certain: a key that is left behind locks everybody out for as long as its session lives.
+  // Until it is certain: a key left behind locks all others out for as long as its session lives.
   void take_back() {
     releasing_ = true;
     client().keys().commit({{still_own()}, {DeleteOperation{.key = own_}}, {}},
@@ -113,7 +113,7 @@ class Recipe : public sim::LockEnd {
   }
 
   WatchId watch_;
-  uint64_t round_ = 0;  // what an older watch still tells is not heard
+  uint64_t round_ = 0;  // events of an older watch are ignored
   int open_ = 0;
   bool releasing_ = false;
 };

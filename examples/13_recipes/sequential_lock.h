@@ -1,8 +1,8 @@
 // Numbered keys that go with their session: the lowest number holds the lock, each waits for the one before its own. While the
 // session is not certain (jeopardy: the "disconnected" of older systems) the holder does not act. The recipe of ZooKeeper.
 //
-// Its weakness: not acting is an event on a thread. Another thread of a process that was paused may act before that event has
-// come. The native lock's valid() asks the clock in the thread that is about to act.
+// Its weakness: not acting is an event on a thread. Another thread of a paused process may act before that event has
+// arrived. The native lock's valid() asks the clock in the thread that is about to act.
 #pragma once
 
 #include "recipe.h"
@@ -17,7 +17,7 @@ class SequentialLock final : public Recipe {
  private:
   static constexpr const char* kLine = "line/";
 
-  // After an unknown outcome the key may be there under a number that nobody was told: it is found by its lease.
+  // After an unknown outcome the key may exist under an unknown number: it is found by its lease.
   void attempt() override {
     client().keys().range(RangeOperation::prefix(kLine), then<RangeResult>([this](absl::StatusOr<RangeResult> line) {
                             if (!line.ok()) return again();

@@ -1,8 +1,8 @@
-// One key, created if it is missing; a watch-dog of the holder touches it every third of the TTL, and whoever sees it untouched
-// for a whole TTL takes it over. Needs no lease: the time is counted by those who wait, each by its own clock.
+// One key, created if it is missing; a watchdog of the holder touches it every third of the TTL, and a waiter that sees it
+// untouched for a whole TTL takes it over. Needs no lease: the waiters count the time, each by its own clock.
 //
-// Its weaknesses: the holder learns of a takeover from its watch-dog, which runs late in a process that was paused, and never
-// hears anything in one that is cut off; and everybody who waits asks again and again, in no order. The native lock counts the
+// Its weaknesses: the holder learns of a takeover from its watchdog, which runs late in a process that was paused, and never
+// learns it in one that is cut off; and all waiters poll, in no order. The native lock counts the
 // holder's time at the holder, and grants in the order of asking.
 #pragma once
 
@@ -45,7 +45,7 @@ class WatchdogLock final : public Recipe {
   }
   void touch_first() { take(still_own()); }
 
-  // A touch that is not answered is followed by the next; only a no ends it.
+  // An unanswered touch is followed by the next; only a refusal ends it.
   void watch_dog(uint64_t number) {
     process_.after(ttl_ / 3, [this, number] {
       if (!held_ || number != watch_dog_) return;
@@ -59,7 +59,7 @@ class WatchdogLock final : public Recipe {
   }
 
   const std::string name_;
-  Revision seen_;  // last touch of somebody else's, and when we saw it
+  Revision seen_;  // another's last touch, and when we saw it
   LaggingTime seen_at_;
   uint64_t watch_dog_ = 0;
 };

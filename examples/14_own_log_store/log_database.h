@@ -1,7 +1,7 @@
 // The log as two tables: one row for each entry, and one for all else. Failures are exceptions of type absl::Status.
 //
-// An entry is checked by its content sum whenever it is read; the other row has a sum of its own. What SQLite loses without a
-// word (a spoiled write-ahead log ends early) is for the replica a disk that was set back, which the marks of its peers show.
+// An entry is checked by its content sum whenever it is read; the other row has its own sum. What SQLite silently loses
+// (a damaged write-ahead log ends early) is for the replica a disk that was rolled back, which the marks of its peers reveal.
 #pragma once
 
 #include <coordkit/log_store.h>
@@ -20,7 +20,7 @@ using namespace coordkit;
 
 class LogDatabase {
  public:
-  // Opens it under a new boot counter. Nothing is touched before it is known that the database is ours, or empty.
+  // Opens it under a new boot counter. Touches nothing before it is known that the database is ours, or empty.
   explicit LogDatabase(const std::string& file) : database_(file) {
     const bool blank = database_.run("SELECT count(*) FROM sqlite_schema") == 0;
     if (!blank && database_.run("PRAGMA application_id") != kApplicationId) {
@@ -51,13 +51,13 @@ class LogDatabase {
       if (intact(entry)) {
         recovered.entries.push_back(std::move(entry));
       } else {
-        recovered.damaged.push_back({expected, Term(), 0});  // nobody can tell which part of its row is still right
+        recovered.damaged.push_back({expected, Term(), 0});  // which part of its row is still right is unknown
       }
     }
     return recovered;
   }
 
-  // What was done since the last commit() is on the disk when it returns.
+  // What was done since the last commit() is on disk when it returns.
   void begin() { database_.run("BEGIN"); }
   void commit() { database_.run("COMMIT"); }
   void give_up() { database_.give_up(); }
@@ -122,7 +122,7 @@ class LogDatabase {
     return entry.content_sum == content_sum(kOnlyGroup, entry.term, entry.index, entry.kind, entry.payload.view());
   }
 
-  // All but the entries, as it lies in the memory of this kind of machine.
+  // Everything but the entries, in this machine's memory layout.
   struct Facts {
     StoreId store;
     BootCounter boot;
@@ -142,7 +142,7 @@ class LogDatabase {
     bytes.copy(reinterpret_cast<char*>(&facts_), sizeof facts_);
     bytes.copy(reinterpret_cast<char*>(peers_.data()), bytes.npos, sizeof facts_);
   }
-  static uint64_t sum_of(const std::string& bytes) {  // which verifies only where the fields are the same
+  static uint64_t sum_of(const std::string& bytes) {  // which verifies only where the layout is the same
     return content_sum(kOnlyGroup, Term(sizeof(Facts)), Index(sizeof(PeerMark)), raft::EntryKind::Command, bytes);
   }
   static_assert(std::is_trivially_copyable_v<Facts> && std::is_trivially_copyable_v<PeerMark>);

@@ -1,5 +1,5 @@
-// A log store of one's own: three replicas whose logs are SQLite databases take a lock in turn, and one of them is closed and
-// comes back with what its database holds. The store is sqlite_log_store.h.
+// Your own log store: three replicas whose logs are SQLite databases take a lock in turn, and one of them is closed and
+// restarted from what its database holds. The store is sqlite_log_store.h.
 //
 //   14_own_log_store    three replicas in this process, in a temporary directory
 #include <coordkit/coordkit.h>
@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<coordkit::Replica>> open(const fs::path& director
   });
 }
 
-// Answers the token, which is larger each time.
+// Returns the token, which is larger each time.
 absl::StatusOr<coordkit::Token> take_turn(coordkit::Replica& replica, int id) {
   if (absl::Status ready = replica.wait_ready(60s); !ready.ok()) return ready;
   absl::StatusOr<coordkit::Session> session = replica.open_session();
@@ -57,7 +57,7 @@ absl::Status run(const fs::path& directory) {
   }
   coordkit::Token last;
   for (int turn = 0; turn < 6; ++turn) {
-    if (turn == 3) {  // every replica had its turn: the third one starts again, from its database
+    if (turn == 3) {  // every replica had its turn: the third one restarts, from its database
       replicas[2].reset();
       auto again = open(directory, 3);
       if (!again.ok()) return again.status();

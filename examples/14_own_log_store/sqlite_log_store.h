@@ -1,9 +1,9 @@
-// A LogStore over SQLite: for a host that keeps all it has in databases, and a pattern for a store over anything else that has
-// transactions. To be copied.
+// A LogStore over SQLite: for a host that keeps everything in databases, and a pattern for a store over anything else that has
+// transactions. Meant to be copied.
 //
-// One thread alone uses the database. It takes all that waits, makes one transaction of it and reports it written, so what
-// comes while the disk syncs shares the next sync. The file is locked while it is open.
-// Threads: as of the port. Failure: the first error of SQLite is final, a full disk too: told once, nothing is tried after it.
+// Only one thread uses the database. It takes everything queued, makes one transaction of it and reports it written, so what
+// arrives while the disk syncs shares the next sync. The file is locked while it is open.
+// Threads: as in the port. Failure: the first error of SQLite is final, a full disk included: reported once, then nothing more.
 #pragma once
 
 #include <coordkit/log_store.h>
@@ -68,7 +68,7 @@ class SqliteLogStore final : public LogStore {
     if (at_once) waiting_.clear();
     wake_.notify_one();
   }
-  Tasks take() {  // none: it has ended
+  Tasks take() {  // none: stopped
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
     return std::exchange(waiting_, {});
@@ -90,7 +90,7 @@ class SqliteLogStore final : public LogStore {
 
   const std::string file_;
   LogSink* sink_ = nullptr;
-  std::unique_ptr<LogDatabase> database_;  // the thread's own, once that runs; likewise the next
+  std::unique_ptr<LogDatabase> database_;  // owned by the thread once it runs; so is the next
   WriteNumber performed_;
   std::mutex mutex_;  // guards the next two
   Tasks waiting_;

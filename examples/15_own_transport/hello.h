@@ -1,4 +1,4 @@
-// What can be said against the hello of a peer.
+// Objections to the hello of a peer.
 #pragma once
 
 #include <coordkit/transport.h>
@@ -9,7 +9,7 @@ namespace example {
 
 inline std::string name_of(coordkit::ReplicaId id) { return "replica " + std::to_string(id.value()); }
 
-// Why `mine` and the one who says `theirs` on a connection that should lead to `expected` (zero: to anybody) cannot talk: a
+// Why `mine` and the sender of `theirs` on a connection that should lead to `expected` (zero: any replica) cannot talk: a
 // sentence that the operators of both can act on. Empty: they can.
 inline std::string objection(const coordkit::Hello& mine, coordkit::ReplicaId expected, const coordkit::Hello& theirs) {
   const std::string they = name_of(theirs.from), we = name_of(mine.from);
@@ -28,8 +28,8 @@ inline std::string objection(const coordkit::Hello& mine, coordkit::ReplicaId ex
   return {};
 }
 
-// Why the same replica cannot be this one as well, while that one is connected. `right`: the data directory that membership
-// names, if it does. Empty: it is the same life, or a later one.
+// Why this one cannot be the same replica while that one is connected. `right`: the data directory that the membership
+// names, if it does. Empty: it is the same process, or a later one.
 inline std::string objection_beside(const coordkit::Hello& connected, const coordkit::Hello& next, coordkit::StoreId right) {
   if (next.store != connected.store && next.store != right) {
     return name_of(next.from) + " is connected with another data directory; stop one of the two";

@@ -1,5 +1,5 @@
-// A transport of one's own: three replicas that talk through Unix domain sockets take a lock in turn, and one of them is closed
-// and comes back. The transport is unix_transport.h. No port is opened, so none of coordkit's security is asked for.
+// Your own transport: three replicas that talk through Unix domain sockets take a lock in turn, and one of them is closed
+// and restarted. The transport is unix_transport.h. No port is opened, so coordkit's security is not needed.
 //
 //   15_own_transport    three replicas in this process, in a temporary directory
 #include <coordkit/coordkit.h>
@@ -32,7 +32,7 @@ absl::StatusOr<std::unique_ptr<coordkit::Replica>> open(const fs::path& director
   });
 }
 
-// Answers the token, which is larger each time.
+// Returns the token, which is larger each time.
 absl::StatusOr<coordkit::Token> take_turn(coordkit::Replica& replica, int id) {
   if (absl::Status ready = replica.wait_ready(60s); !ready.ok()) return ready;
   absl::StatusOr<coordkit::Session> session = replica.open_session();
@@ -54,7 +54,7 @@ absl::Status run(const fs::path& directory) {
   }
   coordkit::Token last;
   for (int turn = 0; turn < 6; ++turn) {
-    if (turn == 3) {  // every replica had its turn: the third one starts again
+    if (turn == 3) {  // every replica had its turn: the third one restarts
       replicas[2].reset();
       auto again = open(directory, 3);
       if (!again.ok()) return again.status();

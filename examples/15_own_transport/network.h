@@ -1,9 +1,9 @@
-// The replicas of this host as one of them sees them: dials and accepts, says and judges hellos, moves frames, notices who is
-// silent or gone. What there is to report waits in news().
+// The replicas of this host as seen by one of them: dials and accepts, sends and checks hellos, moves frames, notices silent
+// and dead ones. Reports wait in news().
 //
 // Two replicas have up to two connections, each made by one of them, and a frame leaves on the own one, so that a lane stays in
-// order; who is not among the peers is answered on the one it made. Both say hello first, and again when their cluster changes.
-// Threads: none; unix_transport.h has the lock.
+// order; a replica that is not a peer is answered on the one it made. Both send a hello first, and again on a change of
+// cluster. Threads: none; unix_transport.h has the lock.
 #pragma once
 
 #include <coordkit/transport.h>
@@ -36,7 +36,7 @@ class Network {
     listener_.close();
   }
   void set_cluster(ClusterId cluster) { self_.cluster = cluster; }
-  // Who is left out keeps its connection for a moment, in which what was sent may arrive.
+  // One that is left out keeps its connection for a moment, in which what was sent may arrive.
   void set_peers(const std::vector<Peer>& peers) {
     for (auto& [id, link] : links_) link.let_go_at = std::min(link.let_go_at, now() + kGrace);
     for (const Peer& peer : peers) {
@@ -53,7 +53,7 @@ class Network {
     for (Frame& frame : frames) link->second.push(std::move(frame));
   }
 
-  // Everything that can be done now; then it may wait for one of sockets(), for kTick at the longest.
+  // Does everything possible now; then it may wait for one of sockets(), for kTick at most.
   void turn() {
     meet();
     for (const auto& connection : connections_) hear(*connection);
@@ -133,7 +133,7 @@ class Network {
     establish(from, *hello);
   }
 
-  // Ends what a former life of this peer has here, and an older connection of the same direction, before it is up.
+  // Ends what an earlier process of this peer has here, and an older connection of the same direction, before it is up.
   void establish(Connection& from, const Hello& hello) {
     for (const auto& other : connections_) {
       if (other.get() == &from || !other->established() || other->peer != hello.from) continue;
@@ -148,7 +148,7 @@ class Network {
     link.up = true;
     link.told.clear();
     link.backoff = kRedialMin;
-    if (!from.dialed) link.dial_at = {};  // it is there: no need to wait
+    if (!from.dialed) link.dial_at = {};  // it is up: no need to wait
     news_.push_back([hello](TransportSink& sink) { sink.peer_up(hello); });
   }
 
@@ -192,7 +192,7 @@ class Network {
     while (to.stream.unsent() < kBatchBytes && links_[to.peer].waits()) to.stream.put(Kind::Body, links_[to.peer].pop());
   }
 
-  // Lets go of whom it is time to, and forgets what is gone.
+  // Drops peers whose time is over, and forgets dead connections.
   void part() {
     for (auto& [id, link] : links_) {
       if (link.let_go_at > now()) continue;

@@ -1,4 +1,4 @@
-// What a UnixTransport has with one other replica: what waits to be sent to it, and connections. Values, without threads.
+// What a UnixTransport has with one other replica: its send queues, and connections. Values, without threads.
 #pragma once
 
 #include <coordkit/transport.h>
@@ -22,7 +22,7 @@ inline constexpr size_t kHelloBytesMax = 1 << 10, kFrameBytesMax = 32 << 20, kBa
 inline constexpr size_t kFramesMax = 8192, kAbsentFramesMax = 64, kLifeBytesMax = 4 << 20, kBulkBytesMax = 64 << 20;
 inline constexpr Duration kRedialMin = 20ms;
 
-// One lane of what waits to be sent. Full: the oldest go.
+// One lane of the send queue. If full, the oldest go.
 struct Queue {
   void push(std::string body, size_t frames_max, size_t bytes_max) {
     bytes += body.size();
@@ -41,7 +41,7 @@ struct Queue {
 
 struct Link {
   void push(Frame frame) {
-    if (frame.body.size() > kFrameBytesMax) return;  // nobody would take it
+    if (frame.body.size() > kFrameBytesMax) return;  // no one would take it
     const bool is_life = frame.lane == Lane::Life;
     (is_life ? life : bulk)
         .push(std::move(frame.body), up ? kFramesMax : kAbsentFramesMax, is_life ? kLifeBytesMax : kBulkBytesMax);
@@ -52,7 +52,7 @@ struct Link {
   Peer peer;
   Queue life, bulk;
   bool up = false;   // as reported
-  std::string told;  // what keeps it away, as reported; empty: nothing is known
+  std::string told;  // why it is missing, as reported; empty: unknown
   Time dial_at = {}, let_go_at = Time::max();
   Duration backoff = kRedialMin;
 };

@@ -50,7 +50,7 @@ Descriptor socket_at(const std::string& path, Attach attach) {
   return socket;
 }
 
-// The lock file beside the socket says whether somebody listens there: a socket that a dead process left behind does not.
+// The lock file beside the socket tells whether someone listens there: a socket that a dead process left behind does not count.
 class Listener {
  public:
   explicit Listener(std::string path) : path_(std::move(path)) {}
@@ -99,7 +99,7 @@ class Stream {
   int fd() const { return socket_.fd(); }
   size_t unsent() const { return out_.size(); }
 
-  // Reads what is there, up to a limit: how much it was, or -1: the connection has ended.
+  // Reads what is available, up to a limit: the number of bytes, or -1: the connection has ended.
   ssize_t read() {
     std::array<char, 64 << 10> bytes;
     const ssize_t got = ::recv(fd(), bytes.data(), bytes.size(), 0);
@@ -107,7 +107,7 @@ class Stream {
     if (got > 0) return got;
     return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
   }
-  // The next frame, if all of it is here. One that is too large is never read, and nothing after it.
+  // The next frame, if all of it is here. One that is too large is never read, nor anything after it.
   std::optional<Piece> next(size_t bytes_max) {
     uint32_t size = 0;
     if (in_.size() < kHeaderBytes) return std::nullopt;

@@ -1,7 +1,7 @@
 // A Transport over Unix domain sockets, for replicas that are processes of one host: the address of a replica is the path of
-// its socket. To be copied.
+// its socket. Meant to be copied.
 //
-// Trust: whoever can open a socket is believed to be who it says it is, and the cluster's id is said in clear, which a
+// Trust: any process that can open a socket is believed to be who it says it is, and the cluster's id is sent in clear, which a
 // transport that leaves its host must never do (Hello::cluster). So the sockets lie in a directory that only one user can enter
 // (0700); in any other, start() refuses to listen.
 // Threads: one, for the sockets and the sink, which is called without the lock. Failure: a frame may be lost, as the port says.

@@ -1,16 +1,16 @@
-// A small deployment: a configuration file, three processes that hand each other a lock and count jobs, a fourth that is added
-// later, and restarts one after the other without anybody noticing.
+// A small deployment: a configuration file, three processes that pass a lock around and count jobs, a fourth that is added
+// later, and restarts one after the other that go unnoticed.
 //
 //   16_three_processes CONFIGURATION ID      and then, as lines on its standard input:
-//     add ID HOST:PORT    whoever was just started there becomes a member
+//     add ID HOST:PORT    the process just started there becomes a member
 //     remove ID           a member leaves; stop it afterwards
 //     reload              reads new certificates
 //     status              a line about this replica
-//     stop                hands leadership over, lets go of the lock, and ends
+//     stop                hands leadership over, releases the lock, and ends
 //
-// CONFIGURATION has lines like these, the same file for all; a process that is added later has a file with its own line too:
+// CONFIGURATION has lines like these, the same file for all; a process added later has a file that includes its own line:
 //   cluster jobs
-//   secret 8f0c...              openssl rand -hex 32; or in its place:
+//   secret 8f0c...              openssl rand -hex 32; or instead:
 //   certificates /etc/jobs      a folder with ID.pem, ID.key and authority.pem (docs/security.md)
 //   data /var/lib/jobs          each process makes a directory of its own there, named by its id
 //   member 1 10.0.0.1:7400
@@ -81,7 +81,7 @@ absl::Status work(Replica& replica, const std::string& id, const std::atomic<boo
   return session.status();
 }
 
-// Until it is told to stop, or its input ends.
+// Until told to stop, or its input ends.
 void obey(Replica& replica) {
   for (std::string line, word; std::getline(std::cin, line);) {
     std::istringstream words(line);

@@ -1,5 +1,5 @@
 // Coroutines of Boost.Asio on one thread: a worker that holds a lock and reads the stream of a watch, a rival that will not
-// wait for long, and an operation that somebody cancels.
+// wait for long, and an operation that is cancelled.
 //
 //   17_coroutines    one replica in this process, in a temporary directory
 #include <coordkit/asio.h>
@@ -37,7 +37,7 @@ asio::awaitable<void> give_orders(Replica& replica) {
   }
 }
 
-// Follows the stream for as long as it may. What is refused here is an exception: a std::system_error with a sentence.
+// Follows the stream for as long as it may. A refusal here is an exception: a std::system_error with a sentence.
 asio::awaitable<void> work(const Grant& desk, WatchStream& orders) {
   for (int done = 0; done < 3;) {
     const WatchBatch batch = co_await async_next(orders, as_exception(use_awaitable));
@@ -47,7 +47,7 @@ asio::awaitable<void> work(const Grant& desk, WatchStream& orders) {
   }
 }
 
-// Races the wait against a timer, which wins because somebody has the desk. With a StatusOr for an answer a refused acquire
+// Races the wait against a timer, which wins because the desk is taken. With a StatusOr for an answer a refused acquire
 // would win as well: for Asio an operation that ends without an error has succeeded.
 asio::awaitable<void> compete(Session rival) {
   asio::steady_timer patience(co_await asio::this_coro::executor, 50ms);
@@ -72,7 +72,7 @@ asio::awaitable<void> play(Replica& replica) {
   stop.emit(asio::cancellation_type::total);
 
   WatchStream orders(replica, WatchOptions::prefix("orders/"));
-  co_await async_next(orders, as_exception(use_awaitable));  // it stands: what is put from here on is seen
+  co_await async_next(orders, as_exception(use_awaitable));  // established: later puts are seen
   co_await (work(desk, orders) && give_orders(replica));
   co_await async_release(desk, as_exception(use_awaitable));
 }

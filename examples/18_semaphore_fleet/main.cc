@@ -1,4 +1,4 @@
-// A fleet of workers that share two licences: never are more than two at work, and the licence of a worker that dies is there
+// A fleet of workers that share two licences: never are more than two at work, and a dead worker's licence is available
 // again when its session has expired.
 //
 //   18_semaphore_fleet    three replicas in this process, in a temporary directory
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr uint64_t kLicences = 2;
 constexpr PermitsWanted kOne{.timeout = 60s, .initial_limit = kLicences};
 
-// What the workers have in common, and what is counted to see that they keep the rule.
+// What the workers share, and counters to check that they keep the rule.
 struct Fleet {
   std::atomic<int> jobs{160};
   std::mutex mutex;  // guards the next two
@@ -48,7 +48,7 @@ absl::Status work(Replica& replica, Fleet& fleet) {
     absl::StatusOr<Grant> licence = licences.acquire(kOne);
     if (!licence.ok()) return licence.status();
     fleet.note(+1);
-    std::this_thread::sleep_for(20ms);  // the job; a longer one would ask licence->valid() on its way
+    std::this_thread::sleep_for(20ms);  // the job; a longer one would ask licence->valid() in between
     fleet.note(-1);
     if (absl::Status given_back = licence->release(); !given_back.ok()) return given_back;
   }
@@ -75,8 +75,8 @@ absl::Status run(const fs::path& directory) {
     if (absl::Status ready = replica->wait_ready(60s); !ready.ok()) return ready;
   }
 
-  // A worker takes a licence, and its process dies: nothing is given back or said. (Its session is still in hand when the
-  // replica goes, else it would be closed.)
+  // A worker takes a licence, and its process dies: nothing is released or reported. (Its session still exists when the
+  // replica goes, otherwise it would be closed.)
   Session unlucky = replicas[2]->open_session({.ttl = 2s}).value();
   const Grant lost = Semaphore(unlucky, "licences").acquire(kOne).value();
   replicas[2].reset();
@@ -95,7 +95,7 @@ absl::Status run(const fs::path& directory) {
   std::cout << "all jobs are done, at most " << fleet.most_at_work << " at once" << std::endl;
   if (fleet.most_at_work > kLicences) return absl::InternalError("more workers than licences");
 
-  // All licences together can only be had when the dead worker's is back.
+  // All licences together are only available once the dead worker's is back.
   Session me = replicas[0]->open_session().value();
   const absl::StatusOr<Grant> all = Semaphore(me, "licences").acquire({.permits = kLicences, .timeout = 60s});
   if (all.ok()) std::cout << "the dead worker's licence is back" << std::endl;

@@ -1,5 +1,5 @@
-// Numbers for charts and alarms: a replica, and beside it a page that Prometheus scrapes. dashboard.json is for Grafana. What
-// happens is on the error output, a line each.
+// Numbers for charts and alarms: a replica, and beside it a page that Prometheus scrapes. dashboard.json is for Grafana. Events
+// go to the error output, a line each.
 //
 //   19_metrics           one replica in this process, in a temporary directory; scrapes itself once and shows some of it
 //   19_metrics serve     stays, and serves http://127.0.0.1:9464/metrics until it is interrupted
@@ -27,7 +27,7 @@ namespace asio = boost::asio;
 namespace fs = std::filesystem;
 using asio::ip::tcp;
 
-// One request after the other; whoever is slow or wrong costs its own connection. A service has an HTTP server already.
+// One request after the other; a slow or broken client costs only its own connection. A service has an HTTP server already.
 void serve(tcp::acceptor& door, const coordkit::Replica& replica, int requests) {
   for (; requests != 0; --requests) {
     boost::system::error_code error;

@@ -1,5 +1,5 @@
-// What calls of etcd, Consul, ZooKeeper with Curator and Redlock become, and how a running service is moved with both locks
-// held: the code of docs/migration.
+// What calls of etcd, Consul, ZooKeeper with Curator and Redlock become, and how a running service is moved while it holds both
+// locks: the code of docs/migration.
 //
 //   20_migration    three replicas in this process, in memory
 #include <coordkit/coordkit.h>
@@ -64,7 +64,7 @@ void from_etcd(Replica& replica, const Session& session) {
 
 // ---- Consul
 
-// PUT /kv/KEY?cas=INDEX: the index that was read, or 0 for a key that must not be there.
+// PUT /kv/KEY?cas=INDEX: the index that was read, or 0 for a key that must not exist.
 absl::StatusOr<bool> check_and_set(Kv kv, const std::string& key, std::string value) {
   const absl::StatusOr<GetResult> read = kv.get(key);
   if (!read.ok()) return read.status();
@@ -127,7 +127,7 @@ void from_zookeeper(Replica& replica, const Session& session) {
 
 // ---- Redlock
 
-// What the lock protects: it takes no write that is older than one it has seen.
+// What the lock protects: it accepts no write older than one it has seen.
 class Ledger {
  public:
   absl::Status charge(Token token, int cents) {
@@ -156,14 +156,14 @@ absl::Status charge(Session session, Ledger& ledger, int cents) {
 void from_redlock(const Session& session) {
   Ledger ledger;
   Session copy = session;
-  const Token late = copy.acquire("invoices/17", {.timeout = 30s}).value_or(Grant()).token();  // given back at once
+  const Token late = copy.acquire("invoices/17", {.timeout = 30s}).value_or(Grant()).token();  // released at once
   expect(charge(session, ledger, 500).ok(), "Redlock: a lock, a check, a write with its token");
   expect(!ledger.charge(late, 500).ok() && ledger.balance() == 500, "Redlock: a late write is refused at the resource");
 }
 
 // ---- moving a running service
 
-// The lock that is being left, in the shape of std::timed_mutex. Here it is one of this process; yours asks the old service.
+// The lock that is being replaced, in the shape of std::timed_mutex. Here it is this process's own; yours asks the old service.
 class OldLock {
  public:
   bool try_lock_for(std::chrono::milliseconds timeout) { return mutex_.try_lock_for(timeout); }
@@ -177,17 +177,17 @@ class OldLock {
 };
 
 struct BothLocks {
-  std::unique_lock<OldLock> old;  // declared first, so let go last
+  std::unique_lock<OldLock> old;  // declared first, so released last
   Grant grant;
   bool valid() const { return old.owns_lock() && old.mutex()->held() && grant.valid(); }
 };
 
-// Every process takes the old one first: two orders would be a deadlock across two services, which neither of them sees.
+// Every process takes the old one first: two orders would be a deadlock across two services that neither of them sees.
 absl::StatusOr<BothLocks> take_both(OldLock& old, Session session, std::string name, std::chrono::milliseconds timeout) {
   std::unique_lock first(old, timeout);
   if (!first.owns_lock()) return absl::DeadlineExceededError("somebody else has the old lock");
   absl::StatusOr<Grant> second = session.acquire(std::move(name), {.timeout = timeout});
-  if (!second.ok()) return second.status();  // the old one goes with its scope
+  if (!second.ok()) return second.status();  // the old one is released with its scope
   return BothLocks{std::move(first), *std::move(second)};
 }
 

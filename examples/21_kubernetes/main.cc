@@ -1,15 +1,15 @@
-// A replica in a pod. cluster.yaml beside it has all that Kubernetes is told: a headless service, a StatefulSet of three with a
-// volume each, a PodDisruptionBudget, probes, and a secret. The test of this example runs it with exactly what is in there.
+// A replica in a pod. cluster.yaml beside it has everything for Kubernetes: a headless service, a StatefulSet of three with a
+// volume each, a PodDisruptionBudget, probes, and a secret. The test of this example runs it with exactly these settings.
 //
-//   21_kubernetes        told by its environment:
+//   21_kubernetes        configured by its environment:
 //     POD_NAME           ends with the pod's number: ledger-0 is replica 1
 //     CLUSTER            its name, the same for all
-//     MEMBERS            HOST:PORT of each pod, in the order of their numbers, with blanks between
+//     MEMBERS            HOST:PORT of each pod, in the order of their numbers, separated by blanks
 //     DATA               a directory on the pod's own volume
-//     SECRET_FILE        what all of them know, and nobody else
+//     SECRET_FILE        a secret shared by all of them
 //     HTTP               where the probes ask: HOST:PORT
 //
-// GET /ready is 200 while this replica takes part. GET /live is 200 unless it has halted, because a restart mends neither a
+// GET /ready is 200 while this replica takes part. GET /live is 200 unless it has halted, because a restart cures neither a
 // missing majority nor a quarantine. GET /metrics is for Prometheus. SIGTERM hands leadership over, and ends it.
 #include <coordkit/coordkit.h>
 #include <coordkit/log_to_stderr.h>
@@ -60,7 +60,7 @@ absl::StatusOr<ReplicaOptions> options_of_environment() {
   std::istringstream members(variable("MEMBERS"));
   for (std::string address; members >> address;) options.members.push_back({options.members.size() + 1, address});
   if (options.id > options.members.size()) return absl::InvalidArgumentError("MEMBERS has no address for " + pod);
-  // The name of a pod that starts leads nowhere yet: it listens on all its addresses, and the others find it by its name.
+  // The name of a starting pod does not resolve yet: it listens on all its addresses, and the others find it by its name.
   options.listen = "0.0.0.0:" + split(options.members[options.id - 1].address).port;
   std::ifstream file(variable("SECRET_FILE"));
   options.security = SharedSecret{{std::istreambuf_iterator<char>(file), {}}};
@@ -88,7 +88,7 @@ std::string answer_to(const std::string& request, const Replica& replica) {
   return metrics.ok() ? answer(200, prometheus_text(*metrics)) : answer(503, metrics.status().ToString());
 }
 
-// One visitor after the other, who gets a second. A service has an HTTP server already.
+// One client after the other, each with a second. A service has an HTTP server already.
 void serve(tcp::acceptor& door, const Replica& replica) {
   for (;;) {
     boost::system::error_code error;
