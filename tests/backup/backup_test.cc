@@ -38,7 +38,7 @@ TEST_F(BackupTest, ARestoredClusterHasTheKeysAndServes) {
   former.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster restored(3);
-  const auto report = restore_backup(file, restored.wishes());
+  const auto report = restore_backup(file, restored.restore_options());
   ASSERT_THAT(report.status(), IsOk());
   EXPECT_EQ(report->cluster, "test");
   EXPECT_EQ(std::set<StoreId>(report->stores.begin(), report->stores.end()).size(), 3u);
@@ -69,7 +69,7 @@ TEST_F(BackupTest, INV_L04_TokensAndRevisionsOfTheNewClusterAreAboveAllOfTheForm
   former.close(1);
 
   RestoredCluster restored(1);
-  ASSERT_THAT(restore_backup(file, restored.wishes()).status(), IsOk());
+  ASSERT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
   ASSERT_NO_FATAL_FAILURE(restored.open_all());
   const auto put = restored[1].put("first", "new");
   ASSERT_THAT(put.status(), IsOk());
@@ -97,7 +97,7 @@ TEST_F(BackupTest, KeysKeepTheirCreationAndGoOnCounting) {
   former.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster restored(1);
-  ASSERT_THAT(restore_backup(file, restored.wishes()).status(), IsOk());
+  ASSERT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
   ASSERT_NO_FATAL_FAILURE(restored.open_all());
   EXPECT_EQ(restored[1].get("a")->entry, before);
   EXPECT_FALSE(restored[1].get("gone")->entry);
@@ -118,7 +118,7 @@ TEST_F(BackupTest, SessionsOfTheFormerClusterEndByTheirOwnRulesAndFreeWhatTheyHe
   ASSERT_NO_FATAL_FAILURE(make_backup());
 
   RestoredCluster restored(1);
-  ASSERT_THAT(restore_backup(file, restored.wishes()).status(), IsOk());
+  ASSERT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
   ASSERT_NO_FATAL_FAILURE(restored.open_all());
   auto next = restored[1].open_session({.ttl = 10s, .timeout = kPatience});
   ASSERT_THAT(next.status(), IsOk());
@@ -134,7 +134,7 @@ TEST_F(BackupTest, ANewMemberIsSentTheRestoredState) {
   former.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster restored(2);
-  RestoreOptions alone = restored.wishes();
+  RestoreOptions alone = restored.restore_options();
   alone.members.pop_back();
   ASSERT_THAT(restore_backup(file, alone).status(), IsOk());
   ReplicaOptions first = restored.options(1);
@@ -157,7 +157,7 @@ TEST_F(BackupTest, AFormerMemberCannotTakeANewOnesPlace) {
   former.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster restored(3);
-  ASSERT_THAT(restore_backup(file, restored.wishes()).status(), IsOk());
+  ASSERT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
   ASSERT_NO_FATAL_FAILURE(restored.open(1));
   ReplicaOptions old = restored.options(2);
   old.data_dir = directory();
@@ -180,7 +180,7 @@ TEST_F(BackupTest, ARestoredClusterCanBeBackedUpAndRestoredAgain) {
   former.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster once(1), twice(1);
-  ASSERT_THAT(restore_backup(file, once.wishes()).status(), IsOk());
+  ASSERT_THAT(restore_backup(file, once.restore_options()).status(), IsOk());
   const std::string untouched = folder.path() / "untouched";
   ASSERT_THAT(backup_directory(once.members()[0].directory, untouched).status(), IsOk());  // before any replica started on it
   ASSERT_NO_FATAL_FAILURE(once.open_all());
@@ -189,7 +189,7 @@ TEST_F(BackupTest, ARestoredClusterCanBeBackedUpAndRestoredAgain) {
   once.close(1);
   const std::string second = folder.path() / "second";
   ASSERT_THAT(backup_directory(once.members()[0].directory, second).status(), IsOk());
-  ASSERT_THAT(restore_backup(second, twice.wishes()).status(), IsOk());
+  ASSERT_THAT(restore_backup(second, twice.restore_options()).status(), IsOk());
   ASSERT_NO_FATAL_FAILURE(twice.open_all());
   expect_keys(twice[1], 15);
   EXPECT_GT(twice[1].put("first", "of the third")->revision, last);
@@ -219,10 +219,10 @@ TEST_F(BackupTest, ARestoreThatIsRefusedLeavesNoDirectory) {
   const fs::path second = restored.members()[1].directory;
   fs::create_directory(second);
   write_file(second / "mine", "mine");
-  EXPECT_THAT(restore_backup(file, restored.wishes()).status(), Is(Reason::AlreadyExists));
+  EXPECT_THAT(restore_backup(file, restored.restore_options()).status(), Is(Reason::AlreadyExists));
   EXPECT_EQ(tree(restored.folder()), (std::map<std::string, std::string>{{"new-2", "a directory"}, {"new-2/mine", "mine"}}));
   fs::remove(second / "mine");
-  EXPECT_THAT(restore_backup(file, restored.wishes()).status(), IsOk()) << "an empty directory is as good as none";
+  EXPECT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk()) << "an empty directory is as good as none";
 }
 
 TEST_F(BackupTest, ATokenBaseBelowWhatWasGrantedIsRefused) {
@@ -233,9 +233,9 @@ TEST_F(BackupTest, ATokenBaseBelowWhatWasGrantedIsRefused) {
   former.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster restored(1);
-  RestoreOptions wishes = restored.wishes();
-  wishes.token_base = grant->token().value() - 1;  // as from a clock that is behind
-  const absl::Status refused = restore_backup(file, wishes).status();
+  RestoreOptions options = restored.restore_options();
+  options.token_base = grant->token().value() - 1;  // as from a clock that is behind
+  const absl::Status refused = restore_backup(file, options).status();
   EXPECT_THAT(refused, Is(Reason::InvalidArgument));
   EXPECT_THAT(sentence(refused), HasSubstr("clock"));
   EXPECT_THAT(tree(restored.folder()), IsEmpty());
@@ -259,7 +259,7 @@ TEST_F(BackupTest, EveryDamagedBackupIsRefusedAndLeavesNothing) {
   RestoredCluster restored(1);
   const auto expect_refused = [&](const std::string& bytes, const std::string& how) {
     write_file(damaged, bytes);
-    const absl::Status refused = restore_backup(damaged, restored.wishes()).status();
+    const absl::Status refused = restore_backup(damaged, restored.restore_options()).status();
     EXPECT_FALSE(refused.ok()) << how;
     EXPECT_EQ(fault_of_sentence(refused), "") << how << ": " << refused;
     EXPECT_THAT(tree(restored.folder()), IsEmpty()) << how;
@@ -273,7 +273,7 @@ TEST_F(BackupTest, EveryDamagedBackupIsRefusedAndLeavesNothing) {
   expect_refused(whole + '\0', "a byte more");
   expect_refused(std::string(5000, 'x'), "another file");
   EXPECT_THAT(check_backup(file).status(), IsOk());
-  EXPECT_THAT(restore_backup(file, restored.wishes()).status(), IsOk());
+  EXPECT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
 }
 
 TEST_F(BackupTest, FLT_D14_ABackupOfANewerVersionIsToldApart) {
@@ -303,7 +303,7 @@ class LedgerBackupTest : public BackupTest {
   }
   void expect_balance(const std::string& balance) {
     RestoredCluster restored(1);
-    ASSERT_THAT(restore_backup(file, restored.wishes()).status(), IsOk());
+    ASSERT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
     ReplicaOptions options = restored.options(1);
     options.machines = ledger();
     ASSERT_NO_FATAL_FAILURE(restored.open(options));

@@ -66,7 +66,7 @@ TEST_F(LiveBackupTest, ABackupUnderLoadHasAllThatWasAcknowledgedBeforeIt) {
     EXPECT_EQ(made->replica, ReplicaId(id));
     ASSERT_THAT(check_backup(one).status(), IsOk());
     RestoredCluster restored(1);
-    ASSERT_THAT(restore_backup(one, restored.wishes()).status(), IsOk());
+    ASSERT_THAT(restore_backup(one, restored.restore_options()).status(), IsOk());
     ASSERT_NO_FATAL_FAILURE(restored.open_all());
     const int saved = keys_of(restored[1]);
     EXPECT_GE(saved, before);
@@ -91,7 +91,7 @@ TEST_F(LiveBackupTest, INV_L04_ARestoredClusterEndsTheSessionsAndGrantsAboveAllT
   }
   writer.stop();
   RestoredCluster restored(3);
-  ASSERT_THAT(restore_backup(file, restored.wishes()).status(), IsOk());
+  ASSERT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
   ASSERT_NO_FATAL_FAILURE(restored.open_all());
   auto next = restored[3].open_session({.ttl = 10s, .timeout = kPatience});
   ASSERT_THAT(next.status(), IsOk());
@@ -111,7 +111,7 @@ TEST_F(LiveBackupTest, WithoutAMajorityOnlyALocalOneIsMade) {
   const auto made = former[3].backup(file, {.consistency = Consistency::Local, .timeout = kPatience});
   ASSERT_THAT(made.status(), IsOk());
   RestoredCluster restored(1);
-  ASSERT_THAT(restore_backup(file, restored.wishes()).status(), IsOk());
+  ASSERT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
   ASSERT_NO_FATAL_FAILURE(restored.open_all());
   expect_keys(restored[1], 30);
 }

@@ -20,7 +20,9 @@ class RecoverTest : public ::testing::Test {
   // So that everything acknowledged so far is on this replica's disk.
   static void catch_up(Replica& replica) { ASSERT_THAT(Kv(replica).get("key-0", {.timeout = kPatience}).status(), IsOk()); }
   static std::string directory(const Cluster& cluster, uint64_t id) { return cluster.options(id).data_dir; }
-  static RecoverOptions accepted(const RestoredCluster& made) { return {.restore = made.wishes(), .accept_loss = true}; }
+  static RecoverOptions accepted(const RestoredCluster& made) {
+    return {.restore = made.restore_options(), .accept_loss = true};
+  }
 };
 
 TEST_F(RecoverTest, FLT_P20_OneOfThree) {
@@ -92,7 +94,7 @@ TEST_F(RecoverTest, WithoutTheFlagNothingIsWritten) {
   ASSERT_NO_FATAL_FAILURE(run(cluster, 5));
   for (uint64_t id = 1; id <= 3; ++id) cluster.close(id);
   RestoredCluster made(1);
-  const auto report = recover_directories({directory(cluster, 1)}, {.restore = made.wishes()});
+  const auto report = recover_directories({directory(cluster, 1)}, {.restore = made.restore_options()});
   ASSERT_THAT(report.status(), IsOk());
   EXPECT_FALSE(report->made);
   EXPECT_THAT(report->losses, Not(IsEmpty()));

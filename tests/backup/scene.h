@@ -34,7 +34,7 @@ void expect_keys(Replica& replica, int count);
 class RestoredCluster {
  public:
   explicit RestoredCluster(size_t size);
-  RestoreOptions wishes() const { return {.members = members_}; }
+  RestoreOptions restore_options() const { return {.members = members_}; }
   const std::vector<NewMember>& members() const { return members_; }
   fs::path folder() const { return folder_.path(); }
 
