@@ -56,58 +56,144 @@ class Callers {
   bool over_ = false;
 };
 
+// Per cycle, of one replica.
+struct Each {
+  double allocations = 0, turns = 0, syncs = 0, log_bytes = 0, sends = 0, messages = 0, frame_bytes = 0;
+};
+
 struct Bounds {
   size_t callers = 1;
-  double leader_allocations = 0;    // per cycle
-  double follower_allocations = 0;  // of each
-  double log_writes = 0;            // of the leader
-  double messages = 0;              // of the leader
-  double entry_bytes = 0;
-  double message_bytes = 0;  // of the leader, to both
+  Each leader;
+  Each follower;
+  double entry_bytes = 0;  // of the leader
 };
 
 void PrintTo(const Bounds& bounds, std::ostream* out) { *out << bounds.callers << " callers"; }
 
-class CostTest : public ::testing::TestWithParam<Bounds> {};
+class CallersCostTest : public ::testing::TestWithParam<Bounds> {};
 
-TEST_P(CostTest, OfACycleStaysBelowItsBounds) {
-  const Bounds& bounds = GetParam();
-  ThreeMembers members;
-  const size_t leader = members.leader();
+Each each_of(const Cost& cost, double cycles) {
+  const auto each = [cycles](uint64_t count) { return static_cast<double>(count) / cycles; };
+  return {each(cost.allocations), each(cost.turns),    each(cost.syncs),      each(cost.log_bytes),
+          each(cost.sends),       each(cost.messages), each(cost.frame_bytes)};
+}
+
+void expect_at_most(const Each& cost, const Each& bounds, const char* whose) {
+  std::printf(
+      "  %-8s: allocations %6.3f, turns %.3f, syncs %.3f, log bytes %7.1f, sends %.3f, messages %.3f, frame bytes %6.1f\n",
+      whose, cost.allocations, cost.turns, cost.syncs, cost.log_bytes, cost.sends, cost.messages, cost.frame_bytes);
+  if (counts_allocations()) {
+    EXPECT_LE(cost.allocations, bounds.allocations) << whose;
+    EXPECT_GT(cost.allocations, 0) << whose << ": nothing was counted";
+  }
+  EXPECT_LE(cost.turns, bounds.turns) << whose;
+  EXPECT_LE(cost.syncs, bounds.syncs) << whose;
+  EXPECT_LE(cost.log_bytes, bounds.log_bytes) << whose;
+  EXPECT_LE(cost.sends, bounds.sends) << whose;
+  EXPECT_LE(cost.messages, bounds.messages) << whose;
+  EXPECT_LE(cost.frame_bytes, bounds.frame_bytes) << whose;
+}
+
+SessionRef open_session(ThreeMembers& members, Client& client) {
   std::optional<SessionRef> session;
-  members.client(leader).open_session({.ttl = 60s}, [&](absl::StatusOr<SessionRef> opened) { session = *std::move(opened); });
+  client.open_session({.ttl = 60s}, [&](absl::StatusOr<SessionRef> opened) { session = *std::move(opened); });
   members.until([&] { return session.has_value(); });
-  Callers callers(members.client(leader), *session, bounds.callers);
+  return *session;
+}
+
+struct Measured {
+  Each leader;
+  Each follower;
+  double entries = 0, entry_bytes = 0;
+};
+
+// What so many callers in the leader's process cost once everything has its size.
+Measured measure(ThreeMembers& members, const SessionRef& session, size_t count) {
+  const size_t leader = members.leader();
+  Callers callers(members.client(leader), session, count);
   members.until([&] { return callers.cycles() >= kWarmUp; });
   members.forget_costs();
   const uint64_t before = callers.cycles();
   members.until([&] { return callers.cycles() >= before + kCounted; });
   const auto cycles = static_cast<double>(callers.cycles() - before);
-  const auto each = [cycles](uint64_t count) { return static_cast<double>(count) / cycles; };
-  const Cost& of_leader = members.cost(leader);
-  const Cost& of_follower = members.cost((leader + 1) % 3);
-  ASSERT_EQ(members.leader(), leader);
+  const Cost of_leader = members.cost(leader);
+  const Cost of_follower = members.cost((leader + 1) % 3);
+  EXPECT_EQ(members.leader(), leader);
   callers.end();
-  std::printf(
-      "%3zu callers, per cycle: allocations leader %.2f follower %.2f, log writes %.3f, entries %.3f, messages %.3f,"
-      " entry bytes %.1f, message bytes %.1f\n",
-      bounds.callers, each(of_leader.allocations), each(of_follower.allocations), each(of_leader.log_writes),
-      each(of_leader.entries), each(of_leader.messages), each(of_leader.entry_bytes), each(of_leader.message_bytes));
-  if (counts_allocations()) {
-    EXPECT_LE(each(of_leader.allocations), bounds.leader_allocations);
-    EXPECT_LE(each(of_follower.allocations), bounds.follower_allocations);
-    EXPECT_GT(of_leader.allocations, 0u) << "nothing was counted";
-  }
-  EXPECT_LE(each(of_leader.log_writes), bounds.log_writes);
-  EXPECT_LE(each(of_leader.messages), bounds.messages);
-  EXPECT_LE(each(of_leader.entry_bytes), bounds.entry_bytes);
-  EXPECT_LE(each(of_leader.message_bytes), bounds.message_bytes);
+  return {each_of(of_leader, cycles), each_of(of_follower, cycles), static_cast<double>(of_leader.entries) / cycles,
+          static_cast<double>(of_leader.entry_bytes) / cycles};
 }
 
-INSTANTIATE_TEST_SUITE_P(Callers, CostTest,
-                         ::testing::Values(Bounds{1, 27.5, 12.5, 2.01, 4.1, 92, 330}, Bounds{16, 7.8, 1.7, 0.13, 0.26, 67, 175},
-                                           Bounds{64, 4.8, 0.65, 0.032, 0.065, 66, 168}),
-                         [](const auto& info) { return std::to_string(info.param.callers); });
+TEST_P(CallersCostTest, OfACycleStaysBelowItsBounds) {
+  const Bounds& bounds = GetParam();
+  ThreeMembers members;
+  const Measured cost = measure(members, open_session(members, members.client(members.leader())), bounds.callers);
+  std::printf("%zu callers, per cycle: entries %.3f, bytes of their commands %.1f\n", bounds.callers, cost.entries,
+              cost.entry_bytes);
+  expect_at_most(cost.leader, bounds.leader, "leader");
+  expect_at_most(cost.follower, bounds.follower, "follower");
+  EXPECT_LE(cost.entry_bytes, bounds.entry_bytes);
+}
+
+// In the order of the fields.
+INSTANTIATE_TEST_SUITE_P(
+    Of, CallersCostTest,
+    ::testing::Values(Bounds{1, {27.5, 6.05, 2.01, 8'250, 4.05, 4.05, 454}, {12.5, 4.05, 2.01, 8'250, 2.02, 2.02, 90}, 92},
+                      Bounds{16, {7.8, 0.38, 0.127, 517, 0.255, 0.255, 183}, {1.7, 0.255, 0.127, 517, 0.128, 0.128, 5.7}, 67},
+                      Bounds{
+                          64, {2.4, 0.096, 0.032, 196, 0.064, 0.064, 169}, {0.65, 0.064, 0.032, 196, 0.032, 0.032, 1.45}, 66}),
+    [](const auto& values) { return std::to_string(values.param.callers); });
+
+// ---- among many
+
+Each with_room(Each bounds) {
+  constexpr double kRoom = 1.05;
+  for (double* one : {&bounds.allocations, &bounds.turns, &bounds.syncs, &bounds.log_bytes, &bounds.sends, &bounds.messages,
+                      &bounds.frame_bytes}) {
+    *one *= kRoom;
+  }
+  return bounds;
+}
+
+// Begins `count` calls, some at a time, until all are answered.
+template <typename Call>
+void run_all(ThreeMembers& members, size_t count, Call call) {
+  constexpr size_t kAtOnce = 256;
+  size_t answered = 0;
+  for (size_t i = 0; i < count; ++i) {
+    call(i, [&answered](const auto& answer) {
+      ASSERT_TRUE(answer.ok()) << answer.status();
+      ++answered;
+    });
+    if (i + 1 == count || i % kAtOnce == kAtOnce - 1) members.until([&] { return answered == i + 1; });
+  }
+}
+
+Measured among_locks(size_t count) {
+  ThreeMembers members;
+  Client& client = members.client(members.leader());
+  const SessionRef session = open_session(members, client);
+  run_all(members, count,
+          [&](size_t i, auto answered) { client.acquire(session, "held/" + std::to_string(1'000'000 + i), {}, answered); });
+  return measure(members, session, 16);
+}
+
+Measured among_sessions(size_t count) {
+  ThreeMembers members;
+  Client& client = members.client(members.leader());
+  const SessionRef session = open_session(members, client);
+  run_all(members, count, [&](size_t, auto answered) { client.open_session({.ttl = 60s}, answered); });
+  return measure(members, session, 16);
+}
+
+void expect_no_growth(const Measured& among_ten, const Measured& among_many) {
+  expect_at_most(among_many.leader, with_room(among_ten.leader), "leader");
+  expect_at_most(among_many.follower, with_room(among_ten.follower), "follower");
+  EXPECT_LE(among_many.entry_bytes, among_ten.entry_bytes + 4) << "tokens and numbers may be longer";
+}
+
+TEST(CostTest, OfACycleIsTheSameAmongThousandsOfHeldLocks) { expect_no_growth(among_locks(10), among_locks(4'000)); }
+TEST(CostTest, OfACycleIsTheSameAmongThousandsOfSessions) { expect_no_growth(among_sessions(10), among_sessions(4'000)); }
 
 }  // namespace
 }  // namespace coordkit::testing

@@ -2,11 +2,15 @@
 
 #include <chrono>
 #include <deque>
+#include <set>
+#include <span>
 #include <stdexcept>
 
 #include "coordkit/coordination_machine.h"
 #include "coordkit/wire.h"
+#include "log/batch.h"
 #include "tests/cost/allocations.h"
+#include "transport/frame.h"
 
 namespace coordkit::testing {
 namespace {
@@ -52,6 +56,7 @@ struct ThreeMembers::Member final : StoreEvents {
   EngineEffects effects;
   std::unique_ptr<Engine> engine;
   std::optional<Client> client;
+  std::vector<log::Identity> previous;  // entries of the last write
   Cost cost;
 };
 
@@ -104,8 +109,14 @@ void ThreeMembers::forget_costs() {
   for (const auto& member : members_) member->cost = {};
 }
 
+bool ThreeMembers::has_work(const Member& member) const {
+  return !member.inbox.empty() || !member.mail.empty() || member.engine->next_deadline() <= now_.lagging ||
+         member.client->next_turn(now_) == Duration::zero();
+}
+
 void ThreeMembers::turn(size_t index) {
   Member& member = *members_[index];
+  if (!has_work(member)) return;
   for (auto inbox = std::exchange(member.inbox, {}); !inbox.empty(); inbox.pop_front()) {
     member.engine->post(std::move(inbox.front()));
   }
@@ -121,17 +132,31 @@ void ThreeMembers::turn(size_t index) {
     member.client->after_turn(now_, member.effects);
   }
   ++member.cost.turns;
-  for (LogWrite& write : member.effects.writes) {
-    ++member.cost.log_writes;
-    member.cost.entries += write.entries.size();
-    for (const raft::Entry& entry : write.entries) member.cost.entry_bytes += entry.payload.size();
-    member.log.submit(std::move(write));
-  }
+  for (LogWrite& one : member.effects.writes) write(member, std::move(one));
   for (const auto& read : member.effects.log_reads) member.log.read(read.first, read.last, read.bytes_max);
-  if (member.effects.cluster) greet(index);  // before messages that only a member may send
-  for (const Outbound& outbound : member.effects.sends) send(index, outbound);
+  if (member.effects.cluster) greet(index);  // before what only a replica of it may say
+  std::set<ReplicaId> peers;
+  for (const Outbound& outbound : member.effects.sends) {
+    peers.insert(outbound.to);
+    send(index, outbound);
+  }
+  member.cost.sends += peers.size();
   if (member.effects.checkpoint) member.state.commit(*std::move(member.effects.checkpoint));
   if (member.effects.compact) member.log.compact(*member.effects.compact);
+}
+
+void ThreeMembers::write(Member& member, LogWrite write) {
+  Cost& cost = member.cost;
+  std::vector<log::Placed> placed;
+  ++cost.syncs;
+  cost.log_bytes += log::encode_batch({}, {}, member.previous, std::span(&write, 1), placed).size();
+  cost.entries += write.entries.size();
+  member.previous.clear();
+  for (const raft::Entry& entry : write.entries) {
+    cost.entry_bytes += entry.payload.size();
+    member.previous.push_back({entry.index, entry.term, entry.content_sum});
+  }
+  member.log.submit(std::move(write));
 }
 
 void ThreeMembers::send(size_t from, const Outbound& outbound) {
@@ -142,7 +167,7 @@ void ThreeMembers::send(size_t from, const Outbound& outbound) {
     body = encode(outbound.message);
   }
   ++cost.messages;
-  cost.message_bytes += body.size();
+  cost.frame_bytes += kFrameHeaderBytes + body.size();
   members_[outbound.to.value() - 1]->mail.push_back({ReplicaId(from + 1), std::move(body)});
 }
 

@@ -1,6 +1,6 @@
-// Three replicas in one thread, in steps of their own time, each with counts of its costs: how often it allocates,
-// writes its log, sends, and how many bytes go where. Messages are bytes, as between processes; a write is durable one step
-// later.
+// Three replicas in one thread and in steps of their own time, each with the counts of what it costs: how often it allocates,
+// wakes up, syncs, sends, and how many bytes go where. Messages are bytes, as between processes; a write is durable a step
+// later; a replica takes a turn only if it has something to do, as a host's thread would.
 #pragma once
 
 #include <array>
@@ -21,12 +21,14 @@ namespace coordkit::testing {
 
 struct Cost {
   uint64_t allocations = 0;  // of engine, client and codec; the stores' and this rig's own are not counted
-  uint64_t turns = 0;
-  uint64_t log_writes = 0;  // each of them a sync
+  uint64_t turns = 0;        // each of them a wake-up
+  uint64_t syncs = 0;        // one for each write of the log
+  uint64_t log_bytes = 0;    // as they lie in a segment
   uint64_t entries = 0;
   uint64_t entry_bytes = 0;  // of their commands
-  uint64_t messages = 0;     // sent
-  uint64_t message_bytes = 0;
+  uint64_t sends = 0;        // to one peer by one turn; what a transport may give to the network at once
+  uint64_t messages = 0;     // each in a frame of its own
+  uint64_t frame_bytes = 0;
 };
 
 class ThreeMembers {
@@ -43,8 +45,10 @@ class ThreeMembers {
 
  private:
   struct Member;
+  bool has_work(const Member& member) const;
   void greet(size_t from);
   void turn(size_t index);
+  void write(Member& member, LogWrite write);
   void send(size_t from, const Outbound& outbound);
 
   Now now_;
