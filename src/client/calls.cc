@@ -48,8 +48,10 @@ Call* Calls::find(CallId id) {
   return found == by_id_.end() ? nullptr : &*slots_[found->second];
 }
 
-void Calls::start_new(Now now) {
-  for (const CallId id : std::exchange(fresh_, {})) start_one(id, now);
+void Calls::take_up(Now now) {
+  taken_up_.swap(fresh_);
+  for (const CallId id : taken_up_) take_up(id, now);
+  taken_up_.clear();
 }
 
 void Calls::start_one(CallId id, Now now) {

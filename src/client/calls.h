@@ -5,12 +5,14 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "base/spare_nodes.h"
 #include "client/call.h"
 #include "client/deliveries.h"
 #include "client/requests.h"
@@ -73,9 +75,11 @@ class Calls {
   Requests& requests_;
   std::deque<std::optional<Call>> slots_;
   std::vector<size_t> free_;
-  absl::flat_hash_map<CallId, size_t> by_id_;                  // slots of those that have not ended
-  std::vector<CallId> fresh_;                                  // not started yet
-  absl::btree_set<std::pair<LaggingTime, CallId>> deadlines_;  // of started calls
+  absl::flat_hash_map<CallId, size_t> by_id_;  // slots of those that have not ended
+  std::vector<CallId> fresh_;                  // not taken up yet
+  std::vector<CallId> taken_up_;               // of this turn
+  using Deadline = std::pair<LaggingTime, CallId>;
+  absl::btree_set<Deadline, std::less<Deadline>, SpareNodes<Deadline>> deadlines_;  // of calls taken up
   uint64_t last_id_ = 0;
   bool stopped_ = false;
 };

@@ -26,14 +26,35 @@ struct ReleaseId {
   }
 };
 
-// A hold released locally.
+// Callers that wait for one release: nearly always one.
+class Waiters {
+ public:
+  void add(CallId call) {
+    if (first_) {
+      others_.push_back(call);
+    } else {
+      first_ = call;
+    }
+  }
+  template <typename Visit>
+  void each(Visit visit) const {
+    if (first_) visit(first_);
+    for (const CallId call : others_) visit(call);
+  }
+
+ private:
+  CallId first_;
+  std::vector<CallId> others_;
+};
+
+// A hold given back locally.
 struct PendingRelease {
   std::string name;
   ReleaseId id;
-  HoldRef hold = {};                 // the released hold; null: a grant that no caller ever saw
-  bool posted = false;               // a command that performs it is pending
-  bool repeated = false;             // more than one may perform it: NotOwner then means done
-  std::vector<CallId> waiting = {};  // callers to answer
+  HoldRef hold = {};      // whose release it is; null: of a grant that nobody got to know
+  bool posted = false;    // a command that performs it is under way
+  bool repeated = false;  // more than one may perform it: NotOwner then means done
+  Waiters waiting = {};
 };
 
 class PendingReleases {

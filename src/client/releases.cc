@@ -21,8 +21,8 @@ CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback don
                          make_error(Reason::NotOwner, "the grant was released before; there is nothing left to do"));
   }
   const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline, [](CallId, Now) {});
-  if (Call* call = calls_.find(id)) call->submitted = true;  // nothing prevents it from being sent, not even its caller
-  release->waiting.push_back(id);
+  if (Call* call = calls_.find(id)) call->submitted = true;  // nothing keeps it from being sent, not even its caller
+  release->waiting.add(id);
   return id;
 }
 
@@ -47,59 +47,64 @@ void Releases::former_over(Session& session) {
 
 // Never refused for lack of room, never given up.
 void Releases::post_due() {
-  for (const SessionId id : std::exchange(due_, {})) {
+  posting_.assign(due_.begin(), due_.end());
+  due_.clear();
+  for (const SessionId id : posting_) {
     Session* session = table_.find(id);
     if (session == nullptr || session->phase == SessionPhase::Lost || session->former_trusts) continue;
-    std::vector<ReleaseId> batch;
+    batch_.clear();
     session->releases.each([&](PendingRelease& release) {
       if (release.posted) return true;
       session->releases.set_posted(release, true);
-      batch.push_back(release.id);
-      if (batch.size() == machine::kPriorReleasesMax) post(*session, std::exchange(batch, {}));
+      batch_.push_back(release.id);
+      if (batch_.size() == machine::kPriorReleasesMax) {
+        post(*session, batch_);
+        batch_.clear();
+      }
       return !session->releases.all_posted();
     });
-    if (!batch.empty()) post(*session, std::move(batch));
+    if (!batch_.empty()) post(*session, batch_);
   }
 }
 
-// The last one is the body of its command, the others are its prior releases.
-void Releases::post(Session& session, std::vector<ReleaseId> batch) {
+// The last one is the body of its command, those before it are its prior releases.
+void Releases::post(Session& session, std::span<const ReleaseId> batch) {
   const PendingRelease& last = *session.releases.find(batch.back());
   machine::Request request{
       .body = machine::Release{.session = session.id(), .name = last.name, .token = last.id.token, .number = last.id.number}};
-  std::vector<ReleaseId> named(batch.begin(), batch.end() - 1);
-  for (const ReleaseId& id : named) {
+  std::vector<ReleaseId> before(batch.begin(), batch.end() - 1);
+  request.prior_releases.reserve(before.size());
+  for (const ReleaseId& id : before) {
     request.prior_releases.push_back({session.releases.find(id)->name, id.token, id.number});
   }
+  PoolRef<Posted> posted = posted_.make({session.state, batch.back(), before});
   session.last_release = commands_.submit(
       session, std::move(request), LaggingTime::max(), Urgency::Reserved,
-      [this, posted = posted_.make({session.state, std::move(batch)})](const Completion& completion, Now now) {
-        answered(posted->session, posted->batch, completion, now);
-      },
-      std::move(named));
+      [this, posted = std::move(posted)](const Completion& completion, Now now) { answered(*posted, completion, now); },
+      std::move(before));
 }
 
-void Releases::answered(const SessionRef& state, const std::vector<ReleaseId>& batch, const Completion& completion, Now now) {
-  Session* session = table_.find(state);
+void Releases::answered(const Posted& posted, const Completion& completion, Now now) {
+  Session* session = table_.find(posted.session);
   if (session == nullptr) return;
   const auto result = result_of(completion);
   if (result.ok()) {
-    if (result->code == machine::ResultCode::SessionNotFound) return;  // SessionCommands reports its end
-    commands_.release_done(*session, batch.back(), status_of(*result, Nameless{"lock"}));
+    if (result->code == machine::ResultCode::SessionNotFound) return;  // SessionCommands says that it has ended
+    commands_.release_done(*session, posted.last, status_of(*result, Nameless{"lock"}));
     return;
   }
-  for (const ReleaseId& each : batch) {
-    PendingRelease* release = session->releases.find(each);
-    if (release == nullptr) continue;
-    if (requests_.halted()) {
-      commands_.release_done(*session, each, result.status());
-    } else {
-      session->releases.set_posted(*release, false);
-      release->repeated = true;
-    }
-  }
+  for (const ReleaseId& each : posted.before) not_released(*session, each, result.status());
+  not_released(*session, posted.last, result.status());
   if (requests_.halted()) return;
-  requests_.retry(now, [this, id = state->id()](Now) { due_.insert(id); });
+  requests_.retry(now, [this, id = posted.session->id()](Now) { due_.insert(id); });
+}
+
+void Releases::not_released(Session& session, const ReleaseId& id, const absl::Status& why) {
+  PendingRelease* release = session.releases.find(id);
+  if (release == nullptr) return;
+  if (requests_.halted()) return commands_.release_done(session, id, why);
+  session.releases.set_posted(*release, false);
+  release->repeated = true;
 }
 
 }  // namespace coordkit::client

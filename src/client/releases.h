@@ -2,11 +2,14 @@
 // that a lock cannot leak while renewals go on (docs/time.md T10; docs/semantics.md S-43).
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/container/btree_set.h"
 #include "base/pool.h"
+#include "base/spare_nodes.h"
 #include "client/calls.h"
 #include "client/hold_limits.h"
 #include "client/session_commands.h"
@@ -35,17 +38,21 @@ class Releases {
  private:
   struct Posted {
     SessionRef session;
-    std::vector<ReleaseId> batch;
+    ReleaseId last;
+    std::vector<ReleaseId> before;
   };
-  void post(Session& session, std::vector<ReleaseId> batch);
-  void answered(const SessionRef& state, const std::vector<ReleaseId>& batch, const Completion& completion, Now now);
+  void post(Session& session, std::span<const ReleaseId> batch);
+  void answered(const Posted& posted, const Completion& completion, Now now);
+  void not_released(Session& session, const ReleaseId& id, const absl::Status& why);
 
   SessionTable& table_;
   Requests& requests_;
   Calls& calls_;
   SessionCommands& commands_;
   HoldLimits& limits_;
-  absl::btree_set<SessionId> due_;  // have releases that are to be posted
+  absl::btree_set<SessionId, std::less<SessionId>, SpareNodes<SessionId>> due_;  // have releases that are to be posted
+  std::vector<SessionId> posting_;
+  std::vector<ReleaseId> batch_;
   Pool<Posted> posted_;
 };
 

@@ -1,6 +1,7 @@
 #include "client/session_commands.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "client/answers.h"
@@ -13,11 +14,12 @@ void SessionCommands::carry(Session& session, machine::Request& request, std::ve
   const auto* release = std::get_if<machine::Release>(&request.body);
   const bool ordered = requests_.feature_level() >= kOrderedLevel;
   if (ordered && session.releases.all_posted()) return;
-  const std::vector<ReleaseId> before = named;
+  const size_t before = named.size();
   session.releases.each([&](PendingRelease& pending) {
     if (ordered && pending.posted) return true;
     if (release != nullptr && ReleaseId{release->token, release->number} == pending.id) return true;
-    if (std::ranges::find(before, pending.id) != before.end()) return true;
+    const std::span earlier(named.data(), before);
+    if (std::ranges::find(earlier, pending.id) != earlier.end()) return true;
     if (request.prior_releases.size() == machine::kPriorReleasesMax) return false;
     pending.repeated = true;
     named.push_back(pending.id);
@@ -62,7 +64,7 @@ void SessionCommands::release_done(Session& session, const ReleaseId& id, const 
   if (id.number != 0 && !session.holds.contains(id.token) && !session.releases.any(same)) {
     session.releases_counted.erase(id.token);
   }
-  for (const CallId call : waiting) calls_.answer_done(call, done ? absl::OkStatus() : status);
+  waiting.each([&](CallId call) { calls_.answer_done(call, done ? absl::OkStatus() : status); });
 }
 
 }  // namespace coordkit::client

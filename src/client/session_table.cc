@@ -25,7 +25,7 @@ Duration SessionTable::validity_of(Duration ttl) const { return validity(ttl, op
 Session& SessionTable::add(Newcomer newcomer, LeadingTime now) {
   auto& slot = sessions_[newcomer.state->id()];
   COORDKIT_CHECK(slot == nullptr);
-  slot = std::make_unique<Session>();
+  slot = std::make_unique<Session>(nodes_);
   Session& session = *slot;
   session.state = std::move(newcomer.state);
   SessionWriter::equip(*session.state, std::make_shared<Delegations>());

@@ -6,12 +6,15 @@
 // exactly when it changes. Every hold that a phase makes invalid is asked to stop once, in the same step.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "base/spare_nodes.h"
 #include "client/deliveries.h"
 #include "client/lifecycle.h"
 #include "client/line.h"
@@ -23,6 +26,11 @@
 namespace coordkit::client {
 
 struct Session {
+  using Holds = absl::btree_multimap<Token, HoldRef, std::less<Token>, SpareNodes<std::pair<const Token, HoldRef>>>;
+  using Acquires = absl::btree_set<CallId, std::less<CallId>, SpareNodes<CallId>>;
+
+  explicit Session(const SpareNodes<std::byte>& nodes) : holds(nodes), acquires(nodes) {}
+
   SessionRef state;
   TimerGroup group;
   SessionPhase phase = SessionPhase::Jeopardy;
@@ -30,15 +38,15 @@ struct Session {
   LeadingTime jeopardy_since = LeadingTime::max();  // while in jeopardy
   uint64_t first_attempt = 0;       // renewals below it do not count: sent before the session was known, or before a gap
   ValidityWatch::OnPhase on_phase;  // may be null
-  absl::btree_multimap<Token, HoldRef> holds;         // several with one token only if it is counted
-  absl::btree_map<Token, uint64_t> releases_counted;  // number of the last release, of counted holds not ended here
+  Holds holds;                      // several of one token only if it is counted
+  absl::btree_map<Token, uint64_t> releases_counted;  // number of the last release, of counted holds not over here
   PendingReleases releases;
-  Ticket last_release;               // of the newest command that releases, not answered; zero: none
-  absl::btree_set<CallId> acquires;  // pending calls, ended with Lost if the session is lost
-  std::vector<CallId> closing;       // callers of close
-  bool questioned = false;           // being queried, because a renewal did not cover it
-  Duration give_up{};                // longest time in jeopardy; zero: the default
-  // Resumed, and the previous process may still trust its deadline: not valid, and nothing is released in the log.
+  Ticket last_release;          // of the newest command that releases, not answered; zero: none
+  Acquires acquires;            // pending calls, ended with Lost if the session is lost
+  std::vector<CallId> closing;  // callers of close
+  bool questioned = false;      // it is looked at, because a renewal did not cover it
+  Duration give_up{};           // longest time in jeopardy; zero: the default
+  // Resumed, and the former process may still trust its deadline: not valid, and nothing is let go in the log.
   bool former_trusts = false;
   LeaseId lease;                             // this is not a session but the life of this lease of keys; zero: a session
   Index bound_at;                            // the entry of the resume; what the log said about earlier bindings is obsolete
@@ -115,6 +123,7 @@ class SessionTable {
 
   const ClientOptions& options_;
   Deliveries& deliveries_;
+  SpareNodes<std::byte> nodes_;  // of all sessions
   absl::btree_map<SessionId, std::unique_ptr<Session>> sessions_;
   std::vector<SessionId> lost_;
   uint64_t granted_by_gone_ = 0;

@@ -135,7 +135,7 @@ void Sessions::ended(SessionId id) {
   const absl::Status lost = make_error(Reason::Lost, "the session has ended, and its holds with it; open a new one");
   while (!session->acquires.empty()) calls_.fail(*session->acquires.begin(), lost);
   session->releases.each([&](const PendingRelease& release) {
-    for (const CallId caller : release.waiting) calls_.answer_done(caller, lost);
+    release.waiting.each([&](CallId caller) { calls_.answer_done(caller, lost); });
     return true;
   });
   for (const CallId caller : session->closing) calls_.answer_done(caller, absl::OkStatus());

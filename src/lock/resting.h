@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
+#include "base/spare_nodes.h"
 #include "coordkit/types.h"
 #include "lock/pool.h"
 #include "lock/short_text.h"
@@ -86,10 +88,10 @@ class Resting {
 
   std::unique_ptr<Pool<Record>> records_;  // on the heap, because the indexes point to it, also after a move
   absl::flat_hash_set<Handle, ByName, ByName> names_;
-  absl::btree_set<Handle, BySession> sessions_;
+  absl::btree_set<Handle, BySession, SpareNodes<Handle>> sessions_;
   std::vector<OriginPlace> origins_;  // places without uses are free
-  absl::btree_map<Origin, uint16_t> places_;
-  std::vector<Handle> dirty_;  // may name slots that are empty or reused
+  absl::btree_map<Origin, uint16_t, std::less<Origin>, SpareNodes<std::pair<const Origin, uint16_t>>> places_;
+  std::vector<Handle> dirty_;  // may name places that are empty or taken anew
 };
 
 }  // namespace coordkit::lock
