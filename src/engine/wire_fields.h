@@ -97,9 +97,14 @@ inline constexpr size_t kCarriedAtLeast = 4;  // in parts: a quarter
 template <typename M>
 void unshare(M&, size_t) {}
 
+// For what these bytes will be read into.
+template <typename M>
+void make_room(M&, std::string_view) {}
+
 template <typename M>
 absl::StatusOr<Message> parse_body(std::string_view bytes, const SharedBytes* of) {
   M m = blank<M>();
+  make_room(m, bytes);
   codec::read<Rules>(bytes, m, {.ascending = kTimersListedMax, .read_from = of});
   settle(m);
   if (of != nullptr) unshare(m, bytes.size());

@@ -47,6 +47,7 @@ void describe(Io& io, Describes<Entry> auto& m) {
   io.fixed(3, m.content_sum);
   io.bytes(4, m.payload, kPayloadBytesMax);
 }
+constexpr uint32_t kEntriesField = 8;  // of an append
 template <typename Io>
 void describe(Io& io, Describes<raft::AppendRequest> auto& m) {
   io.number(1, m.term);
@@ -56,7 +57,7 @@ void describe(Io& io, Describes<raft::AppendRequest> auto& m) {
   io.number(5, m.commit);
   io.number(6, m.everyone_has);
   io.number(7, m.round);
-  io.repeated(8, m.entries, kEntriesMax);
+  io.repeated(kEntriesField, m.entries, kEntriesMax);
 }
 template <typename Io>
 void describe(Io& io, Describes<raft::AppendReply> auto& m) {
@@ -170,7 +171,14 @@ void settle(raft::AppendRequest& m) {
 }
 
 template <>
-void unshare(raft::AppendRequest& m, size_t bytes) {
+void make_room(raft::AppendRequest& m, std::string_view bytes) {
+  size_t count = 0;
+  for (protozero::pbf_reader in(bytes.data(), bytes.size()); count < kEntriesMax && in.next(kEntriesField); in.skip()) ++count;
+  m.entries.reserve(count);
+}
+
+template <>
+void let_go(raft::AppendRequest& m, size_t bytes) {
   size_t carried = 0;
   for (const Entry& entry : m.entries) carried += entry.payload.size();
   if (carried >= bytes / kCarriedAtLeast) return;

@@ -37,15 +37,13 @@ void WriteGate::send(raft::Send one, EngineEffects& effects) {
   if (after <= durable_) {
     effects.sends.push_back(std::move(outbound));
   } else {
-    waiting_.emplace(after, std::move(outbound));
+    waiting_.push_back({after, std::move(outbound)});
+    for (size_t i = waiting_.size() - 1; i > 0 && after < waiting_[i - 1].after; --i) std::swap(waiting_[i], waiting_[i - 1]);
   }
 }
 
 void WriteGate::release(EngineEffects& effects) {
-  while (!waiting_.empty() && waiting_.begin()->first <= durable_) {
-    effects.sends.push_back(std::move(waiting_.begin()->second));
-    waiting_.erase(waiting_.begin());
-  }
+  while (!waiting_.empty() && waiting_.front().after <= durable_) effects.sends.push_back(waiting_.take_front().message);
 }
 
 void WriteGate::clear() {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/btree_map.h"
+#include "base/ring.h"
 #include "coordkit/engine.h"
 #include "coordkit/raft/core.h"
 
@@ -36,8 +36,12 @@ class WriteGate {
   WriteNumber to_store(WriteNumber core_number) const { return core_number + before_core_; }
 
   uint64_t before_core_ = 0;
-  std::optional<raft::Genesis> genesis_;                 // its write is in progress
-  absl::btree_multimap<WriteNumber, Outbound> waiting_;  // for a write to be durable
+  std::optional<raft::Genesis> genesis_;  // its write is under way
+  struct Waiting {
+    WriteNumber after;
+    Outbound message;
+  };
+  Ring<Waiting> waiting_;  // for a write to be durable. I: ordered by what they wait for
   WriteNumber durable_;
   WriteNumber submitted_;             // the newest write
   std::optional<LaggingTime> since_;  // since when the store has owed an answer

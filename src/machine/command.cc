@@ -85,6 +85,20 @@ void encode(const Request& request, std::string& bytes) {
   put_alternative(bytes, request.body);
 }
 
+namespace {
+
+// From the one at the cursor on, as many as there may be.
+size_t count_prior_releases(pbf_reader in) {
+  size_t count = 0;
+  do {
+    if (in.tag_and_type() == bytes(kNumberOf<PriorRelease>)) ++count;
+    in.skip();
+  } while (count < kPriorReleasesMax && in.next());
+  return count;
+}
+
+}  // namespace
+
 absl::StatusOr<Request> decode_request(std::string_view encoded) {
   if (encoded.size() > kRequestBytesMax) return absl::InvalidArgumentError("malformed request: too large");
   Request request;
@@ -94,6 +108,7 @@ absl::StatusOr<Request> decode_request(std::string_view encoded) {
         if (request.prior_releases.size() == kPriorReleasesMax) {
           return absl::InvalidArgumentError("malformed request: too many prior releases");
         }
+        if (request.prior_releases.empty()) request.prior_releases.reserve(count_prior_releases(in));
         get(in, request.prior_releases.emplace_back());
       } else if (!get_alternative(in, request.body)) {
         in.skip();
