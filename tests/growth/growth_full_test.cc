@@ -1,0 +1,12 @@
+#include "tests/growth/growth.h"
+
+namespace coordkit::growth {
+namespace {
+
+TEST(GrowthTest, OfLocksUpToTenMillion) { locks_grow_no_faster(10'000'000); }
+TEST(GrowthTest, OfALineForOneLockUpToTenMillion) { lines_grow_no_faster(10'000'000); }
+TEST(GrowthTest, OfSessionsUpToTenMillion) { sessions_grow_no_faster(10'000'000); }
+TEST(GrowthTest, OfKeysUpToTenMillion) { keys_grow_no_faster(10'000'000); }
+
+}  // namespace
+}  // namespace coordkit::growth

@@ -1,0 +1,12 @@
+#include "tests/growth/growth.h"
+
+namespace coordkit::growth {
+namespace {
+
+TEST(GrowthTest, OfLocksUpToAMillion) { locks_grow_no_faster(1'000'000); }
+TEST(GrowthTest, OfALineForOneLockUpToAMillion) { lines_grow_no_faster(1'000'000); }
+TEST(GrowthTest, OfSessionsUpToAMillion) { sessions_grow_no_faster(1'000'000); }
+TEST(GrowthTest, OfKeysUpToAMillion) { keys_grow_no_faster(1'000'000); }
+
+}  // namespace
+}  // namespace coordkit::growth
