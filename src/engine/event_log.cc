@@ -80,9 +80,9 @@ class EventLog::Arrival {
   }
   void operator()(const StateCheckpointed& input) const {
     log_.tell(EventKind::Checkpointed, Severity::Debug, "the state after " + entry(input.applied.index) + " is durable");
-    if (log_.damage_.empty() || !log_.mends_ || input.applied.index < log_.mends_) return;
+    if (log_.damage_.empty() || !log_.repairing_ || input.applied.index < log_.repairing_) return;
     log_.tell(EventKind::DiskMended, Severity::Info, "what had rotted was written anew: " + std::exchange(log_.damage_, {}));
-    log_.mends_ = {};
+    log_.repairing_ = {};
   }
   template <typename Other>
   void operator()(const Other&) const {}
@@ -176,7 +176,7 @@ void EventLog::waits(std::string& for_room, const absl::Status& why) {
 
 void EventLog::damaged(const std::string& what, const absl::Status& why) {
   const std::string sentence = what + " on this disk is damaged, and is replaced: " + std::string(sentence_of(why));
-  mends_ = {};
+  repairing_ = {};
   if (std::exchange(damage_, sentence) != sentence) tell(EventKind::DiskDamaged, Severity::Warning, sentence);
 }
 

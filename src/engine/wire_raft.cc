@@ -178,7 +178,7 @@ void make_room(raft::AppendRequest& m, std::string_view bytes) {
 }
 
 template <>
-void let_go(raft::AppendRequest& m, size_t bytes) {
+void unshare(raft::AppendRequest& m, size_t bytes) {
   size_t carried = 0;
   for (const Entry& entry : m.entries) carried += entry.payload.size();
   if (carried >= bytes / kCarriedAtLeast) return;
