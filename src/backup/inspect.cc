@@ -71,7 +71,7 @@ ClusterReport report_of(const RestingState& state) {
                        .keys = machine.keys(),
                        .objects = machine.coordination_records(),
                        .machines = state.router->machines()};
-  const machine::KeySpace keys = machine.key_space();
+  const machine::KeySpace keys = machine.reads()->key_space();
   report.revision = keys.revision;
   report.compacted = keys.compacted;
   return report;

@@ -36,8 +36,11 @@ struct KeySpace {
   bool fits(uint64_t growth) const { return growth == 0 || quota == 0 || (growth <= quota && weight <= quota - growth); }
 };
 
-// What a command may add to the weight at most. `store` null: as far as that is known without the state. For a transaction
-// it is that of its heavier branch; deletes add nothing that counts, because they must always be possible.
+struct State;
+KeySpace space_of(const State& state);
+
+// What a command may add to the weight at most. `store` null: as far as that can be told without the state. Of a transaction
+// it is that of its heavier branch; what only deletes adds nothing that counts, because that must always be possible.
 uint64_t growth(const PutOperation& put, const mvcc::Store* store);
 uint64_t growth(const Transaction& transaction, const mvcc::Store* store);
 

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "coordkit/error.h"
+#include "machine/guard.h"
 #include "machine/rows.h"
 
 namespace coordkit::machine {
@@ -21,7 +23,7 @@ ResultCode code_of(lock::Decision::Kind kind) {
 
 TimerOp arm(TimerId id, Generation generation, Duration duration) { return {TimerOp::Kind::Arm, id, generation, duration, {}}; }
 
-TimerOp disarm(TimerId id, Generation generation = {}) { return {TimerOp::Kind::Disarm, id, generation, {}, {}}; }
+TimerOp disarm(TimerId id) { return {TimerOp::Kind::Disarm, id, {}, {}, {}}; }
 
 }  // namespace
 
@@ -43,46 +45,41 @@ void Machine::apply(std::span<const Command> commands, ApplyOutput& output) {
   }
 }
 
+// By the part that has such requests.
+template <typename Body>
+Answer Machine::execute(Body& body, ApplyStep& step) {
+  const auto by = [&](auto& part) -> Answer { return part.execute(body, step); };
+  if constexpr (requires { sessions_.execute(body, step); }) return by(sessions_);
+  if constexpr (requires { locks_.execute(body, step); }) return by(locks_);
+  if constexpr (requires { keys_.execute(body, step); }) return by(keys_);
+  if constexpr (requires { leases_.execute(body, step); }) return by(leases_);
+  if constexpr (requires { coordination_.execute(body, step); }) return by(coordination_);
+  return Result{.code = ResultCode::Unsupported};
+}
+
 // The order of docs/semantics.md S-42 from its fourth rule on; the first three are the router's.
 void Machine::apply_one(const Command& command, ApplyOutput& output) {
   decisions_.clear();
-  Step step{command.index, command.request, output, decisions_};
+  ApplyStep step{command.index, command.request, output, decisions_, state_, scratch_};
   const bool cancelled = state_.cancels.arrived(command.request);
   absl::StatusOr<Request> request = decode_request(command.payload);
-  if (const ResultCode refusal = admit(request, command.request); refusal != ResultCode::Ok) {
-    return answer({.code = refusal}, ApplyOutput::Stage::Final, step);
+  if (const ResultCode refusal = sessions_.admit(request, command.request); refusal != ResultCode::Ok) {
+    return step.answer({.code = refusal}, ApplyOutput::Stage::Final);
   }
-  perform_prior_releases(*request, step);
+  locks_.perform_prior_releases(*request, step);
+  settle(step);
   Answer result = cancelled ? Result{.code = ResultCode::Cancelled}
                             : std::visit([&](auto& body) { return execute(body, step); }, request->body);
-  if (result) answer(*result, ApplyOutput::Stage::Final, step);
+  if (result) step.answer(*result, ApplyOutput::Stage::Final);
   settle(step);
-  announce_leaders(step);
-}
-
-Machine::Answer Machine::execute(std::monostate, Step&) { return Result{.code = ResultCode::Unsupported}; }
-
-Machine::Answer Machine::execute(OpenSession& open, Step& step) {
-  SessionId id(state_.counter.next());
-  while (state_.leases.named(LeaseId(id.value()))) id = SessionId(state_.counter.next());  // keys may be attached to either
-  const Duration ttl = lease::granted_ttl(open.ttl);
-  const TimerGroup group{open.node, open.boot, open.incarnation, ttl};
-  const lease::Session session{group, Generation(0), std::move(open.metadata), open.secret};
-  step.output.timer_ops.push_back(timer_of(id, session));
-  state_.sessions.open(id, session);
-  return Result{.session = id, .ttl = ttl};
-}
-
-Machine::Answer Machine::execute(CloseSession& close, Step& step) {
-  end_session(close.session, SessionEnded::Reason::Closed, step);
-  return Result{};
+  coordination_.announce_leaders(step);
 }
 
 // S-39: first all deaths of the entry, then everything they held is freed, then the next owners are chosen, so that
 // nothing is granted to a session, or to a wait, that ends in the same entry. Keys go by what they are attached to, ascending.
 void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) {
   decisions_.clear();
-  Step step{index, {}, output, decisions_};
+  ApplyStep step{index, {}, output, decisions_, state_, scratch_};
   std::vector<std::pair<LeaseId, SessionId>> dead;
   std::vector<FiredTimer> waits;
   std::vector<uint64_t> delays;
@@ -103,38 +100,25 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
   dead.erase(std::unique(dead.begin(), dead.end()), dead.end());
   for (const auto& [name, id] : dead) {
     if (state_.leases.contains(id)) {
-      end_lease(id, SessionEnded::Reason::Expired, step);
+      leases_.end(id, SessionEnded::Reason::Expired, step);
       continue;
     }
     const bool killed = state_.sessions.find(id)->ending;
-    end_session(id, killed ? SessionEnded::Reason::Killed : SessionEnded::Reason::Expired, step);
+    sessions_.end(id, killed ? SessionEnded::Reason::Killed : SessionEnded::Reason::Expired, step);
   }
   for (const FiredTimer& timer : waits) {
     const bool of_lock =
         timer.generation == Generation(0) && state_.locks.time_out(Index(timer.id.value() & ~kWaitTimerBit), step.decisions);
-    if (!of_lock) time_out_coordinated(timer, step);
+    if (!of_lock) coordination_.time_out(timer, step);
   }
   for (const uint64_t delay : delays) state_.locks.end_delay(delay, step.decisions);
   settle(step);
-  announce_leaders(step);
+  coordination_.announce_leaders(step);
   state_.keys.sweep(kSweptPerEntry);
 }
 
-void Machine::end_session(SessionId id, SessionEnded::Reason reason, Step& step) {
-  const std::optional<lease::Session> session = state_.sessions.find(id);
-  COORDKIT_CHECK_MSG(session.has_value(), "INV_L07");
-  step.output.timer_ops.push_back(disarm(session_timer(id), session->generation));
-  state_.sessions.close(id);
-  const bool closed = reason == SessionEnded::Reason::Closed;
-  const auto ending = closed ? lock::Table::Ending::Closed : lock::Table::Ending::Expired;
-  state_.locks.end(id, ending, state_.counter, step.decisions);
-  end_coordinated(id, step);
-  end_attached(LeaseId(id.value()));
-  step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason}))});
-}
-
 // Grants what became grantable and announces every wait that ended.
-void Machine::settle(Step& step) {
+void Machine::settle(ApplyStep& step) {
   state_.locks.settle(step.index, state_.counter, step.decisions);
   for (const lock::DelayChange& change : step.decisions.delays) {
     const bool begun = change.kind == lock::DelayChange::Kind::Begun;
@@ -146,13 +130,13 @@ void Machine::settle(Step& step) {
     step.output.events.push_back({step.index, encode(Event(DelegationAsked{asked.session, asked.name, asked.token}))});
   }
   for (const std::string& name : step.decisions.led) {
-    if (observed(coordination::Kind::Lock, name)) coordinated_.led.insert(name);
+    coordination_.leader_changed(name);
   }
   step.decisions.clear();
-  settle_coordination(step);
+  coordination_.settle(step);
 }
 
-void Machine::announce(const lock::Decision& decision, Step& step) {
+void Machine::announce(const lock::Decision& decision, ApplyStep& step) {
   if (decision.timed) step.output.timer_ops.push_back(disarm(wait_timer(decision.queued)));
   const bool granted = decision.kind == lock::Decision::Kind::Granted;
   if (granted) COORDKIT_CHECK_MSG(state_.sessions.contains(decision.session), "INV_L07");
@@ -162,13 +146,6 @@ void Machine::announce(const lock::Decision& decision, Step& step) {
                       .since = granted ? step.index : Index()};
   encode(result, scratch_);
   step.output.answer(step.index, decision.request, scratch_);
-}
-
-void Machine::answer(Result result, ApplyOutput::Stage stage, Step& step) {
-  result.revision = state_.keys.revision();
-  if (result.code == ResultCode::Compacted) result.compacted = state_.keys.compacted();
-  encode(result, scratch_);
-  step.output.answer(step.index, step.request, scratch_, stage);
 }
 
 void Machine::timers(std::vector<TimerOp>& out) const {
@@ -182,8 +159,28 @@ void Machine::timers(std::vector<TimerOp>& out) const {
       [&](const lock::DelayView& delay) { out.push_back(arm(delay_timer(delay.id), Generation(0), delay.duration)); });
   state_.locks.timed_waits(
       [&](const lock::ClaimView& wait) { out.push_back(arm(wait_timer(wait.since), Generation(0), wait.timeout)); });
-  coordination_timers(out);
+  coordination_.timers(out);
   std::ranges::sort(out, {}, &TimerOp::id);
+}
+
+absl::StatusOr<std::string> Machine::query(std::string_view) const {
+  return make_error(Reason::InvalidArgument, "coordkit's own machine is read by reads(), not in bytes");
+}
+
+bool Machine::holds(std::string_view bytes) {
+  const absl::StatusOr<Guard> guard = decode_guard(bytes);
+  if (!guard.ok()) return false;
+  if (const auto* held = std::get_if<LockHeld>(&*guard)) return keys_.lock_shown(held->name, held->token, held->exclusive);
+  const auto* free = std::get_if<LockFree>(&*guard);
+  return free != nullptr && state_.locks.free(free->name);
+}
+
+// Only what waits for a grant is ever queued.
+std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) const {
+  const absl::StatusOr<Request> request = decode_request(queued.payload);
+  if (!request.ok()) return std::nullopt;
+  const bool coordinates = std::holds_alternative<CoordinationCommand>(request->body);
+  return coordinates ? coordination_.standing(*request, queued) : locks_.standing(*request, queued);
 }
 
 }  // namespace coordkit::machine

@@ -1,10 +1,9 @@
-// Machine, the part for semaphores, barriers and the like: commands to the tables of src/coordination, verdicts to results.
-#include <algorithm>
+#include "machine/machine_coordination.h"
+
 #include <utility>
 
 #include "base/check.h"
-#include "machine/machine.h"
-#include "machine/record_codec.h"
+#include "machine/objects.h"
 
 namespace coordkit::machine {
 namespace {
@@ -53,44 +52,52 @@ Attempt attempt_of(const auto& command) {
 
 // ---- one per kind of command
 
-using Step = coordination::Step;
-
-Verdict run(const SetSemaphoreLimit& set, Coordination& state, Step& step) {
+Verdict run(const SetSemaphoreLimit& set, Coordination& state, coordination::Step& step) {
   return state.semaphores.set_limit(step, set.name, set.limit);
 }
-Verdict run(const AcquirePermits& acquire, Coordination& state, Step& step) {
+Verdict run(const AcquirePermits& acquire, Coordination& state, coordination::Step& step) {
   return state.semaphores.acquire(step, attempt_of(acquire), acquire.count, acquire.initial_limit);
 }
-Verdict run(const DeleteSemaphore& erase, Coordination& state, Step& step) { return state.semaphores.erase(step, erase.name); }
-Verdict run(const CreateLatch& create, Coordination& state, Step& step) {
+Verdict run(const DeleteSemaphore& erase, Coordination& state, coordination::Step& step) {
+  return state.semaphores.erase(step, erase.name);
+}
+Verdict run(const CreateLatch& create, Coordination& state, coordination::Step& step) {
   return state.latches.create(step, create.name, create.count);
 }
-Verdict run(const CountDown& count, Coordination& state, Step& step) {
+Verdict run(const CountDown& count, Coordination& state, coordination::Step& step) {
   return state.latches.count_down(step, count.name, count.by);
 }
-Verdict run(const AwaitLatch& await, Coordination& state, Step& step) { return state.latches.wait(step, attempt_of(await)); }
-Verdict run(const DeleteLatch& erase, Coordination& state, Step& step) { return state.latches.erase(step, erase.name); }
-Verdict run(const CloseBarrier& close, Coordination& state, Step& step) {
+Verdict run(const AwaitLatch& await, Coordination& state, coordination::Step& step) {
+  return state.latches.wait(step, attempt_of(await));
+}
+Verdict run(const DeleteLatch& erase, Coordination& state, coordination::Step& step) {
+  return state.latches.erase(step, erase.name);
+}
+Verdict run(const CloseBarrier& close, Coordination& state, coordination::Step& step) {
   return state.barriers.close(step, close.session, close.name, close.at_end);
 }
-Verdict run(const OpenBarrier& open, Coordination& state, Step& step) { return state.barriers.open(step, open.name); }
-Verdict run(const AwaitBarrier& await, Coordination& state, Step& step) { return state.barriers.wait(step, attempt_of(await)); }
-Verdict run(const EnterBarrier& enter, Coordination& state, Step& step) {
+Verdict run(const OpenBarrier& open, Coordination& state, coordination::Step& step) {
+  return state.barriers.open(step, open.name);
+}
+Verdict run(const AwaitBarrier& await, Coordination& state, coordination::Step& step) {
+  return state.barriers.wait(step, attempt_of(await));
+}
+Verdict run(const EnterBarrier& enter, Coordination& state, coordination::Step& step) {
   return state.double_barriers.enter(step, attempt_of(enter), enter.parties, enter.at_end);
 }
-Verdict run(const LeaveBarrier& leave, Coordination& state, Step& step) {
+Verdict run(const LeaveBarrier& leave, Coordination& state, coordination::Step& step) {
   return state.double_barriers.leave(step, attempt_of(leave), leave.token);
 }
-Verdict run(const Enqueue& enqueue, Coordination& state, Step& step) {
+Verdict run(const Enqueue& enqueue, Coordination& state, coordination::Step& step) {
   return state.queues.enqueue(step, enqueue.name, enqueue.priority, enqueue.value);
 }
-Verdict run(const ClaimItem& claim, Coordination& state, Step& step) {
+Verdict run(const ClaimItem& claim, Coordination& state, coordination::Step& step) {
   return state.queues.claim(step, attempt_of(claim), claim.term);
 }
-Verdict run(const AcknowledgeItem& done, Coordination& state, Step& step) {
+Verdict run(const AcknowledgeItem& done, Coordination& state, coordination::Step& step) {
   return state.queues.acknowledge(step, done.session, done.name, done.token);
 }
-Verdict run(const ChangeCounter& change, Coordination& state, Step& step) {
+Verdict run(const ChangeCounter& change, Coordination& state, coordination::Step& step) {
   using Operation = ChangeCounter::Operation;
   switch (change.operation) {
     case Operation::Add: return state.counters.add(step, change.name, change.operand);
@@ -101,34 +108,32 @@ Verdict run(const ChangeCounter& change, Coordination& state, Step& step) {
   }
   return {.kind = Verdict::Kind::InvalidArgument};
 }
-Verdict run(const JoinGroup& join, Coordination& state, Step& step) {
+Verdict run(const JoinGroup& join, Coordination& state, coordination::Step& step) {
   return state.groups.join(step, {join.name, join.session, join.owner_tag}, join.value);
 }
-Verdict run(const UpdateMember& update, Coordination& state, Step& step) {
+Verdict run(const UpdateMember& update, Coordination& state, coordination::Step& step) {
   return state.groups.update(step, {update.name, update.session, update.owner_tag}, update.value);
 }
-Verdict run(const LeaveGroup& leave, Coordination& state, Step& step) {
+Verdict run(const LeaveGroup& leave, Coordination& state, coordination::Step& step) {
   return state.groups.leave(step, {leave.name, leave.session, leave.owner_tag});
 }
 
 }  // namespace
 
-// Collects what this entry decides; settle_coordination() announces it.
+// What this entry decides is collected, and announced by settle().
 template <typename Run>
-auto Machine::coordinate(const Machine::Step& step, Run run) {
+auto MachineCoordination::coordinate(const ApplyStep& step, Run run) {
   const auto next_token = [this] { return Token(state_.counter.next()); };
-  coordination::Step inner{
-      step.index,           step.request,       next_token, state_.coordination.waits, coordinated_.decisions,
-      coordinated_.changes, coordinated_.timers};
+  coordination::Step inner{step.index, step.request, next_token, state_.coordination.waits, decisions_, changes_, timers_};
   return run(inner);
 }
 
-Machine::Answer Machine::execute(CoordinationCommand& command, Step& step) {
+Answer MachineCoordination::execute(CoordinationCommand& command, ApplyStep& step) {
   Verdict verdict = coordinate(step, [&](coordination::Step& inner) {
     return std::visit([&](const auto& one) { return run(one, state_.coordination, inner); }, command);
   });
   if (verdict.kind != Verdict::Kind::Queued) return result_of(std::move(verdict));
-  answer(result_of(std::move(verdict)), ApplyOutput::Stage::Queued, step);
+  step.answer(result_of(std::move(verdict)), ApplyOutput::Stage::Queued);
   const Duration timeout = state_.coordination.waits.rows().at(step.index).timeout;
   if (timeout > Duration::zero()) {
     step.output.timer_ops.push_back({TimerOp::Kind::Arm, wait_timer(step.index), Generation(0), timeout, {}});
@@ -136,11 +141,11 @@ Machine::Answer Machine::execute(CoordinationCommand& command, Step& step) {
   return std::nullopt;
 }
 
-bool Machine::release_coordinated(SessionId session, std::string_view name, Token token, Step& step) {
+bool MachineCoordination::release(SessionId session, std::string_view name, Token token, ApplyStep& step) {
   return coordinate(step, [&](coordination::Step& inner) { return state_.coordination.release(session, name, token, inner); });
 }
 
-Machine::Answer Machine::cancel_coordinated(SessionId session, const RequestId& request, Step& step) {
+Answer MachineCoordination::cancel(SessionId session, const RequestId& request, ApplyStep& step) {
   const bool cancelled =
       coordinate(step, [&](coordination::Step& inner) { return state_.coordination.cancel(session, request, inner); });
   if (cancelled) return Result{.code = ResultCode::Cancelled};
@@ -148,19 +153,19 @@ Machine::Answer Machine::cancel_coordinated(SessionId session, const RequestId& 
   return std::nullopt;
 }
 
-void Machine::end_coordinated(SessionId session, Step& step) {
+void MachineCoordination::end(SessionId session, ApplyStep& step) {
   coordinate(step, [&](coordination::Step& inner) { state_.coordination.end(session, inner); });
 }
 
-void Machine::end_coordinated_waits(SessionId session, coordination::Waiter waiter, Step& step) {
+void MachineCoordination::end_waits(SessionId session, coordination::Waiter waiter, ApplyStep& step) {
   coordinate(step, [&](coordination::Step& inner) { state_.coordination.end_waits(session, waiter, inner); });
 }
 
-void Machine::regrant_coordinated(SessionId session, Step& step) {
+void MachineCoordination::regrant(SessionId session, ApplyStep& step) {
   coordinate(step, [&](coordination::Step& inner) { state_.coordination.regrant_all(session, inner); });
 }
 
-void Machine::time_out_coordinated(const FiredTimer& timer, Step& step) {
+void MachineCoordination::time_out(const FiredTimer& timer, ApplyStep& step) {
   const Index queued(timer.id.value() & ~kWaitTimerBit);
   coordinate(step, [&](coordination::Step& inner) {
     return timer.generation == Generation(0)
@@ -169,9 +174,9 @@ void Machine::time_out_coordinated(const FiredTimer& timer, Step& step) {
   });
 }
 
-void Machine::settle_coordination(Step& step) {
+void MachineCoordination::settle(ApplyStep& step) {
   coordinate(step, [&](coordination::Step& inner) { state_.coordination.settle(inner); });
-  for (coordination::Decision& decision : coordinated_.decisions) {
+  for (coordination::Decision& decision : decisions_) {
     if (decision.timed) {
       step.output.timer_ops.push_back({TimerOp::Kind::Disarm, wait_timer(decision.queued), {}, {}, {}});
     }
@@ -179,10 +184,10 @@ void Machine::settle_coordination(Step& step) {
     if (granted) COORDKIT_CHECK_MSG(state_.sessions.contains(decision.session), "INV_L07");
     Result result = result_of(std::move(decision.verdict));
     result.revision = state_.keys.revision();
-    encode(result, scratch_);
-    step.output.answer(step.index, decision.request, scratch_);
+    encode(result, step.scratch);
+    step.output.answer(step.index, decision.request, step.scratch);
   }
-  for (const coordination::ClaimTimer& timer : coordinated_.timers) {
+  for (const coordination::ClaimTimer& timer : timers_) {
     const bool armed = timer.duration > Duration::zero();
     step.output.timer_ops.push_back({armed ? TimerOp::Kind::Arm : TimerOp::Kind::Disarm,
                                      wait_timer(timer.queued),
@@ -190,16 +195,16 @@ void Machine::settle_coordination(Step& step) {
                                      timer.duration,
                                      {}});
   }
-  for (coordination::Change& change : coordinated_.changes) {
+  for (coordination::Change& change : changes_) {
     if (!observed(change.kind, change.name)) continue;
     step.output.events.push_back({step.index, encode(Event(std::move(change)))});
   }
-  coordinated_.decisions.clear();
-  coordinated_.timers.clear();
-  coordinated_.changes.clear();
+  decisions_.clear();
+  timers_.clear();
+  changes_.clear();
 }
 
-void Machine::observe(std::string_view subject, bool wanted) {
+void MachineCoordination::observe(std::string_view subject, bool wanted) {
   if (wanted) {
     observed_.insert(std::string(subject));
   } else {
@@ -207,14 +212,18 @@ void Machine::observe(std::string_view subject, bool wanted) {
   }
 }
 
-bool Machine::observed(coordination::Kind kind, std::string_view name) const {
+bool MachineCoordination::observed(coordination::Kind kind, std::string_view name) const {
   return !observed_.empty() && observed_.contains(subject_of(kind, name));
 }
 
-// An election is a lock with a value: its exclusive holder leads. One change per name and entry, so that a leader that
-// is succeeded by another in the same entry leaves no vacancy in between.
-void Machine::announce_leaders(Step& step) {
-  for (const std::string& name : coordinated_.led) {
+void MachineCoordination::leader_changed(const std::string& name) {
+  if (observed(coordination::Kind::Lock, name)) led_.insert(name);
+}
+
+// An election is a lock with a value: whoever holds it exclusively leads. One change per name and entry, so that a leader that
+// is followed by another in the same entry leaves no vacancy between.
+void MachineCoordination::announce_leaders(ApplyStep& step) {
+  for (const std::string& name : led_) {
     coordination::Change change{.kind = coordination::Kind::Lock, .what = coordination::Change::What::Deleted, .name = name};
     state_.locks.holders(name, [&](const lock::ClaimView& hold) {
       if (lock::mode_on(hold, name) != lock::Mode::Exclusive) return;
@@ -227,10 +236,10 @@ void Machine::announce_leaders(Step& step) {
     });
     step.output.events.push_back({step.index, encode(Event(std::move(change)))});
   }
-  coordinated_.led.clear();
+  led_.clear();
 }
 
-std::optional<ApplyOutput::Result> Machine::coordinated_standing(const Request& request, const Command& queued) const {
+std::optional<ApplyOutput::Result> MachineCoordination::standing(const Request& request, const Command& queued) const {
   const SessionId session = session_of(request);
   if (!session) return std::nullopt;
   const auto final = [&](Index index, Result result) {
@@ -248,7 +257,7 @@ std::optional<ApplyOutput::Result> Machine::coordinated_standing(const Request& 
   return final(since, result_of(*std::move(granted)));
 }
 
-void Machine::coordination_timers(std::vector<TimerOp>& out) const {
+void MachineCoordination::timers(std::vector<TimerOp>& out) const {
   state_.coordination.timers(
       [&](Index wait, Duration timeout) {
         out.push_back({TimerOp::Kind::Arm, wait_timer(wait), Generation(0), timeout, {}});
@@ -256,101 +265,6 @@ void Machine::coordination_timers(std::vector<TimerOp>& out) const {
       [&](const coordination::ClaimTimer& claim) {
         out.push_back({TimerOp::Kind::Arm, wait_timer(claim.queued), Generation(claim.token.value()), claim.duration, {}});
       });
-}
-
-// ---- reads
-
-namespace {
-
-using coordination::Kind;
-
-// Fills rows until there is no room.
-class RowsOfReply {
- public:
-  RowsOfReply(ObjectView& reply, uint64_t limit) : reply_(reply), left_(limit == 0 ? kRowsMax : std::min(limit, kRowsMax)) {}
-  bool add(ObjectRow row) {
-    const size_t size = row.owner.size() + row.value.size() + 1;
-    if (left_ == 0 || bytes_ + size > kBytesMax) {
-      reply_.more = true;
-      return false;
-    }
-    --left_;
-    bytes_ += size;
-    reply_.rows.push_back(std::move(row));
-    return true;
-  }
-
- private:
-  static constexpr size_t kBytesMax = 4 << 20;
-  ObjectView& reply_;
-  uint64_t left_;
-  size_t bytes_ = 0;
-};
-
-void describe(const Coordination& state, Index id, const coordination::Semaphore& semaphore, ObjectView& reply,
-              RowsOfReply rows) {
-  reply.limit = semaphore.limit;
-  reply.taken = state.semaphores.held(id);
-  for (const Token token : state.semaphores.permits().of_object(id)) {
-    const coordination::Permits& permits = state.semaphores.permits().at(token);
-    if (!rows.add({.id = permits.since, .token = token, .session = permits.session, .count = permits.count})) return;
-  }
-}
-void describe(const Coordination&, Index, const coordination::Latch& latch, ObjectView& reply, RowsOfReply) {
-  reply.number = static_cast<int64_t>(latch.count);
-}
-void describe(const Coordination&, Index, const coordination::Barrier&, ObjectView&, RowsOfReply) {}
-void describe(const Coordination& state, Index id, const coordination::DoubleBarrier& barrier, ObjectView& reply, RowsOfReply) {
-  reply.limit = barrier.parties;
-  reply.taken = state.double_barriers.places().of_object(id).size();
-}
-void describe(const Coordination& state, Index id, const coordination::Queue&, ObjectView& reply, RowsOfReply rows) {
-  const size_t ready = state.queues.length(id);
-  reply.number = static_cast<int64_t>(ready);
-  reply.taken = state.queues.items().of_object(id).size() - ready;
-  state.queues.ready(id, [&](Index item, const coordination::Item& row) {
-    return rows.add({.id = item, .count = row.deliveries, .priority = row.priority, .value = row.value});
-  });
-}
-void describe(const Coordination&, Index, const coordination::Counter& counter, ObjectView& reply, RowsOfReply) {
-  reply.number = counter.value;
-}
-void describe(const Coordination& state, Index id, const coordination::Group&, ObjectView& reply, RowsOfReply rows) {
-  const auto& members = state.groups.members();
-  reply.number = static_cast<int64_t>(members.of_object(id).size());
-  for (const Index member : members.of_object(id)) {
-    const coordination::Member& row = members.at(member);
-    if (!rows.add({.id = member, .session = row.session, .owner = row.owner, .value = row.value})) return;
-  }
-}
-
-template <typename Row>
-ObjectView look(const Coordination& state, const coordination::Rows<Row>& objects, std::string_view name, uint64_t limit) {
-  ObjectView reply;
-  const std::optional<Index> id = objects.named(name);
-  if (!id) return reply;
-  reply.exists = true;
-  reply.waiters = state.waits.line(*id);
-  describe(state, *id, objects.at(*id), reply, RowsOfReply(reply, limit));
-  return reply;
-}
-
-}  // namespace
-
-ObjectView Machine::object(Kind kind, std::string_view name, uint64_t limit) const {
-  const Coordination& state = state_.coordination;
-  const auto view = [&](const auto& objects) { return look(state, objects, name, limit); };
-  switch (kind) {
-    case Kind::Semaphore: return view(state.semaphores.semaphores());
-    case Kind::Latch: return view(state.latches.latches());
-    case Kind::Barrier: return view(state.barriers.barriers());
-    case Kind::DoubleBarrier: return view(state.double_barriers.barriers());
-    case Kind::Queue: return view(state.queues.queues());
-    case Kind::Counter: return view(state.counters.counters());
-    case Kind::Group: return view(state.groups.groups());
-    case Kind::Lock: break;  // holders_of()
-  }
-  return {};
 }
 
 }  // namespace coordkit::machine

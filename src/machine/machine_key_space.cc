@@ -1,8 +1,9 @@
-// Machine: the limit of the space that keys may use. Decided at the start of apply, before anything is changed; predicted by
-// the client from the state of its replica.
+// The limit of the room that keys may take. Decided at the start of apply, before anything is changed, and foreseen by the
+// client's door out of the state of its replica.
 #include <algorithm>
 
-#include "machine/machine.h"
+#include "machine/key_space.h"
+#include "machine/machine_keys.h"
 
 namespace coordkit::machine {
 namespace {
@@ -34,10 +35,10 @@ uint64_t growth(const Transaction& transaction, const mvcc::Store* store) {
   return std::max(of_branch(transaction.then), of_branch(transaction.otherwise));
 }
 
-KeySpace Machine::key_space() const {
-  const mvcc::Store& keys = state_.keys;
+KeySpace space_of(const State& state) {
+  const mvcc::Store& keys = state.keys;
   return {.weight = keys.weight(),
-          .quota = state_.key_quota,
+          .quota = state.key_quota,
           .keys = keys.size(),
           .changes = keys.versions(),
           .revision = keys.revision(),
@@ -45,27 +46,16 @@ KeySpace Machine::key_space() const {
           .sweeping = keys.swept() < keys.compacted()};
 }
 
-Contents Machine::contents() const {
-  return {.sessions = state_.sessions.size(),
-          .leases = state_.leases.size(),
-          .locks = state_.locks.names(),
-          .claims = state_.locks.claims(),
-          .objects = state_.coordination.records(),
-          .keys = state_.keys.size(),
-          .changes = state_.keys.versions(),
-          .key_weight = state_.keys.weight()};
-}
-
-// Compacted history is swept sooner if its room is needed: otherwise a store that refuses everything would have no
+// What was compacted away is swept sooner if somebody needs its room: else a store that refuses everything would have no
 // entries to sweep it by.
-bool Machine::has_room(uint64_t growth) {
-  for (int left = kSweepsForRoom; left > 0 && !key_space().fits(growth) && key_space().sweeping; --left) {
+bool MachineKeys::has_room(uint64_t growth) {
+  for (int left = kSweepsForRoom; left > 0 && !space_of(state_).fits(growth) && space_of(state_).sweeping; --left) {
     state_.keys.sweep(kSweptPerEntry);
   }
-  return key_space().fits(growth);
+  return space_of(state_).fits(growth);
 }
 
-Machine::Answer Machine::execute(SetKeyQuota& set, Step&) {
+Answer MachineKeys::execute(SetKeyQuota& set, ApplyStep&) {
   state_.key_quota = set.bytes;
   return Result{};
 }

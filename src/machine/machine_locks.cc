@@ -1,9 +1,8 @@
-// Machine, the part for the lock table: what a command asks of it, and how its verdicts are answered.
+#include "machine/machine_locks.h"
+
 #include <array>
 #include <span>
 #include <utility>
-
-#include "machine/machine.h"
 
 namespace coordkit::machine {
 namespace {
@@ -70,31 +69,30 @@ lock::HoldKey key_of(const auto& command) {
 
 // S-43: a release that was posted before this request takes effect before it, whichever arrives first; the release then finds
 // nothing left and answers NotOwner by itself.
-void Machine::perform_prior_releases(const Request& request, Step& step) {
+void MachineLocks::perform_prior_releases(const Request& request, ApplyStep& step) {
   for (const PriorRelease& prior : request.prior_releases) {
     const SessionId session = session_of(request);
     if (state_.locks.release({session, std::nullopt, prior.name, prior.token}, prior.number)) continue;
-    release_coordinated(session, prior.name, prior.token, step);
+    coordination_.release(session, prior.name, prior.token, step);
   }
-  settle(step);
 }
 
-Machine::Answer Machine::execute(Acquire& acquire, Step& step) {
+Answer MachineLocks::execute(Acquire& acquire, ApplyStep& step) {
   const auto names = names_of(acquire);
   return attempt(attempt_of(acquire, names), step);
 }
 
-Machine::Answer Machine::execute(AcquireAll& acquire, Step& step) {
+Answer MachineLocks::execute(AcquireAll& acquire, ApplyStep& step) {
   const auto names = names_of(acquire);
   return attempt(attempt_of(acquire, names), step);
 }
 
-Machine::Answer Machine::attempt(lock::Attempt attempt, Step& step) {
+Answer MachineLocks::attempt(lock::Attempt attempt, ApplyStep& step) {
   attempt.index = step.index;
   attempt.request = step.request;
   const lock::AcquireVerdict verdict = state_.locks.acquire(attempt, state_.counter);
   if (verdict.kind != lock::AcquireVerdict::Kind::Queued) return answer_of(verdict);
-  answer(answer_of(verdict), ApplyOutput::Stage::Queued, step);
+  step.answer(answer_of(verdict), ApplyOutput::Stage::Queued);
   if (attempt.timeout > Duration::zero()) {
     step.output.timer_ops.push_back({TimerOp::Kind::Arm, wait_timer(step.index), Generation(0), attempt.timeout, TimerGroup{}});
   }
@@ -102,14 +100,14 @@ Machine::Answer Machine::attempt(lock::Attempt attempt, Step& step) {
 }
 
 // Tokens are unique over all kinds of holds, so that this also gives back permits, an item or a place inside a barrier.
-Machine::Answer Machine::execute(Release& release, Step& step) {
+Answer MachineLocks::execute(Release& release, ApplyStep& step) {
   const bool released = state_.locks.release(key_of(release), release.number) ||
-                        release_coordinated(release.session, release.name, release.token, step);
+                        coordination_.release(release.session, release.name, release.token, step);
   return Result{.code = released ? ResultCode::Ok : ResultCode::NotOwner};
 }
 
 // Whichever entry comes first decides: the grant, or this.
-Machine::Answer Machine::execute(CancelAcquire& cancel, Step& step) {
+Answer MachineLocks::execute(CancelAcquire& cancel, ApplyStep& step) {
   const lock::CancelVerdict verdict =
       state_.locks.cancel(cancel.session, cancel.owner_tag, cancel.name, cancel.acquire, step.decisions);
   switch (verdict.kind) {
@@ -118,49 +116,53 @@ Machine::Answer Machine::execute(CancelAcquire& cancel, Step& step) {
     case lock::CancelVerdict::Kind::Cancelled: return Result{.code = ResultCode::Cancelled};
     case lock::CancelVerdict::Kind::Absent: break;
   }
-  if (Answer answer = cancel_coordinated(cancel.session, cancel.acquire, step)) return answer;
+  if (Answer answer = coordination_.cancel(cancel.session, cancel.acquire, step)) return answer;
   const bool noted = state_.cancels.mark(cancel.acquire, step.request);
   return Result{.code = noted ? ResultCode::Cancelled : ResultCode::NotFound};
 }
 
-Machine::Answer Machine::execute(Downgrade& downgrade, Step& step) {
+Answer MachineLocks::execute(Downgrade& downgrade, ApplyStep& step) {
   return answer_of(state_.locks.downgrade(key_of(downgrade), step.index, state_.counter));
 }
 
-Machine::Answer Machine::execute(Upgrade& upgrade, Step& step) {
+Answer MachineLocks::execute(Upgrade& upgrade, ApplyStep& step) {
   return answer_of(state_.locks.upgrade(key_of(upgrade), step.index, state_.counter));
 }
 
-Machine::Answer Machine::execute(UpdateValue& update, Step&) {
+Answer MachineLocks::execute(UpdateValue& update, ApplyStep&) {
   const bool updated = state_.locks.update_value(key_of(update), update.value);
   return Result{.code = updated ? ResultCode::Ok : ResultCode::NotOwner};
 }
 
-Machine::Answer Machine::execute(ClearDelay& clear, Step& step) {
+Answer MachineLocks::execute(ClearDelay& clear, ApplyStep& step) {
   const bool cleared = state_.locks.clear_delay(clear.name, step.decisions);
   return Result{.code = cleared ? ResultCode::Ok : ResultCode::NotFound};
 }
 
-Machine::Answer Machine::execute(RefillBlock& refill, Step&) {
+Answer MachineLocks::execute(RefillBlock& refill, ApplyStep&) {
   const std::optional<Token> first =
       state_.locks.refill({refill.session, std::nullopt, refill.name, refill.token}, state_.counter);
   return first ? Result{.code = ResultCode::Granted, .token = *first} : Result{.code = ResultCode::NotOwner};
 }
 
+namespace {
+
 // S-36: a try that would be refused needs no entry, unless it is the first to want a delegation (S-58).
 template <typename Body>
-std::optional<Result> Machine::refusal_of_try(const Body& acquire) const {
+std::optional<Result> refusal_of_try(const State& state, const Body& acquire) {
   const auto names = names_of(acquire);
   const lock::Attempt attempt = attempt_of(acquire, names);
-  const auto refusal = state_.locks.refusal(attempt);
-  if (!refusal || state_.locks.would_ask(attempt)) return std::nullopt;
+  const auto refusal = state.locks.refusal(attempt);
+  if (!refusal || state.locks.would_ask(attempt)) return std::nullopt;
   Result result = answer_of(*refusal);
-  result.revision = state_.keys.revision();
+  result.revision = state.keys.revision();
   return result;
 }
 
-std::optional<Result> Machine::refusal_of(const Acquire& acquire) const { return refusal_of_try(acquire); }
-std::optional<Result> Machine::refusal_of(const AcquireAll& acquire) const { return refusal_of_try(acquire); }
+}  // namespace
+
+std::optional<Result> refusal_of(const State& state, const Acquire& acquire) { return refusal_of_try(state, acquire); }
+std::optional<Result> refusal_of(const State& state, const AcquireAll& acquire) { return refusal_of_try(state, acquire); }
 
 namespace {
 
@@ -184,11 +186,9 @@ std::optional<Claimant> claimant_of(const Request& request) {
 
 }  // namespace
 
-// Only an acquire is ever queued. Its claim is found by its owner; a claim of another request came later, so this one is over.
-std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) const {
-  const absl::StatusOr<Request> request = decode_request(queued.payload);
-  if (request.ok() && std::holds_alternative<CoordinationCommand>(request->body)) return coordinated_standing(*request, queued);
-  const std::optional<Claimant> claimant = request.ok() ? claimant_of(*request) : std::nullopt;
+// Its claim is found by its owner; one of another request came later, so this one is over.
+std::optional<ApplyOutput::Result> MachineLocks::standing(const Request& request, const Command& queued) const {
+  const std::optional<Claimant> claimant = claimant_of(request);
   if (!claimant) return std::nullopt;
   Result result{.revision = state_.keys.revision()};
   const std::optional<lease::Session> session = state_.sessions.find(claimant->session);

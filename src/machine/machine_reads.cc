@@ -1,10 +1,9 @@
-// Machine, the part that is read (docs/semantics.md S-56): the applied state as it is now.
+#include "machine/machine_reads.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "coordkit/error.h"
-#include "machine/guard.h"
-#include "machine/machine.h"
+#include "machine/machine_locks.h"
 
 namespace coordkit::machine {
 namespace {
@@ -35,19 +34,7 @@ class Room {
 
 }  // namespace
 
-absl::StatusOr<std::string> Machine::query(std::string_view) const {
-  return make_error(Reason::InvalidArgument, "coordkit's own machine is read by reads(), not in bytes");
-}
-
-bool Machine::holds(std::string_view bytes) {
-  const absl::StatusOr<Guard> guard = decode_guard(bytes);
-  if (!guard.ok()) return false;
-  if (const auto* held = std::get_if<LockHeld>(&*guard)) return lock_shown(held->name, held->token, held->exclusive);
-  const auto* free = std::get_if<LockFree>(&*guard);
-  return free != nullptr && state_.locks.free(free->name);
-}
-
-Holders Machine::holders_of(std::string_view name) const {
+Holders MachineReads::holders_of(std::string_view name) const {
   Holders reply;
   Room room(0);
   state_.locks.holders(name, [&](const lock::ClaimView& hold) {
@@ -60,7 +47,7 @@ Holders Machine::holders_of(std::string_view name) const {
   return reply;
 }
 
-LockQueue Machine::queue_of(std::string_view name, uint64_t limit) const {
+LockQueue MachineReads::queue_of(std::string_view name, uint64_t limit) const {
   LockQueue reply;
   Room room(limit);
   state_.locks.queue(name, [&](const lock::ClaimView& wait) {
@@ -73,19 +60,23 @@ LockQueue Machine::queue_of(std::string_view name, uint64_t limit) const {
   return reply;
 }
 
-SessionInfo Machine::describe(SessionId id, const lease::Session& session, const lock::Table& locks) {
+namespace {
+
+SessionInfo describe(SessionId id, const lease::Session& session, const lock::Table& locks) {
   const lock::Table::Counts counts = locks.counts(id);
   return {
       id,           session.group.ttl, session.group.node, session.group.boot, session.group.incarnation, session.generation,
       counts.holds, counts.waiters,    session.metadata,   session.ending};
 }
 
-std::optional<SessionInfo> Machine::session(SessionId id) const {
+}  // namespace
+
+std::optional<SessionInfo> MachineReads::session(SessionId id) const {
   const std::optional<lease::Session> session = state_.sessions.find(id);
   return session ? std::optional(describe(id, *session, state_.locks)) : std::nullopt;
 }
 
-Sessions Machine::sessions_after(SessionId id, uint64_t limit) const {
+Sessions MachineReads::sessions_after(SessionId id, uint64_t limit) const {
   Sessions reply;
   Room room(limit);
   state_.sessions.each_after(id, [&](SessionId next, const lease::Session& session) {
@@ -97,7 +88,7 @@ Sessions Machine::sessions_after(SessionId id, uint64_t limit) const {
   return reply;
 }
 
-HeldLocks Machine::locks_of(SessionId session, Token after) const {
+HeldLocks MachineReads::locks_of(SessionId session, Token after) const {
   HeldLocks reply;
   Room room(0);
   const auto add = [&](const lock::ClaimView& hold, const lock::Wanted& on) {
@@ -118,7 +109,21 @@ HeldLocks Machine::locks_of(SessionId session, Token after) const {
   return reply;
 }
 
-bool Machine::still_held(std::string_view name, Token token) const {
+std::optional<Result> MachineReads::refusal_of(const Acquire& acquire) const { return machine::refusal_of(state_, acquire); }
+std::optional<Result> MachineReads::refusal_of(const AcquireAll& acquire) const { return machine::refusal_of(state_, acquire); }
+
+Contents MachineReads::contents() const {
+  return {.sessions = state_.sessions.size(),
+          .leases = state_.leases.size(),
+          .locks = state_.locks.names(),
+          .claims = state_.locks.claims(),
+          .objects = state_.coordination.records(),
+          .keys = state_.keys.size(),
+          .changes = state_.keys.versions(),
+          .key_weight = state_.keys.weight()};
+}
+
+bool MachineReads::still_held(std::string_view name, Token token) const {
   return state_.locks.held(name, token).has_value() || state_.coordination.still_held(name, token);
 }
 

@@ -80,7 +80,6 @@ namespace {
 
 // Fills an empty state row by row, in the order of the table bytes: coordination, counters, delays, holds, keys, leases,
 // sessions, waiters, marks.
-template <typename State>
 class Restorer {
  public:
   explicit Restorer(State& state) : state_(state) {}
@@ -247,7 +246,7 @@ void Machine::verify() const {
   const auto look = [&](SessionId id) { COORDKIT_CHECK_MSG(state_.sessions.contains(id), "INV_L07"); };
   state_.locks.every_session(look);
   state_.coordination.every_session(look);
-  state_.keys.every_lease([&](LeaseId lease) { COORDKIT_CHECK_MSG(lease_exists(lease), "INV_K05"); });
+  state_.keys.every_lease([&](LeaseId lease) { COORDKIT_CHECK_MSG(state_.lease_exists(lease), "INV_K05"); });
   COORDKIT_CHECK_MSG(digest() == recomputed_digest(), "INV_R14");
 }
 

@@ -1,12 +1,8 @@
-// Machine: who owns a session, how it changes hands, and how another client ends it (docs/semantics.md S-45, S-57).
-//
-// A session belongs to the process it is bound to. Once it is bound again, everything the previous process still sends is
-// answered Lost, releases included: that process may wake from a pause and release a lock that the new one relies on. So is
-// what a process sent before the session left it and came back.
+#include "machine/machine_sessions.h"
+
 #include <utility>
 
 #include "base/check.h"
-#include "machine/machine.h"
 
 namespace coordkit::machine {
 namespace {
@@ -27,14 +23,7 @@ bool succeeds(const TimerGroup& former, const Origin& origin) {
 
 }  // namespace
 
-TimerOp Machine::timer_of(SessionId id, const lease::Session& session) {
-  const bool renewable = bool{session.group.node} && !session.ending;
-  return {TimerOp::Kind::Arm, session_timer(id), session.generation, session.group.ttl,
-          renewable ? session.group : TimerGroup{}};
-}
-
-// Ok if the request is well-formed and its session, if it names one, is live and belongs to the sender.
-ResultCode Machine::admit(const absl::StatusOr<Request>& request, const RequestId& by) const {
+ResultCode MachineSessions::admit(const absl::StatusOr<Request>& request, const RequestId& by) const {
   if (!request.ok()) return ResultCode::InvalidArgument;
   if (const ResultCode refusal = validate(*request); refusal != ResultCode::Ok) return refusal;
   const SessionId id = session_of(*request);
@@ -45,7 +34,23 @@ ResultCode Machine::admit(const absl::StatusOr<Request>& request, const RequestI
   return session->ending && !lets_go(*request) ? ResultCode::Lost : ResultCode::Ok;
 }
 
-Machine::Answer Machine::execute(ResumeSession& resume, Step& step) {
+Answer MachineSessions::execute(OpenSession& open, ApplyStep& step) {
+  SessionId id(state_.counter.next());
+  while (state_.leases.named(LeaseId(id.value()))) id = SessionId(state_.counter.next());  // keys may be attached to either
+  const Duration ttl = lease::granted_ttl(open.ttl);
+  const TimerGroup group{open.node, open.boot, open.incarnation, ttl};
+  const lease::Session session{group, Generation(0), std::move(open.metadata), open.secret};
+  step.output.timer_ops.push_back(timer_of(id, session));
+  state_.sessions.open(id, session);
+  return Result{.session = id, .ttl = ttl};
+}
+
+Answer MachineSessions::execute(CloseSession& close, ApplyStep& step) {
+  end(close.session, SessionEnded::Reason::Closed, step);
+  return Result{};
+}
+
+Answer MachineSessions::execute(ResumeSession& resume, ApplyStep& step) {
   const std::optional<lease::Session> session = state_.sessions.find(resume.id);
   if (!session) return Result{.code = ResultCode::SessionNotFound};
   const bool known = session->secret && session->secret == lease::hash_of_secret(resume.secret);
@@ -60,23 +65,23 @@ Machine::Answer Machine::execute(ResumeSession& resume, Step& step) {
   state_.sessions.resume(resume.id, group, step.request.sequence, gone ? lease::Former::IsGone : lease::Former::MayLive);
   // A wait belongs to the process that asked; a grant to it would have no holder.
   state_.locks.end_waits(resume.id, step.decisions);
-  end_coordinated_waits(resume.id, coordination::Waiter::MayReturn, step);
-  // The previous process may wake at any time and present its tokens: they are worthless from here on.
+  coordination_.end_waits(resume.id, coordination::Waiter::MayReturn, step);
+  // The former process may wake at any time and show what it had: its tokens are worth nothing from here on.
   state_.locks.regrant_all(resume.id, step.index, state_.counter);
-  regrant_coordinated(resume.id, step);
+  coordination_.regrant(resume.id, step);
   step.output.timer_ops.push_back(timer_of(resume.id, *state_.sessions.find(resume.id)));
   step.output.events.push_back(
       {step.index, encode(Event(SessionResumed{resume.id, group.node, group.boot, group.incarnation}))});
   return Result{.session = resume.id, .ttl = group.ttl, .former_gone = gone};
 }
 
-Machine::Answer Machine::execute(KillSession& kill, Step& step) {
+Answer MachineSessions::execute(KillSession& kill, ApplyStep& step) {
   if (!state_.sessions.contains(kill.victim)) return Result{.code = ResultCode::SessionNotFound};
   mark_ending(kill.victim, step);
   return Result{.session = kill.victim};
 }
 
-Machine::Answer Machine::execute(ForceRelease& force, Step& step) {
+Answer MachineSessions::execute(ForceRelease& force, ApplyStep& step) {
   SessionId holder;
   state_.locks.holders(force.name, [&](const lock::ClaimView& hold) {
     const bool local = hold.sticky() && lock::may_be_current(hold.block, force.token);
@@ -87,13 +92,26 @@ Machine::Answer Machine::execute(ForceRelease& force, Step& step) {
   return Result{.session = holder};
 }
 
-// S-57, first step. The timer leaves its group here, so that no renewal of the group moves it, and starts a full TTL now
+void MachineSessions::end(SessionId id, SessionEnded::Reason reason, ApplyStep& step) {
+  const std::optional<lease::Session> session = state_.sessions.find(id);
+  COORDKIT_CHECK_MSG(session.has_value(), "INV_L07");
+  step.output.timer_ops.push_back({TimerOp::Kind::Disarm, session_timer(id), session->generation, {}, {}});
+  state_.sessions.close(id);
+  const bool closed = reason == SessionEnded::Reason::Closed;
+  const auto ending = closed ? lock::Table::Ending::Closed : lock::Table::Ending::Expired;
+  state_.locks.end(id, ending, state_.counter, step.decisions);
+  coordination_.end(id, step);
+  keys_.end_attached(LeaseId(id.value()));
+  step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason}))});
+}
+
+// S-57, first step. The timer stands alone from here on, so that no renewal of its group moves it, and starts a full TTL now
 // and again with every new leader; the second step is its expiry. Marking twice does not prolong it.
-void Machine::mark_ending(SessionId id, Step& step) {
+void MachineSessions::mark_ending(SessionId id, ApplyStep& step) {
   if (state_.sessions.find(id)->ending) return;
   state_.sessions.mark_ending(id);
   state_.locks.end_waits(id, step.decisions);
-  end_coordinated_waits(id, coordination::Waiter::IsGone, step);
+  coordination_.end_waits(id, coordination::Waiter::IsGone, step);
   step.output.timer_ops.push_back(timer_of(id, *state_.sessions.find(id)));
   step.output.events.push_back({step.index, encode(Event(SessionEnding{id}))});
 }

@@ -1,7 +1,7 @@
-// Machine: what a session has besides locks.
+// What a session has besides locks.
 #include <utility>
 
-#include "machine/machine.h"
+#include "machine/machine_reads.h"
 
 namespace coordkit::machine {
 namespace {
@@ -49,7 +49,7 @@ class Page {
 
 }  // namespace
 
-OwnedObjects Machine::objects_of(SessionId session, const OwnedObjects::Place& after) const {
+OwnedObjects MachineReads::objects_of(SessionId session, const OwnedObjects::Place& after) const {
   const Coordination& state = state_.coordination;
   Page page(session, after);
   page.add(Kind::Semaphore, state.semaphores.permits(), [&](Token token, const coordination::Permits& permits) {

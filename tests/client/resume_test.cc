@@ -90,7 +90,7 @@ class ResumeTest : public ::testing::Test {
   bool valid(const SessionRef& session) const { return session->valid(Process::at(truth).leading); }
   Token holder(const std::string& name) const {
     Token token;
-    for (const auto& hold : cluster.machine.holders_of(name).holders) token = hold.token;
+    for (const auto& hold : cluster.machine.reads()->holders_of(name).holders) token = hold.token;
     return token;
   }
 };

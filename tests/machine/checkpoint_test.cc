@@ -16,8 +16,7 @@ CheckpointBatch checkpoint(Machine& machine) {
 }
 
 // A state with a row of every table.
-Driver populated() {
-  Driver d;
+void populate(Driver& d) {
   const SessionId a = d.open(), b = d.open();
   d.acquire(a, "n");
   d.acquire(b, "n", Wait::timed(3s), "tag");
@@ -32,11 +31,11 @@ Driver populated() {
   d.acquire(b, "late", Wait::forever());
   d.submit(Put{"key", "value"});
   d.submit(Request{CancelAcquire{a, "", "q", {kOrigin, Sequence(500)}}, {}}, Sequence(501));
-  return d;
 }
 
 TEST(CheckpointTest, OnlyWhatChangedIsWritten) {
-  Driver d = populated();
+  Driver d;
+  populate(d);
   EXPECT_EQ(checkpoint(d.machine).rows.size(), 1u + 1 + 4 + 1 + 2 + 2 + 1)
       << "counters, delay, holds, key, sessions, waiters, marks";
   EXPECT_TRUE(checkpoint(d.machine).rows.empty());
@@ -49,7 +48,8 @@ TEST(CheckpointTest, OnlyWhatChangedIsWritten) {
 }
 
 TEST(CheckpointTest, ALockTakenAndReleasedBetweenTwoCheckpointsIsNeverWritten) {
-  Driver d = populated();
+  Driver d;
+  populate(d);
   const SessionId c = d.open();
   checkpoint(d.machine);
   for (int i = 0; i < 10; ++i) d.release(c, "brief", d.acquire(c, "brief").token);
@@ -73,7 +73,8 @@ TEST(CheckpointTest, KeysHaveAFixedWidthBelow64BytesWithTheLongestPrefix) {
 }
 
 TEST(CheckpointTest, RowsOfOtherPrefixesAreLeftAlone) {
-  Driver d = populated();
+  Driver d;
+  populate(d);
   RowsView view;
   view.add(checkpoint(d.machine));
   view.rows["m0zzz"] = "another machine's";
@@ -84,7 +85,8 @@ TEST(CheckpointTest, RowsOfOtherPrefixesAreLeftAlone) {
 }
 
 TEST(CheckpointTest, AnEmptyViewRestoresABlankMachineThatCanBeFounded) {
-  Driver d = populated();
+  Driver d;
+  populate(d);
   ASSERT_TRUE(d.machine.restore(RowsView()).ok());
   EXPECT_EQ(d.machine.digest(), Machine("m1").digest());
   d.machine.bootstrap(ClusterId(9), kBase);
@@ -92,7 +94,8 @@ TEST(CheckpointTest, AnEmptyViewRestoresABlankMachineThatCanBeFounded) {
 }
 
 TEST(CheckpointTest, REG_F31_EveryMissingRowThatOthersNeedIsNoticed) {
-  Driver d = populated();
+  Driver d;
+  populate(d);
   RowsView view;
   view.add(checkpoint(d.machine));
   for (const auto& [key, value] : view.rows) {
@@ -108,7 +111,8 @@ TEST(CheckpointTest, REG_F31_EveryMissingRowThatOthersNeedIsNoticed) {
 }
 
 TEST(CheckpointTest, EveryFlippedByteIsRefusedOrShowsInTheDigestAndNeverCrashes) {
-  Driver d = populated();
+  Driver d;
+  populate(d);
   RowsView view;
   view.add(checkpoint(d.machine));
   for (const auto& [key, value] : view.rows) {
@@ -125,7 +129,8 @@ TEST(CheckpointTest, EveryFlippedByteIsRefusedOrShowsInTheDigestAndNeverCrashes)
 TEST(CheckpointTest, UnknownRowsAreRefused) {
   for (const std::string& key :
        {std::string("m1"), std::string("m1s"), "m1z" + std::string(8, '\0'), "m1s" + std::string(9, '\0')}) {
-    Driver d = populated();
+    Driver d;
+    populate(d);
     RowsView view;
     view.add(checkpoint(d.machine));
     view.rows[key] = "";

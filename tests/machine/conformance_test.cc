@@ -94,7 +94,7 @@ TEST(CoordkitMachineTest, OneThatCameOutOfACheckpointReadsAsTheOneThatWentOn) {
       machine::Machine copy(row_prefix(kCoordination));
       ASSERT_TRUE(copy.restore(stored).ok());
       const machine::Reads& left = *whole.machine->reads();
-      const machine::Reads& right = copy;
+      const machine::Reads& right = *copy.reads();
       for (const char* lock : {"lock-0", "lock-1", "lock-2"}) {
         EXPECT_EQ(left.holders_of(lock), right.holders_of(lock));
         EXPECT_EQ(left.queue_of(lock, 0), right.queue_of(lock, 0));

@@ -15,7 +15,7 @@ using coordination::Kind;
 
 class CoordinationCommandsTest : public testing::Test {
  protected:
-  ObjectView look(Kind kind, const std::string& name) { return driver.machine.object(kind, name, 0); }
+  ObjectView look(Kind kind, const std::string& name) { return driver.machine.reads()->object(kind, name, 0); }
   RequestId request(Sequence sequence) const { return {kOrigin, sequence}; }
   Result acquire(SessionId session, uint64_t count, Wait wait = Wait::forever()) {
     return driver.submit(AcquirePermits{session, "s", wait, count, 2});
@@ -48,7 +48,7 @@ TEST_F(CoordinationCommandsTest, S50_PermitsAreGrantedLaterUnderTheRequestThatWa
 
 TEST_F(CoordinationCommandsTest, S45_WhatASessionHasBesidesLocksIsListedByKindAndInPages) {
   const auto list = [&](SessionId session, OwnedObjects::Place after = {}) {
-    return driver.machine.objects_of(session, after);
+    return driver.machine.reads()->objects_of(session, after);
   };
   EXPECT_TRUE(list(a).rows.empty());
   const Result first = acquire(a, 1), second = acquire(a, 1);
@@ -316,7 +316,6 @@ TEST(RandomCoordinationCommandsTest, INV_R14_CheckpointsDoNotShow) {
       CheckpointBatch batch;
       real.machine.checkpoint(batch);
       view.add(batch);
-      copy = Machine("m1");
       ASSERT_TRUE(copy.restore(view).ok()) << copy.restore(view);
       ASSERT_EQ(copy.digest(), real.machine.digest());
       copy.verify();

@@ -123,12 +123,12 @@ class Driver {
   }
 
   Token holder(const std::string& name) const {
-    const auto reply = machine.holders_of(name);
+    const auto reply = machine.reads()->holders_of(name);
     return reply.holders.empty() ? Token() : reply.holders.front().token;
   }
   std::vector<SessionId> queue(const std::string& name) const {
     std::vector<SessionId> sessions;
-    const auto reply = machine.queue_of(name, 0);
+    const auto reply = machine.reads()->queue_of(name, 0);
     for (const WaiterInfo& waiter : reply.waiters) sessions.push_back(waiter.session);
     return sessions;
   }

@@ -12,7 +12,7 @@ using Code = ResultCode;
 
 constexpr uint64_t kChange = mvcc::kChangeWeight;
 
-KeySpace space(const Driver& d) { return d.machine.key_space(); }
+KeySpace space(const Driver& d) { return d.machine.reads()->key_space(); }
 
 TEST(KeySpaceTest, S35_EveryChangeThatIsKeptWeighsItsKeyAndValueAndAFixedPart) {
   Driver d;

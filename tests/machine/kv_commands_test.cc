@@ -101,7 +101,7 @@ TEST(KvCommandsTest, S54_ATransactionIsGuardedByALocksTokenInTheSameApply) {
   d.release(a, "lock", token);
   EXPECT_FALSE(transaction_said(d.submit(write)).succeeded) << "a former holder writes nothing";
   EXPECT_TRUE(transaction_said(d.submit(Transaction{{Compare::lock_free("lock")}, {}, {}})).succeeded);
-  EXPECT_EQ(d.machine.range(RangeOperation::of("a")).revision, Revision(2));
+  EXPECT_EQ(d.machine.reads()->range(RangeOperation::of("a")).revision, Revision(2));
 }
 
 TEST(KvCommandsTest, S63_ASequentialPutNamesItsKeyByItsEntry) {
@@ -111,7 +111,7 @@ TEST(KvCommandsTest, S63_ASequentialPutNamesItsKeyByItsEntry) {
   EXPECT_EQ(key, "q/0000000000000000000" + std::to_string(d.index.value()));
   for (int i = 0; i < 20; ++i) d.submit(Put{.key = "q/", .value = "x", .sequential = true});
   const std::string last = said<PutReply>(d.submit(Put{.key = "q/", .value = "last", .sequential = true})).key;
-  const RangeReply all = d.machine.range(RangeOperation::prefix("q/")).reply;
+  const RangeReply all = d.machine.reads()->range(RangeOperation::prefix("q/")).reply;
   ASSERT_EQ(all.entries.size(), 22u);
   EXPECT_EQ(all.entries.front().key, key) << "the order of bytes is the order of creation";
   EXPECT_EQ(all.entries.back().key, last);
@@ -131,7 +131,7 @@ TEST(KvCommandsTest, S12_S39_INV_K05_KeysAttachedToASessionGoWithItInOneRevision
     } else {
       d.expire({a});
     }
-    const auto now = d.machine.range(RangeOperation::all());
+    const auto now = d.machine.reads()->range(RangeOperation::all());
     EXPECT_EQ(now.revision, Revision(6));
     EXPECT_EQ(now.reply.count, 2u);
     EXPECT_EQ(d.submit(Put{.key = "x", .value = "", .lease = LeaseId(a.value())}).code, Code::LeaseNotFound);
@@ -145,50 +145,50 @@ TEST(KvCommandsTest, S39_INV_K02_SessionsThatEndTogetherTakeARevisionEachIfTheyH
   d.submit(Put{.key = "a", .value = "", .lease = LeaseId(a.value())});
   d.submit(Put{.key = "c", .value = "", .lease = LeaseId(c.value())});
   d.expire({c, b, a});
-  EXPECT_EQ(d.machine.range(RangeOperation::all()).revision, Revision(5)) << "none for the one without keys";
+  EXPECT_EQ(d.machine.reads()->range(RangeOperation::all()).revision, Revision(5)) << "none for the one without keys";
 }
 
 TEST(KvCommandsTest, S06_S08_QuestionsAnswerLikeOperationsAndSayWhatWasCompacted) {
   Driver d;
   for (int i = 0; i < 4; ++i) d.submit(Put{"a", std::to_string(i)});
   d.submit(Compact{Revision(3)});
-  EXPECT_EQ(d.machine.range(RangeOperation{.key = "a", .revision = Revision(3)}).reply.entries.at(0).value, "1");
-  const auto below = d.machine.range(RangeOperation{.key = "a", .revision = Revision(2)});
+  EXPECT_EQ(d.machine.reads()->range(RangeOperation{.key = "a", .revision = Revision(3)}).reply.entries.at(0).value, "1");
+  const auto below = d.machine.reads()->range(RangeOperation{.key = "a", .revision = Revision(2)});
   EXPECT_EQ(below.code, Code::Compacted);
   EXPECT_EQ(below.compacted, Revision(3));
-  const auto above = d.machine.range(RangeOperation{.key = "a", .revision = Revision(9)});
+  const auto above = d.machine.reads()->range(RangeOperation{.key = "a", .revision = Revision(9)});
   EXPECT_EQ(above.code, Code::FutureRevision);
   EXPECT_EQ(above.revision, Revision(5));
-  EXPECT_EQ(d.machine.range(RangeOperation{.key = "a", .limit = -1}).code, Code::InvalidArgument);
-  EXPECT_EQ(d.machine.range(RangeOperation{.key = ""}).code, Code::EmptyKey);
+  EXPECT_EQ(d.machine.reads()->range(RangeOperation{.key = "a", .limit = -1}).code, Code::InvalidArgument);
+  EXPECT_EQ(d.machine.reads()->range(RangeOperation{.key = ""}).code, Code::EmptyKey);
 }
 
 TEST(KvCommandsTest, ATransactionOfReadsIsAskedWithoutAnEntryAndOneThatWritesIsRefused) {
   Driver d;
   d.submit(Put{"a", "1"});
   const Transaction reads{{Compare::exists("a")}, {RangeOperation::of("a")}, {}};
-  const TransactionReply reply = d.machine.read(reads).reply;
+  const TransactionReply reply = d.machine.reads()->read(reads).reply;
   EXPECT_TRUE(reply.succeeded);
   EXPECT_EQ(std::get<RangeReply>(reply.replies.at(0).body).entries.at(0).value, "1");
-  EXPECT_EQ(d.machine.read(Transaction{{}, {}, {Put{"a"}}}).code, Code::InvalidArgument);
-  EXPECT_EQ(d.machine.read(unconditional({Operation()})).code, Code::InvalidArgument);
+  EXPECT_EQ(d.machine.reads()->read(Transaction{{}, {}, {Put{"a"}}}).code, Code::InvalidArgument);
+  EXPECT_EQ(d.machine.reads()->read(unconditional({Operation()})).code, Code::InvalidArgument);
 }
 
 TEST(KvCommandsTest, ALargeRangeIsCutByBytesAndAnOrderThatCannotGoOnIsRefused) {
   Driver d;
   for (int i = 0; i < 6; ++i) d.submit(Put{std::string(1, static_cast<char>('a' + i)), std::string(kValueBytesMax, 'v')});
-  const RangeReply reply = d.machine.range(RangeOperation::all()).reply;
+  const RangeReply reply = d.machine.reads()->range(RangeOperation::all()).reply;
   EXPECT_TRUE(reply.more);
   EXPECT_EQ(reply.entries.size(), 3u);
   EXPECT_EQ(reply.count, 6u);
   RangeOperation sorted = RangeOperation::all();
   sorted.order = SortOrder::Descending;
-  EXPECT_EQ(d.machine.range(sorted).code, Code::LimitExceeded);
+  EXPECT_EQ(d.machine.reads()->range(sorted).code, Code::LimitExceeded);
   RangeOperation rest = RangeOperation::from(reply.entries.back().key + '\0');
-  EXPECT_EQ(d.machine.rest_of_range(rest).reply.entries.size(), 3u);
-  EXPECT_EQ(d.machine.rest_of_range({.key = "", .limit = 1}).code, Code::EmptyKey);
+  EXPECT_EQ(d.machine.reads()->rest_of_range(rest).reply.entries.size(), 3u);
+  EXPECT_EQ(d.machine.reads()->rest_of_range({.key = "", .limit = 1}).code, Code::EmptyKey);
   sorted.limit = 2;
-  EXPECT_EQ(d.machine.range(sorted).reply.entries.size(), 2u);
+  EXPECT_EQ(d.machine.reads()->range(sorted).reply.entries.size(), 2u);
 }
 
 TEST(KvCommandsTest, S19_ACompactionIsSweptByTheEntriesThatFollowAndSurvivesARestartInBetween) {

@@ -15,7 +15,7 @@ using Code = ResultCode;
 
 GrantLease of_process(LeaseId id, Duration ttl = 5s) { return {id, ttl, kOrigin.replica, kOrigin.boot, kOrigin.store.value()}; }
 
-std::vector<std::string> keys_of(const Driver& d, LeaseId lease) { return d.machine.lease(lease, true, "").keys; }
+std::vector<std::string> keys_of(const Driver& d, LeaseId lease) { return d.machine.reads()->lease(lease, true, "").keys; }
 
 TransactionReply said(const Result& result) {
   return std::get<std::vector<TransactionReply>>(decode_operation_reply(result.reply).value().body).front();
@@ -140,7 +140,7 @@ TEST(LeaseCommandsTest, S30_INV_K05_TheEndOfALeaseTakesItsKeysInOneRevisionAscen
       d.expire({number});
     }
     EXPECT_EQ(d.machine.keys(), 1u);
-    const Changes changes = d.machine.changes({.from = Revision(6), .end = std::string(kNoEnd)});
+    const Changes changes = d.machine.reads()->changes({.from = Revision(6), .end = std::string(kNoEnd)});
     std::vector<std::string> deleted;
     for (const ChangeRow& change : changes.changes) {
       EXPECT_EQ(change.entry.mod, Revision(6));
@@ -174,7 +174,7 @@ TEST(LeaseCommandsTest, S39_INV_K02_LeasesAndSessionsThatEndTogetherTakeARevisio
   d.submit(Put{.key = "session", .lease = LeaseId(session.value())});
   d.submit(Put{.key = "low", .lease = LeaseId(3)});
   d.expire({high, session, low, bare});
-  const Changes changes = d.machine.changes({.from = Revision(5), .end = std::string(kNoEnd)});
+  const Changes changes = d.machine.reads()->changes({.from = Revision(5), .end = std::string(kNoEnd)});
   ASSERT_EQ(changes.changes.size(), 3u);
   uint64_t revision = 5;
   for (const char* key : {"low", "session", "high"}) {
@@ -221,15 +221,15 @@ TEST(LeaseCommandsTest, ALeaseIsNoSession) {
 
 TEST(LeaseCommandsTest, S32_ReadsNameTheTimerTheTtlAndTheKeysPageByPage) {
   Driver d;
-  EXPECT_TRUE(d.machine.lease(LeaseId(7), true, "").leases.empty());
+  EXPECT_TRUE(d.machine.reads()->lease(LeaseId(7), true, "").leases.empty());
   const SessionId number = d.submit(of_process(LeaseId(7))).session;
   const SessionId other = d.submit(GrantLease{LeaseId(5), 6s}).session;
   const std::vector<LeaseRow> both{{LeaseId(5), other, 6s, ReplicaId()}, {LeaseId(7), number, 5s, kOrigin.replica}};
-  EXPECT_EQ(d.machine.leases_after({}, 0).leases, both);
-  const Leases first = d.machine.leases_after({}, 1);
+  EXPECT_EQ(d.machine.reads()->leases_after({}, 0).leases, both);
+  const Leases first = d.machine.reads()->leases_after({}, 1);
   EXPECT_TRUE(first.more);
   EXPECT_EQ(first.leases, std::vector<LeaseRow>{both[0]});
-  EXPECT_EQ(d.machine.leases_after(LeaseId(5), 0).leases, std::vector<LeaseRow>{both[1]});
+  EXPECT_EQ(d.machine.reads()->leases_after(LeaseId(5), 0).leases, std::vector<LeaseRow>{both[1]});
 
   std::vector<std::string> names;
   for (int i = 0; i < 300; ++i) {
@@ -239,12 +239,12 @@ TEST(LeaseCommandsTest, S32_ReadsNameTheTimerTheTtlAndTheKeysPageByPage) {
   std::vector<std::string> read;
   Leases page;
   do {
-    page = d.machine.lease(LeaseId(7), true, read.empty() ? "" : read.back());
+    page = d.machine.reads()->lease(LeaseId(7), true, read.empty() ? "" : read.back());
     ASSERT_FALSE(page.keys.empty());
     read.insert(read.end(), page.keys.begin(), page.keys.end());
   } while (page.more);
   EXPECT_EQ(read, names);
-  EXPECT_TRUE(d.machine.lease(LeaseId(7), false, "").keys.empty()) << "not asked for";
+  EXPECT_TRUE(d.machine.reads()->lease(LeaseId(7), false, "").keys.empty()) << "not asked for";
 }
 
 RowsView stored(Driver& d) {

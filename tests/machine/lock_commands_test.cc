@@ -324,16 +324,16 @@ TEST(LockCommandsTest, S56_ReadsShowHoldersQueueSessionsAndLocks) {
   const Sequence held_by = d.last_sequence;
   d.acquire(b, "n", Wait::forever());
   const HolderInfo expected{a, "tag", held.token, 1, held.since, {kOrigin, held_by}, "host:1"};
-  EXPECT_EQ(d.machine.holders_of("n"), (Holders{{expected}, 1}));
-  EXPECT_EQ(d.machine.queue_of("n", 0), (LockQueue{{{0, b, "", d.index, {kOrigin, d.last_sequence}}}, false}));
-  EXPECT_EQ(d.machine.locks_of(a, {}), (HeldLocks{{{"n", "tag", held.token, {kOrigin, held_by}, held.since}}, false}));
-  EXPECT_TRUE(d.machine.still_held("n", held.token));
-  EXPECT_FALSE(d.machine.still_held("n", Token(1)));
-  EXPECT_EQ(d.machine.session(b)->waiters, 1u);
-  EXPECT_EQ(d.machine.session(SessionId(1)), std::nullopt);
-  EXPECT_EQ(d.machine.sessions_after({}, 1).sessions.front().session, a);
-  EXPECT_TRUE(d.machine.sessions_after({}, 1).more);
-  EXPECT_EQ(d.machine.sessions_after(a, 0).sessions.size(), 1u);
+  EXPECT_EQ(d.machine.reads()->holders_of("n"), (Holders{{expected}, 1}));
+  EXPECT_EQ(d.machine.reads()->queue_of("n", 0), (LockQueue{{{0, b, "", d.index, {kOrigin, d.last_sequence}}}, false}));
+  EXPECT_EQ(d.machine.reads()->locks_of(a, {}), (HeldLocks{{{"n", "tag", held.token, {kOrigin, held_by}, held.since}}, false}));
+  EXPECT_TRUE(d.machine.reads()->still_held("n", held.token));
+  EXPECT_FALSE(d.machine.reads()->still_held("n", Token(1)));
+  EXPECT_EQ(d.machine.reads()->session(b)->waiters, 1u);
+  EXPECT_EQ(d.machine.reads()->session(SessionId(1)), std::nullopt);
+  EXPECT_EQ(d.machine.reads()->sessions_after({}, 1).sessions.front().session, a);
+  EXPECT_TRUE(d.machine.reads()->sessions_after({}, 1).more);
+  EXPECT_EQ(d.machine.reads()->sessions_after(a, 0).sessions.size(), 1u);
   EXPECT_EQ(d.machine.query("n").status().code(), absl::StatusCode::kInvalidArgument) << "it has no bytes";
 }
 

@@ -29,7 +29,7 @@ Acquire delayed(SessionId session, std::string name, Duration delay) {
 // Ok: it is worth an entry.
 template <typename Body>
 Result judge(const Driver& d, const Body& body) {
-  return d.machine.refusal_of(body).value_or(Result());
+  return d.machine.reads()->refusal_of(body).value_or(Result());
 }
 
 TEST(LockFamilyTest, S46_ReadersShareAndAReleasedWriterLetsThemInTogether) {
@@ -82,7 +82,7 @@ TEST(LockFamilyTest, S53_REG_F58_SeveralLocksAreOneEntryOneTokenAndOneRelease) {
   EXPECT_EQ(d.submit(all(b, {{"q"}, {"x"}}, Wait::timed(1s))).code, Code::Queued);
   const Sequence waiting = d.last_sequence;
   const FiredTimer timer{wait_timer(d.index), Generation(0)};
-  const auto locks = d.machine.locks_of(a, {}).locks;
+  const auto locks = d.machine.reads()->locks_of(a, {}).locks;
   ASSERT_EQ(locks.size(), 2u);
   EXPECT_EQ(locks[1].mode, kShared);
   EXPECT_EQ(d.fire({timer}).of(waiting).code, Code::WaitTimeout);
@@ -131,7 +131,7 @@ TEST(LockFamilyTest, S38_S43_ANumberedReleaseThatAnotherCommandCarriesCountsOnce
   EXPECT_EQ(again.code, Code::Granted);
   EXPECT_EQ(again.token, token);
   d.submit(counted(a, "n"));
-  const auto count = [&d] { return d.machine.holders_of("n").holders.at(0).count; };
+  const auto count = [&d] { return d.machine.reads()->holders_of("n").holders.at(0).count; };
   EXPECT_EQ(count(), 3u);
   EXPECT_EQ(d.submit(Acquire{a, "", "m", Wait::none(), "", 0}, {{"n", token, 1}}).code, Code::Granted);
   EXPECT_EQ(count(), 2u);
@@ -149,7 +149,7 @@ TEST(LockFamilyTest, ANewValueIsShownAndKeepsTheToken) {
   const Token token = d.acquire(a, "n").token;
   EXPECT_EQ(d.submit(UpdateValue{a, std::nullopt, "n", token, "host:2"}).code, Code::Ok);
   EXPECT_EQ(d.submit(UpdateValue{b, std::nullopt, "n", token, "mine"}).code, Code::NotOwner);
-  const HolderInfo holder = d.machine.holders_of("n").holders.at(0);
+  const HolderInfo holder = d.machine.reads()->holders_of("n").holders.at(0);
   EXPECT_EQ(holder.value, "host:2");
   EXPECT_EQ(holder.token, token);
 }
@@ -167,7 +167,7 @@ TEST(LockFamilyTest, S40_LT7_ExpiryStartsADelayWhoseTimerEndsIt) {
   EXPECT_EQ(armed.duration, 3s);
   EXPECT_TRUE(armed.group.alone());
   EXPECT_TRUE(d.last.answers.empty());
-  EXPECT_TRUE(d.machine.holders_of("n").delayed);
+  EXPECT_TRUE(d.machine.reads()->holders_of("n").delayed);
   EXPECT_EQ(d.acquire(c, "n").code, Code::Delayed);
   const std::vector<TimerOp> timers = d.timers();
   EXPECT_TRUE(std::ranges::is_sorted(timers, {}, &TimerOp::id));
@@ -238,11 +238,11 @@ TEST(LockFamilyTest, S56_ModesCountsAndPositionsAreShown) {
   d.acquire(c, "n", Wait::forever());
   d.submit(all(a, {{"x"}, {"n", kShared}}, Wait::forever()));
   EXPECT_EQ(d.last.answers.front().result.code, Code::AlreadyHeld);
-  const auto holders = d.machine.holders_of("n");
+  const auto holders = d.machine.reads()->holders_of("n");
   ASSERT_EQ(holders.holders.size(), 2u);
   EXPECT_EQ(holders.holders[1].mode, kShared);
   EXPECT_FALSE(holders.delayed);
-  const auto queue = d.machine.queue_of("n", 0).waiters;
+  const auto queue = d.machine.reads()->queue_of("n", 0).waiters;
   ASSERT_EQ(queue.size(), 1u);
   EXPECT_EQ(queue[0].mode, LockMode::Exclusive);
   EXPECT_EQ(queue[0].position, 0u);

@@ -297,7 +297,6 @@ class RandomRun {
     CheckpointBatch batch;
     machine_.checkpoint(batch);
     view_.add(batch);
-    copy_ = Machine("m1");
     const absl::Status restored = copy_.restore(view_);
     ASSERT_TRUE(restored.ok()) << restored;
     ASSERT_EQ(copy_.digest(), machine_.digest());

@@ -198,8 +198,8 @@ TEST(SessionCommandsTest, GetShowsAKeyAndTheStoresRevision) {
   for (const char* key : {"b", "a", "c"}) d.submit(Put{key, "1"});
   d.submit(Put{"a", "2"});
   const KeyValue a{"a", "2", Revision(3), Revision(5), 2};
-  EXPECT_EQ(d.machine.entry("a"), (Entry{a, Revision(5)}));
-  EXPECT_EQ(d.machine.entry("x"), (Entry{std::nullopt, Revision(5)}));
+  EXPECT_EQ(d.machine.reads()->entry("a"), (Entry{a, Revision(5)}));
+  EXPECT_EQ(d.machine.reads()->entry("x"), (Entry{std::nullopt, Revision(5)}));
 }
 
 }  // namespace

@@ -35,13 +35,13 @@ struct SessionResumeTest : ::testing::Test {
     return d.submit(OpenSession{5s, "meta", o.replica, o.boot, o.store.value(), lease::hash_of_secret(kSecret)}).session;
   }
   Result resume(SessionId id, const Origin& origin, bool former_is_gone = false, std::string secret = kSecret) {
-    const auto known = d.machine.session(id);
+    const auto known = d.machine.reads()->session(id);
     return from(origin, ResumeSession{id, std::move(secret), former_is_gone, known ? known->generation : Generation()});
   }
-  std::vector<OwnedObject> owned_by(SessionId id) const { return d.machine.objects_of(id, {}).rows; }
-  std::vector<HeldLock> locks_of(SessionId id) const { return d.machine.locks_of(id, {}).locks; }
+  std::vector<OwnedObject> owned_by(SessionId id) const { return d.machine.reads()->objects_of(id, {}).rows; }
+  std::vector<HeldLock> locks_of(SessionId id) const { return d.machine.reads()->locks_of(id, {}).locks; }
   bool guarded(const std::string& name, Token token) { return d.machine.holds(encode(Guard(LockHeld{name, token}))); }
-  SessionInfo info(SessionId id) const { return d.machine.session(id).value(); }
+  SessionInfo info(SessionId id) const { return d.machine.reads()->session(id).value(); }
 };
 
 TEST_F(SessionResumeTest, S45_TheSecretDecidesAndOnlyItsHashIsState) {
@@ -118,7 +118,7 @@ TEST_F(SessionResumeTest, S45_S60_TheTokensOfTheFormerProcessAreWorthNothing) {
   EXPECT_EQ(now[2].token, now[3].token) << "several locks at once have one token";
   EXPECT_TRUE(gate.admit(now[0].token).ok());
   EXPECT_FALSE(gate.admit(former[0].token).ok());
-  const auto sharing = d.machine.holders_of("shared").holders;
+  const auto sharing = d.machine.reads()->holders_of("shared").holders;
   ASSERT_EQ(sharing.size(), 2u);
   EXPECT_EQ(sharing[1].session, a) << "it is the newest of those who share";
   d.machine.verify();
@@ -190,7 +190,7 @@ TEST_F(SessionResumeTest, S45_REG_F55_NewTokensAreInTheCheckpoint) {
   EXPECT_EQ(copy.digest(), d.machine.digest());
   copy.verify();
   for (const char* name : {"n", "s"}) {
-    EXPECT_EQ(copy.holders_of(name), d.machine.holders_of(name));
+    EXPECT_EQ(copy.reads()->holders_of(name), d.machine.reads()->holders_of(name));
   }
 }
 
@@ -326,7 +326,7 @@ TEST_F(SessionResumeTest, LocksOfIsReadInPages) {
   const SessionId a = open();
   std::vector<Token> tokens;
   for (const char* name : {"x", "y", "z"}) tokens.push_back(d.acquire(a, name, Wait::none(), "tag").token);
-  const auto after = [&](Token token) { return d.machine.locks_of(a, token).locks; };
+  const auto after = [&](Token token) { return d.machine.reads()->locks_of(a, token).locks; };
   EXPECT_EQ(after({}).size(), 3u);
   ASSERT_EQ(after(tokens[0]).size(), 2u);
   EXPECT_EQ(after(tokens[0])[0], (HeldLock{"y", "tag", tokens[1], {kOrigin, Sequence(3)}, Index(3)}));

@@ -16,7 +16,7 @@ class StickyCommandsTest : public testing::Test {
   Result acquire(SessionId session, uint64_t block, Wait wait = Wait::none()) {
     return driver.submit(Acquire{.session = session, .name = "a", .wait = wait, .block = block});
   }
-  HolderInfo holder() const { return driver.machine.holders_of("a").holders.at(0); }
+  HolderInfo holder() const { return driver.machine.reads()->holders_of("a").holders.at(0); }
   Driver driver;
 };
 
@@ -44,7 +44,7 @@ TEST_F(StickyCommandsTest, S36_S58_OnlyTheFirstTryIsWorthAnEntry) {
   const SessionId me = driver.open(), other = driver.open();
   acquire(me, 100);
   const Acquire attempt{.session = other, .name = "a", .wait = Wait::none()};
-  const auto look = [&] { return driver.machine.refusal_of(attempt).value_or(Result()).code; };
+  const auto look = [&] { return driver.machine.reads()->refusal_of(attempt).value_or(Result()).code; };
   EXPECT_EQ(look(), ResultCode::Ok);
   EXPECT_EQ(driver.submit(attempt).code, ResultCode::Held);
   EXPECT_EQ(driver.last.events.size(), 1u);

@@ -58,7 +58,7 @@ Answer MachineSide::take(const Step& step) {
 }
 
 Answer MachineSide::take_one(const RangeOperation& range) {
-  const auto now = machine_.range(range);
+  const auto now = machine_.reads()->range(range);
   return answer(now, [&] { return form_of(now.reply); });
 }
 
@@ -79,7 +79,7 @@ Answer MachineSide::take_one(const DeleteOperation& erase) {
 // A read-only one is read, as the client does.
 Answer MachineSide::take_one(const Transaction& transaction) {
   if (machine::check(transaction) == ResultCode::Ok && !machine::writes(transaction)) {
-    const auto now = machine_.read(transaction);
+    const auto now = machine_.reads()->read(transaction);
     return answer(now, [&] { return form_of(now.reply); });
   }
   const Result result = apply(transaction);
@@ -109,7 +109,7 @@ Answer MachineSide::take_one(const RevokeLease& revoke) {
 }
 
 Answer MachineSide::take_one(const ListKeysOfLease& list) {
-  const machine::Leases reply = machine_.lease(list.lease, true, "");
+  const machine::Leases reply = machine_.reads()->lease(list.lease, true, "");
   if (reply.leases.empty()) return {{"error", "LeaseNotFound"}};
   json keys = json::array();
   for (const std::string& key : reply.keys) keys.push_back(escaped(key));
@@ -119,7 +119,7 @@ Answer MachineSide::take_one(const ListKeysOfLease& list) {
 }
 
 Answer MachineSide::take_one(const ListLeases&) {
-  const machine::Leases reply = machine_.leases_after({}, 0);
+  const machine::Leases reply = machine_.reads()->leases_after({}, 0);
   json ids = json::array();
   for (const machine::LeaseRow& row : reply.leases) ids.push_back(row.id.value());
   return {{"leases", std::move(ids)}, {"revision", reply.revision.value()}};
@@ -133,7 +133,7 @@ Answer MachineSide::take_one(const WatchFrom& watch) {
   machine::ChangesAfter place{.from = watch.from, .key = watch.key, .end = watch.end, .previous = watch.previous};
   if (place.key.empty()) place.key = std::string(1, '\0');
   while (true) {
-    const machine::Changes reply = machine_.changes(place);
+    const machine::Changes reply = machine_.reads()->changes(place);
     if (reply.gone || watch.from < reply.compacted) return {{"error", "Compacted"}};
     for (const machine::ChangeRow& row : reply.changes) {
       const bool deleted = row.entry.version == 0;

@@ -1,0 +1,40 @@
+// The machine as the door of the lock table: what a command asks of it, and how its verdicts are answered.
+#pragma once
+
+#include "machine/command.h"
+#include "machine/machine_coordination.h"
+#include "machine/state.h"
+
+namespace coordkit::machine {
+
+class MachineLocks {
+ public:
+  MachineLocks(State& state, MachineCoordination& coordination) : state_(state), coordination_(coordination) {}
+
+  void perform_prior_releases(const Request& request, ApplyStep& step);  // whose waits are to be settled before it is executed
+
+  Answer execute(Acquire& acquire, ApplyStep& step);
+  Answer execute(AcquireAll& acquire, ApplyStep& step);
+  Answer execute(Release& release, ApplyStep& step);
+  Answer execute(CancelAcquire& cancel, ApplyStep& step);
+  Answer execute(Downgrade& downgrade, ApplyStep& step);
+  Answer execute(Upgrade& upgrade, ApplyStep& step);
+  Answer execute(UpdateValue& update, ApplyStep& step);
+  Answer execute(ClearDelay& clear, ApplyStep& step);
+  Answer execute(RefillBlock& refill, ApplyStep& step);
+
+  // Of an acquire that was queued; nothing: it is over, or none.
+  std::optional<ApplyOutput::Result> standing(const Request& request, const Command& queued) const;
+
+ private:
+  Answer attempt(lock::Attempt attempt, ApplyStep& step);
+
+  State& state_;
+  MachineCoordination& coordination_;
+};
+
+// Reads::refusal_of().
+std::optional<Result> refusal_of(const State& state, const Acquire& acquire);
+std::optional<Result> refusal_of(const State& state, const AcquireAll& acquire);
+
+}  // namespace coordkit::machine
