@@ -48,9 +48,9 @@ Call* Calls::find(CallId id) {
   return found == by_id_.end() ? nullptr : &*slots_[found->second];
 }
 
-void Calls::take_up(Now now) {
+void Calls::start_new(Now now) {
   taken_up_.swap(fresh_);
-  for (const CallId id : taken_up_) take_up(id, now);
+  for (const CallId id : taken_up_) start_one(id, now);
   taken_up_.clear();
 }
 
