@@ -27,8 +27,8 @@ class Server {
     std::filesystem::create_directories(data);
     const std::string port = address.substr(address.rfind(':') + 1);
     process_ = support::Child::start_program(
-        program, {"--bind", "127.0.0.1", "--port", port, "--dir", data, "--logfile", (data / "log").string(), "--save", "",
-                  "--appendonly", "yes", "--appendfsync", "always", "--daemonize", "no"});
+        program, {"--bind", "127.0.0.1", "--port", port, "--dir", data, "--logfile", std::filesystem::absolute(data / "log"),
+                  "--save", "", "--appendonly", "yes", "--appendfsync", "always", "--daemonize", "no"});
     socket_ = connect_to(address);
   }
 
