@@ -10,7 +10,7 @@
 namespace coordkit::bench {
 namespace {
 
-constexpr Duration kShortTtl = std::chrono::milliseconds(500);
+constexpr Duration kShortTtl = std::chrono::milliseconds(250);
 
 }  // namespace
 

@@ -88,7 +88,7 @@ void add_peers(std::vector<Target>& rows) {
 
 void add_counted(std::vector<Target>& rows, const TargetOptions& options) {
   rows.push_back(against(
-      "renewals", "renewals of " + counted(options.sessions) + " sessions, TTL 500 ms, at their own pace, vs etcd keep-alives",
+      "renewals", "renewals of " + counted(options.sessions) + " sessions, TTL 250 ms, at their own pace, vs etcd keep-alives",
       ours("renewals", options.sessions, "follower"), client_of("etcd", "renewals", 64), 20, 100));
   const Subject failover = ours("failover", 10, "another process");
   rows.push_back(alone("failover", "failover after kill -9, timers of 150 to 300 ms: longest time without a grant, median",
