@@ -72,9 +72,14 @@ double quantile_of(std::vector<double> values, double q) {
   return values[below] + (at - std::floor(at)) * (values[above] - values[below]);
 }
 
-void Figures::add(const Figures& others) {
-  all_.insert(all_.end(), others.all_.begin(), others.all_.end());
-  for (const auto& [of, reason] : others.reasons_) reasons_.insert_or_assign(of, reason);
+void Figures::add(const Figures& later) {
+  uint32_t rounds = 0;
+  for (const Figure& figure : all_) rounds = std::max(rounds, figure.round);
+  for (Figure figure : later.all_) {
+    figure.round += rounds;
+    all_.push_back(std::move(figure));
+  }
+  for (const auto& [of, reason] : later.reasons_) reasons_.insert_or_assign(of, reason);
 }
 
 std::optional<Figures::Summary> Figures::quantile(const Subject& of, std::string_view name, double q) const {
@@ -85,6 +90,22 @@ std::optional<Figures::Summary> Figures::quantile(const Subject& of, std::string
   const std::vector<double>& chosen = good.empty() ? suspect : good;
   if (chosen.empty()) return std::nullopt;
   return Summary{.value = quantile_of(chosen, q), .count = chosen.size(), .suspect = good.empty()};
+}
+
+std::optional<double> Figures::median_ratio(const Subject& of, const Subject& to, std::string_view name) const {
+  std::map<uint32_t, double> above, below;
+  for (const Figure& figure : all_) {
+    if (figure.suspect || figure.name != name) continue;
+    if (figure.of == of) above[figure.round] = figure.value;
+    if (figure.of == to) below[figure.round] = figure.value;
+  }
+  std::vector<double> ratios;
+  for (const auto& [round, value] : above) {
+    if (const auto other = below.find(round); other != below.end() && other->second > 0)
+      ratios.push_back(value / other->second);
+  }
+  if (ratios.empty()) return std::nullopt;
+  return quantile_of(std::move(ratios), 0.5);
 }
 
 std::string Figures::reason(const Subject& of) const {

@@ -37,12 +37,15 @@ class Figures {
   };
 
   void add(Figure figure) { all_.push_back(std::move(figure)); }
-  void add(const Figures& others);
+  void add(const Figures& later);  // whose rounds come after these
   void not_measured(Subject of, std::string reason) { reasons_.insert_or_assign(std::move(of), std::move(reason)); }
 
   // Of all rounds that are not suspect; if there are none, of all.
   std::optional<Summary> quantile(const Subject& of, std::string_view name, double q) const;
   std::optional<Summary> median(const Subject& of, std::string_view name) const { return quantile(of, name, 0.5); }
+  // The median of what each round says by itself, so that a slow minute counts for neither: `of` by `to`, over the rounds that
+  // have both and are not suspect. Nothing: there are none.
+  std::optional<double> median_ratio(const Subject& of, const Subject& to, std::string_view name) const;
   std::string reason(const Subject& of) const;  // why it was not measured; empty: not known
   std::vector<Subject> subjects() const;        // with figures, sorted
   bool empty() const { return all_.empty() && reasons_.empty(); }

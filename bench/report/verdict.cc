@@ -80,7 +80,8 @@ Row judge(const Target& target, const Figures& figures) {
     if (other) row.other = other->value;
     if (other) row.suspect = row.suspect || other->suspect;
     if (figure && !other) row.reason = missing(figures, target.against->of);
-    if (figure && other && other->value > 0) row.judged = figure->value / other->value;
+    row.judged = figures.median_ratio(target.ours.of, target.against->of, target.ours.figure);
+    if (!row.judged && figure && other && other->value > 0) row.judged = figure->value / other->value;
   } else {
     row.judged = row.figure;
   }

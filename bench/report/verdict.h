@@ -19,7 +19,7 @@ struct Row {
   Target target;
   std::optional<double> figure;
   std::optional<double> other;   // that it is held against
-  std::optional<double> judged;  // their ratio, or the figure itself
+  std::optional<double> judged;  // the median of their ratios in each round, or the figure itself
   Verdict verdict = Verdict::NotMeasured;
   bool suspect = false;  // the disk was slow beside one of the two
   std::string reason;    // why it was not measured

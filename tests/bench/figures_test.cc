@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <tuple>
 
 namespace coordkit::bench {
 namespace {
@@ -79,6 +80,26 @@ TEST(FiguresTest, FilesOfSeveralRunsAreOne) {
   Figures figures = three_rounds();
   figures.add(three_rounds());
   EXPECT_EQ(figures.median(kOurs, "cycles_per_s")->count, 6u);
+}
+
+TEST(FiguresTest, ARatioIsTakenRoundByRound) {
+  Figures figures;
+  for (const auto& [round, ours, peer, suspect] :
+       {std::tuple{1U, 10.0, 100.0, false}, {2U, 2.0, 10.0, false}, {3U, 60.0, 200.0, false}, {4U, 9.0, 1.0, true}}) {
+    figures.add({.of = kOurs, .round = round, .name = "cycles_per_s", .value = ours, .suspect = suspect});
+    figures.add({.of = kPeer, .round = round, .name = "cycles_per_s", .value = peer});
+  }
+  EXPECT_EQ(figures.median_ratio(kOurs, kPeer, "cycles_per_s"), 0.2);
+  EXPECT_FALSE(figures.median_ratio(kOurs, kPeer, "p50_us").has_value());
+}
+
+TEST(FiguresTest, RoundsOfAnotherRunAreOtherRounds) {
+  Figures first, second;
+  first.add({.of = kOurs, .name = "cycles_per_s", .value = 10});
+  first.add({.of = kPeer, .name = "cycles_per_s", .value = 100});
+  second.add({.of = kOurs, .name = "cycles_per_s", .value = 5});
+  first.add(second);
+  EXPECT_EQ(first.median_ratio(kOurs, kPeer, "cycles_per_s"), 0.1);
 }
 
 TEST(FiguresTest, ALineThatIsNoRowIsNamed) {
