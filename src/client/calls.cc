@@ -49,9 +49,9 @@ Call* Calls::find(CallId id) {
 }
 
 void Calls::start_new(Now now) {
-  taken_up_.swap(fresh_);
-  for (const CallId id : taken_up_) start_one(id, now);
-  taken_up_.clear();
+  starting_.swap(fresh_);
+  for (const CallId id : starting_) start_one(id, now);
+  starting_.clear();
 }
 
 void Calls::start_one(CallId id, Now now) {
@@ -64,7 +64,7 @@ void Calls::start_one(CallId id, Now now) {
   }
   if (call->deadline != LaggingTime::max()) deadlines_.emplace(call->deadline, id);
   auto start = std::exchange(call->start, nullptr);
-  start_one(id, now);
+  start(id, now);
 }
 
 std::optional<AnyCallback> Calls::remove(CallId id) {

@@ -76,10 +76,10 @@ class Calls {
   std::deque<std::optional<Call>> slots_;
   std::vector<size_t> free_;
   absl::flat_hash_map<CallId, size_t> by_id_;  // slots of those that have not ended
-  std::vector<CallId> fresh_;                  // not taken up yet
-  std::vector<CallId> taken_up_;               // of this turn
+  std::vector<CallId> fresh_;                  // not started yet
+  std::vector<CallId> starting_;               // of this turn
   using Deadline = std::pair<LaggingTime, CallId>;
-  absl::btree_set<Deadline, std::less<Deadline>, SpareNodes<Deadline>> deadlines_;  // of calls taken up
+  absl::btree_set<Deadline, std::less<Deadline>, SpareNodes<Deadline>> deadlines_;  // of calls that were started
   uint64_t last_id_ = 0;
   bool stopped_ = false;
 };
