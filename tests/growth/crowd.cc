@@ -102,7 +102,7 @@ uint64_t Crowd::pass_on() {
     release(former, "line", held_);
     require(!acquire(former, "line", machine::Wait::forever()), "the lock was not passed on");
     holder_ = (holder_ + 1) % line_.size();
-    held_ = machine_.holders_of("line").holders.at(0).token;
+    held_ = machine_.reads()->holders_of("line").holders.at(0).token;
   });
 }
 
@@ -118,7 +118,7 @@ uint64_t Crowd::expire() {
     ApplyOutput output;
     const FiredTimer fired{machine::session_timer(session), Generation(0)};
     machine_.fire(index_, {&fired, 1}, output);
-    require(!machine_.session(session), "a session did not expire");
+    require(!machine_.reads()->session(session), "a session did not expire");
   });
 }
 
@@ -146,11 +146,11 @@ uint64_t Crowd::look() {
   const std::string key = key_of(number);
   submit(PutOperation{.key = key, .value = "another"});
   return steps_of([&] {
-    require(machine_.entry(key).entry.has_value(), "a key is missing");
-    const auto neighbours = machine_.range({.key = key, .end = key_of(number + 10)});
+    require(machine_.reads()->entry(key).entry.has_value(), "a key is missing");
+    const auto neighbours = machine_.reads()->range({.key = key, .end = key_of(number + 10)});
     require(neighbours.code == machine::ResultCode::Ok, "a range was refused");
-    const Revision newest = machine_.key_space().revision;
-    require(machine_.changes({.from = newest}).changes.size() == 1, "a change is missing");
+    const Revision newest = machine_.reads()->key_space().revision;
+    require(machine_.reads()->changes({.from = newest}).changes.size() == 1, "a change is missing");
   });
 }
 
