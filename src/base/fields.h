@@ -3,19 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <protozero/pbf_reader.hpp>
 #include <protozero/types.hpp>
-#include <string_view>
 
 namespace coordkit::fields {
 
 constexpr uint32_t number(uint32_t field) { return protozero::tag_and_type(field, protozero::pbf_wire_type::varint); }
 constexpr uint32_t fixed(uint32_t field) { return protozero::tag_and_type(field, protozero::pbf_wire_type::fixed64); }
 constexpr uint32_t bytes(uint32_t field) { return protozero::tag_and_type(field, protozero::pbf_wire_type::length_delimited); }
-
-inline std::string_view view(protozero::pbf_reader& in) {
-  const protozero::data_view bytes = in.get_view();
-  return {bytes.data(), bytes.size()};
-}
 
 }  // namespace coordkit::fields
