@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 using Time = std::chrono::steady_clock::time_point;
 
 inline constexpr size_t kHelloBytesMax = 1 << 10, kFrameBytesMax = 32 << 20, kBatchBytes = 64 << 10;
-inline constexpr size_t kFramesMax = 8192, kAbsentFramesMax = 64, kLifeBytesMax = 4 << 20, kBulkBytesMax = 64 << 20;
+inline constexpr size_t kFramesMax = 8192, kAbsentFramesMax = 64, kControlBytesMax = 4 << 20, kBulkBytesMax = 64 << 20;
 inline constexpr Duration kRedialMin = 20ms;
 
 // One lane of the send queue. If full, the oldest go.
@@ -42,15 +42,15 @@ struct Queue {
 struct Link {
   void push(Frame frame) {
     if (frame.body.size() > kFrameBytesMax) return;  // no one would take it
-    const bool is_life = frame.lane == Lane::Life;
-    (is_life ? life : bulk)
-        .push(std::move(frame.body), up ? kFramesMax : kAbsentFramesMax, is_life ? kLifeBytesMax : kBulkBytesMax);
+    const bool is_control = frame.lane == Lane::Control;
+    (is_control ? control : bulk)
+        .push(std::move(frame.body), up ? kFramesMax : kAbsentFramesMax, is_control ? kControlBytesMax : kBulkBytesMax);
   }
-  bool waits() const { return !life.bodies.empty() || !bulk.bodies.empty(); }
-  std::string pop() { return (life.bodies.empty() ? bulk : life).pop(); }  // life before bulk
+  bool waits() const { return !control.bodies.empty() || !bulk.bodies.empty(); }
+  std::string pop() { return (control.bodies.empty() ? bulk : control).pop(); }  // control before bulk
   bool guest() const { return peer.address.empty(); }
   Peer peer;
-  Queue life, bulk;
+  Queue control, bulk;
   bool up = false;   // as reported
   std::string told;  // why it is missing, as reported; empty: unknown
   Time dial_at = {}, let_go_at = Time::max();

@@ -19,11 +19,11 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// Messages of life overtake bulk: votes, heartbeats, renewals, releases.
-enum class Lane : uint8_t { Life, Bulk };
+// Control messages overtake bulk: votes, heartbeats, renewals, releases.
+enum class Lane : uint8_t { Control, Bulk };
 constexpr std::string_view name_of(Lane lane) {
   switch (lane) {
-    case Lane::Life: return "Life";
+    case Lane::Control: return "Control";
     case Lane::Bulk: return "Bulk";
   }
   return "?";

@@ -139,7 +139,7 @@ absl::StatusOr<Message> decode_taking(std::string body) {
 Lane lane_of(const Message& message) {
   const bool bulk = std::holds_alternative<raft::AppendRequest>(message) || std::holds_alternative<Forward>(message) ||
                     std::holds_alternative<GenesisOffer>(message) || std::holds_alternative<StateChunk>(message);
-  return bulk ? Lane::Bulk : Lane::Life;
+  return bulk ? Lane::Bulk : Lane::Control;
 }
 
 }  // namespace coordkit

@@ -90,7 +90,7 @@ void write(Page& page, const TcpCounters& tcp) {
     const std::string label = "reason=\"" + std::string(name_of(static_cast<CloseReason>(i))) + "\"";
     page.sample("connections_closed_total", label, std::to_string(tcp.closed[i]));
   }
-  page.counter("frames_dropped_life_total", "Frames of life that were dropped before they were sent.", tcp.life_dropped);
+  page.counter("frames_dropped_control_total", "Control frames that were dropped before they were sent.", tcp.control_dropped);
   page.counter("frames_dropped_bulk_total", "Frames of bulk that were dropped before they were sent.", tcp.bulk_dropped);
 }
 

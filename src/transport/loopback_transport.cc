@@ -68,10 +68,10 @@ struct LoopbackTransport::Endpoint {
   TransportSink* sink = nullptr;
   std::deque<std::variant<Up, Down, Refused>> news;  // delivered before any frame
   std::map<ReplicaId, std::string> refused;          // as last reported
-  Queue life;
+  Queue control;
   Queue bulk;
 
-  bool idle() const { return news.empty() && life.empty() && bulk.empty(); }
+  bool idle() const { return news.empty() && control.empty() && bulk.empty(); }
   // One of them wants a connection to the other.
   bool meets(const Endpoint& other) const {
     return phase == Phase::Started && other.phase == Phase::Started && self.from != other.self.from &&
@@ -177,10 +177,10 @@ class LoopbackHub::Impl {
     for (const auto& receiver : endpoints_) {
       if (receiver->self.from != to || !receiver->sees(*from)) continue;
       for (Frame& frame : frames) {
-        const bool life = frame.lane == Lane::Life;
-        Endpoint::Queue& lane = life ? receiver->life : receiver->bulk;
-        while (!lane.has_room(frame.body.size(), life ? options_.life_frames_max : options_.bulk_frames_max,
-                              life ? options_.life_bytes_max : options_.bulk_bytes_max)) {
+        const bool control = frame.lane == Lane::Control;
+        Endpoint::Queue& lane = control ? receiver->control : receiver->bulk;
+        while (!lane.has_room(frame.body.size(), control ? options_.control_frames_max : options_.bulk_frames_max,
+                              control ? options_.control_bytes_max : options_.bulk_bytes_max)) {
           if (const Endpoint::Body oldest = lane.pop(); oldest.farewell) receiver->news.push_back(Endpoint::Down{oldest.from});
         }
         lane.push({self, std::move(frame.body)});
@@ -232,7 +232,7 @@ class LoopbackHub::Impl {
   static void part(Endpoint& a, Endpoint& b) {
     for (auto [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
       const ReplicaId gone = other->self.from;
-      for (Endpoint::Queue* lane : {&one->life, &one->bulk}) {
+      for (Endpoint::Queue* lane : {&one->control, &one->bulk}) {
         lane->erase_if([&](const auto& body) { return body.from == gone; });
       }
       one->news.push_back(Endpoint::Down{gone});
@@ -292,7 +292,7 @@ class LoopbackHub::Impl {
       if (const auto* down = std::get_if<Endpoint::Down>(&news)) sink.peer_down(down->peer);
       if (const auto* refused = std::get_if<Endpoint::Refused>(&news)) sink.peer_refused(refused->peer, refused->why);
     } else {
-      auto& lane = endpoint.life.empty() ? endpoint.bulk : endpoint.life;
+      auto& lane = endpoint.control.empty() ? endpoint.bulk : endpoint.control;
       Endpoint::Body body = lane.pop();
       lock.unlock();
       if (body.farewell) {

@@ -6,7 +6,7 @@
 namespace coordkit {
 
 Outbox::Outbox(const TcpOptions& options)
-    : life_{options.life_frames_max, options.life_bytes_max, {}},
+    : control_{options.control_frames_max, options.control_bytes_max, {}},
       bulk_{options.bulk_frames_max, options.bulk_bytes_max, {}},
       offline_frames_max_(options.offline_frames_max) {}
 
@@ -29,23 +29,23 @@ Frame Outbox::Queue::pop() {
 }
 
 Outbox::Dropped Outbox::push(Frame frame) {
-  Queue& queue = frame.lane == Lane::Life ? life_ : bulk_;
+  Queue& queue = frame.lane == Lane::Control ? control_ : bulk_;
   const size_t limit = online_ ? queue.frames_max : std::min(queue.frames_max, offline_frames_max_);
-  const bool life = frame.lane == Lane::Life;
+  const bool control = frame.lane == Lane::Control;
   const uint64_t dropped = queue.push(std::move(frame), limit);
-  return life ? Dropped{dropped, 0} : Dropped{0, dropped};
+  return control ? Dropped{dropped, 0} : Dropped{0, dropped};
 }
 
 void Outbox::take(std::vector<Frame>& batch, size_t frames_max, size_t bulk_bytes_max) {
-  while (batch.size() < frames_max && !life_.frames.empty()) batch.push_back(life_.pop());
+  while (batch.size() < frames_max && !control_.frames.empty()) batch.push_back(control_.pop());
   for (size_t bytes = 0; batch.size() < frames_max && bytes < bulk_bytes_max && !bulk_.frames.empty();) {
     bytes += batch.emplace_back(bulk_.pop()).body.size();
   }
 }
 
 Outbox::Dropped Outbox::clear() {
-  const Dropped dropped{life_.frames.size(), bulk_.frames.size()};
-  for (Queue* queue : {&life_, &bulk_}) {
+  const Dropped dropped{control_.frames.size(), bulk_.frames.size()};
+  for (Queue* queue : {&control_, &bulk_}) {
     queue->frames.clear();
     queue->bytes = 0;
   }

@@ -13,7 +13,7 @@ namespace coordkit {
 class Outbox {
  public:
   struct Dropped {
-    uint64_t life = 0, bulk = 0;
+    uint64_t control = 0, bulk = 0;
   };
 
   explicit Outbox(const TcpOptions& options);
@@ -25,8 +25,8 @@ class Outbox {
   Dropped clear();
   // Offline, only the newest few frames are kept.
   void set_online(bool online) { online_ = online; }
-  bool empty() const { return life_.frames.empty() && bulk_.frames.empty(); }
-  size_t bytes() const { return life_.bytes + bulk_.bytes; }
+  bool empty() const { return control_.frames.empty() && bulk_.frames.empty(); }
+  size_t bytes() const { return control_.bytes + bulk_.bytes; }
 
  private:
   struct Queue {
@@ -38,7 +38,7 @@ class Outbox {
     uint64_t push(Frame frame, size_t limit);
     Frame pop();
   };
-  Queue life_;
+  Queue control_;
   Queue bulk_;
   size_t offline_frames_max_;
   bool online_ = false;

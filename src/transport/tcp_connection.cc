@@ -305,7 +305,7 @@ void Connection::seal_owed() {
     const bool first = theirs_.nonce == 0;
     prove(mine, side_ == Side::Dialed ? Prover::Dialer : Prover::Acceptor, told_cluster_, limits_.secret);
     if (first) mine.proof_of_cluster.clear(), mine.proof_of_secret.clear();
-    seal(FrameKind::Hello, {Lane::Life, encode(mine)});
+    seal(FrameKind::Hello, {Lane::Control, encode(mine)});
   }
   if (std::exchange(pong_owed_, false)) seal(FrameKind::Pong, {});
   if (std::exchange(ping_owed_, false)) seal(FrameKind::Ping, {});

@@ -421,7 +421,7 @@ uint64_t Network::nonce() {
 }
 
 void Network::count(const Outbox::Dropped& dropped) {
-  if (dropped.life > 0) add(tally_.life_dropped, dropped.life);
+  if (dropped.control > 0) add(tally_.control_dropped, dropped.control);
   if (dropped.bulk > 0) add(tally_.bulk_dropped, dropped.bulk);
 }
 
@@ -437,7 +437,7 @@ TcpCounters Network::counters() const {
   all.bytes_sent = get(tally_.bytes_sent);
   all.frames_received = get(tally_.frames_received);
   all.bytes_received = get(tally_.bytes_received);
-  all.life_dropped = get(tally_.life_dropped);
+  all.control_dropped = get(tally_.control_dropped);
   all.bulk_dropped = get(tally_.bulk_dropped);
   all.other_group = get(tally_.other_group);
   return all;

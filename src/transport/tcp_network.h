@@ -47,7 +47,7 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
  private:
   struct Tally {  // TcpCounters, written by one thread and read by many
     std::atomic<uint64_t> opened{0}, frames_sent{0}, bytes_sent{0}, frames_received{0}, bytes_received{0};
-    std::atomic<uint64_t> life_dropped{0}, bulk_dropped{0}, other_group{0};
+    std::atomic<uint64_t> control_dropped{0}, bulk_dropped{0}, other_group{0};
     std::array<std::atomic<uint64_t>, static_cast<size_t>(CloseReason::Count)> closed{};
   };
 

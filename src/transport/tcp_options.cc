@@ -10,7 +10,8 @@ absl::Status TcpOptions::validate() const {
   const auto invalid = [](const char* sentence) { return make_error(Reason::InvalidArgument, sentence); };
   if (listen.empty()) return invalid("listen is empty; write host:port, for example 0.0.0.0:7400");
   if (frame_bytes_max < 1024 || frame_bytes_max > (1u << 30)) return invalid("frame_bytes_max must be 1 KiB to 1 GiB");
-  if (bulk_frames_max == 0 || life_frames_max == 0 || offline_frames_max == 0) return invalid("a queue needs room for a frame");
+  if (bulk_frames_max == 0 || control_frames_max == 0 || offline_frames_max == 0)
+    return invalid("a queue needs room for a frame");
   if (unsent_bytes_max > (1u << 30)) return invalid("unsent_bytes_max must be at most 1 GiB; 0 means no bound");
   if (strangers_max == 0 || strangers_per_address_max == 0) return invalid("without room for strangers nobody can connect");
   if (!secret.empty() && (secret.size() < kSecretBytesMin || secret.size() > kSecretBytesMax)) {

@@ -22,11 +22,11 @@ void Network::push(ReplicaId to, std::vector<Frame> frames) {
     const bool too_large = frame.body.size() > options_.frame_bytes_max;
     oversize |= too_large;
     if (!link || too_large) {
-      ++(frame.lane == Lane::Life ? dropped.life : dropped.bulk);
+      ++(frame.lane == Lane::Control ? dropped.control : dropped.bulk);
       continue;
     }
     const Outbox::Dropped pushed_out = link->outbox.push(std::move(frame));
-    dropped.life += pushed_out.life;
+    dropped.control += pushed_out.control;
     dropped.bulk += pushed_out.bulk;
     wake = true;
   }

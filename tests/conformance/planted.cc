@@ -148,7 +148,7 @@ constexpr auto kPlanted = std::to_array<Planted>({
     {kTransport, "OrderTurned", "sends the frames of one call last first", "FramesOfOneLaneStayInOrder",
      "frames of one lane have changed their order"},
     {kTransport, "OneLaneForAll", "has one queue for both lanes",
-     "FLT_N08_FLT_N10_AReceiverThatDoesNotReadCostsABoundedQueueAndNeverTheNewest", "a message of life has waited behind bulk"},
+     "FLT_N08_FLT_N10_AReceiverThatDoesNotReadCostsABoundedQueueAndNeverTheNewest", "a control message has waited behind bulk"},
     {kTransport, "TooLongEndsEverything", "stands still after a body that is too long",
      "ABodyThatIsTooLongIsDroppedAndLaterOnesArrive", "nothing arrives any more after a body that was too long"},
     {kTransport, "TooLongIsCut", "delivers as much of a body as fits", "ABodyThatIsTooLongIsDroppedAndLaterOnesArrive",

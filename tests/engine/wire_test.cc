@@ -411,7 +411,7 @@ TEST(WireTest, OnlyAppendsForwardsGenesisAndStatesAreBulk) {
   Random random(4);
   for (size_t i = 0; i < kAlternatives; ++i) {
     const bool bulk = i == 2 || i == 6 || i == 7 || i == 17;
-    EXPECT_EQ(lane_of(any_message(random, i)), bulk ? Lane::Bulk : Lane::Life) << i;
+    EXPECT_EQ(lane_of(any_message(random, i)), bulk ? Lane::Bulk : Lane::Control) << i;
   }
 }
 

@@ -28,12 +28,12 @@ TEST(HostThreadTest, TwoTransportsPlayPingPongOnOneThread) {
                                    {ReplicaId(2), "127.0.0.1:" + std::to_string(b->port())}};
   int rounds = 0;
   sinks[0].on_received = [&](ReplicaId, const std::string& body) {
-    if (++rounds < 100) a->send(ReplicaId(2), {{Lane::Life, body}});
+    if (++rounds < 100) a->send(ReplicaId(2), {{Lane::Control, body}});
   };
-  sinks[1].on_received = [&](ReplicaId, const std::string& body) { b->send(ReplicaId(1), {{Lane::Life, body}}); };
+  sinks[1].on_received = [&](ReplicaId, const std::string& body) { b->send(ReplicaId(1), {{Lane::Control, body}}); };
   ASSERT_TRUE(a->start(hello_of(1), peers, sinks[0]).ok());
   ASSERT_TRUE(b->start(hello_of(2), peers, sinks[1]).ok());
-  a->send(ReplicaId(2), {{Lane::Life, "ball"}});
+  a->send(ReplicaId(2), {{Lane::Control, "ball"}});
   while (rounds < 100) ASSERT_GT(io.run_one(), 0u);
   a->close();
   b->close();
@@ -58,7 +58,7 @@ TEST(HostThreadTest, MayBeClosedFromItsSink) {
   };
   ASSERT_TRUE(a->start(hello_of(1), peers, sinks[0]).ok());
   ASSERT_TRUE(b->start(hello_of(2), peers, sinks[1]).ok());
-  for (int i = 0; i < 10; ++i) a->send(ReplicaId(2), {{Lane::Life, std::to_string(i)}});
+  for (int i = 0; i < 10; ++i) a->send(ReplicaId(2), {{Lane::Control, std::to_string(i)}});
   while (!closed) ASSERT_GT(io.run_one(), 0u);
   EXPECT_EQ(sinks[1].all().size(), 1u);
   a->close();

@@ -6,7 +6,8 @@ namespace coordkit {
 namespace {
 
 TcpOptions small() {
-  return {.bulk_frames_max = 4, .bulk_bytes_max = 100, .life_frames_max = 3, .life_bytes_max = 50, .offline_frames_max = 2};
+  return {
+      .bulk_frames_max = 4, .bulk_bytes_max = 100, .control_frames_max = 3, .control_bytes_max = 50, .offline_frames_max = 2};
 }
 std::string bodies(Outbox& outbox, size_t frames_max = 100, size_t bulk_bytes_max = 1000) {
   std::vector<Frame> batch;
@@ -16,21 +17,21 @@ std::string bodies(Outbox& outbox, size_t frames_max = 100, size_t bulk_bytes_ma
   return all;
 }
 
-TEST(OutboxTest, LifeComesFirstAndEachLaneInOrder) {
+TEST(OutboxTest, ControlComesFirstAndEachLaneInOrder) {
   Outbox outbox(small());
   outbox.set_online(true);
   for (const char* body : {"b1", "b2"}) outbox.push({Lane::Bulk, body});
-  for (const char* body : {"l1", "l2"}) outbox.push({Lane::Life, body});
+  for (const char* body : {"l1", "l2"}) outbox.push({Lane::Control, body});
   EXPECT_EQ(bodies(outbox), "l1 l2 b1 b2 ");
   EXPECT_TRUE(outbox.empty());
 }
 
-TEST(OutboxTest, ABatchEndsAtItsFramesOrBulkBytesSoThatLaterLifePasses) {
+TEST(OutboxTest, ABatchEndsAtItsFramesOrBulkBytesSoThatLaterControlPasses) {
   Outbox outbox(small());
   outbox.set_online(true);
   for (const char* body : {"b1", "b2", "b3"}) outbox.push({Lane::Bulk, body});
   EXPECT_EQ(bodies(outbox, 100, 3), "b1 b2 ");
-  outbox.push({Lane::Life, "l1"});
+  outbox.push({Lane::Control, "l1"});
   EXPECT_EQ(bodies(outbox, 1), "l1 ");
   EXPECT_EQ(bodies(outbox, 1), "b3 ");
 }
@@ -41,9 +42,9 @@ TEST(OutboxTest, FLT_N10_AFullLaneDropsItsOwnOldest) {
   uint64_t bulk = 0;
   for (int i = 0; i < 6; ++i) bulk += outbox.push({Lane::Bulk, "b" + std::to_string(i)}).bulk;
   EXPECT_EQ(bulk, 2u);
-  uint64_t life = 0;
-  for (int i = 0; i < 5; ++i) life += outbox.push({Lane::Life, "l" + std::to_string(i)}).life;
-  EXPECT_EQ(life, 2u);
+  uint64_t control = 0;
+  for (int i = 0; i < 5; ++i) control += outbox.push({Lane::Control, "l" + std::to_string(i)}).control;
+  EXPECT_EQ(control, 2u);
   EXPECT_EQ(bodies(outbox), "l2 l3 l4 b2 b3 b4 b5 ");
 }
 
@@ -60,9 +61,9 @@ TEST(OutboxTest, BytesAreBoundedButOneFrameAlwaysFits) {
 
 TEST(OutboxTest, OfflineOnlyTheNewestFewAreKept) {
   Outbox outbox(small());
-  for (int i = 0; i < 4; ++i) outbox.push({Lane::Life, std::to_string(i)});
+  for (int i = 0; i < 4; ++i) outbox.push({Lane::Control, std::to_string(i)});
   outbox.set_online(true);
-  outbox.push({Lane::Life, "4"});
+  outbox.push({Lane::Control, "4"});
   EXPECT_EQ(bodies(outbox), "2 3 4 ");
 }
 

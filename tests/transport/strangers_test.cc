@@ -224,7 +224,7 @@ TEST_F(TcpStrangersTest, FLT_S03_WithTheSecretItWorksInBothDirections) {
   ASSERT_TRUE(dialed.shake(introduction()) && dialed.settled());
   dialed.send(FrameKind::Message, "to you");
   EXPECT_TRUE(sink_.wait_body("to you"));
-  transport_->send(ReplicaId(2), {{Lane::Life, "to me"}});
+  transport_->send(ReplicaId(2), {{Lane::Control, "to me"}});
   for (;;) {
     const auto frame = accepted.read();
     ASSERT_TRUE(frame.has_value());

@@ -357,7 +357,7 @@ TEST_F(TcpTransportTest, FLT_N08_LifeOvertakesBulkThatWaits) {
   // More than any socket buffer takes: the rest waits in the queue, and the peer does not read yet.
   constexpr int kBulk = 600;
   for (int i = 0; i < kBulk; ++i) transport_->send(ReplicaId(2), {{Lane::Bulk, std::string(100'000, 'b')}});
-  transport_->send(ReplicaId(2), {{Lane::Life, "vote"}});
+  transport_->send(ReplicaId(2), {{Lane::Control, "vote"}});
   int bulk_before = 0;
   for (;;) {
     const auto frame = peer.read();
@@ -400,7 +400,7 @@ TEST_F(TcpTransportTest, ThreadsMaySendWhileItCloses) {
   for (int i = 0; i < 3; ++i) {
     senders.emplace_back([&] {
       while (!stop) {
-        transport_->send(ReplicaId(2), {{Lane::Life, "x"}});
+        transport_->send(ReplicaId(2), {{Lane::Control, "x"}});
         transport_->set_cluster(ClusterId(1));
         (void)transport_->counters();
       }
@@ -439,7 +439,7 @@ TEST_F(TcpTransportTest, AGuestIsAnsweredOnTheConnectionItMade) {
   FakePeer guest = connect();
   ASSERT_TRUE(guest.shake(introduction(11)) && guest.settled());
   ASSERT_TRUE(sink_.wait_up(ReplicaId(11)));
-  transport_->send(ReplicaId(11), {{Lane::Life, "you are not a member"}});
+  transport_->send(ReplicaId(11), {{Lane::Control, "you are not a member"}});
   for (;;) {
     const auto frame = guest.read();
     ASSERT_TRUE(frame.has_value());
@@ -498,7 +498,7 @@ TEST_F(TcpTransportTest, ThreadsMayChangeThePeersWhileOthersSend) {
   std::vector<std::thread> senders;
   for (uint64_t id = 2; id <= 4; ++id) {
     senders.emplace_back([&, id] {
-      while (!stop) transport_->send(ReplicaId(id), {{Lane::Life, "x"}});
+      while (!stop) transport_->send(ReplicaId(id), {{Lane::Control, "x"}});
     });
   }
   for (int i = 0; i < 200; ++i) {

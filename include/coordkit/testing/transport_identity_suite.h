@@ -87,7 +87,7 @@ TEST_P(TransportSuite, FLT_P18_NothingOfAFormerLifeIsReportedOnceALaterOneIsUp) 
   std::atomic<bool> stop{false};
   std::thread talker([&] {  // all the time, as one does who does not know that it was given up
     while (!stop) {
-      send(*former, 1, "4", Lane::Life);
+      send(*former, 1, "4", Lane::Control);
       std::this_thread::yield();
     }
   });

@@ -24,7 +24,7 @@ TEST_P(TransportSuite, ABodyThatIsTooLongIsDroppedAndLaterOnesArrive) {
   const auto b = make_started(2);
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
   const size_t size = world_->frame_bytes_max() + 1;
-  for (const Lane lane : {Lane::Bulk, Lane::Life}) send(*a, 2, std::string(size, 'x'), lane);
+  for (const Lane lane : {Lane::Bulk, Lane::Control}) send(*a, 2, std::string(size, 'x'), lane);
   EXPECT_TRUE(send_until_heard(*a, *b, 2, "after")) << "nothing arrives any more after a body that was too long";
   EXPECT_TRUE(send_until_heard(*b, *a, 1, "back")) << "nothing comes back any more after a body that was too long";
   for (const auto& received : b->sink.all()) {
@@ -76,7 +76,7 @@ TEST_P(TransportSuite, FLT_N08_FLT_N10_AReceiverThatDoesNotReadCostsABoundedQueu
   std::promise<void> sent;
   std::thread sender([&] {
     for (size_t i = 0; i < count; ++i) send(*a, 2, std::to_string(i) + std::string(kFrameBytes, ' '));
-    send(*a, 2, "vote", Lane::Life);
+    send(*a, 2, "vote", Lane::Control);
     sent.set_value();
   });
   EXPECT_EQ(sent.get_future().wait_for(patience()), std::future_status::ready)
@@ -96,8 +96,8 @@ TEST_P(TransportSuite, FLT_N08_FLT_N10_AReceiverThatDoesNotReadCostsABoundedQueu
   if (a->sink.downs(ReplicaId(2)) != 0) return;  // it was given up, and what waited for it with it
   const auto newest = place(std::to_string(count - 1) + " ");
   EXPECT_NE(newest, all.end()) << "a full queue has dropped the newest bulk; it drops the oldest";
-  EXPECT_NE(place("vote"), all.end()) << "a full queue of bulk has dropped a message of life";
-  EXPECT_LT(place("vote") - all.begin(), newest - all.begin()) << "a message of life has waited behind bulk";
+  EXPECT_NE(place("vote"), all.end()) << "a full queue of bulk has dropped a control message";
+  EXPECT_LT(place("vote") - all.begin(), newest - all.begin()) << "a control message has waited behind bulk";
 }
 
 // ---- peers that fall silent
@@ -130,8 +130,8 @@ TEST_P(TransportSuite, NothingIsReportedAfterACloseUnderSendsOfManyThreads) {
     for (int i = 0; i < 4; ++i) {
       senders.emplace_back([&, i] {
         while (!stop) {
-          send(*a, 2, "ping", i % 2 == 0 ? Lane::Life : Lane::Bulk);
-          send(*b, 1, "pong", i % 2 == 0 ? Lane::Bulk : Lane::Life);
+          send(*a, 2, "ping", i % 2 == 0 ? Lane::Control : Lane::Bulk);
+          send(*b, 1, "pong", i % 2 == 0 ? Lane::Bulk : Lane::Control);
           std::this_thread::yield();
         }
       });

@@ -58,8 +58,8 @@ TEST_P(TransportSuite, FramesOfOneLaneStayInOrder) {
   constexpr int kCount = 1500;
   std::vector<Frame> batch;
   for (int i = 0; i < kCount; ++i) {
-    const Lane lane = i % 3 == 0 ? Lane::Life : Lane::Bulk;
-    batch.push_back({lane, (lane == Lane::Life ? "L" : "B") + std::to_string(i)});
+    const Lane lane = i % 3 == 0 ? Lane::Control : Lane::Bulk;
+    batch.push_back({lane, (lane == Lane::Control ? "L" : "B") + std::to_string(i)});
     if (i % 7 == 0) a->transport->send(ReplicaId(2), std::exchange(batch, {}));
   }
   a->transport->send(ReplicaId(2), std::move(batch));
@@ -93,12 +93,12 @@ TEST_P(TransportSuite, ASinkMaySend) {
   constexpr int kRounds = 300;
   b->sink.on_received = [&](ReplicaId from, const std::string& body) { send(*b, from.value(), body); };
   a->sink.on_received = [&](ReplicaId from, const std::string& body) {
-    if (const int n = std::stoi(body); n < kRounds) send(*a, from.value(), std::to_string(n + 1), Lane::Life);
+    if (const int n = std::stoi(body); n < kRounds) send(*a, from.value(), std::to_string(n + 1), Lane::Control);
   };
   start(*a, hello_of(1));
   start(*b, hello_of(2));
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
-  send(*a, 2, "1", Lane::Life);
+  send(*a, 2, "1", Lane::Control);
   EXPECT_TRUE(a->sink.wait_body(std::to_string(kRounds)));
   a->transport->close();  // before the sinks go
   b->transport->close();
@@ -118,19 +118,19 @@ TEST_P(TransportSuite, FramesToNobodyOrOneselfAreDropped) {
 
 TEST_P(TransportSuite, SendingToAnAbsentPeerNeverBlocks) {
   const auto a = make_started(1);
-  for (int i = 0; i < 20'000; ++i) send(*a, 2, std::string(100, 'x'), i % 2 == 0 ? Lane::Life : Lane::Bulk);
+  for (int i = 0; i < 20'000; ++i) send(*a, 2, std::string(100, 'x'), i % 2 == 0 ? Lane::Control : Lane::Bulk);
   const auto b = make_started(2);
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
   send(*a, 2, "after");
   EXPECT_TRUE(b->sink.wait_body("after"));
 }
 
-TEST_P(TransportSuite, LifeArrivesWhileBulkFloods) {
+TEST_P(TransportSuite, ControlArrivesWhileBulkFloods) {
   const auto a = make_started(1);
   const auto b = make_started(2);
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)));
   for (int i = 0; i < 3000; ++i) send(*a, 2, std::string(40'000, 'x'));
-  send(*a, 2, "vote", Lane::Life);
+  send(*a, 2, "vote", Lane::Control);
   EXPECT_TRUE(b->sink.wait_body("vote"));
 }
 

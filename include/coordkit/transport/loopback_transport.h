@@ -20,8 +20,8 @@ class LoopbackHub {
   using DropHook = std::function<bool(ReplicaId from, ReplicaId to, const Frame& frame)>;
   struct Options {
     // Waiting for one receiver; full: the oldest of the lane is dropped. At least one frame is always taken.
-    size_t life_frames_max = 4096;
-    size_t life_bytes_max = 4 << 20;
+    size_t control_frames_max = 4096;
+    size_t control_bytes_max = 4 << 20;
     size_t bulk_frames_max = 16384;
     size_t bulk_bytes_max = 64 << 20;
   };

@@ -156,8 +156,8 @@ struct TcpCounters {
   std::array<uint64_t, static_cast<size_t>(CloseReason::Count)> closed{};  // by reason
   uint64_t frames_sent = 0, bytes_sent = 0;                                // messages only; bytes of their bodies
   uint64_t frames_received = 0, bytes_received = 0;
-  uint64_t life_dropped = 0, bulk_dropped = 0;  // frames: a full queue, a lost connection, an unknown receiver, oversize
-  uint64_t other_group = 0;                     // frames of a group this process does not have
+  uint64_t control_dropped = 0, bulk_dropped = 0;  // frames: a full queue, a lost connection, an unknown receiver, oversize
+  uint64_t other_group = 0;                        // frames of a group this process does not have
 
   uint64_t closed_for(CloseReason reason) const { return closed[static_cast<size_t>(reason)]; }
 };
@@ -172,8 +172,8 @@ struct TcpOptions {
   // Queues per peer. Full: the oldest of that lane is dropped. At least one frame is always taken.
   size_t bulk_frames_max = 8192;
   size_t bulk_bytes_max = 64 << 20;
-  size_t life_frames_max = 4096;
-  size_t life_bytes_max = 4 << 20;
+  size_t control_frames_max = 4096;
+  size_t control_bytes_max = 4 << 20;
   size_t offline_frames_max = 64;  // of each lane while no connection stands: the newest ones
   // Bytes the kernel may hold unsent per connection; life waits behind them at most. 0: as many as it likes.
   size_t unsent_bytes_max = 128 << 10;
