@@ -233,7 +233,7 @@ struct PeerUnreachable {
   std::string why;  // a sentence
 };
 
-// The caller stopped listening: no completion will come for this ticket. The command's fate is untouched. Tickets of Submit
+// The caller stopped listening: no completion will come for this ticket. The command itself goes on. Tickets of Submit
 // and Ask are the host's, all different.
 struct Forget {
   Ticket ticket;

@@ -125,7 +125,7 @@ struct ChangeRequest {
 };
 struct ChangeReply {
   uint64_t attempt = 0;
-  raft::ChangeFate::Kind fate = raft::ChangeFate::Kind::NotLeader;
+  raft::ChangeOutcome::Kind outcome = raft::ChangeOutcome::Kind::NotLeader;
   Index configuration;  // Committed: of the final one
   ReplicaId lagging;    // LearnerLags: who, and by how many entries
   uint64_t lag = 0;
@@ -141,7 +141,7 @@ struct TransferRequest {
 };
 struct TransferReply {
   uint64_t attempt = 0;
-  raft::TransferFate::Kind fate = raft::TransferFate::Kind::NotLeader;
+  raft::TransferOutcome::Kind outcome = raft::TransferOutcome::Kind::NotLeader;
   friend bool operator==(const TransferReply&, const TransferReply&) = default;
 };
 

@@ -80,42 +80,42 @@ std::optional<Objection> judge_changes(const raft::Configuration& now, const Cha
   for (size_t taken = 1; taken <= changes.size(); ++taken) {  // finds the first impossible one, so that it can be named
     const Changes some(changes.begin(), changes.begin() + static_cast<ptrdiff_t>(taken));
     const auto next = raft::next_configuration(now, some);
-    const auto* refusal = std::get_if<raft::ChangeFate::Kind>(&next);
+    const auto* refusal = std::get_if<raft::ChangeOutcome::Kind>(&next);
     if (!refusal) continue;
-    if (*refusal == raft::ChangeFate::Kind::LastVoter && taken < changes.size()) continue;  // a later one may add a voter
+    if (*refusal == raft::ChangeOutcome::Kind::LastVoter && taken < changes.size()) continue;  // a later one may add a voter
     const raft::MemberChange& change = changes[taken - 1];
-    const bool about_replaced = change.kind == Kind::Replace && *refusal == raft::ChangeFate::Kind::UnknownMember;
+    const bool about_replaced = change.kind == Kind::Replace && *refusal == raft::ChangeOutcome::Kind::UnknownMember;
     return explain(*refusal, replica_text(about_replaced ? change.replaced : change.member.id));
   }
   return std::nullopt;
 }
 
-Objection explain(raft::ChangeFate::Kind fate, const std::string& about) {
-  using Fate = raft::ChangeFate::Kind;
-  switch (fate) {
-    case Fate::NotEnoughVoters:
+Objection explain(raft::ChangeOutcome::Kind outcome, const std::string& about) {
+  using End = raft::ChangeOutcome::Kind;
+  switch (outcome) {
+    case End::NotEnoughVoters:
       return Objection{Reason::NotEnoughVoters,
                        "no majority of the new voters answers, so the cluster would stop: bring them back, or ask for "
                        "a change whose voters are up"};
-    case Fate::LearnerLags:
+    case End::LearnerLags:
       return Objection{Reason::NotEnoughVoters, about + " has not caught up, so it may not vote yet; promote it later"};
-    case Fate::LastVoter: return Objection{Reason::NotEnoughVoters, "nobody would be left to vote: add a voter first"};
-    case Fate::UnknownMember:
+    case End::LastVoter: return Objection{Reason::NotEnoughVoters, "nobody would be left to vote: add a voter first"};
+    case End::UnknownMember:
       return Objection{Reason::MemberNotFound, about + " is no member in the role that this change expects of it"};
-    case Fate::AlreadyMember:
+    case End::AlreadyMember:
       return Objection{Reason::AlreadyExists,
                        about + " is that already, and nothing would change, or it runs with another member's data directory"};
-    case Fate::NoRoom:
+    case End::NoRoom:
       return Objection{Reason::LimitExceeded, "a cluster has at most 64 voters and 64 learners: remove some first"};
-    case Fate::Conflict: return Objection{Reason::Conflict, "another change of members came first: look at it, and ask again"};
-    case Fate::ChangeInProgress:
+    case End::Conflict: return Objection{Reason::Conflict, "another change of members came first: look at it, and ask again"};
+    case End::ChangeInProgress:
       return Objection{Reason::ChangeInProgress,
                        "another change of members, a new leader's first entry or a transfer of leadership was not "
                        "completed before the deadline of the call"};
-    case Fate::NotLeader: return Objection{Reason::NoLeader, "no leader was found before the deadline of the call"};
-    case Fate::Committed:
-    case Fate::Unknown:
-    case Fate::Overwritten: break;
+    case End::NotLeader: return Objection{Reason::NoLeader, "no leader was found before the deadline of the call"};
+    case End::Committed:
+    case End::Unknown:
+    case End::Overwritten: break;
   }
   return Objection{Reason::LeadershipLost, "a later leader's log has something else in its place"};
 }

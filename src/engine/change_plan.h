@@ -27,7 +27,7 @@ struct Objection {
 std::optional<Objection> judge_changes(const raft::Configuration& now, const Changes& changes);
 
 // What a refusal by the core means to the caller. Committed, Overwritten and Unknown are none.
-Objection explain(raft::ChangeFate::Kind fate, const std::string& about);
+Objection explain(raft::ChangeOutcome::Kind outcome, const std::string& about);
 
 // "replica 4, replica 5"
 std::string names_of(const Changes& changes);

@@ -111,10 +111,10 @@ void EngineImpl::drain(Turn& turn) {
   EngineEffects& effects = turn.effects;
   WriteGate& writes = consensus_.writes();
   raft::Effects& drained = consensus_.drain();
-  for (const raft::ProposalFate& fate : drained.fates) {
-    expirations_.settled(fate, now);
-    consensus_.settled(fate);
-    proposals_.settled(fate, now);
+  for (const raft::ProposalOutcome& outcome : drained.outcomes) {
+    expirations_.settled(outcome, now);
+    consensus_.settled(outcome);
+    proposals_.settled(outcome, now);
   }
   if (drained.leadership) change_leadership(*drained.leadership, effects);
   if (drained.write) {
@@ -126,8 +126,8 @@ void EngineImpl::drain(Turn& turn) {
     writes.send(std::move(one), effects);
   }
   for (const raft::Confirmation& one : drained.confirmations) reads_.settled(one, expirations_, effects);
-  for (const raft::ChangeFate& fate : drained.changes) member_calls_.settled(fate, turn);
-  for (const raft::TransferFate& fate : drained.transfers) member_calls_.settled(fate, turn);
+  for (const raft::ChangeOutcome& outcome : drained.changes) member_calls_.settled(outcome, turn);
+  for (const raft::TransferOutcome& outcome : drained.transfers) member_calls_.settled(outcome, turn);
   effects.log_reads.insert(effects.log_reads.end(), drained.reads.begin(), drained.reads.end());
   if (drained.compact) effects.compact = drained.compact;
   writes.release(effects);

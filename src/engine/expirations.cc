@@ -35,10 +35,10 @@ void Expirations::propose(Turn& turn) {
   if (!propose.proposals.empty()) turn.consensus.step(std::move(propose), now);
 }
 
-void Expirations::settled(const raft::ProposalFate& fate, LaggingTime now) {
-  const auto fired = proposed_.find(fate.ticket);
+void Expirations::settled(const raft::ProposalOutcome& outcome, LaggingTime now) {
+  const auto fired = proposed_.find(outcome.ticket);
   if (fired == proposed_.end()) return;
-  if (fate.kind != raft::ProposalFate::Kind::Appended) {
+  if (outcome.kind != raft::ProposalOutcome::Kind::Appended) {
     timers_.unfire(fired->second);
     propose_again_ = now + options_.raft.heartbeat_interval;
   }

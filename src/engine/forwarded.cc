@@ -7,11 +7,11 @@ void Forwarded::proposed(Ticket ticket, const RequestId& request) {
   unsettled_.push_back({ticket, request});
 }
 
-void Forwarded::settled(const raft::ProposalFate& fate) {
-  if (unsettled_.empty() || unsettled_.front().first != fate.ticket) return;  // they are settled in order
+void Forwarded::settled(const raft::ProposalOutcome& outcome) {
+  if (unsettled_.empty() || unsettled_.front().first != outcome.ticket) return;  // they are settled in order
   const RequestId request = unsettled_.take_front().second;
-  if (fate.kind == raft::ProposalFate::Kind::Appended) {
-    appended_.push_back({fate.at.index, request});
+  if (outcome.kind == raft::ProposalOutcome::Kind::Appended) {
+    appended_.push_back({outcome.at.index, request});
   } else {
     under_way_.erase(request);
   }

@@ -15,7 +15,7 @@ class Forwarded {
  public:
   bool under_way(const RequestId& request) const { return under_way_.contains(request); }
   void proposed(Ticket ticket, const RequestId& request);
-  void settled(const raft::ProposalFate& fate);
+  void settled(const raft::ProposalOutcome& outcome);
   void applied(Index through);
   void clear();  // another term: what was appended may be truncated
 

@@ -9,7 +9,7 @@
 namespace coordkit::engine {
 namespace {
 
-using TransferEnd = raft::TransferFate::Kind;
+using TransferEnd = raft::TransferOutcome::Kind;
 
 constexpr int kUnfitTimeouts = 2;    // election timeouts in which a suitable voter may appear
 constexpr int kAttemptTimeouts = 2;  // election timeouts: while it lasts the leader takes no proposal, so it pauses in between
@@ -60,9 +60,9 @@ void LeadershipTransfer::leader_started(const raft::Leadership& leadership, Inde
 // Lost, Expired, InProgress and NotLeader are temporary, not final: it is asked again until the deadline.
 void LeadershipTransfer::replied(const TransferReply& reply, LaggingTime now, std::vector<Completion>& completions) {
   if (!call_ || reply.attempt != attempt_) return;
-  unanswered_ = reply.fate == TransferEnd::InProgress || reply.fate == TransferEnd::Done;
-  if (reply.fate == TransferEnd::Unfit && settled_unfit(now)) return complete(unfit(call_->target), Index(), completions);
-  if (reply.fate != TransferEnd::Unfit) unfit_since_.reset();
+  unanswered_ = reply.outcome == TransferEnd::InProgress || reply.outcome == TransferEnd::Done;
+  if (reply.outcome == TransferEnd::Unfit && settled_unfit(now)) return complete(unfit(call_->target), Index(), completions);
+  if (reply.outcome != TransferEnd::Unfit) unfit_since_.reset();
   ask_at_ = now + options_.raft.election_timeout;
 }
 

@@ -93,30 +93,30 @@ void MemberCalls::receive(ReplicaId from, const TransferRequest& request, Turn& 
   asked_transfers_.emplace(ticket, AskedTransfer{from, request.attempt});
 }
 
-void MemberCalls::settled(const raft::ChangeFate& fate, Turn& turn) {
-  const auto asked = asked_changes_.find(fate.ticket);
+void MemberCalls::settled(const raft::ChangeOutcome& outcome, Turn& turn) {
+  const auto asked = asked_changes_.find(outcome.ticket);
   if (asked == asked_changes_.end()) return;
   const AskedChange one = std::move(asked->second);
   asked_changes_.erase(asked);
-  ChangeReply reply = reply_to(one.request, fate, turn);
+  ChangeReply reply = reply_to(one.request, outcome, turn);
   if (one.from == self()) return receive(reply, turn);
   turn.effects.sends.push_back({one.from, reply});
 }
 
-void MemberCalls::settled(const raft::TransferFate& fate, Turn& turn) {
-  const auto asked = asked_transfers_.find(fate.ticket);
+void MemberCalls::settled(const raft::TransferOutcome& outcome, Turn& turn) {
+  const auto asked = asked_transfers_.find(outcome.ticket);
   if (asked == asked_transfers_.end()) return;
   const AskedTransfer one = asked->second;
   asked_transfers_.erase(asked);
-  const TransferReply reply{one.attempt, fate.kind};
+  const TransferReply reply{one.attempt, outcome.kind};
   if (one.from == self()) return receive(reply, turn);
   turn.effects.sends.push_back({one.from, reply});
 }
 
 // Names the member furthest behind among those that are to vote.
-ChangeReply MemberCalls::reply_to(const ChangeRequest& request, const raft::ChangeFate& fate, const Turn& turn) const {
-  ChangeReply reply{.attempt = request.attempt, .fate = fate.kind, .configuration = fate.configuration};
-  if (fate.kind != raft::ChangeFate::Kind::LearnerLags) return reply;
+ChangeReply MemberCalls::reply_to(const ChangeRequest& request, const raft::ChangeOutcome& outcome, const Turn& turn) const {
+  ChangeReply reply{.attempt = request.attempt, .outcome = outcome.kind, .configuration = outcome.configuration};
+  if (outcome.kind != raft::ChangeOutcome::Kind::LearnerLags) return reply;
   const raft::Status status = turn.consensus.core()->status();
   for (const raft::MemberChange& change : request.changes) {
     const bool votes = change.kind == raft::MemberChange::Kind::Promote || change.kind == raft::MemberChange::Kind::Replace;

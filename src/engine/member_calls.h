@@ -42,8 +42,8 @@ class MemberCalls {
   // ---- the leader's side
   void receive(ReplicaId from, ChangeRequest request, Turn& turn);
   void receive(ReplicaId from, const TransferRequest& request, Turn& turn);
-  void settled(const raft::ChangeFate& fate, Turn& turn);
-  void settled(const raft::TransferFate& fate, Turn& turn);
+  void settled(const raft::ChangeOutcome& outcome, Turn& turn);
+  void settled(const raft::TransferOutcome& outcome, Turn& turn);
 
  private:
   struct AskedChange {
@@ -55,7 +55,7 @@ class MemberCalls {
     uint64_t attempt = 0;
   };
   ReplicaId self() const { return options_.raft.self; }
-  ChangeReply reply_to(const ChangeRequest& request, const raft::ChangeFate& fate, const Turn& turn) const;
+  ChangeReply reply_to(const ChangeRequest& request, const raft::ChangeOutcome& outcome, const Turn& turn) const;
 
   const EngineOptions& options_;
   MemberChange change_;

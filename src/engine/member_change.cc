@@ -10,7 +10,7 @@
 namespace coordkit::engine {
 namespace {
 
-using ChangeEnd = raft::ChangeFate::Kind;
+using ChangeEnd = raft::ChangeOutcome::Kind;
 
 constexpr int kAloneTimeouts = 3;  // election timeouts in which a majority may come back before NotEnoughVoters is final
 
@@ -27,7 +27,7 @@ std::string grouped(uint64_t number) {
 }
 
 std::string described(const ChangeReply& refusal, uint64_t lag_max) {
-  switch (refusal.fate) {
+  switch (refusal.outcome) {
     case ChangeEnd::LearnerLags:
       if (refusal.lag <= lag_max) return replica(refusal.lagging) + " does not answer the leader; it is promoted when it does";
       return replica(refusal.lagging) + " is " + grouped(refusal.lag) + " entries behind; it is promoted at " +
@@ -142,19 +142,19 @@ void MemberChange::state_replaced(Index at, const raft::Configuration& configura
 
 void MemberChange::replied(const ChangeReply& reply, LaggingTime now, std::vector<Completion>& completions) {
   if (!call_ || !step_next_ || reply.attempt != attempt_) return;
-  if (reply.fate == ChangeEnd::Committed) {  // our own apply will show it, unless this very change removes us
+  if (reply.outcome == ChangeEnd::Committed) {  // our own apply will show it, unless this very change removes us
     if (steps_.size() == 1 && leaves_by_it()) complete(absl::OkStatus(), reply.configuration, completions);
     return;
   }
-  if (reply.fate == ChangeEnd::Unknown) return;  // as above
+  if (reply.outcome == ChangeEnd::Unknown) return;  // as above
   unanswered_ = false;
   refusal_ = reply;
   ask_at_ = now + options_.raft.heartbeat_interval;
-  if (reply.fate == ChangeEnd::NotLeader) ask_at_ = now + options_.raft.election_timeout;  // or when another one is known
-  if (reply.fate != ChangeEnd::NotEnoughVoters) return alone_since_.reset();
+  if (reply.outcome == ChangeEnd::NotLeader) ask_at_ = now + options_.raft.election_timeout;  // or when another one is known
+  if (reply.outcome != ChangeEnd::NotEnoughVoters) return alone_since_.reset();
   if (!alone_since_) alone_since_ = now;
   if (now - *alone_since_ < kAloneTimeouts * options_.raft.election_timeout || uncertain()) return;
-  refuse(explain(reply.fate, {}), completions);
+  refuse(explain(reply.outcome, {}), completions);
 }
 
 bool MemberChange::leaves_by_it() const {
@@ -255,8 +255,8 @@ void MemberChange::expire(LaggingTime now, std::vector<Completion>& completions)
   if (!refusal_ || !meeting_.empty()) {
     return refuse({Reason::CallTimeout, "not begun before the deadline of the call: " + waited}, completions);
   }
-  const bool crossed = refusal_->fate == ChangeEnd::Conflict || refusal_->fate == ChangeEnd::Overwritten;
-  refuse(explain(crossed ? ChangeEnd::ChangeInProgress : refusal_->fate, replica(refusal_->lagging)), completions);
+  const bool crossed = refusal_->outcome == ChangeEnd::Conflict || refusal_->outcome == ChangeEnd::Overwritten;
+  refuse(explain(crossed ? ChangeEnd::ChangeInProgress : refusal_->outcome, replica(refusal_->lagging)), completions);
 }
 
 void MemberChange::fail(Reason reason, std::string_view why, std::vector<Completion>& completions) {

@@ -46,10 +46,10 @@ void ProposalPath::forward(Turn& turn) {
 
 // What was appended in this term stays in the log as long as the term lasts, and the next change of leadership starts over.
 // Proposals are settled in order.
-void ProposalPath::settled(const raft::ProposalFate& fate, LaggingTime now) {
-  if (proposed_.empty() || proposed_.front().ticket != fate.ticket) return;
+void ProposalPath::settled(const raft::ProposalOutcome& outcome, LaggingTime now) {
+  if (proposed_.empty() || proposed_.front().ticket != outcome.ticket) return;
   const Proposed own = proposed_.take_front();
-  if (fate.kind == raft::ProposalFate::Kind::Appended) return;
+  if (outcome.kind == raft::ProposalOutcome::Kind::Appended) return;
   calls_.refused(own.sequence, own.handing, now + options_.raft.heartbeat_interval);
 }
 

@@ -4,21 +4,21 @@
 
 namespace coordkit::wire {
 
-using raft::ChangeFate;
+using raft::ChangeOutcome;
 using raft::MemberChange;
-using raft::TransferFate;
+using raft::TransferOutcome;
 
 template <>
 constexpr bool known(MemberChange::Kind kind) {
   return kind >= MemberChange::Kind::AddLearner && kind <= MemberChange::Kind::Replace;
 }
 template <>
-constexpr bool known(ChangeFate::Kind fate) {
-  return fate >= ChangeFate::Kind::Committed && fate <= ChangeFate::Kind::Unknown;
+constexpr bool known(ChangeOutcome::Kind outcome) {
+  return outcome >= ChangeOutcome::Kind::Committed && outcome <= ChangeOutcome::Kind::Unknown;
 }
 template <>
-constexpr bool known(TransferFate::Kind fate) {
-  return fate >= TransferFate::Kind::Done && fate <= TransferFate::Kind::Unfit;
+constexpr bool known(TransferOutcome::Kind outcome) {
+  return outcome >= TransferOutcome::Kind::Done && outcome <= TransferOutcome::Kind::Unfit;
 }
 
 template <typename Io>
@@ -38,7 +38,7 @@ void describe(Io& io, Describes<ChangeRequest> auto& m) {
 template <typename Io>
 void describe(Io& io, Describes<ChangeReply> auto& m) {
   io.number(1, m.attempt);
-  io.number(2, m.fate);
+  io.number(2, m.outcome);
   io.number(3, m.configuration);
   io.number(4, m.lagging);
   io.number(5, m.lag);
@@ -52,7 +52,7 @@ void describe(Io& io, Describes<TransferRequest> auto& m) {
 template <typename Io>
 void describe(Io& io, Describes<TransferReply> auto& m) {
   io.number(1, m.attempt);
-  io.number(2, m.fate);
+  io.number(2, m.outcome);
 }
 
 template <>
@@ -61,11 +61,11 @@ MemberChange blank() {
 }
 template <>
 ChangeReply blank() {
-  return {.fate = ChangeFate::Kind{0}};
+  return {.outcome = ChangeOutcome::Kind{0}};
 }
 template <>
 TransferReply blank() {
-  return {.fate = TransferFate::Kind{0}};
+  return {.outcome = TransferOutcome::Kind{0}};
 }
 
 template <>
@@ -77,7 +77,7 @@ void settle(ChangeRequest& m) {
 }
 template <>
 void settle(ChangeReply& m) {
-  require(known(m.fate), "a change's answer without a fate");
+  require(known(m.outcome), "a change's answer without an outcome");
 }
 template <>
 void settle(TransferRequest& m) {
@@ -85,7 +85,7 @@ void settle(TransferRequest& m) {
 }
 template <>
 void settle(TransferReply& m) {
-  require(known(m.fate), "a transfer's answer without a fate");
+  require(known(m.outcome), "a transfer's answer without an outcome");
 }
 
 // The genesis as it is stored, and validated as if read from there.

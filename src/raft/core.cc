@@ -148,8 +148,8 @@ void Core::Impl::settle() {
 // ---- proposals
 
 // Commands only: membership changes by ChangeMembership.
-ProposalFate::Kind Core::Impl::admit(const Proposal& proposal) const {
-  using Kind = ProposalFate::Kind;
+ProposalOutcome::Kind Core::Impl::admit(const Proposal& proposal) const {
+  using Kind = ProposalOutcome::Kind;
   if (!leading_) return Kind::NotLeader;
   if (transfer_.under_way()) return Kind::Transferring;
   if (log_.full()) return Kind::NoRoom;
@@ -160,9 +160,9 @@ ProposalFate::Kind Core::Impl::admit(const Proposal& proposal) const {
 
 void Core::Impl::on(Propose& propose) {
   for (Proposal& proposal : propose.proposals) {
-    ProposalFate fate{.ticket = proposal.ticket, .kind = admit(proposal)};
-    if (fate.kind == ProposalFate::Kind::Appended) fate.at = append(proposal.kind, std::move(proposal.payload));
-    outbox_.fates.push_back(fate);
+    ProposalOutcome outcome{.ticket = proposal.ticket, .kind = admit(proposal)};
+    if (outcome.kind == ProposalOutcome::Kind::Appended) outcome.at = append(proposal.kind, std::move(proposal.payload));
+    outbox_.outcomes.push_back(outcome);
   }
 }
 
@@ -255,7 +255,7 @@ Status Core::Impl::status() const {
 void Effects::clear() {
   write.reset();
   sends.clear();
-  fates.clear();
+  outcomes.clear();
   confirmations.clear();
   transfers.clear();
   changes.clear();

@@ -59,7 +59,7 @@ class Core::Impl {
   void take(Input& input);
   void on(Received& received);
   void on(Propose& proposals);
-  ProposalFate::Kind admit(const Proposal& proposal) const;
+  ProposalOutcome::Kind admit(const Proposal& proposal) const;
   Position append(EntryKind kind, SharedBytes payload);
   void settle();
   void watch_time();

@@ -63,8 +63,8 @@ class Leading {
   void send_read_back(Index first, std::span<const Entry> entries, const Step& step);
 
   // ---- members
-  std::optional<ChangeFate::Kind> refuses_change(Index expected, const Log& log) const;
-  std::optional<ChangeFate::Kind> endangered_by(const Configuration& next, const Log& log, LaggingTime now) const;
+  std::optional<ChangeOutcome::Kind> refuses_change(Index expected, const Log& log) const;
+  std::optional<ChangeOutcome::Kind> endangered_by(const Configuration& next, const Log& log, LaggingTime now) const;
   bool change_decided(const Log& log) const;
 
   // ---- transfer targets (thesis 3.10)

@@ -12,7 +12,7 @@
 namespace coordkit::raft {
 
 void Core::Impl::on(const ChangeMembership& change) {
-  using Kind = ChangeFate::Kind;
+  using Kind = ChangeOutcome::Kind;
   const auto refuse = [&](Kind kind) { outbox_.changes.push_back({.ticket = change.ticket, .kind = kind}); };
   if (!leading_) return refuse(Kind::NotLeader);
   if (transfer_.under_way()) return refuse(Kind::ChangeInProgress);
@@ -24,8 +24,8 @@ void Core::Impl::on(const ChangeMembership& change) {
 }
 
 // One at a time, none before an entry of this term is committed (regression R33), only from the configuration the asker saw.
-std::optional<ChangeFate::Kind> Leading::refuses_change(Index expected, const Log& log) const {
-  using Kind = ChangeFate::Kind;
+std::optional<ChangeOutcome::Kind> Leading::refuses_change(Index expected, const Log& log) const {
+  using Kind = ChangeOutcome::Kind;
   const bool too_early = !own_entry_committed(log);
   const bool open = log.commit() < log.configuration_index();
   if (too_early || open) return Kind::ChangeInProgress;
@@ -35,7 +35,7 @@ std::optional<ChangeFate::Kind> Leading::refuses_change(Index expected, const Lo
 }
 
 // The quorum grows only by members that have caught up and answer (thesis 4.2.1; regression R42).
-std::optional<ChangeFate::Kind> Leading::endangered_by(const Configuration& next, const Log& log, LaggingTime now) const {
+std::optional<ChangeOutcome::Kind> Leading::endangered_by(const Configuration& next, const Log& log, LaggingTime now) const {
   const auto answers = [&](ReplicaId id) {
     const Progress* peer = peers_.find(id);
     return id == options_.self || (peer && peer->match && peers_.answers(*peer, now));
@@ -44,9 +44,9 @@ std::optional<ChangeFate::Kind> Leading::endangered_by(const Configuration& next
     if (is_voter(log.configuration(), voter.id)) continue;
     const Progress* peer = peers_.find(voter.id);
     const bool near = peer && peer->match + options_.promotion_lag_max >= log.last().index;
-    if (!near || !answers(voter.id)) return ChangeFate::Kind::LearnerLags;
+    if (!near || !answers(voter.id)) return ChangeOutcome::Kind::LearnerLags;
   }
-  if (!quorum_agrees({.voters = next.voters}, answers)) return ChangeFate::Kind::NotEnoughVoters;
+  if (!quorum_agrees({.voters = next.voters}, answers)) return ChangeOutcome::Kind::NotEnoughVoters;
   return std::nullopt;
 }
 

@@ -8,7 +8,7 @@
 namespace coordkit::raft {
 namespace {
 
-using Kind = ChangeFate::Kind;
+using Kind = ChangeOutcome::Kind;
 using Refusal = std::optional<Kind>;
 using Members = std::vector<Member>;
 
@@ -69,8 +69,8 @@ Refusal apply(Configuration& next, const MemberChange& change) {
 
 }  // namespace
 
-std::variant<Configuration, ChangeFate::Kind> next_configuration(const Configuration& current,
-                                                                 std::span<const MemberChange> changes) {
+std::variant<Configuration, ChangeOutcome::Kind> next_configuration(const Configuration& current,
+                                                                    std::span<const MemberChange> changes) {
   if (!current.outgoing.empty()) return Kind::ChangeInProgress;
   Configuration next = current;
   for (const MemberChange& change : changes) {

@@ -10,8 +10,8 @@
 
 namespace coordkit::raft {
 
-std::variant<Configuration, ChangeFate::Kind> next_configuration(const Configuration& current,
-                                                                 std::span<const MemberChange> changes);
+std::variant<Configuration, ChangeOutcome::Kind> next_configuration(const Configuration& current,
+                                                                    std::span<const MemberChange> changes);
 Configuration leave(Configuration joint);
 
 // The member that may act under this id now: of two incarnations the one that still votes. Null: none.

@@ -10,7 +10,7 @@ void Outbox::move_to(Effects& effects, const Log& log) {
     COORDKIT_CHECK_MSG(one.after < log.disk().next_write(), "INV_R17 waits for a write that may never be");
   }
   effects.sends.swap(sends);
-  effects.fates.swap(fates);
+  effects.outcomes.swap(outcomes);
   effects.confirmations.swap(confirmations);
   effects.transfers.swap(transfers);
   effects.changes.swap(changes);

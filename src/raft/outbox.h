@@ -13,13 +13,15 @@ class LogReader;
 
 struct Outbox {
   std::vector<Send> sends;
-  std::vector<ProposalFate> fates;
+  std::vector<ProposalOutcome> outcomes;
   std::vector<Confirmation> confirmations;
-  std::vector<TransferFate> transfers;
-  std::vector<ChangeFate> changes;
+  std::vector<TransferOutcome> transfers;
+  std::vector<ChangeOutcome> changes;
   Index commit_reported;
 
-  bool empty() const { return sends.empty() && fates.empty() && confirmations.empty() && transfers.empty() && changes.empty(); }
+  bool empty() const {
+    return sends.empty() && outcomes.empty() && confirmations.empty() && transfers.empty() && changes.empty();
+  }
   void send(ReplicaId to, WriteNumber after, Message message) { sends.push_back({to, after, std::move(message)}); }
   void move_to(Effects& effects, const Log& log);
 };

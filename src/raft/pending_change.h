@@ -22,7 +22,7 @@ class PendingChange {
     Ticket ticket;
     Position at;
   };
-  void end(ChangeFate::Kind kind, Index configuration, Outbox& out);
+  void end(ChangeOutcome::Kind kind, Index configuration, Outbox& out);
 
   std::optional<Change> change_;
 };

@@ -3,7 +3,7 @@
 namespace coordkit::raft {
 
 void PendingTransfer::ask(const Transfer& transfer, const Leading* leading, const Log& log, LaggingTime now, Outbox& out) {
-  using End = TransferFate::Kind;
+  using End = TransferOutcome::Kind;
   const auto answer = [&](End kind) { out.transfers.push_back({transfer.ticket, kind}); };
   if (!leading) return answer(End::NotLeader);
   if (transfer_) return answer(End::InProgress);
@@ -39,7 +39,7 @@ void PendingTransfer::send_last_order(ReplicaId successor, Term term, Outbox& ou
 
 void PendingTransfer::judge(const Leadership& leadership, const Leading* leading, const Log& log, LaggingTime now,
                             Outbox& out) {
-  using End = TransferFate::Kind;
+  using End = TransferOutcome::Kind;
   if (!transfer_) return;
   const bool decided = leadership.term > transfer_->term && leadership.leader;
   if (decided) return end(leadership.leader == transfer_->target ? End::Done : End::Lost, out);
@@ -47,7 +47,7 @@ void PendingTransfer::judge(const Leadership& leadership, const Leading* leading
   if (leading && !leading->may_succeed(transfer_->target, log)) end(End::Unfit, out);
 }
 
-void PendingTransfer::end(TransferFate::Kind kind, Outbox& out) {
+void PendingTransfer::end(TransferOutcome::Kind kind, Outbox& out) {
   if (transfer_->ticket) out.transfers.push_back({transfer_->ticket, kind});
   transfer_.reset();
 }

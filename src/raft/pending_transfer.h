@@ -40,7 +40,7 @@ class PendingTransfer {
     Term term;                   // in which it began
     uint64_t ordered_round = 0;  // TimeoutNow was last sent in this confirmation round
   };
-  void end(TransferFate::Kind kind, Outbox& out);
+  void end(TransferOutcome::Kind kind, Outbox& out);
 
   std::optional<UnderWay> transfer_;
   Term lease_void_;

@@ -155,9 +155,9 @@ void Cluster::fade(ActiveFault whole, Duration length) {
     whole.links.emplace_back(node, other);
     const Duration unheard = within(spread);
     remember_later({.kind = FaultKind::OneWayCut, .links = {{node, other}}, .node = node}, unheard, spread + length - unheard);
-    const uint64_t fate = striking_.below(4);
-    if (fate == 0) continue;
-    const FaultKind kind = fate == 1 ? FaultKind::OneWayCut : FaultKind::Clog;
+    const uint64_t choice = striking_.below(4);
+    if (choice == 0) continue;
+    const FaultKind kind = choice == 1 ? FaultKind::OneWayCut : FaultKind::Clog;
     const Duration deaf = within(spread);
     const Duration end = kind == FaultKind::Clog ? deaf + within(plan_.election_timeout) : spread + length;
     remember_later({.kind = kind, .links = {{other, node}}, .node = node}, deaf, end - deaf);

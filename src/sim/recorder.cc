@@ -206,22 +206,22 @@ Timeline::Message* Recorder::find_message(uint64_t mark) {
 void Recorder::arrived(uint64_t mark) {
   Timeline::Message* row = find_message(mark);
   if (row == nullptr) return;
-  if (row->fate == Timeline::Fate::UnderWay) {
+  if (row->delivery == Timeline::Delivery::UnderWay) {
     row->ended = now();
-    row->fate = Timeline::Fate::Arrived;
+    row->delivery = Timeline::Delivery::Arrived;
     return;
   }
   Timeline::Message copy = *row;
   copy.ended = now();
-  copy.fate = Timeline::Fate::Arrived;
+  copy.delivery = Timeline::Delivery::Arrived;
   (mark & kRoutine) != 0 ? routine_.add(std::move(copy)) : messages_.add(std::move(copy));
 }
 
 void Recorder::lost(uint64_t mark) {
   Timeline::Message* row = find_message(mark);
-  if (row == nullptr || row->fate != Timeline::Fate::UnderWay) return;
+  if (row == nullptr || row->delivery != Timeline::Delivery::UnderWay) return;
   row->ended = now();
-  row->fate = Timeline::Fate::Lost;
+  row->delivery = Timeline::Delivery::Lost;
 }
 
 // ---- faults

@@ -147,7 +147,7 @@ std::string timeline_json(const Timeline& t) {
            [&](const auto& p) { out.row(p.lane, p.at, p.appended, p.durable, p.committed, p.applied); });
   out.list("kinds", t.kinds, [&](const auto& k) { out.row(k.name, number(k.topic)); });
   out.list("messages", t.messages, [&](const auto& m) {
-    out.row(m.from, m.to, m.sent, m.ended, number(m.fate), number(m.kind), m.term, m.first, m.last, m.commit, m.operations);
+    out.row(m.from, m.to, m.sent, m.ended, number(m.delivery), number(m.kind), m.term, m.first, m.last, m.commit, m.operations);
   });
   out.list("operations", t.operations, [&](const auto& o) {
     out.row(o.id, o.lane, o.worker, o.kind, o.subject, o.label, o.called, o.ended, o.outcome, o.carried, o.decided, o.token);

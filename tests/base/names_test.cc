@@ -91,11 +91,11 @@ using Public =
     All<BarrierAtSessionEnd, PartyAtSessionEnd, Seen, GroupSeen::What, SessionPhase, LockWait::Kind, Fence::Wants,
         WatchBatch::What, Urgency, Consistency, Divergence::Verdict, ReplicaState, FenceMode, OpenMode, SortTarget, SortOrder,
         Compare::Target, Compare::Relation, LogSpace, MemberInfo::Role, Refusal::Why, RenewReply::Coverage, MirrorSeen::What,
-        raft::Role, raft::ProposalFate::Kind, raft::EntryKind, raft::MemberChange::Kind, raft::ChangeFate::Kind,
-        raft::TransferFate::Kind, raft::VoteKind, raft::Answer, raft::Cause, raft::AppendVerdict, LockMode, TimerOp::Kind,
+        raft::Role, raft::ProposalOutcome::Kind, raft::EntryKind, raft::MemberChange::Kind, raft::ChangeOutcome::Kind,
+        raft::TransferOutcome::Kind, raft::VoteKind, raft::Answer, raft::Cause, raft::AppendVerdict, LockMode, TimerOp::Kind,
         ApplyOutput::Stage, StmOptions::Isolation, StoreCompletion, Lane, TcpEvent::Kind, TcpEvent::Side, CloseReason,
-        SecureChannel::State, Reason, Outcome, sim::BlackBox, sim::Timeline::State, sim::Timeline::Fate, sim::Timeline::Topic,
-        sim::Timeline::Weight, Severity, ReplicaEventKind>;
+        SecureChannel::State, Reason, Outcome, sim::BlackBox, sim::Timeline::State, sim::Timeline::Delivery,
+        sim::Timeline::Topic, sim::Timeline::Weight, Severity, ReplicaEventKind>;
 
 // Their names are words used by command lines and reports; the simulator's tests cover them.
 template <typename Enum>

@@ -170,7 +170,7 @@ TEST_F(LockFamilyTest, S59_AConversionThatComesLateIsGivenBack) {
   EXPECT_EQ(std::get<machine::Release>(releases[0].second.body).token, Token(80));
 }
 
-TEST_F(LockFamilyTest, S59_AConversionOfUnknownFateIsLookedForAndGivenBack) {
+TEST_F(LockFamilyTest, S59_AConversionOfUnknownOutcomeIsLookedForAndGivenBack) {
   const SessionRef session = open();
   const HoldRef reader = hold(session, "a", 70);
   Answer<HoldRef> answer;

@@ -139,7 +139,7 @@ Message any_message(Random& random, size_t alternative) {
       return m;
     }
     case 20:
-      return ChangeReply{number(), static_cast<raft::ChangeFate::Kind>(1 + random.below(12)), index(), ReplicaId(number()),
+      return ChangeReply{number(), static_cast<raft::ChangeOutcome::Kind>(1 + random.below(12)), index(), ReplicaId(number()),
                          number()};
     case 21:
       return TransferRequest{number(), ReplicaId(number()),
@@ -152,7 +152,7 @@ Message any_message(Random& random, size_t alternative) {
       if (m.known == PeerMark{.store = m.asked.store}) m.known = {};
       return m;
     }
-    case 22: return TransferReply{number(), static_cast<raft::TransferFate::Kind>(1 + random.below(6))};
+    case 22: return TransferReply{number(), static_cast<raft::TransferOutcome::Kind>(1 + random.below(6))};
     case 25: return SteppedAside{any_bytes(random, kSteppedAsideBytesMax)};
     default: {
       RenewReply m{.attempt = number()};
@@ -322,7 +322,7 @@ TEST(WireTest, FLT_S2_ChangesOfMembersAreCappedAndMustSayWhom) {
   EXPECT_EQ(decode(encode(request)).status().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(WireTest, FLT_S2_AnswersWithoutFateAndTransfersWithoutEndAreRefused) {
+TEST(WireTest, FLT_S2_AnswersWithoutOutcomeAndTransfersWithoutEndAreRefused) {
   for (const char kind : {'\x15', '\x17'}) {
     EXPECT_EQ(decode(with_varint(kind, 1, 7)).status().code(), absl::StatusCode::kDataLoss);
     EXPECT_EQ(decode(with_varint(kind, 2, kind == 21 ? 13 : 7)).status().code(), absl::StatusCode::kDataLoss);
@@ -460,9 +460,9 @@ Message golden_message(size_t alternative) {
                             {Kind::Replace, {ReplicaId(5), StoreId(15), "e:5"}, ReplicaId(2)},
                             {Kind::Remove, {ReplicaId(3), StoreId(), ""}, ReplicaId()}}};
     }
-    case 20: return ChangeReply{(uint64_t{3} << 32) + 1, raft::ChangeFate::Kind::LearnerLags, Index(), ReplicaId(4), 12345};
+    case 20: return ChangeReply{(uint64_t{3} << 32) + 1, raft::ChangeOutcome::Kind::LearnerLags, Index(), ReplicaId(4), 12345};
     case 21: return TransferRequest{(uint64_t{3} << 32) + 2, ReplicaId(2), std::chrono::seconds(1)};
-    case 22: return TransferReply{(uint64_t{3} << 32) + 2, raft::TransferFate::Kind::Expired};
+    case 22: return TransferReply{(uint64_t{3} << 32) + 2, raft::TransferOutcome::Kind::Expired};
     case 25: return SteppedAside{"rotten"};
     case 23: return RecallRequest{StoreId(0x1122334455667788), BootCounter(4), 0x99};
     case 24: {

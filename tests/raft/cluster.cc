@@ -186,7 +186,7 @@ void Cluster::turn(uint64_t id) {
   node.behind = effects.behind;
   node.held.insert(node.held.end(), effects.sends.begin(), effects.sends.end());
   node.reads.insert(node.reads.end(), effects.reads.begin(), effects.reads.end());
-  node.fates.insert(node.fates.end(), effects.fates.begin(), effects.fates.end());
+  node.outcomes.insert(node.outcomes.end(), effects.outcomes.begin(), effects.outcomes.end());
   node.confirmations.insert(node.confirmations.end(), effects.confirmations.begin(), effects.confirmations.end());
   node.transfers.insert(node.transfers.end(), effects.transfers.begin(), effects.transfers.end());
   node.changes.insert(node.changes.end(), effects.changes.begin(), effects.changes.end());

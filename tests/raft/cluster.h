@@ -65,10 +65,10 @@ struct Node {
   BootCounter boot{0};
   bool disk_stalled = false;
   // The output of the last turns, for tests.
-  std::vector<ProposalFate> fates;
+  std::vector<ProposalOutcome> outcomes;
   std::vector<Confirmation> confirmations;
-  std::vector<TransferFate> transfers;
-  std::vector<ChangeFate> changes;
+  std::vector<TransferOutcome> transfers;
+  std::vector<ChangeOutcome> changes;
   std::vector<Position> compactions;
   std::vector<ReplicaId> behind;
   size_t installs = 0;

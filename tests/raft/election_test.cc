@@ -147,7 +147,7 @@ TEST(ElectionTest, REG_R16_ALaterTermEndsTheReignBeforeAnythingIsAppended) {
   const Index last = solo.last();
   solo.core().step(Received{ReplicaId(3), HeartbeatReply{.term = Term(8)}}, solo.now);
   solo.propose("x");
-  EXPECT_EQ(solo.effects.fates.at(0).kind, ProposalFate::Kind::NotLeader);
+  EXPECT_EQ(solo.effects.outcomes.at(0).kind, ProposalOutcome::Kind::NotLeader);
   EXPECT_EQ(solo.last(), last);
   EXPECT_EQ(solo.core().leadership(), (Leadership{Role::Follower, Term(8), ReplicaId()}));
   EXPECT_TRUE(solo.sent<AppendRequest>(2).empty());

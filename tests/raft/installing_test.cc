@@ -474,7 +474,7 @@ TEST(InstalledTest, AChangeOfMembersUnderItIsToldAsUnknownOrOverwritten) {
     ASSERT_EQ(solo.last(), Index(7));
     solo.step(state(9, at(100, 8), possible ? 50 : 1));
     ASSERT_EQ(solo.effects.changes.size(), 1u);
-    EXPECT_EQ(solo.effects.changes[0].kind, possible ? ChangeFate::Kind::Unknown : ChangeFate::Kind::Overwritten);
+    EXPECT_EQ(solo.effects.changes[0].kind, possible ? ChangeOutcome::Kind::Unknown : ChangeOutcome::Kind::Overwritten);
   }
 }
 

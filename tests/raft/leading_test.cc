@@ -153,12 +153,12 @@ TEST(LeaderTest, ALeaderFarAheadOfItsDiskTakesNoProposals) {
   Solo solo(3, {}, {}, {.unsynced_bytes_max = 250});
   solo.lead({2});
   solo.propose(std::string(200, 'x'));
-  EXPECT_EQ(solo.effects.fates.at(0).kind, ProposalFate::Kind::Appended);
+  EXPECT_EQ(solo.effects.outcomes.at(0).kind, ProposalOutcome::Kind::Appended);
   solo.propose("y");
-  EXPECT_EQ(solo.effects.fates.at(0).kind, ProposalFate::Kind::NoRoom);
+  EXPECT_EQ(solo.effects.outcomes.at(0).kind, ProposalOutcome::Kind::NoRoom);
   solo.written();
   solo.propose(std::string(1000, 'x'));
-  EXPECT_EQ(solo.effects.fates.at(0).kind, ProposalFate::Kind::Appended) << "one always fits";
+  EXPECT_EQ(solo.effects.outcomes.at(0).kind, ProposalOutcome::Kind::Appended) << "one always fits";
 }
 
 TEST(LeaderTest, REG_R28_LongDivergenceSettlesInOneRoundPerTerm) {

@@ -10,7 +10,7 @@
 namespace coordkit::raft::testing {
 namespace {
 
-using Kind = ChangeFate::Kind;
+using Kind = ChangeOutcome::Kind;
 
 // ---- the naive twin: each id has a role
 
@@ -122,7 +122,7 @@ TEST(MembershipTest, FLT_M8_GrowsFromOneToFiveAndBack) {
   cluster.change(1, {remove(1)});
   EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LastVoter);
   cluster.node(1).changes.pop_back();
-  for (const ChangeFate& fate : cluster.node(1).changes) EXPECT_EQ(fate.kind, Kind::Committed);
+  for (const ChangeOutcome& outcome : cluster.node(1).changes) EXPECT_EQ(outcome.kind, Kind::Committed);
   EXPECT_EQ(cluster.node(1).changes.size(), 8u);
   EXPECT_TRUE(cluster.converged());
 }

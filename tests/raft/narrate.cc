@@ -79,13 +79,13 @@ std::string text(const LogWrite& write) {
   return out;
 }
 
-std::string text(const ProposalFate& fate) {
-  if (fate.kind == ProposalFate::Kind::Appended) return absl::StrCat("appended ", text(fate.at));
-  if (fate.kind == ProposalFate::Kind::Transferring) return "refused: transferring";
-  return fate.kind == ProposalFate::Kind::NotLeader ? "refused: not leader" : "refused: no room";
+std::string text(const ProposalOutcome& outcome) {
+  if (outcome.kind == ProposalOutcome::Kind::Appended) return absl::StrCat("appended ", text(outcome.at));
+  if (outcome.kind == ProposalOutcome::Kind::Transferring) return "refused: transferring";
+  return outcome.kind == ProposalOutcome::Kind::NotLeader ? "refused: not leader" : "refused: no room";
 }
 
-const char* text(ChangeFate::Kind kind) {
+const char* text(ChangeOutcome::Kind kind) {
   constexpr const char* kNames[] = {"",
                                     "committed",
                                     "overwritten",
@@ -102,7 +102,7 @@ const char* text(ChangeFate::Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-const char* text(TransferFate::Kind kind) {
+const char* text(TransferOutcome::Kind kind) {
   constexpr const char* kNames[] = {"", "done", "lost", "expired", "not leader", "in progress", "unfit"};
   return kNames[static_cast<size_t>(kind)];
 }
@@ -118,7 +118,7 @@ std::string narrate(const Node& node, const Effects& effects) {
     const Leadership& now = *effects.leadership;
     line(": ", text(now.role), " term ", now.term.value(), now.leader ? absl::StrCat(" leader ", now.leader.value()) : "");
   }
-  for (const ProposalFate& fate : effects.fates) line(": ", text(fate));
+  for (const ProposalOutcome& outcome : effects.outcomes) line(": ", text(outcome));
   if (effects.write) line(": ", text(*effects.write));
   for (const Send& send : effects.sends) {
     line("->", send.to.value(), " ", narrate(send.message),
@@ -126,10 +126,10 @@ std::string narrate(const Node& node, const Effects& effects) {
   }
   if (effects.commit > node.commit_before) line(": commit ", effects.commit.value());
   for (const Confirmation& c : effects.confirmations) line(": confirmed ", text(c.held), " read index ", c.read_index.value());
-  for (const ChangeFate& fate : effects.changes) {
-    line(": change ", text(fate.kind), fate.configuration ? absl::StrCat(" at ", fate.configuration.value()) : "");
+  for (const ChangeOutcome& outcome : effects.changes) {
+    line(": change ", text(outcome.kind), outcome.configuration ? absl::StrCat(" at ", outcome.configuration.value()) : "");
   }
-  for (const TransferFate& fate : effects.transfers) line(": transfer ", text(fate.kind));
+  for (const TransferOutcome& outcome : effects.transfers) line(": transfer ", text(outcome.kind));
   for (const ReplicaId peer : effects.behind) line(": ", peer.value(), " is behind");
   if (effects.compact) line(": compact ", text(*effects.compact));
   return out;

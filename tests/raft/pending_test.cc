@@ -29,27 +29,27 @@ TEST_F(PendingTransferTest, IsDoneWhenTheTargetLeadsALaterTerm) {
   EXPECT_TRUE(transfer_.under_way()) << "nothing is decided yet";
   judge({Role::Follower, Term(4), ReplicaId(2)}, now_);
   ASSERT_EQ(out_.transfers.size(), 1u);
-  EXPECT_EQ(out_.transfers.front(), (TransferFate{Ticket(4), TransferFate::Kind::Done}));
+  EXPECT_EQ(out_.transfers.front(), (TransferOutcome{Ticket(4), TransferOutcome::Kind::Done}));
 }
 
 TEST_F(PendingTransferTest, IsLostToAnotherLeaderAndExpires) {
   ask();
   judge({Role::Follower, Term(5), ReplicaId(3)}, now_);
-  EXPECT_EQ(out_.transfers.back().kind, TransferFate::Kind::Lost);
+  EXPECT_EQ(out_.transfers.back().kind, TransferOutcome::Kind::Lost);
   ask();
   judge({Role::Follower, Term(3), ReplicaId()}, now_ + std::chrono::seconds(1));
-  EXPECT_EQ(out_.transfers.back().kind, TransferFate::Kind::Expired);
+  EXPECT_EQ(out_.transfers.back().kind, TransferOutcome::Kind::Expired);
   EXPECT_FALSE(transfer_.under_way());
 }
 
 TEST_F(PendingTransferTest, OneAtATimeToAVoterAndByALeaderOnly) {
   transfer_.ask({Ticket(1), ReplicaId(2), now_}, nullptr, log_, now_, out_);
-  EXPECT_EQ(out_.transfers.back().kind, TransferFate::Kind::NotLeader);
+  EXPECT_EQ(out_.transfers.back().kind, TransferOutcome::Kind::NotLeader);
   transfer_.ask({Ticket(2), ReplicaId(9), now_}, &*leading_, log_, now_, out_);
-  EXPECT_EQ(out_.transfers.back().kind, TransferFate::Kind::Unfit);
+  EXPECT_EQ(out_.transfers.back().kind, TransferOutcome::Kind::Unfit);
   ask();
   ask();
-  EXPECT_EQ(out_.transfers.back().kind, TransferFate::Kind::InProgress);
+  EXPECT_EQ(out_.transfers.back().kind, TransferOutcome::Kind::InProgress);
 }
 
 TEST_F(PendingTransferTest, NoOrderLeavesBeforeTheTargetHasTheWholeLog) {
@@ -70,7 +70,7 @@ TEST(PendingChangeTest, REG_R45_ItsOutcomeIsInTheLogWhetherItStillLeadsOrNot) {
   log.truncate_after(Index(2));
   change.judge(log, out);
   ASSERT_EQ(out.changes.size(), 1u);
-  EXPECT_EQ(out.changes.front().kind, ChangeFate::Kind::Overwritten);
+  EXPECT_EQ(out.changes.front().kind, ChangeOutcome::Kind::Overwritten);
 }
 
 }  // namespace

@@ -198,8 +198,8 @@ TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
       compactions += node.compactions.size();
       installs += node.installs;
       for (const Confirmation& confirmation : node.confirmations) confirmed += confirmation.held == Answer::Yes;
-      for (const ChangeFate& fate : node.changes) changed += fate.kind == ChangeFate::Kind::Committed;
-      for (const TransferFate& fate : node.transfers) transferred += fate.kind == TransferFate::Kind::Done;
+      for (const ChangeOutcome& outcome : node.changes) changed += outcome.kind == ChangeOutcome::Kind::Committed;
+      for (const TransferOutcome& outcome : node.transfers) transferred += outcome.kind == TransferOutcome::Kind::Done;
     }
     commits += storm.cluster().committed_anywhere().value();
   }

@@ -6,7 +6,7 @@
 namespace coordkit::raft::testing {
 namespace {
 
-using Fate = TransferFate::Kind;
+using Kind = TransferOutcome::Kind;
 
 TEST(TransferTest, ANamedVoterLeadsWithoutASilence) {
   Cluster cluster(3);
@@ -16,7 +16,7 @@ TEST(TransferTest, ANamedVoterLeadsWithoutASilence) {
   EXPECT_EQ(cluster.leader(), 3u);
   EXPECT_EQ(cluster.core(3).leadership().term, Term(3)) << "one term burnt, no pre-vote";
   ASSERT_EQ(cluster.node(1).transfers.size(), 1u);
-  EXPECT_EQ(cluster.node(1).transfers[0].kind, Fate::Done);
+  EXPECT_EQ(cluster.node(1).transfers[0].kind, Kind::Done);
 }
 
 TEST(TransferTest, TheBestIsTheMostAdvancedThatAnswers) {
@@ -38,17 +38,17 @@ TEST(TransferTest, ProposalsAreRefusedAndTheDeadlineEndsItCleanly) {
   cluster.propose(1, "x");
   cluster.transfer(1, 2, milliseconds(200));
   cluster.propose(1, "y");
-  EXPECT_EQ(cluster.node(1).fates.back().kind, ProposalFate::Kind::Transferring);
+  EXPECT_EQ(cluster.node(1).outcomes.back().kind, ProposalOutcome::Kind::Transferring);
   cluster.transfer(1, 3, milliseconds(200));
-  EXPECT_EQ(cluster.node(1).transfers.back().kind, Fate::InProgress);
+  EXPECT_EQ(cluster.node(1).transfers.back().kind, Kind::InProgress);
   cluster.run(milliseconds(190));
   cluster.propose(1, "y");
-  EXPECT_EQ(cluster.node(1).fates.back().kind, ProposalFate::Kind::Transferring);
+  EXPECT_EQ(cluster.node(1).outcomes.back().kind, ProposalOutcome::Kind::Transferring);
   cluster.run(milliseconds(10));
-  EXPECT_EQ(cluster.node(1).transfers.back().kind, Fate::Expired);
+  EXPECT_EQ(cluster.node(1).transfers.back().kind, Kind::Expired);
   EXPECT_EQ(cluster.leader(), 1u);
   cluster.propose(1, "z");
-  EXPECT_EQ(cluster.node(1).fates.back().kind, ProposalFate::Kind::Appended);
+  EXPECT_EQ(cluster.node(1).outcomes.back().kind, ProposalOutcome::Kind::Appended);
 }
 
 TEST(TransferTest, TheTargetIsCaughtUpFirst) {
@@ -61,7 +61,7 @@ TEST(TransferTest, TheTargetIsCaughtUpFirst) {
   cluster.heal();
   cluster.run(milliseconds(150));
   EXPECT_EQ(cluster.leader(), 2u);
-  EXPECT_EQ(cluster.node(1).transfers.back().kind, Fate::Done);
+  EXPECT_EQ(cluster.node(1).transfers.back().kind, Kind::Done);
 }
 
 TEST(TransferTest, ALostOrderIsRepeatedWithTheNextRound) {

@@ -272,7 +272,7 @@ struct EraseResult {
 struct ClientStatus {
   size_t calls = 0;       // callers waiting
   size_t tickets = 0;     // submissions and questions in the engine
-  size_t opens = 0;       // session opens whose fate is not known, given-up callers included
+  size_t opens = 0;       // session opens whose outcome is not known, given-up callers included
   size_t sessions = 0;    // not ended as far as is known
   size_t holds = 0;       // granted here, release not acknowledged
   size_t releases = 0;    // posted and not acknowledged

@@ -120,7 +120,8 @@ struct Transfer {
   LaggingTime deadline = {};  // after it the leader goes on as if nothing had been asked
 };
 
-// Answered by a ChangeFate. `expected` is the index of the configuration in force as the asker knows it (compare-and-change).
+// Answered by a ChangeOutcome. `expected` is the index of the configuration in force as the asker knows it
+// (compare-and-change).
 struct ChangeMembership {
   Ticket ticket;
   std::vector<MemberChange> changes;
@@ -187,7 +188,7 @@ struct Leadership {
 };
 
 // A proposal was appended at this position, or (zero index) refused with no effect: not leader, no room, or handing over.
-struct ProposalFate {
+struct ProposalOutcome {
   enum class Kind : uint8_t { Appended, NotLeader, NoRoom, Transferring };
   friend constexpr std::string_view name_of(Kind one) {
     switch (one) {
@@ -201,7 +202,7 @@ struct ProposalFate {
   Ticket ticket;
   Kind kind = Kind::Appended;
   Position at;
-  friend bool operator==(const ProposalFate&, const ProposalFate&) = default;
+  friend bool operator==(const ProposalOutcome&, const ProposalOutcome&) = default;
 };
 
 // Leadership held at some moment after the question. `read_index`: a state at or beyond it is linearizable.
@@ -221,10 +222,10 @@ struct ReadRequest {
 struct Effects {
   std::optional<LogWrite> write;
   std::vector<Send> sends;
-  std::vector<ProposalFate> fates;
+  std::vector<ProposalOutcome> outcomes;
   std::vector<Confirmation> confirmations;
-  std::vector<TransferFate> transfers;
-  std::vector<ChangeFate> changes;
+  std::vector<TransferOutcome> transfers;
+  std::vector<ChangeOutcome> changes;
   std::vector<ReadRequest> reads;
   std::optional<Leadership> leadership;  // present when it changed
   std::optional<Position> compact;       // the log store may forget up to here

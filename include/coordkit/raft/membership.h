@@ -37,7 +37,7 @@ struct MemberChange {
 
 // Committed: the final configuration is, at `configuration`. Overwritten: a later leader's log has something else there.
 // All others are refusals at the door, without any effect.
-struct ChangeFate {
+struct ChangeOutcome {
   enum class Kind : uint8_t {  // numbers are on the wire: never reused, never renumbered
     Committed = 1,
     Overwritten = 2,
@@ -72,12 +72,12 @@ struct ChangeFate {
   Ticket ticket;
   Kind kind = Kind::Committed;
   Index configuration;
-  friend bool operator==(const ChangeFate&, const ChangeFate&) = default;
+  friend bool operator==(const ChangeOutcome&, const ChangeOutcome&) = default;
 };
 
 // Done: the target leads a later term. Lost: another one does. Expired: at the deadline neither was known; this leader goes
 // on if it still leads. The rest is refused at once: Unfit is a target that is no voter, or no voter at all that answers.
-struct TransferFate {
+struct TransferOutcome {
   // Numbers are on the wire: never reused, never renumbered.
   enum class Kind : uint8_t { Done = 1, Lost = 2, Expired = 3, NotLeader = 4, InProgress = 5, Unfit = 6 };
   friend constexpr std::string_view name_of(Kind one) {
@@ -93,7 +93,7 @@ struct TransferFate {
   }
   Ticket ticket;
   Kind kind = Kind::Done;
-  friend bool operator==(const TransferFate&, const TransferFate&) = default;
+  friend bool operator==(const TransferOutcome&, const TransferOutcome&) = default;
 };
 
 }  // namespace raft

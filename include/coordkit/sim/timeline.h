@@ -91,12 +91,12 @@ struct Timeline {
   };
   std::vector<Progress> progress;
 
-  enum class Fate : uint8_t { UnderWay, Arrived, Lost };
-  friend constexpr std::string_view name_of(Fate one) {
+  enum class Delivery : uint8_t { UnderWay, Arrived, Lost };
+  friend constexpr std::string_view name_of(Delivery one) {
     switch (one) {
-      case Fate::UnderWay: return "UnderWay";
-      case Fate::Arrived: return "Arrived";
-      case Fate::Lost: return "Lost";
+      case Delivery::UnderWay: return "UnderWay";
+      case Delivery::Arrived: return "Arrived";
+      case Delivery::Lost: return "Lost";
     }
     return "?";
   }
@@ -123,7 +123,7 @@ struct Timeline {
     uint32_t to = 0;
     Duration sent{};
     Duration ended{};  // arrived, or known to be lost
-    Fate fate = Fate::UnderWay;
+    Delivery delivery = Delivery::UnderWay;
     uint8_t kind = 0;  // position in `kinds`
     Term term;         // of an append: the term of its last entry
     Index first;       // entries carried: [first, last]; an acknowledgement: up to last

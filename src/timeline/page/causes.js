@@ -18,8 +18,8 @@ class Chain {
   say(message, text) {
     if (this.messages.has(message.number)) return;
     this.messages.add(message.number);
-    const fate = message.fate === Fate.Arrived ? '' : message.fate === Fate.Lost ? ', lost' : ', never arrives';
-    this.step(message.sent, message.from, text + fate, { message, lost: message.fate !== Fate.Arrived });
+    const delivery = message.delivery === Delivery.Arrived ? '' : message.delivery === Delivery.Lost ? ', lost' : ', never arrives';
+    this.step(message.sent, message.from, text + delivery, { message, lost: message.delivery !== Delivery.Arrived });
   }
   sorted() {
     this.steps = this.steps.map((step, i) => [step, i]).sort((a, b) => a[0].at - b[0].at || a[1] - b[1]).map(pair => pair[0]);
@@ -65,11 +65,11 @@ function replication(chain, entry, horizon) {
       if (arrived.has(m.to) || (tries.get(m.to) || 0) >= 3) continue;
       tries.set(m.to, (tries.get(m.to) || 0) + 1);
       chain.say(m, `${lane(m.from)} sends it to ${lane(m.to)}`);
-      if (m.fate === Fate.Arrived) arrived.set(m.to, m.ended);
+      if (m.delivery === Delivery.Arrived) arrived.set(m.to, m.ended);
     }
     if (m.kind === APPEND_REPLY && m.to === entry.lane && m.last >= entry.index && arrived.has(m.from)) {
       if (acknowledged.has(m.from) || m.sent < arrived.get(m.from)) continue;
-      if (m.fate === Fate.Arrived) acknowledged.add(m.from);
+      if (m.delivery === Delivery.Arrived) acknowledged.add(m.from);
       chain.say(m, `${lane(m.from)} has it on disk and says so`);
     }
   }
@@ -81,7 +81,7 @@ function tellCommit(chain, entry, reader, committed) {
     if (m.from !== entry.lane || m.to !== reader || m.commit < entry.index) continue;
     if (m.kind !== APPEND && m.kind !== HEARTBEAT) continue;
     chain.say(m, `${lane(m.from)} tells ${lane(reader)} that ${entry.index} is committed`);
-    if (m.fate === Fate.Arrived || m.sent > committed + 2e9) return;
+    if (m.delivery === Delivery.Arrived || m.sent > committed + 2e9) return;
   }
 }
 
@@ -201,7 +201,7 @@ function causesOfGrant(grant) {
 }
 
 function causesOfMessage(message) {
-  const chain = new Chain(T.kinds[message.kind].name, `${messageText(message)}; ${fateText(message)}`);
+  const chain = new Chain(T.kinds[message.kind].name, `${messageText(message)}; ${deliveryText(message)}`);
   for (const id of message.operations) {
     const operation = T.operationById.get(id);
     if (!operation) continue;
@@ -217,7 +217,7 @@ function causesOfMessage(message) {
     }
   }
   chain.say(message, `${lane(message.from)} sends it to ${lane(message.to)}`);
-  if (message.fate === Fate.Arrived) chain.step(message.ended, message.to, `it arrives at ${lane(message.to)}`);
+  if (message.delivery === Delivery.Arrived) chain.step(message.ended, message.to, `it arrives at ${lane(message.to)}`);
   return chain.sorted();
 }
 

@@ -172,7 +172,7 @@ function tipOf(found, x) {
   switch (found.type) {
     case 'operation': return [operationText(item), `${timeText(item.called)}, ${lane(item.lane)}, operation ${item.id}\n` +
       (item.ended === null ? 'no answer' : `${item.outcome} after ${spanText(item.ended - item.called)}`) + (item.decided ? `, index ${item.decided}` : '')];
-    case 'message': return [messageText(item), `${timeText(item.sent)}, ${fateText(item)}`];
+    case 'message': return [messageText(item), `${timeText(item.sent)}, ${deliveryText(item)}`];
     case 'grant': return [`${item.lock}: token ${tokenText(item.token)}, ${lane(item.lane)}`, `granted ${timeText(item.granted)} by entry ${item.index}\n` +
       (item.ended === null ? 'not over' : `over ${timeText(item.ended)}: ${item.end}`) +
       (item.trustedFrom === null ? '\nits holder never trusted it' : `\nits holder trusts it from ${timeText(item.trustedFrom)} until ${item.trustedUntil === null ? 'the end' : timeText(item.trustedUntil)}`) +

@@ -186,17 +186,17 @@ function paintMessages() {
     if (m.sent > view.until) break;
     if (m.ended < view.from || !isShown(m) || chosen?.has(m.number)) continue;
     const topic = T.kinds[m.kind].topic;
-    if (crowded && m.ended - m.sent < perPixel() && m.fate === Fate.Arrived) {  // upright: one of a kind in each column of pixels
+    if (crowded && m.ended - m.sent < perPixel() && m.delivery === Delivery.Arrived) {  // upright: one of a kind in each column of pixels
       const x = Math.max(0, Math.round(xOf(m.sent)));
       const cell = ((x * T.lanes.length + m.from) * T.lanes.length + m.to) * TOPICS.length + topic;
       if (column[cell]) continue;
       column[cell] = 1;
     }
     const line = messageLine(m);
-    const key = (((Math.round(line.x1) * 4096 + Math.round(line.x2)) * 8 + m.from) * 8 + m.to) * 16 + topic * 2 + (m.fate === Fate.Lost ? 1 : 0);
+    const key = (((Math.round(line.x1) * 4096 + Math.round(line.x2)) * 8 + m.from) * 8 + m.to) * 16 + topic * 2 + (m.delivery === Delivery.Lost ? 1 : 0);
     if (seen.has(key)) continue;
     seen.add(key);
-    const path = (m.fate === Fate.Arrived ? paths : lostPaths)[topic];
+    const path = (m.delivery === Delivery.Arrived ? paths : lostPaths)[topic];
     path.moveTo(line.x1, line.y1);
     path.lineTo(line.x2, line.y2);
     if (!crowded && drawn < 4000) heads.push([m, line, topic]);
@@ -212,7 +212,7 @@ function paintMessages() {
     ink.stroke(lostPaths[i]);
     ink.setLineDash([]);
   });
-  for (const [m, line, topic] of heads) m.fate === Fate.Arrived ? arrowHead(line, C[topic], 5) : cross(line.x2, line.y2, C[topic], 2.5);
+  for (const [m, line, topic] of heads) m.delivery === Delivery.Arrived ? arrowHead(line, C[topic], 5) : cross(line.x2, line.y2, C[topic], 2.5);
   ink.globalAlpha = 1;
 }
 function arrowHead(line, colour, size) {
@@ -438,11 +438,11 @@ function paintChain() {
     const m = T.messages[number];
     if (!visible(m.sent, m.ended)) continue;
     const line = messageLine(m);
-    ink.strokeStyle = m.fate === Fate.Arrived ? C.select : C.alarm;
-    ink.setLineDash(m.fate === Fate.Arrived ? [] : [4, 3]);
+    ink.strokeStyle = m.delivery === Delivery.Arrived ? C.select : C.alarm;
+    ink.setLineDash(m.delivery === Delivery.Arrived ? [] : [4, 3]);
     ink.beginPath(); ink.moveTo(line.x1, line.y1); ink.lineTo(line.x2, line.y2); ink.stroke();
     ink.setLineDash([]);
-    m.fate === Fate.Arrived ? arrowHead(line, C.select, 8) : cross(line.x2, line.y2, C.alarm, 4);
+    m.delivery === Delivery.Arrived ? arrowHead(line, C.select, 8) : cross(line.x2, line.y2, C.alarm, 4);
   }
   if (scene.stairs) {
     const range = stairRange();

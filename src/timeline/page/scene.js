@@ -101,7 +101,7 @@ function messageLine(m) {
   const down = m.to > m.from;
   const y1 = down ? from.band + BAND : from.band, y2 = down ? to.band : to.band + BAND;
   const x1 = xOf(m.sent);
-  if (m.fate === Fate.Arrived) return { x1, y1, x2: xOf(m.ended), y2 };
+  if (m.delivery === Delivery.Arrived) return { x1, y1, x2: xOf(m.ended), y2 };
   const share = 0.45;  // lost ones end on their way
   return { x1, y1, x2: Math.max(x1 + 3, Math.min(xOf(m.ended), x1 + 40)), y2: y1 + (y2 - y1) * share };
 }

@@ -10,7 +10,7 @@ addEventListener('error', event => {
 
 const State = { Down: 0, Follower: 1, PreCandidate: 2, Candidate: 3, Leader: 4 };
 const STATE_NAMES = ['down', 'follower', 'pre-candidate', 'candidate', 'leader'];
-const Fate = { UnderWay: 0, Arrived: 1, Lost: 2 };
+const Delivery = { UnderWay: 0, Arrived: 1, Lost: 2 };
 const TOPICS = ['votes', 'appends', 'heartbeats', 'requests', 'reads', 'states', 'members'];
 const Weight = { Plain: 0, Members: 1, Loss: 2, Refused: 3, Story: 4 };
 
@@ -37,7 +37,7 @@ function readTimeline(raw) {
   t.states = columns(raw.states, ['lane', 'at', 'state', 'term']);
   t.frozen = columns(raw.frozen, ['lane', 'from', 'until', 'how']);
   t.progress = columns(raw.progress, ['lane', 'at', 'appended', 'durable', 'committed', 'applied']);
-  t.messages = columns(raw.messages, ['from', 'to', 'sent', 'ended', 'fate', 'kind', 'term', 'first', 'last', 'commit', 'operations']);
+  t.messages = columns(raw.messages, ['from', 'to', 'sent', 'ended', 'delivery', 'kind', 'term', 'first', 'last', 'commit', 'operations']);
   t.operations = columns(raw.operations,
     ['id', 'lane', 'worker', 'kind', 'subject', 'label', 'called', 'ended', 'outcome', 'carried', 'decided', 'token']);
   t.entries = columns(raw.entries, ['index', 'term', 'lane', 'at', 'text', 'operations']);
@@ -147,8 +147,8 @@ function messageText(m) {
   if (m.commit) text += `, commit ${m.commit}`;
   return text;
 }
-function fateText(m) {
-  if (m.fate === Fate.Lost) return m.ended > m.sent ? `lost after ${spanText(m.ended - m.sent)}` : 'lost at once';
-  if (m.fate === Fate.UnderWay) return 'never arrived while the run lasted';
+function deliveryText(m) {
+  if (m.delivery === Delivery.Lost) return m.ended > m.sent ? `lost after ${spanText(m.ended - m.sent)}` : 'lost at once';
+  if (m.delivery === Delivery.UnderWay) return 'never arrived while the run lasted';
   return `under way ${spanText(m.ended - m.sent)}`;
 }
