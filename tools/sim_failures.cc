@@ -68,7 +68,7 @@ void FailureArguments::add_to(CLI::App& app) {
   app.add_option("--defect", defect_names_, "plant a defect in the simulator: " + joined(sim::defect_names()));
 }
 
-std::string FailureArguments::settle() {
+std::string FailureArguments::interpret() {
   trace_asked = trace_option_->count() > 0;
   for (const std::string& name : defect_names_) {
     if (!sim::plant(defects, name)) return "there is no defect named " + name + "; see --help";

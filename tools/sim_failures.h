@@ -18,7 +18,7 @@ struct FailureArguments {
 
   void add_to(CLI::App& app);
   // After parsing: turns words into values. A sentence if one of them is unknown.
-  [[nodiscard]] std::string settle();
+  [[nodiscard]] std::string interpret();
 
  private:
   std::vector<std::string> defect_names_;

@@ -198,7 +198,7 @@ int main(int argc, char** argv) {
   app.add_flag("--json", arguments.json, "nothing on stdout but the JSON line");
   app.add_flag("--verbose", arguments.verbose, "every event on stderr");
   CLI11_PARSE(app, argc, argv);
-  if (const std::string why = arguments.failures.settle(); !why.empty()) {
+  if (const std::string why = arguments.failures.interpret(); !why.empty()) {
     std::fprintf(stderr, "coordkit-sim: %s\n", why.c_str());
     return 2;
   }

@@ -18,7 +18,7 @@ constexpr int kMembers = 3;
 constexpr int kHome = 1;  // of the sessions
 constexpr auto kLimit = 120s;
 constexpr auto kOpenLimit = 1200s;
-constexpr auto kSettle = 2s;  // before a kill, and before judging what follows
+constexpr auto kQuietTime = 2s;  // before a kill, and before judging what follows
 
 class Cluster {
  public:
@@ -123,10 +123,10 @@ class Failover {
   void kill(uint32_t number) {
     const int leader = number % 2 == 0 ? 2 : 3;
     cluster_.ask(kHome, {{"lead", leader}}, "led", kLimit);
-    std::this_thread::sleep_for(kSettle);
+    std::this_thread::sleep_for(kQuietTime);
     lap();
     const double election = cluster_.kill(leader);
-    std::this_thread::sleep_for(kSettle);
+    std::this_thread::sleep_for(kQuietTime);
     const ordered_json around = lap();
     const double back = cluster_.restart(leader);
     const ordered_json figures = {{"election_ms", election}, {"longest_gap_ms", around.at("longest_gap_ms")}, {"back_s", back}};

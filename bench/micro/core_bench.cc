@@ -34,16 +34,16 @@ class Leader {
     while (core_.leadership().role != raft::Role::Leader) {
       now_ += 1ms;
       core_.step(raft::Tick{}, now_);
-      settle();
+      carry_out_effects();
     }
-    settle();
+    carry_out_effects();
   }
 
   void commit(size_t commands, const SharedBytes& payload) {
     raft::Propose propose;
     for (size_t i = 0; i < commands; ++i) propose.proposals.push_back({Ticket(++ticket_), raft::EntryKind::Command, payload});
     core_.step(std::move(propose), now_);
-    settle();
+    carry_out_effects();
     while (true) {
       const auto entries = core_.committed(applied_.next(), 1 << 20);
       if (entries.empty()) break;
@@ -55,7 +55,7 @@ class Leader {
 
  private:
   // Carries out what became due, and hears the answers of the disk and of the second replica.
-  void settle() {
+  void carry_out_effects() {
     for (core_.drain(effects_); effects_.write || !effects_.sends.empty(); core_.drain(effects_)) {
       if (effects_.write) core_.step(raft::Written{effects_.write->number}, now_);
       for (raft::Send& send : effects_.sends) {

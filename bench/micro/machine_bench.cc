@@ -76,19 +76,19 @@ class Locks {
     const lock::AcquireVerdict verdict = table_.acquire(
         {.index = index_, .request = {kOrigin, Sequence(index_.value())}, .session = kSession, .names = {&wanted, 1}}, tokens_);
     COORDKIT_CHECK(verdict.kind == lock::AcquireVerdict::Kind::Granted);
-    settle();
+    decide_waits();
     return verdict.token;
   }
   void release(std::string_view name, Token token) {
     index_ = index_.next();
     COORDKIT_CHECK(table_.release({.session = kSession, .name = name, .token = token}));
-    settle();
+    decide_waits();
   }
 
  private:
   static constexpr SessionId kSession{9};
-  void settle() {
-    table_.settle(index_, tokens_, decisions_);
+  void decide_waits() {
+    table_.decide_waits(index_, tokens_, decisions_);
     decisions_.clear();
   }
   lock::Table table_;

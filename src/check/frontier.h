@@ -41,15 +41,15 @@ class Frontier {
   // The next operation, in order of calls; the caller leaves out refused and unknown observing ones. Ends that come
   // before this call happen first; a call and an end at one moment overlap. After Stuck or Exhausted: no further call.
   Progress call(const Ref& op, Budget& budget) {
-    if (const Progress progress = settle(op->call, budget); progress != Progress::Fine) return progress;
+    if (const Progress progress = end_before(op->call, budget); progress != Progress::Fine) return progress;
     if (!op->certain()) return floating_.push_back({op, twin_of(*op)}), Progress::Fine;
     return open(op, budget);
   }
   // No further call comes.
-  Progress finish(Budget& budget) { return settle(kNever, budget); }
+  Progress finish(Budget& budget) { return end_before(kNever, budget); }
 
   // Processes what has ended before this moment, as call() does for itself.
-  Progress settle(Moment until, Budget& budget) {
+  Progress end_before(Moment until, Budget& budget) {
     while (!ends_.empty() && ends_.front().at < until) {
       const size_t slot = ends_.front().slot;
       std::pop_heap(ends_.begin(), ends_.end());

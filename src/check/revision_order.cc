@@ -15,7 +15,7 @@ bool ends_later(const RevisionOrder::Ref& a, const RevisionOrder::Ref& b) {
 
 }  // namespace
 
-void RevisionOrder::settle(Moment until) {
+void RevisionOrder::end_before(Moment until) {
   while (!open_.empty() && open_.front()->end < until) {
     std::pop_heap(open_.begin(), open_.end(), ends_later);
     const Ref op = std::move(open_.back());
@@ -28,7 +28,7 @@ void RevisionOrder::settle(Moment until) {
 
 std::optional<Clash<KvCall>> RevisionOrder::called(const Ref& op) {
   if (!op->certain() || !op->what.revision) return std::nullopt;
-  settle(op->call);
+  end_before(op->call);
   const uint64_t revision = *op->what.revision;
   const uint64_t told = highest_ ? *highest_->what.revision : 0;
   const bool changed = op->what.changed();

@@ -21,7 +21,7 @@ class RevisionOrder {
   size_t live() const { return open_.size() + changes_.size(); }
 
  private:
-  void settle(Moment until);
+  void end_before(Moment until);
 
   std::vector<Ref> open_;            // a heap: the earliest end first
   Ref highest_;                      // of those that ended, the one that was given the highest revision

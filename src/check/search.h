@@ -21,7 +21,7 @@ class Search {
   // In order of calls. False once the verdict is final.
   bool call(const Ref& op, Budget& budget) {
     if (verdict_ != Verdict::Linearizable) return false;
-    if (!advance(now_.settle(op->call, budget))) return false;
+    if (!advance(now_.end_before(op->call, budget))) return false;
     cut_window();
     window_.push_back(op);
     return advance(now_.call(op, budget));

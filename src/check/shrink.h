@@ -65,7 +65,7 @@ class Shrinking {
     Frontier<Model> frontier = start_;
     size_t from = 0, called = 0;
     for (; called < operations_.size(); ++called) {
-      if (frontier.settle(operations_[called]->call, budget) != Progress::Fine) break;
+      if (frontier.end_before(operations_[called]->call, budget) != Progress::Fine) break;
       if (frontier.closed()) {
         start_ = frontier;
         from = called;

@@ -29,7 +29,7 @@ void Barriers::end(SessionId session) {
   orphaned_.insert(owned.begin(), owned.end());
 }
 
-void Barriers::settle(Step& step) {
+void Barriers::decide_waits(Step& step) {
   for (const Index barrier : orphaned_) {
     const bool opens = barriers_.at(barrier).at_end == AtSessionEnd::Opens;
     open(step, barrier, opens ? Result::Ok : Result::Broken);

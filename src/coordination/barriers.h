@@ -33,7 +33,7 @@ class Barriers {
   Verdict wait(Step& step, const Attempt& attempt);
 
   void end(SessionId session);
-  void settle(Step& step);
+  void decide_waits(Step& step);
 
   const Rows<Barrier>& barriers() const { return barriers_; }
   template <typename Visit>

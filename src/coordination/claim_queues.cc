@@ -56,7 +56,7 @@ void ClaimQueues::end(SessionId session, Step& step) {
   for (const Token token : claims) give_back(step, token);
 }
 
-void ClaimQueues::settle(Step& step) {
+void ClaimQueues::decide_waits(Step& step) {
   step.waits.serve(touched_, [&](Index queue, Index wait) {
     const std::optional<Index> item = next(queue);
     if (!item) return false;

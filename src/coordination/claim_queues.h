@@ -65,7 +65,7 @@ class ClaimQueues {
   void end(SessionId session, Step& step);
   void regrant_all(SessionId session, Step& step);  // S-45
   void touch(Index queue) { touched_.insert(queue); }
-  void settle(Step& step);
+  void decide_waits(Step& step);
 
   const Rows<Queue>& queues() const { return queues_; }
   const Rows<Item>& items() const { return items_; }

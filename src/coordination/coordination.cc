@@ -61,11 +61,11 @@ bool Coordination::release(SessionId session, std::string_view name, Token token
          double_barriers.release(session, name, token);
 }
 
-void Coordination::settle(Step& step) {
-  semaphores.settle(step);
-  barriers.settle(step);
-  double_barriers.settle(step);
-  queues.settle(step);
+void Coordination::decide_waits(Step& step) {
+  semaphores.decide_waits(step);
+  barriers.decide_waits(step);
+  double_barriers.decide_waits(step);
+  queues.decide_waits(step);
 }
 
 // Latches and barriers do nothing when a waiter leaves.

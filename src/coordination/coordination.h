@@ -32,7 +32,7 @@ struct Coordination {
   Counters counters;
   Groups groups;
 
-  // ---- ends; settle() ends every step
+  // ---- ends; decide_waits() ends every step
   void end(SessionId session, Step& step);                       // everything of a session (S-39)
   void end_waits(SessionId session, Waiter waiter, Step& step);  // Lost, oldest first; what it holds stays
   // S-45: new tokens for permits, places and claims of a session that changes hands, by kind, in the order of the old ones.
@@ -41,7 +41,7 @@ struct Coordination {
   bool cancel(SessionId session, const RequestId& request, Step& step);  // false: it is not waiting
   // Gives back permits, an item or a place inside a barrier. False: it is no hold of the session.
   bool release(SessionId session, std::string_view name, Token token, Step& step);
-  void settle(Step& step);
+  void decide_waits(Step& step);
 
   // ---- queries
   std::optional<Verdict> granted(SessionId session, const RequestId& request) const;  // what this request holds

@@ -49,13 +49,13 @@ void DoubleBarriers::lost_while_entering(Index barrier) {
   }
 }
 
-void DoubleBarriers::settle(Step& step) {
-  for (const Index barrier : touched_) settle_one(step, barrier);
+void DoubleBarriers::decide_waits(Step& step) {
+  for (const Index barrier : touched_) decide_waits_at(step, barrier);
   touched_.clear();
   broken_.clear();
 }
 
-void DoubleBarriers::settle_one(Step& step, Index barrier) {
+void DoubleBarriers::decide_waits_at(Step& step, Index barrier) {
   const DoubleBarrier& row = barriers_.at(barrier);
   const size_t waiting = step.waits.line(barrier);
   if (broken_.contains(barrier)) {

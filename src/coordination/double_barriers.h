@@ -59,7 +59,7 @@ class DoubleBarriers {
   void regrant_all(SessionId session, Step& step);  // S-45
   void lost_while_entering(Index barrier);          // its wait ended permanently
   void touch(Index barrier) { touched_.insert(barrier); }
-  void settle(Step& step);
+  void decide_waits(Step& step);
 
   const Rows<DoubleBarrier>& barriers() const { return barriers_; }
   const Rows<Place>& places() const { return places_; }
@@ -73,7 +73,7 @@ class DoubleBarriers {
  private:
   Token admit(Step& step, Index barrier, SessionId session, const RequestId& request);
   void complete(Step& step, Index barrier);
-  void settle_one(Step& step, Index barrier);
+  void decide_waits_at(Step& step, Index barrier);
   bool remove(SessionId session, std::string_view name, Token token);
 
   Rows<DoubleBarrier> barriers_;

@@ -51,7 +51,7 @@ void Semaphores::end(SessionId session) {
   for (const Token token : permits) give_back(token);
 }
 
-void Semaphores::settle(Step& step) {
+void Semaphores::decide_waits(Step& step) {
   step.waits.serve(touched_, [&](Index semaphore, Index wait) {
     const Wait& row = step.waits.rows().at(wait);
     if (!fits(semaphore, row.amount)) return false;

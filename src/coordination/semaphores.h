@@ -52,7 +52,7 @@ class Semaphores {
   void end(SessionId session);
   void regrant_all(SessionId session, Step& step);  // S-45
   void touch(Index object) { touched_.insert(object); }
-  void settle(Step& step);
+  void decide_waits(Step& step);
 
   uint64_t held(Index semaphore) const;
   const Rows<Semaphore>& semaphores() const { return semaphores_; }

@@ -1,8 +1,8 @@
 // What the seven tables of this folder share: one step, its inputs, and its effects.
 //
-// A step is one entry: at most one command of one table, or the ends of sessions and waits; settle() of every table ends it.
-// Ends only remove things and note what they touched; only settle() wakes and grants, so that nothing is granted to a session
-// or a wait that ends in the same entry (docs/semantics.md S-39).
+// A step is one entry: at most one command of one table, or the ends of sessions and waits; decide_waits() of every table ends
+// it. Ends only remove things and note what they touched; only decide_waits() wakes and grants, so that nothing is granted to a
+// session or a wait that ends in the same entry (docs/semantics.md S-39).
 //
 // An object (a semaphore, a queue, ...) is named by the entry that made it, and so is a wait by the entry that queued it:
 // one entry has one command, so these numbers never collide.

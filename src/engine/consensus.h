@@ -46,7 +46,7 @@ class Consensus {
   // Drains the core. Valid until the next call.
   raft::Effects& drain();
   const std::vector<ReplicaId>& behind() const { return drained_.behind; }  // as of then: peers that need a state
-  void settled(const raft::ProposalOutcome& outcome) { forwarded_.settled(outcome); }
+  void decided(const raft::ProposalOutcome& outcome) { forwarded_.decided(outcome); }
 
   // Commands that another replica hands to this leader; those that are not `wanted` are skipped.
   void propose_for(ReplicaId from, Forward& message, absl::FunctionRef<bool(const LogCommand&)> wanted, LaggingTime now);

@@ -112,9 +112,9 @@ void EngineImpl::drain(Turn& turn) {
   WriteGate& writes = consensus_.writes();
   raft::Effects& drained = consensus_.drain();
   for (const raft::ProposalOutcome& outcome : drained.outcomes) {
-    expirations_.settled(outcome, now);
-    consensus_.settled(outcome);
-    proposals_.settled(outcome, now);
+    expirations_.decided(outcome, now);
+    consensus_.decided(outcome);
+    proposals_.decided(outcome, now);
   }
   if (drained.leadership) change_leadership(*drained.leadership, effects);
   if (drained.write) {
@@ -125,9 +125,9 @@ void EngineImpl::drain(Turn& turn) {
     peers_.sent(one, now);
     writes.send(std::move(one), effects);
   }
-  for (const raft::Confirmation& one : drained.confirmations) reads_.settled(one, expirations_, effects);
-  for (const raft::ChangeOutcome& outcome : drained.changes) member_calls_.settled(outcome, turn);
-  for (const raft::TransferOutcome& outcome : drained.transfers) member_calls_.settled(outcome, turn);
+  for (const raft::Confirmation& one : drained.confirmations) reads_.decided(one, expirations_, effects);
+  for (const raft::ChangeOutcome& outcome : drained.changes) member_calls_.decided(outcome, turn);
+  for (const raft::TransferOutcome& outcome : drained.transfers) member_calls_.decided(outcome, turn);
   effects.log_reads.insert(effects.log_reads.end(), drained.reads.begin(), drained.reads.end());
   if (drained.compact) effects.compact = drained.compact;
   writes.release(effects);

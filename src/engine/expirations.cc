@@ -35,7 +35,7 @@ void Expirations::propose(Turn& turn) {
   if (!propose.proposals.empty()) turn.consensus.step(std::move(propose), now);
 }
 
-void Expirations::settled(const raft::ProposalOutcome& outcome, LaggingTime now) {
+void Expirations::decided(const raft::ProposalOutcome& outcome, LaggingTime now) {
   const auto fired = proposed_.find(outcome.ticket);
   if (fired == proposed_.end()) return;
   if (outcome.kind != raft::ProposalOutcome::Kind::Appended) {

@@ -23,7 +23,7 @@ class Expirations {
 
   // Many deaths at once take several turns, so that live sessions are served in between (F-26).
   void propose(Turn& turn);
-  void settled(const raft::ProposalOutcome& outcome, LaggingTime now);
+  void decided(const raft::ProposalOutcome& outcome, LaggingTime now);
   void stop() { timers_.follow(); }
   void leadership_changed();
   LaggingTime next_deadline() const;

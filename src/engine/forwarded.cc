@@ -4,12 +4,12 @@ namespace coordkit::engine {
 
 void Forwarded::proposed(Ticket ticket, const RequestId& request) {
   under_way_.insert(request);
-  unsettled_.push_back({ticket, request});
+  undecided_.push_back({ticket, request});
 }
 
-void Forwarded::settled(const raft::ProposalOutcome& outcome) {
-  if (unsettled_.empty() || unsettled_.front().first != outcome.ticket) return;  // they are settled in order
-  const RequestId request = unsettled_.take_front().second;
+void Forwarded::decided(const raft::ProposalOutcome& outcome) {
+  if (undecided_.empty() || undecided_.front().first != outcome.ticket) return;  // they are decided in order
+  const RequestId request = undecided_.take_front().second;
   if (outcome.kind == raft::ProposalOutcome::Kind::Appended) {
     appended_.push_back({outcome.at.index, request});
   } else {
@@ -25,7 +25,7 @@ void Forwarded::applied(Index through) {
 
 void Forwarded::clear() {
   under_way_.clear();
-  unsettled_.clear();
+  undecided_.clear();
   appended_.clear();
 }
 

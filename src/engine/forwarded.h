@@ -15,13 +15,13 @@ class Forwarded {
  public:
   bool under_way(const RequestId& request) const { return under_way_.contains(request); }
   void proposed(Ticket ticket, const RequestId& request);
-  void settled(const raft::ProposalOutcome& outcome);
+  void decided(const raft::ProposalOutcome& outcome);
   void applied(Index through);
   void clear();  // another term: what was appended may be truncated
 
  private:
   absl::flat_hash_set<RequestId> under_way_;
-  Ring<std::pair<Ticket, RequestId>> unsettled_;  // by ticket: their place in the log is not known yet
+  Ring<std::pair<Ticket, RequestId>> undecided_;  // by ticket: their place in the log is not known yet
   Ring<std::pair<Index, RequestId>> appended_;    // by index
 };
 

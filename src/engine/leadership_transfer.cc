@@ -61,13 +61,13 @@ void LeadershipTransfer::leader_started(const raft::Leadership& leadership, Inde
 void LeadershipTransfer::replied(const TransferReply& reply, LaggingTime now, std::vector<Completion>& completions) {
   if (!call_ || reply.attempt != attempt_) return;
   unanswered_ = reply.outcome == TransferEnd::InProgress || reply.outcome == TransferEnd::Done;
-  if (reply.outcome == TransferEnd::Unfit && settled_unfit(now)) return complete(unfit(call_->target), Index(), completions);
+  if (reply.outcome == TransferEnd::Unfit && unfit_for_long(now)) return complete(unfit(call_->target), Index(), completions);
   if (reply.outcome != TransferEnd::Unfit) unfit_since_.reset();
   ask_at_ = now + options_.raft.election_timeout;
 }
 
 // A leader that was just elected has not heard from anyone yet.
-bool LeadershipTransfer::settled_unfit(LaggingTime now) {
+bool LeadershipTransfer::unfit_for_long(LaggingTime now) {
   if (!unfit_since_) unfit_since_ = now;
   return now - *unfit_since_ >= kUnfitTimeouts * options_.raft.election_timeout;
 }

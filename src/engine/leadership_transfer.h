@@ -31,7 +31,7 @@ class LeadershipTransfer {
   LaggingTime next_deadline(bool leader_known) const;
 
  private:
-  bool settled_unfit(LaggingTime now);
+  bool unfit_for_long(LaggingTime now);
   void complete(absl::Status status, Index index, std::vector<Completion>& completions);
 
   const EngineOptions& options_;

@@ -93,7 +93,7 @@ void MemberCalls::receive(ReplicaId from, const TransferRequest& request, Turn& 
   asked_transfers_.emplace(ticket, AskedTransfer{from, request.attempt});
 }
 
-void MemberCalls::settled(const raft::ChangeOutcome& outcome, Turn& turn) {
+void MemberCalls::decided(const raft::ChangeOutcome& outcome, Turn& turn) {
   const auto asked = asked_changes_.find(outcome.ticket);
   if (asked == asked_changes_.end()) return;
   const AskedChange one = std::move(asked->second);
@@ -103,7 +103,7 @@ void MemberCalls::settled(const raft::ChangeOutcome& outcome, Turn& turn) {
   turn.effects.sends.push_back({one.from, reply});
 }
 
-void MemberCalls::settled(const raft::TransferOutcome& outcome, Turn& turn) {
+void MemberCalls::decided(const raft::TransferOutcome& outcome, Turn& turn) {
   const auto asked = asked_transfers_.find(outcome.ticket);
   if (asked == asked_transfers_.end()) return;
   const AskedTransfer one = asked->second;

@@ -42,8 +42,8 @@ class MemberCalls {
   // ---- the leader's side
   void receive(ReplicaId from, ChangeRequest request, Turn& turn);
   void receive(ReplicaId from, const TransferRequest& request, Turn& turn);
-  void settled(const raft::ChangeOutcome& outcome, Turn& turn);
-  void settled(const raft::TransferOutcome& outcome, Turn& turn);
+  void decided(const raft::ChangeOutcome& outcome, Turn& turn);
+  void decided(const raft::TransferOutcome& outcome, Turn& turn);
 
  private:
   struct AskedChange {

@@ -45,8 +45,8 @@ void ProposalPath::forward(Turn& turn) {
 }
 
 // What was appended in this term stays in the log as long as the term lasts, and the next change of leadership starts over.
-// Proposals are settled in order.
-void ProposalPath::settled(const raft::ProposalOutcome& outcome, LaggingTime now) {
+// Proposals are decided in order.
+void ProposalPath::decided(const raft::ProposalOutcome& outcome, LaggingTime now) {
   if (proposed_.empty() || proposed_.front().ticket != outcome.ticket) return;
   const Proposed own = proposed_.take_front();
   if (outcome.kind == raft::ProposalOutcome::Kind::Appended) return;

@@ -21,7 +21,7 @@ class ProposalPath {
 
   Proposals::Route route(const Consensus& consensus, const Router& applied) const;
   void propose(const Router& applied, Turn& turn);
-  void settled(const raft::ProposalOutcome& outcome, LaggingTime now);
+  void decided(const raft::ProposalOutcome& outcome, LaggingTime now);
   void leadership_changed();
 
  private:

@@ -106,7 +106,7 @@ void Proposals::note_kept(const Answer& answer) {
 }
 
 // It is answered, or will not be.
-void Proposals::settle(Sequence sequence) {
+void Proposals::close_place(Sequence sequence) {
   place(sequence)->unanswered = {};
   for (; !places_.empty() && !places_.front().unanswered; places_.pop_front()) {
     kept_bytes_ -= places_.front().kept.value_or(0);
@@ -228,7 +228,7 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
 void Proposals::accepted(Calls::iterator it, Completion completion, std::vector<Completion>& completions) {
   Call& call = it->second;
   schedule(call, LaggingTime::max());
-  settle(call.sequence);
+  close_place(call.sequence);
   call.queued = true;
   call.submit.command = SharedBytes(call.submit.command.view());
   queued_.emplace(call.sequence, it->first);
@@ -254,7 +254,7 @@ void Proposals::drop(Calls::iterator it) {
   if (queued) {
     queued_.erase(sequence);
   } else if (sequence) {
-    settle(sequence);
+    close_place(sequence);
   } else {
     leave(waits_in);
   }

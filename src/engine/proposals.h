@@ -105,7 +105,7 @@ class Proposals {
   bool room(const Line& from) const;
   void leave(Line& from);
   void note_kept(const Answer& answer);
-  void settle(Sequence sequence);
+  void close_place(Sequence sequence);
   Dispatch hand_over(Call& call, LaggingTime retry_at);
   Sequence comes_after(const Call& call) const;
   void schedule(Call& call, LaggingTime when);

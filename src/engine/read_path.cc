@@ -112,7 +112,7 @@ void ReadPath::ask_leader(Turn& turn) {
   if (leads && renewals_.unconfirmed()) renewals_.question(confirm(RenewalRound{}, turn));
 }
 
-void ReadPath::settled(const raft::Confirmation& confirmation, Expirations& expirations, EngineEffects& effects) {
+void ReadPath::decided(const raft::Confirmation& confirmation, Expirations& expirations, EngineEffects& effects) {
   const auto question = questions_.find(confirmation.ticket);
   if (question == questions_.end()) return;
   const Purpose purpose = question->second;

@@ -37,7 +37,7 @@ class ReadPath {
 
   // ---- answers of the core
   Ticket confirm_for_gap(Turn& turn) { return confirm(GapCheck{}, turn); }
-  void settled(const raft::Confirmation& confirmation, Expirations& expirations, EngineEffects& effects);
+  void decided(const raft::Confirmation& confirmation, Expirations& expirations, EngineEffects& effects);
   void leadership_changed();
   void stop() { renewals_.drop_all(); }
 

@@ -26,12 +26,12 @@ void describe(Io& io, Describes<SteppedAside> auto& m) {
 }
 
 template <>
-void settle(RecallRequest& m) {
+void finish_reading(RecallRequest& m) {
   require(m.store && m.boot, "a disk without an identity");
 }
 // Something is known about the store that asks, or nothing.
 template <>
-void settle(RecallReply& m) {
+void finish_reading(RecallReply& m) {
   require(m.asked.store && m.asked.boot, "a disk without an identity");
   if (m.known != PeerMark{}) m.known.store = m.asked.store;
 }

@@ -87,15 +87,15 @@ RenewReply::Group blank() {
 }
 
 template <>
-void settle(Refusal& m) {
+void finish_reading(Refusal& m) {
   require(known(m.why), "a refusal without reason");
 }
 template <>
-void settle(RenewRequest& m) {
+void finish_reading(RenewRequest& m) {
   require(m.looks.size() <= kTimerLooksMax, "more looks than kTimerLooksMax");
 }
 template <>
-void settle(RenewReply& m) {
+void finish_reading(RenewReply& m) {
   for (const RenewReply::Group& group : m.groups) require(known(group.coverage), "a renewal reply without coverage");
 }
 

@@ -83,7 +83,7 @@ size_t size_hint(const M&) {
 template <typename M>
 void check(const M&) {}
 template <typename M>
-void settle(M&) {}
+void finish_reading(M&) {}
 
 template <typename M>
 void append_body(std::string& body, const M& m) {
@@ -106,7 +106,7 @@ absl::StatusOr<Message> parse_body(std::string_view bytes, const SharedBytes* of
   M m = blank<M>();
   make_room(m, bytes);
   codec::read<Rules>(bytes, m, {.ascending = kTimersListedMax, .read_from = of});
-  settle(m);
+  finish_reading(m);
   if (of != nullptr) unshare(m, bytes.size());
   return Message(std::move(m));
 }

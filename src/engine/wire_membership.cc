@@ -69,22 +69,22 @@ TransferReply blank() {
 }
 
 template <>
-void settle(ChangeRequest& m) {
+void finish_reading(ChangeRequest& m) {
   for (const MemberChange& change : m.changes) {
     const bool whole = known(change.kind) && change.member.id && change.member.address.size() <= kAddressBytesMax;
     require(whole, "a change of members that is none");
   }
 }
 template <>
-void settle(ChangeReply& m) {
+void finish_reading(ChangeReply& m) {
   require(known(m.outcome), "a change's answer without an outcome");
 }
 template <>
-void settle(TransferRequest& m) {
+void finish_reading(TransferRequest& m) {
   require(m.time_left <= kTransferTimeMax, "a transfer without end");
 }
 template <>
-void settle(TransferReply& m) {
+void finish_reading(TransferReply& m) {
   require(known(m.outcome), "a transfer's answer without an outcome");
 }
 

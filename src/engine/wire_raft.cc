@@ -134,31 +134,31 @@ size_t size_hint(const raft::AppendRequest& m) {
   return bytes;
 }
 template <>
-void settle(raft::VoteRequest& m) {
+void finish_reading(raft::VoteRequest& m) {
   require(known(m.kind) && m.term, "a vote request without kind or term");
 }
 template <>
-void settle(raft::VoteReply& m) {
+void finish_reading(raft::VoteReply& m) {
   require(known(m.kind), "a vote reply without kind");
 }
 template <>
-void settle(raft::AppendReply& m) {
+void finish_reading(raft::AppendReply& m) {
   require(known(m.verdict), "an append reply without verdict");
 }
 template <>
-void settle(raft::Heartbeat& m) {
+void finish_reading(raft::Heartbeat& m) {
   require(static_cast<bool>(m.term), "a heartbeat without term");
 }
 template <>
-void settle(raft::TimeoutNow& m) {
+void finish_reading(raft::TimeoutNow& m) {
   require(static_cast<bool>(m.term), "an order to campaign without term");
 }
 template <>
-void settle(raft::Removed& m) {
+void finish_reading(raft::Removed& m) {
   require(static_cast<bool>(m.term), "a removal without term");
 }
 template <>
-void settle(raft::AppendRequest& m) {
+void finish_reading(raft::AppendRequest& m) {
   require(m.term && m.previous.term <= m.term, "an append older than what it follows");
   require(m.previous.index.value() <= kPositionMax - kEntriesMax, "an index out of range");
   Position last = m.previous;

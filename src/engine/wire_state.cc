@@ -71,21 +71,21 @@ void require_range(const KeyRange& range) {
   require(range.upto.empty() || range.after < range.upto, "a range that ends before it begins");
 }
 template <>
-void settle(StateOffer& m) {
+void finish_reading(StateOffer& m) {
   require_place(m.term, m.at);
 }
 template <>
-void settle(StateLoading& m) {
+void finish_reading(StateLoading& m) {
   require_place(m.term, m.at);
 }
 template <>
-void settle(StateRequest& m) {
+void finish_reading(StateRequest& m) {
   require_place(m.term, m.at);
   require_range(m.range);
 }
 // Whether the rows are those of the range is checked where they are staged (base/row_sums.h).
 template <>
-void settle(StateChunk& m) {
+void finish_reading(StateChunk& m) {
   require_place(m.term, m.at);
   require_range(m.rows.range);
   require(!m.rows.same || m.rows.rows.empty(), "rows that need not be sent");

@@ -38,7 +38,7 @@ struct Lock {
   PlaceList queue;       // INV_L05: in the order of Claim::since
   uint64_t delay = 0;    // S-40: id of the lock-delay that runs; zero: none
   uint32_t waiting = 0;  // length of the queue
-  bool touched = false;  // listed for settle()
+  bool touched = false;  // listed for decide_waits()
 };
 
 // Could one more hold of this mode coexist with the present ones?

@@ -45,7 +45,7 @@ Table& Table::operator=(Table&&) noexcept = default;
 // A try and a free lock are decided at once; every other acquire joins the end of each of its queues (S-36, S-38, S-53).
 AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
   using Kind = AcquireVerdict::Kind;
-  COORDKIT_CHECK_MSG(touched_.empty(), "a step without settle()");
+  COORDKIT_CHECK_MSG(touched_.empty(), "a step without decide_waits()");
   if (!attempt.waits) {
     if (const std::optional<AcquireVerdict> verdict = refusal(attempt)) {
       if (verdict->kind == Kind::Held) ask(attempt);
@@ -246,7 +246,7 @@ bool Table::clear_delay(std::string_view name, Decisions& decisions) {
 
 // A grant can make only the next ones in the same queues grantable, so the candidates are the heads of touched queues,
 // refilled after each grant; the heap keeps the order of S-48 over all names.
-void Table::settle(Index index, TokenCounter& tokens, Decisions& decisions) {
+void Table::decide_waits(Index index, TokenCounter& tokens, Decisions& decisions) {
   const auto nominate = [this](const Lock& lock) {
     if (lock.queue.empty()) return;
     Claim& head = *lock.queue.first->claim;

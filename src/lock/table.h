@@ -1,12 +1,12 @@
 // The lock table: who holds what, who waits for what, who is next. Pure and deterministic; of sessions it knows only the ids
 // (the machine above passes only live ones), and nothing of clocks, bytes or the log.
 //
-// One step is: any number of changes, then settle(), which applies the grant rule S-48 of docs/semantics.md and forgets locks
-// that became empty. After settle() no waiter is grantable (INV_L06). Work is proportional to the claims touched, regardless of
-// what else exists; only deadlock detection looks further, along the waits it follows (deadlock.h).
+// One step is: any number of changes, then decide_waits(), which applies the grant rule S-48 of docs/semantics.md and forgets
+// locks that became empty. After decide_waits() no waiter is grantable (INV_L06). Work is proportional to the claims touched,
+// regardless of what else exists; only deadlock detection looks further, along the waits it follows (deadlock.h).
 //
 // Memory: a lock with one owner and no waiters is kept small (resting.h). It gets records when something happens to
-// it, and gives them up in settle() when it is that plain again.
+// it, and gives them up in decide_waits() when it is that plain again.
 //
 // Implemented by concern: table.cc (acquire, release, grants), table_holds.cc (changes of a hold that stays), table_sticky.cc
 // (delegations), table_records.cc
@@ -49,7 +49,7 @@ class Table {
   Table(Table&&) noexcept;
   Table& operator=(Table&&) noexcept;
 
-  // ---- changes; settle() ends every step
+  // ---- changes; decide_waits() ends every step
   AcquireVerdict acquire(const Attempt& attempt, TokenCounter& tokens);
   // Ends one count of the hold, at zero the hold, a multi-lock as a whole. False: NotOwner. `number` names the release, so that
   // the same one performed twice counts once: the n-th of a hold includes all before it. Zero: it is performed only once.
@@ -78,7 +78,7 @@ class Table {
   // S-54: like held(), but as a guard: showing a token of a delegation retires those before it.
   std::optional<Mode> put_forward(std::string_view name, Token token);
   // Grants what became grantable, oldest wait first over all names. `index` is the entry of the step.
-  void settle(Index index, TokenCounter& tokens, Decisions& decisions);
+  void decide_waits(Index index, TokenCounter& tokens, Decisions& decisions);
 
   // ---- queries
   size_t names() const { return locks_.size() + resting_.size(); }
@@ -214,7 +214,7 @@ class Table {
   std::vector<Lock*> touched_;                        // in this step, each once
   std::vector<std::string> led_;                      // Decisions::led of this step
   std::vector<Asked> asked_;                          // Decisions::asked of this step
-  std::vector<std::pair<Index, Claim*>> candidates_;  // scratch of settle()
+  std::vector<std::pair<Index, Claim*>> candidates_;  // scratch of decide_waits()
   std::vector<Claim*> dirty_;                         // changed since the last collect()
   std::vector<RowId> erased_;                         // stored rows that are gone since then
   Token last_restored_;                               // of a hold

@@ -67,11 +67,11 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
     return step.answer({.code = refusal}, ApplyOutput::Stage::Final);
   }
   locks_.perform_prior_releases(*request, step);
-  settle(step);
+  decide_waits(step);
   Answer result = cancelled ? Result{.code = ResultCode::Cancelled}
                             : std::visit([&](auto& body) { return execute(body, step); }, request->body);
   if (result) step.answer(*result, ApplyOutput::Stage::Final);
-  settle(step);
+  decide_waits(step);
   coordination_.announce_leaders(step);
 }
 
@@ -112,14 +112,14 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
     if (!of_lock) coordination_.time_out(timer, step);
   }
   for (const uint64_t delay : delays) state_.locks.end_delay(delay, step.decisions);
-  settle(step);
+  decide_waits(step);
   coordination_.announce_leaders(step);
   state_.keys.sweep(kSweptPerEntry);
 }
 
 // Grants what became grantable and announces every wait that ended.
-void Machine::settle(ApplyStep& step) {
-  state_.locks.settle(step.index, state_.counter, step.decisions);
+void Machine::decide_waits(ApplyStep& step) {
+  state_.locks.decide_waits(step.index, state_.counter, step.decisions);
   for (const lock::DelayChange& change : step.decisions.delays) {
     const bool begun = change.kind == lock::DelayChange::Kind::Begun;
     step.output.timer_ops.push_back(begun ? arm(delay_timer(change.id), Generation(0), change.duration)
@@ -133,7 +133,7 @@ void Machine::settle(ApplyStep& step) {
     coordination_.leader_changed(name);
   }
   step.decisions.clear();
-  coordination_.settle(step);
+  coordination_.decide_waits(step);
 }
 
 void Machine::announce(const lock::Decision& decision, ApplyStep& step) {

@@ -75,7 +75,7 @@ class Machine final : public StateMachine {
   void apply_one(const Command& command, ApplyOutput& output);
   template <typename Body>
   Answer execute(Body& body, ApplyStep& step);
-  void settle(ApplyStep& step);
+  void decide_waits(ApplyStep& step);
   void announce(const lock::Decision& decision, ApplyStep& step);
   rows::Counters counters() const;
 

@@ -120,7 +120,7 @@ Verdict run(const LeaveGroup& leave, Coordination& state, coordination::Step& st
 
 }  // namespace
 
-// What this entry decides is collected, and announced by settle().
+// What this entry decides is collected, and announced by decide_waits().
 template <typename Run>
 auto MachineCoordination::coordinate(const ApplyStep& step, Run run) {
   const auto next_token = [this] { return Token(state_.counter.next()); };
@@ -174,8 +174,8 @@ void MachineCoordination::time_out(const FiredTimer& timer, ApplyStep& step) {
   });
 }
 
-void MachineCoordination::settle(ApplyStep& step) {
-  coordinate(step, [&](coordination::Step& inner) { state_.coordination.settle(inner); });
+void MachineCoordination::decide_waits(ApplyStep& step) {
+  coordinate(step, [&](coordination::Step& inner) { state_.coordination.decide_waits(inner); });
   for (coordination::Decision& decision : decisions_) {
     if (decision.timed) {
       step.output.timer_ops.push_back({TimerOp::Kind::Disarm, wait_timer(decision.queued), {}, {}, {}});

@@ -25,7 +25,7 @@ class MachineCoordination {
   void end_waits(SessionId session, coordination::Waiter waiter, ApplyStep& step);
   void regrant(SessionId session, ApplyStep& step);
   void time_out(const FiredTimer& timer, ApplyStep& step);  // of a wait or a claim
-  void settle(ApplyStep& step);
+  void decide_waits(ApplyStep& step);
 
   // Here; not replicated.
   void observe(std::string_view subject, bool wanted);

@@ -11,7 +11,7 @@ class MachineLocks {
  public:
   MachineLocks(State& state, MachineCoordination& coordination) : state_(state), coordination_(coordination) {}
 
-  void perform_prior_releases(const Request& request, ApplyStep& step);  // whose waits are to be settled before it is executed
+  void perform_prior_releases(const Request& request, ApplyStep& step);  // whose waits are to be decided before it is executed
 
   Answer execute(Acquire& acquire, ApplyStep& step);
   Answer execute(AcquireAll& acquire, ApplyStep& step);

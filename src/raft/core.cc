@@ -45,10 +45,10 @@ void Core::Impl::step(Input input, LaggingTime now) {
   now_ = std::max(now_, now);
   const bool expired = leading_ && leading_->expired(log_, now_);
   if (expired) roles_.step_down(log_.term());
-  settle();
+  finish_step();
   take(input);
   watch_time();
-  settle();
+  finish_step();
 }
 
 void Core::Impl::take(Input& input) {
@@ -101,7 +101,7 @@ void Core::Impl::on(Received& received) {
   }
   if (log_.rollback_checked() && voting().begins_new_term(from, message)) {
     roles_.step_down(term_of(message));
-    settle();
+    finish_step();
     if (is_answer(message)) return;  // to a question of a term that is over
   }
   std::visit(Cases{
@@ -128,7 +128,7 @@ void Core::Impl::watch_time() {
 }
 
 // What follows from a step.
-void Core::Impl::settle() {
+void Core::Impl::finish_step() {
   const auto role_changes = [this] {
     const bool won = !roles_.requested() && campaigning_ && campaigning_->won(log_);
     if (won) roles_.request({roles_.role() == Role::PreCandidate ? Role::Candidate : Role::Leader, log_.term()});

@@ -1,7 +1,7 @@
 // One replica of the protocol, put together. It owns its parts, passes each input through the gate to the part responsible for
 // it, and then does what follows from it. Where things are:
 //
-//   core.cc           one step: time, the gate, the handler, settle(); what a turn drains
+//   core.cc           one step: time, the gate, the handler, finish_step(); what a turn drains
 //   admission.h       which messages are accepted
 //   election.cc       votes, terms, roles (thesis 3.4, 9.6, 6.2); voting.h judges, campaigning.h counts
 //   leading.h         the leader's half: replication, the commit rule (3.5, 3.6, 10.2.1), leases; confirmations.h (6.4)
@@ -11,7 +11,7 @@
 //   log.h             the log, its disk, and what of it must stay; log_reader.h reads back what is no longer in memory
 //   installing.cc     a state in place of entries that are gone (5)
 //
-// Handlers never change the role: they request it and settle() performs it when they are done.
+// Handlers never change the role: they request it and finish_step() performs it when they are done.
 #pragma once
 
 #include <memory>
@@ -61,7 +61,7 @@ class Core::Impl {
   void on(Propose& proposals);
   ProposalOutcome::Kind admit(const Proposal& proposal) const;
   Position append(EntryKind kind, SharedBytes payload);
-  void settle();
+  void finish_step();
   void watch_time();
   Step here() { return {log_, reader_, outbox_, now_}; }
 

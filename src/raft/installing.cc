@@ -15,7 +15,7 @@ void Core::Impl::on(const Installed& installed) {
   if (at.index <= log_.base().index) return;
   if (installed.term > log_.term()) {
     roles_.step_down(installed.term);
-    settle();
+    finish_step();
   }
   const bool kept = log_.term_at(at.index) == at.term;
   COORDKIT_CHECK_MSG(kept || !leading_, "INV_R06 a leader lacks what was committed");

@@ -186,7 +186,7 @@ void CoordinationModel::end(SessionId session, std::vector<Ended>& ended) {
 }
 
 // S-48: permits first, then double barriers, then items; each time the first queued among those that can be served.
-void CoordinationModel::settle(Index index, std::vector<Ended>& ended) {
+void CoordinationModel::decide_waits(Index index, std::vector<Ended>& ended) {
   index_ = index;
   const auto serve = [this](Kind kind, auto can) {
     for (;;) {
@@ -198,7 +198,7 @@ void CoordinationModel::settle(Index index, std::vector<Ended>& ended) {
     }
   };
   serve(Kind::Semaphore, [this](const Wait& wait) { return fits(wait.name, wait.count); });
-  while (settle_one_meeting()) {
+  while (decide_one_meeting()) {
   }
   serve(Kind::Queue, [this](const Wait& wait) { return next_item(wait.name) != nullptr; });
   ended.insert(ended.end(), std::make_move_iterator(ended_.begin()), std::make_move_iterator(ended_.end()));

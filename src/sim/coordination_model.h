@@ -37,7 +37,7 @@ class CoordinationModel {
   void end(SessionId session, std::vector<Ended>& ended);
   void end_waits(SessionId session, Waiter waiter, std::vector<Ended>& ended);
   void regrant_all(SessionId session, Index index);
-  void settle(Index index, std::vector<Ended>& ended);
+  void decide_waits(Index index, std::vector<Ended>& ended);
 
   void begin_entry() { touched_.clear(); }
   const std::set<Object>& touched() const { return touched_; }
@@ -125,7 +125,7 @@ class CoordinationModel {
   Hold* find(SessionId session, const std::string& name, Token token);
   Member* find_member(const std::string& group, SessionId session, const std::string& owner);
   void give_back(const Hold& hold);
-  bool settle_one_meeting();
+  bool decide_one_meeting();
 
   uint64_t& counter_;
   RequestId request_;  // of the current entry

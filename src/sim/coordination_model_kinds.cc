@@ -137,7 +137,7 @@ Result CoordinationModel::run(const machine::LeaveBarrier& leave) {
 }
 
 // The oldest one with something due. False: none.
-bool CoordinationModel::settle_one_meeting() {
+bool CoordinationModel::decide_one_meeting() {
   std::vector<std::pair<Index, std::string>> by_age;
   for (const auto& [name, meeting] : meetings_) by_age.emplace_back(meeting.made, name);
   std::ranges::sort(by_age);

@@ -171,7 +171,7 @@ void LockModel::grant(Claim& claim, Index index) {
   granted_.push_back(claim);
 }
 
-void LockModel::settle(Index index, std::vector<Ended>& ended) {
+void LockModel::decide_waits(Index index, std::vector<Ended>& ended) {
   for (;;) {
     const auto next = std::ranges::find_if(claims_, [&](const Claim& claim) { return !claim.held() && grantable(claim); });
     if (next == claims_.end()) return;

@@ -68,7 +68,7 @@ class LockModel {
   void end(SessionId session, bool expired, std::vector<Ended>& ended);
   void end_waits(SessionId session, std::vector<Ended>& ended);  // its holds stay
   // S-48: among all grantable waiters the one queued first, until none is left.
-  void settle(Index index, std::vector<Ended>& ended);
+  void decide_waits(Index index, std::vector<Ended>& ended);
 
   // What the last apply granted, including changes of mode, and which names it touched.
   void begin_entry();

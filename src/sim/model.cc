@@ -38,7 +38,7 @@ void Model::apply(Index index, Term term, raft::EntryKind kind, std::string_view
   if (const auto* fired = std::get_if<engine::FireTimers>(&*command)) {
     if (fired->term == leader_term_ && term == leader_term_) fire(*fired);  // INV_L13
   }
-  settle();
+  decide_waits();
   remember_locks();
   grants_ += locks_.granted().size();
   record(revision_history_, index, keys_.revision());
@@ -150,7 +150,7 @@ Result Model::run(const machine::Request& request, const RequestId& id) {
     const Result released = locks_.release(session, std::nullopt, prior.name, prior.token, prior.number);
     if (released.code == ResultCode::NotOwner) coordination_.release(session, prior.name, prior.token);
   }
-  settle();
+  decide_waits();
   return std::visit(
       [&](const auto& body) -> Result {
         using Body = std::decay_t<decltype(body)>;
@@ -289,7 +289,7 @@ void Model::fire(const engine::FireTimers& fired) {
   }
 }
 
-// Deaths first, then releases; grants come last, in settle().
+// Deaths first, then releases; grants come last, in decide_waits().
 void Model::end_session(SessionId id, bool expired) {
   sessions_.erase(id);
   ended_.push_back({id, expired});
@@ -308,9 +308,9 @@ uint64_t Model::end_lease(const LeaseModel::Lease& lease, bool expired) {
   return keys_.end(lease.id);
 }
 
-void Model::settle() {
-  locks_.settle(applied_, waits_ended_);
-  coordination_.settle(applied_, waits_ended_);
+void Model::decide_waits() {
+  locks_.decide_waits(applied_, waits_ended_);
+  coordination_.decide_waits(applied_, waits_ended_);
   for (const LockModel::Ended& wait : waits_ended_) finish(wait.request, wait.result);
   waits_ended_.clear();
 }

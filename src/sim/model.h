@@ -166,7 +166,7 @@ class Model {
   bool lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const;
   void mark_ending(SessionId id);
   void end_waits(SessionId id, CoordinationModel::Waiter waiter);
-  void settle();
+  void decide_waits();
   void remember_locks();
 
   Index applied_;
@@ -181,7 +181,7 @@ class Model {
   LeaseModel leases_{counter_};
   std::set<RequestId> cancelled_;  // acquires that must no longer run
 
-  std::vector<LockModel::Ended> waits_ended_;  // since the last settle()
+  std::vector<LockModel::Ended> waits_ended_;  // since the last decide_waits()
   std::vector<Ended> ended_;
   uint64_t grants_ = 0, expiries_ = 0;
 

@@ -72,7 +72,7 @@ class RoamersOf : public Roamers {
   virtual void act(One& one) = 0;  // `open` is true only if its process lives
 
   bool lives(const One& one) const { return nodes_[one.node]->up() && nodes_[one.node]->epoch() == one.epoch; }
-  void settle_on(One& one, uint32_t node) {
+  void move_to(One& one, uint32_t node) {
     one.node = node;
     one.epoch = nodes_[node]->epoch();
     one.open = true;

@@ -42,7 +42,7 @@ void Streams::open(StreamObserver& observer) {
   observer.kind = kKinds[random.below(std::size(kKinds))];
   observer.name = observer.kind == Kind::Lock ? fmt::format("lock-{}", random.below(plan_.work.locks))
                                               : fmt::format("object-{}", random.below(2));
-  settle_on(observer, node);
+  move_to(observer, node);
   observer.told = false;
   observer.picture = {};
   const ObserveOptions options{.waiting_max = random.chance(0.5) ? 1 : size_t{1024}};

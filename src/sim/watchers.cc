@@ -77,7 +77,7 @@ void Watchers::begin_anew(Watcher& watcher) {
 void Watchers::open(Watcher& watcher) {
   const uint32_t node = static_cast<uint32_t>(watcher.random.below(nodes_.size()));
   if (!nodes_[node]->up() || nodes_[node]->frozen() || watcher.wants.key.empty()) return;
-  settle_on(watcher, node);
+  move_to(watcher, node);
   watcher.made = false;
   watcher.marks_owed = 0;
   watcher.wants.from = watcher.next;

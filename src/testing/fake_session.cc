@@ -67,7 +67,7 @@ class FakeService::Rep final : public CallRunner, public Clock, private StoreEve
   void before_waiting(absl::FunctionRef<bool()> answered) override;
   Now now() const noexcept override { return now_; }
 
-  void settle();
+  void run_until_idle();
   void advance(Duration by);
   void pause(Duration by);
   void at(Duration when, std::function<void()> act) { script_.emplace(std::max(when, elapsed()), std::move(act)); }
@@ -164,7 +164,7 @@ void FakeService::Rep::boot() {
 // A crash: nothing is closed or released. The other client's holds continue; its waiters queue again.
 void FakeService::Rep::restart() {
   COORDKIT_CHECK_MSG(!in_turn_ && !stopped_, "the process under test cannot restart inside a callback of its own");
-  settle();
+  run_until_idle();
   const bool was_cut = engine_->is_cut();
   const bool had_leader = engine_->has_leader();
   client_->stop();
@@ -195,12 +195,12 @@ void FakeService::Rep::stop() {
 void FakeService::Rep::call(Call call) {
   if (stopped_) return std::move(call)(*client_);  // answers Closed
   calls_.push_back(std::move(call));
-  if (!in_turn_) settle();
+  if (!in_turn_) run_until_idle();
 }
 
 // ---- turns
 
-void FakeService::Rep::settle() {
+void FakeService::Rep::run_until_idle() {
   if (stopped_) return;
   const auto wanted = [this] {
     return (!calls_.empty() && !paused_) || engine_->restless() || next_event() == Duration::zero();
@@ -264,17 +264,17 @@ bool FakeService::Rep::step(Duration at_most) {
   const std::optional<Duration> next = next_event();
   if (!next || *next > at_most) return false;
   jump(*next);
-  settle();
+  run_until_idle();
   return true;
 }
 
 void FakeService::Rep::advance(Duration by) {
   const LaggingTime end = now_.lagging + by;
-  settle();
+  run_until_idle();
   while (!stopped_ && now_.lagging < end && step(end - now_.lagging)) {
   }
   if (now_.lagging < end) jump(end - now_.lagging);
-  settle();
+  run_until_idle();
 }
 
 // The cluster continues and its messages wait on the link; this process reads none before the next turn.
@@ -289,7 +289,7 @@ void FakeService::Rep::pause(Duration by) {
 
 void FakeService::Rep::before_waiting(absl::FunctionRef<bool()> answered) {
   const LaggingTime end = now_.lagging + kPatience;
-  settle();
+  run_until_idle();
   while (!answered()) {
     COORDKIT_CHECK_MSG(now_.lagging < end && step(end - now_.lagging),
                        "a call waits for something that nothing in the test brings about; script it with at() before the call, "
@@ -305,7 +305,7 @@ void FakeService::Rep::command(const machine::Request& request, std::function<vo
   engine_->inner().post(
       Submit{.ticket = ticket, .command = SharedBytes(machine::encode(request)), .deadline = LaggingTime::max()});
   engine_->stir();
-  if (!in_turn_) settle();
+  if (!in_turn_) run_until_idle();
 }
 
 void FakeService::Rep::own_completion(const Completion& completion) {
@@ -355,7 +355,7 @@ void FakeService::Rep::outage() {
 
 void FakeService::Rep::recover() {
   engine_->find_leader();
-  if (!in_turn_) settle();
+  if (!in_turn_) run_until_idle();
 }
 
 void FakeService::Rep::change_leader() {
@@ -414,7 +414,7 @@ void FakeService::pause(Duration by) { rep_->pause(by); }
 void FakeService::cut_off() { rep_->engine().cut(); }
 void FakeService::mend() {
   rep_->engine().mend();
-  if (!rep_->on_engine_thread()) rep_->settle();
+  if (!rep_->on_engine_thread()) rep_->run_until_idle();
 }
 void FakeService::slow(Duration by) { rep_->engine().slow(by); }
 void FakeService::change_leader() { rep_->change_leader(); }

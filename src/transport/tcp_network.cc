@@ -231,7 +231,7 @@ CloseReason Network::hello_received(const Introduction& theirs) {
 
 // A peer that has proved its membership never gives way to one that has not (FLT_S07). Among those that have proved nothing the
 // one we dialed stays: it answers at the address that the operator configured.
-CloseReason Network::settle_incarnation(Link& link, const Connection& connection) {
+CloseReason Network::resolve_incarnation(Link& link, const Connection& connection) {
   const Incarnation next = incarnation_of(connection);
   const auto stronger = [](const Connection& one, const Connection& other) {
     if (one.belongs() != other.belongs()) return one.belongs();
@@ -277,7 +277,7 @@ CloseReason Network::established(Connection& connection) {
   if (!known && !room_for_guest(connection.belongs())) return CloseReason::UnknownSender;  // others came first
   if (!known) known = add_link(connection.peer());
   Link& link = *known;
-  if (const CloseReason refused = settle_incarnation(link, connection); refused != CloseReason::None) {
+  if (const CloseReason refused = resolve_incarnation(link, connection); refused != CloseReason::None) {
     forget_if_idle(link);
     return refused;
   }
@@ -313,7 +313,7 @@ void Network::tell_up(Link& link, const Connection& connection) {
 CloseReason Network::hello_repeated(Connection& connection) {
   const std::shared_ptr<Link> link = link_of(connection.peer());
   if (!link) return CloseReason::None;
-  if (const CloseReason refused = settle_incarnation(*link, connection); refused != CloseReason::None) return refused;
+  if (const CloseReason refused = resolve_incarnation(*link, connection); refused != CloseReason::None) return refused;
   tell_up(*link, connection);
   return CloseReason::None;
 }

@@ -81,7 +81,7 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   void renew_one(TimePoint now);
   void cut_stale(TimePoint now);
   bool distrusts(CloseReason reason, TimePoint now) const;
-  CloseReason settle_incarnation(Link& link, const Connection& connection);
+  CloseReason resolve_incarnation(Link& link, const Connection& connection);
   void dialed_closed(const std::shared_ptr<Link>& link, const Connection& connection);
   void renewal_closed(const std::shared_ptr<Link>& link, CloseReason reason);
   void tell_unreachable(Link& link, std::string why);

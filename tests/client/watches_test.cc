@@ -487,7 +487,7 @@ class RandomWatchesTest : public WatchesTest {
     std::erase_if(kept, [this](const auto&) { return random.chance(0.5); });
   }
   // Every watch consumes all there is: then nothing may be missing.
-  void settle() {
+  void consume_all() {
     bool more = true;
     while (more || watches.any_to_retry()) {
       kept.clear();
@@ -515,7 +515,7 @@ TEST_F(RandomWatchesTest, S28_INV_W02_REG_F42_EachSeesExactlyWhatHappened) {
     if (kind == 63) close_one();
     if (kind == 64) watches.restored();
     if (kind >= 65) go_on();
-    if (step % 500 == 499) settle();
+    if (step % 500 == 499) consume_all();
   }
 }
 

@@ -34,7 +34,7 @@ struct NaiveSemaphore {
     for (const Claim& hold : holds) sum += hold.count;
     return sum;
   }
-  void settle(uint64_t& token, Outcomes& outcomes) {
+  void decide_waits(uint64_t& token, Outcomes& outcomes) {
     while (!line.empty() && held() + line.front().count <= limit) {
       line.front().token = Token(++token);
       outcomes[line.front().entry] = {Result::Granted, line.front().token};
@@ -54,7 +54,7 @@ struct NaiveQueue {
   std::vector<Item> items;
   std::deque<std::pair<Index, SessionId>> line;
 
-  void settle(uint64_t& token, Outcomes& outcomes) {
+  void decide_waits(uint64_t& token, Outcomes& outcomes) {
     while (!line.empty()) {
       Item* best = nullptr;
       for (Item& item : items) {
@@ -138,7 +138,7 @@ TEST(RandomCoordinationTest, S50_SemaphoresAreTheirNaiveTwin) {
           if (!free && !waits) expected[rig.index] = {Result::Held, {}};
         }
       }
-      naive.settle(token, expected);
+      naive.decide_waits(token, expected);
       real.note(rig);
       ASSERT_EQ(real.outcomes, expected) << "seed " << seed << ", step " << i;
       ASSERT_EQ(rig.last_token, token);
@@ -200,7 +200,7 @@ TEST(RandomCoordinationTest, S37_ClaimQueuesAreTheirNaiveTwin) {
           if (!free && !waits) expected[rig.index] = {Result::Held, {}};
         }
       }
-      naive.settle(token, expected);
+      naive.decide_waits(token, expected);
       real.note(rig);
       ASSERT_EQ(real.outcomes, expected) << "seed " << seed << ", step " << i;
     }

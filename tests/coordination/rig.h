@@ -1,4 +1,4 @@
-// Drives one Coordination by hand: each call is an entry of its own, ended by settle(), and what it decided is kept.
+// Drives one Coordination by hand: each call is an entry of its own, ended by decide_waits(), and what it decided is kept.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ inline const Origin kOrigin{ReplicaId(1), StoreId(77), BootCounter(1)};
 
 class Rig {
  public:
-  // One entry: `run(step)` and then settle().
+  // One entry: `run(step)` and then decide_waits().
   template <typename Run>
   auto entry(Run run) {
     index = index.next();
@@ -30,10 +30,10 @@ class Rig {
     Step step{index, request(index), token, state.waits, decisions, changes, timers};
     if constexpr (std::is_void_v<decltype(run(step))>) {
       run(step);
-      state.settle(step);
+      state.decide_waits(step);
     } else {
       auto result = run(step);
-      state.settle(step);
+      state.decide_waits(step);
       return result;
     }
   }

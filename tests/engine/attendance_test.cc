@@ -123,14 +123,14 @@ TEST_F(EngineAttendanceTest, FLT_P15_EveryOtherNamesAVoterInQuarantineAndWhy) {
   cluster.node(third).disk = image;
   cluster.start(third);
   ASSERT_TRUE(cluster.until([&] { return cluster.engine(third).status().state == ReplicaState::Quarantine; }));
-  cluster.settle();
+  cluster.run_until_idle();
   const std::string sentence = "replica " + std::to_string(third) + " is in quarantine and does not vote: ";
   for (const uint64_t id : {leader, follower}) {
     EXPECT_THAT(cluster.engine(id).status().warnings, Contains(AllOf(HasSubstr(sentence), HasSubstr("set back")))) << id;
     EXPECT_THAT(cluster.engine(id).status().missing, SizeIs(1)) << id;
   }
   cluster.connect(third, leader);  // it repeats it on every connection
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_THAT(cluster.engine(leader).status().warnings, Contains(HasSubstr(sentence)));
 }
 

@@ -22,7 +22,7 @@ TEST_F(BackPressureTest, FLT_O01_CommandsBeyondTheBytesAreRefusedAtOnceWithoutEf
   isolate(follower);
   const Ticket first = cluster.submit(follower, command(600), 5s), second = cluster.submit(follower, command(400), 5s);
   const Ticket beyond = cluster.submit(follower, command(5), 5s);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(reason(follower, beyond), Reason::TooManyRequests);
   EXPECT_EQ(outcome_of(cluster.ended(follower, beyond).status), Outcome::None);
   EXPECT_EQ(cluster.answers(follower, first) + cluster.answers(follower, second), 0u);
@@ -35,22 +35,22 @@ TEST_F(BackPressureTest, FLT_O01_EveryWayACallEndsGivesItsBytesBack) {
   isolate(follower);
   const Ticket expires = cluster.submit(follower, command(500), 100ms);
   const Ticket forgotten = cluster.submit(follower, command(500), 5s);
-  cluster.settle();
+  cluster.run_until_idle();
   cluster.pass(200ms);
   EXPECT_EQ(cluster.answers(follower, expires), 1u);
   cluster.post(follower, Forget{forgotten});
   const Ticket again = cluster.submit(follower, command(kBudget), 100ms);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(cluster.answers(follower, again), 0u);  // taken
   cluster.pass(200ms);
   const Ticket read = cluster.ask(follower, std::string(kBudget, 'q'), Consistency::Linearizable, 100ms);
   const Ticket beyond = cluster.ask(follower, "total", Consistency::Linearizable, 100ms);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(cluster.answers(follower, read), 0u);
   EXPECT_EQ(reason(follower, beyond), Reason::TooManyRequests);
   cluster.pass(200ms);
   const Ticket last = cluster.submit(follower, command(kBudget), 100ms);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(cluster.answers(follower, last), 0u);
 }
 
@@ -58,7 +58,7 @@ TEST_F(BackPressureTest, ACommandThatWaitsInTheStateCountsUntilItIsDecided) {
   const Ticket waiting = cluster.submit(follower, "wait " + std::string(kBudget - 5, 'x'), 60s);
   ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, waiting) == 1; }));  // queued
   const Ticket beyond = cluster.submit(follower, command(5));
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(reason(follower, beyond), Reason::TooManyRequests);
   EXPECT_EQ(cluster.run(leader, "wake"), "woke");
   ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, waiting) == 2; }));
@@ -70,7 +70,7 @@ TEST_F(BackPressureTest, FLT_O01_ReservedCallsHaveAQuarterMore) {
   cluster.submit(follower, command(kBudget), 5s);
   const Ticket reserved = cluster.submit(follower, command(kBudget / 4), 5s, Urgency::Reserved);
   const Ticket beyond = cluster.submit(follower, command(5), 5s, Urgency::Reserved);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(cluster.answers(follower, reserved), 0u);
   EXPECT_EQ(reason(follower, beyond), Reason::TooManyRequests);
 }
@@ -87,7 +87,7 @@ TEST_F(BackPressureTest, FLT_D04_WithoutRoomNewCommandsAreRefusedAndReleasesAndR
   for (const LogSpace space : {LogSpace::Low, LogSpace::Full}) {
     cluster.post(follower, LogSpaceChanged{space});
     const Ticket refused = cluster.submit(follower, "add 1");
-    cluster.settle();
+    cluster.run_until_idle();
     EXPECT_EQ(reason(follower, refused), Reason::NoSpace);
     EXPECT_EQ(outcome_of(cluster.ended(follower, refused).status), Outcome::None);
     EXPECT_EQ(cluster.engine(follower).status().warnings.size(), 1u);
@@ -126,7 +126,7 @@ TEST_F(LagTest, FLT_O07_WhileAVoterIsTooFarBehindNewCommandsAreRefusedWithoutEff
   lag();
   for (const uint64_t id : {leader, follower}) {
     const Ticket refused = cluster.submit(id, "add 1");
-    cluster.settle();
+    cluster.run_until_idle();
     ASSERT_EQ(cluster.answers(id, refused), 1u) << id;
     EXPECT_EQ(reason_of(cluster.ended(id, refused).status), Reason::TooManyRequests);
     EXPECT_EQ(outcome_of(cluster.ended(id, refused).status), Outcome::None);

@@ -332,7 +332,7 @@ void Cluster::finish_load(uint64_t id) {
   node.engine->post(StateRestored{RestoredState::build(std::move(machines), node.disk.table)});
 }
 
-void Cluster::settle() {
+void Cluster::run_until_idle() {
   size_t turns = 0;
   for (bool again = true; again;) {
     again = false;
@@ -358,7 +358,7 @@ void Cluster::stall(uint64_t id, Duration time) {
 
 bool Cluster::until(const std::function<bool()>& done, Duration limit) {
   const LaggingTime end = now_ + limit;
-  settle();
+  run_until_idle();
   while (!done()) {
     if (::testing::Test::HasFatalFailure()) return false;
     LaggingTime next = LaggingTime::max();
@@ -369,7 +369,7 @@ bool Cluster::until(const std::function<bool()>& done, Duration limit) {
     }
     if (next > end) return false;
     now_ = std::max(now_, next);
-    settle();
+    run_until_idle();
   }
   return true;
 }

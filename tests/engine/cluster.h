@@ -101,7 +101,7 @@ class Cluster {
   void finish_install(uint64_t id);
   void finish_load(uint64_t id);
 
-  void settle();                           // every turn that is due now, until none is
+  void run_until_idle();                   // every turn that is due now, until none is
   void pass(Duration time);                // lets time pass, deadline by deadline
   void stall(uint64_t id, Duration time);  // `id` runs no turn for that long, the others do
   bool until(const std::function<bool()>& done, Duration limit = 10s);

@@ -74,7 +74,7 @@ TEST(EngineBirthTest, TheFounderMayCrashBeforeItsSync) {
   Cluster cluster(3);
   cluster.node(1).syncs = false;
   cluster.start_all();
-  cluster.settle();
+  cluster.run_until_idle();
   ASSERT_FALSE(cluster.node(1).pending.empty());
   EXPECT_TRUE(cluster.node(1).sent.empty());
   cluster.crash(1);
@@ -89,7 +89,7 @@ TEST(EngineBirthTest, TheFounderMayCrashAfterItsSyncBeforeItsOffers) {
       3, [](EngineOptions& options) { options.new_cluster = ClusterId(options.new_cluster.value() + options.raft.seed); });
   cluster.node(1).syncs = false;
   cluster.start_all();
-  cluster.settle();
+  cluster.run_until_idle();
   cluster.sync(1);
   cluster.crash(1);  // before the turn that would have offered it
   cluster.pass(2s);
@@ -205,12 +205,12 @@ TEST(EngineBirthTest, REG_R03_MessagesOfAnotherStoreUnderAMembersIdAreIgnored) {
   ASSERT_NE(leader, 0u);
   const uint64_t other = leader % 3 + 1;
   cluster.crash(other);
-  cluster.settle();
+  cluster.run_until_idle();
   cluster.post(
       leader,
       PeerConnected{{.from = ReplicaId(other), .store = StoreId(999), .boot = BootCounter(1), .cluster = ClusterId(1001)}});
   cluster.post(leader, MessageReceived{ReplicaId(other), raft::HeartbeatReply{.term = Term(99)}});
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(cluster.engine(leader).leadership().role, raft::Role::Leader);
 }
 

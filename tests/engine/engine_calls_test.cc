@@ -37,7 +37,7 @@ struct EngineCallsTest : ThreeReplicas {
 
 TEST_F(EngineCallsTest, S41_CommandsRunExactlyOnceThroughLeaderAndFollower) {
   for (int i = 0; i < 30; ++i) EXPECT_EQ(cluster.run(1 + i % 3, "add 1"), std::to_string(i + 1));
-  cluster.settle();
+  cluster.run_until_idle();
   for (uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(cluster.node(id).counter->executed().size(), 30u);
   converge();
 }
@@ -117,7 +117,7 @@ TEST_F(EngineCallsTest, S41_LosingTheLeaderInTheMiddleLosesAndDoublesNothing) {
     return from.value() != leader || !std::holds_alternative<raft::AppendRequest>(message);
   };
   const Ticket ticket = cluster.submit(follower, "add 1");
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(cluster.answers(follower, ticket), 0u);
   cluster.crash(leader);
   cluster.filter = nullptr;
@@ -134,7 +134,7 @@ TEST_F(EngineCallsTest, S41_LosingTheLeaderAfterTheCommitDoublesNothing) {
     return !(from.value() == leader && to.value() == follower);
   };
   const Ticket ticket = cluster.submit(follower, "add 1");
-  cluster.settle();
+  cluster.run_until_idle();
   ASSERT_EQ(cluster.node(third).counter->total(), 1);
   EXPECT_EQ(cluster.answers(follower, ticket), 0u);
   cluster.crash(leader);
@@ -147,7 +147,7 @@ TEST_F(EngineCallsTest, S41_LosingTheLeaderAfterTheCommitDoublesNothing) {
 TEST_F(EngineCallsTest, ADeposedLeadersOwnCallsGoToTheNewOne) {
   isolate(leader);
   const Ticket ticket = cluster.submit(leader, "add 1");
-  cluster.settle();
+  cluster.run_until_idle();
   ASSERT_NE(new_leader(), 0u);
   ASSERT_EQ(cluster.run(new_leader(), "add 10"), "10");
   EXPECT_EQ(cluster.answers(leader, ticket), 0u);
@@ -214,7 +214,7 @@ TEST_F(EngineCallsTest, WhatNeverFoundRoomInTheLogHadNoEffect) {
   ASSERT_NE(small.leader(), 0u);
   small.node(1).syncs = false;
   const Ticket fits = small.submit(1, "add 1 " + std::string(100, ' '), 1s);
-  small.settle();
+  small.run_until_idle();
   const Ticket refused = small.submit(1, "add 1 " + std::string(100, ' '), 1s);
   small.pass(2s);
   EXPECT_EQ(outcome_of(small.ended(1, fits).status), Outcome::Unknown);
@@ -248,7 +248,7 @@ TEST_F(EngineCallsTest, LT_4_AFollowersWordThatATimerFiredIsNotAppended) {
   const Index last = cluster.engine(leader).core()->status().last.index;
   FireTimers fired{cluster.engine(leader).leadership().term, kCoordination, {{TimerId(1), Generation(1)}}};
   cluster.post(leader, MessageReceived{ReplicaId(follower), Forward{{SharedBytes(encode(fired)), SharedBytes("garbage")}}});
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(cluster.engine(leader).core()->status().last.index, last);
   EXPECT_TRUE(cluster.node(leader).counter->fired().empty());
 }
@@ -326,7 +326,7 @@ TEST_F(EngineCallsTest, ALocalReadIsAnsweredAtOnceEvenWithoutALeader) {
   cluster.pass(2s);
   ASSERT_EQ(cluster.run(leader, "add 1"), "2");
   const Ticket read = cluster.ask(follower, "total", Consistency::Local);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(cluster.ended(follower, read).bytes, "1");
   EXPECT_EQ(cluster.ended(follower, read).index, cluster.engine(follower).applied());
 }
@@ -335,14 +335,14 @@ TEST_F(EngineCallsTest, ALocalReadBeforeGenesisIsNotReady) {
   Cluster blank(3);
   blank.start(1);
   const Ticket read = blank.ask(1, "total", Consistency::Local);
-  blank.settle();
+  blank.run_until_idle();
   EXPECT_EQ(reason_of(blank.ended(1, read).status), Reason::NotReady);
 }
 
 TEST_F(EngineCallsTest, AMalformedOrMisdirectedReadIsRefused) {
   EXPECT_NE(cluster.read(follower, "nonsense").find("InvalidArgument"), std::string::npos);
   cluster.post(follower, Ask{.ticket = Ticket(999), .machine = MachineId(9), .deadline = cluster.now() + 1s});
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(reason_of(cluster.ended(follower, Ticket(999)).status), Reason::Unsupported);
 }
 

@@ -30,7 +30,7 @@ struct EngineHaltTest : ::testing::Test {
     EXPECT_EQ(cluster.engine(id).next_deadline(), LaggingTime::max());
     const Ticket late = cluster.submit(id, "add 1");
     const Ticket read = cluster.ask(id, "total", Consistency::Local);
-    cluster.settle();
+    cluster.run_until_idle();
     for (const Ticket ticket : {late, read}) {
       EXPECT_EQ(reason_of(cluster.ended(id, ticket).status), Reason::ReplicaFailed);
       EXPECT_EQ(outcome_of(cluster.ended(id, ticket).status), Outcome::None);
@@ -42,11 +42,11 @@ TEST_F(EngineHaltTest, AFailedStoreEndsEveryCallOnceAndSaysWhatIsKnown) {
   cluster.filter = [&](ReplicaId from, ReplicaId to, const Message&) { return from.value() != leader && to.value() != leader; };
   const Ticket handed = cluster.submit(leader, "add 1");
   const Ticket read = cluster.ask(leader, "total");
-  cluster.settle();
+  cluster.run_until_idle();
   cluster.pass(500ms);  // deposed
   const Ticket waiting = cluster.submit(leader, "add 1");
   fail_store(leader);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(outcome_of(cluster.ended(leader, handed).status), Outcome::Unknown);
   EXPECT_EQ(outcome_of(cluster.ended(leader, read).status), Outcome::None);
   EXPECT_EQ(outcome_of(cluster.ended(leader, waiting).status), Outcome::None);
@@ -63,7 +63,7 @@ TEST_F(EngineHaltTest, InputsOfTheSameTurnAreAnsweredOnceEach) {
   fail_store(leader);
   const Ticket after = cluster.submit(leader, "add 1");
   const Ticket read_after = cluster.ask(leader, "total");
-  cluster.settle();
+  cluster.run_until_idle();
   for (const Ticket ticket : {before, read_before, after, read_after}) {
     EXPECT_EQ(reason_of(cluster.ended(leader, ticket).status), Reason::ReplicaFailed);
     EXPECT_EQ(outcome_of(cluster.ended(leader, ticket).status), Outcome::None);
@@ -73,7 +73,7 @@ TEST_F(EngineHaltTest, InputsOfTheSameTurnAreAnsweredOnceEach) {
 
 TEST_F(EngineHaltTest, TheOthersGoOnWithoutIt) {
   fail_store(leader);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(cluster.run(follower, "add 1"), "1");
   EXPECT_EQ(cluster.read(follower), "1");
 }
@@ -145,11 +145,11 @@ TEST_F(EngineHaltTest, AStoreThatFailsAtTheGenesisLeavesAReplicaThatIsHalted) {
   Cluster single(1);
   single.node(1).syncs = false;
   single.start(1);
-  single.settle();
+  single.run_until_idle();
   const Ticket ticket = single.submit(1, "add 1");
   single.post(1, StoreFailed{absl::DataLossError("fsync failed")});
   single.post(1, LogWritten{WriteNumber(1)});  // from before, overtaken by the failure
-  single.settle();
+  single.run_until_idle();
   EXPECT_EQ(outcome_of(single.ended(1, ticket).status), Outcome::None);
   EXPECT_EQ(single.engine(1).status().state, ReplicaState::Halted);
   EXPECT_EQ(single.engine(1).core(), nullptr);
@@ -178,7 +178,7 @@ TEST_F(EngineHaltTest, FLT_P11_ADiskThatNeverAnswersIsTalkedAboutAndTheOthersGoO
 TEST_F(EngineHaltTest, ARestartAfterwardsLosesNothingThatWasAcknowledged) {
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   fail_store(leader);
-  cluster.settle();
+  cluster.run_until_idle();
   cluster.crash(leader);
   ASSERT_EQ(cluster.run(follower, "add 1"), "2");
   cluster.start(leader);

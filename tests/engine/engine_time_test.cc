@@ -136,7 +136,7 @@ TEST_F(EngineTimeTest, LT_3_AnAnswerToAnEarlierRoundDoesNotConfirmALaterRenewal)
   cluster.filter = [&](ReplicaId, ReplicaId to, const Message&) { return to.value() != leader; };
   const uint64_t attempt = renew(leader, 5000, {1});
   for (auto& [from, message] : held) cluster.post(leader, MessageReceived{from, message});
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_FALSE(acknowledged(leader, attempt));
 }
 
@@ -174,7 +174,7 @@ TEST_F(EngineTimeTest, LT_6_FLT_P12_AGapInTheLeadersTurnsShiftsItsTimers) {
   const LaggingTime armed = arm(1, 100);
   cluster.stall(leader, 250ms);  // above half an election timeout, below a whole one
   ASSERT_EQ(cluster.engine(leader).leadership().role, raft::Role::Leader);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_FALSE(fired(leader, 1)) << "its deadline passed while it could not be renewed";
   const LaggingTime ended = end_of(leader, 1);
   EXPECT_GE(ended, armed + 250ms);
@@ -184,7 +184,7 @@ TEST_F(EngineTimeTest, LT_6_FLT_P12_AGapInTheLeadersTurnsShiftsItsTimers) {
 TEST_F(EngineTimeTest, LT_6_AShortDelayShiftsNothing) {
   const LaggingTime armed = arm(1, 100);
   cluster.stall(leader, 130ms);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_TRUE(fired(leader, 1));
   EXPECT_EQ(cluster.now(), armed + 130ms);
 }

@@ -130,7 +130,7 @@ struct Attacked {
         for (Message& lie : lies(term, last)) cluster.post(id, MessageReceived{who.from, std::move(lie)});
       }
     }
-    cluster.settle();
+    cluster.run_until_idle();
   }
   void expect_no_effect() {
     for (uint64_t id = 1; id <= 3; ++id) {
@@ -187,7 +187,7 @@ TEST(HearingTest, FLT_S08_ATermOutOfAllReachIsAWarningThatNamesItsSayer) {
   const uint64_t liar = attacked.leader == 3 ? 2 : 3;
   attacked.cluster.post(1 == liar ? 2 : 1,
                         MessageReceived{ReplicaId(liar), raft::AppendRequest{.term = Term(uint64_t{1} << 62)}});
-  attacked.cluster.settle();
+  attacked.cluster.run_until_idle();
   const std::vector<std::string> warnings = attacked.cluster.engine(1).status().warnings;
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("replica " + std::to_string(liar) + " claimed term"), std::string::npos) << warnings[0];

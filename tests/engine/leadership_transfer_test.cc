@@ -67,7 +67,7 @@ TEST_F(EngineTransferTest, OneAtATimeAndWhoForgetsIsNotAnswered) {
   cluster.crash(third);
   const Ticket first = cluster.transfer(leader, third);
   const Ticket second = cluster.transfer(leader, follower);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(reason_of(cluster.ended(leader, second).status), Reason::ChangeInProgress);
   cluster.post(leader, Forget{first});
   cluster.pass(10s);

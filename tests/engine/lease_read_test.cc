@@ -49,7 +49,7 @@ TEST_F(LeaseReadTest, SleepCountsAgainstTheLease) {
 
 TEST_F(LeaseReadTest, S10_ALocalReadSaysHowOldItMayBe) {
   const Ticket fresh = cluster.ask(follower, "total", Consistency::Local);
-  cluster.settle();
+  cluster.run_until_idle();
   const Completion young = cluster.ended(follower, fresh);
   ASSERT_TRUE(young.age);
   EXPECT_LE(*young.age, kElectionTimeout);
@@ -58,7 +58,7 @@ TEST_F(LeaseReadTest, S10_ALocalReadSaysHowOldItMayBe) {
   isolate(follower);
   cluster.pass(10s);
   const Ticket stale = cluster.ask(follower, "total", Consistency::Local);
-  cluster.settle();
+  cluster.run_until_idle();
   const Completion old = cluster.ended(follower, stale);
   ASSERT_TRUE(old.age);
   EXPECT_GE(*old.age, 10s);

@@ -35,7 +35,7 @@ struct LostEntriesTest : ThreeReplicas {
     const Index before = last(third);
     made.filter = [this](ReplicaId, ReplicaId to, const Message&) { return to.value() != third; };
     work(10);
-    made.settle();
+    made.run_until_idle();
     return before;
   }
 };

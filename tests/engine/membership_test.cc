@@ -377,7 +377,7 @@ TEST(EngineMembershipTest, REG_R40_FLT_M02_TheLeaderRemovesItselfAndTheOthersGoO
   EXPECT_NE(next, group.leader);
   EXPECT_EQ(cluster.run(next, "add 1"), "2");
   const Ticket late = cluster.submit(group.leader, "add 1");
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(reason_of(cluster.ended(group.leader, late).status), Reason::Removed);
 }
 
@@ -587,10 +587,10 @@ TEST(EngineMembershipTest, APeerThatTheTransportRefusesIsAWarningUntilItConnects
   Growing group(3, 3);
   Cluster& cluster = group.cluster;
   cluster.post(1, PeerRefused{ReplicaId(3), "two processes act as replica 3"});
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(cluster.engine(1).status().warnings, std::vector<std::string>{"two processes act as replica 3"});
   cluster.connect(3, 1);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_TRUE(cluster.engine(1).status().warnings.empty());
 }
 

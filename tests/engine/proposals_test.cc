@@ -417,7 +417,7 @@ TEST_F(ProposalsTest, EveryAcceptedCallEndsExactlyOnceWhateverHappens) {
     Duration now{};
     uint64_t next = 0;
     std::vector<Completion> out;
-    const auto settle = [&] {
+    const auto check_completions = [&] {
       for (const Completion& one : std::exchange(out, {})) {
         ASSERT_TRUE(open.contains(one.ticket));
         if (one.stage == Stage::Final) open.erase(one.ticket);
@@ -466,11 +466,11 @@ TEST_F(ProposalsTest, EveryAcceptedCallEndsExactlyOnceWhateverHappens) {
           calls.forget(*open.begin());
           open.erase(open.begin());
       }
-      settle();
+      check_completions();
       if (HasFatalFailure()) return;
     }
     calls.fail_all(Reason::Stopped, "the end", out);
-    settle();
+    check_completions();
     ASSERT_TRUE(open.empty());
   }
 }

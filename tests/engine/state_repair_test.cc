@@ -68,7 +68,7 @@ TEST_F(StateRepairTest, FLT_D15_AStoreThatHasLostEverythingGetsAWholeCheckpointA
   const size_t before = made.node(follower).checkpoints_taken;
   made.node(follower).disk.table = Table();
   made.post(follower, StateDamaged{absl::DataLossError("the file is gone")});
-  made.settle();
+  made.run_until_idle();
   EXPECT_EQ(made.node(follower).checkpoints_taken, before + 1) << "it waits for no more entries";
   made.crash(follower);
   made.start(follower);
@@ -106,7 +106,7 @@ TEST_F(StateRepairTest, FLT_D04_NoLogGoesWhileItsCheckpointWaitsForRoom) {
   EXPECT_EQ(made.node(leader).disk.base.index, base);
   EXPECT_FALSE(made.node(leader).halted);
   made.post(leader, StateWaits{absl::OkStatus()});
-  made.settle();
+  made.run_until_idle();
   EXPECT_FALSE(warns_of(leader, "the disk is full"));
   made.crash(leader);
   made.start(leader);
@@ -128,11 +128,11 @@ TEST_F(StateRepairTest, FLT_D06_RottenEntriesThatAreNotAppliedYetWaitForTheCheck
   work(7);
   made.filter = [](ReplicaId, ReplicaId, const Message&) { return false; };
   made.submit(leader, "add 1");
-  made.settle();
+  made.run_until_idle();
   const Index last = made.engine(leader).core()->status().last.index;
   ASSERT_GT(last, made.engine(leader).applied());
   made.post(leader, LogDamaged{last, last, absl::DataLossError("an entry is rotten")});
-  made.settle();
+  made.run_until_idle();
   EXPECT_TRUE(warns_of(leader, "a checkpoint takes their place"));
   EXPECT_LT(made.node(leader).disk.table.applied().index, last);
   made.filter = nullptr;

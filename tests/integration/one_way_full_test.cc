@@ -14,14 +14,14 @@ class OneWayTest : public MembersOnHosts {
     ASSERT_NE(new_leader(follower, id), 0);
     put(follower, "first-", 20);
     ASSERT_TRUE(members().wait_for(id, "leader", "none"));
-    const uint64_t settled = term(follower);
-    EXPECT_LE(settled, before + kFewTerms);
+    const uint64_t later = term(follower);
+    EXPECT_LE(later, before + kFewTerms);
     put(follower, "second-", 50);
-    EXPECT_EQ(term(follower), settled) << "elections go on";
+    EXPECT_EQ(term(follower), later) << "elections go on";
     mend();
     ASSERT_NE(agreed_leader(), 0);
     put(id, "third-", 20);
-    EXPECT_EQ(term(follower), settled) << "the one that came back has forced an election";
+    EXPECT_EQ(term(follower), later) << "the one that came back has forced an election";
     expect_keys("first-", {{1, 20}}, id);
     expect_keys("second-", {{1, 50}}, id);
     expect_keys("third-", {{1, 20}}, follower);

@@ -108,7 +108,7 @@ class NaiveTable {
     }
     return true;
   }
-  Grants settle() {
+  Grants decide_waits() {
     Grants grants;
     for (;;) {
       const auto next = std::ranges::find_if(claims, [&](const Claim& c) { return !c.held() && grantable(c); });

@@ -140,7 +140,7 @@ TEST(RestingTest, WakingAndRestingShowNeitherInDigestNorInRows) {
                                                   .value = "",
                                                   .waits = true},
                                                  counter);
-    table.settle(Index(index), counter, decisions);
+    table.decide_waits(Index(index), counter, decisions);
     return verdict;
   };
   const Token token = acquire(1, 1).token;
@@ -151,12 +151,12 @@ TEST(RestingTest, WakingAndRestingShowNeitherInDigestNorInRows) {
   EXPECT_EQ(checkpoint(), 1u) << "the waiter alone";
   EXPECT_TRUE(table.time_out(Index(3), decisions) == false);
   EXPECT_EQ(table.cancel(SessionId(2), "", "n", {{}, Sequence(3)}, decisions).kind, CancelVerdict::Kind::Cancelled);
-  table.settle(Index(4), counter, decisions);
+  table.decide_waits(Index(4), counter, decisions);
   EXPECT_EQ(checkpoint(), 1u) << "the waiter alone";
   EXPECT_EQ(table.held("n", token), Mode::Exclusive);
   EXPECT_EQ(table.counts(SessionId(1)).holds, 1u);
   EXPECT_TRUE(table.release({SessionId(1), std::nullopt, "n", token}));
-  table.settle(Index(5), counter, decisions);
+  table.decide_waits(Index(5), counter, decisions);
   EXPECT_EQ(checkpoint(), 1u);
   EXPECT_TRUE(rows.empty());
 }

@@ -23,16 +23,16 @@ class StickyTest : public testing::Test {
                                                    .waits = waits,
                                                    .block = block},
                                                   counter_);
-    settle();
+    decide_waits();
     return verdict;
   }
-  void settle() {
+  void decide_waits() {
     decisions_ = {};
-    table_.settle(index_, counter_, decisions_);
+    table_.decide_waits(index_, counter_, decisions_);
   }
   bool release(uint64_t session, std::string_view name, Token token) {
     const bool released = table_.release({SessionId(session), std::nullopt, name, token});
-    settle();
+    decide_waits();
     return released;
   }
   ClaimView holder(std::string_view name) {
@@ -110,7 +110,7 @@ TEST_F(StickyTest, S54_S58_ANewerTokenThatWasShownRetiresOlderOnes) {
   EXPECT_FALSE(table_.put_forward("a", Token(1004)));
   EXPECT_FALSE(table_.update_value({SessionId(1), std::nullopt, "a", Token(1001)}, "v")) << "the first local hold is over";
   EXPECT_TRUE(table_.update_value({SessionId(1), std::nullopt, "a", Token(1007)}, "v"));
-  settle();
+  decide_waits();
   EXPECT_FALSE(table_.held("a", Token(1005)));
   EXPECT_EQ(table_.digest(), table_.recomputed_digest());
 }
@@ -119,7 +119,7 @@ TEST_F(StickyTest, S45_S58_ASessionThatChangesHandsHasNewHoldsAndNewBlocksInTheO
   acquire(1, "a", 10);
   acquire(1, "b");
   table_.regrant_all(SessionId(1), index_, counter_);
-  settle();
+  decide_waits();
   EXPECT_EQ(holder("a").token, Token(1012));
   EXPECT_EQ(holder("a").block.first, Token(1012));
   EXPECT_FALSE(table_.held("a", Token(1005)));
@@ -132,7 +132,7 @@ TEST_F(StickyTest, S46_S58_ADelegationChangesNoMode) {
   acquire(1, "a", 10);
   EXPECT_EQ(table_.downgrade({SessionId(1), std::nullopt, "a", Token(1001)}, index_, counter_).kind,
             ModeVerdict::Kind::Impossible);
-  settle();
+  decide_waits();
 }
 
 TEST_F(StickyTest, S38_S58_AnOwnerMayWantWhatItsSessionHasAsADelegation) {
@@ -163,9 +163,9 @@ TEST_F(StickyTest, S40_S58_AnExpiredDelegationIsDelayedLikeAnyHold) {
                   .delay = std::chrono::seconds(2),
                   .block = 10},
                  counter_);
-  settle();
+  decide_waits();
   table_.end(SessionId(1), Table::Ending::Expired, counter_, decisions_);
-  settle();
+  decide_waits();
   EXPECT_TRUE(table_.delayed("a"));
 }
 

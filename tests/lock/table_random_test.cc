@@ -38,12 +38,12 @@ class Twins {
       case 11: release(); break;
       default: acquire(); break;
     }
-    table_.settle(index_, counter_, decisions_);
+    table_.decide_waits(index_, counter_, decisions_);
     NaiveTable::Grants grants;
     for (const Decision& decision : decisions_.waits) {
       if (decision.kind == Decision::Kind::Granted) grants.emplace_back(decision.queued, decision.token);
     }
-    ASSERT_EQ(grants, naive_.settle()) << "S-48";
+    ASSERT_EQ(grants, naive_.decide_waits()) << "S-48";
     std::vector<std::pair<std::string, Token>> asked;
     for (const Asked& each : decisions_.asked) asked.emplace_back(each.name, each.token);
     std::ranges::sort(asked);
@@ -80,8 +80,8 @@ class Twins {
         ASSERT_TRUE(table_.clear_delay(naive_.delays.begin()->first, decisions_));
         naive_.delays.erase(naive_.delays.begin());
       }
-      table_.settle(index_, counter_, decisions_);
-      naive_.settle();
+      table_.decide_waits(index_, counter_, decisions_);
+      naive_.decide_waits();
     }
     ASSERT_EQ(table_.claims(), 0u);
     ASSERT_EQ(table_.names(), 0u) << "REG_F76";

@@ -27,38 +27,38 @@ class Desk {
 
   AcquireVerdict acquire(uint64_t session, std::vector<Wanted> names, Extra extra) {
     begin();
-    return settled(table.acquire({.index = index,
-                                  .request = {{}, Sequence(index.value())},
-                                  .session = SessionId(session),
-                                  .tag = extra.tag,
-                                  .names = names,
-                                  .value = "",
-                                  .waits = extra.waits,
-                                  .timeout = {},
-                                  .delay = extra.delay,
-                                  .reentrant = extra.reentrant,
-                                  .may_close_cycle = extra.may_close_cycle},
-                                 counter));
+    return decided_after(table.acquire({.index = index,
+                                        .request = {{}, Sequence(index.value())},
+                                        .session = SessionId(session),
+                                        .tag = extra.tag,
+                                        .names = names,
+                                        .value = "",
+                                        .waits = extra.waits,
+                                        .timeout = {},
+                                        .delay = extra.delay,
+                                        .reentrant = extra.reentrant,
+                                        .may_close_cycle = extra.may_close_cycle},
+                                       counter));
   }
   AcquireVerdict acquire(uint64_t session, std::vector<Wanted> names) { return acquire(session, std::move(names), {}); }
   AcquireVerdict exclusive(uint64_t session, std::string_view name) { return acquire(session, {{name, Mode::Exclusive}}); }
   AcquireVerdict shared(uint64_t session, std::string_view name) { return acquire(session, {{name, Mode::Shared}}); }
   bool release(uint64_t session, std::string_view name, Token token, uint64_t number = 0) {
     begin();
-    return settled(table.release(key(session, name, token), number));
+    return decided_after(table.release(key(session, name, token), number));
   }
   void end(uint64_t session, Table::Ending how) {
     begin();
     table.end(SessionId(session), how, counter, decisions);
-    settled(true);
+    decided_after(true);
   }
   ModeVerdict upgrade(uint64_t session, std::string_view name, Token token) {
     begin();
-    return settled(table.upgrade(key(session, name, token), index, counter));
+    return decided_after(table.upgrade(key(session, name, token), index, counter));
   }
   ModeVerdict downgrade(uint64_t session, std::string_view name, Token token) {
     begin();
-    return settled(table.downgrade(key(session, name, token), index, counter));
+    return decided_after(table.downgrade(key(session, name, token), index, counter));
   }
 
   // Sessions that hold it, in grant order.
@@ -86,8 +86,8 @@ class Desk {
     decisions = {};
   }
   template <typename Verdict>
-  Verdict settled(Verdict verdict) {
-    table.settle(index, counter, decisions);
+  Verdict decided_after(Verdict verdict) {
+    table.decide_waits(index, counter, decisions);
     return verdict;
   }
   static HoldKey key(uint64_t session, std::string_view name, Token token) {
@@ -363,11 +363,11 @@ TEST(LockTableTest, S40_ExpiryDelaysTheNameAndWaitersKeepTheirPlaces) {
   EXPECT_EQ(d.shared(4, "n").position, 1u);
   EXPECT_TRUE(d.table.delayed("n"));
   d.begin();
-  EXPECT_TRUE(d.settled(d.table.end_delay(begun.id, d.decisions)));
+  EXPECT_TRUE(d.decided_after(d.table.end_delay(begun.id, d.decisions)));
   EXPECT_EQ(d.holders("n"), Sessions{2});
   EXPECT_EQ(d.queue("n"), Sessions{4});
   d.begin();
-  EXPECT_FALSE(d.settled(d.table.end_delay(begun.id, d.decisions))) << "it ends once";
+  EXPECT_FALSE(d.decided_after(d.table.end_delay(begun.id, d.decisions))) << "it ends once";
 }
 
 TEST(LockTableTest, S40_NeitherReleaseNorCloseDelays) {
@@ -396,9 +396,9 @@ TEST(LockTableTest, S40_TheLongerOfTwoDelaysBeginsAnewAndOneOfAMultiLockIsForEac
   EXPECT_EQ(d.decisions.delays[2].duration, 2s);
   EXPECT_EQ(d.upgrade(3, "n", reader).kind, Changed::Delayed) << "an expired reader may still read";
   d.begin();
-  EXPECT_TRUE(d.settled(d.table.clear_delay("n", d.decisions)));
-  EXPECT_TRUE(d.settled(d.table.clear_delay("m", d.decisions)));
-  EXPECT_FALSE(d.settled(d.table.clear_delay("m", d.decisions)));
+  EXPECT_TRUE(d.decided_after(d.table.clear_delay("n", d.decisions)));
+  EXPECT_TRUE(d.decided_after(d.table.clear_delay("m", d.decisions)));
+  EXPECT_FALSE(d.decided_after(d.table.clear_delay("m", d.decisions)));
   EXPECT_EQ(d.upgrade(3, "n", reader).kind, Changed::Done);
   EXPECT_EQ(d.table.names(), 1u);
 }
@@ -483,7 +483,7 @@ TEST(LockTableTest, AWaiterThatNothingKeepsWaitingIsNoState) {
   EXPECT_EQ(delayed.restore(DelayView{9, "m", 0s}).code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(LockTableTest, AStepThatDoesNotSettleIsFound) {
+TEST(LockTableTest, AStepThatDoesNotDecideItsWaitsIsFound) {
   Desk d;
   const Token token = d.exclusive(1, "n").token;
   d.exclusive(2, "n");

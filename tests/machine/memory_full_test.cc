@@ -26,7 +26,7 @@ class Filled {
     return decode_result(output.results.front().bytes).value();
   }
   // As after a checkpoint: what is listed for the next one is not part of the state.
-  size_t settle_and_count() {
+  size_t bytes_after_checkpoint() {
     {
       CheckpointBatch batch;
       machine_.checkpoint(batch);
@@ -42,20 +42,20 @@ class Filled {
 
 TEST(MemoryTest, AMillionSessionsEachWithALockTakeAtMost128BytesEach) {
   Filled filled;
-  const size_t before = filled.settle_and_count();
+  const size_t before = filled.bytes_after_checkpoint();
   std::vector<SessionId> sessions;
   sessions.reserve(kSessions);
   for (uint64_t i = 0; i < kSessions; ++i) {
     sessions.push_back(filled.apply(OpenSession{Duration(1s * (1 + i % 5)), "", ReplicaId(1), BootCounter(1), 7}).session);
   }
-  const size_t with_sessions = filled.settle_and_count() - sessions.capacity() * sizeof(SessionId);
+  const size_t with_sessions = filled.bytes_after_checkpoint() - sessions.capacity() * sizeof(SessionId);
   char name[17];
   for (uint64_t i = 0; i < kSessions; ++i) {
     std::snprintf(name, sizeof name, "lock/%011llu", static_cast<unsigned long long>(i));
     const Result granted = filled.apply(Acquire{sessions[i], "", name, Wait::none(), "", 0});
     ASSERT_EQ(granted.code, ResultCode::Granted);
   }
-  const size_t with_locks = filled.settle_and_count() - sessions.capacity() * sizeof(SessionId);
+  const size_t with_locks = filled.bytes_after_checkpoint() - sessions.capacity() * sizeof(SessionId);
   const double session = static_cast<double>(with_sessions - before) / kSessions;
   const double lock = static_cast<double>(with_locks - with_sessions) / kSessions;
   std::printf("bytes for each of %llu: session %.1f, lock %.1f, together %.1f\n", static_cast<unsigned long long>(kSessions),
@@ -65,7 +65,7 @@ TEST(MemoryTest, AMillionSessionsEachWithALockTakeAtMost128BytesEach) {
   for (const SessionId id : sessions) filled.apply(CloseSession{id});
   EXPECT_EQ(filled.machine_.lock_names(), 0u);
   EXPECT_EQ(filled.machine_.sessions(), 0u);
-  const size_t after = filled.settle_and_count() - sessions.capacity() * sizeof(SessionId);
+  const size_t after = filled.bytes_after_checkpoint() - sessions.capacity() * sizeof(SessionId);
   EXPECT_LE(after, before + (size_t{1} << 20)) << "all of it is given back";
 }
 

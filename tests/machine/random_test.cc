@@ -41,10 +41,10 @@ class Model {
     if (session && sequence <= sessions.at(session).resumed_by) return answer(sequence, Code::Lost);
     if (session && sessions.at(session).ending && !lets_go(request)) return answer(sequence, Code::Lost);
     for (const PriorRelease& prior : request.prior_releases) release(session, prior);
-    settle();
+    decide_waits();
     if (marked) return answer(sequence, Code::Cancelled);
     std::visit([&](const auto& body) { execute(body, sequence, index); }, request.body);
-    settle();
+    decide_waits();
   }
 
   void fire(const std::vector<FiredTimer>& timers) {
@@ -63,7 +63,7 @@ class Model {
       finish(Code::WaitTimeout,
              [&](const Claim& c) { return c.timed && wait_timer(c.queued) == timer.id && timer.generation == Generation(0); });
     }
-    settle();
+    decide_waits();
   }
 
  private:
@@ -117,9 +117,9 @@ class Model {
     finish(Code::Lost, [session](const Claim& claim) { return claim.owner.first == session; });
     locks.end(session, expired);
   }
-  void settle() {
+  void decide_waits() {
     const std::vector<Claim> before = locks.claims;
-    for (const auto& [queued, token] : locks.settle()) {
+    for (const auto& [queued, token] : locks.decide_waits()) {
       for (const Claim& claim : before) {
         if (!claim.held() && claim.queued == queued) answer(claim.request, Code::Granted, token);
       }

@@ -23,25 +23,25 @@ std::string key_of(uint64_t i) {
   return key;
 }
 
-void settle(Store& store) {
+void collect_all(Store& store) {
   store.collect([](const Version&) {}, [](ChangeId) {});
 }
 
 TEST(MemoryTest, AMillionKeysOf12BytesWithValuesOf16TakeLessThan200BytesEach) {
   Store store;
-  settle(store);
+  collect_all(store);
   const size_t before = in_use();
   for (uint64_t i = 0; i < kKeys; ++i) {
     Store::Change change;
     store.put(change, key_of(i), "sixteen-bytes-16");
   }
-  settle(store);
+  collect_all(store);
   const double each = static_cast<double>(in_use() - before) / kKeys;
   for (uint64_t i = 0; i < kKeys; ++i) {
     Store::Change change;
     store.put(change, key_of(i), "sixteen-bytes-16");
   }
-  settle(store);
+  collect_all(store);
   const double change = static_cast<double>(in_use() - before) / kKeys - each;
   std::printf("bytes for each of %llu keys: %.1f; for each further change in the window: %.1f\n",
               static_cast<unsigned long long>(kKeys), each, change);
@@ -49,7 +49,7 @@ TEST(MemoryTest, AMillionKeysOf12BytesWithValuesOf16TakeLessThan200BytesEach) {
   EXPECT_LT(change, 110);
   ASSERT_EQ(store.compact(store.revision()), Refusal::None);
   while (store.to_sweep() != 0) store.sweep(1000);
-  settle(store);
+  collect_all(store);
   const double compacted = static_cast<double>(in_use() - before) / kKeys;
   std::printf("after a compaction: %.1f\n", compacted);
   EXPECT_LT(compacted, each) << "the window is empty";

@@ -101,23 +101,23 @@ TEST(MembershipTest, FLT_P18_ADataDirectoryBelongsToOneMember) {
 
 // ---- in the core
 
-void settle(Cluster& cluster) { cluster.run(milliseconds(200)); }
+void run_a_while(Cluster& cluster) { cluster.run(milliseconds(200)); }
 size_t voters(Cluster& cluster, uint64_t id) { return cluster.core(id).status().configuration.voters.size(); }
 
 TEST(MembershipTest, FLT_M8_GrowsFromOneToFiveAndBack) {
   Cluster cluster(1, {}, 1, 4);
   cluster.elect(1);
-  for (uint64_t id = 2; id <= 5; ++id) cluster.change(1, {add(id)}), settle(cluster);
+  for (uint64_t id = 2; id <= 5; ++id) cluster.change(1, {add(id)}), run_a_while(cluster);
   cluster.change(1, {promote(2), promote(3)});
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(voters(cluster, 3), 3u);
   cluster.change(1, {promote(4), promote(5)});
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(voters(cluster, 5), 5u);
   cluster.change(1, {remove(4), remove(5)});
-  settle(cluster);
+  run_a_while(cluster);
   cluster.change(1, {remove(2), remove(3)});
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(voters(cluster, 1), 1u);
   cluster.change(1, {remove(1)});
   EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LastVoter);
@@ -147,10 +147,10 @@ TEST(MembershipTest, REG_R38_REG_R36_RollbackAcrossARestartAndACompactionFindsTh
   Cluster cluster(3, {}, 1, 1);
   cluster.elect(1);
   cluster.change(1, {add(4)});
-  settle(cluster);
+  run_a_while(cluster);
   const Index before = cluster.core(1).status().configuration_index;
   for (uint64_t id = 1; id <= 4; ++id) cluster.checkpoint(id);
-  settle(cluster);
+  run_a_while(cluster);
   for (uint64_t id = 1; id <= 4; ++id) cluster.checkpoint(id);
   cluster.isolate(1);
   cluster.change(1, {remove(4)});
@@ -160,7 +160,7 @@ TEST(MembershipTest, REG_R38_REG_R36_RollbackAcrossARestartAndACompactionFindsTh
   EXPECT_TRUE(cluster.core(1).status().configuration.learners.empty());
   cluster.elect(2);
   cluster.heal();
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(cluster.core(1).status().configuration.learners.size(), 1u);
   EXPECT_EQ(cluster.core(1).status().configuration_index, before);
   cluster.restart(1);
@@ -190,7 +190,7 @@ TEST(MembershipTest, REG_R40_REG_R06_ARemovedLeaderDoesNotCountItself) {
   EXPECT_EQ(cluster.leader(), 1u);
   EXPECT_LT(cluster.core(1).commit(), cluster.core(1).status().configuration_index);
   cluster.heal();
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_NE(cluster.leader(), 1u);
   EXPECT_NE(cluster.leader(), 0u);
 }
@@ -232,9 +232,9 @@ TEST(MembershipTest, REG_R41_ARemovedMemberIsToldAndBecomesQuiet) {
   EXPECT_EQ(letters, 0);
   cluster.on_delivery = nullptr;
   cluster.change(1, {add(3)});  // and it may come back
-  settle(cluster);
+  run_a_while(cluster);
   cluster.change(1, {promote(3)});
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(voters(cluster, 3), 3u);
 }
 
@@ -250,15 +250,15 @@ TEST(MembershipTest, REG_R42_TheQuorumGrowsOnlyByWhoAnswersAndHasCaughtUp) {
   cluster.change(1, {promote(2)});
   EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LearnerLags);
   cluster.heal();
-  settle(cluster);
+  run_a_while(cluster);
   cluster.cut(1, 2);
   for (int i = 0; i < 5; ++i) cluster.propose(1, "x"), cluster.quiesce();
   cluster.change(1, {promote(2)});
   EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LearnerLags);
   cluster.heal();
-  settle(cluster);
+  run_a_while(cluster);
   cluster.change(1, {promote(2)});
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(voters(cluster, 2), 2u);
 }
 
@@ -276,12 +276,12 @@ TEST(MembershipTest, REG_R45_ATransferKeepsTheChangeAndTheNewLeaderLeavesTheJoin
   Cluster cluster(3, {}, 1, 1);
   cluster.elect(1);
   cluster.change(1, {add(4)});
-  settle(cluster);
+  run_a_while(cluster);
   cluster.change(1, {promote(4), remove(3)});
   cluster.transfer(1, 2, milliseconds(300));
   cluster.quiesce();
   EXPECT_EQ(cluster.leader(), 2u);
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "known from the log, whoever asked";
   EXPECT_EQ(cluster.node(1).changes.back().configuration, cluster.core(2).status().configuration_index);
   EXPECT_TRUE(cluster.core(2).status().configuration.outgoing.empty());
@@ -291,7 +291,7 @@ TEST(MembershipTest, REG_R46_REG_R37_AnyLeaderObeysAndLeavesTheJointStateItFinds
   Cluster cluster(3, {}, 1, 1);
   cluster.elect(1);
   cluster.change(1, {add(4)});
-  settle(cluster);
+  run_a_while(cluster);
   cluster.change(1, {promote(4)});
   cluster.deliver_round();  // the joint entry is everywhere, uncommitted
   for (uint64_t id = 2; id <= 4; ++id) cluster.written_all(id);
@@ -311,7 +311,7 @@ TEST(MembershipTest, ALostChangeIsToldSo) {
   cluster.change(1, {demote(3)});
   cluster.elect(2);
   cluster.heal();
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Overwritten);
   EXPECT_EQ(voters(cluster, 1), 3u);
 }
@@ -364,11 +364,11 @@ TEST(MembershipTest, REG_R33_AChangeThatNobodyElseHasGivesWayToTheNextLeaders) {
   cluster.quiesce();
   cluster.elect(3);
   cluster.change(3, {remove(2)});
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(cluster.node(3).changes.back().kind, Kind::Committed);
   EXPECT_TRUE(cluster.node(1).changes.empty());
   cluster.heal();
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Overwritten);
   EXPECT_EQ(cluster.core(1).status().configuration, cluster.core(3).status().configuration);
   EXPECT_FALSE(is_member(cluster.core(1).status().configuration, ReplicaId(2)));
@@ -384,13 +384,13 @@ TEST(MembershipTest, REG_R33_AChangeThatTheNextLeaderFindsIsFinishedBeforeAnothe
   cluster.heal();
   cluster.isolate(1);
   cluster.elect(2);
-  settle(cluster);
+  run_a_while(cluster);
   cluster.heal();
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "known from the log";
   EXPECT_EQ(voters(cluster, 2), 3u);
   cluster.change(2, {demote(3)});
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(cluster.node(2).changes.back().kind, Kind::Committed);
 }
 
@@ -398,20 +398,20 @@ TEST(MembershipTest, REG_R44_BackInTheSameProcessAReplicaDoesNotObeyItsOldRemova
   Cluster cluster(3);
   cluster.elect(1);
   cluster.change(1, {remove(3)});
-  settle(cluster);
+  run_a_while(cluster);
   cluster.run(milliseconds(2000));
   ASSERT_EQ(voters(cluster, 1), 2u);
   cluster.change(1, {add(3)});
-  settle(cluster);
+  run_a_while(cluster);
   cluster.change(1, {promote(3)});
-  settle(cluster);
+  run_a_while(cluster);
   cluster.isolate(1);
   cluster.elect(3);  // its log holds its own removal, committed, and its return
   EXPECT_EQ(cluster.leader(), 3u);
   cluster.propose(3, "x");
   cluster.quiesce();
   cluster.heal();
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_TRUE(cluster.converged());
 }
 
@@ -430,7 +430,7 @@ TEST(MembershipTest, REG_R47_AWipedDiskUnderTheOldIdComesBackAsALearnerWithoutTr
   Cluster cluster(3);
   cluster.elect(1);
   cluster.propose(1, "x");
-  settle(cluster);
+  run_a_while(cluster);
   cluster.crash(3);
   Node& wiped = cluster.node(3);
   wiped.options.store = member(3, 1).store;
@@ -438,21 +438,21 @@ TEST(MembershipTest, REG_R47_AWipedDiskUnderTheOldIdComesBackAsALearnerWithoutTr
   wiped.disk.apply({.entries = {genesis_entry(3)}});
   wiped.checkpoint = Position();
   cluster.start(3);
-  settle(cluster);
+  run_a_while(cluster);
   cluster.isolate(1), cluster.cut(2, 3);
   cluster.run(milliseconds(2000));
   EXPECT_EQ(cluster.core(3).leadership().role, Role::Follower) << "another disk than the named one never campaigns";
   EXPECT_NE(cluster.core(2).leadership().role, Role::Leader) << "nor votes";
   cluster.heal();
-  settle(cluster);
+  run_a_while(cluster);
   const uint64_t leader = cluster.leader();
   ASSERT_NE(leader, 0u);
   cluster.change(leader, {replace(3, member(3, 1))});
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(cluster.node(leader).changes.back().kind, Kind::Committed);
   EXPECT_EQ(cluster.core(3).commit(), cluster.core(leader).commit()) << "nothing was proposed";
   cluster.change(leader, {promote(3)});
-  settle(cluster);
+  run_a_while(cluster);
   EXPECT_EQ(voters(cluster, 3), 3u);
 }
 

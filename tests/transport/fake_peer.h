@@ -132,7 +132,7 @@ class FakePeer {
     return true;
   }
   // Reads until the pong: everything sent before has been processed. False: the connection ended; goodbye() may say why.
-  bool settled() {
+  bool processed() {
     while (const auto frame = read()) {
       if (frame->kind == FrameKind::Pong) return true;
       if (frame->kind == FrameKind::Goodbye) return note(*frame), false;

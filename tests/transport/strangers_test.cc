@@ -47,9 +47,9 @@ TEST_F(TcpStrangersTest, FLT_S07_WhoHasShownNothingMayNotSayAWord) {
   start();
   for (const uint64_t id : {2, 11}) {  // a peer's id, and an unused one
     FakePeer stranger = connect();
-    ASSERT_TRUE(stranger.shake(introduction(id)) && stranger.settled());
+    ASSERT_TRUE(stranger.shake(introduction(id)) && stranger.processed());
     stranger.send(FrameKind::Message, "vote for me");
-    EXPECT_FALSE(stranger.settled());
+    EXPECT_FALSE(stranger.processed());
     EXPECT_EQ(stranger.goodbye(), CloseReason::NotProven);
   }
   EXPECT_TRUE(sink_.all().empty());
@@ -61,13 +61,13 @@ TEST_F(TcpStrangersTest, FLT_S07_AStrangerIsNobodysBusinessAndWhoIsInvitedIsWhoA
   start({}, member(1), "127.0.0.1:" + std::to_string(listener.port()));
   for (const uint64_t id : {11, 2}) {
     FakePeer stranger = connect();
-    ASSERT_TRUE(stranger.shake(introduction(id, 9, 66)) && stranger.settled());
+    ASSERT_TRUE(stranger.shake(introduction(id, 9, 66)) && stranger.processed());
     EXPECT_NE(stranger.heard.mark, 0u) << "it learns that there is a cluster to wait for";
     EXPECT_NE(stranger.heard.mark, kCluster.value());
     EXPECT_EQ(sink_.reports(), 0u);
   }
   FakePeer before = connect();
-  ASSERT_TRUE(before.shake(introduction(2, 9, 66)) && before.settled());
+  ASSERT_TRUE(before.shake(introduction(2, 9, 66)) && before.processed());
   FakePeer blank = listener.accept();
   ASSERT_TRUE(blank.welcome(introduction(2)));
   EXPECT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) {
@@ -76,7 +76,7 @@ TEST_F(TcpStrangersTest, FLT_S07_AStrangerIsNobodysBusinessAndWhoIsInvitedIsWhoA
   EXPECT_TRUE(before.ended());
   FakePeer after = connect();
   ASSERT_TRUE(after.shake(introduction(2, 9, 66)));
-  EXPECT_FALSE(after.settled());
+  EXPECT_FALSE(after.processed());
   EXPECT_EQ(after.goodbye(), CloseReason::NotProven);
 }
 
@@ -91,14 +91,14 @@ TEST_F(TcpStrangersTest, FLT_S07_AClaimToBelongIsChecked) {
     FakePeer liar = connect(kCluster);
     liar.spoil = spoil;
     ASSERT_TRUE(liar.shake(introduction()));
-    EXPECT_FALSE(liar.settled());
+    EXPECT_FALSE(liar.processed());
     EXPECT_EQ(liar.goodbye(), CloseReason::NotProven);
   }
   FakePeer hasty = connect();  // claims, and omits the third hello
   Introduction claim = introduction();
   claim.mark = mark_of(kCluster);
   ASSERT_TRUE(hasty.shake(claim));
-  EXPECT_FALSE(hasty.settled());
+  EXPECT_FALSE(hasty.processed());
   EXPECT_EQ(hasty.goodbye(), CloseReason::NotProven);
   EXPECT_EQ(sink_.reports(), 0u);
 }
@@ -106,32 +106,32 @@ TEST_F(TcpStrangersTest, FLT_S07_AClaimToBelongIsChecked) {
 TEST_F(TcpStrangersTest, FLT_S07_AClaimDisplacesNobodyWhoHasShownThatItBelongs) {
   start();
   FakePeer peer = connect(kCluster);
-  ASSERT_TRUE(peer.shake(introduction(2, 1)) && peer.settled());
+  ASSERT_TRUE(peer.shake(introduction(2, 1)) && peer.processed());
   ASSERT_TRUE(reported(2, kCluster));
   for (const uint64_t boot : {1, 2, 3}) {
     FakePeer stranger = connect();
     ASSERT_TRUE(stranger.shake(introduction(2, boot, 66)));
-    EXPECT_FALSE(stranger.settled());
+    EXPECT_FALSE(stranger.processed());
     EXPECT_EQ(stranger.goodbye(), CloseReason::NotProven);
   }
   peer.send(FrameKind::Message, "undisturbed");
   EXPECT_TRUE(sink_.wait_body("undisturbed"));
   FakePeer restarted = connect(kCluster);
-  EXPECT_TRUE(restarted.shake(introduction(2, 2, 6)) && restarted.settled()) << "itself, started again";
+  EXPECT_TRUE(restarted.shake(introduction(2, 2, 6)) && restarted.processed()) << "itself, started again";
   EXPECT_TRUE(peer.ended());
 }
 
 TEST_F(TcpStrangersTest, FLT_S07_WhateverWasClaimedBeforeTheRealOneIsLetIn) {
   start();
   FakePeer first = connect();
-  ASSERT_TRUE(first.shake(introduction(2, 9, 66)) && first.settled());
+  ASSERT_TRUE(first.shake(introduction(2, 9, 66)) && first.processed());
   FakePeer second = connect();  // two copies of one directory, as far as they claim
   ASSERT_TRUE(second.shake(introduction(2, 9, 67)));
-  EXPECT_FALSE(second.settled());
+  EXPECT_FALSE(second.processed());
   FakePeer third = connect();
   third.shake(introduction(2, 10, 68));
   FakePeer peer = connect(kCluster);
-  ASSERT_TRUE(peer.shake(introduction(2, 1)) && peer.settled());
+  ASSERT_TRUE(peer.shake(introduction(2, 1)) && peer.processed());
   EXPECT_TRUE(third.ended());
   peer.send(FrameKind::Message, "here");
   EXPECT_TRUE(sink_.wait_body("here"));
@@ -141,7 +141,7 @@ TEST_F(TcpStrangersTest, WhoIsInvitedShowsItOnTheConnectionItHas) {
   start();
   FakePeer peer = connect();
   Introduction mine = introduction();
-  ASSERT_TRUE(peer.shake(mine) && peer.settled());
+  ASSERT_TRUE(peer.shake(mine) && peer.processed());
   EXPECT_EQ(sink_.reports(), 0u);
   mine.echo = peer.heard.nonce;
   prove(mine, Prover::Dialer, kCluster, "");
@@ -156,7 +156,7 @@ TEST_F(TcpStrangersTest, WhoIsInvitedShowsItOnTheConnectionItHas) {
 TEST_F(TcpStrangersTest, FLT_S09_AStrangersFrameIsNoLargerThanAHello) {
   start();
   FakePeer stranger = connect();
-  ASSERT_TRUE(stranger.shake(introduction(11)) && stranger.settled());
+  ASSERT_TRUE(stranger.shake(introduction(11)) && stranger.processed());
   stranger.write(stranger.seal(FrameKind::Message, std::string(30 << 20, 'x')).substr(0, kFrameHeaderBytes));
   EXPECT_TRUE(stranger.ended());
   EXPECT_TRUE(wait_closed(CloseReason::Oversize));
@@ -165,11 +165,11 @@ TEST_F(TcpStrangersTest, FLT_S09_AStrangersFrameIsNoLargerThanAHello) {
 TEST_F(TcpStrangersTest, FLT_S09_StrangersShareOneBudgetOfBytesAndMembersAreNotInIt) {
   start({.unproven_bytes_per_second = 64 << 10});
   FakePeer peer = connect(kCluster);
-  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
   std::vector<FakePeer> strangers;
   for (uint64_t id = 11; id < 15; ++id) {
     strangers.push_back(connect());
-    ASSERT_TRUE(strangers.back().shake(introduction(id)) && strangers.back().settled());
+    ASSERT_TRUE(strangers.back().shake(introduction(id)) && strangers.back().processed());
   }
   const auto exhausted = [&] {
     for (int i = 0; i < 100'000; ++i) {
@@ -193,9 +193,9 @@ TEST_F(TcpStrangersTest, FLT_S09_StrangersCanBeRefusedAltogetherAndThoseWhoBelon
   Introduction claim = introduction(12);
   claim.mark = mark_of(kCluster);
   ASSERT_TRUE(liar.shake(claim));
-  EXPECT_FALSE(liar.settled());
+  EXPECT_FALSE(liar.processed());
   FakePeer leader = connect(kCluster);  // of a log that ours does not reach yet
-  ASSERT_TRUE(leader.shake(introduction(13)) && leader.settled());
+  ASSERT_TRUE(leader.shake(introduction(13)) && leader.processed());
   leader.send(FrameKind::Message, "append");
   EXPECT_TRUE(sink_.wait_body("append"));
 }
@@ -203,7 +203,7 @@ TEST_F(TcpStrangersTest, FLT_S09_StrangersCanBeRefusedAltogetherAndThoseWhoBelon
 TEST_F(TcpStrangersTest, WhoIsBlankTakesAnInvitationAndNothingLarge) {
   start({}, hello_of(1));
   FakePeer leader = connect(kCluster);
-  ASSERT_TRUE(leader.shake(introduction(11)) && leader.settled());
+  ASSERT_TRUE(leader.shake(introduction(11)) && leader.processed());
   leader.send(FrameKind::Message, std::string(kInvitationBytesMax, 'x'));
   EXPECT_TRUE(sink_.wait_received(1));
   leader.write(leader.seal(FrameKind::Message, std::string(kInvitationBytesMax + 1, 'x')).substr(0, kFrameHeaderBytes));
@@ -221,7 +221,7 @@ TEST_F(TcpStrangersTest, FLT_S03_WithTheSecretItWorksInBothDirections) {
   accepted.secret = kSecret;
   ASSERT_TRUE(accepted.welcome(introduction()));
   FakePeer dialed = connect(kCluster, kSecret);
-  ASSERT_TRUE(dialed.shake(introduction()) && dialed.settled());
+  ASSERT_TRUE(dialed.shake(introduction()) && dialed.processed());
   dialed.send(FrameKind::Message, "to you");
   EXPECT_TRUE(sink_.wait_body("to you"));
   transport_->send(ReplicaId(2), {{Lane::Control, "to me"}});
@@ -251,7 +251,7 @@ TEST_F(TcpStrangersTest, FLT_S03_WithoutTheSecretNobodyGetsPastTheHello) {
 TEST_F(TcpStrangersTest, FLT_S03_ARecordedConversationIsWorthNothing) {
   start({.secret = kSecret});
   FakePeer peer = connect(kCluster, kSecret);
-  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
   peer.send(FrameKind::Message, "once");
   ASSERT_TRUE(sink_.wait_body("once"));
   FakePeer replay = connect();

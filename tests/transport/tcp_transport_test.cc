@@ -103,7 +103,7 @@ TEST_F(TcpTransportTest, FLT_S2_AHelloThatClaimsFourGigabytesIsClosedByItsHeader
 TEST_F(TcpTransportTest, FLT_S2_BodyBeyondTheLimitIsClosedByItsHeader) {
   start({.frame_bytes_max = 4096});
   FakePeer peer = connect();
-  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
   peer.write(peer.seal(FrameKind::Message, std::string(4096, 'x')));
   peer.write(peer.seal(FrameKind::Message, std::string(4097, 'x')).substr(0, kFrameHeaderBytes));
   EXPECT_TRUE(peer.ended());
@@ -123,7 +123,7 @@ TEST_F(TcpTransportTest, MessagesBeforeTheHelloAreNotParsed) {
 TEST_F(TcpTransportTest, FLT_S3_AReplayedConnectionDisplacesNobodyAndDeliversNothing) {
   start();
   FakePeer peer = connect();
-  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
   peer.send(FrameKind::Message, "once");
   ASSERT_TRUE(sink_.wait_body("once"));
   FakePeer replay = connect();
@@ -147,12 +147,12 @@ TEST_F(TcpTransportTest, FLT_S4_SilentStrangersAreClosedAfterTheTimeout) {
 TEST_F(TcpTransportTest, FLT_S4_AFloodOfStrangersEvictsStrangersOnly) {
   start({.strangers_max = 8, .strangers_per_address_max = 4, .hello_timeout = std::chrono::hours(1)});
   FakePeer peer = connect();
-  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
   std::vector<FakePeer> flood;
   for (int i = 0; i < 40; ++i) flood.push_back(connect());
   EXPECT_TRUE(wait_closed(CloseReason::Crowded, 36));
   FakePeer other = connect();
-  EXPECT_TRUE(other.shake(introduction(3)) && other.settled()) << "a real peer still gets in";
+  EXPECT_TRUE(other.shake(introduction(3)) && other.processed()) << "a real peer still gets in";
   peer.send(FrameKind::Message, "undisturbed");
   EXPECT_TRUE(sink_.wait_body("undisturbed"));
 }
@@ -188,7 +188,7 @@ TEST_F(TcpTransportTest, FLT_N12_SwappedAddressesAreNoticedByBothEnds) {
   FakePeer third = listener.accept();
   third.welcome(introduction(3));
   EXPECT_TRUE(wait_closed(CloseReason::WrongReceiver));
-  EXPECT_FALSE(third.settled());
+  EXPECT_FALSE(third.processed());
   EXPECT_EQ(third.goodbye(), CloseReason::WrongReceiver);
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "")) << "its operator is informed";
   EXPECT_FALSE(sink_.is_up(ReplicaId(2)) || sink_.is_up(ReplicaId(3)));
@@ -219,7 +219,7 @@ TEST_F(TcpTransportTest, ARepeatedHelloMayChangeTheClusterIdOnly) {
   start();
   FakePeer peer = connect();
   Introduction mine = introduction();
-  ASSERT_TRUE(peer.shake(mine) && peer.settled());
+  ASSERT_TRUE(peer.shake(mine) && peer.processed());
   const auto again = [&](const Introduction& repeated) { return peer.send(FrameKind::Hello, encode(repeated)); };
   transport_->set_cluster(ClusterId(7));
   const auto told = peer.read();  // on the live connection
@@ -241,7 +241,7 @@ TEST_F(TcpTransportTest, AGenesisOfAnotherClusterEndsALiveConnection) {
   start();
   FakePeer peer = connect();
   peer.knows = ClusterId(8);
-  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
   transport_->set_cluster(ClusterId(7));
   EXPECT_TRUE(wait_closed(CloseReason::OtherCluster));
 }
@@ -254,7 +254,7 @@ TEST_F(TcpTransportTest, FLT_N09_AFlippedBitAnywhereEndsTheConnectionAndDelivers
   uint64_t ended = 0;
   for (size_t at = 0; at < kFrameHeaderBytes + body.size(); ++at) {
     FakePeer peer = connect();
-    ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+    ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
     std::string frame = peer.seal(FrameKind::Message, body);
     frame[at] ^= static_cast<char>(1u << (at % 8));
     peer.write(frame);
@@ -284,7 +284,7 @@ TEST_F(TcpTransportTest, FLT_N11_OneByteAtATimeIsTheSameStream) {
 TEST_F(TcpTransportTest, FLT_N11_AResetInsideAFrameDeliversNothingOfIt) {
   start();
   FakePeer peer = connect();
-  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
   const std::string frame = peer.seal(FrameKind::Message, "half a vote");
   peer.write(frame.substr(0, frame.size() - 1));
   peer.reset();
@@ -314,7 +314,7 @@ TEST_F(TcpTransportTest, FLT_N15_ANewerConnectionReplacesTheOlderOfItsDirection)
   std::vector<FakePeer> connections;
   for (int i = 0; i <= 20; ++i) {
     connections.push_back(connect());
-    ASSERT_TRUE(connections.back().shake(introduction()) && connections.back().settled());
+    ASSERT_TRUE(connections.back().shake(introduction()) && connections.back().processed());
     if (i == 0) continue;
     EXPECT_TRUE(connections[connections.size() - 2].ended());
   }
@@ -394,7 +394,7 @@ TEST_F(TcpTransportTest, AFrameBeyondTheLimitIsDroppedAndReported) {
 TEST_F(TcpTransportTest, ThreadsMaySendWhileItCloses) {
   start();
   FakePeer peer = connect();
-  ASSERT_TRUE(peer.shake(introduction()) && peer.settled());
+  ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
   std::atomic<bool> stop{false};
   std::vector<std::thread> senders;
   for (int i = 0; i < 3; ++i) {
@@ -421,23 +421,23 @@ TEST_F(TcpTransportTest, GuestsAreBounded) {
   std::vector<FakePeer> guests;
   for (const uint64_t id : {11, 12}) {
     guests.push_back(connect());
-    ASSERT_TRUE(guests.back().shake(introduction(id)) && guests.back().settled());
+    ASSERT_TRUE(guests.back().shake(introduction(id)) && guests.back().processed());
   }
   FakePeer third = connect();
   EXPECT_FALSE(third.shake(introduction(13)));
   EXPECT_EQ(third.goodbye(), CloseReason::UnknownSender);
   FakePeer peer = connect();
-  EXPECT_TRUE(peer.shake(introduction(2)) && peer.settled()) << "a peer is no guest";
+  EXPECT_TRUE(peer.shake(introduction(2)) && peer.processed()) << "a peer is no guest";
   guests.pop_back();
   ASSERT_TRUE(sink_.wait_down(ReplicaId(12)));
   FakePeer next = connect();
-  EXPECT_TRUE(next.shake(introduction(13)) && next.settled());
+  EXPECT_TRUE(next.shake(introduction(13)) && next.processed());
 }
 
 TEST_F(TcpTransportTest, AGuestIsAnsweredOnTheConnectionItMade) {
   start();
   FakePeer guest = connect();
-  ASSERT_TRUE(guest.shake(introduction(11)) && guest.settled());
+  ASSERT_TRUE(guest.shake(introduction(11)) && guest.processed());
   ASSERT_TRUE(sink_.wait_up(ReplicaId(11)));
   transport_->send(ReplicaId(11), {{Lane::Control, "you are not a member"}});
   for (;;) {
@@ -465,17 +465,17 @@ TEST_F(TcpTransportTest, APeerThatMovesIsDialedAtItsNewAddress) {
 TEST_F(TcpTransportTest, FLT_M07_TheDirectoryThatMembershipNamesDisplacesTheOther) {
   start();
   FakePeer former = connect();
-  ASSERT_TRUE(former.shake(introduction()) && former.settled());
+  ASSERT_TRUE(former.shake(introduction()) && former.processed());
   Introduction named = introduction(2, 1, 222);
   named.hello.store = StoreId(4711);
   transport_->set_peers({{ReplicaId(2), "127.0.0.1:1", StoreId(4711)}});
   FakePeer replacement = connect();
-  EXPECT_TRUE(replacement.shake(named) && replacement.settled());
+  EXPECT_TRUE(replacement.shake(named) && replacement.processed());
   EXPECT_TRUE(former.ended());
   EXPECT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.store == StoreId(4711); }));
   FakePeer back = connect();
   ASSERT_TRUE(back.shake(introduction()));
-  EXPECT_FALSE(back.settled());
+  EXPECT_FALSE(back.processed());
 }
 
 TEST_F(TcpTransportTest, WhoeverCanBeHelpedByAnOperatorIsReportedWithASentence) {
@@ -509,7 +509,7 @@ TEST_F(TcpTransportTest, ThreadsMayChangeThePeersWhileOthersSend) {
     transport_->set_peers(std::move(peers));
   }
   FakePeer peer = connect();
-  EXPECT_TRUE(peer.shake(introduction()) && peer.settled());
+  EXPECT_TRUE(peer.shake(introduction()) && peer.processed());
   stop = true;
   for (std::thread& sender : senders) sender.join();
 }
@@ -519,28 +519,28 @@ TEST_F(TcpTransportTest, ThreadsMayChangeThePeersWhileOthersSend) {
 TEST_F(TcpTransportTest, FLT_P18_TwoLiveCopiesOfOneDirectoryAreBothRefusedWithAnAlarm) {
   start();
   FakePeer original = connect();
-  ASSERT_TRUE(original.shake(introduction(2, 4, 111)) && original.settled());
+  ASSERT_TRUE(original.shake(introduction(2, 4, 111)) && original.processed());
   FakePeer copy = connect();
   ASSERT_TRUE(copy.shake(introduction(2, 4, 222)));
-  EXPECT_FALSE(copy.settled());
+  EXPECT_FALSE(copy.processed());
   EXPECT_EQ(copy.goodbye(), CloseReason::TwoIncarnations);
   EXPECT_TRUE(original.ended());
   EXPECT_TRUE(wait_event(TcpEvent::Kind::TwoIncarnations, CloseReason::TwoIncarnations));
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "two processes act as replica 2"));
   EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));
   FakePeer back = connect();
-  EXPECT_FALSE(back.shake(introduction(2, 4, 111)) && back.settled()) << "until it is resolved";
+  EXPECT_FALSE(back.shake(introduction(2, 4, 111)) && back.processed()) << "until it is resolved";
   FakePeer restarted = connect();
-  EXPECT_TRUE(restarted.shake(introduction(2, 5, 333)) && restarted.settled()) << "a restart resolves it";
+  EXPECT_TRUE(restarted.shake(introduction(2, 5, 333)) && restarted.processed()) << "a restart resolves it";
 }
 
 TEST_F(TcpTransportTest, FLT_P18_AnOlderBootIsRefusedWhileTheNewerIsConnected) {
   start();
   FakePeer newer = connect();
-  ASSERT_TRUE(newer.shake(introduction(2, 5, 222)) && newer.settled());
+  ASSERT_TRUE(newer.shake(introduction(2, 5, 222)) && newer.processed());
   FakePeer older = connect();
   ASSERT_TRUE(older.shake(introduction(2, 4, 111)));
-  EXPECT_FALSE(older.settled());
+  EXPECT_FALSE(older.processed());
   EXPECT_EQ(older.goodbye(), CloseReason::OlderIncarnation);
   EXPECT_TRUE(wait_event(TcpEvent::Kind::TwoIncarnations, CloseReason::TwoIncarnations));
   newer.send(FrameKind::Message, "undisturbed");
@@ -550,9 +550,9 @@ TEST_F(TcpTransportTest, FLT_P18_AnOlderBootIsRefusedWhileTheNewerIsConnected) {
 TEST_F(TcpTransportTest, FLT_P18_ANewerBootTakesThePlaceOfTheOlder) {
   start();
   FakePeer older = connect();
-  ASSERT_TRUE(older.shake(introduction(2, 4, 111)) && older.settled());
+  ASSERT_TRUE(older.shake(introduction(2, 4, 111)) && older.processed());
   FakePeer newer = connect();
-  ASSERT_TRUE(newer.shake(introduction(2, 5, 222)) && newer.settled());
+  ASSERT_TRUE(newer.shake(introduction(2, 5, 222)) && newer.processed());
   older.send(FrameKind::Message, "of a former life");
   EXPECT_TRUE(older.ended());
   EXPECT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.boot == BootCounter(5); }));
@@ -565,12 +565,12 @@ TEST_F(TcpTransportTest, FLT_P18_ANewerBootTakesThePlaceOfTheOlder) {
 TEST_F(TcpTransportTest, FLT_P18_AnotherStoreIsRefusedWhileOneIsConnected) {
   start();
   FakePeer first = connect();
-  ASSERT_TRUE(first.shake(introduction()) && first.settled());
+  ASSERT_TRUE(first.shake(introduction()) && first.processed());
   Introduction other = introduction(2, 9, 222);
   other.hello.store = StoreId(4711);
   FakePeer second = connect();
   ASSERT_TRUE(second.shake(other));
-  EXPECT_FALSE(second.settled());
+  EXPECT_FALSE(second.processed());
   EXPECT_EQ(second.goodbye(), CloseReason::TwoIncarnations);
   EXPECT_TRUE(wait_event(TcpEvent::Kind::TwoIncarnations, CloseReason::TwoIncarnations));
 }

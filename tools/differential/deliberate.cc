@@ -11,7 +11,7 @@ constexpr size_t kSortedStably = 12;  // entries up to which Go's sort keeps the
 constexpr const char* kTargets[] = {"key", "version", "create", "mod", "value"};
 
 // S-07: coordkit puts entries with an equal target in the order of their keys. etcd leaves that open.
-bool settle_ties(const RangeOperation& range, json& theirs, json& ours) {
+bool remove_ties(const RangeOperation& range, json& theirs, json& ours) {
   if (range.sort_by == SortTarget::Key || theirs == ours || !theirs.contains("entries") || !ours.contains("entries"))
     return false;
   if (theirs.at("count").get<size_t>() <= kSortedStably) return false;
@@ -24,7 +24,7 @@ bool settle_ties(const RangeOperation& range, json& theirs, json& ours) {
 }
 
 // S-08: coordkit orders the whole interval and truncates then. etcd 3.4 truncates first if a target was named but no order.
-bool settle_limit(const RangeOperation& range, json& theirs, json& ours) {
+bool remove_limit(const RangeOperation& range, json& theirs, json& ours) {
   const bool filtered = range.mod_min || range.mod_max || range.create_min || range.create_max;
   if (range.sort_by == SortTarget::Key || range.order != SortOrder::None || range.limit == 0 || filtered) return false;
   if (theirs == ours || !theirs.contains("entries") || !ours.contains("entries")) return false;
@@ -33,44 +33,44 @@ bool settle_limit(const RangeOperation& range, json& theirs, json& ours) {
 }
 
 // A request that is wrong in several ways is refused for one of them.
-bool settle_errors(json& theirs, json& ours) {
+bool remove_errors(json& theirs, json& ours) {
   if (theirs == ours || !theirs.contains("error") || !ours.contains("error")) return false;
   theirs = ours;
   return true;
 }
 
-void settle_replies(const Transaction& transaction, json& theirs, json& ours, std::vector<std::string>& found);
+void remove_in_replies(const Transaction& transaction, json& theirs, json& ours, std::vector<std::string>& found);
 
-struct SettleReply {
+struct RemoveInReply {
   json& theirs;
   json& ours;
   std::vector<std::string>& found;
   void operator()(const RangeOperation& range) const {
-    if (settle_limit(range, theirs, ours)) found.push_back("limit before order");
-    if (settle_ties(range, theirs, ours)) found.push_back("order of equals");
+    if (remove_limit(range, theirs, ours)) found.push_back("limit before order");
+    if (remove_ties(range, theirs, ours)) found.push_back("order of equals");
   }
   void operator()(const PutOperation& put) const {
-    if (put.lease && put.ignore_value && settle_errors(theirs, ours)) found.push_back("one of several errors");
+    if (put.lease && put.ignore_value && remove_errors(theirs, ours)) found.push_back("one of several errors");
   }
   void operator()(const Transaction& transaction) const {
-    if (settle_errors(theirs, ours)) found.push_back("one of several errors");
-    settle_replies(transaction, theirs, ours, found);
+    if (remove_errors(theirs, ours)) found.push_back("one of several errors");
+    remove_in_replies(transaction, theirs, ours, found);
   }
-  void operator()(const std::vector<Transaction>& nested) const { settle_replies(nested.at(0), theirs, ours, found); }
+  void operator()(const std::vector<Transaction>& nested) const { remove_in_replies(nested.at(0), theirs, ours, found); }
   void operator()(const auto&) const {}
 };
 
-void settle_replies(const Transaction& transaction, json& theirs, json& ours, std::vector<std::string>& found) {
+void remove_in_replies(const Transaction& transaction, json& theirs, json& ours, std::vector<std::string>& found) {
   if (!theirs.contains("replies") || !ours.contains("replies")) return;
   json& their = theirs.at("replies");
   json& our = ours.at("replies");
   const auto& branch = ours.at("succeeded").get<bool>() ? transaction.then : transaction.otherwise;
   if (their.size() != our.size() || our.size() != branch.size()) return;
-  for (size_t i = 0; i < branch.size(); ++i) std::visit(SettleReply{their[i], our[i], found}, branch[i].body);
+  for (size_t i = 0; i < branch.size(); ++i) std::visit(RemoveInReply{their[i], our[i], found}, branch[i].body);
 }
 
 // S-19: a key deleted by the very revision that was compacted to is still seen by a watch from it. etcd 3.4 forgets it.
-bool settle_tombstones(const WatchFrom& watch, Revision compacted, json& theirs, json& ours) {
+bool remove_tombstones(const WatchFrom& watch, Revision compacted, json& theirs, json& ours) {
   if (watch.from != compacted || theirs == ours || !theirs.contains("events") || !ours.contains("events")) return false;
   json kept = json::array();
   for (json& event : ours.at("events")) {
@@ -82,11 +82,11 @@ bool settle_tombstones(const WatchFrom& watch, Revision compacted, json& theirs,
 
 }  // namespace
 
-std::vector<std::string> settle(const Step& step, Revision compacted, Answer& theirs, Answer& ours) {
+std::vector<std::string> remove_deliberate(const Step& step, Revision compacted, Answer& theirs, Answer& ours) {
   std::vector<std::string> found;
   const auto* watch = std::get_if<WatchFrom>(&step);
-  if (watch != nullptr && settle_tombstones(*watch, compacted, theirs, ours)) found.push_back("deleted where compacted");
-  std::visit(SettleReply{theirs, ours, found}, step);
+  if (watch != nullptr && remove_tombstones(*watch, compacted, theirs, ours)) found.push_back("deleted where compacted");
+  std::visit(RemoveInReply{theirs, ours, found}, step);
   return found;
 }
 

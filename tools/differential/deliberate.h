@@ -10,6 +10,6 @@
 namespace coordkit::differential {
 
 // The names of those found; docs/differences.md explains each.
-std::vector<std::string> settle(const Step& step, Revision compacted, Answer& theirs, Answer& ours);
+std::vector<std::string> remove_deliberate(const Step& step, Revision compacted, Answer& theirs, Answer& ours);
 
 }  // namespace coordkit::differential

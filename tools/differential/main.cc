@@ -46,7 +46,7 @@ class Comparison {
     }
     recent_.push_back(shown(step));
     if (recent_.size() > 10) recent_.pop_front();
-    for (const std::string& why : settle(step, ours_.compacted(), theirs, ours)) ++tally_.deliberate[why];
+    for (const std::string& why : remove_deliberate(step, ours_.compacted(), theirs, ours)) ++tally_.deliberate[why];
     if (theirs == ours) return true;
     ++tally_.differences;
     std::cout << "after " << tally_.steps << " steps etcd and coordkit differ; the last steps:\n";

@@ -28,7 +28,7 @@ using support::Deadline;
 
 constexpr int kKeys = 12;  // of each member, which writes them one after the other: what was acknowledged last is the newest
 constexpr auto kAnswerLimit = 60s;
-constexpr auto kSettle = 20s;  // for a damaged member: by then it has reported all it will
+constexpr auto kReportTime = 20s;  // for a damaged member: by then it has reported all it will
 
 // What a member has reported since its start.
 struct Heard {
@@ -188,7 +188,7 @@ void Spoiler::work(int puts, int but) {
 // A damaged member has been started, or continues to run.
 Spoiler::Outcome Spoiler::await_outcome(int id) {
   const Heard& it = heard(id);
-  until(kSettle, [&] { return it.ready || it.quarantined || it.ended || !it.halted.empty(); });
+  until(kReportTime, [&] { return it.ready || it.quarantined || it.ended || !it.halted.empty(); });
   if (it.ended) {
     const std::optional<int> status = node(id).wait(support::in(kAnswerLimit));
     if (!status || !WIFEXITED(*status)) return Outcome::Died;
@@ -224,7 +224,7 @@ void Spoiler::replace(int id) {
     answers_ = 1;
     need(node(somebody(id)).send("replace " + std::to_string(id)), "a member that listens");
     until(kAnswerLimit, [&] { return answers_ <= 0; });
-    if (until(kSettle, [&] { return heard(id).ready; })) return;
+    if (until(kReportTime, [&] { return heard(id).ready; })) return;
   }
   throw std::runtime_error("a member could not be replaced");
 }
@@ -260,7 +260,7 @@ void Spoiler::spoil_running() {
   scrubbed_ = false;
   node(id).send("scrub");
   work(10, 0);
-  until(kSettle, [&] { return scrubbed_ || heard(id).ended; });
+  until(kReportTime, [&] { return scrubbed_ || heard(id).ended; });
   work(80, 0);  // past the next checkpoint
   Outcome outcome = await_outcome(id);
   std::string sentence = heard(id).halted.empty() ? heard(id).first_warning : heard(id).halted;

@@ -210,11 +210,11 @@ class Births {
 
   void live_on(BirthWorld& world, uint8_t self, const BirthInput& input) {
     world.lives[self] = lives_.after(world.lives[self], input);
-    settle(world, self);
+    finish_move(world, self);
   }
 
   // What it sent uses the connection on which it last heard the receiver, if that is still open.
-  void settle(BirthWorld& world, uint8_t self) {
+  void finish_move(BirthWorld& world, uint8_t self) {
     while (scope_.defect == BirthDefect::ReportsEarly && !lives_[world.lives[self]].pending.empty()) {
       send_offers(world, self);
       world.lives[self] = lives_.after(world.lives[self], Durable{});
@@ -261,7 +261,7 @@ class Births {
       if (low != high) world.up[low][high] = false;
     }
     world.lives[self] = lives_.begin(ReplicaId(self + 1), std::move(disk));
-    settle(world, self);
+    finish_move(world, self);
   }
 
   std::string violation(const BirthWorld& world) const {
