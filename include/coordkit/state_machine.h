@@ -167,7 +167,7 @@ class StateMachine {
   virtual absl::Status restore(const CheckpointView& view) = 0;
   // What the state says of a command that was answered Queued, asked when a peer's state took the place of ours and the entry
   // that decided may have been skipped: Final with the answer, Queued if it still waits, nothing if that is unknown.
-  virtual std::optional<ApplyOutput::Result> standing(const Command& queued) const {
+  virtual std::optional<ApplyOutput::Result> queued_result(const Command& queued) const {
     static_cast<void>(queued);
     return std::nullopt;
   }

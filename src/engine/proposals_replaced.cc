@@ -20,13 +20,13 @@ void Proposals::state_replaced(const Router& router, std::vector<Completion>& co
   for (const auto& [sequence, ticket] : queued) {
     const auto call = calls_.find(ticket);
     const RequestId request{origin_, sequence};
-    const auto standing =
-        router.standing(call->second.submit.machine, Command{Index(), request, call->second.submit.command.view()});
-    if (standing && standing->stage == ApplyOutput::Stage::Queued) continue;
+    const auto queued_result =
+        router.queued_result(call->second.submit.machine, Command{Index(), request, call->second.submit.command.view()});
+    if (queued_result && queued_result->stage == ApplyOutput::Stage::Queued) continue;
     Completion completion{.request = request};
-    if (standing) {
-      completion.bytes = standing->bytes;
-      completion.index = standing->index;
+    if (queued_result) {
+      completion.bytes = queued_result->bytes;
+      completion.index = queued_result->index;
     } else {
       completion.status = make_error(Reason::SequenceRetired, Outcome::Unknown,
                                      "this replica was sent a whole state, and the answer is not in it any more");

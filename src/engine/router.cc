@@ -355,9 +355,9 @@ bool Router::executed(const Request& request) const {
   return stored && stored->command_hash == command_hash(request);
 }
 
-std::optional<ApplyOutput::Result> Router::standing(MachineId id, const Command& queued) const {
+std::optional<ApplyOutput::Result> Router::queued_result(MachineId id, const Command& queued) const {
   const StateMachine* hosted = machine(id);
-  return hosted ? hosted->standing(queued) : std::nullopt;
+  return hosted ? hosted->queued_result(queued) : std::nullopt;
 }
 
 void Router::timers(std::vector<MachineTimerOp>& out) const {

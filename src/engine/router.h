@@ -111,8 +111,8 @@ class Router {
   // What a state from a peer knows about a request that this replica submitted. nullopt: not executed yet.
   std::optional<Answer> stored(const RequestId& request) const;
   bool executed(const Request& request) const;  // this very command; its answer is kept
-  // StateMachine::standing, for a request that was answered Queued.
-  std::optional<ApplyOutput::Result> standing(MachineId machine, const Command& queued) const;
+  // StateMachine::queued_result, for a request that was answered Queued.
+  std::optional<ApplyOutput::Result> queued_result(MachineId machine, const Command& queued) const;
 
  private:
   void apply_one(const raft::Entry& entry, RouterOutput& output);

@@ -176,11 +176,11 @@ bool Machine::holds(std::string_view bytes) {
 }
 
 // Only what waits for a grant is ever queued.
-std::optional<ApplyOutput::Result> Machine::standing(const Command& queued) const {
+std::optional<ApplyOutput::Result> Machine::queued_result(const Command& queued) const {
   const absl::StatusOr<Request> request = decode_request(queued.payload);
   if (!request.ok()) return std::nullopt;
   const bool coordinates = std::holds_alternative<CoordinationCommand>(request->body);
-  return coordinates ? coordination_.standing(*request, queued) : locks_.standing(*request, queued);
+  return coordinates ? coordination_.queued_result(*request, queued) : locks_.queued_result(*request, queued);
 }
 
 }  // namespace coordkit::machine

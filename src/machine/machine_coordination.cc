@@ -239,7 +239,7 @@ void MachineCoordination::announce_leaders(ApplyStep& step) {
   led_.clear();
 }
 
-std::optional<ApplyOutput::Result> MachineCoordination::standing(const Request& request, const Command& queued) const {
+std::optional<ApplyOutput::Result> MachineCoordination::queued_result(const Request& request, const Command& queued) const {
   const SessionId session = session_of(request);
   if (!session) return std::nullopt;
   const auto final = [&](Index index, Result result) {

@@ -32,7 +32,7 @@ class MachineCoordination {
   void leader_changed(const std::string& name);  // the exclusive holder of a lock, or its value
   void announce_leaders(ApplyStep& step);        // ends every entry
 
-  std::optional<ApplyOutput::Result> standing(const Request& request, const Command& queued) const;
+  std::optional<ApplyOutput::Result> queued_result(const Request& request, const Command& queued) const;
   void timers(std::vector<TimerOp>& out) const;
 
  private:

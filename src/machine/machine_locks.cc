@@ -187,7 +187,7 @@ std::optional<Claimant> claimant_of(const Request& request) {
 }  // namespace
 
 // Its claim is found by its owner; one of another request came later, so this one is over.
-std::optional<ApplyOutput::Result> MachineLocks::standing(const Request& request, const Command& queued) const {
+std::optional<ApplyOutput::Result> MachineLocks::queued_result(const Request& request, const Command& queued) const {
   const std::optional<Claimant> claimant = claimant_of(request);
   if (!claimant) return std::nullopt;
   Result result{.revision = state_.keys.revision()};

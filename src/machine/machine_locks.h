@@ -24,7 +24,7 @@ class MachineLocks {
   Answer execute(RefillBlock& refill, ApplyStep& step);
 
   // Of an acquire that was queued; nothing: it is over, or none.
-  std::optional<ApplyOutput::Result> standing(const Request& request, const Command& queued) const;
+  std::optional<ApplyOutput::Result> queued_result(const Request& request, const Command& queued) const;
 
  private:
   Answer attempt(lock::Attempt attempt, ApplyStep& step);

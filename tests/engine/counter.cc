@@ -200,7 +200,7 @@ bool Table::install(Position at, uint64_t digest) {
 }
 
 // The word of a waiter that is gone is not kept.
-std::optional<ApplyOutput::Result> Counter::standing(const Command& queued) const {
+std::optional<ApplyOutput::Result> Counter::queued_result(const Command& queued) const {
   if (std::find(waiters_.begin(), waiters_.end(), queued.request) == waiters_.end()) return std::nullopt;
   return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Queued, {}};
 }

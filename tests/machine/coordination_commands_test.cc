@@ -267,27 +267,27 @@ TEST_F(CoordinationCommandsTest, S37_WhatObserversSeeIsAnnouncedInTheEntryThatCh
 }
 
 TEST_F(CoordinationCommandsTest, AfterAnInstallAQueuedCommandIsToldWhereItStands) {
-  const auto standing = [&](CoordinationCommand command, Sequence sequence) {
+  const auto queued_result = [&](CoordinationCommand command, Sequence sequence) {
     const std::string payload = encode(Request{.body = std::move(command)});
-    return driver.machine.standing({Index(1), request(sequence), payload});
+    return driver.machine.queued_result({Index(1), request(sequence), payload});
   };
   const AcquirePermits body{b, "s", Wait::forever(), 2, 2};
   const Token token = acquire(a, 2).token;
   driver.submit(body);
   const Sequence waiting = driver.last_sequence;
   const Index queued = driver.index;
-  auto where = standing(body, waiting);
+  auto where = queued_result(body, waiting);
   ASSERT_TRUE(where);
   EXPECT_EQ(where->stage, ApplyOutput::Stage::Queued);
   EXPECT_EQ(where->index, queued);
   driver.release(a, "s", token);
   const Result granted = driver.last.of(waiting);
-  where = standing(body, waiting);
+  where = queued_result(body, waiting);
   ASSERT_TRUE(where);
   EXPECT_EQ(decode_result(where->bytes).value(), granted);
-  EXPECT_FALSE(standing(AwaitBarrier{b, "b", Wait::forever()}, Sequence(999))) << "over, with unknown result";
+  EXPECT_FALSE(queued_result(AwaitBarrier{b, "b", Wait::forever()}, Sequence(999))) << "over, with unknown result";
   driver.submit(CloseSession{b});
-  EXPECT_EQ(decode_result(standing(body, waiting)->bytes).value().code, Code::Lost);
+  EXPECT_EQ(decode_result(queued_result(body, waiting)->bytes).value().code, Code::Lost);
 }
 
 TEST_F(CoordinationCommandsTest, RowsOfSessionsThatAreNotThereAreDataLoss) {

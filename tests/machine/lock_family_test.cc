@@ -256,11 +256,11 @@ TEST(LockFamilyTest, REG_R73_ASkippedMultiLockIsFoundByItsFirstName) {
   const RequestId id{kOrigin, Sequence(900)};
   d.apply(payload, id);
   const Command command{d.index, id, payload};
-  EXPECT_EQ(d.machine.standing(command)->stage, Stage::Queued);
+  EXPECT_EQ(d.machine.queued_result(command)->stage, Stage::Queued);
   d.release(a, "y", token);
-  const auto standing = d.machine.standing(command);
-  ASSERT_TRUE(standing);
-  EXPECT_EQ(decode_result(standing->bytes)->token, d.holder("x"));
+  const auto queued_result = d.machine.queued_result(command);
+  ASSERT_TRUE(queued_result);
+  EXPECT_EQ(decode_result(queued_result->bytes)->token, d.holder("x"));
 }
 
 }  // namespace

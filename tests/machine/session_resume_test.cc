@@ -437,7 +437,7 @@ TEST_F(SessionResumeTest, S45_REG_R73_AfterAnInstallTheFormerProcessIsToldThatIt
   d.release(other, "n", token);
   d.apply(permits, for_permits);
   const auto told = [&](const RequestId& id, const std::string& payload) {
-    return decode_result(d.machine.standing({d.index, id, payload})->bytes)->code;
+    return decode_result(d.machine.queued_result({d.index, id, payload})->bytes)->code;
   };
   EXPECT_EQ(told(for_lock, lock), Code::Granted);
   EXPECT_EQ(told(for_permits, permits), Code::Granted);
