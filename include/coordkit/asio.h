@@ -70,7 +70,7 @@ struct SessionTimes {
 struct ResumeTimes {
   Duration timeout = std::chrono::seconds(10);
   Duration give_up{};
-  bool former_is_gone = false;
+  bool previous_is_gone = false;
 };
 struct CallTimes {
   Duration timeout = std::chrono::seconds(10);
@@ -204,7 +204,7 @@ auto async_resume_session(Replica& replica, SessionId session, std::string secre
   return asio_detail::initiate<absl::StatusOr<Resumed>>(
       [&replica, session, secret = std::move(secret), times](Callback<Resumed> done) mutable {
         ResumeSessionOptions options{.timeout = times.timeout, .give_up = times.give_up};
-        options.former_is_gone = times.former_is_gone;
+        options.previous_is_gone = times.previous_is_gone;
         return replica.resume_session_async(session, std::move(secret), std::move(options), std::move(done));
       },
       asio_detail::kMayTakeEffect, std::forward<Token>(token));

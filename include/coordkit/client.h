@@ -60,12 +60,12 @@ class Client {
   // unanswered close is retried until the session has ended. A session that ended already: OK.
   CallId close(const SessionRef& session, DoneCallback done, CallDeadline deadline = {});
 
-  // Takes a session over that another process opened, or this one before its restart: from here on the former process has lost
-  // it, and its waits end with Lost. The session starts in jeopardy and turns valid with the first confirmed renewal, but not
-  // before one TTL has passed here since the answer, because the former process may trust it that long; until then nothing
-  // of it is released or closed in the log (docs/semantics.md S-45). No wait with `former_is_gone`, or on the same data
-  // directory. Errors: PermissionDenied (wrong secret, or it has none), SessionNotFound (ended or ending), AlreadyExists (this
-  // client has it, or is taking it over); CallTimeout: it was bound to this process or was not; ask again, or it expires.
+  // Takes a session over that another process opened, or this one before its restart: from here on the previous process has
+  // lost it, and its waits end with Lost. The session starts in jeopardy and turns valid with the first confirmed renewal, but
+  // not before one TTL has passed here since the answer, because the previous process may trust it that long; until then
+  // nothing of it is released or closed in the log (docs/semantics.md S-45). No wait with `previous_is_gone`, or on the same
+  // data directory. Errors: PermissionDenied (wrong secret, or it has none), SessionNotFound (ended or ending), AlreadyExists
+  // (this client has it, or is taking it over); CallTimeout: it was bound to this process or was not; ask again, or it expires.
   CallId resume_session(SessionId session, std::string secret, ResumeOptions options, Callback<ResumedSession> done);
   // For administrators: ends another process's session, in two steps (S-57). The answer says that it is marked: from then on it
   // is not renewed, its holder is notified, and within its TTL (counted anew by each new leader) it ends, or earlier when the

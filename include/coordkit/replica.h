@@ -195,10 +195,10 @@ class Replica {
   AsyncCall open_session_async(SessionOptions options, Callback<Session> done);
 
   // Takes a session over that another process opened, or this one before its restart, with everything it holds; the secret is
-  // what Session::secret() said. The former process has lost it from here on, and its waits end. Nothing of it is valid
-  // before one TTL has passed and a renewal is confirmed, because the former process may trust it that long; until
+  // what Session::secret() said. The previous process has lost it from here on, and its waits end. Nothing of it is valid
+  // before one TTL has passed and a renewal is confirmed, because the previous process may trust it that long; until
   // then its locks are not released nor the session closed, whatever is called (docs/semantics.md S-45). After a restart on
-  // the same data directory, or with `former_is_gone`, only the renewal is waited for. Errors: kPermissionDenied (wrong
+  // the same data directory, or with `previous_is_gone`, only the renewal is waited for. Errors: kPermissionDenied (wrong
   // secret), kNotFound (SessionNotFound: it has ended), kAlreadyExists (this replica has it), kDeadlineExceeded (CallTimeout:
   // unknown; ask again within the TTL).
   absl::StatusOr<Resumed> resume_session(SessionId session, std::string secret, ResumeSessionOptions options = {});

@@ -50,7 +50,7 @@ struct ResumeSessionOptions {
   Duration give_up = {};                                 // as of SessionOptions
   // You vouch that no other process that ever had this session still runs. It saves the wait of one TTL; if it is wrong, two
   // processes may trust one lock. Not needed after a restart on the same data directory.
-  bool former_is_gone = false;
+  bool previous_is_gone = false;
 };
 
 struct LockOptions {

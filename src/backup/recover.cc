@@ -90,12 +90,12 @@ absl::StatusOr<size_t> choose(std::vector<Survivor>& survivors) {
       best = i;
       continue;
     }
-    Survivor& former = survivors[*best];
-    if (former.state->router->genesis()->cluster != survivors[i].state->router->genesis()->cluster) {
-      return of_two_clusters(former, survivors[i]);
+    Survivor& chosen = survivors[*best];
+    if (chosen.state->router->genesis()->cluster != survivors[i].state->router->genesis()->cluster) {
+      return of_two_clusters(chosen, survivors[i]);
     }
-    const bool better = behind(former.report.last, survivors[i].report.last);
-    (better ? former : survivors[i]).state.reset();
+    const bool better = behind(chosen.report.last, survivors[i].report.last);
+    (better ? chosen : survivors[i]).state.reset();
     if (better) best = i;
   }
   if (!best) return none_usable(survivors);

@@ -53,7 +53,7 @@ absl::Status validate(const RestoreOptions& options) {
   return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
 }
 
-absl::StatusOr<RestoreReport> make_cluster(FormerState state, const RestoreOptions& options, ClusterId id) {
+absl::StatusOr<RestoreReport> make_cluster(PreviousState state, const RestoreOptions& options, ClusterId id) {
   if (absl::Status status = validate(options); !status.ok()) return status;
   const std::string name = options.cluster.empty() ? state.cluster : options.cluster;
   NewDirectories directories;

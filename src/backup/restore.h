@@ -16,14 +16,14 @@ namespace coordkit::backup {
 absl::Status validate(const RestoreOptions& options);
 
 // The state to make a cluster from: its rows, and what a backup says about it.
-struct FormerState {
+struct PreviousState {
   RowsByKey rows;
   Position applied;
   std::string cluster;  // its name
 };
 
 // `options.token_base` is set.
-absl::StatusOr<RestoreReport> make_cluster(FormerState state, const RestoreOptions& options, ClusterId id);
+absl::StatusOr<RestoreReport> make_cluster(PreviousState state, const RestoreOptions& options, ClusterId id);
 
 absl::StatusOr<RestoreReport> restore(const std::string& file, const RestoreOptions& options, ClusterId id);
 absl::StatusOr<RecoverReport> recover(const std::vector<std::string>& directories, const RecoverOptions& options, ClusterId id);

@@ -33,10 +33,10 @@ Client::Impl::Impl(Engine& engine, ClientOptions client_options)
       calls(options, deliveries, requests),
       sessions(options, deliveries, requests, calls,
                {.ended = [this](SessionId id) { locks.releases().forget(id); },
-                .former_over =
+                .previous_over =
                     [this](client::Session& session) {
                       locks.lines().wake(session.id());
-                      locks.releases().former_over(session);
+                      locks.releases().previous_over(session);
                     },
                 .adopt_delegation = [this](client::Session& session,
                                            const machine::HeldLock& lock) { return locks.lines().adopt(session, lock); }}),

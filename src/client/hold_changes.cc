@@ -53,7 +53,7 @@ void HoldChanges::start(CallId id, const HoldRef& hold, LockMode to, Now now) {
     return;
   }
   Session& session = *table_.find(hold->session());
-  if (session.former_trusts && to == LockMode::Shared) {
+  if (session.previous_trusts && to == LockMode::Shared) {
     requests_.retry(now, [this, id, hold, to](Now later) { start(id, hold, to, later); });
     return;
   }

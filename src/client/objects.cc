@@ -39,7 +39,7 @@ CallId Objects::command(const SessionRef* session, machine::Request::Body body, 
 // S-45: while a previous process of the session may still trust what it has, none of it is released in the log.
 bool Objects::held_back(const Session& session, const machine::Request::Body& body) {
   const auto* command = std::get_if<machine::CoordinationCommand>(&body);
-  return session.former_trusts && command != nullptr && machine::lets_go(*command);
+  return session.previous_trusts && command != nullptr && machine::lets_go(*command);
 }
 
 // A join is pursued until its outcome is known, so that a member that no caller knows can leave again (docs/semantics.md

@@ -41,7 +41,7 @@ PendingRelease& Releases::give_back(Session& session, std::string name, Token to
   return session.releases.add(std::move(name), {token, number});
 }
 
-void Releases::former_over(Session& session) {
+void Releases::previous_over(Session& session) {
   if (!session.releases.all_posted()) due_.insert(session.id());
 }
 
@@ -51,7 +51,7 @@ void Releases::post_due() {
   due_.clear();
   for (const SessionId id : posting_) {
     Session* session = table_.find(id);
-    if (session == nullptr || session->phase == SessionPhase::Lost || session->former_trusts) continue;
+    if (session == nullptr || session->phase == SessionPhase::Lost || session->previous_trusts) continue;
     batch_.clear();
     session->releases.each([&](PendingRelease& release) {
       if (release.posted) return true;

@@ -28,7 +28,7 @@ class Releases {
   // For a grant that never got a handle, or on behalf of its handle.
   PendingRelease& give_back(Session& session, std::string name, Token token, bool counted);
 
-  void former_over(Session& session);  // what it held back may be posted
+  void previous_over(Session& session);  // what it held back may be posted
   void forget(SessionId session) { due_.erase(session); }
   // All releases of a session in one turn go into one command.
   void post_due();

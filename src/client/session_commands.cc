@@ -10,7 +10,7 @@ namespace coordkit::client {
 
 // Releases already named by the request are not named twice.
 void SessionCommands::carry(Session& session, machine::Request& request, std::vector<ReleaseId>& named) {
-  if (session.former_trusts) return;  // S-45: none of it may take effect yet
+  if (session.previous_trusts) return;  // S-45: none of it may take effect yet
   const auto* release = std::get_if<machine::Release>(&request.body);
   const bool ordered = requests_.feature_level() >= kOrderedLevel;
   if (ordered && session.releases.all_posted()) return;

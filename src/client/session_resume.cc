@@ -2,7 +2,7 @@
 //
 // A resumed session may still be trusted by the process that had it, for a TTL after this one learned of the resume: every
 // renewal that was ever acknowledged to that process was sent before the resume took effect, hence before its answer arrived
-// here (docs/time.md). Until then the session is in jeopardy, and none of it is released in the log (Session::former_trusts).
+// here (docs/time.md). Until then the session is in jeopardy, and none of it is released in the log (Session::previous_trusts).
 // The wait is measured by the lagging clock, like every wait for another process's time to run out.
 #include <utility>
 
@@ -21,7 +21,7 @@ absl::Status resuming_already() {
 }  // namespace
 
 CallId Sessions::resume(SessionId session, std::string secret, ResumeOptions options, Callback<ResumedSession> done) {
-  machine::ResumeSession body{.id = session, .secret = secret, .former_is_gone = options.former_is_gone};
+  machine::ResumeSession body{.id = session, .secret = secret, .previous_is_gone = options.previous_is_gone};
   if (absl::Status refusal = check_request({.body = body}); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
   if (resuming_.contains(session)) return calls_.refuse(std::move(done), resuming_already());
   if (const Session* known = table_.find(session)) {
@@ -31,7 +31,7 @@ CallId Sessions::resume(SessionId session, std::string secret, ResumeOptions opt
             ? make_error(Reason::SessionNotFound, "this client has lost the session and is closing it")
             : make_error(Reason::AlreadyExists, "this client has the session: use the handle it was opened with"));
   }
-  if (body.former_is_gone) {
+  if (body.previous_is_gone) {
     const machine::Reads* state = requests_.reads();
     const auto known = state ? state->session(session) : std::nullopt;
     if (known) body.generation = known->generation;
@@ -84,13 +84,13 @@ void Sessions::resumed(CallId id, uint64_t opening, const machine::ResumeSession
        .first_attempt = renewals_.next_attempt(),
        .on_phase = std::move(terms.on_phase),
        .give_up = terms.give_up,
-       .former_trusts = !result->former_gone,
+       .previous_trusts = !result->previous_gone,
        .bound_at = completion.index},
       now.leading);
   renewals_.add(session, LeadingTime::min());
-  if (session.former_trusts) {
+  if (session.previous_trusts) {
     requests_.run_at(later(now.lagging, result->ttl),
-                     [this, session_id = body.id, at = completion.index](Now then) { former_over(session_id, at, then); });
+                     [this, session_id = body.id, at = completion.index](Now then) { previous_over(session_id, at, then); });
   }
   ResumedSession found{.session = session.state, .holds = adopt_holds(session)};
   adopt_objects(session, found);
@@ -153,12 +153,12 @@ void Sessions::adopt_objects(Session& session, ResumedSession& resumed) {
 }
 
 // `at`: of the resume that began the wait; the session may have been lost and resumed again since.
-void Sessions::former_over(SessionId id, Index at, Now now) {
+void Sessions::previous_over(SessionId id, Index at, Now now) {
   Session* session = table_.find(id);
   if (session == nullptr || session->bound_at != at) return;
-  table_.former_over(*session, now.leading);
+  table_.previous_over(*session, now.leading);
   if (session->phase == SessionPhase::Lost) return post_close(id);
-  hooks_.former_over(*session);
+  hooks_.previous_over(*session);
 }
 
 // ---- the end of another session

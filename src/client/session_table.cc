@@ -33,7 +33,7 @@ Session& SessionTable::add(Newcomer newcomer, LeadingTime now) {
   session.first_attempt = newcomer.first_attempt;
   session.on_phase = std::move(newcomer.on_phase);
   session.give_up = newcomer.give_up;
-  session.former_trusts = newcomer.former_trusts;
+  session.previous_trusts = newcomer.previous_trusts;
   session.lease = newcomer.lease;
   session.bound_at = newcomer.bound_at;
   if (newcomer.reference != LeadingTime::min()) session.deadline = later(newcomer.reference, validity_of(session.ttl()));
@@ -74,7 +74,7 @@ void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) 
   const LeadingTime deadline = later(sent, validity_of(session.ttl()));
   if (deadline <= now || session.phase == SessionPhase::Lost) return;
   session.deadline = std::max(session.deadline, deadline);
-  if (session.former_trusts) return;
+  if (session.previous_trusts) return;
   raise(session, SessionEvent::RenewalConfirmed, now);
   const SessionPhase published = SessionWriter::set(*session.state, session.phase, session.deadline);
   if (published == SessionPhase::Jeopardy && session.phase == SessionPhase::Valid) {
@@ -85,8 +85,8 @@ void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) 
 }
 
 // S-45: renewals confirmed meanwhile count now.
-void SessionTable::former_over(Session& session, LeadingTime now) {
-  session.former_trusts = false;
+void SessionTable::previous_over(Session& session, LeadingTime now) {
+  session.previous_trusts = false;
   if (session.phase == SessionPhase::Lost) return;
   if (session.deadline > now) {
     raise(session, SessionEvent::RenewalConfirmed, now);
@@ -218,7 +218,7 @@ LeadingTime SessionTable::timer_of(const Session& session) const {
   switch (session.phase) {
     case SessionPhase::Valid: return session.deadline;
     case SessionPhase::Jeopardy:
-      if (session.former_trusts) return LeadingTime::max();
+      if (session.previous_trusts) return LeadingTime::max();
       return later(session.jeopardy_since,
                    session.give_up > Duration::zero() ? session.give_up : give_up_after(session.ttl(), options_));
     case SessionPhase::Lost: return LeadingTime::max();

@@ -46,8 +46,8 @@ struct Session {
   std::vector<CallId> closing;  // callers of close
   bool questioned = false;      // it is looked at, because a renewal did not cover it
   Duration give_up{};           // longest time in jeopardy; zero: the default
-  // Resumed, and the former process may still trust its deadline: not valid, and nothing is let go in the log.
-  bool former_trusts = false;
+  // Resumed, and the previous process may still trust its deadline: not valid, and nothing is let go in the log.
+  bool previous_trusts = false;
   LeaseId lease;                             // this is not a session but the life of this lease of keys; zero: a session
   Index bound_at;                            // the entry of the resume; what the log said about earlier bindings is obsolete
   absl::btree_map<std::string, Line> lines;  // S-58: of locks that it has as delegations, or will have
@@ -71,13 +71,13 @@ class SessionTable {
     uint64_t first_attempt = 0;
     std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;
     Duration give_up{};
-    bool former_trusts = false;
+    bool previous_trusts = false;
     LeaseId lease = {};
     Index bound_at;
   };
   Session& add(Newcomer newcomer, LeadingTime now);
   // The previous process of a resumed session no longer trusts it.
-  void former_over(Session& session, LeadingTime now);
+  void previous_over(Session& session, LeadingTime now);
   // Null: never known here, or ended.
   Session* find(SessionId id);
   // The same session, if this client has had it without a break: one that went to another process and came back has

@@ -104,10 +104,10 @@ void Sessions::end_lost() {
 }
 
 // A lost session must really end, so that no one waits for what its owner no longer uses.
-// While its previous process may trust it, its holds must not be granted to others: the close waits for former_over().
+// While its previous process may trust it, its holds must not be granted to others: the close waits for previous_over().
 void Sessions::post_close(SessionId id) {
   const Session* lost = table_.find(id);
-  if (lost == nullptr || lost->former_trusts) return;
+  if (lost == nullptr || lost->previous_trusts) return;
   machine::Request close{.body = machine::CloseSession{.session = id}};
   if (lost->lease) close.body = machine::RevokeLease{.id = lost->lease, .number = id};
   requests_.submit(close, LaggingTime::max(), Urgency::Reserved,

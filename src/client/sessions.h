@@ -22,8 +22,8 @@ class Sessions {
  public:
   // What other objects keep for a session.
   struct Hooks {
-    absl::AnyInvocable<void(SessionId)> ended;       // in the log; nothing is kept for it any longer
-    absl::AnyInvocable<void(Session&)> former_over;  // what was held back after a resume may continue
+    absl::AnyInvocable<void(SessionId)> ended;         // in the log; nothing is kept for it any longer
+    absl::AnyInvocable<void(Session&)> previous_over;  // what was held back after a resume may continue
     absl::AnyInvocable<HoldRef(Session&, const machine::HeldLock&)> adopt_delegation;
   };
   Sessions(ClientOptions& options, Deliveries& deliveries, Requests& requests, Calls& calls, Hooks hooks)
@@ -96,7 +96,7 @@ class Sessions {
                Terms terms);
   std::vector<HoldRef> adopt_holds(Session& session);
   void adopt_objects(Session& session, ResumedSession& resumed);
-  void former_over(SessionId id, Index at, Now now);
+  void previous_over(SessionId id, Index at, Now now);
   CallId mark_ending(machine::Request request, std::string subject, Callback<SessionId> done, CallDeadline deadline);
 
   ClientOptions& options_;

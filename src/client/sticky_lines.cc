@@ -147,7 +147,7 @@ void StickyLines::serve(Session& session, const std::string& name, Now now) {
     const Delegations::Look look = all.look(*line.lock);
     if (line.refilling || look.current) return;
     const bool valid = session.state->valid(now.leading);
-    if (line.asked && !session.former_trusts && (!valid || look.used_up || !prefers_line(line, now))) {
+    if (line.asked && !session.previous_trusts && (!valid || look.used_up || !prefers_line(line, now))) {
       give_back(session, name);
       continue;
     }

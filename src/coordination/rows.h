@@ -105,11 +105,11 @@ class Rows {
   template <typename Next, typename Set>
   void rekey(SessionId session, Next next, Set set) {
     const Keys keys = of_session(session);
-    for (const Key former : keys) {
-      Row row = at(former);
+    for (const Key previous : keys) {
+      Row row = at(previous);
       const Key key = next();
       set(key, row);
-      remove(former);
+      remove(previous);
       add(key, std::move(row));
     }
   }

@@ -168,8 +168,8 @@ void EventLog::written(WriteNumber number) {
 
 void EventLog::waits(std::string& for_room, const absl::Status& why) {
   const std::string sentence = why.ok() ? "" : std::string(sentence_of(why));
-  const std::string former = std::exchange(for_room, sentence);
-  if (former == sentence) return;
+  const std::string previous = std::exchange(for_room, sentence);
+  if (previous == sentence) return;
   if (!sentence.empty()) return tell(EventKind::DiskFull, Severity::Warning, sentence);
   tell(EventKind::DiskHasRoom, Severity::Info, "there is room on the disk again");
 }

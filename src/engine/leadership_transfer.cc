@@ -41,7 +41,7 @@ void LeadershipTransfer::start(TransferLeadership call, const raft::Configuratio
                           "replica " + std::to_string(target.value()) + " is no member; members() lists who is"));
   }
   call_ = std::move(call);
-  former_ = ReplicaId();
+  previous_ = ReplicaId();
   unanswered_ = false;
   unfit_since_.reset();
   ask_at_ = LaggingTime::min();
@@ -53,7 +53,7 @@ void LeadershipTransfer::forget(Ticket ticket) {
 
 void LeadershipTransfer::leader_started(const raft::Leadership& leadership, Index at, std::vector<Completion>& completions) {
   if (!call_ || !leadership.leader) return;
-  const bool wanted = call_->target ? leadership.leader == call_->target : former_ && leadership.leader != former_;
+  const bool wanted = call_->target ? leadership.leader == call_->target : previous_ && leadership.leader != previous_;
   if (wanted) complete(absl::OkStatus(), at, completions);
 }
 
@@ -76,7 +76,7 @@ std::optional<TransferRequest> LeadershipTransfer::question(LaggingTime now, Rep
   if (!call_ || now < ask_at_) return std::nullopt;
   ask_at_ = now + kAttemptTimeouts * options_.raft.election_timeout;
   if (leader == call_->target) return std::nullopt;  // its first entry is on its way
-  if (!former_) former_ = leader;
+  if (!previous_) previous_ = leader;
   unanswered_ = true;
   const Duration time_left = std::min<Duration>(call_->deadline - now, kAttemptTimeouts * options_.raft.election_timeout);
   return TransferRequest{++attempt_, call_->target, std::clamp<Duration>(time_left, Duration::zero(), kTransferTimeMax)};
@@ -84,7 +84,7 @@ std::optional<TransferRequest> LeadershipTransfer::question(LaggingTime now, Rep
 
 void LeadershipTransfer::expire(LaggingTime now, std::vector<Completion>& completions) {
   if (!call_ || now < call_->deadline) return;
-  if (!former_)
+  if (!previous_)
     return fail(Reason::NoLeader, "no leader was found before the deadline of the call; nothing was done", completions);
   fail(Reason::CallTimeout, "leadership was not handed over before the deadline of the call; the leader goes on", completions);
 }

@@ -37,7 +37,7 @@ class LeadershipTransfer {
   const EngineOptions& options_;
   uint64_t attempt_;  // of this boot, so that no answer to an earlier one matches
   std::optional<TransferLeadership> call_;
-  ReplicaId former_;         // the leader when it was first asked; zero: not asked yet
+  ReplicaId previous_;       // the leader when it was first asked; zero: not asked yet
   bool unanswered_ = false;  // by the leader that was asked last
   LaggingTime ask_at_{};
   std::optional<LaggingTime> unfit_since_;

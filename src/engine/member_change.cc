@@ -206,11 +206,11 @@ bool MemberChange::meet(const HelloOf& hello_of) {
     const raft::Member* newcomer = newcomer_of(applied_, change);
     if (!newcomer || newcomer->store) continue;
     const Hello* hello = hello_of(newcomer->id);
-    const raft::Member* former = raft::member_of(applied_, newcomer->id);
+    const raft::Member* previous = raft::member_of(applied_, newcomer->id);
     if (!hello) {
       meeting_ = replica(newcomer->id) + " was not met yet at " + newcomer->address +
                  ": is it running there, under the same cluster name?";
-    } else if (former && former->store == hello->store) {
+    } else if (previous && previous->store == hello->store) {
       meeting_ = replica(newcomer->id) + " still runs with the data directory that is to be replaced";
     } else {
       change.member.store = hello->store;

@@ -33,10 +33,10 @@ void describe(Io& io, Describes<AnswerRow> auto& row) {
 }
 
 template <typename Io>
-void describe(Io& io, Describes<Displaced> auto& former) {
-  io.fixed(1, former.store);
-  io.number(2, former.boot);
-  io.number(3, former.next);
+void describe(Io& io, Describes<Displaced> auto& previous) {
+  io.fixed(1, previous.store);
+  io.number(2, previous.boot);
+  io.number(3, previous.next);
 }
 
 template <typename Io>
@@ -139,10 +139,10 @@ void Origins::enroll(const Origin& origin, Sequence lowest) {
   const auto [it, fresh] = states_.try_emplace(origin.replica);
   if (!fresh && it->second.store == origin.store && origin.boot <= it->second.boot) return;
   State blank{.retired = std::max(lowest, Sequence(1)), .displaced = it->second.displaced};
-  for (const Displaced& former : blank.displaced) {
-    if (former.store != origin.store) continue;
-    if (origin.boot < former.boot) return;
-    if (origin.boot == former.boot) blank.retired = std::max(blank.retired, former.next);
+  for (const Displaced& previous : blank.displaced) {
+    if (previous.store != origin.store) continue;
+    if (origin.boot < previous.boot) return;
+    if (origin.boot == previous.boot) blank.retired = std::max(blank.retired, previous.next);
   }
   if (!fresh && it->second.store != origin.store) {
     if (blank.displaced.size() >= kDisplacedMax) blank.displaced.pop_front();

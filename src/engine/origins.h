@@ -33,7 +33,7 @@ struct StoredAnswer {
   Index index;
 };
 
-// A former store of a replica that is registered with another one now.
+// A previous store of a replica that is registered with another one now.
 struct Displaced {
   StoreId store;
   BootCounter boot;

@@ -100,8 +100,8 @@ void Router::observe(MachineId id, std::string_view subject, bool wanted) {
   machine->observe(subject, wanted);
 }
 
-void Router::observe_as(const Router& former) {
-  for (const auto& [id, subject] : former.observed_) observe(id, subject, true);
+void Router::observe_as(const Router& previous) {
+  for (const auto& [id, subject] : previous.observed_) observe(id, subject, true);
 }
 
 void Router::apply(std::span<const raft::Entry> entries, RouterOutput& output) {

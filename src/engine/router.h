@@ -94,7 +94,7 @@ class Router {
   const StateMachine* machine(MachineId id) const;
   std::vector<MachineId> machines() const { return {begun_.begin(), begun_.end()}; }  // that have state, ascending
   void observe(MachineId id, std::string_view subject, bool wanted);
-  void observe_as(const Router& former);     // takes over the observed subjects of the router it replaces
+  void observe_as(const Router& previous);   // takes over the observed subjects of the router it replaces
   bool hosts(const Request& request) const;  // the machine of the request, and that of its guard
   // Over all replicated state: machines, origins, genesis, configuration, the newest leader's term.
   uint64_t digest() const;

@@ -84,11 +84,11 @@ void Table::change(SessionId id, Change apply) {
   if (!listed) changed_.push_back(id);
 }
 
-void Table::resume(SessionId id, const TimerGroup& group, Sequence by, Former former) {
+void Table::resume(SessionId id, const TimerGroup& group, Sequence by, PreviousProcess previous) {
   change(id, [&](Session& session) {
     session.group = group;
     session.generation = session.generation.next();
-    session.contested = former == Former::MayLive;
+    session.contested = previous == PreviousProcess::MayLive;
     session.resumed_by = by;
   });
 }

@@ -46,7 +46,7 @@ struct Session {
   }
 };
 
-enum class Former : uint8_t { MayLive, IsGone };  // the process that had the session before a resume
+enum class PreviousProcess : uint8_t { MayLive, IsGone };  // the process that had the session before a resume
 
 class Table {
  public:
@@ -58,7 +58,7 @@ class Table {
   bool close(SessionId id);  // false: no such session
   // Binds a live session to another process, under a new generation. IsGone: no
   // process that ever had it can still trust it.
-  void resume(SessionId id, const TimerGroup& group, Sequence by, Former former);
+  void resume(SessionId id, const TimerGroup& group, Sequence by, PreviousProcess previous);
   // A renewal through the log (LT-4): earlier proposals to end the session are void.
   void renew(SessionId id);
   void mark_ending(SessionId id);  // of a live session

@@ -37,9 +37,9 @@ void Table::end_at_rest(Resting::Handle handle) {
 
 // Turns the hold into another one in place: its row and its token.
 void Table::regrant_at_rest(Resting::Handle handle, Token token, Index index) {
-  const ClaimView former = resting_.view(handle);
-  digest_ -= claim_hash(former);
-  if (resting_.stored(handle)) erased_.push_back({RowId::Kind::Hold, former.token.value()});
+  const ClaimView previous = resting_.view(handle);
+  digest_ -= claim_hash(previous);
+  if (resting_.stored(handle)) erased_.push_back({RowId::Kind::Hold, previous.token.value()});
   resting_.regrant(handle, token, index);
   const ClaimView hold = resting_.view(handle);
   digest_ += claim_hash(hold);

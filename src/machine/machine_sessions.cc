@@ -17,8 +17,8 @@ bool lets_go(const Request& request) {
 
 // The data directory that had the session is open again, at a later boot: the directory lock proves that the previous process
 // is gone. An equal boot is this very process, which trusts nothing of a session that it does not know.
-bool succeeds(const TimerGroup& former, const Origin& origin) {
-  return former.node == origin.replica && former.incarnation == origin.store.value() && former.boot <= origin.boot;
+bool succeeds(const TimerGroup& previous, const Origin& origin) {
+  return previous.node == origin.replica && previous.incarnation == origin.store.value() && previous.boot <= origin.boot;
 }
 
 }  // namespace
@@ -60,19 +60,20 @@ Answer MachineSessions::execute(ResumeSession& resume, ApplyStep& step) {
   const Origin& origin = step.request.origin;
   // A process that took it over since is not the one the caller vouched for.
   const bool meant = resume.generation == session->generation;
-  const bool gone = (resume.former_is_gone && meant) || (!session->contested && succeeds(session->group, origin));
+  const bool gone = (resume.previous_is_gone && meant) || (!session->contested && succeeds(session->group, origin));
   const TimerGroup group{origin.replica, origin.boot, origin.store.value(), session->group.ttl};
-  state_.sessions.resume(resume.id, group, step.request.sequence, gone ? lease::Former::IsGone : lease::Former::MayLive);
+  state_.sessions.resume(resume.id, group, step.request.sequence,
+                         gone ? lease::PreviousProcess::IsGone : lease::PreviousProcess::MayLive);
   // A wait belongs to the process that asked; a grant to it would have no holder.
   state_.locks.end_waits(resume.id, step.decisions);
   coordination_.end_waits(resume.id, coordination::Waiter::MayReturn, step);
-  // The former process may wake at any time and show what it had: its tokens are worth nothing from here on.
+  // The previous process may wake at any time and show what it had: its tokens are worth nothing from here on.
   state_.locks.regrant_all(resume.id, step.index, state_.counter);
   coordination_.regrant(resume.id, step);
   step.output.timer_ops.push_back(timer_of(resume.id, *state_.sessions.find(resume.id)));
   step.output.events.push_back(
       {step.index, encode(Event(SessionResumed{resume.id, group.node, group.boot, group.incarnation}))});
-  return Result{.session = resume.id, .ttl = group.ttl, .former_gone = gone};
+  return Result{.session = resume.id, .ttl = group.ttl, .previous_gone = gone};
 }
 
 Answer MachineSessions::execute(KillSession& kill, ApplyStep& step) {

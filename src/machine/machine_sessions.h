@@ -1,6 +1,6 @@
 // The machine's sessions: whose one is, how it changes hands, and what ends it (docs/semantics.md S-45, S-57).
 //
-// A session belongs to the process it is bound to. Once it is bound anew, whatever the former process still sends is answered
+// A session belongs to the process it is bound to. Once it is bound anew, whatever the previous process still sends is answered
 // Lost, a release included: the former one may wake from a pause and give back a lock that the new one relies on. So is what a
 // process sent before the session went away from it and came back.
 #pragma once

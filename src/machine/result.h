@@ -73,27 +73,27 @@ ResultOutcome outcome_of(ResultCode code);
 // One shape for all answers; fields that do not apply are zero.
 struct Result {
   ResultCode code = ResultCode::Ok;
-  Revision revision;         // always: the store's revision after this entry (docs/semantics.md S-04)
-  Token token;               // Granted, AlreadyHeld; the new one of an upgrade or downgrade
-  Index since;               // Granted, AlreadyHeld: the entry that granted; AlreadyWaiting: the entry that queued
-  SessionId session;         // opened, resumed; killed, also by its hold: the ending session
-  Duration ttl{};            // opened, resumed: as granted, never below the one asked for
-  uint64_t position = 0;     // Queued: waiters before this one
-  uint64_t deleted = 0;      // keys deleted
-  bool former_gone = false;  // resumed: no process that had the session before can still trust it
-  uint64_t releases = 0;     // Granted again: how many releases have counted this hold down so far
-  Index id;                  // of a member, of an item
-  int64_t number = 0;        // of a counter, a latch; deliveries of an item before this one
-  bool swapped = false;      // a compare-and-set succeeded
-  std::string value = {};    // of an item
-  std::string reply = {};    // of an operation on keys with more to report: an encoded OperationReply (kv_codec.h)
-  Revision compacted = {};   // Compacted, and answers to questions about keys: reads below it are refused
-  LeaseId lease = {};        // granted; `session` is its number, `ttl` as granted, also of a renewal
+  Revision revision;           // always: the store's revision after this entry (docs/semantics.md S-04)
+  Token token;                 // Granted, AlreadyHeld; the new one of an upgrade or downgrade
+  Index since;                 // Granted, AlreadyHeld: the entry that granted; AlreadyWaiting: the entry that queued
+  SessionId session;           // opened, resumed; killed, also by its hold: the ending session
+  Duration ttl{};              // opened, resumed: as granted, never below the one asked for
+  uint64_t position = 0;       // Queued: waiters before this one
+  uint64_t deleted = 0;        // keys deleted
+  bool previous_gone = false;  // resumed: no process that had the session before can still trust it
+  uint64_t releases = 0;       // Granted again: how many releases have counted this hold down so far
+  Index id;                    // of a member, of an item
+  int64_t number = 0;          // of a counter, a latch; deliveries of an item before this one
+  bool swapped = false;        // a compare-and-set succeeded
+  std::string value = {};      // of an item
+  std::string reply = {};      // of an operation on keys with more to report: an encoded OperationReply (kv_codec.h)
+  Revision compacted = {};     // Compacted, and answers to questions about keys: reads below it are refused
+  LeaseId lease = {};          // granted; `session` is its number, `ttl` as granted, also of a renewal
   static Result blank() { return {.code = ResultCode(0)}; }
   static constexpr auto fields() {
     using R = Result;
     return std::tuple(&R::code, &R::revision, &R::token, &R::since, &R::session, &R::ttl, &R::position, &R::deleted,
-                      at(20, &R::releases), at(30, &R::former_gone), at(40, &R::id), &R::number, &R::swapped, &R::value,
+                      at(20, &R::releases), at(30, &R::previous_gone), at(40, &R::id), &R::number, &R::swapped, &R::value,
                       at(80, &R::reply), &R::compacted, at(100, &R::lease));
   }
   friend bool operator==(const Result&, const Result&) = default;

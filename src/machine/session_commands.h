@@ -17,12 +17,12 @@ inline constexpr size_t kSecretBytesMax = 64;  // of a session, as presented by 
 struct ResumeSession {
   SessionId id;  // not `session`: it does not belong to the caller yet
   std::string secret;
-  bool former_is_gone = false;  // the caller vouches that no previous process can still trust it
-  Generation generation;        // of the session, as known to the caller's replica: a later process is not vouched for
+  bool previous_is_gone = false;  // the caller vouches that no previous process can still trust it
+  Generation generation;          // of the session, as known to the caller's replica: a later process is not vouched for
   static constexpr uint32_t kField = 30;
   static constexpr auto fields() {
     using R = ResumeSession;
-    return std::tuple(&R::id, &R::secret, &R::former_is_gone, &R::generation);
+    return std::tuple(&R::id, &R::secret, &R::previous_is_gone, &R::generation);
   }
   friend bool operator==(const ResumeSession&, const ResumeSession&) = default;
 };

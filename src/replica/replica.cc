@@ -65,7 +65,7 @@ AsyncCall Replica::resume_session_async(SessionId session, std::string secret, R
             session, std::move(secret),
             {.deadline = deadline,
              .on_phase = std::move(options.on_phase),
-             .former_is_gone = options.former_is_gone,
+             .previous_is_gone = options.previous_is_gone,
              .give_up = options.give_up},
             [host = std::move(host), answer = std::move(answer)](absl::StatusOr<ResumedSession> resumed) mutable {
               if (!resumed.ok()) return std::move(answer)(resumed.status());

@@ -27,9 +27,9 @@ const raft::Member* voter(const raft::Configuration& configuration, ReplicaId id
 }
 
 // Entries up to `former` are gone, or replaced by others.
-bool was_cut(const LogImage& log, Position former) {
-  if (!log.contains(former.index)) return former.index > log.last();
-  return log.at(former.index).entry.term != former.term;
+bool was_cut(const LogImage& log, Position previous) {
+  if (!log.contains(previous.index)) return previous.index > log.last();
+  return log.at(previous.index).entry.term != previous.term;
 }
 
 }  // namespace
@@ -179,10 +179,10 @@ void Churn::synced(uint32_t node) {
   if (calm_ || plan_.churn_interval == Duration::zero() || plan_.transfers_only) return;
   const SimLogStore& store = nodes_[node]->log();
   const Durable now{store.id(), store.durable().hard_state, {store.durable().last(), store.durable().last_term()}};
-  const Durable former = std::exchange(durable_[node], now);
-  const bool cut = former.store == now.store && was_cut(store.durable(), former.last);
-  const bool voted = now.hard_state.term == former.hard_state.term && now.hard_state.vote != former.hard_state.vote;
-  if (now.hard_state == former.hard_state && !cut) return;
+  const Durable previous = std::exchange(durable_[node], now);
+  const bool cut = previous.store == now.store && was_cut(store.durable(), previous.last);
+  const bool voted = now.hard_state.term == previous.hard_state.term && now.hard_state.vote != previous.hard_state.vote;
+  if (now.hard_state == previous.hard_state && !cut) return;
   if (copies_.empty()) copies_.resize(plan_.nodes);
   const double often = cut ? 0.7 : plan_.sets_disks_back ? 0.5 : 0.1;
   const bool before = cut || voted || random_.chance(0.5);

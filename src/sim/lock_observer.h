@@ -29,8 +29,8 @@ class LockObserver {
   // Another process has taken the session over, with its holds. The previous one may not know yet.
   void resumed(uint32_t node, const ResumedSession& resumed);
   // The owner's hold was replaced by one in another mode.
-  void replaced(const HoldRef& former) {
-    std::erase_if(holds_, [&](const Known& known) { return known.hold == former; });
+  void replaced(const HoldRef& previous) {
+    std::erase_if(holds_, [&](const Known& known) { return known.hold == previous; });
   }
   bool over(SessionId session) const { return model_.session(session) == nullptr; }  // according to the log
   bool taken_over_since(SessionId session, Index at) const {

@@ -52,7 +52,7 @@ constexpr std::string_view kMarkNames[kMarks] = {
     "session_resumed",
     "session_vouched_for",
     "session_taken_over",
-    "former_holder_refused",
+    "previous_holder_refused",
     "session_killed",
     "hold_forced",
     "permits_granted",

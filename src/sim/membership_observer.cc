@@ -89,7 +89,7 @@ void MembershipObserver::note_transition(const raft::Configuration& before, cons
   const auto reach = [this](Mark mark) { ++marks_[static_cast<size_t>(mark)]; };
   for (const auto* list : {&before.voters, &before.learners}) {
     for (const raft::Member& member : *list) {
-      if (!find(after.voters, member.id) && !find(after.learners, member.id)) former_.insert(member.id);
+      if (!find(after.voters, member.id) && !find(after.learners, member.id)) previous_.insert(member.id);
     }
   }
   for (const raft::Member& voter : after.voters) {
@@ -99,7 +99,7 @@ void MembershipObserver::note_transition(const raft::Configuration& before, cons
     for (const raft::Member& member : *list) {
       const raft::Member* was = find(before.voters, member.id);
       if (was && was->store != member.store) reach(Mark::MemberReplaced);
-      if (former_.erase(member.id) != 0) reach(Mark::RemovedMemberReturned);
+      if (previous_.erase(member.id) != 0) reach(Mark::RemovedMemberReturned);
     }
   }
 }

@@ -77,7 +77,7 @@ class MembershipObserver {
   std::map<Index, raft::Configuration> committed_;
   std::map<StoreId, LostDisk> lost_;
   std::map<std::pair<Term, ReplicaId>, std::set<std::pair<ReplicaId, StoreId>>> votes_;  // candidate -> voters
-  std::set<ReplicaId> former_;                                                           // were members once and then removed
+  std::set<ReplicaId> previous_;                                                         // were members once and then removed
   MarkCounts& marks_;
 };
 

@@ -32,7 +32,7 @@ Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
   if (session.ending) return {.code = ResultCode::SessionNotFound};
   const Origin& to = id.origin;
   const bool same_disk = session.node == to.replica && session.incarnation == to.store.value() && session.boot <= to.boot;
-  const bool vouched = resume.former_is_gone && resume.generation == session.generation;
+  const bool vouched = resume.previous_is_gone && resume.generation == session.generation;
   const bool gone = vouched || (same_disk && !session.contested);
   session.contested = !gone;
   session.node = to.replica;
@@ -45,7 +45,7 @@ Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
   locks_.regrant_all(resume.id, applied_);
   coordination_.regrant_all(resume.id, applied_);
   session.held_then = locks_.tokens_of(resume.id);
-  return {.code = ResultCode::Ok, .session = resume.id, .ttl = session.ttl, .former_gone = gone};
+  return {.code = ResultCode::Ok, .session = resume.id, .ttl = session.ttl, .previous_gone = gone};
 }
 
 Result Model::run(const machine::KillSession& kill) {

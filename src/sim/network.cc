@@ -8,7 +8,7 @@
 namespace coordkit::sim {
 
 Network::Network(World& world, uint32_t nodes, Random random)
-    : world_(world), nodes_(nodes), random_(random), links_(size_t{nodes} * nodes), void_up_to_(nodes), former_life_(nodes) {}
+    : world_(world), nodes_(nodes), random_(random), links_(size_t{nodes} * nodes), void_up_to_(nodes), previous_life_(nodes) {}
 
 void Network::connect(uint32_t a, uint32_t b) {
   const uint64_t number = ++connections_;
@@ -95,7 +95,7 @@ std::unique_ptr<Parcel> Network::arrive(uint64_t slot) {
   free_slots_.push_back(slot);
   const uint64_t connection = link(parcel->to, parcel->from).connection;
   const bool forgotten = parcel->connection <= void_up_to_[parcel->from] ||
-                         (parcel->connection <= former_life_[parcel->from] && former_life_[parcel->from] < connection);
+                         (parcel->connection <= previous_life_[parcel->from] && previous_life_[parcel->from] < connection);
   if (connection == 0 || forgotten || (connection != parcel->connection && !stale_delivery_)) {
     ++counters_.dropped;
     if (Recorder* recorder = world_.recorder()) recorder->lost(parcel->mark);

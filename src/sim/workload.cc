@@ -259,7 +259,7 @@ void Workload::resource_event(const Event& event) {
   if (accepted) gate.highest = std::max(gate.highest, write.token);
   if (accepted && alone) gate.exclusive = write.token;
   if (!accepted) ++refused_;
-  if (!accepted && locks_.taken_over_since(write.session, write.held)) reach(Mark::FormerHolderRefused);
+  if (!accepted && locks_.taken_over_since(write.session, write.held)) reach(Mark::PreviousHolderRefused);
   locks_.resource_admits(write.lock, write.token, write.mode, write.held, accepted);
 }
 

@@ -22,15 +22,17 @@ bool Workload::resume(Worker& worker) {
   if (running && worker.random.chance(0.7)) return false;
   ResumeOptions options;
   options.deadline = call_deadline(worker);
-  options.former_is_gone = !running && worker.random.chance(0.3);
+  options.previous_is_gone = !running && worker.random.chance(0.3);
   const bool forged = worker.random.chance(0.05);  // a caller that knows the session but not its secret
   if (!forged) paper.processes.emplace_back(worker.node, nodes_[worker.node]->epoch());  // from the moment it asks
   const SessionId id = paper.session;
   const std::string secret = forged ? paper.secret + "?" : paper.secret;
   const auto call =
       witness_.begin_command(worker.node, Witness::Kind::Resume, "session",
-                             machine::ResumeSession{.id = id, .secret = secret, .former_is_gone = options.former_is_gone});
-  const Mark mark = running ? Mark::SessionTakenOver : options.former_is_gone ? Mark::SessionVouchedFor : Mark::SessionResumed;
+                             machine::ResumeSession{.id = id, .secret = secret, .previous_is_gone = options.previous_is_gone});
+  const Mark mark = running                    ? Mark::SessionTakenOver
+                    : options.previous_is_gone ? Mark::SessionVouchedFor
+                                               : Mark::SessionResumed;
   auto done = then(worker, [this, &worker, call, id, mark](absl::StatusOr<ResumedSession>& answer) {
     witness_.resumed(call, id, answer);
     if (!answer.ok()) return;

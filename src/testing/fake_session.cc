@@ -176,7 +176,7 @@ void FakeService::Rep::restart() {
   state_.close();
   commands_.clear();
   boot();
-  machine::ResumeSession resume{.id = other_, .secret = kOthersSecret, .former_is_gone = true};
+  machine::ResumeSession resume{.id = other_, .secret = kOthersSecret, .previous_is_gone = true};
   command({std::move(resume), {}}, [this](const machine::Result&) {
     for (const auto& [lock, wanted] : others_) {
       if (!wanted.token) acquire_for_other(lock, wanted.mode);
@@ -397,7 +397,7 @@ absl::StatusOr<Resumed> FakeService::resume_session(SessionId session, std::stri
         client.resume_session(session, std::move(secret),
                               {.deadline = deadline,
                                .on_phase = std::move(options.on_phase),
-                               .former_is_gone = options.former_is_gone,
+                               .previous_is_gone = options.previous_is_gone,
                                .give_up = options.give_up},
                               std::move(done));
       });

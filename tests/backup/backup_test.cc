@@ -18,24 +18,24 @@ class BackupTest : public ::testing::Test {
  protected:
   // Runs one replica and stops it again: its directory, and where the backup goes.
   void fill(int keys) {
-    ASSERT_NO_FATAL_FAILURE(former.open(busy(former.options(1))));
-    ASSERT_THAT(former[1].wait_ready(kPatience), IsOk());
-    ASSERT_NO_FATAL_FAILURE(put_keys(former[1], 0, keys));
+    ASSERT_NO_FATAL_FAILURE(original.open(busy(original.options(1))));
+    ASSERT_THAT(original[1].wait_ready(kPatience), IsOk());
+    ASSERT_NO_FATAL_FAILURE(put_keys(original[1], 0, keys));
   }
-  std::string directory() const { return former.options(1).data_dir; }
+  std::string directory() const { return original.options(1).data_dir; }
   void make_backup() {
     const auto made = backup_directory(directory(), file);
     ASSERT_THAT(made.status(), IsOk());
   }
 
-  Cluster former{1};
+  Cluster original{1};
   Folder folder;
   const std::string file = folder.path() / "backup";
 };
 
 TEST_F(BackupTest, ARestoredClusterHasTheKeysAndServes) {
   ASSERT_NO_FATAL_FAILURE(fill(50));
-  former.close(1);
+  original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster restored(3);
   const auto report = restore_backup(file, restored.restore_options());
@@ -50,23 +50,23 @@ TEST_F(BackupTest, ARestoredClusterHasTheKeysAndServes) {
 
 TEST_F(BackupTest, INV_L04_TokensAndRevisionsOfTheNewClusterAreAboveAllOfTheFormer) {
   ASSERT_NO_FATAL_FAILURE(fill(20));
-  Session session = former.session(1);
+  Session session = original.session(1);
   Token highest;
   for (int i = 0; i < 5; ++i) {
     auto grant = session.acquire("lock-" + std::to_string(i), {.timeout = kPatience});
     ASSERT_THAT(grant.status(), IsOk());
     highest = grant->token();
   }
-  former.close(1);
+  original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   // What the backup does not know of: the old cluster continued.
-  ASSERT_NO_FATAL_FAILURE(former.open(busy(former.options(1))));
-  ASSERT_THAT(former[1].wait_ready(kPatience), IsOk());
-  const Revision last = former[1].put("later", "lost")->revision;
-  auto later = former.session(1).acquire("later", {.timeout = kPatience});
+  ASSERT_NO_FATAL_FAILURE(original.open(busy(original.options(1))));
+  ASSERT_THAT(original[1].wait_ready(kPatience), IsOk());
+  const Revision last = original[1].put("later", "lost")->revision;
+  auto later = original.session(1).acquire("later", {.timeout = kPatience});
   ASSERT_THAT(later.status(), IsOk());
   highest = std::max(highest, later->token());
-  former.close(1);
+  original.close(1);
 
   RestoredCluster restored(1);
   ASSERT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
@@ -88,13 +88,13 @@ TEST_F(BackupTest, INV_L04_TokensAndRevisionsOfTheNewClusterAreAboveAllOfTheForm
 
 TEST_F(BackupTest, KeysKeepTheirCreationAndGoOnCounting) {
   ASSERT_NO_FATAL_FAILURE(fill(0));
-  ASSERT_THAT(former[1].put("a", "1").status(), IsOk());
-  ASSERT_THAT(former[1].put("a", "2").status(), IsOk());
-  ASSERT_THAT(former[1].put("gone", "1").status(), IsOk());
-  ASSERT_THAT(former[1].erase("gone").status(), IsOk());
-  ASSERT_THAT(former[1].put("coordkit.restored", "somebody's own").status(), IsOk());
-  const KeyValue before = *former[1].get("a")->entry;
-  former.close(1);
+  ASSERT_THAT(original[1].put("a", "1").status(), IsOk());
+  ASSERT_THAT(original[1].put("a", "2").status(), IsOk());
+  ASSERT_THAT(original[1].put("gone", "1").status(), IsOk());
+  ASSERT_THAT(original[1].erase("gone").status(), IsOk());
+  ASSERT_THAT(original[1].put("coordkit.restored", "somebody's own").status(), IsOk());
+  const KeyValue before = *original[1].get("a")->entry;
+  original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster restored(1);
   ASSERT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
@@ -110,11 +110,11 @@ TEST_F(BackupTest, KeysKeepTheirCreationAndGoOnCounting) {
 
 TEST_F(BackupTest, SessionsOfTheFormerClusterEndByTheirOwnRulesAndFreeWhatTheyHeld) {
   ASSERT_NO_FATAL_FAILURE(fill(0));
-  Session holder = former.session(1, 2s);
+  Session holder = original.session(1, 2s);
   auto held = holder.acquire("printer", {.timeout = kPatience});
   ASSERT_THAT(held.status(), IsOk());
-  ASSERT_THAT(former[1].put("plain", "stays").status(), IsOk());
-  former.close(1);  // the session is not closed: its process ended
+  ASSERT_THAT(original[1].put("plain", "stays").status(), IsOk());
+  original.close(1);  // the session is not closed: its process ended
   ASSERT_NO_FATAL_FAILURE(make_backup());
 
   RestoredCluster restored(1);
@@ -131,7 +131,7 @@ TEST_F(BackupTest, SessionsOfTheFormerClusterEndByTheirOwnRulesAndFreeWhatTheyHe
 
 TEST_F(BackupTest, ANewMemberIsSentTheRestoredState) {
   ASSERT_NO_FATAL_FAILURE(fill(30));
-  former.close(1);
+  original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster restored(2);
   RestoreOptions alone = restored.restore_options();
@@ -154,7 +154,7 @@ TEST_F(BackupTest, ANewMemberIsSentTheRestoredState) {
 // The old member answers at an address that the new cluster names, with its old directory.
 TEST_F(BackupTest, AFormerMemberCannotTakeANewOnesPlace) {
   ASSERT_NO_FATAL_FAILURE(fill(10));
-  former.close(1);
+  original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster restored(3);
   ASSERT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
@@ -177,7 +177,7 @@ TEST_F(BackupTest, AFormerMemberCannotTakeANewOnesPlace) {
 
 TEST_F(BackupTest, ARestoredClusterCanBeBackedUpAndRestoredAgain) {
   ASSERT_NO_FATAL_FAILURE(fill(10));
-  former.close(1);
+  original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster once(1), twice(1);
   ASSERT_THAT(restore_backup(file, once.restore_options()).status(), IsOk());
@@ -205,7 +205,7 @@ TEST_F(BackupTest, ADirectoryInUseIsRefused) {
 
 TEST_F(BackupTest, ABackupNeverReplacesAFile) {
   ASSERT_NO_FATAL_FAILURE(fill(1));
-  former.close(1);
+  original.close(1);
   write_file(file, "mine");
   EXPECT_THAT(backup_directory(directory(), file).status(), Is(Reason::AlreadyExists));
   EXPECT_EQ(read_file(file), "mine");
@@ -213,7 +213,7 @@ TEST_F(BackupTest, ABackupNeverReplacesAFile) {
 
 TEST_F(BackupTest, ARestoreThatIsRefusedLeavesNoDirectory) {
   ASSERT_NO_FATAL_FAILURE(fill(5));
-  former.close(1);
+  original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster restored(2);
   const fs::path second = restored.members()[1].directory;
@@ -227,10 +227,10 @@ TEST_F(BackupTest, ARestoreThatIsRefusedLeavesNoDirectory) {
 
 TEST_F(BackupTest, ATokenBaseBelowWhatWasGrantedIsRefused) {
   ASSERT_NO_FATAL_FAILURE(fill(1));
-  Session session = former.session(1);
+  Session session = original.session(1);
   const auto grant = session.acquire("a", {.timeout = kPatience});
   ASSERT_THAT(grant.status(), IsOk());
-  former.close(1);
+  original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   RestoredCluster restored(1);
   RestoreOptions options = restored.restore_options();
@@ -252,7 +252,7 @@ TEST_F(BackupTest, MembersThatMakeNoSenseAreAllTold) {
 
 TEST_F(BackupTest, EveryDamagedBackupIsRefusedAndLeavesNothing) {
   ASSERT_NO_FATAL_FAILURE(fill(40));
-  former.close(1);
+  original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   const std::string whole = read_file(file);
   const std::string damaged = folder.path() / "damaged";
@@ -278,7 +278,7 @@ TEST_F(BackupTest, EveryDamagedBackupIsRefusedAndLeavesNothing) {
 
 TEST_F(BackupTest, FLT_D14_ABackupOfANewerVersionIsToldApart) {
   ASSERT_NO_FATAL_FAILURE(fill(1));
-  former.close(1);
+  original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
   std::string newer = read_file(file);
   newer[8] = 2;
@@ -294,12 +294,12 @@ class LedgerBackupTest : public BackupTest {
     return {{.id = example::kLedger, .make = [] { return std::make_unique<example::Ledger>(); }}};
   }
   void deposit(const ReplicaOptions& options) {
-    ASSERT_NO_FATAL_FAILURE(former.open(options));
-    ASSERT_THAT(former[1].wait_ready(kPatience), IsOk());
+    ASSERT_NO_FATAL_FAILURE(original.open(options));
+    ASSERT_THAT(original[1].wait_ready(kPatience), IsOk());
     for (int i = 0; i < 20; ++i) {
-      ASSERT_THAT(former[1].propose(example::kLedger, "deposit anna 10", {.timeout = kPatience}).status(), IsOk());
+      ASSERT_THAT(original[1].propose(example::kLedger, "deposit anna 10", {.timeout = kPatience}).status(), IsOk());
     }
-    former.close(1);
+    original.close(1);
   }
   void expect_balance(const std::string& balance) {
     RestoredCluster restored(1);
@@ -315,7 +315,7 @@ class LedgerBackupTest : public BackupTest {
 };
 
 TEST_F(LedgerBackupTest, AMachineOfTheHostComesAlong) {
-  ReplicaOptions options = former.options(1);
+  ReplicaOptions options = original.options(1);
   options.machines = ledger();
   ASSERT_NO_FATAL_FAILURE(deposit(options));
   const absl::Status without = backup_directory(directory(), file).status();
@@ -325,7 +325,7 @@ TEST_F(LedgerBackupTest, AMachineOfTheHostComesAlong) {
 }
 
 TEST_F(LedgerBackupTest, RowsOfAMachineThatIsNotAtHandAreCopied) {
-  ReplicaOptions options = former.options(1);
+  ReplicaOptions options = original.options(1);
   options.machines = ledger();
   options.checkpoint_entries = 1;
   ASSERT_NO_FATAL_FAILURE(deposit(options));
@@ -333,10 +333,10 @@ TEST_F(LedgerBackupTest, RowsOfAMachineThatIsNotAtHandAreCopied) {
     const auto report = inspect_directory(directory());
     ASSERT_THAT(report.status(), IsOk());
     if (report->state) break;
-    ASSERT_NO_FATAL_FAILURE(former.open(options));
-    ASSERT_THAT(former[1].wait_ready(kPatience), IsOk());
-    ASSERT_THAT(former[1].put("filler", std::to_string(round)).status(), IsOk());
-    former.close(1);
+    ASSERT_NO_FATAL_FAILURE(original.open(options));
+    ASSERT_THAT(original[1].wait_ready(kPatience), IsOk());
+    ASSERT_THAT(original[1].put("filler", std::to_string(round)).status(), IsOk());
+    original.close(1);
   }
   ASSERT_THAT(backup_directory(directory(), file).status(), IsOk());
   expect_balance("200");

@@ -10,7 +10,7 @@ namespace {
 
 class LiveBackupTest : public ::testing::Test {
  protected:
-  Cluster former{3};
+  Cluster original{3};
   Folder folder;
   const std::string file = folder.path() / "backup";
 };
@@ -51,14 +51,14 @@ int keys_of(Replica& replica) {
 }
 
 TEST_F(LiveBackupTest, ABackupUnderLoadHasAllThatWasAcknowledgedBeforeIt) {
-  ASSERT_NO_FATAL_FAILURE(former.open_all());
+  ASSERT_NO_FATAL_FAILURE(original.open_all());
   int written = 0;
   for (uint64_t id = 1; id <= 3; ++id) {  // leader and followers
-    Writer writer(former[id % 3 + 1], written);
+    Writer writer(original[id % 3 + 1], written);
     ASSERT_TRUE(eventually([&] { return writer.acknowledged() >= written + 20; }));
     const int before = writer.acknowledged();
     const std::string one = file + std::to_string(id);
-    const auto made = former[id].backup(one, {.timeout = kPatience});
+    const auto made = original[id].backup(one, {.timeout = kPatience});
     ASSERT_THAT(made.status(), IsOk());
     writer.stop();
     written = writer.acknowledged();
@@ -75,12 +75,12 @@ TEST_F(LiveBackupTest, ABackupUnderLoadHasAllThatWasAcknowledgedBeforeIt) {
 }
 
 TEST_F(LiveBackupTest, INV_L04_ARestoredClusterEndsTheSessionsAndGrantsAboveAllTokens) {
-  ASSERT_NO_FATAL_FAILURE(former.open_all());
-  Session session = former.session(2, 8s);
+  ASSERT_NO_FATAL_FAILURE(original.open_all());
+  Session session = original.session(2, 8s);
   auto grant = session.acquire("billing", {.timeout = kPatience});
   ASSERT_THAT(grant.status(), IsOk());
-  Writer writer(former[1]);
-  const auto made = former[1].backup(file, {.timeout = kPatience});
+  Writer writer(original[1]);
+  const auto made = original[1].backup(file, {.timeout = kPatience});
   ASSERT_THAT(made.status(), IsOk());
   EXPECT_GE(made->last_token, grant->token());
   Token highest = grant->token();
@@ -101,14 +101,14 @@ TEST_F(LiveBackupTest, INV_L04_ARestoredClusterEndsTheSessionsAndGrantsAboveAllT
 }
 
 TEST_F(LiveBackupTest, WithoutAMajorityOnlyALocalOneIsMade) {
-  ASSERT_NO_FATAL_FAILURE(former.open_all());
-  ASSERT_NO_FATAL_FAILURE(put_keys(former[1], 0, 30));
-  ASSERT_TRUE(eventually([&] { return former[3].health().applied >= former[1].health().commit; }));
-  former.close(1);
-  former.close(2);
-  EXPECT_FALSE(former[3].backup(file, {.timeout = 500ms}).ok());
+  ASSERT_NO_FATAL_FAILURE(original.open_all());
+  ASSERT_NO_FATAL_FAILURE(put_keys(original[1], 0, 30));
+  ASSERT_TRUE(eventually([&] { return original[3].health().applied >= original[1].health().commit; }));
+  original.close(1);
+  original.close(2);
+  EXPECT_FALSE(original[3].backup(file, {.timeout = 500ms}).ok());
   EXPECT_FALSE(fs::exists(file));
-  const auto made = former[3].backup(file, {.consistency = Consistency::Local, .timeout = kPatience});
+  const auto made = original[3].backup(file, {.consistency = Consistency::Local, .timeout = kPatience});
   ASSERT_THAT(made.status(), IsOk());
   RestoredCluster restored(1);
   ASSERT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());

@@ -565,7 +565,7 @@ TEST_F(LockTest, REG_R75_ManyTimedOutCallsLeaveNothingBehind) {
 
 // An acquire about which nothing is known any more outlives its session here: the session goes to another process and comes
 // back. What it holds then, including the grant of that very acquire, belongs to the process that resumed it.
-class FormerFlightTest : public LockTest {
+class PreviousFlightTest : public LockTest {
  public:
   // Its acquire has ended with an unknown outcome; returns the ticket of the pending cancel.
   Ticket give_up(const SessionRef& session) {
@@ -586,17 +586,17 @@ class FormerFlightTest : public LockTest {
     turn();
     EXPECT_EQ(session->phase(), SessionPhase::Lost);
     Answer<ResumedSession> answer;
-    client.resume_session(session->id(), "secret", {.former_is_gone = true}, answer.callback());
+    client.resume_session(session->id(), "secret", {.previous_is_gone = true}, answer.callback());
     turn();
     engine.complete(engine.take_commands<machine::ResumeSession>().at(0).first.ticket,
-                    {.session = session->id(), .ttl = kTtl, .former_gone = true});
+                    {.session = session->id(), .ttl = kTtl, .previous_gone = true});
     turn();
     EXPECT_TRUE(answer.ok()) << answer.status();
     return answer.ok() ? (*answer).session : nullptr;
   }
 };
 
-TEST_F(FormerFlightTest, S45_INV_L02_AGrantFoundForAFormerLifeIsNotGivenBackInTheNewOne) {
+TEST_F(PreviousFlightTest, S45_INV_L02_AGrantFoundForAPreviousLifeIsNotGivenBackInTheNewOne) {
   const SessionRef session = open();
   const Ticket cancel = give_up(session);
   const SessionRef again = lose_and_resume(session);
@@ -607,7 +607,7 @@ TEST_F(FormerFlightTest, S45_INV_L02_AGrantFoundForAFormerLifeIsNotGivenBackInTh
   EXPECT_TRUE(engine.take_commands<machine::Release>().empty());
 }
 
-TEST_F(FormerFlightTest, S45_INV_L02_ACancelForAFormerLifeIsNotRepeatedInTheNewOne) {
+TEST_F(PreviousFlightTest, S45_INV_L02_ACancelForAPreviousLifeIsNotRepeatedInTheNewOne) {
   const SessionRef session = open();
   const Ticket cancel = give_up(session);
   const SessionRef again = lose_and_resume(session);

@@ -79,10 +79,10 @@ class ResumeTest : public ::testing::Test {
     EXPECT_TRUE(answer.ok()) << answer.status();
     return *answer;
   }
-  Answer<ResumedSession> resume(Process& process, const SessionRef& former, ResumeOptions options = {}) {
+  Answer<ResumedSession> resume(Process& process, const SessionRef& previous, ResumeOptions options = {}) {
     Answer<ResumedSession> answer;
     options.on_phase = [&process](SessionPhase phase) { process.phases.push_back(phase); };
-    process.client->resume_session(former->id(), former->secret(), std::move(options), answer.callback());
+    process.client->resume_session(previous->id(), previous->secret(), std::move(options), answer.callback());
     turn();
     return answer;
   }
@@ -95,12 +95,12 @@ class ResumeTest : public ::testing::Test {
   }
 };
 
-TEST_F(ResumeTest, S45_AResumedSessionIsNotValidBeforeTheFormerProcessMustHaveGivenUp) {
-  Process& former = start(1);
-  const SessionRef session = open(former);
-  const HoldRef hold = acquire(former, session, "a");
+TEST_F(ResumeTest, S45_AResumedSessionIsNotValidBeforeThePreviousProcessMustHaveGivenUp) {
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
+  const HoldRef hold = acquire(previous, session, "a");
   run(700ms);
-  former.cut_off();
+  previous.cut_off();
   Process& heir = start(2);
   const auto resumed = resume(heir, session);
   ASSERT_TRUE(resumed.ok()) << resumed.status();
@@ -114,15 +114,15 @@ TEST_F(ResumeTest, S45_AResumedSessionIsNotValidBeforeTheFormerProcessMustHaveGi
   EXPECT_EQ((*resumed).session->metadata(), "who");
   EXPECT_EQ((*resumed).session->ttl(), kTtl);
 
-  Duration both{}, former_until{}, heir_from{};
+  Duration both{}, previous_until{}, heir_from{};
   const Duration began = truth;
   run(4s, [&] {
     if (valid(hold) && valid(taken)) both += 10ms;
-    if (valid(hold)) former_until = truth;
+    if (valid(hold)) previous_until = truth;
     if (valid(taken) && heir_from == Duration(0)) heir_from = truth;
   });
   EXPECT_EQ(both, 0ms);
-  EXPECT_GT(former_until, began) << "the former process trusted it for a while";
+  EXPECT_GT(previous_until, began) << "the previous process trusted it for a while";
   EXPECT_GE(heir_from, began + kTtl);
   EXPECT_LE(heir_from, began + kTtl + 50ms);
   EXPECT_THAT(heir.phases, ElementsAre(Jeopardy, Valid));
@@ -132,23 +132,23 @@ TEST_F(ResumeTest, S45_AResumedSessionIsNotValidBeforeTheFormerProcessMustHaveGi
 // Holds other than a single lock come along too: several locks under one token, a counted hold as one handle
 // that ends all its counts, and a downgrade waits like a release.
 TEST_F(ResumeTest, S45_S53_S38_HoldsOfEveryKindComeAlong) {
-  Process& former = start(1);
-  const SessionRef session = open(former);
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
   Answer<HoldRef> several;
-  former.client->acquire_all(session, {{"x"}, {"y", LockMode::Shared}}, {}, several.callback());
+  previous.client->acquire_all(session, {{"x"}, {"y", LockMode::Shared}}, {}, several.callback());
   turn();
   ASSERT_TRUE(several.ok());
   for (int i = 0; i < 4; ++i) {
     Answer<HoldRef> counted;
-    former.client->acquire(session, "n", {.reentrant = true}, counted.callback());
+    previous.client->acquire(session, "n", {.reentrant = true}, counted.callback());
     turn();
     ASSERT_TRUE(counted.ok());
-    if (i == 0) former.client->release_later(*counted);  // the others enter a new hold
-    if (i == 3) former.client->release_later(*counted);
+    if (i == 0) previous.client->release_later(*counted);  // the others enter a new hold
+    if (i == 3) previous.client->release_later(*counted);
     turn();
   }
-  acquire(former, session, "solo");
-  former.cut_off();
+  acquire(previous, session, "solo");
+  previous.cut_off();
   Process& heir = start(2);
   const auto resumed = resume(heir, session);
   ASSERT_TRUE(resumed.ok()) << resumed.status();
@@ -170,10 +170,10 @@ TEST_F(ResumeTest, S45_S53_S38_HoldsOfEveryKindComeAlong) {
 }
 
 TEST_F(ResumeTest, S45_NothingOfASettlingSessionIsLetGoInTheLog) {
-  Process& former = start(1);
-  const SessionRef session = open(former);
-  const HoldRef a = acquire(former, session, "a"), b = acquire(former, session, "b");
-  former.cut_off();
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
+  const HoldRef a = acquire(previous, session, "a"), b = acquire(previous, session, "b");
+  previous.cut_off();
   Process& heir = start(2);
   const auto resumed = resume(heir, session);
   ASSERT_THAT((*resumed).holds, SizeIs(2));
@@ -181,7 +181,7 @@ TEST_F(ResumeTest, S45_NothingOfASettlingSessionIsLetGoInTheLog) {
   heir.client->release((*resumed).holds[0], released.callback());
   heir.client->release_later((*resumed).holds[1]);
   acquire(heir, (*resumed).session, "c");  // would carry the releases
-  run(kTtl - 100ms, [&] { EXPECT_TRUE(holder("a") && holder("b")) << "let go while the former process may trust it"; });
+  run(kTtl - 100ms, [&] { EXPECT_TRUE(holder("a") && holder("b")) << "let go while the previous process may trust it"; });
   run(300ms);
   EXPECT_FALSE(holder("a") || holder("b"));
   EXPECT_TRUE(released.ok());
@@ -189,13 +189,13 @@ TEST_F(ResumeTest, S45_NothingOfASettlingSessionIsLetGoInTheLog) {
 }
 
 TEST_F(ResumeTest, S45_ASettlingSessionLetsGoOfNothingOfAnyKind) {
-  Process& former = start(1);
-  const SessionRef session = open(former);
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
   Answer<Index> joined;
-  CoordinationCalls(*former.client).join(session, "g", "me", "", joined.callback());
+  CoordinationCalls(*previous.client).join(session, "g", "me", "", joined.callback());
   turn();
   ASSERT_TRUE(joined.ok());
-  former.cut_off();
+  previous.cut_off();
   Process& heir = start(2);
   const auto resumed = resume(heir, session);
   const SessionRef mine = (*resumed).session;
@@ -225,9 +225,9 @@ TEST_F(ResumeTest, S45_ASettlingSessionLetsGoOfNothingOfAnyKind) {
 
 // Permits, a place inside a double barrier, a claimed item and a membership: with handles that work, and tokens of their own.
 TEST_F(ResumeTest, S45_PermitsPlacesItemsAndMembershipsComeAlongAndCanBeUsed) {
-  Process& former = start(1);
-  const SessionRef session = open(former);
-  CoordinationCalls before(*former.client);
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
+  CoordinationCalls before(*previous.client);
   Answer<HoldRef> permits, place;
   Answer<ClaimedItem> item;
   Answer<Index> number;
@@ -239,10 +239,10 @@ TEST_F(ResumeTest, S45_PermitsPlacesItemsAndMembershipsComeAlongAndCanBeUsed) {
   before.join(session, "g", "me", "here", number.callback());
   turn();
   ASSERT_TRUE(permits.ok() && place.ok() && item.ok() && number.ok());
-  die(former);
+  die(previous);
 
   Process& heir = start(2);
-  const auto answer = resume(heir, session, {.former_is_gone = true});
+  const auto answer = resume(heir, session, {.previous_is_gone = true});
   ASSERT_TRUE(answer.ok()) << answer.status();
   const ResumedSession& resumed = *answer;
   run(1s);
@@ -275,7 +275,7 @@ TEST_F(ResumeTest, S45_PermitsPlacesItemsAndMembershipsComeAlongAndCanBeUsed) {
 }
 
 // The handles belong to an earlier life of the session, though this process has it again.
-TEST_F(ResumeTest, S45_HandlesOfAFormerLifeActOnNothing) {
+TEST_F(ResumeTest, S45_HandlesOfAPreviousLifeActOnNothing) {
   Process& first = start(1);
   const SessionRef session = open(first);
   CoordinationCalls calls(*first.client);
@@ -286,10 +286,10 @@ TEST_F(ResumeTest, S45_HandlesOfAFormerLifeActOnNothing) {
   turn();
   ASSERT_TRUE(claimed.ok());
   Process& second = start(2);
-  ASSERT_TRUE(resume(second, session, {.former_is_gone = true}).ok());
+  ASSERT_TRUE(resume(second, session, {.previous_is_gone = true}).ok());
   run(100ms);
   Answer<ResumedSession> again;
-  first.client->resume_session(session->id(), session->secret(), {.former_is_gone = true}, again.callback());
+  first.client->resume_session(session->id(), session->secret(), {.previous_is_gone = true}, again.callback());
   run(1s);
   ASSERT_TRUE(again.ok());
   const size_t held = cluster.machine.coordination_records();
@@ -304,10 +304,10 @@ TEST_F(ResumeTest, S45_HandlesOfAFormerLifeActOnNothing) {
 }
 
 TEST_F(ResumeTest, S45_TheCloseOfASettlingSessionWaitsToo) {
-  Process& former = start(1);
-  const SessionRef session = open(former);
-  const HoldRef hold = acquire(former, session, "a");
-  former.cut_off();
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
+  const HoldRef hold = acquire(previous, session, "a");
+  previous.cut_off();
   Process& heir = start(2);
   const auto resumed = resume(heir, session);
   Answer<void> closed;
@@ -320,42 +320,42 @@ TEST_F(ResumeTest, S45_TheCloseOfASettlingSessionWaitsToo) {
   EXPECT_EQ(heir.client->status().sessions, 0u);
 }
 
-TEST_F(ResumeTest, S45_REG_F56_TheFormerProcessLosesTheSessionAndCannotEndIt) {
-  Process& former = start(1);
-  const SessionRef session = open(former);
-  const HoldRef hold = acquire(former, session, "a");
+TEST_F(ResumeTest, S45_REG_F56_ThePreviousProcessLosesTheSessionAndCannotEndIt) {
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
+  const HoldRef hold = acquire(previous, session, "a");
   Process& heir = start(2);
   const auto resumed = resume(heir, session);
-  EXPECT_THAT(former.phases, ElementsAre(Valid, Lost));
+  EXPECT_THAT(previous.phases, ElementsAre(Valid, Lost));
   EXPECT_FALSE(valid(hold));
   EXPECT_TRUE(hold->lost_token().stop_requested());
   run(5s);
   EXPECT_EQ(holder("a"), (*resumed).holds.at(0)->token());
   EXPECT_TRUE(valid((*resumed).session));
-  EXPECT_EQ(former.client->status().sessions, 0u);
+  EXPECT_EQ(previous.client->status().sessions, 0u);
 }
 
 // It was cut off when the session changed hands and learned nothing; what it sends once it is back finds nothing of its own.
-TEST_F(ResumeTest, S45_AFormerProcessThatGaveUpMeanwhileDoesNotCloseTheSessionOfTheOther) {
-  Process& former = start(1);
-  const SessionRef session = open(former);
-  acquire(former, session, "a");
-  former.cut_off();
+TEST_F(ResumeTest, S45_APreviousProcessThatGaveUpMeanwhileDoesNotCloseTheSessionOfTheOther) {
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
+  acquire(previous, session, "a");
+  previous.cut_off();
   Process& heir = start(2);
   const auto resumed = resume(heir, session);
   run(15s);
   EXPECT_EQ(session->phase(), Lost) << "given up";
-  former.node.speaks = former.node.listens = true;
+  previous.node.speaks = previous.node.listens = true;
   run(5s);
   EXPECT_EQ(holder("a"), (*resumed).holds.at(0)->token());
   EXPECT_TRUE(valid((*resumed).session));
 }
 
 TEST_F(ResumeTest, S45_ARestartOnTheSameDiskNeedsNoWaitAndNoVoucher) {
-  Process& former = start(1);
-  const SessionRef session = open(former);
-  const HoldRef hold = acquire(former, session, "a");
-  die(former);
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
+  const HoldRef hold = acquire(previous, session, "a");
+  die(previous);
   Process& restarted = start(1, 2);
   const auto resumed = resume(restarted, session);
   ASSERT_TRUE(resumed.ok()) << resumed.status();
@@ -367,24 +367,24 @@ TEST_F(ResumeTest, S45_ARestartOnTheSameDiskNeedsNoWaitAndNoVoucher) {
 }
 
 TEST_F(ResumeTest, S45_AVoucherOfTheCallerSparesTheWait) {
-  Process& former = start(1);
-  const SessionRef session = open(former);
-  former.cut_off();
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
+  previous.cut_off();
   Process& heir = start(2);
-  const auto resumed = resume(heir, session, {.former_is_gone = true});
+  const auto resumed = resume(heir, session, {.previous_is_gone = true});
   run(100ms);
   EXPECT_TRUE(valid((*resumed).session));
 }
 
 // Same id, other handles: the remains of the first life must not end the third.
-TEST_F(ResumeTest, S45_INV_L02_HandlesOfAFormerLifeTouchNothingOfASessionThatCameBack) {
+TEST_F(ResumeTest, S45_INV_L02_HandlesOfAPreviousLifeTouchNothingOfASessionThatCameBack) {
   Process& one = start(1);
   Process& two = start(2);
   const SessionRef first = open(one);
   const HoldRef hold = acquire(one, first, "a");
   const auto away = resume(two, first);
   ASSERT_TRUE(away.ok());
-  const auto back = resume(one, first, {.former_is_gone = true});
+  const auto back = resume(one, first, {.previous_is_gone = true});
   ASSERT_TRUE(back.ok()) << back.status();
   run(100ms);
   ASSERT_TRUE(valid((*back).holds.at(0)));
@@ -400,14 +400,14 @@ TEST_F(ResumeTest, S45_INV_L02_HandlesOfAFormerLifeTouchNothingOfASessionThatCam
 }
 
 TEST_F(ResumeTest, S45_RefusalsSayWhy) {
-  Process& former = start(1);
+  Process& previous = start(1);
   Process& heir = start(2);
-  const SessionRef session = open(former);
+  const SessionRef session = open(previous);
   Answer<ResumedSession> wrong, unknown, empty, here;
   heir.client->resume_session(session->id(), "guessed", {}, wrong.callback());
   heir.client->resume_session(SessionId(77), "secret", {}, unknown.callback());
   heir.client->resume_session(session->id(), "", {}, empty.callback());
-  former.client->resume_session(session->id(), session->secret(), {}, here.callback());
+  previous.client->resume_session(session->id(), session->secret(), {}, here.callback());
   turn();
   EXPECT_EQ(wrong.reason(), Reason::PermissionDenied);
   EXPECT_EQ(unknown.reason(), Reason::SessionNotFound);
@@ -417,10 +417,10 @@ TEST_F(ResumeTest, S45_RefusalsSayWhy) {
 }
 
 TEST_F(ResumeTest, S59_AResumeNobodyWaitsForAnyMoreLeavesTheSessionToExpireOrToBeResumedAgain) {
-  Process& former = start(1);
-  const SessionRef session = open(former);
-  acquire(former, session, "a");
-  former.cut_off();
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
+  acquire(previous, session, "a");
+  previous.cut_off();
   Process& heir = start(2);
   open(heir);  // a session of its own, so that there are renewals
   heir.node.listens = false;

@@ -71,7 +71,7 @@ class OlderLifeLetIn : public TransportWrapper {
 };
 
 // It still has a few of the last frames when a later life is reported.
-class FormerLifeHeard : public TransportWrapper {
+class PreviousLifeHeard : public TransportWrapper {
  public:
   using TransportWrapper::TransportWrapper;
   void received(ReplicaId from, std::string body) override {
@@ -271,8 +271,8 @@ Broken<TransportUnderTest> all_broken() {
   add(in<WrappedWorld<RefusalKeptSecret, TcpWorld>>("WrongAddressKeptSecret"));
   add(in<WrappedWorld<RefusalWithoutASentence, LoopbackWorld>>("RefusalWithoutASentence"));
   add(in<WrappedWorld<OlderLifeLetIn, LoopbackWorld>>("OlderLifeLetIn"));
-  add(in<WrappedWorld<FormerLifeHeard, LoopbackWorld>>("FormerLifeHeard"));
-  add(in<WrappedWorld<FormerLifeHeard, LoopbackWorld>>("FormerStoreHeard"));
+  add(in<WrappedWorld<PreviousLifeHeard, LoopbackWorld>>("PreviousLifeHeard"));
+  add(in<WrappedWorld<PreviousLifeHeard, LoopbackWorld>>("PreviousStoreHeard"));
   add(in<WrappedWorld<ClusterIdKept, LoopbackWorld>>("ClusterIdKept"));
   add(in<WrappedWorld<PeersKept, LoopbackWorld>>("PeersKept"));
   add(in<WrappedWorld<EmptyBodiesDropped, LoopbackWorld>>("EmptyBodiesDropped"));

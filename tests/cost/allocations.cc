@@ -24,8 +24,8 @@ thread_local uint64_t* counting = nullptr;
 
 bool counts_allocations() { return COORDKIT_OWN_ALLOCATOR != 0; }
 
-CountAllocations::CountAllocations(uint64_t& count) : former_(counting) { counting = &count; }
-CountAllocations::~CountAllocations() { counting = former_; }
+CountAllocations::CountAllocations(uint64_t& count) : previous_(counting) { counting = &count; }
+CountAllocations::~CountAllocations() { counting = previous_; }
 
 void* counted(std::size_t size, std::size_t alignment) {
   if (counting != nullptr) ++*counting;

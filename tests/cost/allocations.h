@@ -16,7 +16,7 @@ class CountAllocations {
   CountAllocations& operator=(const CountAllocations&) = delete;
 
  private:
-  uint64_t* const former_;
+  uint64_t* const previous_;
 };
 
 }  // namespace coordkit::testing

@@ -25,11 +25,11 @@ struct EngineRegressionsTest : ThreeReplicas {
     return false;
   }
   static size_t fired(Cluster& of, uint64_t at) { return of.node(at).counter->fired().size(); }
-  uint64_t leader_besides(uint64_t former) {
+  uint64_t leader_besides(uint64_t previous) {
     uint64_t found = 0;
     cluster.until([&] {
       for (uint64_t id = 1; id <= 3; ++id) {
-        if (id != former && cluster.engine(id).leadership().role == raft::Role::Leader) found = id;
+        if (id != previous && cluster.engine(id).leadership().role == raft::Role::Leader) found = id;
       }
       return found != 0;
     });

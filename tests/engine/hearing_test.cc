@@ -166,15 +166,15 @@ TEST(HearingTest, FLT_S07_WhoClaimsToBeAMemberButShowsNothingIsHeardInNothingAnd
 
 TEST(HearingTest, FLT_S07_WhoBelongedOnceMovesNobodyAndNothing) {
   Attacked attacked;
-  const Hello former = hello(9, 109, attacked.cluster.engine(1).status().cluster.value());
+  const Hello previous = hello(9, 109, attacked.cluster.engine(1).status().cluster.value());
   const raft::MemberChange remove{raft::MemberChange::Kind::Remove, {.id = ReplicaId(2)}, ReplicaId()};
   const Index expected = attacked.cluster.engine(1).status().core->configuration_index;
   for (uint64_t id = 1; id <= 3; ++id) {
-    attacked.cluster.post(id, PeerConnected{former});
+    attacked.cluster.post(id, PeerConnected{previous});
     for (Message said : {Message(ChangeRequest{.attempt = 1, .expected = expected, .changes = {remove}}),
                          Message(TransferRequest{.attempt = 1, .target = ReplicaId(2), .time_left = 1s}),
                          Message(Forward{{SharedBytes("x")}})}) {
-      attacked.cluster.post(id, MessageReceived{former.from, std::move(said)});
+      attacked.cluster.post(id, MessageReceived{previous.from, std::move(said)});
     }
   }
   attacked.cluster.pass(1s);

@@ -190,7 +190,7 @@ TEST(OriginsTest, FLT_P21_INV_L09_WhoWasDisplacedAndReturnsRunsNothingTwice) {
   }
 }
 
-TEST(OriginsTest, AnotherStoreOfTheReplicaReplacesTheFormerWhateverItsBoot) {
+TEST(OriginsTest, AnotherStoreOfTheReplicaReplacesThePreviousWhateverItsBoot) {
   Origins origins;
   origins.enroll(kReborn);
   const Origin replaced{ReplicaId(1), StoreId(12), BootCounter(1)};

@@ -153,9 +153,9 @@ TEST_F(ProposalsTest, AnAnswerCompletesItsCallOnce) {
 TEST_F(ProposalsTest, AnswersOfOtherOriginsAreNotOurs) {
   submit(1);
   words(0ms);
-  Origin former = kOrigin;
-  former.boot = former.boot.previous();
-  proposals.answered({{former, Sequence(1)}, Stage::Final, {}, SharedBytes("answer"), Index(7)}, completions);
+  Origin previous = kOrigin;
+  previous.boot = previous.boot.previous();
+  proposals.answered({{previous, Sequence(1)}, Stage::Final, {}, SharedBytes("answer"), Index(7)}, completions);
   EXPECT_TRUE(completions.empty());
 }
 

@@ -78,7 +78,7 @@ TEST_F(ReadsTest, REG_R64_ALaterAnswerReleasesOlderReads) {
   EXPECT_EQ(ready(5), (Tickets{1, 2}));
 }
 
-TEST_F(ReadsTest, REG_R62_AnAnswerToAFormerIncarnationReleasesNothing) {
+TEST_F(ReadsTest, REG_R62_AnAnswerToAPreviousIncarnationReleasesNothing) {
   for (int i = 0; i < 100; ++i) {
     ask(static_cast<uint64_t>(1 + i));
     reads.question(at(0ms));

@@ -270,7 +270,7 @@ TEST(TimerKeeperTest, AnExcludedTimerKeepsItsDeadlineAndIsNeverCoveredAgain) {
 
 // A process gave a session up, or never learned that its resume had succeeded, and says so in its renewals. Then it
 // takes the session over, and one of those renewals arrives late: the new binding is not what was given up.
-TEST(TimerKeeperTest, S45_REG_F81_ALateExclusionOfAFormerLifeExcludesNothingOfTheNewOne) {
+TEST(TimerKeeperTest, S45_REG_F81_ALateExclusionOfAPreviousLifeExcludesNothingOfTheNewOne) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   keeper.apply(kMachine, arm(1, 100ms, group_of(7)), at(0ms), Index(10));

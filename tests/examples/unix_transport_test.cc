@@ -110,15 +110,15 @@ TEST_F(UnixTransportTest, FLT_P18_AnOlderProcessOfTheSameDirectoryIsRefusedWhile
   one_.close();
 }
 
-TEST_F(UnixTransportTest, FLT_P18_NothingOfAFormerLifeIsReportedAfterTheLaterHello) {
+TEST_F(UnixTransportTest, FLT_P18_NothingOfAPreviousLifeIsReportedAfterTheLaterHello) {
   ASSERT_TRUE(one_.start(hello(1), peers(), sink_).ok());
-  Dialer former(path(1), hello(2, 6));
-  former.say("before");
+  Dialer previous(path(1), hello(2, 6));
+  previous.say("before");
   ASSERT_TRUE(sink_.wait_body("before"));
   Dialer later(path(1), hello(2, 7));
   ASSERT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.boot == BootCounter(7); }));
-  former.say("after");
-  former.last();  // until it is closed
+  previous.say("after");
+  previous.last();  // until it is closed
   later.say("now");
   ASSERT_TRUE(sink_.wait_body("now"));
   EXPECT_FALSE(sink_.has_body("after"));

@@ -98,9 +98,9 @@ uint64_t Crowd::acquire_and_release() {
 
 uint64_t Crowd::pass_on() {
   return steps_of([this] {
-    const SessionId former = line_[holder_];
-    release(former, "line", held_);
-    require(!acquire(former, "line", machine::Wait::forever()), "the lock was not passed on");
+    const SessionId previous = line_[holder_];
+    release(previous, "line", held_);
+    require(!acquire(previous, "line", machine::Wait::forever()), "the lock was not passed on");
     holder_ = (holder_ + 1) % line_.size();
     held_ = machine_.reads()->holders_of("line").holders.at(0).token;
   });

@@ -109,11 +109,11 @@ void MembersOnHosts::cut_off(int id, bool to_it, bool from_it) {
   }
 }
 
-int MembersOnHosts::new_leader(int id, int former) const {
+int MembersOnHosts::new_leader(int id, int previous) const {
   int found = 0;
   wait_until([&] {
     const std::string leader = members_->status_of(id, "leader");
-    if (!leader.empty() && leader != "none" && leader != std::to_string(former)) found = std::stoi(leader);
+    if (!leader.empty() && leader != "none" && leader != std::to_string(previous)) found = std::stoi(leader);
     return found != 0;
   });
   return found;

@@ -58,7 +58,7 @@ class MembersOnHosts : public ::testing::Test {
 
   uint64_t term(int id) const { return std::stoull(members_->status_of(id, "term")); }
   // Waits until `id` knows a leader other than `former`; zero: not within a minute.
-  int new_leader(int id, int former) const;
+  int new_leader(int id, int previous) const;
   // Waits until all are ready and name the same leader; zero: not within a minute.
   int agreed_leader() const;
   // Waits until its `coordctl status` contains this; false: not within a minute.

@@ -53,12 +53,12 @@ TEST_F(MtuHoleTest, FLT_N14_AFollowerBehindAHoleIsNamedAndCostsNobodyElseAnythin
 
 TEST_F(MtuHoleTest, FLT_N14_ALeaderBehindAHoleIsReplacedOnceAndItsCallIsNotLost) {
   start(kZones);
-  const int former = agreed_leader();
-  const int follower = other_than(former);
-  const uint64_t before = term(former);
-  set_hole(former, kHole);
-  fill(former);
-  ASSERT_NE(new_leader(follower, former), 0);
+  const int previous = agreed_leader();
+  const int follower = other_than(previous);
+  const uint64_t before = term(previous);
+  set_hole(previous, kHole);
+  fill(previous);
+  ASSERT_NE(new_leader(follower, previous), 0);
   put(follower, "small-", 20);
   const uint64_t elected = term(follower);
   EXPECT_LE(elected, before + kFewTerms);
@@ -67,11 +67,11 @@ TEST_F(MtuHoleTest, FLT_N14_ALeaderBehindAHoleIsReplacedOnceAndItsCallIsNotLost)
   put(follower, "more-", 50);
   EXPECT_EQ(term(follower), elected) << "elections go on";
   mend();
-  expect_filled(former);
+  expect_filled(previous);
   ASSERT_NE(agreed_leader(), 0);
-  EXPECT_EQ(term(former), elected);
-  expect_keys("small-", {{1, 20}}, former);
-  expect_keys("more-", {{1, 50}}, former);
+  EXPECT_EQ(term(previous), elected);
+  expect_keys("small-", {{1, 20}}, previous);
+  expect_keys("more-", {{1, 50}}, previous);
 }
 
 TEST_F(MtuHoleTest, FLT_N14_WithMtuProbingEverythingGoesOnThroughTheHole) {

@@ -11,29 +11,29 @@ class PartitionTest : public MembersOnHosts {};
 
 TEST_F(PartitionTest, FLT_N10_TheMajorityGoesOnAndTheHolderOnTheOtherSideHasLostItByThen) {
   start(kZones, {"--ttl-ms=4000"});
-  const int former = agreed_leader();
-  const int follower = other_than(former);
+  const int previous = agreed_leader();
+  const int follower = other_than(previous);
   const uint64_t before = term(follower);
-  const std::string held = members().ask(former, "hold ledger");
+  const std::string held = members().ask(previous, "hold ledger");
   ASSERT_THAT(held, StartsWith("holds "));
-  for (const int id : {former, follower}) ASSERT_EQ(members().ask(id, "load load-" + std::to_string(id) + "-"), "loading");
-  put(other_than(former, follower), "early-", 20);
+  for (const int id : {previous, follower}) ASSERT_EQ(members().ask(id, "load load-" + std::to_string(id) + "-"), "loading");
+  put(other_than(previous, follower), "early-", 20);
 
-  cut_off(former, true, true);
-  ASSERT_NE(new_leader(follower, former), 0);
+  cut_off(previous, true, true);
+  ASSERT_NE(new_leader(follower, previous), 0);
   EXPECT_LE(term(follower), before + kFewTerms);
   const std::string taken = members().ask(follower, "hold ledger");
   ASSERT_THAT(taken, StartsWith("holds "));
-  EXPECT_EQ(members().ask(former, "valid"), "lost");  // before another holder had it
+  EXPECT_EQ(members().ask(previous, "valid"), "lost");  // before another holder had it
   EXPECT_GT(std::stoull(taken.substr(6)), std::stoull(held.substr(6)));
   put(follower, "late-", 20);
   const uint64_t elected = term(follower);
 
   mend();
   ASSERT_NE(agreed_leader(), 0);
-  put(former, "after-", 20);
-  EXPECT_EQ(term(former), elected) << "the one that came back has forced an election";
-  for (const int id : {former, follower}) expect_loaded_keys(id, "load-" + std::to_string(id) + "-", other_than(id));
+  put(previous, "after-", 20);
+  EXPECT_EQ(term(previous), elected) << "the one that came back has forced an election";
+  for (const int id : {previous, follower}) expect_loaded_keys(id, "load-" + std::to_string(id) + "-", other_than(id));
   for (const char* prefix : {"early-", "late-", "after-"}) {
     for (int id = 1; id <= kMembers; ++id) expect_keys(prefix, {{1, 20}}, id);
   }

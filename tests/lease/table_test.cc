@@ -65,12 +65,12 @@ TEST(LeaseTableTest, RandomChangesMatchANaiveMapAndSurviveRestores) {
       if (const uint64_t kind = random.below(4); kind < 2 && !naive.empty()) {
         const auto changed = some_id();
         if (kind == 0) {
-          const Former former = random.below(2) == 0 ? Former::IsGone : Former::MayLive;
+          const PreviousProcess previous = random.below(2) == 0 ? PreviousProcess::IsGone : PreviousProcess::MayLive;
           changed->second.group = some(random.below(5)).group;
           changed->second.generation = changed->second.generation.next();
-          changed->second.contested = former == Former::MayLive;
+          changed->second.contested = previous == PreviousProcess::MayLive;
           changed->second.resumed_by = Sequence(random.below(3));
-          table.resume(changed->first, changed->second.group, changed->second.resumed_by, former);
+          table.resume(changed->first, changed->second.group, changed->second.resumed_by, previous);
         } else {
           changed->second.ending = true;
           table.mark_ending(changed->first);

@@ -165,7 +165,7 @@ TEST(LockTableTest, S46_REG_F53_OnlyTheOnlyReaderUpgradesAheadOfAllWaiters) {
   EXPECT_GT(upgraded.token, second);
   EXPECT_EQ(upgraded.since, d.index);
   EXPECT_EQ(d.table.held("n", upgraded.token), Mode::Exclusive);
-  EXPECT_FALSE(d.table.held("n", first)) << "the former token is dead";
+  EXPECT_FALSE(d.table.held("n", first)) << "the previous token is dead";
   EXPECT_EQ(d.upgrade(1, "n", first).kind, Changed::NotOwner);
   EXPECT_EQ(d.upgrade(1, "n", upgraded.token).kind, Changed::Impossible) << "it is exclusive";
   EXPECT_EQ(d.queue("n"), Sessions{3});
@@ -183,7 +183,7 @@ TEST(LockTableTest, S46_REG_F53_ADowngradeTakesANewTokenAndLetsReadersIn) {
   EXPECT_EQ(d.table.held("n", down.token), Mode::Shared);
   EXPECT_EQ(d.holders("n"), (Sessions{1, 2}));
   EXPECT_EQ(d.queue("n"), (Sessions{3, 4}));
-  EXPECT_FALSE(d.release(1, "n", writer)) << "the former token is dead";
+  EXPECT_FALSE(d.release(1, "n", writer)) << "the previous token is dead";
   EXPECT_EQ(d.downgrade(1, "n", down.token).kind, Changed::Impossible) << "it is shared";
   EXPECT_EQ(d.downgrade(2, "n", down.token).kind, Changed::NotOwner);
   EXPECT_EQ(d.upgrade(1, "n", down.token).kind, Changed::Conflict);

@@ -224,7 +224,7 @@ TEST(LockFamilyTest, S54_GuardsAskForTheExclusiveHoldOrForNone) {
   EXPECT_FALSE(met(LockFree{"n"}));
   const Token writer = d.submit(Upgrade{a, std::nullopt, "n", reader}).token;
   EXPECT_TRUE(met(LockHeld{"n", writer, true}));
-  EXPECT_FALSE(met(LockHeld{"n", reader})) << "the former token is dead";
+  EXPECT_FALSE(met(LockHeld{"n", reader})) << "the previous token is dead";
   const Token both = d.submit(all(a, {{"x", kShared}, {"y"}})).token;
   EXPECT_FALSE(met(LockHeld{"x", both, true}));
   EXPECT_TRUE(met(LockHeld{"y", both, true}));

@@ -34,9 +34,9 @@ struct SessionResumeTest : ::testing::Test {
     const Origin& o = kOrigin;
     return d.submit(OpenSession{5s, "meta", o.replica, o.boot, o.store.value(), lease::hash_of_secret(kSecret)}).session;
   }
-  Result resume(SessionId id, const Origin& origin, bool former_is_gone = false, std::string secret = kSecret) {
+  Result resume(SessionId id, const Origin& origin, bool previous_is_gone = false, std::string secret = kSecret) {
     const auto known = d.machine.reads()->session(id);
-    return from(origin, ResumeSession{id, std::move(secret), former_is_gone, known ? known->generation : Generation()});
+    return from(origin, ResumeSession{id, std::move(secret), previous_is_gone, known ? known->generation : Generation()});
   }
   std::vector<OwnedObject> owned_by(SessionId id) const { return d.machine.reads()->objects_of(id, {}).rows; }
   std::vector<HeldLock> locks_of(SessionId id) const { return d.machine.reads()->locks_of(id, {}).locks; }
@@ -68,7 +68,7 @@ TEST_F(SessionResumeTest, S45_LT4_AResumeBindsAnewRaisesTheGenerationAndKeepsHol
   EXPECT_EQ(resumed.code, Code::Ok);
   EXPECT_EQ(resumed.session, a);
   EXPECT_EQ(resumed.ttl, 5s);
-  EXPECT_FALSE(resumed.former_gone);
+  EXPECT_FALSE(resumed.previous_gone);
   EXPECT_EQ(d.last.timer_ops,
             (std::vector<TimerOp>{{TimerOp::Kind::Arm, session_timer(a), Generation(1), 5s, group_of(kElsewhere)}}));
   EXPECT_EQ(d.last.events,
@@ -86,7 +86,7 @@ TEST_F(SessionResumeTest, S45_LT4_AResumeBindsAnewRaisesTheGenerationAndKeepsHol
 
 // The previous process asked valid() and was paused; the new one waited, wrote under its token, and the previous one wakes. So
 // every kind of hold, at rest or not, has another token from the resume on, and nothing accepts the previous ones any more.
-TEST_F(SessionResumeTest, S45_S60_TheTokensOfTheFormerProcessAreWorthNothing) {
+TEST_F(SessionResumeTest, S45_S60_TheTokensOfThePreviousProcessAreWorthNothing) {
   const SessionId a = open(), other = d.open();
   d.acquire(a, "plain");
   d.acquire(a, "tagged", Wait::none(), "tag");
@@ -94,30 +94,30 @@ TEST_F(SessionResumeTest, S45_S60_TheTokensOfTheFormerProcessAreWorthNothing) {
   for (int i = 0; i < 2; ++i) d.submit(Acquire{.session = a, .name = "counted", .wait = Wait::none(), .flags = kReentrant});
   d.submit(Acquire{.session = a, .name = "shared", .wait = Wait::none(), .mode = LockMode::Shared});
   d.submit(Acquire{.session = other, .name = "shared", .wait = Wait::none(), .mode = LockMode::Shared});
-  const std::vector<HeldLock> former = locks_of(a);
-  ASSERT_EQ(former.size(), 6u);
-  for (const HeldLock& lock : former) EXPECT_TRUE(guarded(lock.name, lock.token)) << lock.name;
+  const std::vector<HeldLock> previous = locks_of(a);
+  ASSERT_EQ(previous.size(), 6u);
+  for (const HeldLock& lock : previous) EXPECT_TRUE(guarded(lock.name, lock.token)) << lock.name;
   FenceGate gate;
-  EXPECT_TRUE(gate.admit(former[0].token).ok());
+  EXPECT_TRUE(gate.admit(previous[0].token).ok());
 
   const uint64_t newest = d.machine.last_token();
   resume(a, kElsewhere);
   const Index resumed = d.index;
   const std::vector<HeldLock> now = locks_of(a);
-  ASSERT_EQ(now.size(), former.size());
+  ASSERT_EQ(now.size(), previous.size());
   for (size_t i = 0; i < now.size(); ++i) {
-    EXPECT_EQ(now[i].name, former[i].name) << "in the order of the former grants";
-    EXPECT_EQ(now[i].owner_tag, former[i].owner_tag);
-    EXPECT_EQ(now[i].count, former[i].count);
+    EXPECT_EQ(now[i].name, previous[i].name) << "in the order of the previous grants";
+    EXPECT_EQ(now[i].owner_tag, previous[i].owner_tag);
+    EXPECT_EQ(now[i].count, previous[i].count);
     EXPECT_EQ(now[i].since, resumed);
     EXPECT_GT(now[i].token.value(), newest) << now[i].name;
-    EXPECT_FALSE(guarded(former[i].name, former[i].token)) << "S-60: " << former[i].name;
+    EXPECT_FALSE(guarded(previous[i].name, previous[i].token)) << "S-60: " << previous[i].name;
     EXPECT_TRUE(guarded(now[i].name, now[i].token)) << now[i].name;
-    EXPECT_EQ(d.submit(ForceRelease{former[i].name, former[i].token}).code, Code::NotOwner);
+    EXPECT_EQ(d.submit(ForceRelease{previous[i].name, previous[i].token}).code, Code::NotOwner);
   }
   EXPECT_EQ(now[2].token, now[3].token) << "several locks at once have one token";
   EXPECT_TRUE(gate.admit(now[0].token).ok());
-  EXPECT_FALSE(gate.admit(former[0].token).ok());
+  EXPECT_FALSE(gate.admit(previous[0].token).ok());
   const auto sharing = d.machine.reads()->holders_of("shared").holders;
   ASSERT_EQ(sharing.size(), 2u);
   EXPECT_EQ(sharing[1].session, a) << "it is the newest of those who share";
@@ -132,7 +132,7 @@ TEST_F(SessionResumeTest, S45_REG_F80_FLT_P24_PermitsPlacesAndClaimsHaveNewToken
   d.submit(ClaimItem{.session = a, .name = "q", .wait = Wait::none(), .term = 3s});
   const Index claimed = d.index;
   d.submit(JoinGroup{a, "tag", "g", "v"});
-  const std::vector<OwnedObject> former = owned_by(a);
+  const std::vector<OwnedObject> previous = owned_by(a);
   const uint64_t newest = d.machine.last_token();
   resume(a, kElsewhere);
   const std::vector<TimerOp> timers = d.last.timer_ops;
@@ -141,17 +141,17 @@ TEST_F(SessionResumeTest, S45_REG_F80_FLT_P24_PermitsPlacesAndClaimsHaveNewToken
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(now[i].token.value(), newest + 1 + i);
     EXPECT_EQ(now[i].since, d.index);
-    EXPECT_EQ(now[i].count, former[i].count) << "a resume is no delivery";
-    EXPECT_EQ(now[i].value, former[i].value);
+    EXPECT_EQ(now[i].count, previous[i].count) << "a resume is no delivery";
+    EXPECT_EQ(now[i].value, previous[i].value);
   }
-  EXPECT_EQ(now[3], former[3]);
+  EXPECT_EQ(now[3], previous[3]);
   const TimerOp term{TimerOp::Kind::Arm, wait_timer(claimed), Generation(now[2].token.value()), 3s, {}};
   EXPECT_EQ(timers.back(), term) << "the term of the claim begins anew";
-  d.fire({{wait_timer(claimed), Generation(former[2].token.value())}});
-  EXPECT_EQ(owned_by(a).size(), 4u) << "the end of the former claim's term ends nothing";
+  d.fire({{wait_timer(claimed), Generation(previous[2].token.value())}});
+  EXPECT_EQ(owned_by(a).size(), 4u) << "the end of the previous claim's term ends nothing";
   d.fire({{wait_timer(claimed), Generation(now[2].token.value())}});
   EXPECT_EQ(owned_by(a).size(), 3u);
-  EXPECT_EQ(from(kElsewhere, LeaveBarrier{a, "d", Wait::none(), former[1].token}).code, Code::NotOwner);
+  EXPECT_EQ(from(kElsewhere, LeaveBarrier{a, "d", Wait::none(), previous[1].token}).code, Code::NotOwner);
   EXPECT_EQ(from(kElsewhere, LeaveBarrier{a, "d", Wait::none(), now[1].token}).code, Code::Ok);
   EXPECT_EQ(from(kElsewhere, Release{a, std::nullopt, "s", now[0].token}).code, Code::Ok);
   d.machine.verify();
@@ -194,7 +194,7 @@ TEST_F(SessionResumeTest, S45_REG_F55_NewTokensAreInTheCheckpoint) {
   }
 }
 
-TEST_F(SessionResumeTest, S45_REG_F56_TheFormerProcessIsAnsweredLostWhateverItSends) {
+TEST_F(SessionResumeTest, S45_REG_F56_ThePreviousProcessIsAnsweredLostWhateverItSends) {
   const SessionId a = open();
   const SessionId other = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -204,7 +204,7 @@ TEST_F(SessionResumeTest, S45_REG_F56_TheFormerProcessIsAnsweredLostWhateverItSe
   EXPECT_EQ(d.submit(CancelAcquire{a, "", "n", {kOrigin, Sequence(1)}}).code, Code::Lost);
   EXPECT_EQ(d.submit(Acquire{a, "", "m", Wait::none(), "", 0}, {{"n", token}}).code, Code::Lost);
   EXPECT_EQ(d.submit(CloseSession{a}).code, Code::Lost);
-  EXPECT_TRUE(d.holder("n")) << "nothing the former process sends frees what the new one relies on";
+  EXPECT_TRUE(d.holder("n")) << "nothing the previous process sends frees what the new one relies on";
   EXPECT_EQ(from(kElsewhere, Release{a, std::nullopt, "n", token}).code, Code::NotOwner) << "it has a hold of its own";
   EXPECT_EQ(from(kElsewhere, Release{a, std::nullopt, "n", d.holder("n")}).code, Code::Ok);
   EXPECT_EQ(d.acquire(other, "n").code, Code::Granted);
@@ -224,36 +224,36 @@ TEST_F(SessionResumeTest, S45_INV_L02_WhatWasSentBeforeTheSessionCameBackIsLostT
 }
 
 TEST_F(SessionResumeTest, S45_OnlyTheSameDiskAtALaterBootVouchesByItself) {
-  EXPECT_TRUE(resume(open(), kRestarted).former_gone);
-  EXPECT_FALSE(resume(open(), kElsewhere).former_gone);
-  EXPECT_FALSE(resume(open(), kNewDisk).former_gone) << "a copied or replaced disk says nothing about the other";
-  EXPECT_TRUE(resume(open(), kElsewhere, true).former_gone) << "the caller vouches";
+  EXPECT_TRUE(resume(open(), kRestarted).previous_gone);
+  EXPECT_FALSE(resume(open(), kElsewhere).previous_gone);
+  EXPECT_FALSE(resume(open(), kNewDisk).previous_gone) << "a copied or replaced disk says nothing about the other";
+  EXPECT_TRUE(resume(open(), kElsewhere, true).previous_gone) << "the caller vouches";
   const SessionId a = open();
-  EXPECT_TRUE(resume(a, kRestarted).former_gone);
-  EXPECT_FALSE(resume(a, kOrigin).former_gone) << "an earlier boot succeeds no one";
+  EXPECT_TRUE(resume(a, kRestarted).previous_gone);
+  EXPECT_FALSE(resume(a, kOrigin).previous_gone) << "an earlier boot succeeds no one";
 }
 
 // It was sent, and then was in flight for long, while the session went to a third process.
 TEST_F(SessionResumeTest, S45_AVoucherSpeaksOfNobodyWhoCameLater) {
   const SessionId a = open();
   const Generation then = info(a).generation;
-  EXPECT_TRUE(resume(a, kRestarted).former_gone) << "the same disk";
-  EXPECT_FALSE(from(kElsewhere, ResumeSession{a, kSecret, true, then}).former_gone);
-  EXPECT_FALSE(resume(a, kRestarted).former_gone) << "another process may still trust it";
+  EXPECT_TRUE(resume(a, kRestarted).previous_gone) << "the same disk";
+  EXPECT_FALSE(from(kElsewhere, ResumeSession{a, kSecret, true, then}).previous_gone);
+  EXPECT_FALSE(resume(a, kRestarted).previous_gone) << "another process may still trust it";
 }
 
 // The first holder may still trust its deadline when the second one has come and gone.
 TEST_F(SessionResumeTest, S45_ASecondRestartDoesNotSkipTheWaitThatTheFirstResumeOwed) {
   const SessionId a = open();
-  EXPECT_FALSE(resume(a, kElsewhere).former_gone);
+  EXPECT_FALSE(resume(a, kElsewhere).previous_gone);
   const Origin again{kElsewhere.replica, kElsewhere.store, BootCounter(2)};
-  EXPECT_FALSE(resume(a, again).former_gone);
-  EXPECT_FALSE(resume(a, Origin{again.replica, again.store, BootCounter(3)}).former_gone);
-  EXPECT_TRUE(resume(a, Origin{again.replica, again.store, BootCounter(4)}, true).former_gone);
-  EXPECT_TRUE(resume(a, Origin{again.replica, again.store, BootCounter(5)}).former_gone);
+  EXPECT_FALSE(resume(a, again).previous_gone);
+  EXPECT_FALSE(resume(a, Origin{again.replica, again.store, BootCounter(3)}).previous_gone);
+  EXPECT_TRUE(resume(a, Origin{again.replica, again.store, BootCounter(4)}, true).previous_gone);
+  EXPECT_TRUE(resume(a, Origin{again.replica, again.store, BootCounter(5)}).previous_gone);
 }
 
-TEST_F(SessionResumeTest, S45_WaitsOfTheFormerProcessEndAndTheNextOneIsServed) {
+TEST_F(SessionResumeTest, S45_WaitsOfThePreviousProcessEndAndTheNextOneIsServed) {
   const SessionId holder = d.open(), a = open(), next = d.open();
   const Token token = d.acquire(holder, "n").token;
   d.acquire(a, "n", Wait::forever());
@@ -288,7 +288,7 @@ TEST_F(SessionResumeTest, S45_WaitsOfEveryKindEndAndHoldsOfEveryKindStay) {
   for (const Sequence each : waits) EXPECT_EQ(d.last.of(each).code, Code::Lost);
   EXPECT_EQ(d.last.timer_ops.size(), 1 + waits.size()) << "of the session, and of every wait";
   EXPECT_EQ(d.machine.coordination_records(), held);
-  EXPECT_EQ(d.submit(AcknowledgeItem{a, "queue", claim}).code, Code::Lost) << "the former process is not heard";
+  EXPECT_EQ(d.submit(AcknowledgeItem{a, "queue", claim}).code, Code::Lost) << "the previous process is not heard";
   EXPECT_EQ(from(kElsewhere, Release{a, std::nullopt, "s", permits}).code, Code::NotOwner);
   EXPECT_EQ(from(kElsewhere, AcknowledgeItem{a, "queue", claim}).code, Code::NotOwner);
   const std::vector<OwnedObject> owned = owned_by(a);
@@ -427,7 +427,7 @@ TEST_F(SessionKillTest, S57_AnEndingSessionLetsGoOfEveryKindAndTakesNothing) {
 }
 
 // What another process holds under the request of the previous one is not something the previous one was granted.
-TEST_F(SessionResumeTest, S45_REG_R73_AfterAnInstallTheFormerProcessIsToldThatItHasLostTheSession) {
+TEST_F(SessionResumeTest, S45_REG_R73_AfterAnInstallThePreviousProcessIsToldThatItHasLostTheSession) {
   const SessionId a = open(), other = d.open();
   const Token token = d.acquire(other, "n").token;
   const std::string lock = encode(Request{Acquire{a, "", "n", Wait::forever(), "", 0}, {}});

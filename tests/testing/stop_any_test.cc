@@ -34,17 +34,17 @@ TEST(StopAnyTest, TokensThatNeverStopAreNoReason) {
 
 TEST(StopAnyTest, WhatItGaveOutOutlivesItAndItMayBeMoved) {
   std::stop_source source;
-  std::stop_token token, former;
+  std::stop_token token, previous;
   {
     StopAny any = stop_any(source.get_token());
     token = any;
     const StopAny moved = std::move(any);
     EXPECT_EQ(moved.token(), token);
-    former = stop_any(source.get_token());
+    previous = stop_any(source.get_token());
     source.request_stop();
   }
   EXPECT_TRUE(token.stop_requested());
-  EXPECT_FALSE(former.stop_requested()) << "it had stopped listening";
+  EXPECT_FALSE(previous.stop_requested()) << "it had stopped listening";
 }
 
 TEST(StopAnyTest, WakesWhoeverWaitsInAnyThread) {

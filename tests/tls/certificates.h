@@ -64,9 +64,9 @@ class Certificates {
 
   // A new authority; the file keeps the previous one too.
   void change_authority() {
-    const std::string former = authority_.certificate();
+    const std::string previous = authority_.certificate();
     authority_ = support::TestAuthority("authority of " + cluster_);
-    support::write_file(authority_file(), authority_.certificate() + former);
+    support::write_file(authority_file(), authority_.certificate() + previous);
   }
 
   std::filesystem::path authority_file() const { return folder_ / "authority.pem"; }

@@ -464,14 +464,14 @@ TEST_F(TcpTransportTest, APeerThatMovesIsDialedAtItsNewAddress) {
 
 TEST_F(TcpTransportTest, FLT_M07_TheDirectoryThatMembershipNamesDisplacesTheOther) {
   start();
-  FakePeer former = connect();
-  ASSERT_TRUE(former.shake(introduction()) && former.processed());
+  FakePeer previous = connect();
+  ASSERT_TRUE(previous.shake(introduction()) && previous.processed());
   Introduction named = introduction(2, 1, 222);
   named.hello.store = StoreId(4711);
   transport_->set_peers({{ReplicaId(2), "127.0.0.1:1", StoreId(4711)}});
   FakePeer replacement = connect();
   EXPECT_TRUE(replacement.shake(named) && replacement.processed());
-  EXPECT_TRUE(former.ended());
+  EXPECT_TRUE(previous.ended());
   EXPECT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.store == StoreId(4711); }));
   FakePeer back = connect();
   ASSERT_TRUE(back.shake(introduction()));
@@ -553,13 +553,13 @@ TEST_F(TcpTransportTest, FLT_P18_ANewerBootTakesThePlaceOfTheOlder) {
   ASSERT_TRUE(older.shake(introduction(2, 4, 111)) && older.processed());
   FakePeer newer = connect();
   ASSERT_TRUE(newer.shake(introduction(2, 5, 222)) && newer.processed());
-  older.send(FrameKind::Message, "of a former life");
+  older.send(FrameKind::Message, "of a previous life");
   EXPECT_TRUE(older.ended());
   EXPECT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.boot == BootCounter(5); }));
   EXPECT_EQ(closed_for(CloseReason::Replaced), 1u);
   newer.send(FrameKind::Message, "of this one");
   EXPECT_TRUE(sink_.wait_body("of this one"));
-  EXPECT_FALSE(sink_.has_body("of a former life"));
+  EXPECT_FALSE(sink_.has_body("of a previous life"));
 }
 
 TEST_F(TcpTransportTest, FLT_P18_AnotherStoreIsRefusedWhileOneIsConnected) {

@@ -18,10 +18,10 @@ struct AuthorityFiles {
 };
 
 void make_authority(const FolderOrder& order, const AuthorityFiles& files) {
-  const std::string former = files.exist() ? files.load().certificate() : std::string();
+  const std::string previous = files.exist() ? files.load().certificate() : std::string();
   const TestAuthority fresh("coordkit authority of " + order.cluster, {order.valid.from, 10 * order.valid.until});
   write_file(files.key, fresh.key(), true);
-  write_file(files.certificate, fresh.certificate() + former);
+  write_file(files.certificate, fresh.certificate() + previous);
 }
 
 }  // namespace

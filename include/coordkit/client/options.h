@@ -112,7 +112,7 @@ struct ResumeOptions {
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};  // the first is Jeopardy
   // The caller vouches that no other process that ever had the session still runs: saves the wait of one TTL. A restart on the
   // same data directory needs no voucher.
-  bool former_is_gone = false;
+  bool previous_is_gone = false;
   Duration give_up{};  // as of OpenOptions
 };
 

@@ -58,7 +58,7 @@ enum class Mark : uint8_t {
   SessionResumed,            // by another process
   SessionVouchedFor,         // the process that had it is gone, as its new process knows
   SessionTakenOver,          // while the process that had it runs
-  FormerHolderRefused,       // by a gate: it wrote with a token from before its session was taken over
+  PreviousHolderRefused,     // by a gate: it wrote with a token from before its session was taken over
   SessionKilled,             // by another process
   HoldForced,                // to end, by another process
   PermitsGranted,            // of a semaphore

@@ -191,13 +191,13 @@ TEST_P(LogStoreSuite, NothingIsPostedAfterACloseWithWritesUnderWay) {
   probe_->seal();
   const WriteNumber reported = probe_->written();
   store_->close();
-  const std::unique_ptr<LogSinkProbe> former = std::move(probe_);
+  const std::unique_ptr<LogSinkProbe> previous = std::move(probe_);
   const RecoveredLog found = reopen();
   expect_prefix(history, reported, found);
   append(found.entries.size() + 1, 1, 99);
   ASSERT_NO_FATAL_FAILURE(expect_written());
   store_->close();
-  EXPECT_EQ(former->late(), 0u) << "something was posted after close() had returned";
+  EXPECT_EQ(previous->late(), 0u) << "something was posted after close() had returned";
 }
 
 }  // namespace coordkit::testing

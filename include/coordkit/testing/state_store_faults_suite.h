@@ -184,11 +184,11 @@ TEST_P(StateStoreSuite, NothingIsPostedAfterACloseWithACommitUnderWay) {
   probe_->seal();
   const uint64_t reported = probe_->reports().size() > 1 ? 2 : 1;
   store_->close();
-  const std::unique_ptr<StateSinkProbe> former = std::move(probe_);
+  const std::unique_ptr<StateSinkProbe> previous = std::move(probe_);
   const Position opened = reopen();
   expect_one_state(reported, opened, *view());
   commit(3, {{"goes on", "1"}});
-  EXPECT_EQ(former->late(), 0u) << "something was posted after close() had returned";
+  EXPECT_EQ(previous->late(), 0u) << "something was posted after close() had returned";
 }
 
 }  // namespace coordkit::testing

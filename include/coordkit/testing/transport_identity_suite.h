@@ -77,17 +77,17 @@ TEST_P(TransportSuite, FLT_P18_AnOlderLifeOfAPeerIsRefusedAndTheNewerOneStays) {
   EXPECT_EQ(a->sink.downs(ReplicaId(2)), 0) << "the newer life was cut off";
 }
 
-TEST_P(TransportSuite, FLT_P18_NothingOfAFormerLifeIsReportedOnceALaterOneIsUp) {
+TEST_P(TransportSuite, FLT_P18_NothingOfAPreviousLifeIsReportedOnceALaterOneIsUp) {
   const auto a = make_started(1);
-  const auto former = make_started(2, 4);
+  const auto previous = make_started(2, 4);
   Node later;
   later.transport = world_->make_double(ReplicaId(2));
-  if (!later.transport) GTEST_SKIP() << "TransportWorld::make_double() would show whether a former life falls silent";
-  ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && former->sink.wait_up(ReplicaId(1)));
+  if (!later.transport) GTEST_SKIP() << "TransportWorld::make_double() would show whether a previous life falls silent";
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && previous->sink.wait_up(ReplicaId(1)));
   std::atomic<bool> stop{false};
   std::thread talker([&] {  // all the time, as one does who does not know that it was given up
     while (!stop) {
-      send(*former, 1, "4", Lane::Control);
+      send(*previous, 1, "4", Lane::Control);
       std::this_thread::yield();
     }
   });
@@ -101,7 +101,7 @@ TEST_P(TransportSuite, FLT_P18_NothingOfAFormerLifeIsReportedOnceALaterOneIsUp) 
   EXPECT_TRUE(heard) << "a later life of a peer is up and not heard";
   for (const auto& [from, body, life, store] : a->sink.all()) {
     ASSERT_TRUE(body != "4" || life == BootCounter(4))
-        << "a frame of a former life was reported after peer_up() named a later one";
+        << "a frame of a previous life was reported after peer_up() named a later one";
   }
 }
 
@@ -125,7 +125,7 @@ TEST_P(TransportSuite, FLT_P18_FramesInFlightDoNotOutliveARestartOfTheirSender) 
   }
   for (const auto& received : a->sink.all()) {
     ASSERT_TRUE(received.body.starts_with(tag(received.store, received.life)))
-        << "a frame of a former life was reported after peer_up() named a later one: " << received.body << " of "
+        << "a frame of a previous life was reported after peer_up() named a later one: " << received.body << " of "
         << tag(received.store, received.life);
   }
 }
