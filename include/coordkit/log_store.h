@@ -32,7 +32,7 @@ struct LogWrite {
   std::optional<Position> reset_to = {};     // discard the whole log and start again after this: a peer's state was installed
   std::optional<Index> truncate_after = {};  // drop every entry with a larger index first
   std::vector<raft::Entry> entries = {};
-  // Sound entries in the place of damaged ones, any of them in ascending order; nothing else of the log changes. Each matches
+  // Intact entries in the place of damaged ones, any of them in ascending order; nothing else of the log changes. Each matches
   // its content sum and whatever is known of the damaged one. Those that are not damaged, or not any more, are passed over.
   std::vector<raft::Entry> repairs = {};
   std::optional<std::vector<PeerMark>> peers = {};  // in the place of all that were stored; at most kPeerMarksMax

@@ -117,7 +117,8 @@ void look_at_stores(const RestingDirectory& directory, bool verify, DirectoryRep
                                        .digest = checkpoint.digest(),
                                        .installed = checkpoint.installed()};
   if (!verify) return;
-  if (const absl::Status sound = checkpoint.verify(); !sound.ok()) report.problems.push_back("checkpoint: " + sentence(sound));
+  if (const absl::Status checked = checkpoint.verify(); !checked.ok())
+    report.problems.push_back("checkpoint: " + sentence(checked));
 }
 
 void look_at_state(const RestingDirectory& directory, const InspectOptions& options, DirectoryReport& report) {

@@ -88,7 +88,7 @@ Command read_as(protozero::pbf_reader& in) {
 absl::StatusOr<LogCommand> checked(const Request& request) {
   const RequestId& id = request.id;
   if (!id.origin.replica || !id.sequence || request.lowest_unanswered > id.sequence || request.after >= id.sequence) {
-    return absl::DataLossError("a request without a sound id");
+    return absl::DataLossError("a request without a valid id");
   }
   if (request.guard && request.guard->bytes.size() > kGuardBytesMax) return absl::DataLossError("a guard beyond its limit");
   return LogCommand(request);

@@ -76,9 +76,9 @@ absl::Status Table::check_block(const ClaimView& row) {
   const bool plain = row.mode == Mode::Exclusive && row.others.empty() && !row.reentrant;
   if (!plain) return absl::DataLossError("a sticky claim of an impossible kind");
   if (!row.held()) return block == Block{.size = block.size} ? absl::OkStatus() : absl::DataLossError("a waiter with tokens");
-  const bool sound = block.first >= row.token && block.last.value() == block.first.value() + block.size - 1 &&
+  const bool valid = block.first >= row.token && block.last.value() == block.first.value() + block.size - 1 &&
                      (!block.newest || may_be_current(block, block.newest));
-  return sound ? absl::OkStatus() : absl::DataLossError("a block of tokens that is none");
+  return valid ? absl::OkStatus() : absl::DataLossError("a block of tokens that is none");
 }
 
 }  // namespace coordkit::lock

@@ -79,11 +79,11 @@ void describe(Io& io, Describes<lock::DelayView> auto& delay) {
 
 namespace {
 
-bool sound_name(std::string_view name) { return !name.empty() && name.size() <= kNameBytesMax; }
+bool valid_name(std::string_view name) { return !name.empty() && name.size() <= kNameBytesMax; }
 
-bool sound(const lock::ClaimView& claim) {
-  const auto named = [](const lock::Wanted& other) { return sound_name(other.name); };
-  return sound_name(claim.name) && std::ranges::all_of(claim.others, named) && claim.tag.size() <= kOwnerTagBytesMax &&
+bool valid(const lock::ClaimView& claim) {
+  const auto named = [](const lock::Wanted& other) { return valid_name(other.name); };
+  return valid_name(claim.name) && std::ranges::all_of(claim.others, named) && claim.tag.size() <= kOwnerTagBytesMax &&
          claim.value.size() <= kLockValueBytesMax && claim.session && claim.since;
 }
 
@@ -97,7 +97,7 @@ absl::StatusOr<lock::ClaimView> decode_claim(std::string_view bytes) {
   if (claim.block.last.value() >= claim.block.size && claim.block.last) {
     claim.block.first = Token(claim.block.last.value() - claim.block.size + 1);
   }
-  if (!sound(claim)) return absl::DataLossError(kImpossibleClaim);
+  if (!valid(claim)) return absl::DataLossError(kImpossibleClaim);
   return claim;
 }
 
@@ -106,7 +106,7 @@ std::string encode(const lock::DelayView& delay) { return encoded(delay); }
 absl::StatusOr<lock::DelayView> decode_delay(std::string_view bytes) {
   lock::DelayView delay;
   if (absl::Status status = read(bytes, delay); !status.ok()) return status;
-  if (!sound_name(delay.name)) return absl::DataLossError("an impossible lock-delay");
+  if (!valid_name(delay.name)) return absl::DataLossError("an impossible lock-delay");
   return delay;
 }
 

@@ -70,9 +70,9 @@ absl::Status Store::check_stamp(const Row& row, const Version* before, bool at_r
     const bool possible = at_rest ? before == nullptr : before != nullptr && !before->deleted();
     return possible ? absl::OkStatus() : absl::DataLossError("a tombstone of a key that was not there");
   }
-  const bool sound = stamp.create && stamp.create <= row.id.revision && stamp.version - 1 <= row.id.revision - stamp.create &&
+  const bool valid = stamp.create && stamp.create <= row.id.revision && stamp.version - 1 <= row.id.revision - stamp.create &&
                      (stamp.version == 1) == (stamp.create == row.id.revision);
-  if (!sound) return absl::DataLossError("a key with impossible revisions");
+  if (!valid) return absl::DataLossError("a key with impossible revisions");
   if (at_rest) return before == nullptr ? absl::OkStatus() : absl::DataLossError("two changes at rest of one key");
   if (before == nullptr || before->deleted()) {
     return stamp.version == 1 ? absl::OkStatus() : absl::DataLossError("a key that comes from nowhere");

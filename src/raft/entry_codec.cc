@@ -40,7 +40,7 @@ using raft::Configuration;
 using raft::Genesis;
 using raft::Member;
 
-bool sound(const std::vector<Member>& members) {
+bool valid(const std::vector<Member>& members) {
   const auto ordered = [](const Member& a, const Member& b) { return a.id < b.id; };
   return members.size() <= kMembersMax && std::is_sorted(members.begin(), members.end(), ordered) &&
          std::adjacent_find(members.begin(), members.end(), [](auto& a, auto& b) { return a.id == b.id; }) == members.end() &&
@@ -50,7 +50,7 @@ bool sound(const std::vector<Member>& members) {
 
 absl::Status check(const Configuration& configuration) {
   if (configuration.voters.empty()) return absl::DataLossError("a configuration without voters");
-  if (!sound(configuration.voters) || !sound(configuration.outgoing) || !sound(configuration.learners)) {
+  if (!valid(configuration.voters) || !valid(configuration.outgoing) || !valid(configuration.learners)) {
     return absl::DataLossError("a configuration whose members are unsorted, repeated or too many");
   }
   return absl::OkStatus();

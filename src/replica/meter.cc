@@ -2,10 +2,10 @@
 
 namespace coordkit {
 
-void Meter::received(size_t bytes, bool sound) {
+void Meter::received(size_t bytes, bool well_formed) {
   PeerMetrics& peers = metrics_.peers;
   peers.bytes_received += bytes;
-  ++(sound ? peers.messages_received : peers.malformed);
+  ++(well_formed ? peers.messages_received : peers.malformed);
 }
 
 void Meter::arrived(const EngineInput& input, LaggingTime now) {

@@ -17,7 +17,7 @@ namespace coordkit {
 class Meter {
  public:
   void lost_message() { lost_.fetch_add(1, std::memory_order_relaxed); }
-  void received(size_t bytes, bool sound);
+  void received(size_t bytes, bool well_formed);
   // Before it is posted into the engine.
   void arrived(const EngineInput& input, LaggingTime now);
   void turned(const EngineEffects& effects, LaggingTime now);

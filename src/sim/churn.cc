@@ -60,7 +60,7 @@ void Churn::calm_down() {
 
 void Churn::strike() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
-    if (!nodes_[node]->sound()) return random_.chance(0.5) ? transfer() : lose_disk(node);
+    if (!nodes_[node]->intact()) return random_.chance(0.5) ? transfer() : lose_disk(node);
   }
   if (plan_.transfers_only) return transfer();
   if (plan_.sets_disks_back) return strike_disks();
@@ -161,7 +161,7 @@ void Churn::copy_disks() { copy_disk(static_cast<uint32_t>(random_.below(plan_.n
 bool Churn::copy_disk(uint32_t node) {
   if (copies_.empty()) copies_.resize(plan_.nodes);
   const SimLogStore& log = nodes_[node]->log();
-  if (calm_ || !nodes_[node]->up() || log.unsynced() != 0 || !log.stands_for(log.id()) || !nodes_[node]->sound()) return false;
+  if (calm_ || !nodes_[node]->up() || log.unsynced() != 0 || !log.stands_for(log.id()) || !nodes_[node]->intact()) return false;
   if (nodes_[node]->rots()) return false;
   if (!log.durable().last()) return false;  // rolled back to before genesis it would wait for a new cluster
   std::vector<Copy>& kept = copies_[node];
@@ -262,7 +262,7 @@ void Churn::exchange_set_back() {
     }
     if (status.state != ReplicaState::Quarantine) continue;
     if (!log.was_set_back()) {
-      if (!nodes_[node]->sound() || status.reason.find("was set back") == std::string::npos) continue;
+      if (!nodes_[node]->intact() || status.reason.find("was set back") == std::string::npos) continue;
       throw Violation("INV_R23", fmt::format("n{} stands aside on a disk that lacks nothing: {}", node + 1, status.reason));
     }
     if (!calm_ && random_.chance(0.5)) continue;
@@ -290,7 +290,7 @@ bool Churn::may_lose_disk(uint32_t node) const {
       for (const raft::Member& member : *half) {
         const uint32_t other = static_cast<uint32_t>(member.id.value() - 1);
         const SimLogStore& log = nodes_[other]->log();
-        const bool lost = !log.stands_for(member.store) || !nodes_[other]->sound();
+        const bool lost = !log.stands_for(member.store) || !nodes_[other]->intact();
         missing += lost || other == node ? 1 : 0;
       }
       if (missing * 2 >= half->size() && missing > 0) return false;

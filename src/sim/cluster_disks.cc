@@ -163,8 +163,8 @@ void Cluster::replace_disk(uint32_t node) {
 
 void Cluster::replace_bad_disks() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
-    const bool heals = nodes_[node]->log().rotten_only() && nodes_[node]->state().sound();
-    if (!nodes_[node]->sound() && !heals) replace_disk(node);
+    const bool heals = nodes_[node]->log().rotten_only() && nodes_[node]->state().intact();
+    if (!nodes_[node]->intact() && !heals) replace_disk(node);
   }
 }
 

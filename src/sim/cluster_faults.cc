@@ -306,7 +306,7 @@ void Cluster::restart(uint32_t node) {
   mark_opened(node, opened);
   const bool aside = opened.ok() && nodes_[node]->log().found_holes() && nodes_[node]->engine()->core() == nullptr;
   if (opened.ok() && !aside) return;
-  if (!nodes_[node]->sound() || nodes_[node]->refused_pair()) replace_disk(node);
+  if (!nodes_[node]->intact() || nodes_[node]->refused_pair()) replace_disk(node);
   world_.schedule(world_.now() + Duration(random_.between(10'000'000, 500'000'000)), EventKind::Restart, node);
 }
 

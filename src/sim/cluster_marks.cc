@@ -41,8 +41,8 @@ void Cluster::mark_opened(uint32_t node, const absl::Status& opened) {
   if (absl::IsUnavailable(opened)) return reach(Mark::PowerLostInOpen);
   if (nodes_[node]->too_old()) return reach(Mark::OlderBuildRefused);
   if (!opened.ok() && nodes_[node]->refused_pair()) return reach(Mark::StoresRefused);
-  if (!nodes_[node]->state().sound()) return reach(Mark::RottenStateFound);
-  if (!opened.ok()) return reach(log.sound() ? Mark::OpenFailed : Mark::ShortLogFound);
+  if (!nodes_[node]->state().intact()) return reach(Mark::RottenStateFound);
+  if (!opened.ok()) return reach(log.intact() ? Mark::OpenFailed : Mark::ShortLogFound);
   if (log.found_unsynced()) reach(Mark::UnsyncedWriteFound);
   if (log.found_holes()) reach(Mark::HolesFound);
 }

@@ -90,20 +90,20 @@ absl::StatusOr<RecoveredLog> SimLogStore::open(LogSink& sink) {
     return absl::UnavailableError("the power went while the log was opened");
   }
   if (!found.ok()) {
-    if (sound() && bytes_.files().faults() == FileFaults{}) {
+    if (intact() && bytes_.files().faults() == FileFaults{}) {
       throw Violation("INV_S01", fmt::format("n{}: a log does not open: {}", node_ + 1, found.status().ToString()));
     }
     return found.status();
   }
   const Index last = durable_.last();
   const raft::HardState hard_state = durable_.hard_state;
-  switch (check_recovery(durable_, doubtful_, {compacted_.index, sound()}, history_, *found)) {
+  switch (check_recovery(durable_, doubtful_, {compacted_.index, intact()}, history_, *found)) {
     case Recovered::Exactly:
       rotten_ = false;
       lost_ = lost_ && bytes_.files().holds_ghosts();
       break;
     case Recovered::WithHoles:
-      if (!sound()) break;
+      if (!intact()) break;
       [[fallthrough]];
     case Recovered::Otherwise:
       if (lost_ && !contradicts(durable_, *found)) {
@@ -318,7 +318,7 @@ void SimLogStore::answer(const Read& wanted) {
       if (!durable_.contains(entry.index) || durable_.at(entry.index).entry == entry) continue;
       throw Violation("INV_S04", fmt::format("n{} reads another entry {} than it wrote", node_ + 1, entry.index.value()));
     }
-  } else if (sound() && !rots() && bytes_.files().faults() == FileFaults{} && durable_.contains(wanted.first) &&
+  } else if (intact() && !rots() && bytes_.files().faults() == FileFaults{} && durable_.contains(wanted.first) &&
              wanted.first > compacted_.index) {
     throw Violation("INV_S04",
                     fmt::format("n{} cannot read entry {}: {}", node_ + 1, wanted.first.value(), entries.status().ToString()));

@@ -71,7 +71,7 @@ class SimLogStore final : public LogStore {
       : world_(world), node_(node), store_(store), random_(random), bytes_(random_.fork()) {}
 
   // Recovers from the bytes and throws a Violation if the model does not allow the result. An error: a fault is in
-  // force. A disk that is not sound() and has lost acknowledged writes without a trace opens as if it were rolled back.
+  // force. A disk that is not intact() and has lost acknowledged writes without a trace opens as if it were rolled back.
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override;
   void submit(LogWrite write) override;
   void read(Index first, Index last, size_t bytes_max) override;
@@ -92,7 +92,7 @@ class SimLogStore final : public LogStore {
   Image image() const;
   void restore(const Image& image);
 
-  // Faults. Those that recovery can only detect, not undo, leave a disk that is not sound until it is found to be whole again.
+  // Faults. Those that recovery can only detect, not undo, leave a disk that is not intact until it is found to be whole again.
   void set_faults(const FileFaults& faults);
   void lose_power_in_open(uint64_t calls) { bytes_.files().die_after(calls + 1); }  // in the next open, if it makes that many
   bool rot();                       // somewhere below the durable mark; false: nothing to rot yet
@@ -101,7 +101,7 @@ class SimLogStore final : public LogStore {
   bool rot_passing(Index applied);  // an entry up to here, until the process ends; false: none
   bool rots() const { return bytes_.passing() != 0; }
   bool rots_in_use() const { return bytes_.passing_after(compacted_.index); }  // compacted entries do not count
-  bool sound() const { return !rotten_ && !lost_; }
+  bool intact() const { return !rotten_ && !lost_; }
   bool found_unsynced() const { return found_unsynced_; }  // by the last open
   bool found_holes() const { return found_holes_; }        // by the last open
   bool rotten_only() const { return rotten_ && !lost_; }

@@ -105,7 +105,7 @@ class Node final : private StoreEvents {
   NodeClock& clock() { return clock_; }
   SimLogStore& log() { return log_; }
   const SimLogStore& log() const { return log_; }
-  bool sound() const { return log_.sound() && state_.sound(); }  // its disk has everything it should
+  bool intact() const { return log_.intact() && state_.intact(); }  // its disk has everything it should
   SimStateStore& state() { return state_; }
   const SimStateStore& state() const { return state_; }
   Engine* engine() { return engine_.get(); }

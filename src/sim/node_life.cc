@@ -119,7 +119,7 @@ absl::Status Node::refused(const absl::Status& why) {
     state_.crash();
     return why;
   }
-  const bool whole = sound() && log_.stands_for(log_.id());
+  const bool whole = intact() && log_.stands_for(log_.id());
   if (whole) throw Violation("INV_S03", fmt::format("n{} does not recover: {}", number_ + 1, why.ToString()));
   refused_pair_ = true;
   log_.crash(CrashKind::Power);

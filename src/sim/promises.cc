@@ -191,7 +191,7 @@ void Promises::set_back(uint32_t node, Disk now) {
 
 bool Promises::knows(const Promise& promise) const {
   const Node& listener = *nodes_[promise.heard_by];
-  return promise.counts && listener.log().stands_for(promise.listener) && listener.sound() &&
+  return promise.counts && listener.log().stands_for(promise.listener) && listener.intact() &&
          (promise.stored || (listener.up() && listener.epoch() == promise.epoch));
 }
 

@@ -25,7 +25,7 @@ bool base_agrees(const LogImage& image, Index compacted, Position base) {
 
 bool agrees(const LogImage& image, Leeway leeway, const log::OpenedLog& found) {
   if (found.hard_state != image.hard_state || !base_agrees(image, leeway.compacted, found.base)) return false;
-  if (leeway.sound && found.peers != image.peers) return false;
+  if (leeway.intact && found.peers != image.peers) return false;
   if (found.entries.size() + found.damaged.size() != image.last() - found.base.index) return false;
   auto entry = found.entries.begin();
   auto hole = found.damaged.begin();

@@ -20,8 +20,8 @@ enum class Recovered : uint8_t {
 };
 
 struct Leeway {
-  Index compacted;    // the log was told to forget up to here
-  bool sound = true;  // no rot or worse has struck
+  Index compacted;     // the log was told to forget up to here
+  bool intact = true;  // no rot or worse has struck
 };
 
 // Makes `durable` the state that was found, unless it is not an allowed one.

@@ -41,7 +41,7 @@ class SimStateStore final : public StateStore {
   bool rot();          // a row, or what is staged; false: nothing stored
   bool rot_passing();  // a row, until it is written again or the process ends
   bool rots() const { return !rotten_.empty() || !passing_.empty(); }
-  bool sound() const { return rotten_.empty() && !gone_; }
+  bool intact() const { return rotten_.empty() && !gone_; }
   // Its files are gone. Only between two processes; false: there are none.
   bool lose_files();
   void stands_again() { gone_ = false; }  // the log had everything needed to rebuild it

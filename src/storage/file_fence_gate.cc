@@ -88,8 +88,8 @@ absl::StatusOr<Slot> recover(File& file) {
     if (absl::Status status = write(file, Slot{0, {}}); !status.ok()) return status;
     slots[0] = Slot{0, {}};
   }
-  const Slot sound = slots[0] ? *slots[0] : *slots[1];
-  const Slot mended{sound.number + 1, sound.state};
+  const Slot intact = slots[0] ? *slots[0] : *slots[1];
+  const Slot mended{intact.number + 1, intact.state};
   if (absl::Status status = write(file, mended); !status.ok()) return status;
   return mended;
 }

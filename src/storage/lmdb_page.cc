@@ -75,10 +75,10 @@ absl::StatusOr<LmdbMeta> decode_meta(std::string_view bytes, uint64_t number) {
   meta.main = decode_tree({at + 72, kLmdbTreeBytes});
   meta.last_page = load_u64(at + 120);
   meta.transaction = load_u64(at + 128);
-  const bool sound = std::has_single_bit(meta.page_bytes) && meta.page_bytes >= 512 && meta.page_bytes <= 32768 &&
+  const bool valid = std::has_single_bit(meta.page_bytes) && meta.page_bytes >= 512 && meta.page_bytes <= 32768 &&
                      (meta.free.flags & ~kNoSubdirectory) == kIntegerKey && meta.last_page >= 1 &&
                      (meta.transaction == 0 || meta.transaction % 2 == number);
-  return sound ? absl::StatusOr<LmdbMeta>(meta) : bad_page(number, "makes no sense");
+  return valid ? absl::StatusOr<LmdbMeta>(meta) : bad_page(number, "makes no sense");
 }
 
 absl::StatusOr<LmdbPage> LmdbPage::parse(std::string bytes, uint64_t number) {
@@ -144,9 +144,9 @@ uint64_t overflow_pages(uint64_t value_bytes, size_t page_bytes) {
 absl::Status check_overflow(std::string_view header, uint64_t number, uint64_t value_bytes, size_t page_bytes) {
   if (header.size() < kLmdbPageHeader) return bad_page(number, "is missing");
   const char* at = header.data();
-  const bool sound =
+  const bool valid =
       load_u64(at) == number && load_u16(at + 10) == kOverflow && load_u32(at + 12) == overflow_pages(value_bytes, page_bytes);
-  return sound ? absl::OkStatus() : bad_page(number, "is not the large value it should be");
+  return valid ? absl::OkStatus() : bad_page(number, "is not the large value it should be");
 }
 
 }  // namespace coordkit::storage

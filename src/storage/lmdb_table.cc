@@ -113,10 +113,10 @@ absl::Status LmdbTable::start(const Options& options) {
     const absl::StatusOr<CheckpointSnapshot> found = read_snapshot(*reader_, *meta);
     blank = absl::IsNotFound(found.status());
     if (!blank && !found.ok()) return found.status();
-    const absl::Status sound = blank ? reader_->check_all(
-                                           *meta, {}, [](size_t, auto, auto) { return absl::OkStatus(); }, no_pace)
-                                     : verify_snapshot(*reader_, *found, store_, no_pace);
-    if (!sound.ok()) return sound;
+    const absl::Status checked = blank ? reader_->check_all(
+                                             *meta, {}, [](size_t, auto, auto) { return absl::OkStatus(); }, no_pace)
+                                       : verify_snapshot(*reader_, *found, store_, no_pace);
+    if (!checked.ok()) return checked;
     if (!blank) {
       applied_ = found->checkpoint.applied;
       spare_ = found->rows(other(found->checkpoint.live)).entries == 0 ? Spare::Empty : Spare::Stale;

@@ -17,10 +17,10 @@ SegmentedLogStore::FileSystemFactory files_of(const DataDirectory& directory) {
 }  // namespace
 
 absl::Status SegmentedLogOptions::validate() const {
-  const auto sound = [](uint64_t bytes) { return bytes % log::kBlockBytes == 0 && bytes >= 64 << 10 && bytes <= 1 << 30; };
-  if (!sound(segment_bytes))
+  const auto valid = [](uint64_t bytes) { return bytes % log::kBlockBytes == 0 && bytes >= 64 << 10 && bytes <= 1 << 30; };
+  if (!valid(segment_bytes))
     return make_error(Reason::InvalidArgument, "segment_bytes must be a multiple of 4096 from 64 KiB to 1 GiB");
-  if (!sound(small_segment_bytes) || small_segment_bytes > segment_bytes) {
+  if (!valid(small_segment_bytes) || small_segment_bytes > segment_bytes) {
     return make_error(Reason::InvalidArgument, "small_segment_bytes must be a multiple of 4096 from 64 KiB to segment_bytes");
   }
   if (batch_bytes_max == 0 || batch_bytes_max > 256 << 20) {

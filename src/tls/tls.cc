@@ -12,7 +12,7 @@ namespace coordkit {
 namespace tls {
 namespace {
 
-absl::StatusOr<std::shared_ptr<Credentials>> read_sound(const Tls& options, const CertifiedIdentity& self) {
+absl::StatusOr<std::shared_ptr<Credentials>> read_valid(const Tls& options, const CertifiedIdentity& self) {
   auto credentials = read_files(options);
   if (!credentials.ok()) return credentials;
   if (absl::Status status = check_own(**credentials, self); !status.ok()) return status;
@@ -28,7 +28,7 @@ class Channels final : public SecureChannels {
 
   absl::Status reload() override {
     const std::lock_guard one_at_a_time(reloading_);
-    auto fresh = read_sound(options_, self_);
+    auto fresh = read_valid(options_, self_);
     if (!fresh.ok()) return fresh.status();
     {
       const std::lock_guard lock(mutex_);
@@ -58,7 +58,7 @@ class Channels final : public SecureChannels {
 }  // namespace tls
 
 absl::StatusOr<std::shared_ptr<SecureChannels>> open_tls(const Tls& options, const CertifiedIdentity& self) {
-  auto credentials = tls::read_sound(options, self);
+  auto credentials = tls::read_valid(options, self);
   if (!credentials.ok()) return credentials.status();
   return std::make_shared<tls::Channels>(options, self, *std::move(credentials));
 }

@@ -35,7 +35,7 @@ class InspectTest : public ::testing::Test {
   Cluster cluster{1};
 };
 
-TEST_F(InspectTest, ASoundDirectoryIsToldAsItsReplicaHadIt) {
+TEST_F(InspectTest, AnIntactDirectoryIsToldAsItsReplicaHadIt) {
   ASSERT_NO_FATAL_FAILURE(fill(40));
   Session session = cluster.session(1);
   const auto a = session.acquire("a", {.timeout = kPatience});
@@ -224,10 +224,10 @@ class SpoiledDirectoryTest : public InspectTest {
 
   template <typename Spoil>
   void try_one(const fs::path& file, const std::string& how, Spoil spoil) {
-    const std::string sound = read_file(file);
-    spoil(sound);
+    const std::string intact = read_file(file);
+    spoil(intact);
     expect_truth_or_a_sentence(file, how);
-    write_file(file, sound);
+    write_file(file, intact);
   }
 
   void try_all(const fs::path& file, int places) {
@@ -261,7 +261,7 @@ TEST_F(SpoiledDirectoryTest, EveryFileInEveryWay) {
     if (!entry.is_regular_file() || entry.path().filename() == "reserve" || entry.path().extension() == ".spare") continue;
     try_all(entry.path(), 12);
   }
-  expect_truth_or_a_sentence(fs::path(directory()) / "log" / "all", "sound again");
+  expect_truth_or_a_sentence(fs::path(directory()) / "log" / "all", "intact again");
   EXPECT_THAT(look().problems, IsEmpty());
 }
 

@@ -405,7 +405,7 @@ const Broken<LogStoreHarnessFactory> kBroken = all_broken();
 
 std::string name_of_broken(const ::testing::TestParamInfo<LogStoreHarnessFactory>& info) { return kBroken.names[info.index]; }
 
-INSTANTIATE_TEST_SUITE_P(Sound, LogStoreSuite,
+INSTANTIATE_TEST_SUITE_P(Working, LogStoreSuite,
                          ::testing::Values(in_memory<LogWrapper>(), harness<RecordedLogHarness>(),
                                            harness<WrappedLogHarness<LogWrapper, SegmentedLogHarness>>(SegmentedLogOptions{
                                                .segment_bytes = 4 << 20})));

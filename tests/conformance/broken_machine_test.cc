@@ -151,7 +151,7 @@ TEST(BrokenMachineTest, EachIsInTheList) {
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(Sound, StateMachineSuite, ::testing::Values(tally("tally", Defect::None)), machine_name);
+INSTANTIATE_TEST_SUITE_P(Working, StateMachineSuite, ::testing::Values(tally("tally", Defect::None)), machine_name);
 INSTANTIATE_TEST_SUITE_P(Broken, StateMachineSuite, ::testing::ValuesIn(kBroken.here()), machine_name);
 
 }  // namespace coordkit::testing

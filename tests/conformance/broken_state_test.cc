@@ -319,9 +319,9 @@ class TrustsItsMedium : public StateWrapper {
   void rot(std::string value) { rotten_ = std::move(value); }
   void exchange(std::string one, std::string other) { one_ = std::move(one), other_ = std::move(other); }
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override {
-    auto sound = inner().view();
-    if (!sound.ok()) return sound.status();
-    return std::make_unique<Shown>(*std::move(sound), *this);
+    auto intact = inner().view();
+    if (!intact.ok()) return intact.status();
+    return std::make_unique<Shown>(*std::move(intact), *this);
   }
 
  private:
@@ -425,7 +425,7 @@ const Broken<StateStoreHarnessFactory> kBroken = all_broken();
 
 std::string name_of_broken(const ::testing::TestParamInfo<StateStoreHarnessFactory>& info) { return kBroken.names[info.index]; }
 
-INSTANTIATE_TEST_SUITE_P(Sound, StateStoreSuite,
+INSTANTIATE_TEST_SUITE_P(Working, StateStoreSuite,
                          ::testing::Values(in_memory<StateWrapper>(),
                                            harness<WrappedStateHarness<StateWrapper, LmdbOnRealFiles>>()));
 INSTANTIATE_TEST_SUITE_P(Broken, StateStoreSuite, ::testing::ValuesIn(kBroken.here()), name_of_broken);

@@ -293,8 +293,8 @@ Broken<TransportUnderTest> all_broken() {
 }
 const Broken<TransportUnderTest> kBroken = all_broken();
 
-using SoundWorld = WrappedWorld<TransportWrapper, LoopbackWorld>;
-INSTANTIATE_TEST_SUITE_P(Sound, TransportSuite, ::testing::Values(in<SoundWorld>("Wrapped")), transport_name);
+using WorkingWorld = WrappedWorld<TransportWrapper, LoopbackWorld>;
+INSTANTIATE_TEST_SUITE_P(Working, TransportSuite, ::testing::Values(in<WorkingWorld>("Wrapped")), transport_name);
 INSTANTIATE_TEST_SUITE_P(Broken, TransportSuite, ::testing::ValuesIn(kBroken.here()), transport_name);
 
 TEST(BrokenTransportTest, EachIsInTheList) {

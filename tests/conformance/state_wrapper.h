@@ -66,9 +66,9 @@ template <typename View>
 class ViewedThrough : public StateWrapper {
  public:
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override {
-    auto sound = inner().view();
-    if (!sound.ok()) return sound.status();
-    return std::make_unique<View>(*std::move(sound));
+    auto intact = inner().view();
+    if (!intact.ok()) return intact.status();
+    return std::make_unique<View>(*std::move(intact));
   }
 };
 

@@ -288,7 +288,7 @@ struct Recovery {
   }
 };
 
-TEST(EngineRecoverTest, SoundStoresAreTakenOver) {
+TEST(EngineRecoverTest, IntactStoresAreTakenOver) {
   Recovery recovery;
   recovery.fill();
   const Index applied = recovery.table.applied().index;

@@ -106,7 +106,7 @@ TEST_F(EngineHaltTest, FLT_A7_AQueryThatThrowsEndsNothingButItself) {
   EXPECT_EQ(reason_of(refused), Reason::HostThrew);
   EXPECT_EQ(outcome_of(refused), Outcome::None);
   EXPECT_EQ(cluster.node(leader).threw, std::vector{refused}) << "reported once";
-  for (const size_t sound : {0, 2, 3}) EXPECT_TRUE(cluster.ended(leader, tickets[sound]).status.ok()) << sound;
+  for (const size_t intact : {0, 2, 3}) EXPECT_TRUE(cluster.ended(leader, tickets[intact]).status.ok()) << intact;
   EXPECT_FALSE(cluster.node(leader).halted);
   EXPECT_EQ(cluster.run(leader, "add 1"), "1");
 }

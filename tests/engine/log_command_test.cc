@@ -109,7 +109,7 @@ TEST(LogCommandTest, MoreFiredTimersThanTheLimitAreRefused) {
   EXPECT_EQ(decode_command(encode(fired)).status().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(LogCommandTest, RequestsWithoutASoundIdAreRefused) {
+TEST(LogCommandTest, RequestsWithoutAValidIdAreRefused) {
   const auto refused = [](Request request) {
     return decode_command(encode(request)).status().code() == absl::StatusCode::kDataLoss;
   };
@@ -138,14 +138,14 @@ TEST(LogCommandTest, UnknownFieldsAreSkipped) {
 }
 
 TEST(LogCommandTest, HostileBytesAreRefusedOrReadButNeverHarm) {
-  const std::vector<std::string> sound = samples();
-  for (const std::string& bytes : sound) {
+  const std::vector<std::string> intact = samples();
+  for (const std::string& bytes : intact) {
     for (size_t cut = 0; cut < bytes.size(); ++cut) EXPECT_FALSE(decode_command(bytes.substr(0, cut)).ok()) << cut;
   }
   Random random(1);
   size_t refused = 0;
   for (int run = 0; run < 20'000; ++run) {
-    std::string bytes = sound[random.below(sound.size())];
+    std::string bytes = intact[random.below(intact.size())];
     for (uint64_t flips = random.between(1, 3); flips > 0; --flips) {
       bytes[random.below(bytes.size())] = static_cast<char>(random.below(256));
     }

@@ -316,23 +316,23 @@ TEST(OriginsTest, MalformedRowsAreDataLoss) {
   Origins origins;
   origins.enroll(kOrigin);
   run(origins, request(1), "x");
-  Table sound;
+  Table intact;
   CheckpointBatch batch;
   origins.checkpoint("o", batch);
-  sound.commit(batch);
+  intact.commit(batch);
   const auto code = [](const Table& table) {
     Origins copy;
     return copy.restore("o", table).code();
   };
-  Table bad_key = sound;
+  Table bad_key = intact;
   bad_key.rows["oxyz"] = "";
   EXPECT_EQ(code(bad_key), absl::StatusCode::kDataLoss);
-  Table torn = sound;
+  Table torn = intact;
   for (auto& [key, value] : torn.rows) {
     if (key.size() == 9) value.pop_back();
   }
   EXPECT_EQ(code(torn), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(code(sound), absl::StatusCode::kOk);
+  EXPECT_EQ(code(intact), absl::StatusCode::kOk);
 }
 
 TEST(OriginsTest, RestoreForgetsWhatWasThere) {

@@ -37,7 +37,7 @@ class RepairTest : public ::testing::Test {
     ASSERT_TRUE(opened.log->sync().ok());
   }
   // The twin's entries for these holes.
-  std::vector<raft::Entry> sound(const std::vector<DamagedEntry>& damaged) const {
+  std::vector<raft::Entry> intact(const std::vector<DamagedEntry>& damaged) const {
     std::vector<raft::Entry> found;
     for (const DamagedEntry& one : damaged) found.push_back(twin_[one.index.value() - 1]);
     return found;
@@ -110,10 +110,10 @@ TEST_F(RepairTest, FLT_D02_D05_D06_RotAnywhereIsRepairedFromATwin) {
     auto opened = open(disk);
     if (opened.damaged.empty()) return;
     ++repaired;
-    ASSERT_TRUE(repair(opened, sound(opened.damaged)).ok()) << where;
+    ASSERT_TRUE(repair(opened, intact(opened.damaged)).ok()) << where;
     const auto read = opened.log->read(opened.damaged[0].index, opened.damaged[0].index, 1);
     ASSERT_TRUE(read.ok()) << where << read.status();
-    EXPECT_EQ(read->front(), sound(opened.damaged).front()) << where;
+    EXPECT_EQ(read->front(), intact(opened.damaged).front()) << where;
     Image image = disk.now();
     for (int opening = 0; opening < 3; ++opening) {  // with what was carried over, again and again
       RecordingFs again(image);
@@ -155,7 +155,7 @@ TEST_F(RepairTest, FLT_D16_ACrashInARepairLeavesTheHolesOrTheEntries) {
   const std::vector<DamagedEntry> damaged = opened.damaged;
   ASSERT_GE(damaged.size(), 6u);
   const size_t start = disk.changes().size();
-  for (const raft::Entry& entry : sound(damaged)) ASSERT_TRUE(repair(opened, {entry}).ok());
+  for (const raft::Entry& entry : intact(damaged)) ASSERT_TRUE(repair(opened, {entry}).ok());
   close(opened);
   {
     RecordingFs again(disk.now());
@@ -172,7 +172,7 @@ TEST_F(RepairTest, FLT_D16_ACrashInARepairLeavesTheHolesOrTheEntries) {
       EXPECT_EQ(reopened.damaged.size(), damaged.size()) << count;
     }
     holes = std::min(holes, reopened.damaged.size());
-    ASSERT_TRUE(repair(reopened, sound(reopened.damaged)).ok());
+    ASSERT_TRUE(repair(reopened, intact(reopened.damaged)).ok());
     RecordingFs again(after.now());
     auto whole = open(again);
     ASSERT_NO_FATAL_FAILURE(expect_whole(whole, "crash after " + std::to_string(count)));
@@ -257,7 +257,7 @@ TEST_F(RepairTest, FLT_D06_CompactionUpToARepairedEntryKeepsWhatFollows) {
     RecordingFs disk(rotten);
     auto opened = open(disk);
     ASSERT_FALSE(opened.damaged.empty());
-    ASSERT_TRUE(repair(opened, sound(opened.damaged)).ok());
+    ASSERT_TRUE(repair(opened, intact(opened.damaged)).ok());
     ASSERT_TRUE(opened.log->compact(twin_[front - 2].position()).ok());
     close(opened);
     Image image = disk.now();
@@ -282,7 +282,7 @@ TEST_F(RepairTest, REG_R32_ARepairThatIsNotTheLostEntryIsRefused) {
     RecordingFs disk(rotten);
     auto opened = open(disk);
     ASSERT_EQ(opened.damaged.size(), 1u);
-    std::vector<raft::Entry> with = sound(opened.damaged);
+    std::vector<raft::Entry> with = intact(opened.damaged);
     if (flaw == 0) with = entries(2, 1, 7, 300);
     if (flaw == 1) with = entries(2, 1, 1, 301);
     if (flaw == 2) with[0].payload = SharedBytes("not what was summed");
@@ -292,7 +292,7 @@ TEST_F(RepairTest, REG_R32_ARepairThatIsNotTheLostEntryIsRefused) {
   }
 }
 
-TEST_F(RepairTest, ARepairOfWhatIsSoundOrTruncatedChangesNothing) {
+TEST_F(RepairTest, ARepairOfWhatIsIntactOrTruncatedChangesNothing) {
   Image rotten = image_;
   std::string& bytes = rotten[segments().front()];
   std::fill_n(bytes.begin() + log::kFirstBatchOffset, log::kBlockBytes, 'x');

@@ -59,11 +59,11 @@ TEST(GuardTest, S60_IsNotMetOnceTheSessionHasEnded) {
 TEST(GuardTest, HostileBytesAreNeverMet) {
   Driver driver;
   const SessionId me = driver.open();
-  const std::string sound = held("billing", driver.acquire(me, "billing").token);
-  for (size_t cut = 0; cut < sound.size(); ++cut) EXPECT_FALSE(driver.machine.holds(sound.substr(0, cut))) << cut;
+  const std::string intact = held("billing", driver.acquire(me, "billing").token);
+  for (size_t cut = 0; cut < intact.size(); ++cut) EXPECT_FALSE(driver.machine.holds(intact.substr(0, cut))) << cut;
   Random random(1);
   for (int run = 0; run < 5'000; ++run) {
-    std::string bytes = sound;
+    std::string bytes = intact;
     bytes[random.below(bytes.size())] ^= static_cast<char>(random.between(1, 255));
     EXPECT_FALSE(driver.machine.holds(bytes));
   }

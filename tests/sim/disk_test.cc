@@ -153,17 +153,17 @@ TEST_F(SimLogStoreTest, FLT_D02_D06_INV_S04_RotBelowTheMarkIsNamedAndNeverServed
     open();
     acknowledged(20);
     ASSERT_TRUE(store_.rot());
-    EXPECT_FALSE(store_.sound());
+    EXPECT_FALSE(store_.intact());
     store_.read(Index(1), last_, 1 << 20);
     pass();
     ASSERT_NE(sink_.read.status().code(), absl::StatusCode::kUnknown) << "answered, with what was written or an error";
     store_.crash(CrashKind::Power);
     const RecoveredLog found = open();
-    EXPECT_EQ(store_.sound(), found.damaged.empty());
+    EXPECT_EQ(store_.intact(), found.damaged.empty());
     holes += found.damaged.size();
     store_.crash(CrashKind::Power);
     store_.lose(StoreId(8));
-    EXPECT_TRUE(store_.sound());
+    EXPECT_TRUE(store_.intact());
   }
   EXPECT_GT(holes, 10u);
 }
@@ -173,7 +173,7 @@ TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedAndLostSomethingWithoutATraceIsOneT
   acknowledged(3);
   store_.set_faults({.lying_syncs = true});
   acknowledged(3);
-  EXPECT_FALSE(store_.sound());
+  EXPECT_FALSE(store_.intact());
   store_.crash(CrashKind::Power);
   store_.set_faults({});
   size_t told = 0;
@@ -184,7 +184,7 @@ TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedAndLostSomethingWithoutATraceIsOneT
   });
   EXPECT_EQ(open().entries.size(), 3u);
   EXPECT_EQ(told, 1u);
-  EXPECT_FALSE(store_.sound());
+  EXPECT_FALSE(store_.intact());
   EXPECT_FALSE(store_.stands_for(store_.id()));
   EXPECT_EQ(store_.durable().last(), Index(3));
 }
@@ -196,7 +196,7 @@ TEST_F(SimLogStoreTest, FLT_D21_FilesThatAreGoneLeaveAnEmptyLogOrHolesOrAShorter
   acknowledged(3);
   store_.crash(CrashKind::Process);
   ASSERT_TRUE(store_.lose_files(Files::All));
-  EXPECT_FALSE(store_.sound());
+  EXPECT_FALSE(store_.intact());
   const RecoveredLog found = open();
   EXPECT_TRUE(found.entries.empty());
   EXPECT_EQ(found.hard_state, raft::HardState());
@@ -211,7 +211,7 @@ TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedAndLostNothingIsSoundAgain) {
   store_.set_faults({});
   store_.crash(CrashKind::Power);
   EXPECT_EQ(open().entries.size(), 3u);
-  EXPECT_TRUE(store_.sound());
+  EXPECT_TRUE(store_.intact());
 }
 
 TEST_F(SimLogStoreTest, FLT_D05_AReadErrorIsAnAnswerAndTheLogLivesOn) {
@@ -234,7 +234,7 @@ TEST_F(SimLogStoreTest, FLT_D05_ADiskThatCannotBeReadDoesNotOpenAndOpensLater) {
   store_.crash(CrashKind::Process);
   store_.set_faults({.read_errors = 1'000'000});
   EXPECT_FALSE(store_.open(sink_).ok());
-  EXPECT_TRUE(store_.sound());
+  EXPECT_TRUE(store_.intact());
   store_.set_faults({});
   EXPECT_EQ(open().entries.size(), 3u);
 }

@@ -179,7 +179,7 @@ TEST(ShrinkTest, TheSameRunShrinksToTheSame) {
   EXPECT_EQ(first.runs, second.runs);
 }
 
-TEST(ShrinkTest, ASoundRunStaysAsItIs) {
+TEST(ShrinkTest, APassingRunStaysAsItIs) {
   const Shrunk shrunk = shrink(options_of(4));
   EXPECT_EQ(shrunk.after.violation, "");
   EXPECT_EQ(shrunk.runs, 1u);

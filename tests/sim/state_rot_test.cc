@@ -65,7 +65,7 @@ TEST_F(StateRotTest, FLT_D08_ARottenRowIsNotShownByViewsOfAnyAge) {
   const auto before = store_.view();
   EXPECT_EQ(shown(**before), "old");
   ASSERT_TRUE(store_.rot());
-  EXPECT_FALSE(store_.sound());
+  EXPECT_FALSE(store_.intact());
   EXPECT_EQ(shown(**before), "");
   EXPECT_EQ(shown(), "");
   EXPECT_FALSE(store_.failed()) << "the state in memory is the truth";
@@ -75,13 +75,13 @@ TEST_F(StateRotTest, FLT_D08_AWholeBatchMakesEverythingSound) {
   ASSERT_TRUE(store_.rot());
   store_.commit({.applied = kSecond, .rows = {{"other", "new"}}, .whole = true});
   pass();
-  EXPECT_TRUE(store_.sound());
+  EXPECT_TRUE(store_.intact());
   EXPECT_EQ(shown(), "new") << "the rows before it are gone";
 }
 
 TEST_F(StateRotTest, RotThatPassesIsGoneWithTheProcess) {
   ASSERT_TRUE(store_.rot_passing());
-  EXPECT_TRUE(store_.sound()) << "its disk is";
+  EXPECT_TRUE(store_.intact()) << "its disk is";
   EXPECT_EQ(shown(), "");
   store_.crash();
   ASSERT_TRUE(store_.open(*this).ok());
@@ -110,7 +110,7 @@ TEST_F(StateRotTest, FLT_D08_AnOpenReadsEverything) {
 TEST_F(StateRotTest, ARowThatIsWrittenAgainIsWhole) {
   ASSERT_TRUE(store_.rot());
   commit(kSecond, "new");
-  EXPECT_TRUE(store_.sound());
+  EXPECT_TRUE(store_.intact());
   EXPECT_EQ(shown(), "new");
 }
 
@@ -125,7 +125,7 @@ TEST_F(StateRotTest, FLT_D08_WhatRottedWhenStagedIsNotInstalledAndMayBeFetchedAg
   stage(Ticket(1000));
   install();
   EXPECT_EQ(installed_, before + 1);
-  EXPECT_TRUE(store_.sound()) << "other rows have taken the place of those that were rotten";
+  EXPECT_TRUE(store_.intact()) << "other rows have taken the place of those that were rotten";
   EXPECT_EQ(shown(), "peers");
 }
 

@@ -95,7 +95,7 @@ class LmdbDamageTest : public ::testing::Test {
   }
 
   // A damaged file is refused with a sentence, or it is as good as new: the same rows, and writable.
-  void expect_refused_or_sound(const std::string& spoiled, const std::string& what) {
+  void expect_refused_or_intact(const std::string& spoiled, const std::string& what) {
     set_data(spoiled);
     const auto table = open();
     if (!table.ok()) {
@@ -115,7 +115,7 @@ class LmdbDamageTest : public ::testing::Test {
     batch.put("new", std::string(9000, 'n'));
     for (int step = 0; step < 50 && (*table)->stale(); ++step) ASSERT_TRUE((*table)->erase_stale().ok()) << what;
     ASSERT_TRUE((*table)->write(batch).ok()) << what;
-    ++sound_;
+    ++intact_;
   }
 
   TemporaryDirectory parent_;
@@ -125,7 +125,7 @@ class LmdbDamageTest : public ::testing::Test {
   Rows rows_;
   const std::vector<CheckpointBatch::Row> staged_{{"staged 1", "value"}, {"staged 2", std::string(9000, 's')}};
   int refused_ = 0;
-  int sound_ = 0;
+  int intact_ = 0;
 };
 
 TEST_F(LmdbDamageTest, FLT_D08_AnyPageThatIsZeroOrNoiseAtOpenIsRefusedOrNeedless) {
@@ -137,12 +137,12 @@ TEST_F(LmdbDamageTest, FLT_D08_AnyPageThatIsZeroOrNoiseAtOpenIsRefusedOrNeedless
   const std::string good = data();
   for (size_t page = 0; page < good.size() / kPage; ++page) {
     std::string bytes = good;
-    expect_refused_or_sound(bytes.replace(page * kPage, kPage, kPage, '\0'), "zero page " + std::to_string(page));
+    expect_refused_or_intact(bytes.replace(page * kPage, kPage, kPage, '\0'), "zero page " + std::to_string(page));
     bytes = good;
-    expect_refused_or_sound(bytes.replace(page * kPage, kPage, noise(kPage)), "noise in page " + std::to_string(page));
+    expect_refused_or_intact(bytes.replace(page * kPage, kPage, noise(kPage)), "noise in page " + std::to_string(page));
   }
   EXPECT_GT(refused_, 100);
-  EXPECT_GT(sound_, 10) << "free pages are needless";
+  EXPECT_GT(intact_, 10) << "free pages are needless";
 }
 
 TEST_F(LmdbDamageTest, FLT_D08_FLT_D11_AFileCutAnywhereIsRefusedOrNeedless) {
@@ -153,7 +153,7 @@ TEST_F(LmdbDamageTest, FLT_D08_FLT_D11_AFileCutAnywhereIsRefusedOrNeedless) {
   }
   const std::string good = data();
   for (size_t size = 1; size < good.size(); size += 1 + random_.below(2 * kPage)) {
-    expect_refused_or_sound(good.substr(0, size), "cut to " + std::to_string(size));
+    expect_refused_or_intact(good.substr(0, size), "cut to " + std::to_string(size));
   }
   EXPECT_GT(refused_, 50);
 }
@@ -171,11 +171,11 @@ TEST_F(LmdbDamageTest, FLT_D08_FlippedBitsAtOpenAreRefusedOrNeedless) {
     const uint64_t page = random_.below(good.size() / kPage);
     const uint64_t within = random_.chance(0.6) ? random_.below(150) : random_.below(kPage);
     bytes[page * kPage + within] ^= static_cast<char>(1 << random_.below(8));
-    expect_refused_or_sound(bytes, "bit in page " + std::to_string(page) + " at " + std::to_string(within));
+    expect_refused_or_intact(bytes, "bit in page " + std::to_string(page) + " at " + std::to_string(within));
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(refused_, 500);
-  EXPECT_GT(sound_, 100);
+  EXPECT_GT(intact_, 100);
 }
 
 // Pages rot under a table in use: whatever it does next succeeds or is refused, and a new file repairs everything.

@@ -61,10 +61,10 @@ TEST(SegmentedLogStoreTest, FLT_D06_AScrubNamesWhatIsRottenAndAFailedStoreAnswer
     store.scrub(from, [&answer](LogScrub found) { answer.set_value(std::move(found)); });
     return answer.get_future().get();
   };
-  const LogScrub sound = scrub(Index(1));
-  EXPECT_FALSE(sound.first_bad);
-  EXPECT_FALSE(sound.next) << "it was short";
-  EXPECT_GT(sound.bytes, 0u);
+  const LogScrub intact = scrub(Index(1));
+  EXPECT_FALSE(intact.first_bad);
+  EXPECT_FALSE(intact.next) << "it was short";
+  EXPECT_GT(intact.bytes, 0u);
   disk.with([](RecordingFs& fs) { fs.fail_all_calls(absl::DataLossError("EIO")); });
   const LogScrub rotten = scrub(Index(10));
   EXPECT_EQ(rotten.first_bad, Index(10));

@@ -58,9 +58,9 @@ class Certificates {
     support::write_file(tls.certificate, issued.certificate);
     return tls;
   }
-  Tls sound(uint64_t id) const { return write(std::to_string(id), order(id)); }
+  Tls valid(uint64_t id) const { return write(std::to_string(id), order(id)); }
   CertifiedIdentity identity(uint64_t id) const { return {cluster_, ReplicaId(id)}; }
-  std::shared_ptr<SecureChannels> channels(uint64_t id) const { return open_tls(sound(id), identity(id)).value(); }
+  std::shared_ptr<SecureChannels> channels(uint64_t id) const { return open_tls(valid(id), identity(id)).value(); }
 
   // A new authority; the file keeps the previous one too.
   void change_authority() {

@@ -127,23 +127,23 @@ TEST_F(ChannelTest, FLT_S10_WhoHasNoCertificateIsRefused) {
 }
 
 TEST_F(ChannelTest, FLT_S10_OlderTlsAndAnotherProtocolInItAreRefused) {
-  const Tls sound = files_.sound(3);
+  const Tls valid = files_.valid(3);
   RawTls older(true, TLS1_2_VERSION);
-  older.use(sound.certificate, sound.key);
+  older.use(valid.certificate, valid.key);
   shake(older, *acceptor_);
   EXPECT_EQ(acceptor_->fault().reason, CloseReason::BadTls);
   EXPECT_TRUE(refused_);
   RawTls nameless(true, TLS1_3_VERSION, false);
-  nameless.use(sound.certificate, sound.key);
+  nameless.use(valid.certificate, valid.key);
   const auto acceptor = files_.channels(2)->make(Side::Accepted);
   shake(nameless, *acceptor);
   EXPECT_EQ(acceptor->fault().reason, CloseReason::BadTls);
 }
 
 TEST_F(ChannelTest, FLT_S10_WhoWantsNewKeysAgainAndAgainIsCutOff) {
-  const Tls sound = files_.sound(3);
+  const Tls valid = files_.valid(3);
   RawTls peer;
-  peer.use(sound.certificate, sound.key);
+  peer.use(valid.certificate, valid.key);
   shake(peer, *acceptor_);
   ASSERT_EQ(acceptor_->state(), State::Open);
   size_t rounds = 0;
@@ -159,9 +159,9 @@ TEST_F(ChannelTest, FLT_S10_WhoWantsNewKeysAgainAndAgainIsCutOff) {
 }
 
 TEST_F(ChannelTest, TheEndOfTheOtherSideIsTheEnd) {
-  const Tls sound = files_.sound(3);
+  const Tls valid = files_.valid(3);
   RawTls peer;
-  peer.use(sound.certificate, sound.key);
+  peer.use(valid.certificate, valid.key);
   shake(peer, *acceptor_);
   ASSERT_TRUE(peer.write("last words"));
   SSL_shutdown(peer.ssl());

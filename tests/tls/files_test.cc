@@ -27,11 +27,11 @@ class TlsFilesTest : public ::testing::Test {
   Certificates files_;
 };
 
-TEST_F(TlsFilesTest, SoundOnesAreTaken) { EXPECT_TRUE(open_tls(files_.sound(1), files_.identity(1)).ok()); }
+TEST_F(TlsFilesTest, ValidOnesAreTaken) { EXPECT_TRUE(open_tls(files_.valid(1), files_.identity(1)).ok()); }
 
 TEST_F(TlsFilesTest, AFileThatIsMissingOrCannotBeReadIsNamed) {
   for (std::string Tls::*file : {&Tls::certificate, &Tls::key, &Tls::authority}) {
-    Tls tls = files_.sound(1);
+    Tls tls = files_.valid(1);
     tls.*file = files_.folder() / "nowhere.pem";
     EXPECT_THAT(refusal(tls), AllOf(HasSubstr("nowhere.pem"), HasSubstr("No such file")));
     tls.*file = files_.folder();
@@ -42,7 +42,7 @@ TEST_F(TlsFilesTest, AFileThatIsMissingOrCannotBeReadIsNamed) {
 TEST_F(TlsFilesTest, AFileOfSomethingElseIsNamed) {
   for (const std::string& text : {std::string("hello"), std::string(), std::string(2 << 20, 'x')}) {
     for (std::string Tls::*file : {&Tls::certificate, &Tls::key, &Tls::authority}) {
-      Tls tls = files_.sound(1);
+      Tls tls = files_.valid(1);
       tls.*file = files_.folder() / "odd.pem";
       support::write_file(files_.folder() / "odd.pem", text);
       EXPECT_THAT(refusal(tls), AllOf(HasSubstr("odd.pem"), HasSubstr("PEM")));
@@ -51,7 +51,7 @@ TEST_F(TlsFilesTest, AFileOfSomethingElseIsNamed) {
 }
 
 TEST_F(TlsFilesTest, ADamagedOneIsNamed) {
-  const Tls tls = files_.sound(1);
+  const Tls tls = files_.valid(1);
   std::string text = support::read_file(tls.certificate);
   text[text.size() / 2] = '*';
   support::write_file(tls.certificate, text);
@@ -59,13 +59,13 @@ TEST_F(TlsFilesTest, ADamagedOneIsNamed) {
 }
 
 TEST_F(TlsFilesTest, AKeyThatDoesNotFitIsRefused) {
-  Tls tls = files_.sound(1);
-  tls.key = files_.sound(2).key;
+  Tls tls = files_.valid(1);
+  tls.key = files_.valid(2).key;
   EXPECT_THAT(refusal(tls), AllOf(HasSubstr("2.key"), HasSubstr("does not fit"), HasSubstr("1.pem")));
 }
 
 TEST_F(TlsFilesTest, AKeyWithAPassphraseIsRefusedWithoutAskingForIt) {
-  const Tls tls = files_.sound(1);
+  const Tls tls = files_.valid(1);
   support::write_file(tls.key, "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIH=\n-----END ENCRYPTED PRIVATE KEY-----\n");
   EXPECT_THAT(refusal(tls), HasSubstr("passphrase"));
 }
@@ -79,7 +79,7 @@ TEST_F(TlsFilesTest, OneThatIsNotValidNowIsRefused) {
 }
 
 TEST_F(TlsFilesTest, OneThatNamesSomebodyElseIsRefusedWithBothNames) {
-  EXPECT_THAT(refusal(files_.sound(2)), AllOf(HasSubstr("replica 2 of cluster 'orders'"), HasSubstr("this is replica 1")));
+  EXPECT_THAT(refusal(files_.valid(2)), AllOf(HasSubstr("replica 2 of cluster 'orders'"), HasSubstr("this is replica 1")));
   support::CertificateOrder order = files_.order(1);
   order.uris = {"coordkit://billing/1"};
   EXPECT_THAT(refusal(with(order)), AllOf(HasSubstr("'billing'"), HasSubstr("'orders'")));
@@ -116,13 +116,13 @@ TEST_F(TlsFilesTest, AFunctionOfTheHostNamesThoseWhoHaveOtherNames) {
 }
 
 TEST_F(TlsFilesTest, AReloadTakesWhatIsNewAndAnErrorChangesNothing) {
-  const Tls tls = files_.sound(1);
+  const Tls tls = files_.valid(1);
   const auto channels = open_tls(tls, files_.identity(1)).value();
   const uint64_t before = channels->generation();
   support::write_file(tls.key, "torn");
   EXPECT_EQ(reason_of(channels->reload()), Reason::InvalidArgument);
   EXPECT_EQ(channels->generation(), before);
-  files_.sound(1);
+  files_.valid(1);
   EXPECT_TRUE(channels->reload().ok());
   EXPECT_EQ(channels->generation(), before + 1);
 }

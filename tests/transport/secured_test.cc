@@ -215,7 +215,7 @@ TEST_F(SecuredTest, FLT_S10_OneThatSpeaksTlsIsToldSoWherePlainTextIsWanted) {
 
 TEST_F(SecuredTest, FLT_S10_ACertificateOfAnotherReplicaDoesNotBecomeItByItsHello) {
   start(files_.channels(1));
-  const Tls third = files_.sound(3);
+  const Tls third = files_.valid(3);
   RawTls tls;
   tls.use(third.certificate, third.key);
   FakePeer wire = connect();
@@ -266,11 +266,11 @@ TEST_F(SecuredTest, FLT_S01_NoiseInPlaceOfAHandshakeIsClosedAtOnceAndCounted) {
 
 TEST_F(SecuredTest, FLT_S04_AHandshakeThatStopsHalfWayCostsItsPlaceAfterTheTimeout) {
   start(files_.channels(1), {.hello_timeout = 100ms});
-  const Tls sound = files_.sound(2);
+  const Tls valid = files_.valid(2);
   for (const size_t part : {size_t{0}, size_t{1}, size_t{50}, size_t{1 << 20}}) {  // of the first flight
     FakePeer wire = connect();
     RawTls tls;
-    tls.use(sound.certificate, sound.key);
+    tls.use(valid.certificate, valid.key);
     ASSERT_TRUE(tls.shake());
     wire.write(tls.take().substr(0, part));
     while (!wire.raw().empty()) {
@@ -281,9 +281,9 @@ TEST_F(SecuredTest, FLT_S04_AHandshakeThatStopsHalfWayCostsItsPlaceAfterTheTimeo
 
 TEST_F(SecuredTest, FLT_S04_ThroughTheHandshakeAndSilentCostsItsPlaceAfterTheTimeout) {
   start(files_.channels(1), {.hello_timeout = 100ms});
-  const Tls sound = files_.sound(2);
+  const Tls valid = files_.valid(2);
   RawTls tls;
-  tls.use(sound.certificate, sound.key);
+  tls.use(valid.certificate, valid.key);
   FakePeer wire = connect();
   ASSERT_TRUE(shake(wire, tls));
   while (!wire.raw().empty()) {
@@ -314,14 +314,14 @@ TEST_F(SecuredTest, FLT_S11_AReloadReplacesWhatStandsWithoutAGap) {
   start_second(seconds);
   ASSERT_TRUE(wait_both_ways());
   files_.change_authority();
-  files_.sound(1);
+  files_.valid(1);
   ASSERT_TRUE(channels->reload().ok());
   // Signed by an authority that the other does not know yet: open connections stay, and the operator is told.
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "is not trusted"));
   EXPECT_EQ(sink_.downs(ReplicaId(2)), 0);
   transport_->send(ReplicaId(2), {{Lane::Bulk, "still there"}});
   EXPECT_TRUE(seconds_sink_.wait_body("still there"));
-  files_.sound(2);
+  files_.valid(2);
   ASSERT_TRUE(seconds->reload().ok());
   EXPECT_TRUE(sink_.wait([&] { return transport_->counters().closed_for(CloseReason::Renewed) >= 1; }, 60s));
   EXPECT_TRUE(sink_.wait([&] { return second_->counters().closed_for(CloseReason::Renewed) >= 1; }, 60s));
@@ -332,7 +332,7 @@ TEST_F(SecuredTest, FLT_S11_AReloadReplacesWhatStandsWithoutAGap) {
 
 TEST_F(SecuredTest, FLT_S11_ARefusalIsToldWhileTheOtherConnectionStands) {
   start(files_.channels(1), {.idle_timeout = 60s});
-  Tls distrusting = files_.sound(2);
+  Tls distrusting = files_.valid(2);
   distrusting.authority = files_.folder() / "stranger.pem";
   support::write_file(distrusting.authority, files_.stranger().certificate());
   start_second(std::make_shared<TwoFaced>(files_.channels(2), distrusting), 60s);
@@ -342,7 +342,7 @@ TEST_F(SecuredTest, FLT_S11_ARefusalIsToldWhileTheOtherConnectionStands) {
 }
 
 TEST_F(SecuredTest, FLT_S11_WhomNobodyTrustsAnyMoreIsCutOffInBothDirections) {
-  const Tls own = files_.sound(1);
+  const Tls own = files_.valid(1);
   const auto channels = open_tls(own, files_.identity(1)).value();
   start(channels, {.idle_timeout = 300ms});
   start_second(files_.channels(2), 300ms);

@@ -146,7 +146,7 @@ TEST_P(LogStoreSuite, LargeEntriesAreFine) {
   EXPECT_EQ(reopen().entries, entries(1, 3, 1, 300'000));
 }
 
-TEST_P(LogStoreSuite, RepairOfWhatIsSoundIsAWriteThatChangesNothing) {
+TEST_P(LogStoreSuite, RepairOfWhatIsIntactIsAWriteThatChangesNothing) {
   append(1, 5, 1);
   store_->submit({.number = next_number(), .repairs = entries(2, 2, 1)});
   const WriteNumber last = append(6, 1, 2);

@@ -1,4 +1,4 @@
-// How long a test waits for a report that a sound adapter always makes. Only a defect reaches the end of it.
+// How long a test waits for a report that a working adapter always makes. Only a defect reaches the end of it.
 #pragma once
 
 #include <chrono>

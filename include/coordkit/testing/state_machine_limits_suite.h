@@ -53,8 +53,8 @@ TEST_P(StateMachineSuite, FLT_A07_NoQuestionThrowsAndNoneChangesTheState) {
   std::vector<std::string> asked = GetParam().questions;
   asked.emplace_back();
   for (int i = 0; i < 2000; ++i) {
-    const std::string sound = i % 2 == 0 ? GetParam().command(random) : asked[random() % asked.size()];
-    const std::string question = spoiled(sound, random);
+    const std::string intact = i % 2 == 0 ? GetParam().command(random) : asked[random() % asked.size()];
+    const std::string question = spoiled(intact, random);
     const std::string thrown = thrown_by([&] { machine.machine->query(question).status().IgnoreError(); });
     ASSERT_EQ(thrown, "") << "query() throws; a malformed question is answered kInvalidArgument";
     const std::string refused = thrown_by([&] { static_cast<void>(machine.machine->holds(question)); });

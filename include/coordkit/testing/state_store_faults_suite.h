@@ -125,7 +125,7 @@ TEST_P(StateStoreSuite, FLT_D04_AFullDiskIsSaidAndTheStateBeforeStays) {
   EXPECT_EQ(reopen(), at(waits ? number : number - 1)) << "a commit was reported and is not there after a restart";
 }
 
-TEST_P(StateStoreSuite, FLT_D08_ARottenRowIsNeverTakenForSound) {
+TEST_P(StateStoreSuite, FLT_D08_ARottenRowIsNeverTakenForIntact) {
   const std::string value = "a value that is found nowhere else: " + std::string(200, 'r');
   commit(1, {{"a", "1"}, {"b", value}, {"c", "3"}});
   store_->close();
@@ -139,7 +139,7 @@ TEST_P(StateStoreSuite, FLT_D08_ARottenRowIsNeverTakenForSound) {
   const auto found = store_->view();
   if (!found.ok()) return;
   const absl::Status read = (*found)->scan("", [&](std::string_view key, std::string_view shown) {
-    EXPECT_TRUE(key != "b" || shown == value) << "a row that is rotten was shown as if it were sound";
+    EXPECT_TRUE(key != "b" || shown == value) << "a row that is rotten was shown as if it were intact";
     return absl::OkStatus();
   });
   EXPECT_TRUE(read.ok() || absl::IsDataLoss(read)) << "a rotten row is kDataLoss, not " << read.ToString();

@@ -350,11 +350,11 @@ TEST_P(StateStoreSuite, AViewKnowsWhetherItsStateWasInstalled) {
   EXPECT_FALSE(view()->installed()) << "a commit ends that a state was installed";
 }
 
-TEST_P(StateStoreSuite, AScrubOfSoundRowsReadsThemAllAndStopsWhenItIsTold) {
+TEST_P(StateStoreSuite, AScrubOfIntactRowsReadsThemAllAndStopsWhenItIsTold) {
   commit(1, {{"a", std::string(1000, '1')}, {"b", std::string(1000, '2')}});
   size_t bytes = 0;
   const absl::Status all = store_->scrub([&bytes](size_t more) { return bytes += more, true; });
-  EXPECT_TRUE(all.ok()) << "a scrub complains about sound rows: " << all.ToString();
+  EXPECT_TRUE(all.ok()) << "a scrub complains about intact rows: " << all.ToString();
   EXPECT_GE(bytes, 2000u) << "a scrub has read less than there is";
   EXPECT_TRUE(absl::IsAborted(store_->scrub([](size_t) { return false; }))) << "a scrub goes on although it was told to stop";
 }
