@@ -4,7 +4,7 @@
 // A body is one kind byte and then the protobuf wire format (proto/coordkit/v1/wire.proto): fields in ascending order, zeros
 // left out, unknown fields skipped, numbers never reused.
 //
-// The decoder is the door for hostile bytes. Counts and lengths are capped before anything is allocated by them, terms
+// The decoder is the entrance for hostile bytes. Counts and lengths are capped before anything is allocated by them, terms
 // and indexes that could overflow are refused, and what a message states about itself holds afterwards: entries follow
 // `previous` without a gap and with terms in order, timer lists ascend. Content sums travel verbatim; the core verifies.
 // Entry kinds of newer versions pass (apply halts before them, FLT_V2); unknown message kinds do not.

@@ -47,7 +47,7 @@ class AppliedState {
   RouterOutput output_;
   size_t applied_bytes_ = 0;
   bool more_ = false;
-  DivergenceWatch divergence_;
+  DivergenceCheck divergence_;
 };
 
 }  // namespace coordkit::engine

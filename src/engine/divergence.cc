@@ -40,7 +40,7 @@ std::string sentence(const Divergence& found) {
 
 }  // namespace
 
-std::optional<Divergence> DivergenceWatch::note(const DigestNote& note, const raft::Configuration& configuration,
+std::optional<Divergence> DivergenceCheck::note(const DigestNote& note, const raft::Configuration& configuration,
                                                 ReplicaId leader) {
   if (!note.voter) {
     sampled(note.index, note.digest, configuration);
@@ -61,7 +61,7 @@ std::optional<Divergence> DivergenceWatch::note(const DigestNote& note, const ra
   return divergence;
 }
 
-void DivergenceWatch::sampled(Index index, uint64_t digest, const raft::Configuration& configuration) {
+void DivergenceCheck::sampled(Index index, uint64_t digest, const raft::Configuration& configuration) {
   tallies_[index].own = digest;
   if (tallies_.size() > kIndexesKept) tallies_.erase(tallies_.begin());
   if (configuration.voters.size() < 2 || !votes(configuration, self_)) return;
@@ -71,7 +71,7 @@ void DivergenceWatch::sampled(Index index, uint64_t digest, const raft::Configur
 
 // nullopt: every replica that has voted agrees with this one. Without a majority on any side it cannot be known which is
 // right; then those that differ from the leader step aside, so that not all do and the leader's side can be examined.
-std::optional<Divergence::Verdict> DivergenceWatch::judge(const Tally& tally, const raft::Configuration& configuration,
+std::optional<Divergence::Verdict> DivergenceCheck::judge(const Tally& tally, const raft::Configuration& configuration,
                                                           ReplicaId leader) const {
   using Verdict = Divergence::Verdict;
   absl::btree_map<uint64_t, size_t> sides;
@@ -89,7 +89,7 @@ std::optional<Divergence::Verdict> DivergenceWatch::judge(const Tally& tally, co
   return undecidable && led != tally.votes.end() && led->second != tally.own ? Verdict::Self : Verdict::Unclear;
 }
 
-std::optional<DigestVote> DivergenceWatch::due(LaggingTime now) {
+std::optional<DigestVote> DivergenceCheck::due(LaggingTime now) {
   if (!pending_ || now < hand_at_) return std::nullopt;
   hand_at_ = now + retry_;
   return pending_;

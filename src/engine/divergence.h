@@ -15,11 +15,11 @@
 
 namespace coordkit::engine {
 
-class DivergenceWatch {
+class DivergenceCheck {
  public:
   static constexpr size_t kIndexesKept = 8;
 
-  DivergenceWatch(ReplicaId self, Duration retry) : self_(self), retry_(retry) {}
+  DivergenceCheck(ReplicaId self, Duration retry) : self_(self), retry_(retry) {}
 
   // In the order of the log. An answer: replicas differ, and who or what is to be trusted has changed.
   std::optional<Divergence> note(const DigestNote& note, const raft::Configuration& configuration, ReplicaId leader);

@@ -1,5 +1,5 @@
-// The limit of the room that keys may take. Decided at the start of apply, before anything is changed, and foreseen by the
-// client's door out of the state of its replica.
+// The limit of the room that keys may take. Decided at the start of apply, before anything is changed, and predicted by the
+// client out of the state of its replica, before anything is sent.
 #include <algorithm>
 
 #include "machine/key_space.h"

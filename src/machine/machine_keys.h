@@ -1,5 +1,5 @@
-// The machine as the door of the revisioned store: what its commands come to, what the end of a session or a lease does to the
-// keys that are attached to it, and the limit of the room that keys may take.
+// The machine as the entrance to the revisioned store: what its commands come to, what the end of a session or a lease does to
+// the keys that are attached to it, and the limit of the room that keys may take.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// The machine as the door of the lock table: what a command asks of it, and how its verdicts are answered.
+// The machine as the entrance to the lock table: what a command asks of it, and how its verdicts are answered.
 #pragma once
 
 #include "machine/command.h"

@@ -6,7 +6,7 @@
 //   election.cc       votes, terms, roles (thesis 3.4, 9.6, 6.2); voting.h judges, campaigning.h counts
 //   leading.h         the leader's half: replication, the commit rule (3.5, 3.6, 10.2.1), leases; confirmations.h (6.4)
 //   following.cc      the follower's half (3.5); leader_news.h is what it has heard
-//   pending_transfer.h  handing leadership over (3.10); disk_watch.h decides when it happens without a request
+//   pending_transfer.h  handing leadership over (3.10); disk_monitor.h decides when it happens without a request
 //   members.cc        who is a member (4); pending_change.h
 //   log.h             the log, its disk, and what of it must stay; log_reader.h reads back what is no longer in memory
 //   installing.cc     a state in place of entries that are gone (5)

@@ -122,8 +122,8 @@ class CoreTwin::Reader {
     to_.add(retention.pinned_);
     to_.add(retention.needed_);
     for (const LogWeight* weight : {&retention.retained_, &retention.pinnable_}) {
-      to_.add(weight->marks_.size());
-      for (const auto& mark : weight->marks_) to_.add(mark.last), to_.add(mark.total);
+      to_.add(weight->samples_.size());
+      for (const auto& sample : weight->samples_) to_.add(sample.last), to_.add(sample.total);
     }
   }
 
@@ -230,13 +230,13 @@ class CoreTwin::Reader {
   }
 
   void disk_lag(const Leading& leading) {
-    const DiskWatch& watch = leading.disk_watch_;
-    flag(watch.lag_.has_value());
-    if (const auto& lag = watch.lag_) {
+    const DiskMonitor& monitor = leading.disk_monitor_;
+    flag(monitor.lag_.has_value());
+    if (const auto& lag = monitor.lag_) {
       to_.add(lag->upto), ahead(lag->since), to_.add(lag->asked), ahead(lag->asked_at), flag(lag->tried);
       for (const ReplicaId id : lag->prompt) to_.add(id);
     }
-    if (watch.off()) return;
+    if (monitor.off()) return;
     to_.add(static_cast<uint64_t>(std::min(core_.now_ - leading.since_, 10 * core_.options_->election_timeout).count()));
   }
 

@@ -16,7 +16,7 @@ Leading::Leading(const Options& options, const Log& log, StreamNumbers& streams,
       since_(now),
       peers_(options),
       confirmations_(options),
-      disk_watch_(options),
+      disk_monitor_(options),
       heartbeat_deadline_(now + options.heartbeat_interval) {
   members_changed(log, streams, now);
 }
@@ -134,9 +134,9 @@ ReplicaId Leading::best_successor(const Log& log, LaggingTime now) const {
 // us, we step down: with such a disk we win no election.
 std::optional<ReplicaId> Leading::relief(const Log& log, LaggingTime now) const {
   constexpr int kTimeoutsLedFirst = 10;
-  if (!disk_watch_.stalls(now) || now - since_ < kTimeoutsLedFirst * options_.election_timeout) return std::nullopt;
-  const auto prompt = [this](ReplicaId id) { return disk_watch_.prompt(id); };
-  if (disk_watch_.handed_over_in_vain() && quorum_agrees(log.configuration(), prompt)) return ReplicaId();
+  if (!disk_monitor_.stalls(now) || now - since_ < kTimeoutsLedFirst * options_.election_timeout) return std::nullopt;
+  const auto prompt = [this](ReplicaId id) { return disk_monitor_.prompt(id); };
+  if (disk_monitor_.handed_over_in_vain() && quorum_agrees(log.configuration(), prompt)) return ReplicaId();
   const ReplicaId successor = peers_.best_successor(log.configuration(), now, prompt);
   return successor ? std::optional(successor) : std::nullopt;
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "raft/confirmations.h"
-#include "raft/disk_watch.h"
+#include "raft/disk_monitor.h"
 #include "raft/log.h"
 #include "raft/log_reader.h"
 #include "raft/outbox.h"
@@ -73,7 +73,7 @@ class Leading {
   ReplicaId best_successor(const Log& log, LaggingTime now) const;
   // The own disk stalls: the peer that should lead instead. Zero: none found, but step down. nullopt: stay.
   std::optional<ReplicaId> relief(const Log& log, LaggingTime now) const;
-  DiskWatch& disk_watch() { return disk_watch_; }
+  DiskMonitor& disk_monitor() { return disk_monitor_; }
 
   // ---- lagging peers
   Index needed(const Log& log, LaggingTime now) const;
@@ -99,7 +99,7 @@ class Leading {
   const LaggingTime since_;
   Peers peers_;
   Confirmations confirmations_;
-  DiskWatch disk_watch_;
+  DiskMonitor disk_monitor_;
   bool match_changed_ = true;  // the commit rule has something to look at
   bool heartbeat_due_ = true;
   LaggingTime heartbeat_deadline_;

@@ -1,5 +1,5 @@
 // Roughly how many bytes of the log lie after an index: which entries may be forgotten so that what is kept is still at
-// least a budget. Evicted entries count as well, so the bytes are noted at marks, a few dozen per budget.
+// least a budget. Evicted entries count as well, so the bytes are noted in samples, a few dozen per budget.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,7 @@ class LogWeight {
   LogWeight(Index base, uint64_t budget) : budget_(budget), step_(budget == 0 ? ~uint64_t{0} : budget / 32 + 1) { reset(base); }
 
   void append(Index index, size_t bytes);
-  void truncate_after(Index index);  // a cut within a mark stays counted until the next mark
+  void truncate_after(Index index);  // a cut within a sample stays counted until the next sample
   void compact(Index through);
   void reset(Index base);
 
@@ -24,13 +24,13 @@ class LogWeight {
 
  private:
   friend class CoreTwin;
-  struct Mark {
+  struct Sample {
     Index last;
     uint64_t total = 0;  // of all entries up to `last`
   };
   uint64_t budget_;
   uint64_t step_;
-  std::deque<Mark> marks_;  // never empty; both members rise; the first is the base or a mark below it
+  std::deque<Sample> samples_;  // never empty; both members rise; the first is the base or a sample below it
 };
 
 }  // namespace coordkit::raft

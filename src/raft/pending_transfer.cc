@@ -14,12 +14,12 @@ void PendingTransfer::ask(const Transfer& transfer, const Leading* leading, cons
 }
 
 bool PendingTransfer::leave_stalled_disk(const Options& options, Leading& leading, const Log& log, LaggingTime now) {
-  leading.disk_watch().look(log.last().index, log.durable(), leading.peers(), now);
+  leading.disk_monitor().look(log.last().index, log.durable(), leading.peers(), now);
   const std::optional<ReplicaId> successor = transfer_ ? std::nullopt : leading.relief(log, now);
   if (!successor) return false;
   if (!*successor) return true;
   transfer_ = UnderWay{Ticket(), *successor, now + options.election_timeout, log.term()};
-  leading.disk_watch().handing_over(transfer_->deadline);
+  leading.disk_monitor().handing_over(transfer_->deadline);
   return false;
 }
 

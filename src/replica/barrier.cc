@@ -9,7 +9,7 @@ AsyncCall Barrier::close_async(BarrierAtSessionEnd at_end, DoneCallback done) {
 }
 
 AsyncCall Barrier::open_async(DoneCallback done) {
-  return begin_of<Door::Open>(session_, std::move(done), &CoordinationCalls::open_barrier, kSession, name_);
+  return begin_of<Admission::Always>(session_, std::move(done), &CoordinationCalls::open_barrier, kSession, name_);
 }
 
 AsyncCall Barrier::wait_async(Duration timeout, DoneCallback done) {
@@ -26,8 +26,8 @@ AsyncCall DoubleBarrier::enter_async(Duration timeout, Callback<Grant> done) {
 }
 
 AsyncCall DoubleBarrier::leave_async(const Grant& place, Duration timeout, DoneCallback done) {
-  return begin_of<Door::Open>(session_, std::move(done), &CoordinationCalls::leave, HandleAccess::hold(place),
-                              wait_for_up_to(timeout));
+  return begin_of<Admission::Always>(session_, std::move(done), &CoordinationCalls::leave, HandleAccess::hold(place),
+                                     wait_for_up_to(timeout));
 }
 
 AsyncCall DoubleBarrier::info_async(Callback<DoubleBarrierInfo> done) const {

@@ -66,7 +66,7 @@ class Place {
   // For a call that is never refused: it takes none.
   explicit Place(std::shared_ptr<CallRunner> host) : host_(std::move(host)) {}
   // nullopt: the call is refused.
-  static std::optional<Place> at_door(const std::shared_ptr<CallRunner>& host, LaggingTime deadline) {
+  static std::optional<Place> admit(const std::shared_ptr<CallRunner>& host, LaggingTime deadline) {
     if (!host->admit(deadline)) return std::nullopt;
     Place place(host);
     place.counts_ = true;
@@ -162,7 +162,7 @@ AsyncCall begin_in_line(const std::shared_ptr<CallRunner>& host, LaggingTime dea
     std::move(done)(Answer(forked_away()));
     return {};
   }
-  std::optional<Place> place = Place::at_door(host, deadline);
+  std::optional<Place> place = Place::admit(host, deadline);
   return place ? begin_at<Answer>(*std::move(place), std::move(start), std::move(done)) : refuse(host, std::move(done));
 }
 

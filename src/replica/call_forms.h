@@ -63,10 +63,10 @@ inline LaggingTime deadline_in(const WriteOptions& options) { return deadline_in
 }  // namespace call_forms
 
 // Whether a call may be refused because too much is in progress. Not one that releases something or frees someone.
-enum class Door : uint8_t { MayRefuse, Open };
+enum class Admission : uint8_t { MayRefuse, Always };
 
 // Begins `face.method(args..., callback)` of the client, whichever face the method belongs to.
-template <Door door = Door::MayRefuse, typename Answer, typename Face, typename... Parameters, typename... Args>
+template <Admission admission = Admission::MayRefuse, typename Answer, typename Face, typename... Parameters, typename... Args>
 AsyncCall begin_by(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<void(Answer)> done,
                    CallId (Face::*method)(Parameters...), Args... args) {
   const LaggingTime deadline = std::min({LaggingTime::max(), call_forms::deadline_in(args)...});
@@ -78,7 +78,7 @@ AsyncCall begin_by(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<v
       return call_forms::invoke(face, method, std::move(args)..., std::move(answer));
     }
   };
-  if constexpr (door == Door::Open) return begin<Answer>(host, std::move(start), std::move(done));
+  if constexpr (admission == Admission::Always) return begin<Answer>(host, std::move(start), std::move(done));
   return begin_in_line<Answer>(host, deadline, std::move(start), std::move(done));
 }
 

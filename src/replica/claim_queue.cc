@@ -31,7 +31,8 @@ AsyncCall ClaimQueue::claim_async(ClaimWanted wanted, Callback<WorkItem> done) {
 }
 
 AsyncCall ClaimQueue::acknowledge_async(const WorkItem& item, DoneCallback done) {
-  return begin_of<Door::Open>(session_, std::move(done), &CoordinationCalls::acknowledge, HandleAccess::hold(item.grant));
+  return begin_of<Admission::Always>(session_, std::move(done), &CoordinationCalls::acknowledge,
+                                     HandleAccess::hold(item.grant));
 }
 
 AsyncCall ClaimQueue::peek_async(uint64_t limit, Callback<ItemQueueInfo> done) const {

@@ -47,11 +47,11 @@ T of_session(const SessionRef&, T argument) {
 inline SessionRef of_session(const SessionRef& session, SessionHere) { return session; }
 
 // begin_by() on the replica of this session.
-template <Door door = Door::MayRefuse, typename Answer, typename Method, typename... Args>
+template <Admission admission = Admission::MayRefuse, typename Answer, typename Method, typename... Args>
 AsyncCall begin_of(const Session& session, absl::AnyInvocable<void(Answer)> done, Method method, Args... args) {
   const auto& handle = HandleAccess::handle(session);
   if (handle) {
-    return begin_by<door>(handle->shared_host(), std::move(done), method, of_session(handle->state(), std::move(args))...);
+    return begin_by<admission>(handle->shared_host(), std::move(done), method, of_session(handle->state(), std::move(args))...);
   }
   std::move(done)(Answer(handle_without_session()));
   return {};

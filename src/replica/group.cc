@@ -13,7 +13,7 @@ AsyncCall Group::update_async(std::string value, DoneCallback done) {
 }
 
 AsyncCall Group::leave_async(DoneCallback done) {
-  return begin_of<Door::Open>(session_, std::move(done), &CoordinationCalls::leave_group, kSession, name_, owner_);
+  return begin_of<Admission::Always>(session_, std::move(done), &CoordinationCalls::leave_group, kSession, name_, owner_);
 }
 
 AsyncCall Group::members_async(Callback<GroupInfo> done) const {

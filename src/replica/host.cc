@@ -71,7 +71,7 @@ void Host::start(std::unique_ptr<Engine> engine) {
   scrubber_.emplace(*state_, *log_, Scrubber::Options{options_.scrub_every, options_.scrub_bytes_per_second},
                     [this](EngineInput input) { post(std::move(input)); });
   events_.emplace(options_.machines, *callbacks_);
-  watch_.emplace(clock_, *callbacks_);
+  deadlines_.emplace(clock_, *callbacks_);
   client_ = std::make_unique<Client>(
       *engine_, ClientOptions{.election_timeout = options_.election_timeout,
                               .rate_error_ppm = options_.rate_error_ppm,
@@ -79,7 +79,7 @@ void Host::start(std::unique_ptr<Engine> engine) {
                               .compaction = options_.compaction,
                               .notify = [this](absl::AnyInvocable<void()> task) { announce(std::move(task)); },
                               .draw_secret = random_secret,
-                              .watch = &*watch_});
+                              .watch = &*deadlines_});
   if (options_.on_event) begin_events();  // from here on the host's code runs, and its exceptions go through the watch
   publish();
   if (options_.on_leadership) {
@@ -112,7 +112,7 @@ absl::Status Host::open_admin(Replica& replica) {
 
 // A caller that begins something on a closed replica is told so in place: there is no other thread left.
 void Host::announce(CallbackThread::Task task) {
-  if (CallbackThread::Task left = watch_->announce(std::move(task))) host_code_.run(kAnnouncement, std::move(left));
+  if (CallbackThread::Task left = deadlines_->announce(std::move(task))) host_code_.run(kAnnouncement, std::move(left));
 }
 
 void Host::run_callback(absl::FunctionRef<void()> callback) {
@@ -156,7 +156,7 @@ void Host::queue(std::deque<Call>& where, Call call) {
 }
 
 void Host::call_in_line(Call call) {
-  door_.lined_up();
+  admission_.lined_up();
   queue(line_, std::move(call));
 }
 
@@ -223,7 +223,7 @@ void Host::take_calls() {
   {
     const std::lock_guard lock(mutex_);
     take_share(calls_);
-    door_.begun(take_share(line_));
+    admission_.begun(take_share(line_));
   }
   for (Call& call : begun_) std::move(call)(*client_);
   begun_.clear();
@@ -236,7 +236,7 @@ Host::Turned Host::one_turn() {
   client_->after_turn(now, effects_);
   membership_.after_turn(effects_);
   meter_.turned(effects_, now.lagging);
-  door_.turned(now.lagging, client_->unanswered());
+  admission_.turned(now.lagging, client_->unanswered());
   if (event_log_) event_log_->turned(*engine_, effects_, now.lagging);
   const LaggingTime due = next_due(now);
   carry_out(due <= now.lagging);

@@ -22,10 +22,10 @@
 #include "coordkit/transport.h"
 #include "engine/event_log.h"
 #include "replica/admin_socket.h"
-#include "replica/call_door.h"
+#include "replica/call_admission.h"
 #include "replica/call_runner.h"
 #include "replica/callback_thread.h"
-#include "replica/deadline_watch.h"
+#include "replica/deadline_timer.h"
 #include "replica/event_feed.h"
 #include "replica/event_relay.h"
 #include "replica/fork_guard.h"
@@ -56,8 +56,8 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   // Runs `call` on the engine's thread before one of its next turns, or, once closed, right here on the stopped client.
   void call(Call call) override { queue(calls_, std::move(call)); }
   void call_in_line(Call call) override;
-  bool admit(LaggingTime deadline) override { return door_.enter(deadline, clock_); }
-  void leave(Served served) override { door_.left(served == Served::Yes); }
+  bool admit(LaggingTime deadline) override { return admission_.enter(deadline, clock_); }
+  void leave(Served served) override { admission_.left(served == Served::Yes); }
   bool on_engine_thread() const override { return loop_.runs_here(); }
   bool on_callback_thread() const override { return callbacks_ && callbacks_->runs_here(); }
   const Clock& clock() const override { return clock_; }
@@ -157,7 +157,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   std::optional<EventRelay> events_;
   std::optional<EventFeed> feed_;              // uses the callbacks
   std::optional<engine::EventLog> event_log_;  // writes to the feed; none: not wanted
-  std::optional<DeadlineWatch> watch_;         // uses the callbacks
+  std::optional<DeadlineTimer> deadlines_;     // uses the callbacks
 
   mutable std::mutex mutex_;  // of the queue and of closing
   std::vector<Arrival> arrivals_;
@@ -170,7 +170,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   std::condition_variable drained_wake_;
   std::atomic<bool> draining_{false};
 
-  CallDoor door_;
+  CallAdmission admission_;
   Meter meter_;
   std::vector<Arrival> batch_;
   std::vector<Call> begun_;

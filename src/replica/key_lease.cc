@@ -100,7 +100,7 @@ AsyncCall Leases::grant_async(Duration ttl, LeaseId id, Duration timeout, Callba
 }
 
 AsyncCall Leases::renew_async(LeaseId id, Duration timeout, Callback<GrantedLease> done) {
-  return begin_by<Door::Open>(host_, std::move(done), &LeaseCalls::renew, id, kAnswer, host_->deadline(timeout));
+  return begin_by<Admission::Always>(host_, std::move(done), &LeaseCalls::renew, id, kAnswer, host_->deadline(timeout));
 }
 
 AsyncCall Leases::revoke_async(LeaseId id, Duration timeout, Callback<RevokedLease> done) {

@@ -80,7 +80,7 @@ absl::Status Replica::kill_session(SessionId session, Duration timeout) {
 }
 
 AsyncCall Replica::kill_session_async(SessionId session, Duration timeout, DoneCallback done) {
-  return begin_by<Door::Open>(host_, std::move(done), &Client::kill_session, session, kAnswer, host_->deadline(timeout));
+  return begin_by<Admission::Always>(host_, std::move(done), &Client::kill_session, session, kAnswer, host_->deadline(timeout));
 }
 
 absl::StatusOr<SessionId> Replica::force_release(std::string name, Token token, Duration timeout) {
@@ -88,8 +88,8 @@ absl::StatusOr<SessionId> Replica::force_release(std::string name, Token token, 
 }
 
 AsyncCall Replica::force_release_async(std::string name, Token token, Duration timeout, Callback<SessionId> done) {
-  return begin_by<Door::Open>(host_, std::move(done), &Client::force_release, std::move(name), token, kAnswer,
-                              host_->deadline(timeout));
+  return begin_by<Admission::Always>(host_, std::move(done), &Client::force_release, std::move(name), token, kAnswer,
+                                     host_->deadline(timeout));
 }
 
 absl::StatusOr<PutResult> Replica::put(std::string key, std::string value, ProposeOptions options) {

@@ -13,7 +13,8 @@ absl::Status Replica::clear_delay(std::string name, Duration timeout) {
 }
 
 AsyncCall Replica::clear_delay_async(std::string name, Duration timeout, DoneCallback done) {
-  return begin_by<Door::Open>(host_, std::move(done), &Client::clear_delay, std::move(name), kAnswer, host_->deadline(timeout));
+  return begin_by<Admission::Always>(host_, std::move(done), &Client::clear_delay, std::move(name), kAnswer,
+                                     host_->deadline(timeout));
 }
 
 // ---- queries

@@ -142,7 +142,7 @@ AsyncCall Session::acquire_by(Start start, std::stop_token stop_token, absl::Any
     std::move(done)(forked_away());
     return {};
   }
-  std::optional<Place> place = Place::at_door(handle_->shared_host(), LaggingTime::max());
+  std::optional<Place> place = Place::admit(handle_->shared_host(), LaggingTime::max());
   if (!place) return refuse(handle_->shared_host(), std::move(done));
   auto control = std::make_shared<CallControl>(handle_->shared_host());
   auto stop = std::make_unique<CancelOnStop>(stop_token, control);

@@ -274,7 +274,7 @@ TEST_F(CallTest, AnswersToTicketsOfOthersAreIgnored) {
   EXPECT_EQ(client.status().calls, 0u);
 }
 
-TEST_F(CallTest, CallsBeyondTheLimitAreRefusedAtTheDoorButReleasesAreNot) {
+TEST_F(CallTest, CallsBeyondTheLimitAreRefusedAtTheEntranceButReleasesAreNot) {
   Client small(engine, ClientOptions{.calls_max = 2});
   std::vector<std::optional<Reason>> reasons;
   for (int i = 0; i < 3; ++i) small.get("k", [&](auto answer) { reasons.push_back(reason_of(answer.status())); });

@@ -68,7 +68,7 @@ TEST_F(RefusalTest, FLT_O01_ItAllocatesNothingAndReachesNobody) {
   EXPECT_EQ(allocations, 0u);
   EXPECT_EQ(host->called, 0u) << "the engine's thread hears nothing of it";
   EXPECT_EQ(host->left, 0u) << "it had no place";
-  EXPECT_EQ(host->asked, LaggingTime(Duration(7))) << "the door knows how much time it has";
+  EXPECT_EQ(host->asked, LaggingTime(Duration(7))) << "admission knows how much time it has";
 }
 
 TEST_F(RefusalTest, FLT_A01_OnTheEnginesThreadItIsAnsweredByTheNextTurn) {

@@ -21,44 +21,44 @@ raft::Configuration voters(uint64_t count) {
   return configuration;
 }
 
-struct Watch {
-  explicit Watch(uint64_t voters_, uint64_t self = 1, uint64_t own = 7)
-      : configuration(voters(voters_)), watch(ReplicaId(self), 1s) {
+struct Check {
+  explicit Check(uint64_t voters_, uint64_t self = 1, uint64_t own = 7)
+      : configuration(voters(voters_)), check(ReplicaId(self), 1s) {
     sample(100, own);
   }
-  void sample(uint64_t index, uint64_t digest) { watch.note({ReplicaId(), Index(index), digest}, configuration, leader); }
+  void sample(uint64_t index, uint64_t digest) { check.note({ReplicaId(), Index(index), digest}, configuration, leader); }
   std::optional<Verdict> vote(uint64_t replica, uint64_t digest, uint64_t index = 100) {
-    const auto found = watch.note({ReplicaId(replica), Index(index), digest}, configuration, leader);
+    const auto found = check.note({ReplicaId(replica), Index(index), digest}, configuration, leader);
     if (!found) return std::nullopt;
     return found->verdict;
   }
   raft::Configuration configuration;
-  DivergenceWatch watch;
+  DivergenceCheck check;
   ReplicaId leader{1};
 };
 
-TEST(DivergenceWatchTest, AgreementIsNoNews) {
-  Watch three(3);
+TEST(DivergenceCheckTest, AgreementIsNoNews) {
+  Check three(3);
   for (const uint64_t id : {1, 2, 3}) EXPECT_EQ(three.vote(id, 7), std::nullopt);
-  EXPECT_EQ(three.watch.warning(), "");
+  EXPECT_EQ(three.check.warning(), "");
 }
 
-TEST(DivergenceWatchTest, AMajorityOfAnotherDigestConvictsThisReplica) {
-  Watch three(3);
+TEST(DivergenceCheckTest, AMajorityOfAnotherDigestConvictsThisReplica) {
+  Check three(3);
   EXPECT_EQ(three.vote(2, 8), Verdict::Unclear);
   EXPECT_EQ(three.vote(1, 7), std::nullopt);  // still unclear
   EXPECT_EQ(three.vote(3, 8), Verdict::Self);
-  EXPECT_NE(three.watch.warning().find("this one is not what the cluster agrees on"), std::string::npos);
+  EXPECT_NE(three.check.warning().find("this one is not what the cluster agrees on"), std::string::npos);
 }
 
-TEST(DivergenceWatchTest, ItIsConvictedEvenIfItsOwnVoteNeverGotThrough) {
-  Watch three(3);
+TEST(DivergenceCheckTest, ItIsConvictedEvenIfItsOwnVoteNeverGotThrough) {
+  Check three(3);
   three.vote(2, 8);
   EXPECT_EQ(three.vote(3, 8), Verdict::Self);
 }
 
-TEST(DivergenceWatchTest, AMinorityConvictsNobodyButItself) {
-  Watch five(5);
+TEST(DivergenceCheckTest, AMinorityConvictsNobodyButItself) {
+  Check five(5);
   EXPECT_EQ(five.vote(2, 8), Verdict::Unclear);
   five.vote(1, 7);
   five.vote(3, 7);
@@ -66,9 +66,9 @@ TEST(DivergenceWatchTest, AMinorityConvictsNobodyButItself) {
   EXPECT_EQ(five.vote(5, 8), std::nullopt);  // the same verdict again
 }
 
-TEST(DivergenceWatchTest, WithoutAMajorityThoseWhoDifferFromTheLeaderStepAside) {
+TEST(DivergenceCheckTest, WithoutAMajorityThoseWhoDifferFromTheLeaderStepAside) {
   for (const uint64_t self : {1, 2}) {
-    Watch two(2, self, self);
+    Check two(2, self, self);
     const auto first = two.vote(1, 1), second = two.vote(2, 2);
     if (self == 1) {
       EXPECT_EQ(first, std::nullopt);
@@ -80,65 +80,65 @@ TEST(DivergenceWatchTest, WithoutAMajorityThoseWhoDifferFromTheLeaderStepAside) 
   }
 }
 
-TEST(DivergenceWatchTest, WithoutAMajorityAndALeaderNobodyIsConvicted) {
-  Watch two(2);
+TEST(DivergenceCheckTest, WithoutAMajorityAndALeaderNobodyIsConvicted) {
+  Check two(2);
   two.leader = ReplicaId();
   two.vote(1, 7);
   EXPECT_EQ(two.vote(2, 8), Verdict::Unclear);
 }
 
-TEST(DivergenceWatchTest, VotesThatAreMissingMayStillDecide) {
-  Watch four(4, 4, 9);
+TEST(DivergenceCheckTest, VotesThatAreMissingMayStillDecide) {
+  Check four(4, 4, 9);
   four.vote(1, 7);
   four.vote(2, 7);
   EXPECT_EQ(four.vote(4, 9), std::nullopt);  // the third vote for 7 may come, so it is still unclear
   EXPECT_EQ(four.vote(3, 7), Verdict::Self);
 }
 
-TEST(DivergenceWatchTest, OnlyVotersCount) {
-  Watch three(3);
+TEST(DivergenceCheckTest, OnlyVotersCount) {
+  Check three(3);
   EXPECT_EQ(three.vote(4, 8), std::nullopt);
   EXPECT_EQ(three.vote(5, 8), std::nullopt);
-  Watch learner(3, 9);
-  EXPECT_EQ(learner.watch.due(LaggingTime(1s)), std::nullopt);
+  Check learner(3, 9);
+  EXPECT_EQ(learner.check.due(LaggingTime(1s)), std::nullopt);
   learner.vote(1, 8);
   EXPECT_EQ(learner.vote(2, 8), Verdict::Self);
 }
 
-TEST(DivergenceWatchTest, IndexesWithoutAnOwnDigestAreNotCompared) {
-  Watch three(3);
+TEST(DivergenceCheckTest, IndexesWithoutAnOwnDigestAreNotCompared) {
+  Check three(3);
   for (const uint64_t id : {1, 2, 3}) EXPECT_EQ(three.vote(id, 8, 50), std::nullopt);
-  for (uint64_t i = 0; i < DivergenceWatch::kIndexesKept; ++i) three.sample(200 + i, 7);
+  for (uint64_t i = 0; i < DivergenceCheck::kIndexesKept; ++i) three.sample(200 + i, 7);
   for (const uint64_t id : {1, 2, 3}) EXPECT_EQ(three.vote(id, 8), std::nullopt);  // 100 is forgotten
 }
 
-TEST(DivergenceWatchTest, AnOwnVoteIsHandedOverUntilItIsSeenInTheLog) {
-  Watch three(3);
+TEST(DivergenceCheckTest, AnOwnVoteIsHandedOverUntilItIsSeenInTheLog) {
+  Check three(3);
   const DigestVote own{ReplicaId(1), Index(100), 7};
-  EXPECT_EQ(three.watch.due(LaggingTime(5s)), own);
-  EXPECT_EQ(three.watch.due(LaggingTime(5500ms)), std::nullopt);
-  EXPECT_EQ(three.watch.next_deadline(), LaggingTime(6s));
-  three.watch.leadership_changed();
-  EXPECT_EQ(three.watch.due(LaggingTime(5500ms)), own);
+  EXPECT_EQ(three.check.due(LaggingTime(5s)), own);
+  EXPECT_EQ(three.check.due(LaggingTime(5500ms)), std::nullopt);
+  EXPECT_EQ(three.check.next_deadline(), LaggingTime(6s));
+  three.check.leadership_changed();
+  EXPECT_EQ(three.check.due(LaggingTime(5500ms)), own);
   three.vote(1, 6);  // from an earlier boot with a different state
-  EXPECT_EQ(three.watch.due(LaggingTime(7s)), own);
+  EXPECT_EQ(three.check.due(LaggingTime(7s)), own);
   three.vote(1, 7);
-  EXPECT_EQ(three.watch.due(LaggingTime(9s)), std::nullopt);
-  EXPECT_EQ(three.watch.next_deadline(), LaggingTime::max());
+  EXPECT_EQ(three.check.due(LaggingTime(9s)), std::nullopt);
+  EXPECT_EQ(three.check.next_deadline(), LaggingTime::max());
 }
 
-TEST(DivergenceWatchTest, AReplicaAloneHasNobodyToCompareWith) {
-  Watch one(1);
-  EXPECT_EQ(one.watch.due(LaggingTime(5s)), std::nullopt);
+TEST(DivergenceCheckTest, AReplicaAloneHasNobodyToCompareWith) {
+  Check one(1);
+  EXPECT_EQ(one.check.due(LaggingTime(5s)), std::nullopt);
 }
 
-TEST(DivergenceWatchTest, TheWarningGoesWhenAllAgreeAgain) {
-  Watch three(3);
+TEST(DivergenceCheckTest, TheWarningGoesWhenAllAgreeAgain) {
+  Check three(3);
   three.vote(2, 8);
-  EXPECT_NE(three.watch.warning(), "");
+  EXPECT_NE(three.check.warning(), "");
   three.sample(200, 5);
   for (const uint64_t id : {1, 2, 3}) three.vote(id, 5, 200);
-  EXPECT_EQ(three.watch.warning(), "");
+  EXPECT_EQ(three.check.warning(), "");
 }
 
 // ---- whole replicas

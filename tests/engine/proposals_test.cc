@@ -207,7 +207,7 @@ TEST_F(ProposalsTest, S43_CallsAreHeldBackWhileTooManyBytesOfAnswersAreKept) {
   EXPECT_EQ(lowest, 3u);
 }
 
-TEST_F(ProposalsTest, ACommandThatIsTooLargeIsRefusedAtTheDoor) {
+TEST_F(ProposalsTest, ACommandThatIsTooLargeIsRefusedAtTheEntrance) {
   options.request_bytes_max = 4;
   for (const size_t size : {4, 5}) {
     proposals.submit({.ticket = Ticket(size), .command = SharedBytes(std::string(size, 'x')), .deadline = at(1s)}, completions);

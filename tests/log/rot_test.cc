@@ -315,7 +315,7 @@ TEST_F(RotTest, FLT_D14_ANewerFormatIsRefusedAndNothingIsTouched) {
   EXPECT_TRUE(disk.changes().empty());
 }
 
-TEST(LogDoorTest, REG_R32_AnEntryThatDoesNotMatchItsSumIsNeverWritten) {
+TEST(LogInputTest, REG_R32_AnEntryThatDoesNotMatchItsSumIsNeverWritten) {
   RecordingFs disk;
   auto opened = log::Log::open(disk, small_segments());
   ASSERT_TRUE(opened.ok());
@@ -326,7 +326,7 @@ TEST(LogDoorTest, REG_R32_AnEntryThatDoesNotMatchItsSumIsNeverWritten) {
   EXPECT_EQ(disk.changes().size(), changes);
 }
 
-TEST(LogDoorTest, GapsAndTruncationsOutsideOfTheLogAreRefused) {
+TEST(LogInputTest, GapsAndTruncationsOutsideOfTheLogAreRefused) {
   for (const LogWrite& step : {LogWrite{.entries = entries(2, 1, 1)}, LogWrite{.truncate_after = Index(1)}}) {
     RecordingFs disk;
     auto opened = log::Log::open(disk, small_segments());

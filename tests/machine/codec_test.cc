@@ -188,7 +188,7 @@ TEST(CodecTest, LimitsOfSection12AreRefusedAtTheDoor) {
   EXPECT_FALSE(decode_request(encode(many)).ok());
 }
 
-TEST(CodecTest, AmountsAndKindsOfCoordinationAreJudgedAtTheDoor) {
+TEST(CodecTest, AmountsAndKindsOfCoordinationAreCheckedAtTheEntrance) {
   const auto code = [](CoordinationCommand body) { return validate({.body = std::move(body)}); };
   const SessionId s(1);
   const uint64_t huge = uint64_t{1} << 63;

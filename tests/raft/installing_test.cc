@@ -148,7 +148,7 @@ TEST(HoldingBackTest, ALeaderHoldsBackWhileAVoterThatAnswersIsFartherBehindThanT
   solo.heartbeat_interval();
   EXPECT_TRUE(solo.only<Heartbeat>(2).hold_back) << "all are told";
   solo.propose("small");
-  EXPECT_EQ(solo.last(), Index(9)) << "the core takes what comes; its host closes the door";
+  EXPECT_EQ(solo.last(), Index(9)) << "the core takes what comes; its host keeps it out";
   solo.accept(3, 8);
   EXPECT_FALSE(solo.core().holds_back());
   solo.heartbeat_interval();

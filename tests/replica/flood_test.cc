@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "coordkit/coordkit.h"
-#include "replica/call_door.h"
+#include "replica/call_admission.h"
 #include "tests/replica/cluster.h"
 
 namespace coordkit::testing {
@@ -39,10 +39,10 @@ class StandStill {
 class FullHouse {
  public:
   explicit FullHouse(Replica& replica) : kv_(replica) {
-    for (size_t call = 0; call < CallDoor::kInsideMax; ++call) {
+    for (size_t call = 0; call < CallAdmission::kInsideMax; ++call) {
       kv_.put_async({.key = "key", .value = "v"}, kPut, [this](const absl::StatusOr<PutResult>& answer) {
         if (!answer.ok()) ++failed;
-        if (++answered == CallDoor::kInsideMax) all_.set_value();
+        if (++answered == CallAdmission::kInsideMax) all_.set_value();
       });
     }
   }
@@ -101,8 +101,8 @@ TEST(FloodTest, FLT_O01_WhatGivesBackOvertakesEverythingInLine) {
   });
   still.let_go();
   // A few turns, each of which also handles a share of the others.
-  EXPECT_LT(released.get_future().get(), CallDoor::kInsideMax / 8);
-  EXPECT_LT(closed.get_future().get(), CallDoor::kInsideMax / 8);
+  EXPECT_LT(released.get_future().get(), CallAdmission::kInsideMax / 8);
+  EXPECT_LT(closed.get_future().get(), CallAdmission::kInsideMax / 8);
   house.wait();
 }
 
@@ -157,8 +157,8 @@ TEST(FloodTest, FLT_O01_WhatIsTooMuchIsRefusedWithoutEffectAndReleasesPass) {
   EXPECT_THAT(released.get_future().get(), IsOk());
   all.get_future().wait();
 
-  EXPECT_EQ(done, CallDoor::kInsideMax);
-  EXPECT_EQ(refused, kCalls - CallDoor::kInsideMax);
+  EXPECT_EQ(done, CallAdmission::kInsideMax);
+  EXPECT_EQ(refused, kCalls - CallAdmission::kInsideMax);
   EXPECT_EQ(otherwise, 0u);
   EXPECT_EQ(cluster[1].put("key", "last")->revision.value(), before + 1 + done + 1) << "each that was refused left nothing";
 }

@@ -104,7 +104,7 @@ TEST_F(ThrowingTest, FLT_A13_AnAsyncCallbackThatThrowsLeavesTheEngineRunning) {
   open(options());
   cluster_[1].put_async("k", "v", {}, [](absl::StatusOr<PutResult>) { throw std::runtime_error("no"); });
   errors_.first(1);
-  cluster_[1].get_async("", {}, [](absl::StatusOr<GetResult>) { throw 7; });  // refused at the door
+  cluster_[1].get_async("", {}, [](absl::StatusOr<GetResult>) { throw 7; });  // refused at the entrance
   EXPECT_THAT(errors_.first(2), ElementsAre("the callback of an asynchronous call threw: no",
                                             "the callback of an asynchronous call threw: something that is no std::exception"));
   EXPECT_THAT(warnings(), Contains(HasSubstr("(2 times so far)")));

@@ -65,7 +65,7 @@ struct ClientOptions {
   // A session longer in jeopardy than max(3 x ttl, 10 election timeouts) is given up; a larger value here wins, and the one
   // of OpenOptions above all. Legal: any.
   Duration give_up_min{};
-  // Calls under way; more get TooManyRequests at the door. Legal: 1 and up. Release, cancel and close are not refused.
+  // Calls under way; more get TooManyRequests at the entrance. Legal: 1 and up. Release, cancel and close are not refused.
   size_t calls_max = 65536;
   StickyLimits sticky = {};
   CompactionPolicy compaction = {};  // while this replica leads; equal on all of them

@@ -36,7 +36,7 @@ struct MemberChange {
 };
 
 // Committed: the final configuration is, at `configuration`. Overwritten: a later leader's log has something else there.
-// All others are refusals at the door, without any effect.
+// All others are refusals at the entrance, without any effect.
 struct ChangeOutcome {
   enum class Kind : uint8_t {  // numbers are on the wire: never reused, never renumbered
     Committed = 1,

@@ -18,7 +18,7 @@
 
 namespace coordkit {
 
-class CallDoor {
+class CallAdmission {
  public:
   static constexpr size_t kInsideMax = 65'536;
   static constexpr size_t kNeverLong = 1024;  // with so few ahead nothing is refused: they go into the log together

@@ -1,5 +1,5 @@
 // The dedicated timer that notifies holders of their deadline (docs/semantics.md S-52, INV_L16).
-#include "replica/deadline_watch.h"
+#include "replica/deadline_timer.h"
 
 #include <condition_variable>
 #include <future>
@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class DeadlineWatchTest : public ::testing::Test {
+class DeadlineTimerTest : public ::testing::Test {
  protected:
   static LeadingTime now() { return system_clock().now().leading; }
   SessionRef session(Duration left) {
@@ -30,18 +30,18 @@ class DeadlineWatchTest : public ::testing::Test {
   }
 
   CallbackThread callbacks_;
-  DeadlineWatch watch_{system_clock(), callbacks_};
+  DeadlineTimer deadlines_{system_clock(), callbacks_};
   uint64_t sessions_ = 0;
 };
 
-TEST_F(DeadlineWatchTest, S52_INV_L16_TheHolderIsToldAtTheDeadlineOfItsSessionAndNotBefore) {
+TEST_F(DeadlineTimerTest, S52_INV_L16_TheHolderIsToldAtTheDeadlineOfItsSessionAndNotBefore) {
   const SessionRef held = session(30ms);
   const HoldRef hold = std::make_shared<HoldState>(held, "a", "", Token(5), Index(1));
   std::promise<std::pair<SessionPhase, bool>> told;
-  watch_.granted(hold);
-  watch_.valid(held, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase phase) {
-                 told.set_value({phase, now() >= held->validity_deadline()});
-               }));
+  deadlines_.granted(hold);
+  deadlines_.valid(held, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase phase) {
+                     told.set_value({phase, now() >= held->validity_deadline()});
+                   }));
   const auto [phase, in_time] = told.get_future().get();
   EXPECT_EQ(phase, SessionPhase::Jeopardy);
   EXPECT_TRUE(in_time);
@@ -49,12 +49,13 @@ TEST_F(DeadlineWatchTest, S52_INV_L16_TheHolderIsToldAtTheDeadlineOfItsSessionAn
   EXPECT_EQ(held->phase(), SessionPhase::Jeopardy);
 }
 
-TEST_F(DeadlineWatchTest, S52_ARenewalMovesTheDeadlineAndNobodyIsTold) {
+TEST_F(DeadlineTimerTest, S52_ARenewalMovesTheDeadlineAndNobodyIsTold) {
   const SessionRef renewed = session(20ms), other = session(60ms);
   int told = 0;
   std::promise<void> other_told;
-  watch_.valid(renewed, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { ++told; }));
-  watch_.valid(other, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { other_told.set_value(); }));
+  deadlines_.valid(renewed, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { ++told; }));
+  deadlines_.valid(other,
+                   std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { other_told.set_value(); }));
   SessionWriter::set(*renewed, SessionPhase::Valid, now() + 5s);
   other_told.get_future().get();  // the first deadline of the other is past as well
   drain();
@@ -62,34 +63,34 @@ TEST_F(DeadlineWatchTest, S52_ARenewalMovesTheDeadlineAndNobodyIsTold) {
   EXPECT_EQ(renewed->phase(), SessionPhase::Valid);
 }
 
-TEST_F(DeadlineWatchTest, S52_WhatIsLostReleasedOrToldByTheClientIsNotToldAgain) {
+TEST_F(DeadlineTimerTest, S52_WhatIsLostReleasedOrToldByTheClientIsNotToldAgain) {
   const SessionRef lost = session(20ms), first = session(20ms), last = session(60ms);
   const HoldRef released = std::make_shared<HoldState>(last, "a", "", Token(5), Index(1));
   int told = 0;
   const auto count = std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { ++told; });
-  watch_.valid(lost, count);
-  watch_.valid(first, count);
-  watch_.granted(released);
-  watch_.gone(*released);
-  watch_.lost(lost->id());
+  deadlines_.valid(lost, count);
+  deadlines_.valid(first, count);
+  deadlines_.granted(released);
+  deadlines_.gone(*released);
+  deadlines_.lost(lost->id());
   SessionWriter::set(*first, SessionPhase::Jeopardy, LeadingTime::min());  // the client was faster
   std::promise<void> end;
-  watch_.valid(last, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { end.set_value(); }));
+  deadlines_.valid(last, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { end.set_value(); }));
   end.get_future().get();
   drain();
   EXPECT_EQ(told, 0);
   EXPECT_FALSE(released->lost_token().stop_requested());
 }
 
-TEST_F(DeadlineWatchTest, S51_AHoldWithALongestTimeIsToldAlone) {
+TEST_F(DeadlineTimerTest, S51_AHoldWithALongestTimeIsToldAlone) {
   const SessionRef held = session(5s);
   const HoldRef brief = std::make_shared<HoldState>(held, "a", "", Token(5), Index(1), now() + 20ms);
   const HoldRef other = std::make_shared<HoldState>(held, "b", "", Token(6), Index(1));
   std::promise<void> told;
   const std::stop_callback on_stop(brief->lost_token(), [&] { told.set_value(); });
-  watch_.valid(held, nullptr);
-  watch_.granted(brief);
-  watch_.granted(other);
+  deadlines_.valid(held, nullptr);
+  deadlines_.granted(brief);
+  deadlines_.granted(other);
   told.get_future().get();
   drain();
   EXPECT_FALSE(brief->valid(now()));
@@ -119,7 +120,7 @@ class Sticky final : public StateMachine {
   uint64_t digest() const override { return 0; }
 };
 
-TEST(DeadlineWatchReplicaTest, S52_INV_L16_REG_F45_TheHolderIsToldInTimeAlsoWhileTheEnginesThreadIsStuck) {
+TEST(DeadlineTimerReplicaTest, S52_INV_L16_REG_F45_TheHolderIsToldInTimeAlsoWhileTheEnginesThreadIsStuck) {
   constexpr MachineId kSticky{20};
   std::mutex mutex;
   std::vector<SessionPhase> phases;

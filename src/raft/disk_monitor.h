@@ -10,9 +10,9 @@
 
 namespace coordkit::raft {
 
-class DiskWatch {
+class DiskMonitor {
  public:
-  explicit DiskWatch(const Options& options) : options_(options) {}
+  explicit DiskMonitor(const Options& options) : options_(options) {}
 
   // With each heartbeat: what was in the log when the lag began is durable, which ends it, or we learn which peers are prompt.
   void look(Index last, Index durable, const Peers& peers, LaggingTime now);

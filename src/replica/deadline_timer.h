@@ -17,10 +17,10 @@
 
 namespace coordkit {
 
-class DeadlineWatch final : public ValidityWatch {
+class DeadlineTimer final : public ValidityWatch {
  public:
-  DeadlineWatch(const Clock& clock, CallbackThread& callbacks);
-  ~DeadlineWatch() override;
+  DeadlineTimer(const Clock& clock, CallbackThread& callbacks);
+  ~DeadlineTimer() override;
 
   void valid(const SessionRef& session, const OnPhase& on_phase) override;
   void granted(const HoldRef& hold) override;

@@ -1,4 +1,4 @@
-#include "replica/deadline_watch.h"
+#include "replica/deadline_timer.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -24,7 +24,7 @@ timespec as_timespec(Duration by) {
 
 }  // namespace
 
-DeadlineWatch::DeadlineWatch(const Clock& clock, CallbackThread& callbacks) : clock_(clock), callbacks_(callbacks) {
+DeadlineTimer::DeadlineTimer(const Clock& clock, CallbackThread& callbacks) : clock_(clock), callbacks_(callbacks) {
   timer_ = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
   if (timer_ < 0) timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -32,13 +32,13 @@ DeadlineWatch::DeadlineWatch(const Clock& clock, CallbackThread& callbacks) : cl
   thread_ = std::thread([this] { run(); });
 }
 
-DeadlineWatch::~DeadlineWatch() {
+DeadlineTimer::~DeadlineTimer() {
   stop();
   ::close(timer_);
   ::close(event_);
 }
 
-void DeadlineWatch::stop() {
+void DeadlineTimer::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -49,7 +49,7 @@ void DeadlineWatch::stop() {
 
 // ---- the client's side
 
-void DeadlineWatch::valid(const SessionRef& session, const OnPhase& on_phase) {
+void DeadlineTimer::valid(const SessionRef& session, const OnPhase& on_phase) {
   const std::lock_guard lock(mutex_);
   Watched& watched = sessions_[session->id()];
   watched.session = session;
@@ -59,20 +59,20 @@ void DeadlineWatch::valid(const SessionRef& session, const OnPhase& on_phase) {
   schedule({watched.due, session->id(), {}});
 }
 
-void DeadlineWatch::granted(const HoldRef& hold) {
+void DeadlineTimer::granted(const HoldRef& hold) {
   const std::lock_guard lock(mutex_);
   sessions_[hold->session()->id()].holds[hold.get()] = hold;
   if (hold->until() != LeadingTime::max()) schedule({hold->until(), hold->session()->id(), hold.get()});
 }
 
-void DeadlineWatch::gone(const HoldState& hold) {
+void DeadlineTimer::gone(const HoldState& hold) {
   const std::lock_guard lock(mutex_);
   due_.erase({hold.until(), hold.session()->id(), &hold});
   const auto watched = sessions_.find(hold.session()->id());
   if (watched != sessions_.end()) watched->second.holds.erase(&hold);
 }
 
-void DeadlineWatch::lost(SessionId session) {
+void DeadlineTimer::lost(SessionId session) {
   const std::lock_guard lock(mutex_);
   const auto watched = sessions_.find(session);
   if (watched == sessions_.end()) return;
@@ -82,24 +82,24 @@ void DeadlineWatch::lost(SessionId session) {
 }
 
 // The lock gives all announcements one order: a change is made and posted under it, here and in tell_session().
-CallbackThread::Task DeadlineWatch::announce(CallbackThread::Task task) {
+CallbackThread::Task DeadlineTimer::announce(CallbackThread::Task task) {
   const std::lock_guard lock(mutex_);
   return callbacks_.post(std::move(task));
 }
 
-void DeadlineWatch::schedule(const Due& due) {
+void DeadlineTimer::schedule(const Due& due) {
   due_.insert(due);
   if (due.at < asleep_until_) wake();
 }
 
 // ---- the thread
 
-void DeadlineWatch::wake() {
+void DeadlineTimer::wake() {
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(event_, &one, sizeof one);  // full means that a wake-up is pending
 }
 
-void DeadlineWatch::run() {
+void DeadlineTimer::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const LeadingTime now = clock_.now().leading;
@@ -112,7 +112,7 @@ void DeadlineWatch::run() {
   }
 }
 
-void DeadlineWatch::sleep(Duration by) {
+void DeadlineTimer::sleep(Duration by) {
   const itimerspec once{.it_interval = {}, .it_value = as_timespec(std::max(by, Duration(1)))};
   ::timerfd_settime(timer_, 0, &once, nullptr);
   pollfd either[] = {{.fd = timer_, .events = POLLIN, .revents = 0}, {.fd = event_, .events = POLLIN, .revents = 0}};
@@ -122,7 +122,7 @@ void DeadlineWatch::sleep(Duration by) {
   drained = ::read(timer_, &count, sizeof count);
 }
 
-void DeadlineWatch::tell_due(LeadingTime now) {
+void DeadlineTimer::tell_due(LeadingTime now) {
   while (!due_.empty() && due_.begin()->at <= now) {
     const Due due = *due_.begin();
     due_.erase(due_.begin());
@@ -136,7 +136,7 @@ void DeadlineWatch::tell_due(LeadingTime now) {
   }
 }
 
-void DeadlineWatch::tell_session(Watched& watched, LeadingTime now) {
+void DeadlineTimer::tell_session(Watched& watched, LeadingTime now) {
   watched.due = LeadingTime::max();
   SessionState& session = *watched.session;
   if (!session.expire(now)) {  // renewed meanwhile, or the client was faster
@@ -152,7 +152,7 @@ void DeadlineWatch::tell_session(Watched& watched, LeadingTime now) {
   if (watched.on_phase) callbacks_.post([tell = watched.on_phase] { (*tell)(SessionPhase::Jeopardy); });
 }
 
-void DeadlineWatch::tell_hold(const HoldRef& hold) {
+void DeadlineTimer::tell_hold(const HoldRef& hold) {
   callbacks_.post([hold] { hold->tell_invalid(); });
 }
 

@@ -1,4 +1,4 @@
-#include "replica/call_door.h"
+#include "replica/call_admission.h"
 
 #include <algorithm>
 
@@ -11,26 +11,26 @@ constexpr Duration kWaitMax = std::chrono::milliseconds(500);
 }  // namespace
 
 // Checked before it is counted, so that refused callers write nothing that others read.
-bool CallDoor::enter(LaggingTime deadline, const Clock& clock) {
+bool CallAdmission::enter(LaggingTime deadline, const Clock& clock) {
   if (inside() >= kInsideMax || !in_time(deadline, clock)) return false;
   if (inside_.fetch_add(1, std::memory_order_relaxed) < kInsideMax) return true;
   inside_.fetch_sub(1, std::memory_order_relaxed);
   return false;
 }
 
-bool CallDoor::in_time(LaggingTime deadline, const Clock& clock) const {
+bool CallAdmission::in_time(LaggingTime deadline, const Clock& clock) const {
   const size_t calls = ahead();
   const Duration wait = per_call() * static_cast<Duration::rep>(calls);
   if (calls < kNeverLong || wait == Duration::zero()) return true;
   return wait <= kWaitMax && (deadline == LaggingTime::max() || wait <= (deadline - clock.now().lagging) / 2);
 }
 
-void CallDoor::left(bool served) {
+void CallAdmission::left(bool served) {
   if (served) served_.fetch_add(1, std::memory_order_relaxed);
   inside_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void CallDoor::turned(LaggingTime now, size_t unanswered) {
+void CallAdmission::turned(LaggingTime now, size_t unanswered) {
   unanswered_.store(unanswered, std::memory_order_relaxed);
   const bool crowded = ahead() >= kNeverLong;
   if (looked_ != LaggingTime::min() && now - looked_ < kLook) {

@@ -1,14 +1,14 @@
-#include "raft/disk_watch.h"
+#include "raft/disk_monitor.h"
 
 #include <algorithm>
 
 namespace coordkit::raft {
 
-Duration DiskWatch::lag_max() const {
+Duration DiskMonitor::lag_max() const {
   return options_.disk_lag_max == Duration::zero() ? options_.election_timeout : options_.disk_lag_max;
 }
 
-void DiskWatch::look(Index last, Index durable, const Peers& peers, LaggingTime now) {
+void DiskMonitor::look(Index last, Index durable, const Peers& peers, LaggingTime now) {
   if (off()) return;
   if (lag_ && durable >= lag_->upto) lag_.reset();
   if (!lag_) {
@@ -26,13 +26,13 @@ void DiskWatch::look(Index last, Index durable, const Peers& peers, LaggingTime 
   lag_->asked_at = now;
 }
 
-bool DiskWatch::stalls(LaggingTime now) const { return lag_ && now - lag_->since >= lag_max(); }
+bool DiskMonitor::stalls(LaggingTime now) const { return lag_ && now - lag_->since >= lag_max(); }
 
-bool DiskWatch::prompt(ReplicaId id) const {
+bool DiskMonitor::prompt(ReplicaId id) const {
   return std::find(lag_->prompt.begin(), lag_->prompt.end(), id) != lag_->prompt.end();
 }
 
-void DiskWatch::handing_over(LaggingTime until) {
+void DiskMonitor::handing_over(LaggingTime until) {
   lag_->since = until;
   lag_->tried = true;
 }
