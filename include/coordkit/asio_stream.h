@@ -162,7 +162,7 @@ class WatchStream {
           queue->push(std::move(batch));
         }) {}
 
-  void ask_mark() const { watch_.ask_mark(); }  // as Watch::ask_mark()
+  void ask_progress() const { watch_.ask_progress(); }  // as Watch::ask_progress()
   template <typename Token = DefaultToken>
   auto next(Token&& token = Token()) {
     return batches_.next(std::forward<Token>(token));

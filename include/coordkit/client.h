@@ -133,8 +133,8 @@ class Client {
   // Every change of a key or an interval from here on, in order, each once: client/watch.h. What is wrong with the options is
   // reported as Ended: EmptyRange, InvalidArgument.
   WatchId watch(WatchOptions options, WatchObserver observer);
-  // A Mark comes as soon as everything before it has been delivered. An unknown or ended watch: no effect.
-  void ask_mark(WatchId watch);
+  // A Progress batch comes as soon as everything before it has been delivered. An unknown or ended watch: no effect.
+  void ask_progress(WatchId watch);
   // Nothing is delivered after the answer. WatchNotFound: it has ended.
   void end_watch(WatchId watch, DoneCallback done);
 

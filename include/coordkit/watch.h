@@ -30,13 +30,13 @@ class Watch {
   Watch& operator=(Watch&&) noexcept = default;
   ~Watch() = default;  // ends it; one call of the observer may still be under way
 
-  // The next batch: Created first, then Events, Mark and Pending. kDeadlineExceeded (CallTimeout): none came in time, and none
-  // is lost. Once the watch has ended and everything before was read: why, again and again; kOutOfRange (Compacted) says from
-  // which revision to begin anew. kInvalidArgument: it has an observer. kFailedPrecondition
-  // (InCallback): this is a callback of the replica.
+  // The next batch: Created first, then Events, Progress and Pending. kDeadlineExceeded (CallTimeout): none came in time, and
+  // none is lost. Once the watch has ended and everything before was read: why, again and again; kOutOfRange (Compacted) says
+  // from which revision to begin anew. kInvalidArgument: it has an observer. kFailedPrecondition (InCallback): this is a
+  // callback of the replica.
   absl::StatusOr<WatchBatch> next(Duration timeout = kForever);
-  // A Mark comes when everything before has been delivered; Pending if its start does not exist yet.
-  void ask_mark() const;
+  // A Progress batch comes when everything before has been delivered; Pending if its start does not exist yet.
+  void ask_progress() const;
   // Nothing comes after the answer, also what has not been read yet. kNotFound (WatchNotFound): it has ended.
   absl::Status end();
 

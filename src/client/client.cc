@@ -120,8 +120,8 @@ Duration Client::Impl::next_turn(Now now) const {
     return Duration::zero();
   }
   const LeadingTime leading = std::min(sessions.next_event(), locks.next_limit());
-  const LaggingTime lagging =
-      std::min({calls.next_deadline(), requests.next_timer(), locks.next_wait(), keys.next_compaction(), watches.next_mark()});
+  const LaggingTime lagging = std::min(
+      {calls.next_deadline(), requests.next_timer(), locks.next_wait(), keys.next_compaction(), watches.next_progress()});
   return std::min(client::until(now.leading, leading), client::until(now.lagging, lagging));
 }
 
@@ -225,7 +225,7 @@ WatchId Client::watch(WatchOptions options, WatchObserver observer) {
   if (stopped()) impl_->deliveries.flush();
   return id;
 }
-void Client::ask_mark(WatchId id) { impl_->watches.watches().ask_mark(id); }
+void Client::ask_progress(WatchId id) { impl_->watches.watches().ask_progress(id); }
 void Client::end_watch(WatchId id, DoneCallback done) {
   impl_->watches.end(id, std::move(done));
   if (stopped()) impl_->deliveries.flush();

@@ -28,7 +28,7 @@ class WatchFeed {
   bool wants_turn() const {
     return watches_.any_to_make() || more_ || (watches_.any_to_retry() && !retrying_ && !requests_.halted());
   }
-  LaggingTime next_mark() const { return watches_.next_mark(); }
+  LaggingTime next_progress() const { return watches_.next_progress(); }
 
  private:
   void retry(Now now);

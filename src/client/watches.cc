@@ -12,7 +12,7 @@ namespace {
 constexpr int kReadsAtOnce = 16;       // per turn, for the front and for all others together
 constexpr size_t kTellsAtOnce = 4096;  // per turn, by the front; a revision is delivered whole
 constexpr size_t kEventBytes = 64;
-constexpr Duration kMarkEveryMin = std::chrono::milliseconds(100);
+constexpr Duration kProgressEveryMin = std::chrono::milliseconds(100);
 
 std::optional<KeyValue> entry_of(machine::EntryRow row) {
   return KeyValue{std::move(row.key), std::move(row.value), row.create, row.mod, row.version, row.lease};
@@ -52,8 +52,9 @@ absl::Status check_watch(const WatchOptions& options) {
   if (!options.puts && !options.deletes) {
     return make_error(Reason::InvalidArgument, "a watch without puts and without deletes would never be told anything");
   }
-  if (options.mark_every < kMarkEveryMin) {
-    return make_error(Reason::InvalidArgument, "mark_every is at least 100 ms; ask for marks where fewer are enough");
+  if (options.progress_every < kProgressEveryMin) {
+    return make_error(Reason::InvalidArgument,
+                      "progress_every is at least 100 ms; ask for progress where fewer reports are enough");
   }
   return absl::OkStatus();
 }
@@ -85,7 +86,7 @@ void Watches::erase(WatchId id) {
   One& one = *found->second;
   if (one.state == State::Live) leave_front(id, one);
   for (auto* set : {&wanting_, &failed_, &behind_, &full_, &asking_}) set->erase(id);
-  marks_.erase({one.mark_due, id});
+  due_progress_.erase({one.progress_due, id});
   all_.erase(found);
 }
 
@@ -100,10 +101,10 @@ void Watches::stop(const absl::Status& why) {
   while (!all_.empty()) end(all_.begin()->first, {}, why);
 }
 
-bool Watches::ask_mark(WatchId id) {
+bool Watches::ask_progress(WatchId id) {
   const auto found = all_.find(id);
   if (found == all_.end()) return false;
-  ++found->second->marks_asked;
+  ++found->second->progress_asked;
   asking_.insert(id);
   return true;
 }
@@ -128,8 +129,8 @@ void Watches::made(WatchId id, const machine::KeySpace& state, LaggingTime now) 
   if (from < state.compacted) return end_compacted(id, state.compacted);
   deliver(one, {.what = WatchBatch::What::Created, .revision = state.revision}, 0);
   one.quiet_since = now;
-  one.mark_due = later(now, one.options.mark_every);
-  marks_.insert({one.mark_due, id});
+  one.progress_due = later(now, one.options.progress_every);
+  due_progress_.insert({one.progress_due, id});
   one.ahead = one.options.from > state.revision;
   // The front may have read on since this was answered; then it has already passed what this one still needs.
   const bool not_read_yet = live_.empty() || front_.next.revision <= from;
@@ -360,58 +361,58 @@ void Watches::deliver(One& one, WatchBatch batch, size_t bytes) {
   });
 }
 
-// ---- marks
+// ---- progress
 
 // Up to which revision this watch has received everything; nullopt: that cannot be said now.
-std::optional<Revision> Watches::marked(const One& one) const {
+std::optional<Revision> Watches::progress_of(const One& one) const {
   if (one.state != State::Live || front_.next.sub != 0) return std::nullopt;
   if (front_.next.revision < one.start) return std::nullopt;
   return Revision(front_.next.revision.value() - 1);
 }
 
-void Watches::tell_asked_marks() {
+void Watches::report_asked_progress() {
   for (const WatchId id : std::exchange(asking_, {})) {
     One& one = *all_.find(id)->second;
     const bool pending = one.state == State::Live && one.ahead && front_.next.revision <= one.start;
-    const std::optional<Revision> revision = marked(one);
+    const std::optional<Revision> revision = progress_of(one);
     if (!pending && !revision) {
       asking_.insert(id);
       continue;
     }
-    for (uint64_t left = std::exchange(one.marks_asked, 0); left != 0; --left) {
+    for (uint64_t left = std::exchange(one.progress_asked, 0); left != 0; --left) {
       if (pending) {
         deliver(one, {.what = WatchBatch::What::Pending, .revision = one.start}, 0);
       } else {
-        deliver(one, {.what = WatchBatch::What::Mark, .revision = *revision}, 0);
+        deliver(one, {.what = WatchBatch::What::Progress, .revision = *revision}, 0);
       }
     }
   }
 }
 
 // Only for watches that received everything and consumed it; the others are checked again.
-void Watches::tell_due_marks(LaggingTime now) {
-  while (!marks_.empty() && marks_.begin()->first <= now) {
-    const WatchId id = marks_.begin()->second;
-    marks_.erase(marks_.begin());
+void Watches::report_due_progress(LaggingTime now) {
+  while (!due_progress_.empty() && due_progress_.begin()->first <= now) {
+    const WatchId id = due_progress_.begin()->second;
+    due_progress_.erase(due_progress_.begin());
     One& one = *all_.find(id)->second;
-    if (later(one.quiet_since, one.options.mark_every) <= now) {
-      const std::optional<Revision> revision = marked(one);
+    if (later(one.quiet_since, one.options.progress_every) <= now) {
+      const std::optional<Revision> revision = progress_of(one);
       const bool silent = one.ahead && front_.next.revision <= one.start;
       if (revision && !silent && one.taken->load(std::memory_order_acquire) == 0) {
-        deliver(one, {.what = WatchBatch::What::Mark, .revision = *revision}, 0);
+        deliver(one, {.what = WatchBatch::What::Progress, .revision = *revision}, 0);
       }
       one.quiet_since = now;
     }
-    one.mark_due = later(one.quiet_since, one.options.mark_every);
-    marks_.insert({one.mark_due, id});
+    one.progress_due = later(one.quiet_since, one.options.progress_every);
+    due_progress_.insert({one.progress_due, id});
   }
 }
 
 bool Watches::advance(LaggingTime now) {
   bool more = advance_front(now);
   more |= advance_behind(now);
-  tell_asked_marks();
-  tell_due_marks(now);
+  report_asked_progress();
+  report_due_progress(now);
   return more;
 }
 

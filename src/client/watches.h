@@ -35,7 +35,7 @@ class Watches {
   // The options have passed check_watch().
   WatchId add(WatchOptions options, WatchObserver observer);
   bool remove(WatchId id);             // false: there is none. After it only what is already queued is delivered
-  bool ask_mark(WatchId id);           // false: there is none
+  bool ask_progress(WatchId id);       // false: there is none
   void stop(const absl::Status& why);  // ends all
 
   // Those to be created; they count as requested from here on.
@@ -47,13 +47,13 @@ class Watches {
   void restored();  // this replica's state was replaced by a later one
   // Reads on and delivers. True: there is more to read at once.
   bool advance(LaggingTime now);
-  LaggingTime next_mark() const { return marks_.empty() ? LaggingTime::max() : marks_.begin()->first; }
+  LaggingTime next_progress() const { return due_progress_.empty() ? LaggingTime::max() : due_progress_.begin()->first; }
 
   void retry();  // resumes those that were not created, or had no room and have some now
   bool any_to_retry() const { return !failed_.empty() || !full_.empty(); }
   bool any_without_room() const { return !full_.empty(); }
   // Whether advance() would have something to deliver even if nothing was applied.
-  bool to_look(LaggingTime now) const { return !asking_.empty() || next_mark() <= now; }
+  bool to_look(LaggingTime now) const { return !asking_.empty() || next_progress() <= now; }
   size_t size() const { return all_.size(); }
 
  private:
@@ -75,9 +75,9 @@ class Watches {
     Revision start;                // Live: nothing before it is delivered
     Place next;                    // CatchingUp, Full: where it continues
     std::vector<WatchEvent> read;  // CatchingUp: not delivered yet, because the last revision is not complete
-    uint64_t marks_asked = 0;
+    uint64_t progress_asked = 0;
     LaggingTime quiet_since{};
-    LaggingTime mark_due = LaggingTime::max();
+    LaggingTime progress_due = LaggingTime::max();
     std::vector<uint32_t> hits;  // while the front delivers: which events of the revision concern it
   };
   struct Front {
@@ -100,9 +100,9 @@ class Watches {
   void join_front(WatchId id, One& one, Revision next);
   void leave_front(WatchId id, One& one);
   bool tell(WatchId id, One& one, WatchEvents events, LaggingTime now);
-  void tell_asked_marks();
-  void tell_due_marks(LaggingTime now);
-  std::optional<Revision> marked(const One& one) const;
+  void report_asked_progress();
+  void report_due_progress(LaggingTime now);
+  std::optional<Revision> progress_of(const One& one) const;
   void deliver(One& one, WatchBatch batch, size_t bytes);
   void end(WatchId id, Revision revision, absl::Status why);
   void erase(WatchId id);
@@ -122,8 +122,8 @@ class Watches {
   absl::btree_set<WatchId> failed_;
   absl::btree_set<WatchId> behind_;  // those CatchingUp
   absl::btree_set<WatchId> full_;
-  absl::btree_set<WatchId> asking_;  // for progress marks
-  absl::btree_set<std::pair<LaggingTime, WatchId>> marks_;
+  absl::btree_set<WatchId> asking_;  // for progress
+  absl::btree_set<std::pair<LaggingTime, WatchId>> due_progress_;
   WatchId served_;  // of those behind: the last one served
   uint64_t last_id_ = 0;
 };

@@ -47,7 +47,7 @@ class Log {
   absl::Status sync();                               // of everything appended; then recycles what compaction has freed
 
   // Whether a mark would tell recovery anything new: no mark is above the last batch yet, or space waits to be freed.
-  bool mark_due() const { return mark_due_; }
+  bool progress_due() const { return mark_due_; }
 
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max);
   // Verifies entries from `from` on as read() does, until `bytes_max` are read.

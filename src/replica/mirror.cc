@@ -67,7 +67,7 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
       case WatchBatch::What::Ended:
         if (reason_of(batch.why) == Reason::Compacted) return read();
         return finish(batch.why);
-      case WatchBatch::What::Mark:
+      case WatchBatch::What::Progress:
       case WatchBatch::What::Pending: return;
     }
   }

@@ -91,8 +91,8 @@ absl::StatusOr<WatchBatch> Watch::next(Duration timeout) {
   return rep_->queue->take(std::max(timeout, Duration::zero()));
 }
 
-void Watch::ask_mark() const {
-  if (rep_) rep_->host->call([id = rep_->id](Client& client) { client.ask_mark(*id); });
+void Watch::ask_progress() const {
+  if (rep_) rep_->host->call([id = rep_->id](Client& client) { client.ask_progress(*id); });
 }
 
 absl::Status Watch::end() {

@@ -240,7 +240,7 @@ void SimLogStore::persisted() {
   if (absl::Status status = bytes_.prepare(); !status.ok()) return fail(status);
   if (batch_.empty()) report(bytes_.space());
   mark_at_ = world_.now() + bytes_.options().idle_before_mark;
-  if (mark_scheduled_ || !bytes_.mark_due()) return;
+  if (mark_scheduled_ || !bytes_.progress_due()) return;
   mark_scheduled_ = true;
   schedule(mark_at_, EventKind::LogIdle, 0);
 }
@@ -248,7 +248,7 @@ void SimLogStore::persisted() {
 void SimLogStore::idle(const Event& event) {
   if (sink_ == nullptr || failed_ || event.epoch != epoch_) return;
   mark_scheduled_ = false;
-  if (!bytes_.mark_due()) return;
+  if (!bytes_.progress_due()) return;
   if (world_.now() < mark_at_ || !batch_.empty()) {
     mark_scheduled_ = true;
     return schedule(std::max(mark_at_, world_.now() + kSpaceRetry), EventKind::LogIdle, 0);

@@ -37,7 +37,7 @@ class LogOnDisk {
   absl::Status write(std::span<const LogWrite> steps);
   absl::Status write_mark() { return write({}); }
   bool waits_for_space(const absl::Status& status) const { return absl::IsResourceExhausted(status) && log_->failure().ok(); }
-  bool mark_due() const { return log_->mark_due(); }
+  bool progress_due() const { return log_->progress_due(); }
   // Advances the creation of the next segment. Lack of space is reported through LogSpace, not as an error.
   absl::Status prepare();
   LogSpace space() const { return short_of_space_ ? LogSpace::Low : LogSpace::Ample; }

@@ -69,7 +69,7 @@ constexpr std::string_view kMarkNames[kMarks] = {
     "stream_followed",
     "stream_resynced",
     "watch_caught_up",
-    "watch_marked",
+    "watch_progressed",
     "watch_of_the_future",
     "watch_compacted",
     "watch_lost_its_replica",

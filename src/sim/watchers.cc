@@ -47,8 +47,8 @@ void Watchers::act(Watcher& watcher) {
   if (nodes_[watcher.node]->frozen() || winding_down_) return;
   const uint64_t dice = watcher.random.below(100);
   if (dice < 10) {
-    ++watcher.marks_owed;
-    nodes_[watcher.node]->client().ask_mark(watcher.watch);
+    ++watcher.progress_owed;
+    nodes_[watcher.node]->client().ask_progress(watcher.watch);
     nodes_[watcher.node]->wake();
   } else if (dice < 20) {
     close(watcher);
@@ -68,7 +68,7 @@ void Watchers::begin_anew(Watcher& watcher) {
   watcher.wants.puts = random.chance(0.8);
   watcher.wants.deletes = !watcher.wants.puts || random.chance(0.8);
   watcher.wants.room = random.chance(0.5) ? random.between(100, 3000) : size_t{16} << 20;
-  watcher.wants.mark_every = Duration(random.between(100'000'000, 5'000'000'000));
+  watcher.wants.progress_every = Duration(random.between(100'000'000, 5'000'000'000));
   const uint64_t newest = model_.keys().revision().value();
   watcher.next = {};
   if (random.chance(0.5)) watcher.next = Revision(random.between(model_.keys().compacted().value() + 1, newest + 3));
@@ -79,7 +79,7 @@ void Watchers::open(Watcher& watcher) {
   if (!nodes_[node]->up() || nodes_[node]->frozen() || watcher.wants.key.empty()) return;
   move_to(watcher, node);
   watcher.made = false;
-  watcher.marks_owed = 0;
+  watcher.progress_owed = 0;
   watcher.wants.from = watcher.next;
   watcher.watch = nodes_[node]->client().watch(watcher.wants, [this, &watcher, round = watcher.round](WatchBatch batch) {
     if (!looking_) return;
@@ -110,7 +110,7 @@ void Watchers::take(Watcher& watcher, WatchBatch batch) {
       if (watcher.next > batch.revision.next()) reach(Mark::WatchOfTheFuture);
       break;
     case What::Events: take_events(watcher, batch); break;
-    case What::Mark: take_mark(watcher, batch.revision); break;
+    case What::Progress: take_progress(watcher, batch.revision); break;
     case What::Pending:
       if (batch.revision != watcher.next) fail("INV_W05", watcher, "pending for another revision");
       break;
@@ -150,12 +150,13 @@ void Watchers::take_events(Watcher& watcher, const WatchBatch& batch) {
   watcher.next = batch.revision.next();
 }
 
-void Watchers::take_mark(Watcher& watcher, Revision revision) {
-  if (revision.next() < watcher.next) fail("INV_W04", watcher, fmt::format("a mark of revision {}", revision.value()));
+void Watchers::take_progress(Watcher& watcher, Revision revision) {
+  if (revision.next() < watcher.next) fail("INV_W04", watcher, fmt::format("progress at revision {}", revision.value()));
   const std::vector<WatchEvent> untold = expected(watcher, revision);
-  if (!untold.empty()) fail("INV_W04", watcher, fmt::format("a mark of revision {} before{}", revision.value(), shown(untold)));
+  if (!untold.empty())
+    fail("INV_W04", watcher, fmt::format("progress at revision {} before{}", revision.value(), shown(untold)));
   watcher.next = revision.next();
-  reach(Mark::WatchMarked);
+  reach(Mark::WatchProgressed);
 }
 
 // What concerns it from its place up to there.

@@ -1,4 +1,4 @@
-// Programs that watch keys: they come late, are slow, ask for marks, leave, and continue elsewhere after the last revision
+// Programs that watch keys: they come late, are slow, ask for progress, leave, and continue elsewhere after the last revision
 // they received. What each receives is compared with the model's history of the keys (docs/invariants.md
 // INV_W01 to INV_W06).
 #pragma once
@@ -19,7 +19,7 @@ struct Watcher : Roamer {
   Revision next;  // it has received everything before; zero: it never began
   bool made = false;
   WatchId watch;
-  uint64_t marks_owed = 0;
+  uint64_t progress_owed = 0;
   std::vector<WatchBatch> kept;  // and not consumed yet
 };
 
@@ -38,7 +38,7 @@ class Watchers final : public RoamersOf<Watcher> {
   void close(Watcher& watcher);
   void take(Watcher& watcher, WatchBatch batch);
   void take_events(Watcher& watcher, const WatchBatch& batch);
-  void take_mark(Watcher& watcher, Revision revision);
+  void take_progress(Watcher& watcher, Revision revision);
   std::vector<WatchEvent> expected(const Watcher& watcher, Revision upto) const;
   [[noreturn]] void fail(const char* id, const Watcher& watcher, const std::string& what) const;
 

@@ -111,7 +111,7 @@ void SegmentedLogStore::Disk::perform_deferred() {
   {
     const std::lock_guard lock(mutex_);
     worker_ = Worker::None;
-    wake = closing_ || final_ || !waiting_.empty() || (sleeps_untimed_ && log_->mark_due());
+    wake = closing_ || final_ || !waiting_.empty() || (sleeps_untimed_ && log_->progress_due());
   }
   if (wake) disk_wakes_.notify_one();
 }
@@ -126,7 +126,7 @@ void SegmentedLogStore::Disk::run() {
 }
 
 void SegmentedLogStore::Disk::work() try {
-  if (std::exchange(mark_wanted_, false) && log_->mark_due()) write_mark();
+  if (std::exchange(mark_wanted_, false) && log_->progress_due()) write_mark();
   perform_all();
   if (!final_) order_spare();
 } catch (const CheckFailure& failure) {
@@ -136,7 +136,7 @@ void SegmentedLogStore::Disk::work() try {
 // When there is something to do even if no request arrives; nullopt: never. Only while no thread works.
 std::optional<SegmentedLogStore::Disk::Clock::time_point> SegmentedLogStore::Disk::due() const {
   if (stalled_) return stalled_at_ + kSpaceRetry;
-  if (log_->mark_due()) return last_write_ + options_.idle_before_mark;
+  if (log_->progress_due()) return last_write_ + options_.idle_before_mark;
   return std::nullopt;
 }
 

@@ -33,7 +33,7 @@ std::string shown(const WatchBatch& batch) {
   const std::string at = "@" + std::to_string(batch.revision.value());
   switch (batch.what) {
     case What::Created: return "created" + at;
-    case What::Mark: return "mark" + at;
+    case What::Progress: return "progress" + at;
     case What::Pending: return "pending" + at;
     case What::Ended:
       EXPECT_EQ(revision_of(batch.why),
@@ -124,18 +124,18 @@ TEST_F(WatchesTest, S21_FromARevisionOnIsInclusiveAndWholeRevisionsComeTogether)
 }
 
 TEST_F(WatchesTest, S21_AStartInTheFutureIsSilentUntilItExists) {
-  const WatchId a = watch({.key = "a", .from = Revision(4), .mark_every = 100ms});
-  EXPECT_TRUE(watches.ask_mark(a));
+  const WatchId a = watch({.key = "a", .from = Revision(4), .progress_every = 100ms});
+  EXPECT_TRUE(watches.ask_progress(a));
   EXPECT_THAT(take(a), ElementsAre("created@1", "pending@4"));
   put("a", "1");
   put("a", "2");
   now += 1s;
-  EXPECT_THAT(take(a), IsEmpty()) << "neither events nor marks before revision 4";
+  EXPECT_THAT(take(a), IsEmpty()) << "neither events nor progress before revision 4";
   put("a", "3");
   put("b", "1");
   EXPECT_THAT(take(a), ElementsAre("+a=3@4"));
-  watches.ask_mark(a);
-  EXPECT_THAT(take(a), ElementsAre("mark@5"));
+  watches.ask_progress(a);
+  EXPECT_THAT(take(a), ElementsAre("progress@5"));
 }
 
 // Found by simulation (profile keys, seed 50070).
@@ -147,8 +147,8 @@ TEST_F(WatchesTest, S21_S25_AWatchOfTheFutureIsNotPendingAnyMoreOnceItHasBegun) 
   kept.clear();
   watches.retry();
   EXPECT_THAT(take(a), ElementsAre("+a=3@4"));
-  EXPECT_TRUE(watches.ask_mark(a));
-  EXPECT_THAT(take(a), ElementsAre("mark@4"));
+  EXPECT_TRUE(watches.ask_progress(a));
+  EXPECT_THAT(take(a), ElementsAre("progress@4"));
 }
 
 // The front may be anywhere while all wait for the future; that does not matter to a new watch.
@@ -244,39 +244,39 @@ TEST_F(WatchesTest, S24_INV_W06_WhoDidNotAskIsToldNoPreviousEntryEvenIfWhoAskedH
   EXPECT_THAT(take(with), ElementsAre("created@1", "*a=1@2")) << "then it had no room";
 }
 
-TEST_F(WatchesTest, S25_INV_W04_REG_F37_AMarkComesAfterAllThatItSpeaksOf) {
+TEST_F(WatchesTest, S25_INV_W04_REG_F37_AProgressReportComesAfterAllThatItSpeaksOf) {
   const WatchId a = watch(WatchOptions::of("a"));
   put("a", "1");
   put("b", "1");
-  watches.ask_mark(a);
-  watches.ask_mark(a);
-  EXPECT_THAT(take(a), ElementsAre("created@1", "*a=1@2", "mark@3", "mark@3")) << "one for each request";
+  watches.ask_progress(a);
+  watches.ask_progress(a);
+  EXPECT_THAT(take(a), ElementsAre("created@1", "*a=1@2", "progress@3", "progress@3")) << "one for each request";
 }
 
-TEST_F(WatchesTest, S25_REG_F38_AMarkThatIsAskedForWhileItCatchesUpWaitsUntilItHas) {
+TEST_F(WatchesTest, S25_REG_F38_AProgressReportThatIsAskedForWhileItCatchesUpWaitsUntilItHas) {
   for (int i = 0; i < 20'000; ++i) put("a", "v");
   const WatchId a = watch({.key = "a", .from = Revision(2)});
-  watches.ask_mark(a);
+  watches.ask_progress(a);
   EXPECT_TRUE(watches.advance(now)) << "more than one turn reads";
   flush();
-  EXPECT_FALSE(told[a].back().starts_with("mark"));
-  EXPECT_EQ(take(a).back(), "mark@20001");
+  EXPECT_FALSE(told[a].back().starts_with("progress"));
+  EXPECT_EQ(take(a).back(), "progress@20001");
 }
 
-TEST_F(WatchesTest, S25_MarksComeByThemselvesWhenNothingElseDoes) {
-  const WatchId a = watch({.key = "a", .mark_every = 1s});
-  EXPECT_EQ(watches.next_mark(), now + 1s);
+TEST_F(WatchesTest, S25_ProgressReportsComeByThemselvesWhenNothingElseDoes) {
+  const WatchId a = watch({.key = "a", .progress_every = 1s});
+  EXPECT_EQ(watches.next_progress(), now + 1s);
   now += 500ms;
   put("a", "1");
   EXPECT_THAT(take(a), ElementsAre("created@1", "*a=1@2"));
   now += 600ms;
   EXPECT_THAT(take(a), IsEmpty()) << "it was not quiet for that long";
   now += 400ms;
-  EXPECT_THAT(take(a), ElementsAre("mark@2"));
+  EXPECT_THAT(take(a), ElementsAre("progress@2"));
   put("b", "1");
   now += 1s;
-  EXPECT_THAT(take(a), ElementsAre("mark@3"));
-  EXPECT_EQ(reason_of(check_watch({.key = "a", .mark_every = 99ms})), Reason::InvalidArgument);
+  EXPECT_THAT(take(a), ElementsAre("progress@3"));
+  EXPECT_EQ(reason_of(check_watch({.key = "a", .progress_every = 99ms})), Reason::InvalidArgument);
 }
 
 TEST_F(WatchesTest, S26_WhatIsFilteredOutIsNotTold) {
@@ -298,8 +298,8 @@ TEST_F(WatchesTest, S27_INV_W07_NothingIsToldAfterTheEnd) {
   EXPECT_TRUE(watches.remove(a));
   EXPECT_THAT(take(a), IsEmpty());
   EXPECT_FALSE(watches.remove(a));
-  EXPECT_FALSE(watches.ask_mark(a));
-  EXPECT_EQ(watches.next_mark(), LaggingTime::max());
+  EXPECT_FALSE(watches.ask_progress(a));
+  EXPECT_EQ(watches.next_progress(), LaggingTime::max());
 }
 
 TEST_F(WatchesTest, S28_REG_F44_AWatchWithoutRoomReadsWhatItMissedOutOfTheHistory) {

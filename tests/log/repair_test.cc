@@ -32,7 +32,7 @@ class RepairTest : public ::testing::Test {
     return *std::move(opened);
   }
   static void close(log::OpenedLog& opened) {
-    if (!opened.log->mark_due()) return;
+    if (!opened.log->progress_due()) return;
     ASSERT_TRUE(opened.log->append_mark().ok());
     ASSERT_TRUE(opened.log->sync().ok());
   }

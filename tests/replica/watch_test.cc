@@ -20,7 +20,7 @@ using What = WatchBatch::What;
 struct Reader {
   Watch watch;
   std::vector<WatchEvent> events;
-  Revision last;       // received, by an event or a mark
+  Revision last;       // received, by an event or a progress report
   absl::Status end{};  // once it has ended
 
   // Reads until `count` events have come, or the watch has ended.
@@ -118,15 +118,15 @@ TEST_F(WatchTest, S23_ATransactionIsOneBatchAndSeenWholeBesideLinearizableReads)
   EXPECT_EQ(batch->revision, done->revision);
 }
 
-TEST_F(WatchTest, S25_S27_MarksComeWhenAskedForAndNothingAfterTheEnd) {
+TEST_F(WatchTest, S25_S27_ProgressReportsComeWhenAskedForAndNothingAfterTheEnd) {
   Reader one = made_reader(2);
   const Revision last = put(2, 0, 3);
-  one.watch.ask_mark();
+  one.watch.ask_progress();
   while (one.last < last || one.events.size() < 4) ASSERT_TRUE(one.step());
   EXPECT_EQ(one.values(), numbers(0, 3));
   Reader future = reader(1, Revision(1'000'000));
   ASSERT_EQ(future.watch.next(kPatience)->what, What::Created);
-  future.watch.ask_mark();
+  future.watch.ask_progress();
   EXPECT_EQ(future.watch.next(kPatience)->what, What::Pending);
   ASSERT_THAT(one.watch.end(), IsOk());
   EXPECT_THAT(one.watch.next(kPatience).status(), Is(Reason::Closed));

@@ -5,7 +5,7 @@
 // catches up; never a part. Events are shared between watches and must not be changed.
 //
 // A watch lags behind a linearizable read by as much as this replica lags. It may be resumed on any replica: from the revision
-// after the last one it was given, by events or by a mark.
+// after the last one it was given, by events or by a progress report.
 //
 // A batch takes room until it is destroyed. A watch whose room is full gets nothing until some is given back; then it
 // reads what it missed out of the history. If that is compacted meanwhile it ends with Compacted. Nothing else waits for it.
@@ -39,8 +39,8 @@ struct WatchOptions {
   bool previous = false;  // events carry the entry as it was before, unless that history is compacted
   bool puts = true;       // false: they are left out; the same for deletes. Neither: InvalidArgument
   bool deletes = true;
-  // A mark after so much time without events, in sync; at least 100 ms.
-  Duration mark_every = std::chrono::minutes(10);
+  // A progress report after so much time without events, in sync; at least 100 ms.
+  Duration progress_every = std::chrono::minutes(10);
   size_t room = 16 << 20;  // bytes of batches that are not destroyed yet, of which the first may be larger
 
   static WatchOptions of(std::string key) { return {.key = std::move(key)}; }
@@ -62,17 +62,17 @@ using WatchEvents = std::shared_ptr<const std::vector<WatchEvent>>;
 
 struct WatchBatch {
   enum class What : uint8_t {
-    Created = 1,  // first, once: the watch stands; `revision` is the newest one here
-    Events = 2,   // `revision` is that of the last event
-    Mark = 3,     // everything up to `revision` has been delivered
-    Pending = 4,  // a mark was asked for, and the revision to start from does not exist yet
-    Ended = 5,    // last: `why` says the reason; with Compacted `revision` is where to begin anew
+    Created = 1,   // first, once: the watch stands; `revision` is the newest one here
+    Events = 2,    // `revision` is that of the last event
+    Progress = 3,  // everything up to `revision` has been delivered
+    Pending = 4,   // progress was asked for, and the revision to start from does not exist yet
+    Ended = 5,     // last: `why` says the reason; with Compacted `revision` is where to begin anew
   };
   friend constexpr std::string_view name_of(What one) {
     switch (one) {
       case What::Created: return "Created";
       case What::Events: return "Events";
-      case What::Mark: return "Mark";
+      case What::Progress: return "Progress";
       case What::Pending: return "Pending";
       case What::Ended: return "Ended";
     }

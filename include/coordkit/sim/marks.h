@@ -75,7 +75,7 @@ enum class Mark : uint8_t {
   StreamFollowed,            // a change was reported to an observer
   StreamResynced,            // a new snapshot after a gap
   WatchCaughtUp,             // several revisions were delivered at once
-  WatchMarked,               // a mark was delivered
+  WatchProgressed,           // progress was reported
   WatchOfTheFuture,          // starts at a revision that does not exist
   WatchCompacted,            // ended because what it needed is compacted
   WatchLostItsReplica,       // and goes on at another one
