@@ -36,7 +36,7 @@ void Totals::add(const Report& report) {
   for (const auto& [name, count] : kCounts) sum.*count += report.*count;
   sum.trace_hash += report.trace_hash;  // a sum: the order of completion does not matter
   for (size_t i = 0; i < sum.faults.size(); ++i) sum.faults[i] += report.faults[i];
-  for (size_t i = 0; i < sum.marks.size(); ++i) sum.marks[i] += report.marks[i];
+  for (size_t i = 0; i < sum.situations.size(); ++i) sum.situations[i] += report.situations[i];
 }
 
 nlohmann::ordered_json figures(const Totals& totals, uint64_t seed, const std::string& profile) {
@@ -54,8 +54,8 @@ nlohmann::ordered_json figures(const Totals& totals, uint64_t seed, const std::s
   for (size_t i = 0; i < sum.faults.size(); ++i) {
     line["faults"][std::string(sim::name_of(static_cast<sim::FaultKind>(i)))] = sum.faults[i];
   }
-  for (size_t i = 0; i < sum.marks.size(); ++i) {
-    line["marks"][std::string(sim::name_of(static_cast<sim::Mark>(i)))] = sum.marks[i];
+  for (size_t i = 0; i < sum.situations.size(); ++i) {
+    line["situations"][std::string(sim::name_of(static_cast<sim::Situation>(i)))] = sum.situations[i];
   }
   char hash[17];
   std::snprintf(hash, sizeof hash, "%016lx", static_cast<unsigned long>(sum.trace_hash));
@@ -77,8 +77,8 @@ std::optional<Totals> totals_of(const nlohmann::json& line) try {
   for (size_t i = 0; i < sum.faults.size(); ++i) {
     sum.faults[i] = line.at("faults").at(std::string(sim::name_of(static_cast<sim::FaultKind>(i))));
   }
-  for (size_t i = 0; i < sum.marks.size(); ++i) {
-    sum.marks[i] = line.at("marks").at(std::string(sim::name_of(static_cast<sim::Mark>(i))));
+  for (size_t i = 0; i < sum.situations.size(); ++i) {
+    sum.situations[i] = line.at("situations").at(std::string(sim::name_of(static_cast<sim::Situation>(i))));
   }
   sum.trace_hash = std::stoull(line.at("trace_hash").get<std::string>(), nullptr, 16);
   return totals;

@@ -218,7 +218,7 @@ void Churn::set_back(uint32_t node, const Copy& copy) {
   if (nodes_[node]->up()) nodes_[node]->crash(CrashKind::Power);
   promises_.set_back(node, {copy.image.log.log, copy.image.state.applied(), copy.image.log.boot, copy.at});
   put_copy(node, copy);
-  ++marks_[static_cast<size_t>(Mark::DiskSetBack)];
+  ++situations_[static_cast<size_t>(Situation::DiskSetBack)];
 }
 
 // A directory restored to the wrong machine. Its log says whose it is, and that suffices: no peer has to remember anything.
@@ -230,7 +230,7 @@ void Churn::mix_up_disks() {
   if (owner == node || named == nullptr || !nodes_[owner]->log().stands_for(copy->store) || !may_lose_disk(node)) return;
   put_copy(node, *copy);
   mixed_up_[node] = copy->store;
-  ++marks_[static_cast<size_t>(Mark::DiskMixedUp)];
+  ++situations_[static_cast<size_t>(Situation::DiskMixedUp)];
 }
 
 bool Churn::mixed_up(uint32_t node) const {
@@ -267,7 +267,7 @@ void Churn::exchange_set_back() {
     }
     if (!calm_ && random_.chance(0.5)) continue;
     if (log.stands_for(log.id()) && !may_lose_disk(node)) continue;
-    ++marks_[static_cast<size_t>(mixed_up(node) ? Mark::MixUpNoticed : Mark::SetBackNoticed)];
+    ++situations_[static_cast<size_t>(mixed_up(node) ? Situation::MixUpNoticed : Situation::SetBackNoticed)];
     exchange(node);
   }
 }
@@ -347,7 +347,7 @@ void Churn::answered(uint32_t node, const EngineEffects& effects) {
                  static_cast<uint64_t>(reason_of(completion.status).value_or(Reason{})),
                  static_cast<uint64_t>(outcome_of(completion.status)));
     if (completion.status.ok()) check_effect(request, completion.index);
-    if (reason_of(completion.status) == Reason::Conflict) ++marks_[static_cast<size_t>(Mark::ChangeOverwritten)];
+    if (reason_of(completion.status) == Reason::Conflict) ++situations_[static_cast<size_t>(Situation::ChangeOverwritten)];
   }
 }
 

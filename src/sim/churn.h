@@ -22,8 +22,14 @@ namespace coordkit::sim {
 class Churn {
  public:
   Churn(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, ConsensusObserver& consensus,
-        Promises& promises, MarkCounts& marks, Random random)
-      : world_(world), plan_(plan), nodes_(nodes), consensus_(consensus), promises_(promises), marks_(marks), random_(random) {}
+        Promises& promises, SituationCounts& situations, Random random)
+      : world_(world),
+        plan_(plan),
+        nodes_(nodes),
+        consensus_(consensus),
+        promises_(promises),
+        situations_(situations),
+        random_(random) {}
 
   void begin();  // schedules the first event, if the plan has churn
   void event();
@@ -82,7 +88,7 @@ class Churn {
   std::vector<std::unique_ptr<Node>>& nodes_;
   ConsensusObserver& consensus_;
   Promises& promises_;
-  MarkCounts& marks_;
+  SituationCounts& situations_;
   Random random_;
   uint64_t last_ticket_ = uint64_t{1} << 60;  // far from the client's
   std::map<Ticket, Request> requests_;

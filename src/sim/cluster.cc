@@ -35,9 +35,9 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       random_(world.fork_random()),
       striking_(random_.fork()),
       network_(world, plan.nodes, world.fork_random()),
-      consensus_(world, plan.nodes, marks_),
+      consensus_(world, plan.nodes, situations_),
       promises_(world, nodes_),
-      churn_(world, plan, nodes_, consensus_, promises_, marks_, world.fork_random()),
+      churn_(world, plan, nodes_, consensus_, promises_, situations_, world.fork_random()),
       locks_(world, model_, nodes_, beliefs_in(options)),
       leases_(world, model_, nodes_, beliefs_in(options)),
       witness_(world, model_, options.witness ? Witness::Duty::Judge : Witness::Duty::Count),
@@ -67,16 +67,16 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
     nodes_[i]->log().set_forgetful([this, i](const SimLogStore::Image& now) {
       promises_.set_back(i, {now.log, nodes_[i]->state().applied(), now.boot, TrueTime()});
       consensus_.disk_lost(i);
-      reach(Mark::ShortLogFound);
+      reach(Situation::ShortLogFound);
     });
   }
-  workload_ = std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, leases_, witness_, marks_,
+  workload_ = std::make_unique<Workload>(world_, plan_, options_.defects, nodes_, locks_, leases_, witness_, situations_,
                                          world.fork_random());
   if (plan_.work.watchers != 0) {
-    roamers_[EventKind::Watcher] = std::make_unique<Watchers>(world_, plan_, nodes_, model_, marks_, world.fork_random());
+    roamers_[EventKind::Watcher] = std::make_unique<Watchers>(world_, plan_, nodes_, model_, situations_, world.fork_random());
   }
   if (plan_.work.observers != 0) {
-    roamers_[EventKind::Stream] = std::make_unique<Streams>(world_, plan_, nodes_, model_, marks_, world.fork_random());
+    roamers_[EventKind::Stream] = std::make_unique<Streams>(world_, plan_, nodes_, model_, situations_, world.fork_random());
   }
 }
 
@@ -192,7 +192,7 @@ void Cluster::started(uint32_t node) {
 
 void Cluster::stopped(uint32_t node) {
   ++crashes_;
-  mark_lost(node);
+  note_lost(node);
   churn_.process_died(node);
   consensus_.detach(node);
   promises_.stopped(node);
@@ -233,7 +233,7 @@ void Cluster::record_standing(uint32_t node) {
 
 void Cluster::sending(uint32_t node, ReplicaId to, const Message& message) {
   consensus_.send(node, to, message);
-  mark_message(node, message);
+  note_message(node, message);
 }
 
 void Cluster::turned(uint32_t node, EngineEffects& effects) {
@@ -242,10 +242,10 @@ void Cluster::turned(uint32_t node, EngineEffects& effects) {
   look_for_mended(node);
   if (effects.restored) {
     consensus_.restored(node, *effects.restored);
-    mark_installed(node);
+    note_installed(node);
   }
   consensus_.after_turn(node);
-  mark_turn(node);
+  note_turn(node);
   churn_.answered(node, effects);
   programs_.answered(node, effects);
   if (effects.cluster) tell_cluster(node);
@@ -347,7 +347,7 @@ void Cluster::fill(Report& report) const {
   report.history_operations = history_.operations;
   report.installs = consensus_.installs();
   report.faults = fault_counts_;
-  report.marks = marks_;
+  report.situations = situations_;
 }
 
 }  // namespace coordkit::sim

@@ -42,11 +42,11 @@ class Cluster final : private NodeWatcher {
     std::vector<std::pair<uint32_t, uint32_t>> links;
     uint32_t node = 0;
     uint32_t epoch = 0;
-    uint64_t mark = ~uint64_t{0};  // of the recorder, if there is one
-    Duration period{};             // Flap; a waiting one: its length
-    size_t message_kind = 0;       // HeldKind
-    bool waits = false;            // not begun yet
-    FileFaults files;              // of a disk
+    uint64_t recorded = ~uint64_t{0};  // by the recorder, if there is one
+    Duration period{};                 // Flap; a waiting one: its length
+    size_t message_kind = 0;           // HeldKind
+    bool waits = false;                // not begun yet
+    FileFaults files;                  // of a disk
     TrueTime until{};
     bool on = true;
   };
@@ -56,14 +56,14 @@ class Cluster final : private NodeWatcher {
   void stopped(uint32_t node) override;
   void halted(uint32_t node) override;
   void space_changed(LogSpace space) override {
-    if (space == LogSpace::Full) reach(Mark::WaitedForSpace);
+    if (space == LogSpace::Full) reach(Situation::WaitedForSpace);
   }
   void handling(uint32_t node, const EngineInput& input) override { promises_.handles(node, input); }
   bool may_go_on(uint32_t node) override;
   void pulled_out(uint32_t node) override;
-  void checkpoint_waited() override { reach(Mark::CheckpointWaited); }
-  void state_rewritten() override { reach(Mark::StateRewritten); }
-  void log_scrubbed() override { reach(Mark::LogScrubbed); }
+  void checkpoint_waited() override { reach(Situation::CheckpointWaited); }
+  void state_rewritten() override { reach(Situation::StateRewritten); }
+  void log_scrubbed() override { reach(Situation::LogScrubbed); }
   void writing(uint32_t node, const LogWrite& write) override;
   void synced(uint32_t node) override;
   void turned(uint32_t node, EngineEffects& effects) override;
@@ -144,15 +144,15 @@ class Cluster final : private NodeWatcher {
   void compare_with_model(uint32_t node);
   void compare_objects(uint32_t node) const;
 
-  // Marks (cluster_marks.cc).
-  void reach(Mark mark) { ++marks_[static_cast<size_t>(mark)]; }
+  // Situations (cluster_situations.cc).
+  void reach(Situation situation) { ++situations_[static_cast<size_t>(situation)]; }
   bool joint() const;
-  void mark_lost(uint32_t node);
-  void mark_cut();
-  void mark_message(uint32_t node, const Message& message);
-  void mark_turn(uint32_t node);
-  void mark_installed(uint32_t node);
-  void mark_opened(uint32_t node, const absl::Status& opened);
+  void note_lost(uint32_t node);
+  void note_cut();
+  void note_message(uint32_t node, const Message& message);
+  void note_turn(uint32_t node);
+  void note_installed(uint32_t node);
+  void note_opened(uint32_t node, const absl::Status& opened);
   bool takes_state(uint32_t node) const;
 
   World& world_;
@@ -163,7 +163,7 @@ class Cluster final : private NodeWatcher {
   std::vector<Random> schedules_;  // of each fault of the plan
   Network network_;
   Model model_;
-  MarkCounts marks_{};
+  SituationCounts situations_{};
   std::vector<std::unique_ptr<Node>> nodes_;
   ConsensusObserver consensus_;
   Promises promises_;
@@ -188,7 +188,7 @@ class Cluster final : private NodeWatcher {
   uint64_t elections_seen_ = 0;
   std::map<uint32_t, TrueTime> taking_state_;  // when a node last asked for rows
   Term told_to_campaign_{};                    // the term that a TimeoutNow asked for
-  Term joint_in_{}, removed_in_{};             // already marked in this term
+  Term joint_in_{}, removed_in_{};             // already noted in this term
   uint64_t storms_ = 0;                        // in force
   std::vector<int> slow_;                      // slow-disk faults in force, per node
   std::vector<TrueTime> in_turn_until_;        // per node that must die in its next turn: when it is to be back; zero: none

@@ -77,14 +77,14 @@ void Cluster::scrub(const Event& event) {
 
 void Cluster::look_for_healed(uint32_t node) {
   if (nodes_[node]->rots() && nodes_[node]->epoch() == rotten_since_[node]) return;
-  if (nodes_[node]->epoch() == rotten_since_[node]) reach(Mark::RotHealed);
+  if (nodes_[node]->epoch() == rotten_since_[node]) reach(Situation::RotHealed);
   rotten_since_[node] = 0;
 }
 
 void Cluster::look_for_mended(uint32_t node) {
   const raft::Core* core = nodes_[node]->engine()->core();
   const bool lacks = core != nullptr && core->floor().index;
-  if (lacks_[node] && !lacks && core != nullptr) reach(Mark::LogMended);
+  if (lacks_[node] && !lacks && core != nullptr) reach(Situation::LogMended);
   lacks_[node] = lacks;
 }
 
@@ -101,7 +101,7 @@ bool Cluster::lose_files(uint32_t node) {
   const Duration down(striking_.below(1'000'000'000));
   if (nodes_[node]->up()) nodes_[node]->crash(CrashKind::Power);
   const bool lost = of_state ? nodes_[node]->state().lose_files() : nodes_[node]->log().lose_files(which);
-  if (lost) reach(of_state ? Mark::CheckpointLost : which == Files::All ? Mark::LogLost : Mark::SegmentLost);
+  if (lost) reach(of_state ? Situation::CheckpointLost : which == Files::All ? Situation::LogLost : Situation::SegmentLost);
   world_.schedule(world_.now() + down, EventKind::Restart, node);
   return lost;
 }
@@ -124,7 +124,7 @@ void Cluster::refresh_disk(uint32_t node) {
 
 // A process that ended because of its disk is restarted by an operator after a while.
 void Cluster::halted(uint32_t node) {
-  reach(nodes_[node]->too_old() ? Mark::OlderBuildRefused : Mark::HaltedByDisk);
+  reach(nodes_[node]->too_old() ? Situation::OlderBuildRefused : Situation::HaltedByDisk);
   const Duration most = hostile_ ? Duration(std::chrono::seconds(2)) : milliseconds(50);
   world_.schedule(world_.now() + Duration(random_.below(most.count())), EventKind::Restart, node);
 }
@@ -141,7 +141,7 @@ bool Cluster::may_go_on(uint32_t node) {
                     fmt::format("n{} takes part with a disk that forgot what those who answered had heard", node + 1));
   }
   if (verdict == Promises::Verdict::Unknown) return false;
-  reach(Mark::SetBackHarmless);
+  reach(Situation::SetBackHarmless);
   world_.trace(node, "has forgotten nothing that matters");
   promises_.stands_again(node);
   log.stand_again();
@@ -150,7 +150,7 @@ bool Cluster::may_go_on(uint32_t node) {
 
 // Beyond the promise: none that answered could know. What would follow proves nothing, so an operator steps in.
 void Cluster::pulled_out(uint32_t node) {
-  reach(Mark::SetBackUnnoticed);
+  reach(Situation::SetBackUnnoticed);
   replace_disk(node);
   restart_soon(node);
 }

@@ -121,23 +121,23 @@ void Cluster::visit(uint32_t node) {
   const raft::Member& victim = truth.members[striking_.below(truth.members.size())];
   const uint32_t named = static_cast<uint32_t>(victim.id.value() - 1);
   if (named != node && !network_.connected(node, named)) {
-    reach(Mark::StrangerAsMember);
+    reach(Situation::StrangerAsMember);
     claim.from = victim.id;
     if (striking_.chance(0.7)) claim.store = victim.store;
     claim.boot = nodes_[named]->log().boot().next();
   }
-  reach(Mark::StrangerSpoke);
+  reach(Situation::StrangerSpoke);
   host.visited(claim, draw_lies(truth, striking_));
 }
 
 void Cluster::record(ActiveFault& fault, Duration length) {
   ++fault_counts_[static_cast<size_t>(fault.kind)];
   struck_.push_back(strikes_);
-  if (Recorder* recorder = world_.recorder()) fault.mark = recorder->fault_begins(fault.kind, strikes_, fault.node, length);
+  if (Recorder* recorder = world_.recorder()) fault.recorded = recorder->fault_begins(fault.kind, strikes_, fault.node, length);
 }
 
 uint64_t Cluster::remember(ActiveFault fault, Duration length) {
-  if (Recorder* recorder = world_.recorder()) recorder->fault_cuts(fault.mark, fault.links);
+  if (Recorder* recorder = world_.recorder()) recorder->fault_cuts(fault.recorded, fault.links);
   faults_.push_back(std::move(fault));
   world_.schedule(world_.now() + length, EventKind::FaultEnd, kNoNode, 0, faults_.size() - 1);
   return faults_.size() - 1;
@@ -163,9 +163,9 @@ void Cluster::fade(ActiveFault whole, Duration length) {
     remember_later({.kind = kind, .links = {{other, node}}, .node = node}, deaf, end - deaf);
   }
   const std::vector<std::pair<uint32_t, uint32_t>> links = std::exchange(whole.links, {});  // the parts undo themselves
-  const uint64_t mark = whole.mark;
+  const uint64_t recorded = whole.recorded;
   remember(std::move(whole), spread + length);
-  if (Recorder* recorder = world_.recorder()) recorder->fault_cuts(mark, links);
+  if (Recorder* recorder = world_.recorder()) recorder->fault_cuts(recorded, links);
 }
 
 // A fault that begins after `wait`.
@@ -198,7 +198,7 @@ void Cluster::fault_end(const Event& event) {
 }
 
 void Cluster::undo(ActiveFault& fault) {
-  if (Recorder* recorder = world_.recorder()) recorder->fault_ends(fault.mark);
+  if (Recorder* recorder = world_.recorder()) recorder->fault_ends(fault.recorded);
   switch (fault.kind) {
     case FaultKind::Storm:
       if (fault.on && --storms_ == 0) network_.set_quality(plan_.calm);
@@ -241,7 +241,7 @@ void Cluster::cut_links(ActiveFault& fault) {
   fault.on = true;
   for (const auto& [from, to] : fault.links) network_.cut(from, to);
   cuts_ += fault.links.size();
-  mark_cut();
+  note_cut();
 }
 
 void Cluster::mend_links(ActiveFault& fault) {
@@ -303,7 +303,7 @@ void Cluster::restart(uint32_t node) {
     nodes_[node]->log().lose_power_in_open(random_.below(12));
   }
   const absl::Status opened = nodes_[node]->start();
-  mark_opened(node, opened);
+  note_opened(node, opened);
   const bool aside = opened.ok() && nodes_[node]->log().found_holes() && nodes_[node]->engine()->core() == nullptr;
   if (opened.ok() && !aside) return;
   if (!nodes_[node]->intact() || nodes_[node]->refused_pair()) replace_disk(node);
@@ -328,7 +328,7 @@ void Cluster::freeze(uint32_t node, Duration length, FaultKind kind) {
     remember({.kind = kind, .node = node}, length);
   }
   nodes_[node]->freeze(kind == FaultKind::Suspend ? Node::Freeze::Machine : Node::Freeze::Process);
-  mark_lost(node);
+  note_lost(node);
   world_.trace(node, "is frozen");
   world_.schedule(world_.now() + length, EventKind::Resume, node, nodes_[node]->epoch());
 }

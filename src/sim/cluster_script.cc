@@ -90,7 +90,7 @@ class Cluster::Stage final : public Conductor {
     Node& frozen = *cluster_.nodes_[place(node)];
     if (!frozen.up() || frozen.frozen()) return;
     frozen.freeze(what);
-    cluster_.mark_lost(place(node));
+    cluster_.note_lost(place(node));
   }
   static uint32_t place(ReplicaId node) { return static_cast<uint32_t>(node.value() - 1); }
   bool exists(ReplicaId node) const { return node && node.value() <= nodes(); }

@@ -34,8 +34,8 @@ struct CommittedEntry {
 
 class ConsensusObserver {
  public:
-  ConsensusObserver(World& world, uint32_t nodes, MarkCounts& marks)
-      : world_(world), views_(nodes), seen_(nodes), members_(nodes, marks) {}
+  ConsensusObserver(World& world, uint32_t nodes, SituationCounts& situations)
+      : world_(world), views_(nodes), seen_(nodes), members_(nodes, situations) {}
   // Leaves comparing states to the replicas (Defects::one_state_rots).
   void look_away_from_states() { compares_states_ = false; }
 

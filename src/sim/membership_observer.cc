@@ -59,7 +59,7 @@ void MembershipObserver::written(uint32_t node, const LogWrite& write, Writer wr
   if (write.reset_to) known.clear();
   while (write.truncate_after && !known.empty() && known.back().at.index > *write.truncate_after) {
     known.pop_back();
-    ++marks_[static_cast<size_t>(Mark::ConfigurationRolledBack)];
+    ++situations_[static_cast<size_t>(Situation::ConfigurationRolledBack)];
   }
   for (const raft::Entry& entry : write.entries) {
     if (entry.kind == raft::EntryKind::Configuration && writer == Writer::Leader) {
@@ -86,20 +86,20 @@ void MembershipObserver::committed(const raft::Entry& entry) {
 }
 
 void MembershipObserver::note_transition(const raft::Configuration& before, const raft::Configuration& after) {
-  const auto reach = [this](Mark mark) { ++marks_[static_cast<size_t>(mark)]; };
+  const auto reach = [this](Situation situation) { ++situations_[static_cast<size_t>(situation)]; };
   for (const auto* list : {&before.voters, &before.learners}) {
     for (const raft::Member& member : *list) {
       if (!find(after.voters, member.id) && !find(after.learners, member.id)) previous_.insert(member.id);
     }
   }
   for (const raft::Member& voter : after.voters) {
-    if (find(before.learners, voter.id)) reach(Mark::LearnerPromoted);
+    if (find(before.learners, voter.id)) reach(Situation::LearnerPromoted);
   }
   for (const auto* list : {&after.voters, &after.learners}) {
     for (const raft::Member& member : *list) {
       const raft::Member* was = find(before.voters, member.id);
-      if (was && was->store != member.store) reach(Mark::MemberReplaced);
-      if (previous_.erase(member.id) != 0) reach(Mark::RemovedMemberReturned);
+      if (was && was->store != member.store) reach(Situation::MemberReplaced);
+      if (previous_.erase(member.id) != 0) reach(Situation::RemovedMemberReturned);
     }
   }
 }

@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-#include "coordkit/sim/marks.h"
+#include "coordkit/sim/situations.h"
 #include "sim/disk.h"
 #include "sim/state_disk.h"
 
@@ -20,8 +20,8 @@ namespace coordkit::sim {
 
 class MembershipObserver {
  public:
-  MembershipObserver(uint32_t nodes, MarkCounts& marks)
-      : logs_(nodes), states_(nodes), before_(nodes), known_(nodes), marks_(marks) {}
+  MembershipObserver(uint32_t nodes, SituationCounts& situations)
+      : logs_(nodes), states_(nodes), before_(nodes), known_(nodes), situations_(situations) {}
 
   void own(uint32_t node, const SimLogStore& log, const SimStateStore& state) {
     logs_[node] = &log;
@@ -78,7 +78,7 @@ class MembershipObserver {
   std::map<StoreId, LostDisk> lost_;
   std::map<std::pair<Term, ReplicaId>, std::set<std::pair<ReplicaId, StoreId>>> votes_;  // candidate -> voters
   std::set<ReplicaId> previous_;                                                         // were members once and then removed
-  MarkCounts& marks_;
+  SituationCounts& situations_;
 };
 
 }  // namespace coordkit::sim

@@ -34,7 +34,7 @@ struct Parcel {
   uint32_t from = 0;
   uint32_t to = 0;
   uint64_t connection = 0;  // at the sender when it left
-  uint64_t mark = 0;        // of the recorder, if there is one
+  uint64_t recorded = 0;    // by the recorder, if there is one
   Message message;
 };
 

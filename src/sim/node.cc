@@ -48,7 +48,7 @@ void Node::post(EngineInput input) {
 void Node::receive(std::unique_ptr<Parcel> parcel) {
   if (slept_) return missed_.push_back(std::move(parcel));
   Recorder* const recorder = parts_.world.recorder();
-  if (recorder) up() ? recorder->arrived(parcel->mark) : recorder->lost(parcel->mark);
+  if (recorder) up() ? recorder->arrived(parcel->recorded) : recorder->lost(parcel->recorded);
   if (!up()) return;
   change_message(parts_.defects, random_, parcel->message);
   parts_.world.mix(parcel->message.index());

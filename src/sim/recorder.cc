@@ -31,8 +31,8 @@ constexpr NamedKind kNamedKinds[] = {
 };
 static_assert(std::size(kNamedKinds) == std::variant_size_v<Message>);
 
-constexpr uint64_t kRoutine = uint64_t{1} << 63;  // bit of a message's mark: which list it is in
-constexpr uint64_t kNoMark = ~uint64_t{0};
+constexpr uint64_t kRoutine = uint64_t{1} << 63;  // bit of a message's id: which list it is in
+constexpr uint64_t kNoRow = ~uint64_t{0};
 
 bool hits_one_node(FaultKind kind) {
   switch (kind) {
@@ -197,14 +197,14 @@ void Recorder::fill(Timeline::Message& row, const Message& message) {
   }
 }
 
-Timeline::Message* Recorder::find_message(uint64_t mark) {
-  if (mark == kNoMark) return nullptr;
-  return (mark & kRoutine) != 0 ? routine_.find(mark & ~kRoutine) : messages_.find(mark);
+Timeline::Message* Recorder::find_message(uint64_t id) {
+  if (id == kNoRow) return nullptr;
+  return (id & kRoutine) != 0 ? routine_.find(id & ~kRoutine) : messages_.find(id);
 }
 
 // A copy that also arrives is an arrow of its own.
-void Recorder::arrived(uint64_t mark) {
-  Timeline::Message* row = find_message(mark);
+void Recorder::arrived(uint64_t id) {
+  Timeline::Message* row = find_message(id);
   if (row == nullptr) return;
   if (row->delivery == Timeline::Delivery::UnderWay) {
     row->ended = now();
@@ -214,11 +214,11 @@ void Recorder::arrived(uint64_t mark) {
   Timeline::Message copy = *row;
   copy.ended = now();
   copy.delivery = Timeline::Delivery::Arrived;
-  (mark & kRoutine) != 0 ? routine_.add(std::move(copy)) : messages_.add(std::move(copy));
+  (id & kRoutine) != 0 ? routine_.add(std::move(copy)) : messages_.add(std::move(copy));
 }
 
-void Recorder::lost(uint64_t mark) {
-  Timeline::Message* row = find_message(mark);
+void Recorder::lost(uint64_t id) {
+  Timeline::Message* row = find_message(id);
   if (row == nullptr || row->delivery != Timeline::Delivery::UnderWay) return;
   row->ended = now();
   row->delivery = Timeline::Delivery::Lost;

@@ -85,7 +85,7 @@ class Recorder {
     SessionId session;
   };
   Duration now() const { return world_.now().time_since_epoch(); }
-  Timeline::Message* find_message(uint64_t mark);
+  Timeline::Message* find_message(uint64_t id);
   void fill(Timeline::Message& row, const Message& message);
   void name_request(uint64_t call, std::string key);
   std::vector<uint64_t> callers(const std::string& key) const;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "coordkit/sim/marks.h"
+#include "coordkit/sim/situations.h"
 #include "sim/model.h"
 #include "sim/node.h"
 #include "sim/world.h"
@@ -60,9 +60,9 @@ class RoamersOf : public Roamers {
   }
 
  protected:
-  RoamersOf(World& world, std::vector<std::unique_ptr<Node>>& nodes, const Model& model, MarkCounts& marks, EventKind kind,
-            Duration pause_max, uint32_t count, Random random)
-      : world_(world), nodes_(nodes), model_(model), marks_(marks), all_(count), kind_(kind), pause_max_(pause_max) {
+  RoamersOf(World& world, std::vector<std::unique_ptr<Node>>& nodes, const Model& model, SituationCounts& situations,
+            EventKind kind, Duration pause_max, uint32_t count, Random random)
+      : world_(world), nodes_(nodes), model_(model), situations_(situations), all_(count), kind_(kind), pause_max_(pause_max) {
     for (uint64_t number = 0; number < count; ++number) {
       all_[number].number = number;
       all_[number].random = random.fork();
@@ -78,12 +78,12 @@ class RoamersOf : public Roamers {
     one.open = true;
     ++one.round;
   }
-  void reach(Mark mark) { ++marks_[static_cast<size_t>(mark)]; }
+  void reach(Situation situation) { ++situations_[static_cast<size_t>(situation)]; }
 
   World& world_;
   std::vector<std::unique_ptr<Node>>& nodes_;
   const Model& model_;
-  MarkCounts& marks_;
+  SituationCounts& situations_;
   std::vector<One> all_;  // never grows: callbacks refer to its elements
 
  private:

@@ -27,8 +27,8 @@ const char* word_of(Kind kind) {
 }  // namespace
 
 Streams::Streams(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model,
-                 MarkCounts& marks, Random random)
-    : RoamersOf(world, nodes, model, marks, EventKind::Stream, kPauseMax, plan.work.observers, random), plan_(plan) {}
+                 SituationCounts& situations, Random random)
+    : RoamersOf(world, nodes, model, situations, EventKind::Stream, kPauseMax, plan.work.observers, random), plan_(plan) {}
 
 void Streams::act(StreamObserver& observer) {
   if (!observer.open) return open(observer);
@@ -95,8 +95,8 @@ void Streams::take(StreamObserver& observer, Seen how, Index index, const std::f
   if (observer.told && older) fail("INV_W01", observer, fmt::format("told of {} after {}", index.value(), observer.at.value()));
   if (index > model_.applied()) fail("INV_W01", observer, fmt::format("told of {}, which nobody applied", index.value()));
   if (how == Seen::Change && index > observer.at) demand_nothing_untold(observer, index);
-  if (how == Seen::Resync) reach(Mark::StreamResynced);
-  if (how == Seen::Change) reach(Mark::StreamFollowed);
+  if (how == Seen::Resync) reach(Situation::StreamResynced);
+  if (how == Seen::Change) reach(Situation::StreamFollowed);
   observer.told = true;
   observer.at = index;
   change(observer.picture);

@@ -34,8 +34,8 @@ struct StreamObserver : Roamer {
 
 class Streams final : public RoamersOf<StreamObserver> {
  public:
-  Streams(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model, MarkCounts& marks,
-          Random random);
+  Streams(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model,
+          SituationCounts& situations, Random random);
 
   bool all_told() const override;
   std::string missing() const override;

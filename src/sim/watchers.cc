@@ -34,8 +34,8 @@ bool concerns(const WatchOptions& wants, const std::string& key) {
 }  // namespace
 
 Watchers::Watchers(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model,
-                   MarkCounts& marks, Random random)
-    : RoamersOf(world, nodes, model, marks, EventKind::Watcher, plan.work.watcher_pause_max, plan.work.watchers, random),
+                   SituationCounts& situations, Random random)
+    : RoamersOf(world, nodes, model, situations, EventKind::Watcher, plan.work.watcher_pause_max, plan.work.watchers, random),
       plan_(plan) {}
 
 void Watchers::act(Watcher& watcher) {
@@ -107,7 +107,7 @@ void Watchers::take(Watcher& watcher, WatchBatch batch) {
       if (watcher.made) fail("INV_W05", watcher, "made twice");
       watcher.made = true;
       if (!watcher.next) watcher.next = batch.revision.next();
-      if (watcher.next > batch.revision.next()) reach(Mark::WatchOfTheFuture);
+      if (watcher.next > batch.revision.next()) reach(Situation::WatchOfTheFuture);
       break;
     case What::Events: take_events(watcher, batch); break;
     case What::Progress: take_progress(watcher, batch.revision); break;
@@ -121,10 +121,10 @@ void Watchers::take(Watcher& watcher, WatchBatch batch) {
         if (watcher.next >= batch.revision || batch.revision > model_.keys().compacted()) {
           fail("INV_W05", watcher, "nothing it needs is compacted: " + batch.why.ToString());
         }
-        reach(Mark::WatchCompacted);
+        reach(Situation::WatchCompacted);
         watcher.next = batch.revision.next();
       } else if (reason_of(batch.why) == Reason::Stopped) {
-        reach(Mark::WatchLostItsReplica);
+        reach(Situation::WatchLostItsReplica);
       } else {
         fail("INV_W05", watcher, batch.why.ToString());
       }
@@ -137,7 +137,7 @@ void Watchers::take_events(Watcher& watcher, const WatchBatch& batch) {
   if (!watcher.made) fail("INV_W05", watcher, "events before it was made");
   if (batch.events == nullptr || batch.events->empty()) fail("INV_W03", watcher, "a batch of nothing");
   if (batch.revision < watcher.next) fail("INV_W01", watcher, fmt::format("revision {} again", batch.revision.value()));
-  if (batch.events->front().entry.mod != batch.revision) reach(Mark::WatchCaughtUp);
+  if (batch.events->front().entry.mod != batch.revision) reach(Situation::WatchCaughtUp);
   std::vector<WatchEvent> should = expected(watcher, batch.revision);
   // Earlier history may be compacted; it must not differ otherwise.
   for (size_t i = 0; i < should.size() && i < batch.events->size(); ++i) {
@@ -156,7 +156,7 @@ void Watchers::take_progress(Watcher& watcher, Revision revision) {
   if (!untold.empty())
     fail("INV_W04", watcher, fmt::format("progress at revision {} before{}", revision.value(), shown(untold)));
   watcher.next = revision.next();
-  reach(Mark::WatchProgressed);
+  reach(Situation::WatchProgressed);
 }
 
 // What concerns it from its place up to there.

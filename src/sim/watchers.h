@@ -25,8 +25,8 @@ struct Watcher : Roamer {
 
 class Watchers final : public RoamersOf<Watcher> {
  public:
-  Watchers(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model, MarkCounts& marks,
-           Random random);
+  Watchers(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model,
+           SituationCounts& situations, Random random);
 
   bool all_told() const override;
   std::string missing() const override;

@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 Workload::Workload(World& world, const Plan& plan, const Defects& defects, std::vector<std::unique_ptr<Node>>& nodes,
-                   LockObserver& locks, LeaseObserver& leases, Witness& witness, MarkCounts& marks, Random random)
+                   LockObserver& locks, LeaseObserver& leases, Witness& witness, SituationCounts& situations, Random random)
     : world_(world),
       plan_(plan),
       defects_(defects),
@@ -22,7 +22,7 @@ Workload::Workload(World& world, const Plan& plan, const Defects& defects, std::
       locks_(locks),
       leases_(leases),
       witness_(witness),
-      marks_(marks),
+      situations_(situations),
       random_(random) {
   for (uint32_t node = 0; node < plan.nodes; ++node) {
     for (uint32_t i = 0; i < plan.work.workers_per_node; ++i) {
@@ -259,7 +259,7 @@ void Workload::resource_event(const Event& event) {
   if (accepted) gate.highest = std::max(gate.highest, write.token);
   if (accepted && alone) gate.exclusive = write.token;
   if (!accepted) ++refused_;
-  if (!accepted && locks_.taken_over_since(write.session, write.held)) reach(Mark::PreviousHolderRefused);
+  if (!accepted && locks_.taken_over_since(write.session, write.held)) reach(Situation::PreviousHolderRefused);
   locks_.resource_admits(write.lock, write.token, write.mode, write.held, accepted);
 }
 

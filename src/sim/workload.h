@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "coordkit/sim/marks.h"
+#include "coordkit/sim/situations.h"
 #include "sim/lease_observer.h"
 #include "sim/lock_observer.h"
 #include "sim/node.h"
@@ -20,7 +20,7 @@ namespace coordkit::sim {
 class Workload {
  public:
   Workload(World& world, const Plan& plan, const Defects& defects, std::vector<std::unique_ptr<Node>>& nodes,
-           LockObserver& locks, LeaseObserver& leases, Witness& witness, MarkCounts& marks, Random random);
+           LockObserver& locks, LeaseObserver& leases, Witness& witness, SituationCounts& situations, Random random);
 
   void process_started(uint32_t node);
   void process_died(uint32_t node);
@@ -148,12 +148,12 @@ class Workload {
   void look_at_object(Worker& worker);
   void give_back(Worker& worker);
   LockWait draw_wait(Worker& worker);
-  void reach(Mark mark) { ++marks_[static_cast<size_t>(mark)]; }
+  void reach(Situation situation) { ++situations_[static_cast<size_t>(situation)]; }
   // The answer of a command: what the log must say if it succeeded, and what the worker does then.
-  DoneCallback done_as(Worker& worker, uint64_t call, Mark mark);
+  DoneCallback done_as(Worker& worker, uint64_t call, Situation situation);
   template <typename T, typename Matches>
-  Callback<T> told(Worker& worker, uint64_t call, Matches matches, Mark mark);
-  Callback<HoldRef> got_hold(Worker& worker, uint64_t call, coordination::Kind kind, Mark mark);
+  Callback<T> told(Worker& worker, uint64_t call, Matches matches, Situation situation);
+  Callback<HoldRef> got_hold(Worker& worker, uint64_t call, coordination::Kind kind, Situation situation);
   uint64_t command(Worker& worker, Witness::Kind kind, const std::string& name, machine::CoordinationCommand body);
 
   // Wraps a callback: it is ignored if the process died meanwhile, and the worker continues afterwards.
@@ -176,7 +176,7 @@ class Workload {
   LockObserver& locks_;
   LeaseObserver& leases_;
   Witness& witness_;
-  MarkCounts& marks_;
+  SituationCounts& situations_;
   Random random_;
   std::vector<Paper> papers_;
   std::vector<Worker> workers_;

@@ -30,28 +30,28 @@ uint64_t Workload::command(Worker& worker, Witness::Kind kind, const std::string
   return witness_.begin_command(worker.node, kind, name, std::move(body));
 }
 
-DoneCallback Workload::done_as(Worker& worker, uint64_t call, Mark mark) {
-  return then(worker, [this, call, mark](absl::Status& answer) {
+DoneCallback Workload::done_as(Worker& worker, uint64_t call, Situation situation) {
+  return then(worker, [this, call, situation](absl::Status& answer) {
     witness_.executed(call, answer, is_ok);
-    if (answer.ok() && mark != Mark::Count) reach(mark);
+    if (answer.ok() && situation != Situation::Count) reach(situation);
   });
 }
 
 template <typename T, typename Matches>
-Callback<T> Workload::told(Worker& worker, uint64_t call, Matches matches, Mark mark) {
-  return then(worker, [this, call, matches, mark](absl::StatusOr<T>& answer) {
+Callback<T> Workload::told(Worker& worker, uint64_t call, Matches matches, Situation situation) {
+  return then(worker, [this, call, matches, situation](absl::StatusOr<T>& answer) {
     witness_.executed(call, answer.status(), [&](const Result& result) { return is_ok(result) && matches(result, *answer); });
-    if (answer.ok() && mark != Mark::Count) reach(mark);
+    if (answer.ok() && situation != Situation::Count) reach(situation);
   });
 }
 
-Callback<HoldRef> Workload::got_hold(Worker& worker, uint64_t call, Kind kind, Mark mark) {
-  return then(worker, [this, &worker, call, kind, mark](absl::StatusOr<HoldRef>& answer) {
+Callback<HoldRef> Workload::got_hold(Worker& worker, uint64_t call, Kind kind, Situation situation) {
+  return then(worker, [this, &worker, call, kind, situation](absl::StatusOr<HoldRef>& answer) {
     witness_.executed(call, answer.status(), [&answer](const Result& result) {
       return result.code == ResultCode::Granted && result.token == (*answer)->token() && result.since == (*answer)->since();
     });
     if (!answer.ok()) return;
-    reach(mark);
+    reach(situation);
     worker.things.push_back({kind, *answer});
   });
 }
@@ -83,11 +83,11 @@ void Workload::use_semaphore(Worker& worker) {
   const uint64_t dice = worker.random.below(10);
   if (dice == 0) {
     const auto call = command(worker, Witness::Kind::Command, name, machine::DeleteSemaphore{session, name});
-    calls.delete_semaphore(worker.session, name, done_as(worker, call, Mark::Count), call_deadline(worker));
+    calls.delete_semaphore(worker.session, name, done_as(worker, call, Situation::Count), call_deadline(worker));
   } else if (dice == 1) {
     const uint64_t limit = worker.random.below(5);
     const auto call = command(worker, Witness::Kind::Command, name, machine::SetSemaphoreLimit{session, name, limit});
-    calls.set_limit(worker.session, name, limit, done_as(worker, call, Mark::Count), call_deadline(worker));
+    calls.set_limit(worker.session, name, limit, done_as(worker, call, Situation::Count), call_deadline(worker));
   } else {
     PermitOptions options{.wait = draw_wait(worker), .deadline = call_deadline(worker)};
     if (worker.random.chance(0.7)) options.initial_limit = worker.random.between(1, 3);
@@ -96,7 +96,7 @@ void Workload::use_semaphore(Worker& worker) {
         command(worker, Witness::Kind::Command, name,
                 machine::AcquirePermits{session, name, client::wait_of(options.wait), count, options.initial_limit});
     worker.waiting = calls.acquire_permits(worker.session, name, count, options,
-                                           got_hold(worker, call, Kind::Semaphore, Mark::PermitsGranted));
+                                           got_hold(worker, call, Kind::Semaphore, Situation::PermitsGranted));
     if (worker.random.chance(0.2)) schedule(worker, seconds(1));
   }
 }
@@ -108,22 +108,22 @@ void Workload::use_latch(Worker& worker) {
   const uint64_t dice = worker.random.below(10);
   if (dice == 0) {
     const auto call = command(worker, Witness::Kind::Command, name, machine::DeleteLatch{session, name});
-    calls.delete_latch(worker.session, name, done_as(worker, call, Mark::Count), call_deadline(worker));
+    calls.delete_latch(worker.session, name, done_as(worker, call, Situation::Count), call_deadline(worker));
   } else if (dice < 4) {
     const uint64_t count = worker.random.between(1, 2);
     const auto call = command(worker, Witness::Kind::Command, name, machine::CreateLatch{session, name, count});
-    calls.create_latch(worker.session, name, count, done_as(worker, call, Mark::Count), call_deadline(worker));
+    calls.create_latch(worker.session, name, count, done_as(worker, call, Situation::Count), call_deadline(worker));
   } else if (dice < 7) {
     const uint64_t by = worker.random.between(1, 2);
     const auto call = command(worker, Witness::Kind::Command, name, machine::CountDown{session, name, by});
     const auto same = [](const Result& result, uint64_t left) { return result.number == static_cast<int64_t>(left); };
-    calls.count_down(worker.session, name, by, told<uint64_t>(worker, call, same, Mark::Count), call_deadline(worker));
+    calls.count_down(worker.session, name, by, told<uint64_t>(worker, call, same, Situation::Count), call_deadline(worker));
   } else {
     const LockWait wait = draw_wait(worker);
     const auto call = command(worker, Witness::Kind::Command, name, machine::AwaitLatch{session, name, client::wait_of(wait)});
     auto done = then(worker, [this, call, name](absl::Status& answer) {
       witness_.awaited(call, answer, {Kind::Latch, name});
-      if (answer.ok()) reach(Mark::LatchOpened);
+      if (answer.ok()) reach(Situation::LatchOpened);
     });
     worker.waiting = calls.await_latch(worker.session, name, wait, std::move(done), call_deadline(worker));
     if (worker.random.chance(0.2)) schedule(worker, seconds(1));
@@ -139,17 +139,17 @@ void Workload::use_barrier(Worker& worker) {
     const auto at_end = BarrierAtSessionEnd(worker.random.below(3));
     const auto call = command(worker, Witness::Kind::Command, name,
                               machine::CloseBarrier{session, name, machine::AtSessionEnd(static_cast<uint8_t>(at_end))});
-    calls.close_barrier(worker.session, name, at_end, done_as(worker, call, Mark::Count), call_deadline(worker));
+    calls.close_barrier(worker.session, name, at_end, done_as(worker, call, Situation::Count), call_deadline(worker));
   } else if (dice < 5) {
     const auto call = command(worker, Witness::Kind::Command, name, machine::OpenBarrier{session, name});
-    calls.open_barrier(worker.session, name, done_as(worker, call, Mark::Count), call_deadline(worker));
+    calls.open_barrier(worker.session, name, done_as(worker, call, Situation::Count), call_deadline(worker));
   } else {
     const LockWait wait = draw_wait(worker);
     const auto call =
         command(worker, Witness::Kind::Command, name, machine::AwaitBarrier{session, name, client::wait_of(wait)});
     auto done = then(worker, [this, call, name](absl::Status& answer) {
       witness_.awaited(call, answer, {Kind::Barrier, name});
-      if (answer.ok()) reach(Mark::BarrierOpened);
+      if (answer.ok()) reach(Situation::BarrierOpened);
     });
     worker.waiting = calls.await_barrier(worker.session, name, wait, std::move(done), call_deadline(worker));
     if (worker.random.chance(0.2)) schedule(worker, seconds(1));
@@ -163,9 +163,9 @@ void Workload::use_double_barrier(Worker& worker) {
   const auto call = command(worker, Witness::Kind::Command, name,
                             machine::EnterBarrier{worker.session->id(), name, client::wait_of(wait), kParties,
                                                   machine::AtPartyEnd(static_cast<uint8_t>(at_end))});
-  worker.waiting =
-      client(worker).coordination().enter(worker.session, name, kParties, at_end, wait,
-                                          got_hold(worker, call, Kind::DoubleBarrier, Mark::PartiesMet), call_deadline(worker));
+  worker.waiting = client(worker).coordination().enter(worker.session, name, kParties, at_end, wait,
+                                                       got_hold(worker, call, Kind::DoubleBarrier, Situation::PartiesMet),
+                                                       call_deadline(worker));
   if (worker.random.chance(0.2)) schedule(worker, seconds(1));
 }
 
@@ -177,7 +177,7 @@ void Workload::use_queue(Worker& worker) {
     const auto priority = static_cast<int64_t>(worker.random.below(3));
     const auto call = command(worker, Witness::Kind::Command, name, machine::Enqueue{name, priority, value});
     const auto same = [](const Result& result, Index item) { return result.id == item; };
-    calls.enqueue(name, value, priority, told<Index>(worker, call, same, Mark::Count), call_deadline(worker));
+    calls.enqueue(name, value, priority, told<Index>(worker, call, same, Situation::Count), call_deadline(worker));
     return;
   }
   ClaimOptions options{.wait = draw_wait(worker), .deadline = call_deadline(worker)};
@@ -190,7 +190,7 @@ void Workload::use_queue(Worker& worker) {
              result.number == static_cast<int64_t>(answer->deliveries) && result.value == answer->value;
     });
     if (!answer.ok()) return;
-    reach(answer->deliveries == 0 ? Mark::ItemClaimed : Mark::ItemClaimedAgain);
+    reach(answer->deliveries == 0 ? Situation::ItemClaimed : Situation::ItemClaimedAgain);
     worker.things.push_back({Kind::Queue, answer->hold});
   });
   worker.waiting = calls.claim(worker.session, name, options, std::move(done));
@@ -211,13 +211,15 @@ void Workload::use_counter(Worker& worker) {
   };
   const CallDeadline by = call_deadline(worker);
   switch (operation) {
-    case Operation::Add: calls.add(name, operand, told<int64_t>(worker, call, same, Mark::Count), by); return;
-    case Operation::Set: calls.set(name, operand, told<int64_t>(worker, call, same, Mark::Count), by); return;
+    case Operation::Add: calls.add(name, operand, told<int64_t>(worker, call, same, Situation::Count), by); return;
+    case Operation::Set: calls.set(name, operand, told<int64_t>(worker, call, same, Situation::Count), by); return;
     case Operation::CompareAndSet:
-      calls.compare_and_set(name, expected, operand, told<SwapResult>(worker, call, swap, Mark::Count), by);
+      calls.compare_and_set(name, expected, operand, told<SwapResult>(worker, call, swap, Situation::Count), by);
       return;
-    case Operation::Allocate: calls.allocate(name, operand, told<int64_t>(worker, call, same, Mark::NumberGiven), by); return;
-    case Operation::Delete: calls.delete_counter(name, done_as(worker, call, Mark::Count), by); return;
+    case Operation::Allocate:
+      calls.allocate(name, operand, told<int64_t>(worker, call, same, Situation::NumberGiven), by);
+      return;
+    case Operation::Delete: calls.delete_counter(name, done_as(worker, call, Situation::Count), by); return;
   }
 }
 
@@ -232,13 +234,13 @@ void Workload::use_group(Worker& worker) {
   if (dice == 0) {
     const auto call = command(worker, Witness::Kind::Command, name, machine::JoinGroup{session, owner, name, value});
     const auto same = [](const Result& result, Index member) { return result.id == member; };
-    calls.join(worker.session, name, owner, value, told<Index>(worker, call, same, Mark::MemberJoined), by);
+    calls.join(worker.session, name, owner, value, told<Index>(worker, call, same, Situation::MemberJoined), by);
   } else if (dice == 1) {
     const auto call = command(worker, Witness::Kind::Command, name, machine::UpdateMember{session, owner, name, value});
-    calls.update(worker.session, name, owner, value, done_as(worker, call, Mark::Count), by);
+    calls.update(worker.session, name, owner, value, done_as(worker, call, Situation::Count), by);
   } else {
     const auto call = command(worker, Witness::Kind::Leave, name, machine::LeaveGroup{session, owner, name});
-    calls.leave_group(worker.session, name, owner, done_as(worker, call, Mark::Count), by);
+    calls.leave_group(worker.session, name, owner, done_as(worker, call, Situation::Count), by);
   }
 }
 
@@ -252,14 +254,14 @@ void Workload::give_back(Worker& worker) {
   if (thing.kind == Kind::Queue && worker.random.chance(0.6)) {
     const auto call =
         command(worker, Witness::Kind::Leave, hold->name(), machine::AcknowledgeItem{session, hold->name(), hold->token()});
-    calls.acknowledge(hold, done_as(worker, call, Mark::ItemAcknowledged), call_deadline(worker));
+    calls.acknowledge(hold, done_as(worker, call, Situation::ItemAcknowledged), call_deadline(worker));
     return;
   }
   if (thing.kind == Kind::DoubleBarrier && worker.random.chance(0.7)) {
     const LockWait wait = draw_wait(worker);
     const auto call = command(worker, Witness::Kind::Leave, hold->name(),
                               machine::LeaveBarrier{session, hold->name(), client::wait_of(wait), hold->token()});
-    worker.waiting = calls.leave(hold, wait, done_as(worker, call, Mark::PartiesLeft), call_deadline(worker));
+    worker.waiting = calls.leave(hold, wait, done_as(worker, call, Situation::PartiesLeft), call_deadline(worker));
     return;
   }
   if (worker.random.chance(0.3)) {
@@ -286,7 +288,7 @@ void Workload::look_at_object(Worker& worker) {
                  then(worker,
                       [this, call](absl::StatusOr<std::optional<LeaderInfo>>& answer) {
                         witness_.leader_seen(call, answer);
-                        if (answer.ok() && *answer) reach(Mark::LeaderSeen);
+                        if (answer.ok() && *answer) reach(Situation::LeaderSeen);
                       }),
                  by);
     return;

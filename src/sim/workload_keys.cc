@@ -22,9 +22,9 @@ std::string Workload::key(Worker& worker) { return fmt::format("key-{}", worker.
 
 void Workload::put(Worker& worker) {
   const std::string name = key(worker);
-  const std::string mark = label(worker);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Put, name, mark);
-  client(worker).put(name, mark,
+  const std::string value = label(worker);
+  const auto call = witness_.begin(worker.node, Witness::Kind::Put, name, value);
+  client(worker).put(name, value,
                      then(worker,
                           [this, call](absl::StatusOr<PutResult>& answer) {
                             witness_.put(call, answer);
@@ -102,8 +102,8 @@ void Workload::put_entry(Worker& worker) {
   auto done = then(worker, [this, call](absl::StatusOr<PutResult>& answer) {
     witness_.entry_put(call, answer);
     if (answer.ok()) newest_ = std::max(newest_, answer->revision);
-    if (reason_of(answer.status()) == Reason::LeaseNotFound) reach(Mark::LeaseGone);
-    if (reason_of(answer.status()) == Reason::Fenced) reach(Mark::WriteFenced);
+    if (reason_of(answer.status()) == Reason::LeaseNotFound) reach(Situation::LeaseGone);
+    if (reason_of(answer.status()) == Reason::Fenced) reach(Situation::WriteFenced);
   });
   client(worker).keys().put(std::move(put), std::move(done), draw_options(worker));
 }
@@ -123,8 +123,8 @@ void Workload::range(Worker& worker) {
   const auto call = witness_.begin(worker.node, kind, fmt::format("{}@{}", range.key, range.revision.value()));
   auto done = then(worker, [this, call, range](absl::StatusOr<RangeResult>& answer) {
     witness_.ranged(call, range, answer);
-    if (answer.ok() && range.revision && range.revision < answer->revision) reach(Mark::PastRead);
-    if (reason_of(answer.status()) == Reason::Compacted) reach(Mark::PastCompacted);
+    if (answer.ok() && range.revision && range.revision < answer->revision) reach(Situation::PastRead);
+    if (reason_of(answer.status()) == Reason::Compacted) reach(Situation::PastCompacted);
   });
   client(worker).keys().range(range, std::move(done), call_deadline(worker),
                               local ? Consistency::Local : Consistency::Linearizable);
@@ -222,7 +222,7 @@ void Workload::transact(Worker& worker) {
     witness_.transacted(call, answer);
     if (!answer.ok()) return;
     newest_ = std::max(newest_, answer->revision);
-    reach(answer->succeeded ? Mark::TransactionThen : Mark::TransactionElse);
+    reach(answer->succeeded ? Situation::TransactionThen : Situation::TransactionElse);
   });
   client(worker).keys().commit(std::move(transaction), std::move(done), draw_options(worker));
 }

@@ -67,7 +67,7 @@ void Workload::keep_lease(Worker& worker) {
     worker.lease = *answer;
     leases_.kept(worker.node, worker.lease);
     know_lease(worker.lease->id());
-    reach(Mark::LeaseKept);
+    reach(Situation::LeaseKept);
   });
   client(worker).leases().keep(std::move(options), std::move(done));
 }
@@ -88,7 +88,7 @@ void Workload::grant_lease(Worker& worker) {
   auto done = then(worker, [this, call](absl::StatusOr<GrantedLease>& answer) {
     witness_.executed(call, answer.status(), same_as(answer));
     if (answer.ok()) know_lease(answer->id);
-    if (reason_of(answer.status()) == Reason::LeaseExists) reach(Mark::LeaseRefused);
+    if (reason_of(answer.status()) == Reason::LeaseExists) reach(Situation::LeaseRefused);
   });
   client(worker).leases().grant(wanted, ttl, std::move(done), call_deadline(worker));
 }
@@ -97,7 +97,7 @@ void Workload::renew_lease(Worker& worker, LeaseId id) {
   const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "lease", machine::RenewLease{.id = id});
   auto done = then(worker, [this, call, id](absl::StatusOr<GrantedLease>& answer) {
     witness_.lease_executed(call, id, answer.status(), same_as(answer));
-    if (answer.ok()) reach(Mark::LeaseRenewed);
+    if (answer.ok()) reach(Situation::LeaseRenewed);
   });
   client(worker).leases().renew(id, std::move(done), call_deadline(worker));
 }
@@ -108,7 +108,7 @@ void Workload::revoke_lease(Worker& worker, LeaseId id) {
     witness_.lease_executed(call, id, answer.status(), [&answer](const Result& result) {
       return result.code == ResultCode::Ok && result.deleted == answer->deleted && result.revision == answer->revision;
     });
-    if (answer.ok() && answer->deleted != 0) reach(Mark::LeaseRevokedWithKeys);
+    if (answer.ok() && answer->deleted != 0) reach(Situation::LeaseRevokedWithKeys);
   });
   client(worker).leases().revoke(id, std::move(done), call_deadline(worker));
 }
@@ -117,7 +117,7 @@ void Workload::look_at_lease(Worker& worker, LeaseId id) {
   const auto call = witness_.begin(worker.node, Witness::Kind::Object, "lease");
   auto done = then(worker, [this, call, id](absl::StatusOr<LeaseDetails>& answer) {
     witness_.lease_seen(call, id, answer);
-    if (answer.ok() && !answer->lease.keys.empty()) reach(Mark::LeaseSeen);
+    if (answer.ok() && !answer->lease.keys.empty()) reach(Situation::LeaseSeen);
   });
   client(worker).leases().time_to_live(id, true, std::move(done), call_deadline(worker));
 }

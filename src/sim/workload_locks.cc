@@ -58,9 +58,9 @@ auto Workload::granted(Worker& worker, Done done) {
 
 void Workload::acquire(Worker& worker) {
   const std::string name = lock_name(worker);
-  const std::string mark = label(worker);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, name, mark);
-  AcquireOptions options = acquire_options(worker, mark);
+  const std::string value = label(worker);
+  const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, name, value);
+  AcquireOptions options = acquire_options(worker, value);
   if (plan_.work.lock_family) {
     options.sticky = worker.random.chance(0.4);
     if (!options.sticky && worker.random.chance(0.4)) options.mode = LockMode::Shared;
@@ -109,11 +109,11 @@ void Workload::acquire_several(Worker& worker) {
   }
   if (wanted.empty()) return acquire(worker);
   if (worker.random.chance(0.5)) std::swap(wanted.front(), wanted.back());
-  const std::string mark = label(worker);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, wanted.front().name, mark);
+  const std::string value = label(worker);
+  const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, wanted.front().name, value);
   auto done = granted(worker, [this, call](const absl::StatusOr<HoldRef>& answer) { witness_.acquired(call, answer); });
   worker.waiting =
-      client(worker).acquire_all(worker.session, std::move(wanted), acquire_options(worker, mark), std::move(done));
+      client(worker).acquire_all(worker.session, std::move(wanted), acquire_options(worker, value), std::move(done));
   if (worker.random.chance(0.15)) schedule(worker, seconds(2));
 }
 

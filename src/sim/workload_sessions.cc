@@ -30,13 +30,13 @@ bool Workload::resume(Worker& worker) {
   const auto call =
       witness_.begin_command(worker.node, Witness::Kind::Resume, "session",
                              machine::ResumeSession{.id = id, .secret = secret, .previous_is_gone = options.previous_is_gone});
-  const Mark mark = running                    ? Mark::SessionTakenOver
-                    : options.previous_is_gone ? Mark::SessionVouchedFor
-                                               : Mark::SessionResumed;
-  auto done = then(worker, [this, &worker, call, id, mark](absl::StatusOr<ResumedSession>& answer) {
+  const Situation situation = running                    ? Situation::SessionTakenOver
+                              : options.previous_is_gone ? Situation::SessionVouchedFor
+                                                         : Situation::SessionResumed;
+  auto done = then(worker, [this, &worker, call, id, situation](absl::StatusOr<ResumedSession>& answer) {
     witness_.resumed(call, id, answer);
     if (!answer.ok()) return;
-    reach(mark);
+    reach(situation);
     locks_.resumed(worker.node, *answer);
     worker.session = answer->session;
     worker.holds = answer->holds;
@@ -59,7 +59,7 @@ void Workload::end_another(Worker& worker) {
       witness_.executed(call, answer.status(), [&answer](const machine::Result& result) {
         return result.code == machine::ResultCode::Ok && result.session == *answer;
       });
-      if (answer.ok()) reach(Mark::HoldForced);
+      if (answer.ok()) reach(Situation::HoldForced);
     });
     client(worker).force_release(write.lock, write.token, std::move(done), call_deadline(worker));
     return;
@@ -71,7 +71,7 @@ void Workload::end_another(Worker& worker) {
     witness_.executed(call, answer, [victim](const machine::Result& result) {
       return result.code == machine::ResultCode::Ok && result.session == victim;
     });
-    if (answer.ok()) reach(Mark::SessionKilled);
+    if (answer.ok()) reach(Situation::SessionKilled);
   });
   client(worker).kill_session(victim, std::move(done), call_deadline(worker));
 }

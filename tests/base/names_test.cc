@@ -21,8 +21,8 @@
 #include "coordkit/mirror.h"
 #include "coordkit/replica_event.h"
 #include "coordkit/sim/compare.h"
-#include "coordkit/sim/marks.h"
 #include "coordkit/sim/options.h"
+#include "coordkit/sim/situations.h"
 #include "coordkit/sim/timeline.h"
 #include "coordkit/stm.h"
 #include "coordkit/storage/memory_stores.h"
@@ -102,14 +102,14 @@ template <typename Enum>
 concept HasName = requires(Enum value) {
   { name_of(value) } -> std::same_as<std::string_view>;
 };
-static_assert(HasName<sim::Mark> && HasName<sim::FaultKind> && HasName<sim::Recipe>);
+static_assert(HasName<sim::Situation> && HasName<sim::FaultKind> && HasName<sim::Recipe>);
 
 TEST(NamesTest, EveryEnumeratorOfEveryPublicEnumHasItsName) {
   for (const Named& one : Public::check()) EXPECT_EQ(one.faults, "") << one.name;
 }
 
 TEST(NamesTest, NoEnumOfAPublicHeaderIsMissingHere) {
-  std::multiset<std::string> checked = {"Mark", "FaultKind", "Recipe"};
+  std::multiset<std::string> checked = {"Situation", "FaultKind", "Recipe"};
   for (const Named& one : Public::check()) checked.insert(one.name);
   std::multiset<std::string> declared;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(source_dir() + "/include/coordkit")) {

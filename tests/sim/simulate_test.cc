@@ -54,31 +54,32 @@ TEST(SimulateTest, FLT_N01_N02_N03_P02_P03_P06_REG_R83_F59_SwarmHoldsEveryInvari
 
 // Past the gate of the transport, without an id and under the ids of absent members.
 TEST(SimulateTest, FLT_S07_INV_R22_StrangersAreHeardInNothing) {
-  MarkCounts marks{};
+  SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 16; ++seed) {
     SimOptions options{.seed = seed, .profile = "strangers"};
     options.hostile_time = std::chrono::seconds(10);
     const Report report = simulate(options);
     ASSERT_EQ(report.violation, "") << story(report);
-    for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
+    for (size_t situation = 0; situation < kSituations; ++situation) situations[situation] += report.situations[situation];
   }
-  EXPECT_GT(marks[static_cast<size_t>(Mark::StrangerSpoke)], 50u);
-  EXPECT_GT(marks[static_cast<size_t>(Mark::StrangerAsMember)], 5u);
+  EXPECT_GT(situations[static_cast<size_t>(Situation::StrangerSpoke)], 50u);
+  EXPECT_GT(situations[static_cast<size_t>(Situation::StrangerAsMember)], 5u);
 }
 
 // Members come, go, lose their disks and transfer leadership, and the interesting situations occur.
 TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_P18_INV_R23_MembersChangeUnderEveryOtherFault) {
-  MarkCounts marks{};
+  SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const Report report = run(seed, "membership");
     ASSERT_EQ(report.violation, "") << story(report);
-    for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
+    for (size_t situation = 0; situation < kSituations; ++situation) situations[situation] += report.situations[situation];
   }
-  for (const Mark mark : {Mark::JointConfiguration, Mark::ReadWhileJoint, Mark::LearnerPromoted, Mark::MemberReplaced,
-                          Mark::RemovedMemberReturned, Mark::TransferDuringPartition, Mark::TransferCampaignWon,
-                          Mark::LeaderLostAfterPromotion, Mark::StateInstalled, Mark::DiskSetBack, Mark::SetBackNoticed,
-                          Mark::SetBackUnnoticed, Mark::DiskMixedUp, Mark::MixUpNoticed}) {
-    EXPECT_GT(marks[static_cast<size_t>(mark)], 0u) << name_of(mark);
+  for (const Situation situation :
+       {Situation::JointConfiguration, Situation::ReadWhileJoint, Situation::LearnerPromoted, Situation::MemberReplaced,
+        Situation::RemovedMemberReturned, Situation::TransferDuringPartition, Situation::TransferCampaignWon,
+        Situation::LeaderLostAfterPromotion, Situation::StateInstalled, Situation::DiskSetBack, Situation::SetBackNoticed,
+        Situation::SetBackUnnoticed, Situation::DiskMixedUp, Situation::MixUpNoticed}) {
+    EXPECT_GT(situations[static_cast<size_t>(situation)], 0u) << name_of(situation);
   }
 }
 
@@ -90,70 +91,74 @@ TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_D21_INV_S01_S
     const Report report = run(seed, "disks");
     ASSERT_EQ(report.violation, "") << story(report);
     for (size_t kind = 0; kind < kFaultKinds; ++kind) sum.faults[kind] += report.faults[kind];
-    for (size_t mark = 0; mark < kMarks; ++mark) sum.marks[mark] += report.marks[mark];
+    for (size_t situation = 0; situation < kSituations; ++situation) sum.situations[situation] += report.situations[situation];
   }
   for (const FaultKind kind : {FaultKind::DiskError, FaultKind::DiskFull, FaultKind::Rot, FaultKind::Misdirected,
                                FaultKind::LostSync, FaultKind::StateRot, FaultKind::LostFiles}) {
     EXPECT_GT(sum.faults[static_cast<size_t>(kind)], 0u) << name_of(kind);
   }
-  for (const Mark mark :
-       {Mark::UnsyncedWriteFound, Mark::HolesFound, Mark::ShortLogFound, Mark::OpenFailed, Mark::PowerLostInOpen,
-        Mark::HaltedByDisk, Mark::WaitedForSpace, Mark::MemberReplaced, Mark::RottenStateFound, Mark::LogLost,
-        Mark::SegmentLost, Mark::CheckpointLost, Mark::StoresRefused}) {
-    EXPECT_GT(sum.marks[static_cast<size_t>(mark)], 0u) << name_of(mark);
+  for (const Situation situation :
+       {Situation::UnsyncedWriteFound, Situation::HolesFound, Situation::ShortLogFound, Situation::OpenFailed,
+        Situation::PowerLostInOpen, Situation::HaltedByDisk, Situation::WaitedForSpace, Situation::MemberReplaced,
+        Situation::RottenStateFound, Situation::LogLost, Situation::SegmentLost, Situation::CheckpointLost,
+        Situation::StoresRefused}) {
+    EXPECT_GT(sum.situations[static_cast<size_t>(situation)], 0u) << name_of(situation);
   }
 }
 
 // Replicas start as older and newer builds, in any order and with downgrades; nothing is written that one of them cannot read,
 // unless it was downgraded, and in the end the cluster is at the newest level.
 TEST(SimulateTest, FLT_V01_FLT_V02_INV_S08_UpgradesInAnyOrderAndTheWayBack) {
-  MarkCounts marks{};
+  SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const Report report = run(seed, "upgrade");
     ASSERT_EQ(report.violation, "") << story(report);
-    for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
+    for (size_t situation = 0; situation < kSituations; ++situation) situations[situation] += report.situations[situation];
   }
-  EXPECT_GT(marks[static_cast<size_t>(Mark::OlderBuildRefused)], 5u);
+  EXPECT_GT(situations[static_cast<size_t>(Situation::OlderBuildRefused)], 5u);
 }
 
 // Data of running replicas rots on all of them at once, and scrubs find it: each rewrites its state, or leaves the log
 // behind.
 TEST(SimulateTest, FLT_D06_FLT_D08_FLT_D18_INV_S06_WhatRotsInDifferentPlacesEverywhereHeals) {
-  MarkCounts marks{};
+  SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const Report report = run(seed, "disks");
     ASSERT_EQ(report.violation, "") << story(report);
-    for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
+    for (size_t situation = 0; situation < kSituations; ++situation) situations[situation] += report.situations[situation];
   }
-  for (const Mark mark : {Mark::StateRewritten, Mark::LogScrubbed, Mark::RotHealed, Mark::LogMended}) {
-    EXPECT_GT(marks[static_cast<size_t>(mark)], 5u) << name_of(mark);
+  for (const Situation situation :
+       {Situation::StateRewritten, Situation::LogScrubbed, Situation::RotHealed, Situation::LogMended}) {
+    EXPECT_GT(situations[static_cast<size_t>(situation)], 5u) << name_of(situation);
   }
 }
 
 // Sessions change hands and are ended by others; semaphores, barriers and the like are awaited, met and released.
 TEST(SimulateTest, S45_S57_S50_S37_EveryPrimitiveIsUsedUnderTheProfileLocks) {
-  MarkCounts marks{};
+  SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const Report report = run(seed, "locks");
     ASSERT_EQ(report.violation, "") << story(report);
-    for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
+    for (size_t situation = 0; situation < kSituations; ++situation) situations[situation] += report.situations[situation];
   }
-  for (auto mark = static_cast<size_t>(Mark::SessionResumed); mark <= static_cast<size_t>(Mark::StreamResynced); ++mark) {
-    EXPECT_GT(marks[mark], 0u) << name_of(Mark(mark));
+  for (auto situation = static_cast<size_t>(Situation::SessionResumed);
+       situation <= static_cast<size_t>(Situation::StreamResynced); ++situation) {
+    EXPECT_GT(situations[situation], 0u) << name_of(Situation(situation));
   }
 }
 
 // Present and past ranges, transactions within transactions, keys that go with sessions and leases, and all who watch
 // them.
 TEST(SimulateTest, S06_S14_S18_S29_S30_S31_S32_S39_INV_K03_INV_K04_INV_K05_INV_W06_KeysAreUsedInEveryWayUnderTheProfileKeys) {
-  MarkCounts marks{};
+  SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const Report report = run(seed, "keys");
     ASSERT_EQ(report.violation, "") << story(report);
-    for (size_t mark = 0; mark < kMarks; ++mark) marks[mark] += report.marks[mark];
+    for (size_t situation = 0; situation < kSituations; ++situation) situations[situation] += report.situations[situation];
   }
-  for (auto mark = static_cast<size_t>(Mark::WatchCaughtUp); mark <= static_cast<size_t>(Mark::WriteFenced); ++mark) {
-    EXPECT_GT(marks[mark], 0u) << name_of(Mark(mark));
+  for (auto situation = static_cast<size_t>(Situation::WatchCaughtUp); situation <= static_cast<size_t>(Situation::WriteFenced);
+       ++situation) {
+    EXPECT_GT(situations[situation], 0u) << name_of(Situation(situation));
   }
 }
 

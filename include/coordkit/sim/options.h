@@ -12,9 +12,9 @@
 
 #include "coordkit/engine.h"
 #include "coordkit/sim/conductor.h"
-#include "coordkit/sim/marks.h"
 #include "coordkit/sim/program.h"
 #include "coordkit/sim/reduction.h"
+#include "coordkit/sim/situations.h"
 #include "coordkit/sim/timeline.h"
 #include "coordkit/types.h"
 
@@ -168,7 +168,7 @@ struct Report {
   uint64_t history_operations = 0;   // in these
   uint64_t installs = 0;             // states of peers that took the place of a replica's own
   std::array<uint64_t, kFaultKinds> faults{};
-  MarkCounts marks{};
+  SituationCounts situations{};
   uint64_t trace_hash = 0;
 };
 

@@ -1,9 +1,9 @@
-#include "coordkit/sim/marks.h"
+#include "coordkit/sim/situations.h"
 
 namespace coordkit::sim {
 namespace {
 
-constexpr std::string_view kMarkNames[kMarks] = {
+constexpr std::string_view kSituationNames[kSituations] = {
     "joint_configuration",
     "crash_while_joint",
     "leader_lost_while_joint",
@@ -90,6 +90,6 @@ constexpr std::string_view kMarkNames[kMarks] = {
 
 }  // namespace
 
-std::string_view name_of(Mark mark) { return kMarkNames[static_cast<size_t>(mark)]; }
+std::string_view name_of(Situation situation) { return kSituationNames[static_cast<size_t>(situation)]; }
 
 }  // namespace coordkit::sim

@@ -1,5 +1,5 @@
-// Situations that must come up somewhere in a large set of runs, or the runs prove nothing about them. A mark is counted when
-// its situation is seen; `./dev sim` prints the counts and names those that were never reached.
+// Situations that must come up somewhere in a large set of runs, or the runs prove nothing about them. A situation is counted
+// when it is seen; `./dev sim` prints the counts and names those that were never reached.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace coordkit::sim {
 
-enum class Mark : uint8_t {
+enum class Situation : uint8_t {
   JointConfiguration,        // a leader acts by both halves of a change
   CrashWhileJoint,           // of any replica
   LeaderLostWhileJoint,      // crash or freeze of the leader
@@ -94,9 +94,9 @@ enum class Mark : uint8_t {
   StrangerAsMember,          // under the name of a member that is away
   Count,
 };
-inline constexpr size_t kMarks = static_cast<size_t>(Mark::Count);
-using MarkCounts = std::array<uint64_t, kMarks>;
+inline constexpr size_t kSituations = static_cast<size_t>(Situation::Count);
+using SituationCounts = std::array<uint64_t, kSituations>;
 
-std::string_view name_of(Mark mark);
+std::string_view name_of(Situation situation);
 
 }  // namespace coordkit::sim
