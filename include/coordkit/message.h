@@ -104,14 +104,14 @@ struct RenewReply {
     std::vector<TimerId> listed;  // ascending
     friend bool operator==(const Group&, const Group&) = default;
   };
-  struct Rest {
+  struct Remaining {
     TimerId timer;
     Duration left{};  // until its end may be proposed, by the leader's clock; zero: it is
-    friend bool operator==(const Rest&, const Rest&) = default;
+    friend bool operator==(const Remaining&, const Remaining&) = default;
   };
   uint64_t attempt = 0;
   std::vector<Group> groups;
-  std::vector<Rest> looks;  // of the timers asked about, those that are there
+  std::vector<Remaining> looks;  // of the timers asked about, those that are there
   friend bool operator==(const RenewReply&, const RenewReply&) = default;
 };
 

@@ -24,20 +24,20 @@ class Deadlines {
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
   }
   // One that was added has ended, or has a different deadline now.
-  template <typename Stands>
-  void ended(Stands stands) {
+  template <typename Valid>
+  void ended(Valid valid) {
     if (++ended_ > heap_.size() / 2 + kEndedKept) {
-      std::erase_if(heap_, [&](const Entry& entry) { return !stands(entry.first, entry.second); });
+      std::erase_if(heap_, [&](const Entry& entry) { return !valid(entry.first, entry.second); });
       std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
       ended_ = 0;
     } else {
-      drop_ended(stands);
+      drop_ended(valid);
     }
   }
   // The first one that is still valid and due by now, removed.
-  template <typename Stands>
-  std::optional<Id> take_due(LaggingTime now, Stands stands) {
-    drop_ended(stands);
+  template <typename Valid>
+  std::optional<Id> take_due(LaggingTime now, Valid valid) {
+    drop_ended(valid);
     if (heap_.empty() || heap_.front().first > now) return std::nullopt;
     return pop();
   }
@@ -59,9 +59,9 @@ class Deadlines {
     heap_.pop_back();
     return id;
   }
-  template <typename Stands>
-  void drop_ended(Stands stands) {
-    while (!heap_.empty() && !stands(heap_.front().first, heap_.front().second)) {
+  template <typename Valid>
+  void drop_ended(Valid valid) {
+    while (!heap_.empty() && !valid(heap_.front().first, heap_.front().second)) {
       pop();
       if (ended_ > 0) --ended_;
     }

@@ -116,7 +116,7 @@ void Leases::looked(const RenewReply& reply, Now now) {
   const Look look = std::move(found->second);
   looks_.erase(found);
   if (calls_.find(look.call) == nullptr) return;
-  for (const RenewReply::Rest& rest : reply.looks) look.reading->rests[rest.timer] = rest.left;
+  for (const RenewReply::Remaining& rest : reply.looks) look.reading->remaining[rest.timer] = rest.left;
   look_at_timers(look.call, look.reading, now);
 }
 
@@ -124,8 +124,8 @@ void Leases::looked(const RenewReply& reply, Now now) {
 void Leases::complete(CallId id, const Reading& reading) {
   std::vector<LeaseInfo> leases;
   for (const machine::LeaseRow& row : reading.rows) {
-    const auto rest = reading.rests.find(timer_of_row(row));
-    if (rest == reading.rests.end()) continue;
+    const auto rest = reading.remaining.find(timer_of_row(row));
+    if (rest == reading.remaining.end()) continue;
     leases.push_back({.id = row.id, .ttl = row.ttl, .remaining = rest->second, .keeper = row.node});
   }
   if (!reading.one) {

@@ -37,7 +37,7 @@ class Leases {
     ReadOptions options = {};  // of the next page
     std::vector<machine::LeaseRow> rows = {};
     std::vector<std::string> keys = {};
-    absl::btree_map<TimerId, Duration> rests = {};
+    absl::btree_map<TimerId, Duration> remaining = {};
     size_t looked = 0;  // rows whose timers have been queried
     Revision revision = {};
     Index as_of = {};

@@ -22,21 +22,21 @@ SessionTable::SessionTable(const ClientOptions& options, Deliveries& deliveries)
 
 Duration SessionTable::validity_of(Duration ttl) const { return validity(ttl, options_.rate_error_ppm, options_.slack); }
 
-Session& SessionTable::add(Newcomer newcomer, LeadingTime now) {
-  auto& slot = sessions_[newcomer.state->id()];
+Session& SessionTable::add(NewSession added, LeadingTime now) {
+  auto& slot = sessions_[added.state->id()];
   COORDKIT_CHECK(slot == nullptr);
   slot = std::make_unique<Session>(nodes_);
   Session& session = *slot;
-  session.state = std::move(newcomer.state);
+  session.state = std::move(added.state);
   SessionWriter::equip(*session.state, std::make_shared<Delegations>());
-  session.group = newcomer.group;
-  session.first_attempt = newcomer.first_attempt;
-  session.on_phase = std::move(newcomer.on_phase);
-  session.give_up = newcomer.give_up;
-  session.previous_trusts = newcomer.previous_trusts;
-  session.lease = newcomer.lease;
-  session.bound_at = newcomer.bound_at;
-  if (newcomer.reference != LeadingTime::min()) session.deadline = later(newcomer.reference, validity_of(session.ttl()));
+  session.group = added.group;
+  session.first_attempt = added.first_attempt;
+  session.on_phase = std::move(added.on_phase);
+  session.give_up = added.give_up;
+  session.previous_trusts = added.previous_trusts;
+  session.lease = added.lease;
+  session.bound_at = added.bound_at;
+  if (added.reference != LeadingTime::min()) session.deadline = later(added.reference, validity_of(session.ttl()));
   const bool valid = now < session.deadline;
   session.phase = valid ? SessionPhase::Valid : SessionPhase::Jeopardy;
   session.jeopardy_since = valid ? LeadingTime::max() : now;

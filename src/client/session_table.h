@@ -64,7 +64,7 @@ class SessionTable {
 
   // An acknowledged open first posted at `reference`; `reference` min: it confirms nothing, because of a gap in between, or
   // because it is a resume.
-  struct Newcomer {
+  struct NewSession {
     SessionRef state;
     TimerGroup group;
     LeadingTime reference = LeadingTime::min();
@@ -75,7 +75,7 @@ class SessionTable {
     LeaseId lease = {};
     Index bound_at;
   };
-  Session& add(Newcomer newcomer, LeadingTime now);
+  Session& add(NewSession added, LeadingTime now);
   // The previous process of a resumed session no longer trusts it.
   void previous_over(Session& session, LeadingTime now);
   // Null: never known here, or ended.

@@ -62,7 +62,7 @@ std::vector<Changes> steps_of(const raft::Configuration& now, const Changes& cha
   return {learning, rest};
 }
 
-const raft::Member* newcomer_of(const raft::Configuration& now, const raft::MemberChange& change) {
+const raft::Member* new_member_of(const raft::Configuration& now, const raft::MemberChange& change) {
   if (change.kind == Kind::AddLearner) return &change.member;
   const bool moves_in =
       change.kind == Kind::Replace && (change.replaced == change.member.id || !includes(now.learners, change.member.id));
@@ -71,11 +71,11 @@ const raft::Member* newcomer_of(const raft::Configuration& now, const raft::Memb
 
 std::optional<Objection> judge_changes(const raft::Configuration& now, const Changes& changes) {
   for (const raft::MemberChange& change : changes) {
-    const raft::Member* newcomer = newcomer_of(now, change);
-    const raft::Member* owner = newcomer ? owner_of(now, newcomer->address) : nullptr;
-    if (!owner || owner->id == newcomer->id || (change.kind == Kind::Replace && owner->id == change.replaced)) continue;
-    return Objection{Reason::AlreadyExists, "address " + newcomer->address + " belongs to " + replica_text(owner->id) +
-                                                " already: give " + replica_text(newcomer->id) + " its own"};
+    const raft::Member* new_member = new_member_of(now, change);
+    const raft::Member* owner = new_member ? owner_of(now, new_member->address) : nullptr;
+    if (!owner || owner->id == new_member->id || (change.kind == Kind::Replace && owner->id == change.replaced)) continue;
+    return Objection{Reason::AlreadyExists, "address " + new_member->address + " belongs to " + replica_text(owner->id) +
+                                                " already: give " + replica_text(new_member->id) + " its own"};
   }
   for (size_t taken = 1; taken <= changes.size(); ++taken) {  // finds the first impossible one, so that it can be named
     const Changes some(changes.begin(), changes.begin() + static_cast<ptrdiff_t>(taken));

@@ -17,7 +17,7 @@ using Changes = std::vector<raft::MemberChange>;
 std::vector<Changes> steps_of(const raft::Configuration& now, const Changes& changes);
 
 // The member that this change adds, if it does.
-const raft::Member* newcomer_of(const raft::Configuration& now, const raft::MemberChange& change);
+const raft::Member* new_member_of(const raft::Configuration& now, const raft::MemberChange& change);
 
 // Whether all requested changes could be made together with `now` in force, as far as that tells; else why not.
 struct Objection {

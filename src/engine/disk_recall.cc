@@ -107,7 +107,7 @@ void DiskRecall::note(ReplicaId from, const Hello* member, const Said& said, con
   }
 }
 
-void DiskRecall::forget_strangers(const raft::Configuration& in_force, const raft::Configuration& applied) {
+void DiskRecall::forget_nonmembers(const raft::Configuration& in_force, const raft::Configuration& applied) {
   if (marks_.size() <= kMarksKept) return;
   marks_.keep([&](StoreId store) {
     if (store == self_.store) return true;

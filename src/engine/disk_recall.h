@@ -44,7 +44,7 @@ class DiskRecall {
   };
   static Said said_by(const raft::Message& message);
   void note(ReplicaId from, const Hello* member, const Said& said, const raft::Core& core);
-  void forget_strangers(const raft::Configuration& in_force, const raft::Configuration& applied);
+  void forget_nonmembers(const raft::Configuration& in_force, const raft::Configuration& applied);
   std::optional<std::vector<PeerMark>> take_changed() { return marks_.take_changed(); }
 
   // ---- sentences

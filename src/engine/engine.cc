@@ -111,14 +111,14 @@ namespace {
 // repeat that one's votes and acknowledgements. Empty: it is ours, or no replica's. Later entries prove nothing: while it
 // catches up, a replica reads about members that no longer exist.
 std::string directory_of_another(const Origin& self, const raft::Configuration& in_force, const raft::Configuration& applied) {
-  const raft::Member* stranger = nullptr;
+  const raft::Member* other = nullptr;
   for (const raft::Configuration* configuration : {&in_force, &applied}) {
     const raft::Member* owner = raft::owner_of(*configuration, self.store);
     if (owner && owner->id == self.replica) return "";
-    if (owner) stranger = owner;
+    if (owner) other = owner;
   }
-  if (stranger == nullptr) return "";
-  return "this data directory is that of replica " + std::to_string(stranger->id.value()) + ", and this is replica " +
+  if (other == nullptr) return "";
+  return "this data directory is that of replica " + std::to_string(other->id.value()) + ", and this is replica " +
          std::to_string(self.replica.value()) + ": start it on its own directory, or on an empty one and replace the member";
 }
 

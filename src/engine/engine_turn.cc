@@ -81,7 +81,7 @@ void EngineImpl::follow_members(Turn& turn) {
   peers_.require(router.feature_level(), turn.now.lagging);
   if (const auto heard = peers_.follow(*core(), router.genesis()->cluster)) {
     for (const Hello& hello : *heard) welcome(hello, turn);
-    recall_.forget_strangers(core()->configuration(), router.configuration());
+    recall_.forget_nonmembers(core()->configuration(), router.configuration());
   }
   peers_.inform(router, turn);
 }

@@ -21,14 +21,14 @@
 namespace coordkit::engine {
 
 //   Member        the directory that the configuration in force names for this id; it has shown that it belongs
-//   Newcomer      the same directory, but not proven: blank, and invited
+//   NewMember     the same directory, but not proven: blank, and invited
 //   Acquaintance  it belongs, but is not named: a member by entries that we do not have yet, or a removed one
 //   Impostor      a directory other than the named one: a wiped, copied or replaced disk; or our configuration is old
-//   Stranger      any other: not connected, or not proven to belong to the cluster
-enum class Capacity : uint8_t { Stranger, Newcomer, Acquaintance, Impostor, Member };
+//   Uninvited     any other: not connected, or not proven to belong to the cluster
+enum class Capacity : uint8_t { Uninvited, NewMember, Acquaintance, Impostor, Member };
 
 struct Speaker {
-  Capacity capacity = Capacity::Stranger;
+  Capacity capacity = Capacity::Uninvited;
   bool belongs = false;  // has proved that it belongs to the cluster. I: true for members and acquaintances
   bool leads = false;    // we follow it
   bool leaving = false;  // the applied configuration still names this directory

@@ -203,15 +203,15 @@ bool MemberChange::meet(const HelloOf& hello_of) {
   meeting_.clear();
   if (!steps_.empty()) return true;
   for (raft::MemberChange& change : call_->changes) {
-    const raft::Member* newcomer = newcomer_of(applied_, change);
-    if (!newcomer || newcomer->store) continue;
-    const Hello* hello = hello_of(newcomer->id);
-    const raft::Member* previous = raft::member_of(applied_, newcomer->id);
+    const raft::Member* new_member = new_member_of(applied_, change);
+    if (!new_member || new_member->store) continue;
+    const Hello* hello = hello_of(new_member->id);
+    const raft::Member* previous = raft::member_of(applied_, new_member->id);
     if (!hello) {
-      meeting_ = replica(newcomer->id) + " was not met yet at " + newcomer->address +
+      meeting_ = replica(new_member->id) + " was not met yet at " + new_member->address +
                  ": is it running there, under the same cluster name?";
     } else if (previous && previous->store == hello->store) {
-      meeting_ = replica(newcomer->id) + " still runs with the data directory that is to be replaced";
+      meeting_ = replica(new_member->id) + " still runs with the data directory that is to be replaced";
     } else {
       change.member.store = hello->store;
       continue;
@@ -225,8 +225,8 @@ std::vector<Peer> MemberChange::prospects() const {
   std::vector<Peer> peers;
   if (!call_) return peers;
   for (const raft::MemberChange& change : call_->changes) {
-    const raft::Member* newcomer = newcomer_of(applied_, change);
-    if (newcomer && !newcomer->address.empty()) peers.push_back({newcomer->id, newcomer->address, newcomer->store});
+    const raft::Member* new_member = new_member_of(applied_, change);
+    if (new_member && !new_member->address.empty()) peers.push_back({new_member->id, new_member->address, new_member->store});
   }
   return peers;
 }

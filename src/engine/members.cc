@@ -22,13 +22,13 @@ bool Members::belongs(const Hello& hello) const { return hello.cluster && hello.
 Capacity Members::judge(const Hello& hello) const {
   const raft::Member* named = raft::member_of(configuration_, hello.from);
   if (named && named->store != hello.store) return Capacity::Impostor;
-  if (!belongs(hello)) return named ? Capacity::Newcomer : Capacity::Stranger;
+  if (!belongs(hello)) return named ? Capacity::NewMember : Capacity::Uninvited;
   return named ? Capacity::Member : Capacity::Acquaintance;
 }
 
 Capacity Members::capacity(ReplicaId peer) const {
   const auto found = peers_.find(peer);
-  return found == peers_.end() ? Capacity::Stranger : found->second.capacity;
+  return found == peers_.end() ? Capacity::Uninvited : found->second.capacity;
 }
 
 bool Members::hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) const {
@@ -51,7 +51,7 @@ const Hello* Members::hello_of(ReplicaId peer) const {
 std::vector<ReplicaId> Members::uninitiated() const {
   std::vector<ReplicaId> found;
   for (const auto& [id, peer] : peers_) {
-    if (peer.capacity == Capacity::Newcomer && !peer.hello.cluster) found.push_back(id);
+    if (peer.capacity == Capacity::NewMember && !peer.hello.cluster) found.push_back(id);
   }
   return found;
 }

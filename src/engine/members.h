@@ -37,7 +37,7 @@ class Members {
  private:
   struct Connected {
     Hello hello;
-    Capacity capacity = Capacity::Stranger;
+    Capacity capacity = Capacity::Uninvited;
   };
   bool belongs(const Hello& hello) const;
   Capacity judge(const Hello& hello) const;

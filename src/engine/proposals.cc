@@ -177,8 +177,8 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Dispatch>&
     Call* call = unanswered(at_once_.take_front());
     if (call && call->retry_at == kNow) hand(*call);
   }
-  const auto stands = [this](LaggingTime when, Sequence sequence) { return retries_at(when, sequence); };
-  while (const auto sequence = retries_.take_due(now, stands)) hand(*unanswered(*sequence));
+  const auto valid = [this](LaggingTime when, Sequence sequence) { return retries_at(when, sequence); };
+  while (const auto sequence = retries_.take_due(now, valid)) hand(*unanswered(*sequence));
 }
 
 Proposals::Dispatch Proposals::hand_over(Call& call, LaggingTime retry_at) {

@@ -32,7 +32,7 @@ void Renewals::answer(Index applied, LaggingTime now, TimerKeeper& keeper, std::
         answered.reply.groups.push_back(keeper.renew(renewal.request.machine, group, renewal.received, renewal.request.as_of));
       }
       for (const TimerId timer : renewal.request.looks) {
-        const std::optional<Duration> left = keeper.rest(renewal.request.machine, timer, now);
+        const std::optional<Duration> left = keeper.remaining(renewal.request.machine, timer, now);
         if (left) answered.reply.looks.push_back({timer, *left});
       }
       out.push_back(std::move(answered));

@@ -142,7 +142,7 @@ RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Grou
   return reply;
 }
 
-std::optional<Duration> TimerKeeper::rest(MachineId machine, TimerId id, LaggingTime now) const {
+std::optional<Duration> TimerKeeper::remaining(MachineId machine, TimerId id, LaggingTime now) const {
   const Key key{machine, id};
   const auto it = timers_.find(key);
   if (it == timers_.end()) return std::nullopt;

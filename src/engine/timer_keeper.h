@@ -44,7 +44,7 @@ class TimerKeeper {
   RenewReply::Group renew(MachineId machine, const RenewRequest::Group& asked, LaggingTime received, Index as_of = {});
 
   // How long until its end is proposed; zero: it is. nullopt: no such timer. On a leader only.
-  std::optional<Duration> rest(MachineId machine, TimerId id, LaggingTime now) const;
+  std::optional<Duration> remaining(MachineId machine, TimerId id, LaggingTime now) const;
 
   // Timers whose end is to be proposed now, at most `max`, all of one machine; they are firing from here on.
   std::optional<FireTimers> collect(LaggingTime now, size_t max);

@@ -62,7 +62,7 @@ void describe(Io& io, Describes<RenewReply::Group> auto& m) {
   io.ascending(6, m.listed, kTimersListedMax);
 }
 template <typename Io>
-void describe(Io& io, Describes<RenewReply::Rest> auto& m) {
+void describe(Io& io, Describes<RenewReply::Remaining> auto& m) {
   io.number(1, m.timer);
   io.number(2, m.left);
 }

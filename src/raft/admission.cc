@@ -35,7 +35,7 @@ bool Admission::admits(ReplicaId from, const Message& message) const {
   const Configuration& members = log_.configuration();
   if (from == options_.self || members.voters.empty()) return false;  // a blank replica ignores every peer
   if (!log_.rollback_checked() && !std::holds_alternative<Removed>(message)) return false;
-  if (!is_member(members, from) && !heard_as_stranger(from, message)) return false;
+  if (!is_member(members, from) && !admitted_from_nonmember(from, message)) return false;
   return std::visit(
       [&](const auto& value) { return within_reach(value.term) && plausible(value.term) && well_formed(from, value); },
       message);
@@ -99,7 +99,7 @@ bool Admission::legitimate_leader(ReplicaId from, Term claimed) const {
 
 // Our log may be older than the configuration that made `from` a member. A candidate proves nothing and is checked like any
 // other (4.1). A leader proves itself by an append of a term not yet over; once we follow it, its orders count as well.
-bool Admission::heard_as_stranger(ReplicaId from, const Message& message) const {
+bool Admission::admitted_from_nonmember(ReplicaId from, const Message& message) const {
   if (std::holds_alternative<VoteRequest>(message)) return true;
   if (const auto* append = std::get_if<AppendRequest>(&message)) return append->term >= log_.term();
   const bool order = std::holds_alternative<Heartbeat>(message) || std::holds_alternative<TimeoutNow>(message);

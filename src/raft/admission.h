@@ -27,7 +27,7 @@ class Admission {
   bool well_formed(ReplicaId from, const TimeoutNow& order) const;
   bool well_formed(ReplicaId from, const Removed& news) const;
   bool legitimate_leader(ReplicaId from, Term claimed) const;
-  bool heard_as_stranger(ReplicaId from, const Message& message) const;
+  bool admitted_from_nonmember(ReplicaId from, const Message& message) const;
 
   const Options& options_;
   const Log& log_;

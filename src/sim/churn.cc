@@ -86,15 +86,17 @@ std::optional<uint32_t> Churn::anybody() {
 }
 
 // The store id is often left to the replica that is asked, which takes it from the new member's hello.
-raft::Member Churn::newcomer(uint32_t node) const { return {ReplicaId(node + 1), StoreId(), fmt::format("node-{}", node + 1)}; }
+raft::Member Churn::new_member(uint32_t node) const {
+  return {ReplicaId(node + 1), StoreId(), fmt::format("node-{}", node + 1)};
+}
 
 // While a voter lacks its disk no other may go, or those that acknowledged what is committed would not be a majority.
 raft::MemberChange Churn::draw_change() {
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
-  raft::MemberChange change{.member = newcomer(node)};
+  raft::MemberChange change{.member = new_member(node)};
   if (const std::optional<uint32_t> lost = consensus_.members().voter_without_disk()) {
     const bool another = *lost != node && !consensus_.members().member(node) && random_.chance(0.3);
-    if (!another) change.member = newcomer(*lost);
+    if (!another) change.member = new_member(*lost);
     change.kind = ChangeKind::Replace;
     change.replaced = ReplicaId(*lost + 1);
     return change;
@@ -312,9 +314,9 @@ void Churn::bring_back() {
     const raft::Member* member = raft::member_of(configuration, id);
     std::vector<raft::MemberChange> changes;
     if (member && !nodes_[node]->log().stands_for(member->store)) {
-      changes.push_back({.kind = ChangeKind::Replace, .member = newcomer(node), .replaced = id});
+      changes.push_back({.kind = ChangeKind::Replace, .member = new_member(node), .replaced = id});
     } else if (!member) {
-      changes.push_back({.kind = ChangeKind::AddLearner, .member = newcomer(node)});
+      changes.push_back({.kind = ChangeKind::AddLearner, .member = new_member(node)});
     } else if (voter(configuration, id)) {
       continue;
     }

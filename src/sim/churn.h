@@ -79,7 +79,7 @@ class Churn {
   void bring_back();
   void post(uint32_t node, std::vector<raft::MemberChange> changes, Duration patience);
   raft::MemberChange draw_change();
-  raft::Member newcomer(uint32_t node) const;
+  raft::Member new_member(uint32_t node) const;
   std::optional<uint32_t> anybody();
   void check_effect(const Request& request, Index index) const;
 

@@ -122,7 +122,7 @@ void Network::close() {
   acceptor_.close(ignored);
   accept_again_.cancel();
   ticker_.cancel();
-  for (const auto& stranger : std::exchange(strangers_, {})) stranger->close(CloseReason::Local);
+  for (const auto& unverified : std::exchange(unverified_, {})) unverified->close(CloseReason::Local);
   for (const auto& link : all_links()) {
     link->redial.cancel();
     link->resolver.cancel();
@@ -154,7 +154,7 @@ void Network::tick() {
   const Duration late = now - ticked_ - 2 * interval;
   const Duration pause = late > Duration::zero() ? late : Duration::zero();
   ticked_ = now;
-  for (const auto& stranger : std::vector(strangers_)) stranger->tick(now, pause);
+  for (const auto& unverified : std::vector(unverified_)) unverified->tick(now, pause);
   for (const auto& link : all_links()) {
     if (link->grace_end && now >= *link->grace_end) become_guest(link);
     if (const auto dialed = link->dialed) dialed->tick(now, pause);
@@ -192,21 +192,21 @@ void Network::welcome(Socket socket) {
   const Tcp::endpoint remote = socket.remote_endpoint(error);
   if (error) return;
   make_room(remote.address());
-  auto stranger =
+  auto unverified =
       std::make_shared<Connection>(*this, limits_, Side::Accepted, ReplicaId(), instance_, nonce(), std::move(socket));
-  strangers_.push_back(stranger);
-  stranger->accept();
+  unverified_.push_back(unverified);
+  unverified->accept();
 }
 
 // Evicts the oldest, so that unknown peers that hold their connections open keep no one out: a hello takes one round trip.
 void Network::make_room(const asio::ip::address& address) {
   const auto evict_first = [&](auto matches, size_t max) {
-    if (static_cast<size_t>(std::count_if(strangers_.begin(), strangers_.end(), matches)) < max) return;
-    const std::shared_ptr<Connection> oldest = *std::find_if(strangers_.begin(), strangers_.end(), matches);
+    if (static_cast<size_t>(std::count_if(unverified_.begin(), unverified_.end(), matches)) < max) return;
+    const std::shared_ptr<Connection> oldest = *std::find_if(unverified_.begin(), unverified_.end(), matches);
     oldest->close(CloseReason::Crowded);
   };
-  evict_first([&](const auto& stranger) { return stranger->address() == address; }, options_.strangers_per_address_max);
-  evict_first([](const auto&) { return true; }, options_.strangers_max);
+  evict_first([&](const auto& unverified) { return unverified->address() == address; }, options_.unverified_per_address_max);
+  evict_first([](const auto&) { return true; }, options_.unverified_max);
 }
 
 // ---- reports from connections
@@ -287,7 +287,7 @@ CloseReason Network::established(Connection& connection) {
     renew_one(SteadyClock::now());
   }
   if (connection.side() == Side::Accepted) {
-    erase_one(strangers_, connection);
+    erase_one(unverified_, connection);
     if (const auto older = std::exchange(link.accepted, connection.shared_from_this())) older->close(CloseReason::Replaced);
     dial_now(known);
   }
@@ -340,7 +340,7 @@ void Network::message_received(Connection& connection, GroupId group, std::strin
 
 void Network::closed(Connection& connection, CloseReason reason, CloseReason peers_reason) {
   add(tally_.closed[static_cast<size_t>(reason)]);
-  erase_one(strangers_, connection);
+  erase_one(unverified_, connection);
   const std::shared_ptr<Link> link = link_of(connection.peer());
   const bool was_dialed = link && link->dialed.get() == &connection;
   const bool was_accepted = link && link->accepted.get() == &connection;

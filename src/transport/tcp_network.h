@@ -1,7 +1,7 @@
 // All connections of one TcpTransport: which of two connections stays, and what to report (tcp_network.cc); which are peers and
 // when to dial them (tcp_peers.cc); outgoing frames (tcp_sending.cc).
 //
-//   Stranger (accepted, no verified hello) --established--> Link.accepted
+//   unverified (accepted, no verified hello) --established--> Link.accepted
 //   Link.dialed: dialing -> established; when it ends, redialed after a back-off
 //   Link.renewal: dialing -> replaces Link.dialed; when it is refused, that one stays
 //   A peer is up while one of the two is established, and one incarnation holds both (incarnation.h).
@@ -102,10 +102,10 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   const uint64_t instance_;
   Hello self_;
   TransportSink* sink_ = nullptr;
-  mutable std::mutex links_mutex_;                      // held to change links_, and by other threads to read them
-  std::map<ReplicaId, std::shared_ptr<Link>> links_;    // shared with pending handlers
-  std::vector<Peer> wanted_;                            // guarded by links_mutex_
-  std::vector<std::shared_ptr<Connection>> strangers_;  // oldest first
+  mutable std::mutex links_mutex_;                       // held to change links_, and by other threads to read them
+  std::map<ReplicaId, std::shared_ptr<Link>> links_;     // shared with pending handlers
+  std::vector<Peer> wanted_;                             // guarded by links_mutex_
+  std::vector<std::shared_ptr<Connection>> unverified_;  // oldest first
   Acceptor acceptor_;
   Timer accept_again_;
   Timer ticker_;

@@ -13,7 +13,8 @@ absl::Status TcpOptions::validate() const {
   if (bulk_frames_max == 0 || control_frames_max == 0 || offline_frames_max == 0)
     return invalid("a queue needs room for a frame");
   if (unsent_bytes_max > (1u << 30)) return invalid("unsent_bytes_max must be at most 1 GiB; 0 means no bound");
-  if (strangers_max == 0 || strangers_per_address_max == 0) return invalid("without room for strangers nobody can connect");
+  if (unverified_max == 0 || unverified_per_address_max == 0)
+    return invalid("without room for unverified connections no peer can connect");
   if (!secret.empty() && (secret.size() < kSecretBytesMin || secret.size() > kSecretBytesMax)) {
     return invalid("the secret must be 16 to 1024 bytes; draw it at random, for example with openssl rand -hex 32");
   }

@@ -165,8 +165,8 @@ void Network::renew_one(TimePoint now) {
   if (options_.channels == nullptr) return;
   const uint64_t newest = options_.channels->generation();
   for (const auto& link : all_links()) {
-    const bool stands = link->dialed && link->dialed->established() && !link->guest() && !link->grace_end;
-    if (!stands || link->dialed->generation() == newest) continue;
+    const bool open = link->dialed && link->dialed->established() && !link->guest() && !link->grace_end;
+    if (!open || link->dialed->generation() == newest) continue;
     if (link->renewal || link->resolving || now < link->renew_at) continue;
     return dial(link);
   }

@@ -89,7 +89,7 @@ TEST(FoundingTest, TheNewestHelloOfAMemberCounts) {
   EXPECT_EQ(made->configuration.voters[1].store, StoreId(777));
 }
 
-TEST(FoundingTest, StrangersAreNotCounted) {
+TEST(FoundingTest, TheUninvitedAreNotCounted) {
   const EngineOptions mine = options(1, {1, 2});
   Founding founding(mine, store_of(1));
   founding.hello(blank(9));

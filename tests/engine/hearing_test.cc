@@ -58,7 +58,7 @@ TEST(HearingTest, FLT_S07_EachMessageIsHeardOfThoseWhoMaySayItAndOfNobodyElse) {
   EXPECT_EQ(heard_of({.capacity = Capacity::Acquaintance, .belongs = true, .leaving = true}), together({unknown, calls}));
   EXPECT_EQ(heard_of({.capacity = Capacity::Impostor, .belongs = true}), append);
   EXPECT_EQ(heard_of({.capacity = Capacity::Impostor, .belongs = true, .leads = true}), together({append, of_a_leader}));
-  for (const Capacity capacity : {Capacity::Stranger, Capacity::Newcomer, Capacity::Impostor}) {
+  for (const Capacity capacity : {Capacity::Uninvited, Capacity::NewMember, Capacity::Impostor}) {
     EXPECT_EQ(heard_of({.capacity = capacity, .leads = true, .leaving = true}), std::set<size_t>());
   }
 }
@@ -80,15 +80,15 @@ TEST(MembersTest, CapacityIsTheDirectoryTheConfigurationAndTheKnowledgeOfTheClus
   };
   members.follow(configuration, ClusterId(7));
   EXPECT_EQ(capacity(hello(2, 102, 7)), Capacity::Member);
-  EXPECT_EQ(capacity(hello(2, 102, 0)), Capacity::Newcomer);
+  EXPECT_EQ(capacity(hello(2, 102, 0)), Capacity::NewMember);
   EXPECT_EQ(members.uninitiated(), std::vector<ReplicaId>{ReplicaId(2)});
-  EXPECT_EQ(capacity(hello(2, 102, 8)), Capacity::Newcomer);
+  EXPECT_EQ(capacity(hello(2, 102, 8)), Capacity::NewMember);
   EXPECT_TRUE(members.uninitiated().empty()) << "it has a cluster, if another one";
   EXPECT_EQ(capacity(hello(2, 999, 7)), Capacity::Impostor);
   EXPECT_EQ(capacity(hello(3, 103, 7)), Capacity::Acquaintance);
-  EXPECT_EQ(capacity(hello(3, 103, 0)), Capacity::Stranger);
-  EXPECT_EQ(capacity(hello(3, 103, 8)), Capacity::Stranger);
-  EXPECT_EQ(members.capacity(ReplicaId(4)), Capacity::Stranger);
+  EXPECT_EQ(capacity(hello(3, 103, 0)), Capacity::Uninvited);
+  EXPECT_EQ(capacity(hello(3, 103, 8)), Capacity::Uninvited);
+  EXPECT_EQ(members.capacity(ReplicaId(4)), Capacity::Uninvited);
 }
 
 // ---- a cluster at work, and an intruder
@@ -149,7 +149,7 @@ struct Attacked {
   raft::Leadership before;
 };
 
-TEST(HearingTest, FLT_S07_AStrangerIsHeardInNothing) {
+TEST(HearingTest, FLT_S07_TheUninvitedAreHeardInNothing) {
   Attacked attacked;
   attacked.say(hello(9, 109, 0));
   attacked.say(hello(9, 109, 4711));

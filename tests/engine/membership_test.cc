@@ -97,7 +97,7 @@ TEST(EngineMembershipTest, FLT_M08_GrowsFromOneToSevenAndShrinksToOneFromWhoever
   works({3});
 }
 
-TEST(EngineMembershipTest, ANewcomerWaitsWithAReasonUntilItIsAdded) {
+TEST(EngineMembershipTest, ANewMemberWaitsWithAReasonUntilItIsAdded) {
   Growing group(4, 3);
   Cluster& cluster = group.cluster;
   cluster.start(4);
@@ -121,7 +121,7 @@ TEST(EngineMembershipTest, ANewcomerWaitsWithAReasonUntilItIsAdded) {
   EXPECT_EQ(cluster.engine(4).status().cluster, cluster.engine(1).status().cluster);
 }
 
-TEST(EngineMembershipTest, ANewcomerThatIsNotThereIsWaitedForWithAReason) {
+TEST(EngineMembershipTest, ANewMemberThatIsNotThereIsWaitedForWithAReason) {
   Growing group(2);
   Cluster& cluster = group.cluster;
   const Ticket ticket = cluster.change(1, add({2}), 20s);
@@ -136,7 +136,7 @@ TEST(EngineMembershipTest, ANewcomerThatIsNotThereIsWaitedForWithAReason) {
   EXPECT_TRUE(cluster.engine(1).status().change.empty());
 }
 
-TEST(EngineMembershipTest, REG_R42_FLT_M04_AnAbsentNewcomerNeverEntersTheQuorum) {
+TEST(EngineMembershipTest, REG_R42_FLT_M04_AnAbsentNewMemberNeverEntersTheQuorum) {
   Growing group(3);
   Cluster& cluster = group.cluster;
   const absl::Status absent = group.change(1, add({2}), 3s);
@@ -486,7 +486,7 @@ TEST(EngineMembershipTest, REG_R46_TheCallerDiesAndWhoeverLeadsCompletesTheChang
   EXPECT_EQ(cluster.run(next, "add 1"), "1");
 }
 
-TEST(EngineMembershipTest, IfTheCallerDiesWhileTheNewcomerLearnsItStaysALearner) {
+TEST(EngineMembershipTest, IfTheCallerDiesWhileTheNewMemberLearnsItStaysALearner) {
   Growing group(4, 3);
   Cluster& cluster = group.cluster;
   const uint64_t caller = group.leader % 3 + 1;

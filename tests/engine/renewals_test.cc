@@ -113,7 +113,7 @@ TEST_F(RenewalsTest, S32_ALookIsAnsweredLikeARenewalAndSaysWhatIsLeft) {
   renewals.answer(Index(9), at(60ms), keeper, out);
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].reply.attempt, 9u);
-  EXPECT_EQ(out[0].reply.looks, (std::vector<RenewReply::Rest>{{TimerId(1), 40ms}, {TimerId(2), 0ms}})) << "there is no 3";
+  EXPECT_EQ(out[0].reply.looks, (std::vector<RenewReply::Remaining>{{TimerId(1), 40ms}, {TimerId(2), 0ms}})) << "there is no 3";
   EXPECT_FALSE(keeper.collect(at(99ms), 1)->timers.empty()) << "and has renewed nothing";
 }
 

@@ -35,7 +35,7 @@ TEST(PeerMarksTest, OnlyRise) {
   EXPECT_TRUE(marks.take_changed());
 }
 
-TEST(PeerMarksTest, AreSortedBoundedAndForgetStrangers) {
+TEST(PeerMarksTest, AreSortedBoundedAndForgetNonmembers) {
   PeerMarks marks({});
   for (uint64_t store = 2 * kPeerMarksMax; store > 0; --store) marks.voted(StoreId(store), Term(1), ReplicaId(1));
   const auto all = marks.take_changed();

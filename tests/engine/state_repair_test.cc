@@ -34,7 +34,7 @@ struct StateRepairTest : ThreeReplicas {
   }
 };
 
-TEST_F(StateRepairTest, FLT_D08_ALeaderThatMeetsARottenRowWritesItsStateAnewAndTheNewcomerGoesOn) {
+TEST_F(StateRepairTest, FLT_D08_ALeaderThatMeetsARottenRowWritesItsStateAnewAndTheNewMemberGoesOn) {
   leave_behind();
   made.node(leader).rotten = true;
   made.filter = {};

@@ -456,7 +456,7 @@ TEST(MembershipTest, REG_R47_AWipedDiskUnderTheOldIdComesBackAsALearnerWithoutTr
   EXPECT_EQ(voters(cluster, 3), 3u);
 }
 
-TEST(MembershipTest, AStrangersAppendIsHeardItsHeartbeatOnlyOnceItIsFollowed) {
+TEST(MembershipTest, ANonmembersAppendIsHeardItsHeartbeatOnlyOnceItIsFollowed) {
   Solo solo(3);
   solo.receive(9, Heartbeat{.term = Term(5)});
   EXPECT_EQ(solo.term(), Term(1));

@@ -77,7 +77,7 @@ TEST_F(MembershipTest, FLT_M08_FLT_M10_GrowsAndShrinksWhileALockIsHeld) {
   EXPECT_THAT(grant->release(), IsOk());
 }
 
-TEST_F(MembershipTest, ANewcomerWaitsAndSaysWhatFor) {
+TEST_F(MembershipTest, ANewMemberWaitsAndSaysWhatFor) {
   ASSERT_NO_FATAL_FAILURE(found());
   ASSERT_NO_FATAL_FAILURE(open(2));
   ASSERT_TRUE(becomes(2, ReplicaState::Uninvited));

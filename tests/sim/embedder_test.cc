@@ -243,9 +243,9 @@ TEST_F(EmbedderTest, S61_AProgramChangesMembersAndHandsLeadershipOver) {
         process_.after(500ms, [this] { go_on(); });
       };
       if (told_.empty()) {
-        const raft::Member newcomer{.id = ReplicaId(4)};
-        process_.change_members({{.kind = Kind::AddLearner, .member = newcomer}, {.kind = Kind::Promote, .member = newcomer}},
-                                5s, done);
+        const raft::Member new_member{.id = ReplicaId(4)};
+        process_.change_members(
+            {{.kind = Kind::AddLearner, .member = new_member}, {.kind = Kind::Promote, .member = new_member}}, 5s, done);
       } else if (told_.size() == 1) {
         process_.transfer_leadership(ReplicaId(4), 2s, done);
       } else if (told_.size() == 2) {

@@ -292,7 +292,7 @@ TEST_F(SecuredTest, FLT_S04_ThroughTheHandshakeAndSilentCostsItsPlaceAfterTheTim
 }
 
 TEST_F(SecuredTest, FLT_S04_ManyHandshakesUnderWayKeepNoPeerOut) {
-  start(files_.channels(1), {.strangers_max = 8, .strangers_per_address_max = 8, .hello_timeout = 60s});
+  start(files_.channels(1), {.unverified_max = 8, .unverified_per_address_max = 8, .hello_timeout = 60s});
   std::vector<FakePeer> strangers;
   for (int i = 0; i < 100; ++i) {
     strangers.push_back(connect());

@@ -145,7 +145,7 @@ TEST_F(TcpTransportTest, FLT_S4_SilentStrangersAreClosedAfterTheTimeout) {
 }
 
 TEST_F(TcpTransportTest, FLT_S4_AFloodOfStrangersEvictsStrangersOnly) {
-  start({.strangers_max = 8, .strangers_per_address_max = 4, .hello_timeout = std::chrono::hours(1)});
+  start({.unverified_max = 8, .unverified_per_address_max = 4, .hello_timeout = std::chrono::hours(1)});
   FakePeer peer = connect();
   ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
   std::vector<FakePeer> flood;

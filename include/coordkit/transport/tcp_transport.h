@@ -41,7 +41,7 @@ enum class CloseReason : uint8_t {
   OtherCluster = 14,      // both have seen a genesis, and not the same
   NoCommonProtocol = 15,  // the protocol ranges do not meet
   HelloTimeout = 16,      // no verified hello in time, or the dial took too long
-  Crowded = 17,           // too many strangers at once: the oldest goes
+  Crowded = 17,           // too many unverified connections at once: the oldest goes
   Idle = 18,              // nothing heard for idle_timeout
   Replaced = 19,          // a newer connection or incarnation of the same peer took its place
   OlderIncarnation = 20,  // an older boot of a store whose newer boot is connected
@@ -189,8 +189,8 @@ struct TcpOptions {
   // reported. 0: none is let in; who joins needs its address to be known first.
   size_t guests_max = 16;
   size_t unproven_bytes_per_second = 256 << 10;  // from all together who have shown nothing. Legal: 64 KiB and up
-  size_t strangers_max = 64;                     // accepted connections without a verified hello
-  size_t strangers_per_address_max = 16;         // of them from one address
+  size_t unverified_max = 64;                    // accepted connections without a verified hello
+  size_t unverified_per_address_max = 16;        // of them from one address
 
   Duration hello_timeout = std::chrono::seconds(2);  // from dial or accept to the verified hello, a TLS handshake included
   // Nothing heard for so long ends a connection; pings go every third of it. Two heartbeats and a round trip at least.
