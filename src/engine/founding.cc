@@ -28,13 +28,13 @@ void Founding::hello(const Hello& hello) {
 
 void Founding::offered(ReplicaId from, const GenesisOffer& offer) {
   if (pending_ || taken_) return;
-  if (!offer.invited) return offered_at_birth(from, offer.genesis);
+  if (!offer.invited) return offered_at_initialization(from, offer.genesis);
   if (offer.invited == self_) pending_ = offer.genesis;  // sent by a leader: a quorum uses this genesis
 }
 
 // A replica never joins a new cluster that its own list does not describe: two founders with different lists must not share a
 // voter.
-void Founding::offered_at_birth(ReplicaId from, const raft::Genesis& genesis) {
+void Founding::offered_at_initialization(ReplicaId from, const raft::Genesis& genesis) {
   const auto& voters = genesis.configuration.voters;
   const bool named = std::any_of(voters.begin(), voters.end(), [this](const raft::Member& member) {
     return member.id == options_.raft.self && member.store == self_;

@@ -42,7 +42,7 @@ class Founding {
  private:
   void reconsider();
   bool listed(ReplicaId id) const;
-  void offered_at_birth(ReplicaId from, const raft::Genesis& genesis);
+  void offered_at_initialization(ReplicaId from, const raft::Genesis& genesis);
 
   const EngineOptions& options_;
   StoreId self_;

@@ -1,7 +1,7 @@
 // Small scopes of the consensus core, visited exhaustively (tools/explore). The larger ones run by hand: ./dev explore --list.
 #include <gtest/gtest.h>
 
-#include "explore/birth.h"
+#include "explore/initialization.h"
 #include "explore/narrate.h"
 #include "explore/search.h"
 
@@ -67,35 +67,36 @@ TEST(ExploreTest, AViolationIsToldByATraceThatLeadsThereAgain) {
   EXPECT_EQ(space.make(world, found.trace.back()), found.violation);
 }
 
-BirthFindings visit_birth(std::string_view name, BirthDefect defect = BirthDefect::None) {
-  BirthScope scope = *birth_scope_named(name);
+InitializationFindings visit_initialization(std::string_view name, InitializationDefect defect = InitializationDefect::None) {
+  InitializationScope scope = *initialization_scope_named(name);
   scope.defect = defect;
-  return search_births(scope);
+  return search_initializations(scope);
 }
 
-TEST(ExploreBirthTest, INV_R04_ACrashAnywhereLeavesOneGenesisAndEverybodyBelongs) {
-  const BirthFindings found = visit_birth("birth");
+TEST(ExploreInitializationTest, INV_R04_ACrashAnywhereLeavesOneGenesisAndEverybodyBelongs) {
+  const InitializationFindings found = visit_initialization("initialization");
   EXPECT_TRUE(found.complete) << found.violation;
   EXPECT_EQ(found.torn, 0u);
   EXPECT_GT(found.born, 100'000u);
 }
 
-TEST(ExploreBirthTest, INV_R04_ADiskThatIsExchangedLeavesOneClusterThatAnswers) {
-  const BirthFindings found = visit_birth("birth-wiped");
+TEST(ExploreInitializationTest, INV_R04_ADiskThatIsExchangedLeavesOneClusterThatAnswers) {
+  const InitializationFindings found = visit_initialization("initialization-wiped");
   EXPECT_TRUE(found.complete) << found.violation;
   EXPECT_GT(found.torn, 0u) << "a genesis that no replica uses";
 }
 
-TEST(ExploreBirthTest, ADiskThatReportsTooEarlyIsFound) {
-  const BirthFindings found = visit_birth("birth", BirthDefect::ReportsEarly);
+TEST(ExploreInitializationTest, ADiskThatReportsTooEarlyIsFound) {
+  const InitializationFindings found = visit_initialization("initialization", InitializationDefect::ReportsEarly);
   EXPECT_TRUE(found.violation.starts_with("INV_R04")) << found.violation;
-  BirthScope scope = *birth_scope_named("birth");
-  scope.defect = BirthDefect::ReportsEarly;
-  EXPECT_EQ(tell_birth(scope, found.trace), found.violation);
+  InitializationScope scope = *initialization_scope_named("initialization");
+  scope.defect = InitializationDefect::ReportsEarly;
+  EXPECT_EQ(tell_initialization(scope, found.trace), found.violation);
 }
 
-TEST(ExploreBirthTest, AMemberWhoseGreetingSoundsBlankIsFound) {
-  EXPECT_TRUE(visit_birth("birth-wiped", BirthDefect::GreetsAsBlank).violation.starts_with("INV_R04"));
+TEST(ExploreInitializationTest, AMemberWhoseGreetingSoundsBlankIsFound) {
+  EXPECT_TRUE(
+      visit_initialization("initialization-wiped", InitializationDefect::GreetsAsBlank).violation.starts_with("INV_R04"));
 }
 
 class TwinsTest : public testing::TestWithParam<const char*> {};

@@ -40,7 +40,7 @@ TEST_F(HealthTest, AReadyClusterMissesNobody) {
   for (uint64_t id = 1; id <= 3; ++id) health_until(id, Field(&Health::missing, IsEmpty()));
 }
 
-TEST_F(HealthTest, AReplicaThatIsAloneAtTheBirthSaysWhoIsMissingAndWhy) {
+TEST_F(HealthTest, AReplicaThatIsAloneAtInitializationSaysWhoIsMissingAndWhy) {
   ASSERT_NO_FATAL_FAILURE(cluster_.open(1));
   const std::string second = cluster_.options(1).members[1].address;
   const Health health = health_until(1, Field(&Health::reason, ContainsRegex("nobody listens there.*nobody listens there")));

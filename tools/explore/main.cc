@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "explore/birth.h"
+#include "explore/initialization.h"
 #include "explore/narrate.h"
 #include "explore/search.h"
 
@@ -45,15 +45,17 @@ const std::pair<const char*, Defect> kDefects[] = {{"none", Defect::None},
                                                    {"sends-at-once", Defect::SendsAtOnce},
                                                    {"compares-too-little", Defect::ComparesTooLittle}};
 
-const std::pair<const char*, BirthDefect> kBirthDefects[] = {
-    {"none", BirthDefect::None}, {"reports-early", BirthDefect::ReportsEarly}, {"greets-as-blank", BirthDefect::GreetsAsBlank}};
+const std::pair<const char*, InitializationDefect> kInitializationDefects[] = {
+    {"none", InitializationDefect::None},
+    {"reports-early", InitializationDefect::ReportsEarly},
+    {"greets-as-blank", InitializationDefect::GreetsAsBlank}};
 
 void list_scopes() {
   const auto line = [](std::string_view name, std::string_view what) {
     std::printf("%-12s %s\n", std::string(name).c_str(), std::string(what).c_str());
   };
   for (const Scope& scope : scopes()) line(scope.name, scope.what);
-  for (const BirthScope& scope : birth_scopes()) line(scope.name, scope.what);
+  for (const InitializationScope& scope : initialization_scopes()) line(scope.name, scope.what);
 }
 
 // Prints every move of a trace; ends where a move is impossible or an invariant breaks.
@@ -83,17 +85,17 @@ void progress(const Findings& found, size_t level, Clock::time_point start, Cloc
                static_cast<double>(found.transitions) / seconds_since(start) / 1e3, gigabytes_most());
 }
 
-int run_births(const Arguments& arguments, const BirthScope& scope) {
+int run_initializations(const Arguments& arguments, const InitializationScope& scope) {
   if (!arguments.replay.empty()) {
-    const std::string violation = tell_birth(scope, arguments.replay);
+    const std::string violation = tell_initialization(scope, arguments.replay);
     std::printf("%s\n", violation.empty() ? "nothing is violated" : violation.c_str());
     return violation.empty() ? 0 : 1;
   }
   const Clock::time_point start = Clock::now();
-  const BirthFindings found = search_births(scope, arguments.states_max);
+  const InitializationFindings found = search_initializations(scope, arguments.states_max);
   if (!found.violation.empty()) {
     std::fprintf(stderr, "\n%s\n", found.violation.c_str());
-    tell_birth(scope, found.trace);
+    tell_initialization(scope, found.trace);
     std::fprintf(stderr, "  replay: ./dev explore --scope %s --defect %s --replay '%s'\n", arguments.scope.c_str(),
                  arguments.defect.c_str(), found.trace.c_str());
   }
@@ -170,9 +172,10 @@ int main(int argc, char** argv) {
   CLI::App app{
       "Visits every interleaving of a small scope with the real consensus core and checks the invariants in each state."};
   app.add_option("--scope", arguments.scope, "which (see --list)")->capture_default_str();
-  app.add_option("--defect", arguments.defect,
-                 "plant one: forgets-vote, counts-older-terms, sends-at-once, compares-too-little; at births reports-early, "
-                 "greets-as-blank")
+  app.add_option(
+         "--defect", arguments.defect,
+         "plant one: forgets-vote, counts-older-terms, sends-at-once, compares-too-little; at initializations reports-early, "
+         "greets-as-blank")
       ->capture_default_str();
   app.add_option("--replay", arguments.replay, "tell one trace, in the words that a violation prints");
   app.add_option("--states-max", arguments.states_max, "give up, incomplete, after so many states");
@@ -181,13 +184,14 @@ int main(int argc, char** argv) {
   app.add_flag("--list", arguments.list, "the scopes");
   CLI11_PARSE(app, argc, argv);
   if (arguments.list) return list_scopes(), 0;
-  if (const BirthScope* birth = birth_scope_named(arguments.scope)) {
-    const auto* planted = std::find_if(std::begin(kBirthDefects), std::end(kBirthDefects),
+  if (const InitializationScope* initialization = initialization_scope_named(arguments.scope)) {
+    const auto* planted = std::find_if(std::begin(kInitializationDefects), std::end(kInitializationDefects),
                                        [&](const auto& one) { return arguments.defect == one.first; });
-    if (planted == std::end(kBirthDefects)) return std::fprintf(stderr, "no such defect at a birth; see --help\n"), 2;
-    BirthScope scope = *birth;
+    if (planted == std::end(kInitializationDefects))
+      return std::fprintf(stderr, "no such defect at an initialization; see --help\n"), 2;
+    InitializationScope scope = *initialization;
     scope.defect = planted->second;
-    return run_births(arguments, scope);
+    return run_initializations(arguments, scope);
   }
   const Scope* named = scope_named(arguments.scope);
   const auto* defect =

@@ -1,4 +1,4 @@
-#include "birth_lives.h"
+#include "initialization_lives.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@ class NoState final : public CheckpointView {
   uint64_t digest() const override { return RowDigest().value(); }
 };
 
-EngineOptions options_of(ReplicaId id, const BirthDisk& disk) {
+EngineOptions options_of(ReplicaId id, const InitializationDisk& disk) {
   // Every start draws anew the id it would give a cluster, as a host does.
   EngineOptions options{.new_cluster = ClusterId(disk.store.value() * 100 + disk.boot.value()), .start = disk.boot.value()};
   options.raft.self = id;
@@ -25,7 +25,7 @@ EngineOptions options_of(ReplicaId id, const BirthDisk& disk) {
   return options;
 }
 
-EngineInput given(const BirthInput& input, Life& life) {
+EngineInput given(const InitializationInput& input, Life& life) {
   if (const auto* hello = std::get_if<Hello>(&input)) return PeerConnected{*hello};
   if (const auto* offer = std::get_if<1>(&input)) return MessageReceived{offer->first, offer->second};
   const WriteNumber number = life.pending.front().number;
@@ -60,16 +60,16 @@ Number numbered(std::vector<Value>& known, Value value) {
 
 }  // namespace
 
-void BirthDisk::apply(const LogWrite& write) {
+void InitializationDisk::apply(const LogWrite& write) {
   if (write.hard_state) hard_state = *write.hard_state;
   if (write.peers) peers = *write.peers;
   entries.insert(entries.end(), write.entries.begin(), write.entries.end());
 }
 
-Number Lives::number_of(BirthDisk disk) { return numbered(disks_, std::move(disk)); }
-Number Lives::number_of(const BirthInput& input) { return numbered(inputs_, input); }
+Number Lives::number_of(InitializationDisk disk) { return numbered(disks_, std::move(disk)); }
+Number Lives::number_of(const InitializationInput& input) { return numbered(inputs_, input); }
 
-Number Lives::begin(ReplicaId id, BirthDisk disk) {
+Number Lives::begin(ReplicaId id, InitializationDisk disk) {
   disk.boot = disk.boot.next();
   const Number start = number_of(std::move(disk));
   const auto [at, fresh] = begun_.try_emplace({id, start}, 0);
@@ -77,7 +77,7 @@ Number Lives::begin(ReplicaId id, BirthDisk disk) {
   return at->second;
 }
 
-Number Lives::after(Number life, const BirthInput& input) {
+Number Lives::after(Number life, const InitializationInput& input) {
   const Number number = number_of(input);
   const auto [at, fresh] = next_.try_emplace({life, number}, 0);
   if (!fresh) return at->second;
@@ -87,7 +87,7 @@ Number Lives::after(Number life, const BirthInput& input) {
   lives_[made].before = life;
   at->second = made;
   if (swaps(life, number) && lives_[made].silent) {
-    const BirthInput last = inputs_[lives_[life].inputs.back()];
+    const InitializationInput last = inputs_[lives_[life].inputs.back()];
     const Number first = after(lives_[life].before, input);
     const Number swapped = after(first, last);
     if (lives_[first].silent && lives_[swapped].silent) at->second = swapped;
@@ -104,7 +104,7 @@ bool Lives::swaps(Number life, Number input) const {
 }
 
 Number Lives::live(ReplicaId id, Number start, std::vector<Number> inputs) {
-  const BirthDisk& disk = disks_[start];
+  const InitializationDisk& disk = disks_[start];
   Life life{.id = id, .start = start};
   absl::StatusOr<std::unique_ptr<Engine>> engine = Engine::recover(
       options_of(id, disk), {},

@@ -6,7 +6,7 @@
 namespace coordkit::engine {
 namespace {
 
-TEST(EngineBirthTest, ASingleMemberIsReadyByItself) {
+TEST(EngineInitializationTest, ASingleMemberIsReadyByItself) {
   Cluster cluster(1);
   cluster.start(1);
   EXPECT_EQ(cluster.leader(), 1u);
@@ -15,7 +15,7 @@ TEST(EngineBirthTest, ASingleMemberIsReadyByItself) {
   EXPECT_EQ(cluster.read(1), "2");
 }
 
-TEST(EngineBirthTest, BlankMembersWaitForEachOtherAndFoundOneCluster) {
+TEST(EngineInitializationTest, BlankMembersWaitForEachOtherAndFoundOneCluster) {
   Cluster cluster(3);
   cluster.start(1);
   cluster.start(3);
@@ -35,7 +35,7 @@ TEST(EngineBirthTest, BlankMembersWaitForEachOtherAndFoundOneCluster) {
   }
 }
 
-TEST(EngineBirthTest, NobodyVotesBeforeItsGenesisIsDurable) {
+TEST(EngineInitializationTest, NobodyVotesBeforeItsGenesisIsDurable) {
   Cluster cluster(3);
   cluster.start_all();
   cluster.node(2).syncs = false;
@@ -47,7 +47,7 @@ TEST(EngineBirthTest, NobodyVotesBeforeItsGenesisIsDurable) {
   EXPECT_TRUE(cluster.until([&] { return cluster.engine(2).status().state == ReplicaState::Ready; }));
 }
 
-TEST(EngineBirthTest, AnOfferThatGetsLostIsRepeated) {
+TEST(EngineInitializationTest, AnOfferThatGetsLostIsRepeated) {
   Cluster cluster(3);
   cluster.filter = [&](ReplicaId, ReplicaId to, const Message& message) {
     return to != ReplicaId(3) || !std::holds_alternative<GenesisOffer>(message);
@@ -70,7 +70,7 @@ TEST(EngineBirthTest, AnOfferThatGetsLostIsRepeated) {
   EXPECT_EQ(offers(), before);  // all have spoken as members
 }
 
-TEST(EngineBirthTest, TheFounderMayCrashBeforeItsSync) {
+TEST(EngineInitializationTest, TheFounderMayCrashBeforeItsSync) {
   Cluster cluster(3);
   cluster.node(1).syncs = false;
   cluster.start_all();
@@ -84,7 +84,7 @@ TEST(EngineBirthTest, TheFounderMayCrashBeforeItsSync) {
   EXPECT_NE(cluster.leader(), 0u);
 }
 
-TEST(EngineBirthTest, TheFounderMayCrashAfterItsSyncBeforeItsOffers) {
+TEST(EngineInitializationTest, TheFounderMayCrashAfterItsSyncBeforeItsOffers) {
   Cluster cluster(
       3, [](EngineOptions& options) { options.new_cluster = ClusterId(options.new_cluster.value() + options.raft.seed); });
   cluster.node(1).syncs = false;
@@ -100,7 +100,7 @@ TEST(EngineBirthTest, TheFounderMayCrashAfterItsSyncBeforeItsOffers) {
   for (uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(cluster.engine(id).status().cluster, ClusterId(1002));
 }
 
-TEST(EngineBirthTest, AFollowerMayCrashBeforeTheSyncOfTheGenesisItAdopted) {
+TEST(EngineInitializationTest, AFollowerMayCrashBeforeTheSyncOfTheGenesisItAdopted) {
   Cluster cluster(3);
   cluster.node(3).syncs = false;
   cluster.start_all();
@@ -114,7 +114,7 @@ TEST(EngineBirthTest, AFollowerMayCrashBeforeTheSyncOfTheGenesisItAdopted) {
 // ---- initialization under every pair of crashes
 
 // Turns and syncs one after the other, so that a crash can happen before and after each of them.
-struct Birth {
+struct Initialization {
   static constexpr size_t kActions = 36;
   struct Crash {
     size_t before = 0;  // which action
@@ -165,9 +165,9 @@ struct Birth {
   }
 };
 
-std::vector<Birth::Crash> every_crash(size_t step) {
-  std::vector<Birth::Crash> crashes;
-  for (size_t before = 0; before < Birth::kActions; before += step) {
+std::vector<Initialization::Crash> every_crash(size_t step) {
+  std::vector<Initialization::Crash> crashes;
+  for (size_t before = 0; before < Initialization::kActions; before += step) {
     for (uint64_t node = 1; node <= 3; ++node) {
       for (const bool stored : {false, true}) {
         for (const size_t down : {size_t{0}, size_t{7}}) crashes.push_back({before, node, stored, down});
@@ -177,28 +177,28 @@ std::vector<Birth::Crash> every_crash(size_t step) {
   return crashes;
 }
 
-TEST(EngineBirthTest, INV_R04_OneCrashAnywhereLeavesOneGenesis) {
-  for (const Birth::Crash& crash : every_crash(1)) {
+TEST(EngineInitializationTest, INV_R04_OneCrashAnywhereLeavesOneGenesis) {
+  for (const Initialization::Crash& crash : every_crash(1)) {
     SCOPED_TRACE(testing::Message() << "n" << crash.node << " before action " << crash.before << " stored " << crash.stored);
-    Birth().run({crash});
+    Initialization().run({crash});
     if (HasFatalFailure()) return;
   }
 }
 
-TEST(EngineBirthTest, INV_R04_TwoCrashesAnywhereLeaveOneGenesis) {
-  const std::vector<Birth::Crash> crashes = every_crash(2);
-  for (const Birth::Crash& one : crashes) {
-    for (const Birth::Crash& other : crashes) {
+TEST(EngineInitializationTest, INV_R04_TwoCrashesAnywhereLeaveOneGenesis) {
+  const std::vector<Initialization::Crash> crashes = every_crash(2);
+  for (const Initialization::Crash& one : crashes) {
+    for (const Initialization::Crash& other : crashes) {
       if (other.before < one.before || (one.down != 0 && other.down == 0)) continue;
       SCOPED_TRACE(testing::Message() << "n" << one.node << " before " << one.before << " stored " << one.stored << ", n"
                                       << other.node << " before " << other.before << " stored " << other.stored);
-      Birth().run({one, other});
+      Initialization().run({one, other});
       if (HasFatalFailure()) return;
     }
   }
 }
 
-TEST(EngineBirthTest, REG_R03_MessagesOfAnotherStoreUnderAMembersIdAreIgnored) {
+TEST(EngineInitializationTest, REG_R03_MessagesOfAnotherStoreUnderAMembersIdAreIgnored) {
   Cluster cluster(3);
   cluster.start_all();
   const uint64_t leader = cluster.leader();
@@ -214,7 +214,7 @@ TEST(EngineBirthTest, REG_R03_MessagesOfAnotherStoreUnderAMembersIdAreIgnored) {
   EXPECT_EQ(cluster.engine(leader).leadership().role, raft::Role::Leader);
 }
 
-TEST(EngineBirthTest, RestartContinuesFromTheCheckpointAndTheTail) {
+TEST(EngineInitializationTest, RestartContinuesFromTheCheckpointAndTheTail) {
   Cluster cluster(3, [](EngineOptions& options) { options.checkpoint_entries = 10; });
   cluster.start_all();
   ASSERT_NE(cluster.leader(), 0u);
@@ -234,7 +234,7 @@ TEST(EngineBirthTest, RestartContinuesFromTheCheckpointAndTheTail) {
   EXPECT_EQ(cluster.engine(1).status().digest, cluster.engine(3).status().digest);
 }
 
-TEST(EngineBirthTest, REG_F60_FLT_P02_EverybodyMayCrashAtOnceWithoutLosingAnAnswer) {
+TEST(EngineInitializationTest, REG_F60_FLT_P02_EverybodyMayCrashAtOnceWithoutLosingAnAnswer) {
   Cluster cluster(3, [](EngineOptions& options) { options.checkpoint_entries = 4; });
   cluster.start_all();
   ASSERT_NE(cluster.leader(), 0u);
@@ -247,7 +247,7 @@ TEST(EngineBirthTest, REG_F60_FLT_P02_EverybodyMayCrashAtOnceWithoutLosingAnAnsw
   }
 }
 
-TEST(EngineBirthTest, ASingleMemberRestartsFromItsLogAlone) {
+TEST(EngineInitializationTest, ASingleMemberRestartsFromItsLogAlone) {
   Cluster cluster(1);
   cluster.start(1);
   ASSERT_EQ(cluster.run(1, "add 3"), "3");

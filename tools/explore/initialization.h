@@ -19,25 +19,25 @@
 namespace coordkit::explore {
 
 // Defects for runs that must fail.
-enum class BirthDefect : uint8_t {
+enum class InitializationDefect : uint8_t {
   None,
   ReportsEarly,   // a write is reported durable before it is on the disk
   GreetsAsBlank,  // a member's greeting is taken for that of a blank replica
 };
 
-struct BirthScope {
+struct InitializationScope {
   std::string_view name;
   std::string_view what;
   uint8_t crashes = 0;  // honest ones
   uint8_t lost = 0;     // crashes of a disk that loses what it reported durable
   uint8_t wiped = 0;    // disks replaced by blank ones
-  BirthDefect defect = BirthDefect::None;
+  InitializationDefect defect = InitializationDefect::None;
 };
 
-std::span<const BirthScope> birth_scopes();
-const BirthScope* birth_scope_named(std::string_view name);
+std::span<const InitializationScope> initialization_scopes();
+const InitializationScope* initialization_scope_named(std::string_view name);
 
-struct BirthFindings {
+struct InitializationFindings {
   uint64_t states = 0;
   uint64_t transitions = 0;
   uint64_t depth = 0;
@@ -46,12 +46,12 @@ struct BirthFindings {
   uint64_t torn = 0;   // worlds in which two geneses are stored; never without a disk that lies or is replaced
   bool complete = false;
   std::string violation;
-  std::string trace;  // words, for tell_birth()
+  std::string trace;  // words, for tell_initialization()
 };
 
-BirthFindings search_births(const BirthScope& scope, uint64_t states_max = ~uint64_t{0});
+InitializationFindings search_initializations(const InitializationScope& scope, uint64_t states_max = ~uint64_t{0});
 
 // Makes the moves of a trace, one line for each on stderr; returns what is violated at its end, or empty.
-std::string tell_birth(const BirthScope& scope, const std::string& trace);
+std::string tell_initialization(const InitializationScope& scope, const std::string& trace);
 
 }  // namespace coordkit::explore

@@ -15,7 +15,7 @@ namespace coordkit::explore {
 
 using Number = uint32_t;
 
-struct BirthDisk {
+struct InitializationDisk {
   StoreId store;
   BootCounter boot;  // of the last start
   raft::HardState hard_state = {};
@@ -23,13 +23,13 @@ struct BirthDisk {
   std::vector<PeerMark> peers = {};
 
   void apply(const LogWrite& write);
-  friend bool operator==(const BirthDisk&, const BirthDisk&) = default;
+  friend bool operator==(const InitializationDisk&, const InitializationDisk&) = default;
 };
 
 struct Durable {  // its oldest write is
   friend bool operator==(const Durable&, const Durable&) = default;
 };
-using BirthInput = std::variant<Hello, std::pair<ReplicaId, GenesisOffer>, Durable>;
+using InitializationInput = std::variant<Hello, std::pair<ReplicaId, GenesisOffer>, Durable>;
 
 struct Life {
   ReplicaId id;
@@ -48,21 +48,21 @@ class Lives {
  public:
   static constexpr uint64_t kReplicas = 3;
 
-  Number begin(ReplicaId id, BirthDisk disk);  // the boot counter is raised here
-  Number after(Number life, const BirthInput& input);
+  Number begin(ReplicaId id, InitializationDisk disk);  // the boot counter is raised here
+  Number after(Number life, const InitializationInput& input);
   const Life& operator[](Number life) const { return lives_[life]; }
   const std::vector<LogWrite>& writes_of(Number life) const { return lives_[life].writes; }
-  const BirthDisk& start_of(Number life) const { return disks_[lives_[life].start]; }
+  const InitializationDisk& start_of(Number life) const { return disks_[lives_[life].start]; }
   size_t size() const { return lives_.size(); }
 
  private:
   Number live(ReplicaId id, Number start, std::vector<Number> inputs);
   bool swaps(Number life, Number input) const;
-  Number number_of(const BirthInput& input);
-  Number number_of(BirthDisk disk);
+  Number number_of(const InitializationInput& input);
+  Number number_of(InitializationDisk disk);
 
-  std::vector<BirthDisk> disks_;
-  std::vector<BirthInput> inputs_;
+  std::vector<InitializationDisk> disks_;
+  std::vector<InitializationInput> inputs_;
   std::deque<Life> lives_;
   std::map<std::pair<ReplicaId, Number>, Number> begun_;
   std::map<std::pair<Number, Number>, Number> next_;  // life and input
