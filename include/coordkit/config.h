@@ -62,7 +62,7 @@ class Config {
 
  private:
   struct Shared {
-    Shared(Decode decode_by, OnChange tell) : decode(std::move(decode_by)), on_change(std::move(tell)) {}
+    Shared(Decode decode_by, OnChange report) : decode(std::move(decode_by)), on_change(std::move(report)) {}
 
     void seen(const MirrorSeen& seen, const MirrorEntries& all) {
       if (seen.what == MirrorSeen::What::Ended) return fail(seen.why);

@@ -43,8 +43,8 @@ constexpr std::string_view name_of(ReplicaState state) {
 struct MissingMember {
   ReplicaId id = {};
   std::string address = {};
-  Duration silence = {};  // since it was last heard; of one that never was, since this replica was opened
-  bool heard = false;     // since then
+  Duration silence = {};  // since something was last received from it; of one that sent nothing, since this replica was opened
+  bool received = false;  // something, since then
   std::string why = {};   // a sentence; empty: nothing is known yet
 };
 // "replica 2 at 10.0.0.2:7400 was last heard 12 s ago: nothing listens there", one after the other.
@@ -73,7 +73,7 @@ struct EngineStatus {
   std::vector<std::string> warnings;   // what an operator should look after; sentences
   std::vector<MissingMember> missing;  // members without a connection, and of a leader those that do not answer; by id
   uint64_t feature_level = 0;          // in force
-  uint64_t unheard = 0;                // messages that were dropped because of who said them (docs/decisions/0018)
+  uint64_t rejected = 0;               // messages that were dropped because of who said them (docs/decisions/0018)
 };
 
 }  // namespace coordkit

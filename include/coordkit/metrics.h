@@ -48,7 +48,7 @@ struct PeerMetrics {
   uint64_t messages_sent = 0, bytes_sent = 0;
   uint64_t messages_received = 0, bytes_received = 0;
   uint64_t malformed = 0;  // received, and no message
-  uint64_t unheard = 0;    // received from a sender that may not say such a thing (decisions/0018)
+  uint64_t rejected = 0;   // received from a sender that may not say such a thing (decisions/0018)
   // Counters of the built-in TCP transport; absent with another one.
   std::optional<TcpCounters> tcp = {};
 };

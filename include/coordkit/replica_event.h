@@ -33,29 +33,29 @@ constexpr std::string_view name_of(Severity severity) {
 }
 
 enum class ReplicaEventKind : uint8_t {
-  Opened,           // the replica runs
-  StateChanged,     // ReplicaState: ready, catching up, in quarantine, ...
-  LeaderChanged,    // another leader, or none
-  MembersChanged,   // who is to be connected with
-  PeerConnected,    // a peer's hello was verified
-  PeerLost,         // the connection to it is gone
-  PeerRefused,      // no connection until an operator does something about it
-  PeerUnreachable,  // no answer
-  SettingsDiffer,   // a peer that is heard was given other settings, which can be lived with
-  MemberSilent,     // a member was not heard for several election timeouts
-  MemberHeard,      // that one is heard again
-  LevelRaised,      // the cluster's feature level: older builds cannot take part any more
-  DiskFull,         // new commands are refused, or a checkpoint waits for room
-  DiskHasRoom,      // that is over
-  DiskSlow,         // a write took as long as half an election timeout
-  DiskDamaged,      // what is stored does not verify
-  DiskMended,       // it was written anew
-  Checkpointed,     // the applied state is durable
-  StateSent,        // a peer was begun to be sent the whole state
-  StateReceived,    // a peer's whole state took the place of this one's
-  Diverged,         // the states of replicas differ
-  HostThrew,        // code of the host did; only what it was called for suffered
-  Halted,           // this replica has stopped for good
+  Opened,            // the replica runs
+  StateChanged,      // ReplicaState: ready, catching up, in quarantine, ...
+  LeaderChanged,     // another leader, or none
+  MembersChanged,    // who is to be connected with
+  PeerConnected,     // a peer's hello was verified
+  PeerLost,          // the connection to it is gone
+  PeerRefused,       // no connection until an operator does something about it
+  PeerUnreachable,   // no answer
+  SettingsDiffer,    // a peer that is heard was given other settings, which can be lived with
+  MemberSilent,      // a member was not heard for several election timeouts
+  MemberResponding,  // that one is heard again
+  LevelRaised,       // the cluster's feature level: older builds cannot take part any more
+  DiskFull,          // new commands are refused, or a checkpoint waits for room
+  DiskHasRoom,       // that is over
+  DiskSlow,          // a write took as long as half an election timeout
+  DiskDamaged,       // what is stored does not verify
+  DiskMended,        // it was written anew
+  Checkpointed,      // the applied state is durable
+  StateSent,         // a peer was begun to be sent the whole state
+  StateReceived,     // a peer's whole state took the place of this one's
+  Diverged,          // the states of replicas differ
+  HostThrew,         // code of the host did; only what it was called for suffered
+  Halted,            // this replica has stopped for good
 };
 constexpr std::string_view name_of(ReplicaEventKind kind) {
   switch (kind) {
@@ -69,7 +69,7 @@ constexpr std::string_view name_of(ReplicaEventKind kind) {
     case ReplicaEventKind::PeerUnreachable: return "PeerUnreachable";
     case ReplicaEventKind::SettingsDiffer: return "SettingsDiffer";
     case ReplicaEventKind::MemberSilent: return "MemberSilent";
-    case ReplicaEventKind::MemberHeard: return "MemberHeard";
+    case ReplicaEventKind::MemberResponding: return "MemberResponding";
     case ReplicaEventKind::LevelRaised: return "LevelRaised";
     case ReplicaEventKind::DiskFull: return "DiskFull";
     case ReplicaEventKind::DiskHasRoom: return "DiskHasRoom";

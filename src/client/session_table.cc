@@ -211,7 +211,7 @@ void SessionTable::announce(Session& session) {
 
 void SessionTable::stop(const HoldRef& hold) {
   if (hold->lost_token().stop_requested()) return;  // exact when user code runs inline; a repeat has no effect anyway
-  deliveries_.announce([hold] { hold->tell_invalid(); });
+  deliveries_.announce([hold] { hold->report_invalid(); });
 }
 
 LeadingTime SessionTable::timer_of(const Session& session) const {

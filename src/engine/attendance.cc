@@ -22,8 +22,8 @@ std::string roll_call(const std::vector<MissingMember>& missing) {
     out += out.empty() ? "replica " : "; replica ";
     out += std::to_string(member.id.value());
     if (!member.address.empty()) out += " at " + member.address;
-    out += member.heard ? " was last heard " + as_words(member.silence) + " ago"
-                        : " has not been heard in the " + as_words(member.silence) + " since this one was opened";
+    out += member.received ? " was last heard " + as_words(member.silence) + " ago"
+                           : " has not been heard in the " + as_words(member.silence) + " since this one was opened";
     if (!member.why.empty()) out += ": " + member.why;
   }
   return out;
@@ -63,23 +63,23 @@ std::vector<MissingMember> Attendance::missing(const std::vector<Peer>& peers, R
     const Seen seen = found == seen_.end() ? Seen() : found->second;
     MissingMember member{.id = peer.id, .address = peer.address};
     if (!seen.connected) {
-      member.heard = seen.lost.has_value();
+      member.received = seen.lost.has_value();
       member.silence = std::max(now - seen.lost.value_or(began_.value_or(now)), Duration::zero());
       member.why = seen.refused.empty() ? seen.unreachable : seen.refused;
       out.push_back(std::move(member));
       continue;
     }
     if (!seen.aside.empty()) {
-      member.heard = true;
+      member.received = true;
       member.why = "it is in quarantine and does not vote: " + seen.aside;
       out.push_back(std::move(member));
       continue;
     }
     if (core == nullptr || core->leadership.role != raft::Role::Leader) continue;
-    const auto heard = std::ranges::find(core->peers, peer.id, &raft::PeerStatus::peer);
-    if (heard == core->peers.end() || now - heard->last_heard < silence_max) continue;
-    member.heard = true;
-    member.silence = now - heard->last_heard;
+    const auto known = std::ranges::find(core->peers, peer.id, &raft::PeerStatus::peer);
+    if (known == core->peers.end() || now - known->last_received < silence_max) continue;
+    member.received = true;
+    member.silence = now - known->last_received;
     member.why =
         "it is connected and answers nothing: it may be in quarantine or halted, or its disk may hang (look at its health()), "
         "or "

@@ -62,8 +62,8 @@ void DiskRecall::turn_begins(const raft::Core* core) {
 }
 
 // A candidate has voted for itself; a leader's own disk counts for what it commits.
-DiskRecall::Said DiskRecall::said_by(const raft::Message& message) {
-  using What = Said::What;
+DiskRecall::Claim DiskRecall::claim_of(const raft::Message& message) {
+  using What = Claim::What;
   if (const auto* request = std::get_if<raft::VoteRequest>(&message)) {
     return {request->kind == raft::VoteKind::Real ? What::Campaign : What::Nothing, request->term, {}};
   }
@@ -81,19 +81,19 @@ DiskRecall::Said DiskRecall::said_by(const raft::Message& message) {
 
 // Only what the core relies on, confirmed by the core: the vote it asked for, the campaign it voted for, the stream that an
 // acknowledgement belongs to, the leader it follows. So nothing late is attributed to another disk.
-void DiskRecall::note(ReplicaId from, const Hello* member, const Said& said, const raft::Core& core) {
-  using What = Said::What;
-  if (said.what == What::Nothing || member == nullptr) return;
+void DiskRecall::note(ReplicaId from, const Hello* member, const Claim& claim, const raft::Core& core) {
+  using What = Claim::What;
+  if (claim.what == What::Nothing || member == nullptr) return;
   const StoreId store = member->store;
   const raft::Leadership& now = core.leadership();
-  switch (said.what) {
+  switch (claim.what) {
     case What::Campaign: {
       const raft::HardState hard_state = core.hard_state();
-      if (hard_state == raft::HardState{said.term, from}) marks_.voted(store, said.term, from);
+      if (hard_state == raft::HardState{claim.term, from}) marks_.voted(store, claim.term, from);
       return;
     }
     case What::Vote:
-      if (said.term == campaign_) marks_.voted(store, said.term, self_.replica);
+      if (claim.term == campaign_) marks_.voted(store, claim.term, self_.replica);
       return;
     case What::Acknowledgement:
       if (const Index match = core.match(from)) {
@@ -101,7 +101,7 @@ void DiskRecall::note(ReplicaId from, const Hello* member, const Said& said, con
       }
       return;
     case What::Durable:
-      if (now.leader == from && now.term == said.term) marks_.held(store, said.term, said.durable);
+      if (now.leader == from && now.term == claim.term) marks_.held(store, claim.term, claim.durable);
       return;
     case What::Nothing: return;
   }

@@ -37,13 +37,13 @@ class DiskRecall {
   // ---- peers' disks. `member`: the hello of a peer accepted as a member, else null
   void receive(ReplicaId from, const RecallRequest& request, const Hello* hello, const Hello* member, EngineEffects& effects);
   void turn_begins(const raft::Core* core);
-  struct Said {
+  struct Claim {
     enum class What : uint8_t { Nothing, Campaign, Vote, Acknowledgement, Durable } what = What::Nothing;
     Term term;
     Position durable;
   };
-  static Said said_by(const raft::Message& message);
-  void note(ReplicaId from, const Hello* member, const Said& said, const raft::Core& core);
+  static Claim claim_of(const raft::Message& message);
+  void note(ReplicaId from, const Hello* member, const Claim& claim, const raft::Core& core);
   void forget_nonmembers(const raft::Configuration& in_force, const raft::Configuration& applied);
   std::optional<std::vector<PeerMark>> take_changed() { return marks_.take_changed(); }
 

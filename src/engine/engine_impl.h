@@ -67,7 +67,7 @@ class EngineImpl final : public Engine {
   void change_leadership(const raft::Leadership& leadership, EngineEffects& effects);
   void apply(Turn& turn);
   void note_waiting(ReplicaId peer);
-  bool tell_waiting(Turn& turn);  // true: there is more to drain
+  bool send_commit_to_waiting(Turn& turn);  // true: there is more to drain
   void checkpoint(Turn& turn);
   void answer(Turn& turn);
   void fail_calls(Reason reason, const std::string& why, EngineEffects& effects);

@@ -278,7 +278,7 @@ void EngineImpl::receive(ReplicaId from, Message& message, Turn& turn) {
     if (!core() && !condition_.quarantined()) founding_.offered(from, *offer);
     return;
   }
-  if (!core() || !peers_.hears(from, message, consensus_.leader(), state_.router().configuration())) return;
+  if (!core() || !peers_.admits(from, message, consensus_.leader(), state_.router().configuration())) return;
   std::visit(Messages(*this, from, turn), message);
 }
 
@@ -286,9 +286,9 @@ template <typename RaftMessage>
 void EngineImpl::Messages::operator()(RaftMessage& message) {
   engine_.peers_.received(from_, message, turn_.now.lagging);
   raft::Received received{from_, raft::Message(std::move(message))};
-  const DiskRecall::Said said = DiskRecall::said_by(received.message);
+  const DiskRecall::Claim claim = DiskRecall::claim_of(received.message);
   engine_.consensus_.step(std::move(received), turn_.now.lagging);
-  engine_.recall_.note(from_, member_, said, *engine_.core());
+  engine_.recall_.note(from_, member_, claim, *engine_.core());
 }
 
 bool EngineImpl::Messages::leads() {

@@ -63,7 +63,7 @@ EngineStatus EngineImpl::status() const {
   }
   status.change = member_calls_.change_waits_for();
   status.warnings = warnings(status.missing);
-  status.unheard = peers_.unheard();
+  status.rejected = peers_.rejected();
   return status;
 }
 

@@ -55,13 +55,13 @@ void EngineImpl::run(Turn& turn) {
     drain(turn);
     states_.step(checkpoints_.under_way(), turn);
     apply(turn);
-    if (tell_waiting(turn)) drain(turn);
+    if (send_commit_to_waiting(turn)) drain(turn);
     if (core()) notice_removal(turn);
     if (core()) checkpoint(turn);
   } else if (founding_.gives_up(now)) {
     fail_calls(Reason::NotMember, founding_.reason(), turn.effects);
   }
-  peers_.tell_targets(core(), state_.router(), member_calls_.change_under_way(), member_calls_.prospects(), turn.effects);
+  peers_.report_targets(core(), state_.router(), member_calls_.change_under_way(), member_calls_.prospects(), turn.effects);
   answer(turn);
   peers_.drop_for_blank(turn.effects.sends);
 }
@@ -79,8 +79,8 @@ void EngineImpl::notice_gap(Turn& turn) {
 void EngineImpl::follow_members(Turn& turn) {
   const Router& router = state_.router();
   peers_.require(router.feature_level(), turn.now.lagging);
-  if (const auto heard = peers_.follow(*core(), router.genesis()->cluster)) {
-    for (const Hello& hello : *heard) welcome(hello, turn);
+  if (const auto hellos = peers_.follow(*core(), router.genesis()->cluster)) {
+    for (const Hello& hello : *hellos) welcome(hello, turn);
     recall_.forget_nonmembers(core()->configuration(), router.configuration());
   }
   peers_.inform(router, turn);
@@ -180,10 +180,10 @@ void EngineImpl::apply(Turn& turn) {
 
 // Answers come out of each replica's own apply, so the replicas whose calls were just decided must learn at once that they are
 // committed; the others learn it with the next append.
-bool EngineImpl::tell_waiting(Turn& turn) {
+bool EngineImpl::send_commit_to_waiting(Turn& turn) {
   const bool any = core() && consensus_.leads() && !waiting_peers_.empty();
   if (any) {
-    for (const ReplicaId peer : waiting_peers_) consensus_.step(raft::TellCommit{peer}, turn.now.lagging);
+    for (const ReplicaId peer : waiting_peers_) consensus_.step(raft::SendCommit{peer}, turn.now.lagging);
   }
   waiting_peers_.clear();
   return any;

@@ -55,14 +55,14 @@ class EventLog::Arrival {
 
   void operator()(const PeerConnected& input) const { log_.connected(input.hello); }
   void operator()(const PeerLost& input) const {
-    log_.tell(EventKind::PeerLost, Severity::Info, "the connection to " + replica(input.peer) + " is gone", input.peer);
+    log_.report(EventKind::PeerLost, Severity::Info, "the connection to " + replica(input.peer) + " is gone", input.peer);
   }
   void operator()(const PeerRefused& input) const {
-    log_.peer_said(EventKind::PeerRefused, Severity::Warning, input.peer, input.why);
+    log_.peer_reported(EventKind::PeerRefused, Severity::Warning, input.peer, input.why);
   }
   void operator()(const PeerUnreachable& input) const {
-    log_.peer_said(EventKind::PeerUnreachable, Severity::Info, input.peer,
-                   replica(input.peer) + " is not reached: " + input.why);
+    log_.peer_reported(EventKind::PeerUnreachable, Severity::Info, input.peer,
+                       replica(input.peer) + " is not reached: " + input.why);
   }
   void operator()(const LogWritten& input) const { log_.written(input.number); }
   void operator()(const LogSpaceChanged& input) const {
@@ -79,9 +79,9 @@ class EventLog::Arrival {
     log_.damaged("the log, " + entry(input.first) + " to " + entry(input.last) + ",", input.why);
   }
   void operator()(const StateCheckpointed& input) const {
-    log_.tell(EventKind::Checkpointed, Severity::Debug, "the state after " + entry(input.applied.index) + " is durable");
+    log_.report(EventKind::Checkpointed, Severity::Debug, "the state after " + entry(input.applied.index) + " is durable");
     if (log_.damage_.empty() || !log_.repairing_ || input.applied.index < log_.repairing_) return;
-    log_.tell(EventKind::DiskMended, Severity::Info, "what had rotted was written anew: " + std::exchange(log_.damage_, {}));
+    log_.report(EventKind::DiskMended, Severity::Info, "what had rotted was written anew: " + std::exchange(log_.damage_, {}));
     log_.repairing_ = {};
   }
   template <typename Other>
@@ -99,7 +99,7 @@ void EventLog::opened(const Engine& engine, LaggingTime now) {
   const EngineStatus status = engine.status();
   state_ = status.state;
   feature_level_ = status.feature_level;
-  tell(
+  report(
       EventKind::Opened, Severity::Info,
       "start " + std::to_string(engine.boot().value()) + " of this replica, with all applied up to " + entry(engine.applied()));
 }
@@ -116,40 +116,40 @@ void EventLog::turned(const Engine& engine, const EngineEffects& effects, Laggin
   look_at_leader(effects);
   look_at_disk(effects);
   look_at_states(effects);
-  if (effects.divergence) tell(EventKind::Diverged, Severity::Error, effects.divergence->sentence, effects.divergence->other);
+  if (effects.divergence) report(EventKind::Diverged, Severity::Error, effects.divergence->sentence, effects.divergence->other);
   const bool changed = effects.leadership || effects.peers || effects.restored || effects.divergence || effects.halted;
   if (changed || now >= look_again_) {
     look_at_status(engine.status());
     look_again_ = now + (on_its_way(state_) ? kLookSoon : kLookEvery);
   }
-  if (effects.halted) tell(EventKind::Halted, Severity::Error, std::string(sentence_of(*effects.halted)));
+  if (effects.halted) report(EventKind::Halted, Severity::Error, std::string(sentence_of(*effects.halted)));
 }
 
 void EventLog::threw(const absl::Status& why, LaggingTime now) {
   next_.at = now;
-  tell(EventKind::HostThrew, Severity::Warning, std::string(sentence_of(why)));
+  report(EventKind::HostThrew, Severity::Warning, std::string(sentence_of(why)));
 }
 
-void EventLog::tell(EventKind kind, Severity severity, std::string sentence, ReplicaId peer) {
+void EventLog::report(EventKind kind, Severity severity, std::string sentence, ReplicaId peer) {
   next_.kind = kind;
   next_.severity = severity;
   next_.sentence = std::move(sentence);
   next_.peer = peer;
-  told_(next_);
+  on_event_(next_);
 }
 
 void EventLog::connected(const Hello& hello) {
   const Disagreement found = check_hello(agreement_, feature_level_, hello);
-  if (!found.dangerous.empty()) return peer_said(EventKind::PeerRefused, Severity::Warning, hello.from, found.dangerous);
+  if (!found.dangerous.empty()) return peer_reported(EventKind::PeerRefused, Severity::Warning, hello.from, found.dangerous);
   complaints_.erase(hello.from);
-  tell(EventKind::PeerConnected, Severity::Info, replica(hello.from) + " is connected", hello.from);
-  if (!found.tolerable.empty()) tell(EventKind::SettingsDiffer, Severity::Warning, found.tolerable, hello.from);
+  report(EventKind::PeerConnected, Severity::Info, replica(hello.from) + " is connected", hello.from);
+  if (!found.tolerable.empty()) report(EventKind::SettingsDiffer, Severity::Warning, found.tolerable, hello.from);
 }
 
 // A transport retries again and again, and reports each failure.
-void EventLog::peer_said(EventKind kind, Severity severity, ReplicaId peer, const std::string& why) {
-  std::string& told = complaints_[peer];
-  if (std::exchange(told, why) != why) tell(kind, severity, why, peer);
+void EventLog::peer_reported(EventKind kind, Severity severity, ReplicaId peer, const std::string& why) {
+  std::string& reported = complaints_[peer];
+  if (std::exchange(reported, why) != why) report(kind, severity, why, peer);
 }
 
 void EventLog::written(WriteNumber number) {
@@ -157,36 +157,37 @@ void EventLog::written(WriteNumber number) {
   for (; !writes_.empty() && writes_.front().number <= number; writes_.pop_front()) {
     longest = std::max(longest, next_.at - writes_.front().handed);
   }
-  if (2 * longest < election_timeout_ || (slow_told_ != LaggingTime::min() && next_.at - slow_told_ < kSlowAgain)) return;
-  slow_told_ = next_.at;
+  if (2 * longest < election_timeout_ || (slow_reported_ != LaggingTime::min() && next_.at - slow_reported_ < kSlowAgain))
+    return;
+  slow_reported_ = next_.at;
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(longest).count();
-  tell(EventKind::DiskSlow, Severity::Warning,
-       "a write to the log took " + std::to_string(took) + " ms: at an election timeout of " +
-           std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(election_timeout_).count()) +
-           " ms a disk this slow can cost a leader its office");
+  report(EventKind::DiskSlow, Severity::Warning,
+         "a write to the log took " + std::to_string(took) + " ms: at an election timeout of " +
+             std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(election_timeout_).count()) +
+             " ms a disk this slow can cost a leader its office");
 }
 
 void EventLog::waits(std::string& for_room, const absl::Status& why) {
   const std::string sentence = why.ok() ? "" : std::string(sentence_of(why));
   const std::string previous = std::exchange(for_room, sentence);
   if (previous == sentence) return;
-  if (!sentence.empty()) return tell(EventKind::DiskFull, Severity::Warning, sentence);
-  tell(EventKind::DiskHasRoom, Severity::Info, "there is room on the disk again");
+  if (!sentence.empty()) return report(EventKind::DiskFull, Severity::Warning, sentence);
+  report(EventKind::DiskHasRoom, Severity::Info, "there is room on the disk again");
 }
 
 void EventLog::damaged(const std::string& what, const absl::Status& why) {
   const std::string sentence = what + " on this disk is damaged, and is replaced: " + std::string(sentence_of(why));
   repairing_ = {};
-  if (std::exchange(damage_, sentence) != sentence) tell(EventKind::DiskDamaged, Severity::Warning, sentence);
+  if (std::exchange(damage_, sentence) != sentence) report(EventKind::DiskDamaged, Severity::Warning, sentence);
 }
 
 void EventLog::look_at_leader(const EngineEffects& effects) {
   if (!effects.leadership) return;
   const raft::Leadership& now = *effects.leadership;
   const std::string term = " in term " + std::to_string(now.term.value());
-  if (!now.leader) return tell(EventKind::LeaderChanged, Severity::Warning, "no leader is known" + term);
+  if (!now.leader) return report(EventKind::LeaderChanged, Severity::Warning, "no leader is known" + term);
   const std::string who = now.leader == next_.replica ? "this replica leads" : replica(now.leader) + " leads";
-  tell(EventKind::LeaderChanged, Severity::Info, who + term, now.leader);
+  report(EventKind::LeaderChanged, Severity::Info, who + term, now.leader);
 }
 
 void EventLog::look_at_disk(const EngineEffects& effects) {
@@ -195,23 +196,23 @@ void EventLog::look_at_disk(const EngineEffects& effects) {
 }
 
 void EventLog::look_at_states(const EngineEffects& effects) {
-  if (effects.peers) tell(EventKind::MembersChanged, Severity::Info, "belongs with: " + list_of(*effects.peers));
+  if (effects.peers) report(EventKind::MembersChanged, Severity::Info, "belongs with: " + list_of(*effects.peers));
   for (const ViewOrder& order : effects.views) {
-    if (std::holds_alternative<ViewOpen>(order)) tell(EventKind::StateSent, Severity::Info, "a peer is sent the whole state");
+    if (std::holds_alternative<ViewOpen>(order)) report(EventKind::StateSent, Severity::Info, "a peer is sent the whole state");
   }
   if (!effects.restored) return;
-  tell(EventKind::StateReceived, Severity::Info,
-       "a peer's state after " + entry(effects.restored->index) + " took the place of the one here");
+  report(EventKind::StateReceived, Severity::Info,
+         "a peer's state after " + entry(effects.restored->index) + " took the place of the one here");
 }
 
 void EventLog::look_at_status(const EngineStatus& status) {
   if (std::exchange(state_, status.state) != status.state && status.state != ReplicaState::Halted) {
     const std::string why = status.reason.empty() ? "" : ": " + status.reason;
-    tell(EventKind::StateChanged, severity_of(status.state), std::string(name_of(status.state)) + why);
+    report(EventKind::StateChanged, severity_of(status.state), std::string(name_of(status.state)) + why);
   }
   if (const uint64_t before = std::exchange(feature_level_, status.feature_level); before < feature_level_) {
-    tell(EventKind::LevelRaised, Severity::Info,
-         "the cluster is at feature level " + std::to_string(feature_level_) + ": builds that speak less are refused");
+    report(EventKind::LevelRaised, Severity::Info,
+           "the cluster is at feature level " + std::to_string(feature_level_) + ": builds that speak less are refused");
   }
   look_at_missing(status.missing);
 }
@@ -221,11 +222,11 @@ void EventLog::look_at_missing(const std::vector<MissingMember>& missing) {
   for (const MissingMember& member : missing) {
     if (member.silence < kSilentAfterTimeouts * election_timeout_) continue;
     silent.insert(member.id);
-    if (!silent_.contains(member.id)) tell(EventKind::MemberSilent, Severity::Warning, roll_call({member}), member.id);
+    if (!silent_.contains(member.id)) report(EventKind::MemberSilent, Severity::Warning, roll_call({member}), member.id);
   }
   for (const ReplicaId id : silent_) {
     if (!silent.contains(id))
-      tell(EventKind::MemberHeard, Severity::Info, replica(id) + " is heard again, or belongs no more", id);
+      report(EventKind::MemberResponding, Severity::Info, replica(id) + " is heard again, or belongs no more", id);
   }
   silent_ = std::move(silent);
 }

@@ -22,8 +22,8 @@ class EventLog {
  public:
   // `told` is called at once and must not call back.
   // As passed to the engine: `agreement`, EngineOptions::agreement.
-  EventLog(Duration election_timeout, std::optional<Agreement> agreement, OnReplicaEvent told)
-      : election_timeout_(election_timeout), agreement_(std::move(agreement)), told_(std::move(told)) {}
+  EventLog(Duration election_timeout, std::optional<Agreement> agreement, OnReplicaEvent on_event)
+      : election_timeout_(election_timeout), agreement_(std::move(agreement)), on_event_(std::move(on_event)) {}
 
   void opened(const Engine& engine, LaggingTime now);
   void arrived(const EngineInput& input, LaggingTime now);
@@ -36,9 +36,9 @@ class EventLog {
     WriteNumber number;
     LaggingTime handed;
   };
-  void tell(ReplicaEventKind kind, Severity severity, std::string sentence, ReplicaId peer = {});
+  void report(ReplicaEventKind kind, Severity severity, std::string sentence, ReplicaId peer = {});
   void connected(const Hello& hello);
-  void peer_said(ReplicaEventKind kind, Severity severity, ReplicaId peer, const std::string& why);
+  void peer_reported(ReplicaEventKind kind, Severity severity, ReplicaId peer, const std::string& why);
   void written(WriteNumber number);
   void waits(std::string& for_room, const absl::Status& why);
   void damaged(const std::string& what, const absl::Status& why);
@@ -50,12 +50,12 @@ class EventLog {
 
   const Duration election_timeout_;
   const std::optional<Agreement> agreement_;
-  const OnReplicaEvent told_;
+  const OnReplicaEvent on_event_;
   ReplicaEvent next_;  // fields common to all events of this moment
   uint64_t feature_level_ = 0;
   ReplicaState state_ = ReplicaState::Starting;
   LaggingTime look_again_{};
-  LaggingTime slow_told_ = LaggingTime::min();
+  LaggingTime slow_reported_ = LaggingTime::min();
   std::deque<Write> writes_;                            // not durable yet, in their order
   std::string log_waits_, checkpoint_waits_;            // for room; empty: no
   std::string damage_;                                  // of the checkpoint or the log, being repaired; empty: none

@@ -123,7 +123,7 @@ ChangeReply MemberCalls::reply_to(const ChangeRequest& request, const raft::Chan
     for (const raft::PeerStatus& peer : status.peers) {
       if (peer.peer != change.member.id || !votes) continue;
       const uint64_t lag = status.last.index - std::min(peer.match, status.last.index);
-      const bool silent = !peer.match || turn.now.lagging - peer.last_heard >= options_.raft.election_timeout;
+      const bool silent = !peer.match || turn.now.lagging - peer.last_received >= options_.raft.election_timeout;
       if (!reply.lagging || lag > reply.lag || silent) reply.lagging = peer.peer, reply.lag = lag;
     }
   }

@@ -31,7 +31,7 @@ Capacity Members::capacity(ReplicaId peer) const {
   return found == peers_.end() ? Capacity::Uninvited : found->second.capacity;
 }
 
-bool Members::hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) const {
+bool Members::admits(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) const {
   const auto found = peers_.find(from);
   if (found == peers_.end()) return false;
   const auto& [hello, capacity] = found->second;

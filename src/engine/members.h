@@ -25,7 +25,7 @@ class Members {
 
   Capacity capacity(ReplicaId peer) const;
   // `leader`: the one that we follow; `applied`: the configuration that is committed, as far as it is known here.
-  bool hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) const;
+  bool admits(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) const;
   const Hello* hello_of(ReplicaId peer) const;
 
   // Named members that are blank: they lack the genesis.

@@ -42,10 +42,10 @@ void PeerSet::lost(ReplicaId peer, LaggingTime now) {
   disagreements_.erase(peer);
 }
 
-bool PeerSet::hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) {
-  const bool heard = members_.hears(from, message, leader, applied);
-  if (!heard) ++unheard_;
-  return heard;
+bool PeerSet::admits(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied) {
+  const bool admitted = members_.admits(from, message, leader, applied);
+  if (!admitted) ++rejected_;
+  return admitted;
 }
 
 const Hello* PeerSet::member(ReplicaId peer) const {
@@ -78,8 +78,8 @@ bool PeerSet::removes_us(const raft::Core& core, const Router& router, StoreId o
 
 // The members in force and the committed ones, the operator's list as long as the log does not name us, and peers that a change
 // started here needs to connect to.
-void PeerSet::tell_targets(const raft::Core* core, const Router& router, bool change_under_way, std::vector<Peer> prospects,
-                           EngineEffects& effects) {
+void PeerSet::report_targets(const raft::Core* core, const Router& router, bool change_under_way, std::vector<Peer> prospects,
+                             EngineEffects& effects) {
   const auto basis = std::tuple(followed_, router.configuration_at(), change_under_way);
   if (std::exchange(basis_, basis) == basis) return;
   absl::btree_map<ReplicaId, Peer> wanted;

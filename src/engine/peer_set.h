@@ -34,7 +34,7 @@ class PeerSet {
 
   // ---- messages
   // One that is not accepted is counted.
-  bool hears(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied);
+  bool admits(ReplicaId from, const Message& message, ReplicaId leader, const raft::Configuration& applied);
   const Hello* hello_of(ReplicaId peer) const { return members_.hello_of(peer); }
   const Hello* member(ReplicaId peer) const;  // null: not accepted as a member
   void sent(const raft::Send& one, LaggingTime now) { round_trips_.sent(one.to, one.message, now); }
@@ -53,8 +53,8 @@ class PeerSet {
   // (thesis 4.2.3). A message from a leader ends it (R44).
   bool removes_us(const raft::Core& core, const Router& router, StoreId own);
   // The peers to be connected with, when that changed. `core`: null before the genesis.
-  void tell_targets(const raft::Core* core, const Router& router, bool change_under_way, std::vector<Peer> prospects,
-                    EngineEffects& effects);
+  void report_targets(const raft::Core* core, const Router& router, bool change_under_way, std::vector<Peer> prospects,
+                      EngineEffects& effects);
 
   // ---- what peers must be told outside the log, repeated until they show that they know it
   void inform(const Router& router, Turn& turn);
@@ -66,7 +66,7 @@ class PeerSet {
   // ---- for operators
   std::vector<MissingMember> missing(const raft::Core* core, LaggingTime now) const;
   void warnings(const std::vector<MissingMember>& missing, std::vector<std::string>& out) const;
-  uint64_t unheard() const { return unheard_; }
+  uint64_t rejected() const { return rejected_; }
 
  private:
   Duration silence_max() const;
@@ -83,7 +83,7 @@ class PeerSet {
   std::optional<std::tuple<Position, Position, bool>> basis_;  // what they were made from
   bool named_once_ = false;                                    // the log has named this replica as a member
   LaggingTime inform_again_ = LaggingTime::min();
-  uint64_t unheard_ = 0;  // messages of peers that may not send them
+  uint64_t rejected_ = 0;  // messages of peers that may not send them
 };
 
 }  // namespace coordkit::engine

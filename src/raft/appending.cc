@@ -32,7 +32,7 @@ void Leading::send_commit_news(const Step& step) {
   }
 }
 
-void Leading::tell_commit(ReplicaId id, const Log& log) {
+void Leading::send_commit(ReplicaId id, const Log& log) {
   if (Progress* peer = peers_.find(id)) peer->commit_announced = log.commit();
 }
 

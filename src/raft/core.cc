@@ -65,8 +65,8 @@ void Core::Impl::take(Input& input) {
     if (leading_) leading_->send_read_back(read.first, *read.entries, here());
     reader_.keep_for_apply(read);
   };
-  const auto tell_commit = [&](const TellCommit& tell) {
-    if (leading_) leading_->tell_commit(tell.peer, log_);
+  const auto send_commit = [&](const SendCommit& send) {
+    if (leading_) leading_->send_commit(send.peer, log_);
   };
   const auto connected = [&](const PeerUp& up) {
     if (leading_) leading_->connected(up.peer, streams_, here());
@@ -77,7 +77,7 @@ void Core::Impl::take(Input& input) {
                  note_written,
                  connected,
                  [&](Propose& proposals) { on(proposals); },
-                 tell_commit,
+                 send_commit,
                  ask,
                  [&](const Transfer& transfer) { transfer_.ask(transfer, leading(), log_, now_, outbox_); },
                  [&](const ChangeMembership& change) { on(change); },

@@ -7,7 +7,7 @@
 namespace coordkit::raft {
 
 void Core::Impl::follow(ReplicaId leader) {
-  news_.heard(now_);
+  news_.received(now_);
   election_timer_.arm(now_);
   if (roles_.role() != Role::Follower || roles_.leader() != leader) roles_.request({Role::Follower, log_.term(), leader});
 }

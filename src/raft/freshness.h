@@ -13,7 +13,7 @@ namespace coordkit::raft {
 
 class Freshness {
  public:
-  void heard(Index committed, LaggingTime now, Index applied_so_far) {
+  void received(Index committed, LaggingTime now, Index applied_so_far) {
     if (!word_) word_ = Word{committed, now};
     applied(applied_so_far);
   }

@@ -16,13 +16,13 @@ struct LeaderNews {
   bool removed = false;    // according to a peer: no campaign until a leader speaks or a configuration comes
   Freshness freshness;
 
-  void heard(LaggingTime now) {
+  void received(LaggingTime now) {
     contact = now;
     removed = false;
   }
   void matches_through(Index index) { verified = std::max(verified, index); }
   void receive(const Heartbeat& heartbeat, LaggingTime now, Index applied) {
-    freshness.heard(heartbeat.committed, now, applied);
+    freshness.received(heartbeat.committed, now, applied);
     commit = std::max(commit, heartbeat.committed);
     hold_back = heartbeat.hold_back;
   }

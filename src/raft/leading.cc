@@ -42,7 +42,7 @@ bool Leading::current_stream(ReplicaId from, Term echoed, uint64_t stream) const
 
 // An answer proves contact at the time its round began, not at the time of receipt: the network may have held it arbitrarily
 // long. It counts however many rounds have begun since; otherwise slow but live peers would be taken for dead.
-void Leading::heard(Progress& peer, uint64_t round) {
+void Leading::received_from(Progress& peer, uint64_t round) {
   peer.answered_round = std::max(peer.answered_round, round);
   const std::optional<LaggingTime> begun = confirmations_.begun(round);
   if (!begun) return;
@@ -51,7 +51,7 @@ void Leading::heard(Progress& peer, uint64_t round) {
 
 void Leading::receive(ReplicaId from, const AppendReply& reply, const Step& step) {
   Progress& peer = *peers_.find(from);
-  heard(peer, reply.round);
+  received_from(peer, reply.round);
   if (reply.verdict == AppendVerdict::Accepted) {
     peer.accepted(reply.match);
     match_changed_ = true;
@@ -65,7 +65,7 @@ void Leading::receive(ReplicaId from, const AppendReply& reply, const Step& step
 // lost or just on its way to the peer's disk; an empty append finds out at no cost (regression R56).
 void Leading::receive(ReplicaId from, const HeartbeatReply& reply, const Step& step) {
   Progress& peer = *peers_.find(from);
-  heard(peer, reply.round);
+  received_from(peer, reply.round);
   if (reply.match > peer.match) {
     peer.accepted(reply.match);
     match_changed_ = true;

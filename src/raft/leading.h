@@ -59,7 +59,7 @@ class Leading {
 
   // ---- messages
   void send_turn(const Step& step);
-  void tell_commit(ReplicaId peer, const Log& log);
+  void send_commit(ReplicaId peer, const Log& log);
   void send_read_back(Index first, std::span<const Entry> entries, const Step& step);
 
   // ---- members
@@ -83,7 +83,7 @@ class Leading {
  private:
   friend class CoreTwin;
   uint64_t match_of(ReplicaId id, const Log& log) const;
-  void heard(Progress& peer, uint64_t round);
+  void received_from(Progress& peer, uint64_t round);
   bool catches_up(const Progress& peer, LaggingTime now) const { return now - peer.contact < catch_up_grace(options_); }
 
   void begin_round(const Step& step);

@@ -153,7 +153,7 @@ void DeadlineTimer::tell_session(Watched& watched, LeadingTime now) {
 }
 
 void DeadlineTimer::tell_hold(const HoldRef& hold) {
-  callbacks_.post([hold] { hold->tell_invalid(); });
+  callbacks_.post([hold] { hold->report_invalid(); });
 }
 
 }  // namespace coordkit

@@ -12,7 +12,7 @@ Metrics Host::metrics(const Client& client) {
     metrics.turns.waiting_bytes = mail_bytes_;
   }
   const EngineStatus status = engine_->status();
-  metrics.peers.unheard = status.unheard;
+  metrics.peers.rejected = status.rejected;
   metrics.peers.tcp = tcp_ != nullptr ? tcp_->counters() : tcp_counters_;
   metrics.consensus.term = engine_->leadership().term;
   metrics.consensus.leads = engine_->leadership().role == raft::Role::Leader;

@@ -87,7 +87,7 @@ MemberList member_list(const raft::Status& core, ReplicaId self, LaggingTime now
       for (const raft::PeerStatus& peer : core.peers) {
         if (peer.peer != member.id || peer.peer == self) continue;
         info.lag = core.last.index - std::min(peer.match, core.last.index);
-        info.silence = std::max(now - peer.last_heard, Duration::zero());
+        info.silence = std::max(now - peer.last_received, Duration::zero());
       }
       list.members.push_back(std::move(info));
     }

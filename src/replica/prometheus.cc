@@ -100,7 +100,7 @@ void write(Page& page, const PeerMetrics& peers) {
   page.counter("messages_received_total", "Messages from peers.", peers.messages_received);
   page.counter("message_bytes_received_total", "Bytes of all that was received as a message.", peers.bytes_received);
   page.counter("messages_malformed_total", "What was received and is no message.", peers.malformed);
-  page.counter("messages_unheard_total", "Messages from somebody who may not say such a thing.", peers.unheard);
+  page.counter("messages_rejected_total", "Messages from a sender that may not send them.", peers.rejected);
   if (peers.tcp) write(page, *peers.tcp);
 }
 

@@ -58,7 +58,7 @@ void Node::receive(std::unique_ptr<Parcel> parcel) {
 
 // Not through the inbox: observers take what arrives there for a member's message.
 void Node::visited(const Hello& claim, std::vector<Message> said) {
-  unheard_due_ = engine_->status().unheard + said.size();
+  rejected_due_ = engine_->status().rejected + said.size();
   engine_->post(PeerConnected{claim});
   for (Message& message : said) engine_->post(MessageReceived{claim.from, std::move(message)});
   engine_->post(PeerLost{claim.from});
@@ -122,7 +122,8 @@ bool Node::one_turn() {
   if (effects_.divergence) {  // noticed by the replicas themselves, whether or not an observer saw it before
     throw Violation("DIVERGED", fmt::format("n{}: {}", number_ + 1, effects_.divergence->sentence));
   }
-  if (const auto due = std::exchange(unheard_due_, std::nullopt); due && engine_->core() && engine_->status().unheard < *due) {
+  if (const auto due = std::exchange(rejected_due_, std::nullopt);
+      due && engine_->core() && engine_->status().rejected < *due) {
     throw Violation("INV_R22", fmt::format("n{} has heard a stranger", number_ + 1));
   }
   if (effects_.cluster) cluster_ = *effects_.cluster;

@@ -179,7 +179,7 @@ class Node final : private StoreEvents {
   bool turn_scheduled_ = false;
   bool crash_in_turn_ = false;
   std::optional<TrueTime> timer_at_;
-  std::optional<uint64_t> unheard_due_;  // message count that must not have been accepted after the next turn
+  std::optional<uint64_t> rejected_due_;  // message count that must not have been accepted after the next turn
   uint64_t turns_ = 0;
   uint64_t turns_in_a_row_ = 0;  // without time passing or entries applied
 };

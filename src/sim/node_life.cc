@@ -63,7 +63,7 @@ absl::Status Node::start() {
   frozen_ = slept_ = turn_scheduled_ = crash_in_turn_ = refused_pair_ = too_old_ = false;
   choose_build();
   parts_.network.begin_life(number_);
-  unheard_due_.reset();
+  rejected_due_.reset();
   timer_at_.reset();
   absl::StatusOr<Position> checkpoint = state_.open(*this);
   if (!checkpoint.ok()) {

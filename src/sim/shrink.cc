@@ -24,8 +24,8 @@ std::string text_of(const RunSize& size) {
 
 class Shrinker {
  public:
-  Shrinker(const SimOptions& failing, uint64_t runs_max, const std::function<void(const std::string&)>& told)
-      : runs_max_(runs_max), told_(told) {
+  Shrinker(const SimOptions& failing, uint64_t runs_max, const std::function<void(const std::string&)>& report)
+      : runs_max_(runs_max), report_(report) {
     best_.options = failing;
     best_.options.timeline = nullptr;
     best_.options.on_event = nullptr;
@@ -60,7 +60,7 @@ class Shrinker {
     if (report.violation != best_.before.violation || !no_larger(after, before) || after == before) return false;
     best_.options = std::move(options);
     best_.after = std::move(report);
-    if (told_) told_(fmt::format("{}: {}", what, text_of(size_of(best_.after))));
+    if (report_) report_(fmt::format("{}: {}", what, text_of(size_of(best_.after))));
     return true;
   }
   const Reduction& reduction() const { return best_.options.reduction; }
@@ -154,7 +154,7 @@ class Shrinker {
   }
 
   const uint64_t runs_max_;
-  const std::function<void(const std::string&)>& told_;
+  const std::function<void(const std::string&)>& report_;
   Shrunk best_;
 };
 
@@ -169,8 +169,8 @@ RunSize size_of(const Report& report) {
   return size;
 }
 
-Shrunk shrink(const SimOptions& failing, uint64_t runs_max, const std::function<void(const std::string&)>& told) {
-  return Shrinker(failing, runs_max, told).run();
+Shrunk shrink(const SimOptions& failing, uint64_t runs_max, const std::function<void(const std::string&)>& report) {
+  return Shrinker(failing, runs_max, report).run();
 }
 
 }  // namespace coordkit::sim

@@ -37,7 +37,7 @@ TEST(AttendanceTest, WhoWasNeverConnectedIsMissingSinceTheBeginning) {
   ASSERT_THAT(missing, SizeIs(1));
   EXPECT_EQ(missing[0].id, ReplicaId(3));
   EXPECT_EQ(missing[0].silence, 5s);
-  EXPECT_FALSE(missing[0].heard);
+  EXPECT_FALSE(missing[0].received);
   EXPECT_EQ(roll_call(missing),
             "replica 3 at c:1 has not been heard in the 5000 ms since this one was opened: nobody listens there");
 }
@@ -63,7 +63,7 @@ TEST(AttendanceTest, ALeaderMissesWhoIsConnectedAndSilent) {
   attendance.began(at(1s));
   for (const uint64_t id : {2, 3}) attendance.connected(hello(id));
   raft::Status core;
-  core.peers = {{.peer = ReplicaId(2), .last_heard = at(9s)}, {.peer = ReplicaId(3), .last_heard = at(2s)}};
+  core.peers = {{.peer = ReplicaId(2), .last_received = at(9s)}, {.peer = ReplicaId(3), .last_received = at(2s)}};
   EXPECT_THAT(look(attendance, 10s, &core), IsEmpty()) << "a follower hears only its leader";
   core.leadership.role = raft::Role::Leader;
   const std::vector<MissingMember> missing = look(attendance, 10s, &core);

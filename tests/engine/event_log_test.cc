@@ -44,29 +44,29 @@ class EventLogTest : public ::testing::Test {
   void SetUp() override {
     log_.opened(engine_, at(0s));
     turn(1s);
-    told_.clear();
+    on_event_.clear();
   }
   static LaggingTime at(Duration time) { return LaggingTime(time); }
   void arrives(const EngineInput& input, Duration time = 2s) { log_.arrived(input, at(time)); }
   void turn(Duration time, const EngineEffects& effects = {}) { log_.turned(engine_, effects, at(time)); }
   std::vector<Kind> kinds() const {
     std::vector<Kind> out;
-    for (const ReplicaEvent& event : told_) out.push_back(event.kind);
+    for (const ReplicaEvent& event : on_event_) out.push_back(event.kind);
     return out;
   }
 
   SetEngine engine_;
-  std::vector<ReplicaEvent> told_;
+  std::vector<ReplicaEvent> on_event_;
   EventLog log_{300ms, Agreement{.rate_error_ppm = 10'000, .digest_entries = 128},
-                [this](const ReplicaEvent& event) { told_.push_back(event); }};
+                [this](const ReplicaEvent& event) { on_event_.push_back(event); }};
 };
 
 TEST_F(EventLogTest, AnOpeningSaysWhatIsThere) {
   log_.opened(engine_, at(7s));
   ASSERT_THAT(kinds(), ElementsAre(Kind::Opened));
-  EXPECT_EQ(told_[0].replica, ReplicaId(1));
-  EXPECT_EQ(told_[0].at, at(7s));
-  EXPECT_THAT(told_[0].sentence, AllOf(HasSubstr("start 4"), HasSubstr("entry 40")));
+  EXPECT_EQ(on_event_[0].replica, ReplicaId(1));
+  EXPECT_EQ(on_event_[0].at, at(7s));
+  EXPECT_THAT(on_event_[0].sentence, AllOf(HasSubstr("start 4"), HasSubstr("entry 40")));
 }
 
 TEST_F(EventLogTest, AQuietTurnAndOrdinaryInputsAreNoNews) {
@@ -75,7 +75,7 @@ TEST_F(EventLogTest, AQuietTurnAndOrdinaryInputsAreNoNews) {
   arrives(StateWaits{absl::OkStatus()});
   arrives(LogSpaceChanged{LogSpace::Ample});
   turn(9s);
-  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_THAT(on_event_, IsEmpty());
 }
 
 TEST_F(EventLogTest, FLT_A14_OtherSettingsAreToldOnceForEachConnectionAndAsWhatTheyAre) {
@@ -84,23 +84,23 @@ TEST_F(EventLogTest, FLT_A14_OtherSettingsAreToldOnceForEachConnectionAndAsWhatT
   input.hello.agreement = Agreement{.rate_error_ppm = 10'000, .digest_entries = 0};
   arrives(input);
   EXPECT_THAT(kinds(), ElementsAre(Kind::PeerConnected, Kind::PeerConnected, Kind::SettingsDiffer));
-  EXPECT_THAT(told_.back().sentence, HasSubstr("digest_entries is 0 there and 128 here"));
+  EXPECT_THAT(on_event_.back().sentence, HasSubstr("digest_entries is 0 there and 128 here"));
   input.hello.agreement->rate_error_ppm = 1;
-  told_.clear();
+  on_event_.clear();
   arrives(input);
   arrives(input);
   ASSERT_THAT(kinds(), ElementsAre(Kind::PeerRefused)) << "it is connected for no one";
-  EXPECT_THAT(told_.back().sentence, HasSubstr("rate_error_ppm is 1 there and 10000 here"));
+  EXPECT_THAT(on_event_.back().sentence, HasSubstr("rate_error_ppm is 1 there and 10000 here"));
 }
 
 TEST_F(EventLogTest, FLT_V01_AnOlderBuildIsToldAsRefusedAndNotAsConnected) {
   engine_.set.feature_level = 2;
   turn(5s);
   EXPECT_THAT(kinds(), ElementsAre(Kind::LevelRaised));
-  told_.clear();
+  on_event_.clear();
   arrives(PeerConnected{Hello{.from = ReplicaId(2), .feature_level = 1}}, 6s);
   ASSERT_THAT(kinds(), ElementsAre(Kind::PeerRefused));
-  EXPECT_THAT(told_.back().sentence, HasSubstr("speaks feature level 1, and the cluster is at 2"));
+  EXPECT_THAT(on_event_.back().sentence, HasSubstr("speaks feature level 1, and the cluster is at 2"));
   arrives(PeerConnected{Hello{.from = ReplicaId(2), .feature_level = 2}}, 7s);
   EXPECT_EQ(kinds().back(), Kind::PeerConnected);
 }
@@ -114,12 +114,12 @@ TEST_F(EventLogTest, ALeaderIsToldAndThatThereIsNone) {
   effects.leadership = engine_.leads = {.role = raft::Role::Leader, .term = Term(7), .leader = ReplicaId(1)};
   turn(4s, effects);
   ASSERT_THAT(kinds(), ElementsAre(Kind::LeaderChanged, Kind::LeaderChanged, Kind::LeaderChanged));
-  EXPECT_EQ(told_[0].peer, ReplicaId(2));
-  EXPECT_EQ(told_[0].sentence, "replica 2 leads in term 5");
-  EXPECT_EQ(told_[1].severity, Severity::Warning);
-  EXPECT_EQ(told_[1].peer, ReplicaId());
-  EXPECT_EQ(told_[2].sentence, "this replica leads in term 7");
-  EXPECT_EQ(told_[2].term, Term(7));
+  EXPECT_EQ(on_event_[0].peer, ReplicaId(2));
+  EXPECT_EQ(on_event_[0].sentence, "replica 2 leads in term 5");
+  EXPECT_EQ(on_event_[1].severity, Severity::Warning);
+  EXPECT_EQ(on_event_[1].peer, ReplicaId());
+  EXPECT_EQ(on_event_[2].sentence, "this replica leads in term 7");
+  EXPECT_EQ(on_event_[2].term, Term(7));
 }
 
 TEST_F(EventLogTest, ATransportThatTriesAgainAndAgainIsToldOnce) {
@@ -127,7 +127,7 @@ TEST_F(EventLogTest, ATransportThatTriesAgainAndAgainIsToldOnce) {
   for (int i = 0; i < 50; ++i) arrives(PeerRefused{ReplicaId(2), "replica 2 is of another cluster"});
   arrives(PeerRefused{ReplicaId(3), "replica 3 has another secret"});
   EXPECT_THAT(kinds(), ElementsAre(Kind::PeerUnreachable, Kind::PeerRefused, Kind::PeerRefused));
-  told_.clear();
+  on_event_.clear();
   Hello hello;
   hello.from = ReplicaId(2);
   arrives(PeerConnected{hello});
@@ -144,25 +144,25 @@ TEST_F(EventLogTest, AStateIsToldWithItsReasonAndAsSevereAsItIs) {
   engine_.set.reason = "this disk was set back";
   turn(6s);
   ASSERT_THAT(kinds(), ElementsAre(Kind::StateChanged, Kind::StateChanged));
-  EXPECT_EQ(told_[0].severity, Severity::Info);
-  EXPECT_EQ(told_[0].sentence, "CatchingUp");
-  EXPECT_EQ(told_[1].severity, Severity::Error);
-  EXPECT_EQ(told_[1].sentence, "Quarantine: this disk was set back");
+  EXPECT_EQ(on_event_[0].severity, Severity::Info);
+  EXPECT_EQ(on_event_[0].sentence, "CatchingUp");
+  EXPECT_EQ(on_event_[1].severity, Severity::Error);
+  EXPECT_EQ(on_event_[1].sentence, "Quarantine: this disk was set back");
 }
 
 TEST_F(EventLogTest, AMemberIsSilentAfterSeveralTimeoutsAndOnce) {
-  engine_.set.missing = {{.id = ReplicaId(3), .address = "c:1", .silence = 1s, .heard = true}};
+  engine_.set.missing = {{.id = ReplicaId(3), .address = "c:1", .silence = 1s, .received = true}};
   turn(3s);
-  EXPECT_THAT(told_, IsEmpty()) << "it may be on its way";
+  EXPECT_THAT(on_event_, IsEmpty()) << "it may be on its way";
   for (const Duration silence : {2s, 3s, 4s}) {
     engine_.set.missing[0].silence = silence;
     turn(3s + silence);
   }
   engine_.set.missing.clear();
   turn(9s);
-  ASSERT_THAT(kinds(), ElementsAre(Kind::MemberSilent, Kind::MemberHeard));
-  EXPECT_EQ(told_[0].peer, ReplicaId(3));
-  EXPECT_THAT(told_[0].sentence, HasSubstr("c:1"));
+  ASSERT_THAT(kinds(), ElementsAre(Kind::MemberSilent, Kind::MemberResponding));
+  EXPECT_EQ(on_event_[0].peer, ReplicaId(3));
+  EXPECT_THAT(on_event_[0].sentence, HasSubstr("c:1"));
 }
 
 TEST_F(EventLogTest, AFullDiskIsToldOnceForEachOfTheTwoThatWait) {
@@ -173,8 +173,8 @@ TEST_F(EventLogTest, AFullDiskIsToldOnceForEachOfTheTwoThatWait) {
   arrives(LogSpaceChanged{LogSpace::Ample});
   arrives(LogSpaceChanged{LogSpace::Ample});
   ASSERT_THAT(kinds(), ElementsAre(Kind::DiskFull, Kind::DiskFull, Kind::DiskFull, Kind::DiskHasRoom, Kind::DiskHasRoom));
-  EXPECT_THAT(told_[0].sentence, HasSubstr("nearly full"));
-  EXPECT_EQ(told_[2].sentence, "no space left for the checkpoint");
+  EXPECT_THAT(on_event_[0].sentence, HasSubstr("nearly full"));
+  EXPECT_EQ(on_event_[2].sentence, "no space left for the checkpoint");
 }
 
 TEST_F(EventLogTest, ASlowDiskIsToldOnceAMinute) {
@@ -185,11 +185,11 @@ TEST_F(EventLogTest, ASlowDiskIsToldOnceAMinute) {
     arrives(LogWritten{WriteNumber(number)}, handed + took);
   };
   write(1, 10s, 149ms);
-  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_THAT(on_event_, IsEmpty());
   write(2, 11s, 150ms);
   write(3, 12s, 2s);
   ASSERT_THAT(kinds(), ElementsAre(Kind::DiskSlow));
-  EXPECT_THAT(told_[0].sentence, HasSubstr("150 ms"));
+  EXPECT_THAT(on_event_[0].sentence, HasSubstr("150 ms"));
   write(4, 72s, 1s);
   EXPECT_THAT(kinds(), ElementsAre(Kind::DiskSlow, Kind::DiskSlow));
 }
@@ -202,7 +202,7 @@ TEST_F(EventLogTest, DamageIsMendedByACheckpointThatWasTakenAfterIt) {
   effects.checkpoint = CheckpointBatch{.applied = {Index(40), Term(1)}, .whole = true};
   turn(3s, effects);
   ASSERT_THAT(kinds(), ElementsAre(Kind::DiskDamaged, Kind::Checkpointed));
-  EXPECT_EQ(told_[0].severity, Severity::Warning);
+  EXPECT_EQ(on_event_[0].severity, Severity::Warning);
   arrives(StateCheckpointed{{Index(40), Term(1)}});
   arrives(StateCheckpointed{{Index(50), Term(1)}});
   EXPECT_THAT(kinds(),
@@ -215,8 +215,8 @@ TEST_F(EventLogTest, TheEndIsToldWithItsReason) {
   engine_.set.state = ReplicaState::Halted;
   turn(2s, effects);
   ASSERT_THAT(kinds(), ElementsAre(Kind::Halted));
-  EXPECT_EQ(told_[0].severity, Severity::Error);
-  EXPECT_EQ(to_string(told_[0]), "Error Halted replica 1 term 0: the disk does not answer");
+  EXPECT_EQ(on_event_[0].severity, Severity::Error);
+  EXPECT_EQ(to_string(on_event_[0]), "Error Halted replica 1 term 0: the disk does not answer");
 }
 
 TEST_F(EventLogTest, WholeStatesMembersAndDivergenceAreTold) {
@@ -227,8 +227,8 @@ TEST_F(EventLogTest, WholeStatesMembersAndDivergenceAreTold) {
   effects.divergence = Divergence{.index = Index(9), .other = ReplicaId(3), .sentence = "replica 3 differs"};
   turn(2s, effects);
   ASSERT_THAT(kinds(), ElementsAre(Kind::MembersChanged, Kind::StateSent, Kind::StateReceived, Kind::Diverged));
-  EXPECT_EQ(told_[0].sentence, "belongs with: 2 at b:1, 3 at c:1");
-  EXPECT_EQ(told_[3].peer, ReplicaId(3));
+  EXPECT_EQ(on_event_[0].sentence, "belongs with: 2 at b:1, 3 at c:1");
+  EXPECT_EQ(on_event_[3].peer, ReplicaId(3));
 }
 
 }  // namespace

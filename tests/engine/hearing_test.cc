@@ -153,7 +153,7 @@ TEST(HearingTest, FLT_S07_TheUninvitedAreHeardInNothing) {
   Attacked attacked;
   attacked.say(hello(9, 109, 0));
   attacked.say(hello(9, 109, 4711));
-  EXPECT_GT(attacked.cluster.engine(1).status().unheard, 50u);
+  EXPECT_GT(attacked.cluster.engine(1).status().rejected, 50u);
   attacked.expect_no_effect();
 }
 

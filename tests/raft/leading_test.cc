@@ -102,7 +102,7 @@ TEST(LeaderTest, WithADelayTheNextAppendCarriesTheNewsAndOnlyWhoWaitsIsToldAtOnc
   solo.accept(2, 3);
   solo.accept(3, 3);
   ASSERT_EQ(solo.core().commit(), Index(3));
-  solo.step(TellCommit{ReplicaId(2)});
+  solo.step(SendCommit{ReplicaId(2)});
   EXPECT_EQ(solo.only<Heartbeat>(2).commit, Index(3));
   EXPECT_TRUE(solo.sent<Heartbeat>(3).empty());
   EXPECT_EQ(solo.core().next_deadline(), solo.now + milliseconds(1)) << "the other one is informed then";
@@ -119,7 +119,7 @@ TEST(LeaderTest, WhoWaitsIsToldAsSoonAsItCanBe) {
   solo.written();
   solo.accept(2, 2);  // committed by the two of us; what 3 has is unknown
   ASSERT_EQ(solo.core().commit(), Index(2));
-  solo.step(TellCommit{ReplicaId(3)});
+  solo.step(SendCommit{ReplicaId(3)});
   EXPECT_TRUE(solo.sent<Heartbeat>(3).empty());
   solo.accept(3, 2);
   EXPECT_EQ(solo.only<Heartbeat>(3).commit, Index(2));

@@ -133,12 +133,12 @@ TEST(FreshnessTest, AWordCountsOnceItIsApplied) {
   const LaggingTime start{std::chrono::seconds(1)};
   Freshness freshness;
   EXPECT_FALSE(freshness.at());
-  freshness.heard(Index(5), start, Index(3));
+  freshness.received(Index(5), start, Index(3));
   EXPECT_FALSE(freshness.at());
-  freshness.heard(Index(7), start + milliseconds(10), Index(4));
+  freshness.received(Index(7), start + milliseconds(10), Index(4));
   freshness.applied(Index(5));
   EXPECT_EQ(freshness.at(), start);
-  freshness.heard(Index(5), start + milliseconds(20), Index(5));
+  freshness.received(Index(5), start + milliseconds(20), Index(5));
   EXPECT_EQ(freshness.at(), start + milliseconds(20)) << "nothing new was committed meanwhile";
 }
 

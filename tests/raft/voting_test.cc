@@ -54,7 +54,7 @@ TEST_F(VotingTest, ARemovedReplicaIsSilentUntilALeaderSpeaks) {
   EXPECT_TRUE(voting().may_campaign());
   news_.removed = true;
   EXPECT_FALSE(voting().may_campaign());
-  news_.heard(now_);
+  news_.received(now_);
   EXPECT_TRUE(voting().may_campaign());
 }
 

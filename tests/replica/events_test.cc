@@ -67,7 +67,7 @@ TEST_F(EventsTest, ThreeReplicasTellWhoLeadsWhoIsThereAndWhoIsGone) {
   EXPECT_TRUE(wait_for(other, ReplicaEventKind::MemberSilent, leader));
   EXPECT_TRUE(wait_for(other, ReplicaEventKind::LeaderChanged));
   open(leader);
-  EXPECT_TRUE(wait_for(other, ReplicaEventKind::MemberHeard, leader));
+  EXPECT_TRUE(wait_for(other, ReplicaEventKind::MemberResponding, leader));
 }
 
 TEST_F(EventsTest, WhatCodeOfTheHostThrewIsAnEventButNotWhatOnEventItselfThrows) {

@@ -63,7 +63,7 @@ TEST_F(HealthTest, WithTwoOfThreeDeadNobodySaysOnlyThatThereIsNoLeader) {
               ContainsRegex("no leader is known yet: 2 of 3 voters are missing.*replica 2 at .* was last heard .* "
                             "ago.*replica 3 at "));
   ASSERT_THAT(health.missing, ElementsAre(Field(&MissingMember::id, ReplicaId(2)), Field(&MissingMember::id, ReplicaId(3))));
-  EXPECT_TRUE(health.missing[0].heard);
+  EXPECT_TRUE(health.missing[0].received);
   EXPECT_EQ(fault_of_words(health.reason), "");
   EXPECT_THAT(std::string(cluster_[1].wait_ready(0s).message()), HasSubstr("2 of 3 voters are missing"));
   health_until(1, warns("replica 2 at "));  // once it has lasted ten election timeouts

@@ -143,7 +143,7 @@ class HoldState {
   bool invalidate() { return !released_.exchange(true, std::memory_order_acq_rel); }
 
   // Stops lost_token(), which runs user code: only where announcements are made. Repeats do nothing.
-  void tell_invalid() { stop_.request_stop(); }
+  void report_invalid() { stop_.request_stop(); }
 
  private:
   friend class SessionWriter;

@@ -48,7 +48,7 @@ struct Options {
   // the error of clock rates; lease_of() computes it. With leases a replica grants no vote for an election timeout after
   // its start, because it does not know which leader it heard before.
   Duration lease = Duration::zero();
-  // How long a leader keeps the news of a commit for the next append, before it sends them by themselves; TellCommit is not
+  // How long a leader keeps the news of a commit for the next append, before it sends them by themselves; SendCommit is not
   // kept waiting. Legal: not negative; zero: always at once.
   Duration commit_news_delay = Duration::zero();
   // Windows of one append stream.
@@ -104,7 +104,7 @@ struct Propose {
 };
 
 // A call of this peer was decided by what is committed: the leader tells it at once (Options::commit_news_delay).
-struct TellCommit {
+struct SendCommit {
   ReplicaId peer;
 };
 
@@ -157,7 +157,7 @@ struct Installed {
 // A quorum has said what it remembers of this disk, and the disk holds all of it (Recovered::rollback_checked).
 struct RollbackCheckPassed {};
 
-using Input = std::variant<Tick, Received, Written, PeerUp, Propose, TellCommit, Confirm, Transfer, ChangeMembership, LogRead,
+using Input = std::variant<Tick, Received, Written, PeerUp, Propose, SendCommit, Confirm, Transfer, ChangeMembership, LogRead,
                            Checkpointed, Pin, Installed, RollbackCheckPassed>;
 
 // ---- effects
@@ -259,7 +259,7 @@ struct PeerStatus {
   ReplicaId peer;
   Index match;
   Index next;
-  LaggingTime last_heard;
+  LaggingTime last_received;
   bool behind = false;  // waits for a state
 };
 

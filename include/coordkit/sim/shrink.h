@@ -29,6 +29,6 @@ struct Shrunk {
 
 // `failing` may have a reduction already. `told` hears a sentence for each step that made it smaller. At most `runs_max` runs.
 // A run that violates nothing, or has wrong options, comes back as it is.
-Shrunk shrink(const SimOptions& failing, uint64_t runs_max = 400, const std::function<void(const std::string&)>& told = {});
+Shrunk shrink(const SimOptions& failing, uint64_t runs_max = 400, const std::function<void(const std::string&)>& report = {});
 
 }  // namespace coordkit::sim

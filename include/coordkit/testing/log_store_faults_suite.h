@@ -160,7 +160,7 @@ TEST_P(LogStoreSuite, FLT_D04_AFullDiskIsSaidAndNothingIsReportedThatIsNotThere)
   if (!harness_->set_full(true)) GTEST_SKIP() << "LogStoreHarness::set_full() would show what becomes of writes without room";
   while (probe_->written() == WriteNumber(history.size()) && history.size() < 3000) {
     store_->submit(history.next());
-    ASSERT_TRUE(probe_->wait_said(WriteNumber(history.size())))
+    ASSERT_TRUE(probe_->wait_reported(WriteNumber(history.size())))
         << "a write finds no room, and neither log_space() nor log_failed() was called";
   }
   EXPECT_LT(history.size(), 3000u) << "every write was reported although the disk is full";

@@ -71,7 +71,7 @@ class LogSinkProbe final : public LogSink, public Probe {
   }
 
   // Is written, or waits for room, or has failed; false: none of these was said.
-  bool wait_said(WriteNumber number) {
+  bool wait_reported(WriteNumber number) {
     return wait(
         [&] { return written_ >= number || !failures_.empty() || (!spaces_.empty() && spaces_.back() == LogSpace::Full); });
   }
@@ -161,7 +161,7 @@ class StateSinkProbe final : public StateSink, public Probe {
   }
   bool wait_applied(Position applied) { return wait_for(Checkpointed{applied}); }
   // Something was answered, or waits for room, or has failed; false: nothing of the kind was said.
-  bool wait_said(size_t answers) {
+  bool wait_reported(size_t answers) {
     return wait([&] { return reports_.size() >= answers || !failures_.empty() || (!waits_.empty() && !waits_.back().ok()); });
   }
   bool wait_failed() {

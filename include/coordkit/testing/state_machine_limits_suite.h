@@ -91,8 +91,8 @@ TEST_P(StateMachineSuite, AnotherProcessComesToTheSame) {
       machine.apply({command});
       if (command.first % 20 == 0) machine.fire(command.first + 1'000'000, 3);
     }
-    for (const auto* said : {&machine.answers, &machine.events}) {
-      for (const std::string& text : *said) answers = value_sum(std::to_string(answers), text);
+    for (const auto* output : {&machine.answers, &machine.events}) {
+      for (const std::string& text : *output) answers = value_sum(std::to_string(answers), text);
     }
     account += " " + std::to_string(answers) + "/" + std::to_string(machine.machine->digest());
   }

@@ -112,7 +112,7 @@ TEST_P(StateStoreSuite, FLT_D04_AFullDiskIsSaidAndTheStateBeforeStays) {
   while (probe_->reports().size() == number && number < kCommitsMax) {
     ++number;
     store_->commit({at(number), {{"big " + std::to_string(number), std::string(64 << 10, 'x')}}});
-    ASSERT_TRUE(probe_->wait_said(number))
+    ASSERT_TRUE(probe_->wait_reported(number))
         << "a commit finds no room, and neither checkpoint_waits() nor checkpoint_failed() was called";
   }
   EXPECT_LT(number, kCommitsMax) << "every commit was reported although the disk is full";

@@ -350,7 +350,7 @@ TEST_P(StateStoreSuite, AViewKnowsWhetherItsStateWasInstalled) {
   EXPECT_FALSE(view()->installed()) << "a commit ends that a state was installed";
 }
 
-TEST_P(StateStoreSuite, AScrubOfIntactRowsReadsThemAllAndStopsWhenItIsTold) {
+TEST_P(StateStoreSuite, AScrubOfIntactRowsReadsThemAllAndStopsOnRequest) {
   commit(1, {{"a", std::string(1000, '1')}, {"b", std::string(1000, '2')}});
   size_t bytes = 0;
   const absl::Status all = store_->scrub([&bytes](size_t more) { return bytes += more, true; });

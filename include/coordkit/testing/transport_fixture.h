@@ -101,7 +101,7 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
   }
 
   // Until `to` hears one of them: a connection that ends takes along what was queued for it.
-  static bool send_until_heard(Node& from, Node& to, uint64_t to_id, const std::string& text) {
+  static bool send_until_received(Node& from, Node& to, uint64_t to_id, const std::string& text) {
     constexpr int kTries = 60;
     for (int i = 0; i < kTries; ++i) {
       send(from, to_id, text);
@@ -112,9 +112,9 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
   // What an operator can act on.
   static bool is_sentence(const std::string& text) { return text.size() >= 15 && text.find(' ') != std::string::npos; }
   static void expect_refused(Node& node, uint64_t peer, const std::string& why) {
-    const std::optional<std::string> told = node.sink.wait_refusal(ReplicaId(peer));
-    ASSERT_TRUE(told) << "peer_refused() was not called, so that no operator learns of it: " << why;
-    EXPECT_TRUE(is_sentence(*told)) << "peer_refused() says '" << *told << "': no sentence that an operator can act on";
+    const std::optional<std::string> reported = node.sink.wait_refusal(ReplicaId(peer));
+    ASSERT_TRUE(reported) << "peer_refused() was not called, so that no operator learns of it: " << why;
+    EXPECT_TRUE(is_sentence(*reported)) << "peer_refused() says '" << *reported << "': no sentence that an operator can act on";
   }
 
   std::unique_ptr<TransportWorld> world_ = GetParam().make_world();

@@ -53,7 +53,7 @@ TEST_P(TransportSuite, FLT_N12_AnotherReplicaAtAPeersAddressIsRefusedWithASenten
   const auto b = make_started(2);
   a->transport->set_peers(world_->peers());
   EXPECT_TRUE(a->sink.wait_up(ReplicaId(2))) << "a peer stays refused although its address was corrected";
-  EXPECT_TRUE(send_until_heard(*a, *b, 2, "found"));
+  EXPECT_TRUE(send_until_received(*a, *b, 2, "found"));
   EXPECT_FALSE(third->sink.has_body("for replica 2 alone")) << "a frame reached another replica than the one it was sent to";
 }
 
@@ -71,7 +71,7 @@ TEST_P(TransportSuite, FLT_P18_AnOlderLifeOfAPeerIsRefusedAndTheNewerOneStays) {
     expect_refused(older, 1, "a process with boot counter 4 acts as replica 2, which is connected with boot counter 5");
     send(older, 1, "of an older life");
   }
-  ASSERT_TRUE(send_until_heard(*b, *a, 1, "still here")) << "the newer life of a peer was displaced by an older one";
+  ASSERT_TRUE(send_until_received(*b, *a, 1, "still here")) << "the newer life of a peer was displaced by an older one";
   EXPECT_EQ(a->sink.hello(ReplicaId(2)).boot, BootCounter(5)) << "peer_up() named an older life after a newer one";
   EXPECT_FALSE(a->sink.has_body("of an older life")) << "a frame of an older life was reported beside a newer one";
   EXPECT_EQ(a->sink.downs(ReplicaId(2)), 0) << "the newer life was cut off";
@@ -94,11 +94,11 @@ TEST_P(TransportSuite, FLT_P18_NothingOfAPreviousLifeIsReportedOnceALaterOneIsUp
   EXPECT_TRUE(a->sink.wait_body("4"));
   const bool came = later.transport->start(hello_of(2, 5), world_->peers(), later.sink).ok() &&
                     a->sink.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.boot == BootCounter(5); });
-  const bool heard = came && send_until_heard(later, *a, 1, "5") && send_until_heard(later, *a, 1, "5 again");
+  const bool received = came && send_until_received(later, *a, 1, "5") && send_until_received(later, *a, 1, "5 again");
   stop = true;
   talker.join();
   EXPECT_TRUE(came) << "a later life of a peer was not reported by peer_up()";
-  EXPECT_TRUE(heard) << "a later life of a peer is up and not heard";
+  EXPECT_TRUE(received) << "a later life of a peer is up and not heard";
   for (const auto& [from, body, life, store] : a->sink.all()) {
     ASSERT_TRUE(body != "4" || life == BootCounter(4))
         << "a frame of a previous life was reported after peer_up() named a later one";
@@ -115,11 +115,11 @@ TEST_P(TransportSuite, FLT_P18_FramesInFlightDoNotOutliveARestartOfTheirSender) 
     Hello hello = hello_of(2, life);
     if (life >= 8) hello.store = StoreId(2002), hello.boot = BootCounter(life - 7);  // a replaced disk: its lives begin anew
     start(*b, hello);
-    const auto is_this = [&](const Hello& told) { return told.boot == hello.boot && told.store == hello.store; };
+    const auto is_this = [&](const Hello& reported) { return reported.boot == hello.boot && reported.store == hello.store; };
     ASSERT_TRUE(a->sink.wait_hello(ReplicaId(2), is_this)) << "peer_up() does not name the life that came: " << life;
     ASSERT_TRUE(b->sink.wait_up(ReplicaId(1)));
     const std::string mine = tag(hello.store, hello.boot);
-    ASSERT_TRUE(send_until_heard(*b, *a, 1, mine + "here")) << "a peer that came again is not heard";
+    ASSERT_TRUE(send_until_received(*b, *a, 1, mine + "here")) << "a peer that came again is not heard";
     for (int i = 0; i < 500; ++i) send(*b, 1, mine + std::to_string(i));
     b->transport->close();
   }

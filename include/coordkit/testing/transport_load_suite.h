@@ -25,8 +25,8 @@ TEST_P(TransportSuite, ABodyThatIsTooLongIsDroppedAndLaterOnesArrive) {
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
   const size_t size = world_->frame_bytes_max() + 1;
   for (const Lane lane : {Lane::Bulk, Lane::Control}) send(*a, 2, std::string(size, 'x'), lane);
-  EXPECT_TRUE(send_until_heard(*a, *b, 2, "after")) << "nothing arrives any more after a body that was too long";
-  EXPECT_TRUE(send_until_heard(*b, *a, 1, "back")) << "nothing comes back any more after a body that was too long";
+  EXPECT_TRUE(send_until_received(*a, *b, 2, "after")) << "nothing arrives any more after a body that was too long";
+  EXPECT_TRUE(send_until_received(*b, *a, 1, "back")) << "nothing comes back any more after a body that was too long";
   for (const auto& received : b->sink.all()) {
     EXPECT_TRUE(received.body == "after" || received.body.size() == size) << "a part of a body that was too long was reported";
   }
@@ -83,7 +83,7 @@ TEST_P(TransportSuite, FLT_N08_FLT_N10_AReceiverThatDoesNotReadCostsABoundedQueu
       << "send() waits for a receiver that does not read";
   gate.open();
   sender.join();
-  ASSERT_TRUE(send_until_heard(*a, *b, 2, "awake")) << "nothing arrives any more after a receiver stood still";
+  ASSERT_TRUE(send_until_received(*a, *b, 2, "awake")) << "nothing arrives any more after a receiver stood still";
 
   const auto all = b->sink.all();
   const auto place = [&](const std::string& start) {
@@ -114,8 +114,8 @@ TEST_P(TransportSuite, FLT_N10_APeerThatStandsStillIsDownUntilItGoesOnAndAQuietO
   EXPECT_TRUE(noticed) << "a peer stands still and peer_down() is never called: nobody listens for signs of life";
   EXPECT_EQ(a->sink.downs(ReplicaId(2)), 0) << "a peer that has nothing to say was taken for one that stands still";
   EXPECT_TRUE(a->sink.wait_up(ReplicaId(3))) << "a peer goes on after a while and is not found again";
-  EXPECT_TRUE(send_until_heard(*a, *frozen, 3, "awake?"));
-  EXPECT_TRUE(send_until_heard(*frozen, *a, 1, "awake"));
+  EXPECT_TRUE(send_until_received(*a, *frozen, 3, "awake?"));
+  EXPECT_TRUE(send_until_received(*frozen, *a, 1, "awake"));
 }
 
 // ---- closing and coming back
