@@ -59,7 +59,7 @@ struct EngineOptions {
   // command that waits in the state (Queued) still counts. Legal: request_bytes_max and up.
   size_t request_bytes_in_flight_max = 64 << 20;
   size_t window = 1024;                   // unanswered sequences of this origin in the log at once. Legal: 1 to 1024
-  size_t apply_bytes_per_turn = 1 << 20;  // lane of life is served in between. Legal: 1 and up
+  size_t apply_bytes_per_turn = 1 << 20;  // control lane is served in between. Legal: 1 and up
   uint64_t checkpoint_entries = 4096;     // applied between two checkpoints. Legal: 1 and up
   uint64_t checkpoint_bytes = 16 << 20;   // or this many payload bytes
   size_t timers_per_entry = 1024;         // sessions that can end in one entry. Legal: 1 and up
