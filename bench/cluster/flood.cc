@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/random.h"
 #include "bench/cluster/kv_load.h"
 #include "coordkit/error.h"
 
@@ -38,18 +37,6 @@ uint64_t offer_on_time(double per_s, TimePoint start, Offer offer, Over over, Ti
   return offered;
 }
 
-class Puts {
- public:
-  Puts() {
-    for (uint64_t number = 0; number < kKeys; ++number) keys_.push_back(key_of(number));
-  }
-  PutOperation next() { return {.key = keys_[random_.below(kKeys)], .value = std::string(kSixteenBytes)}; }
-
- private:
-  std::vector<std::string> keys_;
-  Random random_{1};
-};
-
 // Two words, so that it needs no allocation.
 struct Answered {
   Answers* answers;
@@ -58,6 +45,14 @@ struct Answered {
 };
 
 }  // namespace
+
+// ---- RandomPuts
+
+RandomPuts::RandomPuts(uint64_t seed) : random_(seed) {
+  for (uint64_t number = 0; number < kKeys; ++number) keys_.push_back(key_of(number));
+}
+
+PutOperation RandomPuts::next() { return {.key = keys_[random_.below(kKeys)], .value = std::string(kSixteenBytes)}; }
 
 // ---- Answers
 
@@ -96,7 +91,7 @@ void Answers::tell(nlohmann::ordered_json& line) const {
 // ---- floods
 
 Flood::Made Flood::make(Sink sink, Answers& answers, absl::FunctionRef<void()> each_second) const {
-  Puts puts;
+  RandomPuts puts(1);
   const double used = processor_seconds();
   const TimePoint start = Clock::now();
   TimePoint next_second = start + 1s;
@@ -120,7 +115,7 @@ Flood::Made Flood::make(Sink sink, Answers& answers, absl::FunctionRef<void()> e
 
 FloodIntoNothing::FloodIntoNothing(double per_s) {
   thread_ = std::thread([this, per_s] {
-    Puts puts;
+    RandomPuts puts(1);
     Answers answers;
     const absl::Status refusal = make_error(Reason::TooManyRequests, "nobody is there");
     const auto sink = [&refusal](PutOperation, Callback<PutResult> done) { std::move(done)(refusal); };

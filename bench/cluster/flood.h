@@ -12,13 +12,26 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "base/random.h"
 #include "bench/cluster/measure.h"
 #include "coordkit/client/statistics.h"
 #include "coordkit/kv.h"
 
 namespace coordkit::bench {
+
+// Puts to kKeys keys in random order, with the keys ready made.
+class RandomPuts {
+ public:
+  explicit RandomPuts(uint64_t seed);
+  PutOperation next();
+
+ private:
+  std::vector<std::string> keys_;
+  Random random_;
+};
 
 // The outcomes of the offered puts.
 class Answers {

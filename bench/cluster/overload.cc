@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "bench/cluster/flood.h"
 #include "bench/cluster/kv_load.h"
@@ -30,13 +31,15 @@ constexpr auto kSlice = 100ms;
 constexpr auto kRecoveryLimit = 10s;
 constexpr double kRecovered = 0.9;
 
-// Callers with one put in progress each, and how many were done so far.
+// Callers with one put in progress each, of the same kind as those of the flood, and how many were done so far.
 class Callers : public std::enable_shared_from_this<Callers> {
  public:
   Callers(Replica& replica, size_t count) : kv_(replica), running_(count) {}
 
   void start() {
-    for (size_t number = running_; number > 0; --number) next(number);
+    std::vector<PutOperation> first(running_);
+    for (PutOperation& put : first) put = puts_.next();
+    for (PutOperation& put : first) make(std::move(put));
   }
   uint64_t done() const { return done_; }
   void stop() {
@@ -45,19 +48,16 @@ class Callers : public std::enable_shared_from_this<Callers> {
   }
 
  private:
-  void next(uint64_t number) {
-    if (over_) {
-      --running_;
-      return;
-    }
-    kv_.put_async({.key = key_of(number), .value = std::string(kSixteenBytes)}, {},
-                  [self = shared_from_this(), number](const absl::StatusOr<PutResult>& answer) {
-                    if (answer.ok()) ++self->done_;
-                    self->next(number);
-                  });
+  void make(PutOperation put) {
+    kv_.put_async(std::move(put), {}, [self = shared_from_this()](const absl::StatusOr<PutResult>& answer) {
+      if (answer.ok()) ++self->done_;
+      self->over_ ? self->ended() : self->make(self->puts_.next());
+    });
   }
+  void ended() { --running_; }
 
   Kv kv_;
+  RandomPuts puts_{2};  // the callbacks draw from it, all on the engine's thread
   std::atomic<bool> over_{false};
   std::atomic<uint64_t> done_{0};
   std::atomic<size_t> running_;

@@ -5,8 +5,11 @@
 namespace coordkit {
 namespace {
 
-// A longer queue means that more is requested than can be done, and callers that come after the crowd would wait for it.
+// A burst may wait this long: the callers after it wait for all of it.
 constexpr Duration kWaitMax = std::chrono::milliseconds(500);
+// While more is requested than can be done, a longer queue gives nobody an answer sooner, and is slower to work through: what
+// it holds no longer fits the caches.
+constexpr Duration kWaitMaxOverloaded = std::chrono::milliseconds(10);
 
 }  // namespace
 
@@ -18,11 +21,15 @@ bool CallAdmission::enter(LaggingTime deadline, const Clock& clock) {
   return false;
 }
 
-bool CallAdmission::in_time(LaggingTime deadline, const Clock& clock) const {
+bool CallAdmission::in_time(LaggingTime deadline, const Clock& clock) {
   const size_t calls = ahead();
   const Duration wait = per_call() * static_cast<Duration::rep>(calls);
   if (calls < kNeverLong || wait == Duration::zero()) return true;
-  return wait <= kWaitMax && (deadline == LaggingTime::max() || wait <= (deadline - clock.now().lagging) / 2);
+  if (wait > (overloaded() ? kWaitMaxOverloaded : kWaitMax)) {
+    if (!queue_full_.load(std::memory_order_relaxed)) queue_full_.store(true, std::memory_order_relaxed);
+    return false;
+  }
+  return deadline == LaggingTime::max() || wait <= (deadline - clock.now().lagging) / 2;
 }
 
 void CallAdmission::left(bool served) {
@@ -45,6 +52,8 @@ void CallAdmission::turned(LaggingTime now, size_t unanswered) {
     for (const Duration pace : paces_) best = pace == Duration::zero() ? best : std::min(best, pace);
     per_call_.store(best.count(), std::memory_order_relaxed);
   }
+  full_looks_ = queue_full_.exchange(false, std::memory_order_relaxed) ? full_looks_ + 1 : 0;
+  overloaded_.store(full_looks_ >= kOverloadedAfter, std::memory_order_relaxed);
   looked_ = now;
   served_before_ = served;
   crowded_before_ = crowded;

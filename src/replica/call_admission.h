@@ -5,6 +5,10 @@
 // half a second as well. The best pace, because a time without a leader says nothing about the time after it; half, because the
 // best may not last.
 //
+// Overload: calls were refused for the half second in each tenth of the last half second. From then on 10 ms must do in its
+// place, until a tenth of a second passes without a refusal: a burst may queue, a standing queue only delays what is answered
+// (the idea of CoDel, Nichols and Jacobson 2012).
+//
 // Threads: any, but turned(), which is the engine's.
 #pragma once
 
@@ -36,23 +40,28 @@ class CallAdmission {
 
   size_t inside() const { return inside_.load(std::memory_order_relaxed); }
   size_t ahead() const { return line_.load(std::memory_order_relaxed) + unanswered_.load(std::memory_order_relaxed); }
+  bool overloaded() const { return overloaded_.load(std::memory_order_relaxed); }
   Duration per_call() const { return Duration(per_call_.load(std::memory_order_relaxed)); }  // zero: not known
 
  private:
   static constexpr Duration kLook = std::chrono::milliseconds(100);
   static constexpr size_t kLooks = 10;
+  static constexpr size_t kOverloadedAfter = 5;
 
-  bool in_time(LaggingTime deadline, const Clock& clock) const;
+  bool in_time(LaggingTime deadline, const Clock& clock);
 
   std::atomic<size_t> inside_{0};  // I: at most kInsideMax, plus those just being refused
   std::atomic<size_t> line_{0};
   std::atomic<size_t> unanswered_{0};
   std::atomic<uint64_t> served_{0};
   std::atomic<Duration::rep> per_call_{0};
+  std::atomic<bool> queue_full_{false};  // a call was refused for the length of the queue, since the last look
+  std::atomic<bool> overloaded_{false};
 
   // Used by the engine's thread: the pace of periods in which calls were waiting throughout, and some were answered.
   std::array<Duration, kLooks> paces_{};  // zero: none yet
   size_t newest_ = 0;
+  size_t full_looks_ = 0;  // the latest ones, without a gap
   LaggingTime looked_ = LaggingTime::min();
   uint64_t served_before_ = 0;
   bool crowded_before_ = false;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr size_t kInside = 20'000;  // from the beginning
+constexpr size_t kInside = 50'000;  // from the beginning
 
 struct CallAdmissionTest : ::testing::Test, Clock {
   CallAdmissionTest() {
@@ -70,6 +70,44 @@ TEST_F(CallAdmissionTest, WhatWaitsIsBoundedByTimeHoweverMuchACallHas) {
   admission.lined_up();
   EXPECT_FALSE(admission.enter(LaggingTime::max(), *this));
   EXPECT_FALSE(enter(1h));
+}
+
+TEST_F(CallAdmissionTest, WhileMoreIsRequestedThanCanBeDoneTheQueueIsShortAndABurstAloneChangesNothing) {
+  const auto flooded = [this](size_t unanswered, Duration for_so_long) {
+    for (Duration passed{}; passed < for_so_long; passed += 100ms) {
+      enter(1h);
+      run(100ms, unanswered, 100);
+    }
+  };
+  run(1s, 6'000, 100);
+  flooded(6'000, 400ms);
+  EXPECT_FALSE(admission.overloaded()) << "a burst";
+  run(200ms, 4'000, 100);
+  EXPECT_TRUE(enter(1h));
+  flooded(6'000, 400ms);
+  EXPECT_FALSE(admission.overloaded()) << "another burst";
+  flooded(6'000, 300ms);
+  ASSERT_TRUE(admission.overloaded());
+  EXPECT_FALSE(enter(1h));
+  run(50ms, 1'100, 100);  // 110 ms for those ahead
+  EXPECT_FALSE(enter(1h));
+  run(50ms, CallAdmission::kNeverLong - 1, 100);
+  EXPECT_TRUE(enter(1h));
+  EXPECT_TRUE(admission.overloaded()) << "a call was refused a moment ago";
+  run(200ms, 1'100, 100);
+  EXPECT_FALSE(admission.overloaded());
+  run(10ms, 4'000, 100);
+  EXPECT_TRUE(enter(1h)) << "a burst may queue again";
+}
+
+TEST_F(CallAdmissionTest, CallsThatAreInAHurryDoNotShortenTheQueueOfOthers) {
+  run(1s, 2'000, 100);
+  for (int look = 0; look < 20; ++look) {
+    EXPECT_FALSE(enter(100ms));
+    run(100ms, 2'000, 100);
+  }
+  EXPECT_FALSE(admission.overloaded());
+  EXPECT_TRUE(enter(1h));
 }
 
 TEST_F(CallAdmissionTest, AFewAheadAreNoReasonToRefuse) {
