@@ -82,7 +82,7 @@ absl::Status Host::close() {
   }
   if (own_thread_) own_thread_->stop();
   admin_.reset();  // its visitors have been answered by now
-  if (watch_) watch_->stop();
+  if (deadlines_) deadlines_->stop();
   if (callbacks_) callbacks_->stop();
   // Handles may keep this object for long; the directory and the port must be free for the next replica now.
   transport_.reset();
