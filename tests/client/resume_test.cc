@@ -9,7 +9,7 @@ using enum SessionPhase;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-constexpr Duration kTtl = 3s;
+constexpr Duration kResumableTtl = 3s;
 
 // A process: one boot of one node. All clocks show true time, so that what one may trust can be compared with the others.
 struct Process {
@@ -63,7 +63,7 @@ class ResumeTest : public ::testing::Test {
   void run(Duration by) {
     run(by, [] {});
   }
-  SessionRef open(Process& process, Duration ttl = kTtl) {
+  SessionRef open(Process& process, Duration ttl = kResumableTtl) {
     Answer<SessionRef> answer;
     process.client->open_session(
         {.ttl = ttl, .metadata = "who", .on_phase = [&process](SessionPhase phase) { process.phases.push_back(phase); }},
@@ -112,7 +112,7 @@ TEST_F(ResumeTest, S45_AResumedSessionIsNotValidBeforeThePreviousProcessMustHave
   EXPECT_EQ(taken->owner_tag(), "tag");
   EXPECT_GT(taken->since(), hold->since());
   EXPECT_EQ((*resumed).session->metadata(), "who");
-  EXPECT_EQ((*resumed).session->ttl(), kTtl);
+  EXPECT_EQ((*resumed).session->ttl(), kResumableTtl);
 
   Duration both{}, previous_until{}, heir_from{};
   const Duration began = truth;
@@ -123,8 +123,8 @@ TEST_F(ResumeTest, S45_AResumedSessionIsNotValidBeforeThePreviousProcessMustHave
   });
   EXPECT_EQ(both, 0ms);
   EXPECT_GT(previous_until, began) << "the previous process trusted it for a while";
-  EXPECT_GE(heir_from, began + kTtl);
-  EXPECT_LE(heir_from, began + kTtl + 50ms);
+  EXPECT_GE(heir_from, began + kResumableTtl);
+  EXPECT_LE(heir_from, began + kResumableTtl + 50ms);
   EXPECT_THAT(heir.phases, ElementsAre(Jeopardy, Valid));
   EXPECT_FALSE(taken->lost_token().stop_requested()) << "it was never valid before, so nothing was lost";
 }
@@ -181,7 +181,8 @@ TEST_F(ResumeTest, S45_NothingOfASettlingSessionIsLetGoInTheLog) {
   heir.client->release((*resumed).holds[0], released.callback());
   heir.client->release_later((*resumed).holds[1]);
   acquire(heir, (*resumed).session, "c");  // would carry the releases
-  run(kTtl - 100ms, [&] { EXPECT_TRUE(holder("a") && holder("b")) << "let go while the previous process may trust it"; });
+  run(kResumableTtl - 100ms,
+      [&] { EXPECT_TRUE(holder("a") && holder("b")) << "let go while the previous process may trust it"; });
   run(300ms);
   EXPECT_FALSE(holder("a") || holder("b"));
   EXPECT_TRUE(released.ok());
@@ -216,7 +217,7 @@ TEST_F(ResumeTest, S45_ASettlingSessionLetsGoOfNothingOfAnyKind) {
   heir.client->release(*permits, released.callback());
   calls.leave(*place, LockWait::forever(), outside.callback());
   const size_t held = cluster.machine.coordination_records();
-  run(kTtl - 100ms, [&] { EXPECT_EQ(cluster.machine.coordination_records(), held); });
+  run(kResumableTtl - 100ms, [&] { EXPECT_EQ(cluster.machine.coordination_records(), held); });
   EXPECT_EQ(acknowledged.times() + left.times() + released.times() + outside.times(), 0);
   run(2s);
   EXPECT_TRUE(acknowledged.ok() && left.ok() && released.ok() && outside.ok());
@@ -447,7 +448,7 @@ TEST_F(ResumeTest, S45_WithoutASourceOfSecretsNothingCanBeResumed) {
   FakeNode node(cluster, 5);
   Client client(node, ClientOptions{});
   Answer<SessionRef> opened;
-  client.open_session({.ttl = kTtl}, opened.callback());
+  client.open_session({.ttl = kResumableTtl}, opened.callback());
   EngineEffects effects;
   for (int i = 0; i < 2; ++i) {
     client.before_turn(Process::at(truth));
@@ -522,7 +523,7 @@ TEST_F(KillTest, S57_INV_L02_AVictimThatCannotHearIsOutlastedByItsTtl) {
   Answer<SessionId> killed;
   other.client->force_release("a", hold->token(), killed.callback());
   const Duration began = truth;
-  run(kTtl - 50ms, [&] { EXPECT_FALSE(next.ok()) << "granted while the victim may trust its hold"; });
+  run(kResumableTtl - 50ms, [&] { EXPECT_FALSE(next.ok()) << "granted while the victim may trust its hold"; });
   EXPECT_EQ(*killed, session->id());
   run(100ms, [&] { EXPECT_FALSE(next.ok() && valid(hold)); });
   EXPECT_TRUE(next.ok()) << "its renewals did not save it, " << (truth - began).count();

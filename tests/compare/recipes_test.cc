@@ -12,9 +12,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr CompareFaults kNone{.pauses = false, .cuts = false, .drift = false, .wall_steps = false};
-constexpr CompareFaults kPauses{.pauses = true, .cuts = false, .drift = false, .wall_steps = false};
-constexpr CompareFaults kCuts{.pauses = false, .cuts = true, .drift = false, .wall_steps = false};
+constexpr CompareFaults kNoFaults{.pauses = false, .cuts = false, .drift = false, .wall_steps = false};
+constexpr CompareFaults kPausesOnly{.pauses = true, .cuts = false, .drift = false, .wall_steps = false};
+constexpr CompareFaults kCutsOnly{.pauses = false, .cuts = true, .drift = false, .wall_steps = false};
 
 template <typename Lock, auto... kArguments>
 std::unique_ptr<LockEnd> make(Process& process, const CompareOptions& options) {
@@ -54,7 +54,7 @@ RecipeFigures native(const CompareFaults& faults, uint64_t runs) {
 
 TEST(RecipesTest, EachExcludesWhenNothingGoesWrong) {
   for (const LockMaker* recipe : {&kQueue, &kQueueByTheClock, &kSequential, &kWatchdog}) {
-    const RecipeFigures figures = sum(*recipe, kNone, 1);
+    const RecipeFigures figures = sum(*recipe, kNoFaults, 1);
     EXPECT_GT(figures.grants, 25u);
     EXPECT_GT(figures.writes, figures.grants);
     EXPECT_EQ(figures.overlaps, 0u);
@@ -65,11 +65,11 @@ TEST(RecipesTest, EachExcludesWhenNothingGoesWrong) {
 
 // Key and lock are gone with the session; the event about it still has to arrive.
 TEST(RecipesTest, AQueueOfKeysOverlapsAfterAPauseAndTheClockOfItsSessionMendsThat) {
-  const RecipeFigures told = sum(kQueue, kPauses, 12);
+  const RecipeFigures told = sum(kQueue, kPausesOnly, 12);
   EXPECT_GT(told.overlaps, 0u);
   EXPECT_GT(told.lost, 0u);
   EXPECT_EQ(told.fenced_lost, 0u);
-  const RecipeFigures asked = sum(kQueueByTheClock, kPauses, 12), ours = native(kPauses, 12);
+  const RecipeFigures asked = sum(kQueueByTheClock, kPausesOnly, 12), ours = native(kPausesOnly, 12);
   EXPECT_GT(asked.grants, 200u);
   EXPECT_EQ(asked.overlaps, 0u);
   EXPECT_EQ(ours.overlaps, 0u);
@@ -78,17 +78,17 @@ TEST(RecipesTest, AQueueOfKeysOverlapsAfterAPauseAndTheClockOfItsSessionMendsTha
 
 // Its process resumes, and acts before the thread that would have notified it.
 TEST(RecipesTest, NumberedKeysStandACutAndLoseUpdatesToPauses) {
-  const RecipeFigures cut = sum(kSequential, kCuts, 10);
+  const RecipeFigures cut = sum(kSequential, kCutsOnly, 10);
   EXPECT_GT(cut.grants, 150u);
   EXPECT_EQ(cut.overlaps, 0u);
-  const RecipeFigures paused = sum(kSequential, kPauses, 12), ours = native(kPauses, 12);
+  const RecipeFigures paused = sum(kSequential, kPausesOnly, 12), ours = native(kPausesOnly, 12);
   EXPECT_GT(paused.lost, 4 * ours.lost) << "only a pause between the check and the write cannot be prevented";
   EXPECT_EQ(paused.fenced_lost, 0u);
   EXPECT_EQ(ours.overlaps, 0u);
 }
 
 TEST(RecipesTest, AWatchdogOverlapsAfterPausesAndCuts) {
-  for (const CompareFaults& faults : {kPauses, kCuts}) {
+  for (const CompareFaults& faults : {kPausesOnly, kCutsOnly}) {
     const RecipeFigures figures = until_it_fails(kWatchdog, faults);
     EXPECT_GT(figures.overlaps, 0u);
     EXPECT_GT(figures.lost, 0u);

@@ -368,7 +368,7 @@ LogStoreHarnessFactory careless() {
   return harness<RecordedLogHarness>(wrap);
 }
 
-Broken<LogStoreHarnessFactory> all_broken() {
+Broken<LogStoreHarnessFactory> all_broken_logs() {
   Broken<LogStoreHarnessFactory> all;
   all.add("EarlyReport", in_memory<EarlyReport<4>>());
   all.add("EarlyReportOfAKilledProcess",
@@ -401,18 +401,20 @@ Broken<LogStoreHarnessFactory> all_broken() {
   all.add("FullDiskWaitedForInSilence", harness<FullDiskHarness<WithoutRoom::Waits>>());
   return all;
 }
-const Broken<LogStoreHarnessFactory> kBroken = all_broken();
+const Broken<LogStoreHarnessFactory> kBrokenLogs = all_broken_logs();
 
-std::string name_of_broken(const ::testing::TestParamInfo<LogStoreHarnessFactory>& info) { return kBroken.names[info.index]; }
+std::string name_of_broken(const ::testing::TestParamInfo<LogStoreHarnessFactory>& info) {
+  return kBrokenLogs.names[info.index];
+}
 
 INSTANTIATE_TEST_SUITE_P(Working, LogStoreSuite,
                          ::testing::Values(in_memory<LogWrapper>(), harness<RecordedLogHarness>(),
                                            harness<WrappedLogHarness<LogWrapper, SegmentedLogHarness>>(SegmentedLogOptions{
                                                .segment_bytes = 4 << 20})));
-INSTANTIATE_TEST_SUITE_P(Broken, LogStoreSuite, ::testing::ValuesIn(kBroken.here()), name_of_broken);
+INSTANTIATE_TEST_SUITE_P(Broken, LogStoreSuite, ::testing::ValuesIn(kBrokenLogs.here()), name_of_broken);
 
 TEST(BrokenLogTest, EachIsInTheList) {
-  std::vector<std::string> names = kBroken.names;
+  std::vector<std::string> names = kBrokenLogs.names;
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, planted_in("LogStoreSuite"));
 }

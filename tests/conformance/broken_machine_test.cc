@@ -121,7 +121,7 @@ StateMachineCase tally(std::string name, Defect defect) {
           .fill = [](uint64_t i) { return "number " + std::to_string(i); }};
 }
 
-Broken<StateMachineCase> all_broken() {
+Broken<StateMachineCase> all_broken_machines() {
   Broken<StateMachineCase> all;
   const auto add = [&all](const char* name, Defect defect) { all.add(name, tally(name, defect)); };
   add("BatchShows", Defect::BatchShows);
@@ -141,10 +141,10 @@ Broken<StateMachineCase> all_broken() {
   add("InstallUncounted", Defect::InstallUncounted);
   return all;
 }
-const Broken<StateMachineCase> kBroken = all_broken();
+const Broken<StateMachineCase> kBrokenMachines = all_broken_machines();
 
 TEST(BrokenMachineTest, EachIsInTheList) {
-  std::vector<std::string> names = kBroken.names;
+  std::vector<std::string> names = kBrokenMachines.names;
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, planted_in("StateMachineSuite"));
 }
@@ -152,6 +152,6 @@ TEST(BrokenMachineTest, EachIsInTheList) {
 }  // namespace
 
 INSTANTIATE_TEST_SUITE_P(Working, StateMachineSuite, ::testing::Values(tally("tally", Defect::None)), machine_name);
-INSTANTIATE_TEST_SUITE_P(Broken, StateMachineSuite, ::testing::ValuesIn(kBroken.here()), machine_name);
+INSTANTIATE_TEST_SUITE_P(Broken, StateMachineSuite, ::testing::ValuesIn(kBrokenMachines.here()), machine_name);
 
 }  // namespace coordkit::testing

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/engine/lagging_time.h"
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {
@@ -20,8 +21,6 @@ constexpr ReplicaId kSelf{1};
 Hello hello(uint64_t from, uint64_t boot = 1) {
   return {.cluster_name = "", .from = ReplicaId(from), .to = kSelf, .store = StoreId(from), .boot = BootCounter(boot)};
 }
-
-LaggingTime at(Duration time) { return LaggingTime(time); }
 
 std::vector<MissingMember> look(const Attendance& attendance, Duration time, const raft::Status* core = nullptr) {
   return attendance.missing(kPeers, kSelf, core, at(time), 3s);

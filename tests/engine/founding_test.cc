@@ -25,7 +25,7 @@ Hello founded(uint64_t from) {
   return hello;
 }
 
-raft::Genesis genesis(const std::vector<uint64_t>& members) {
+raft::Genesis genesis_of(const std::vector<uint64_t>& members) {
   raft::Genesis made{kCluster, 7, {}};
   for (const uint64_t id : members) made.configuration.voters.push_back({ReplicaId(id), store_of(id), ""});
   return made;
@@ -99,23 +99,23 @@ TEST(FoundingTest, TheUninvitedAreNotCounted) {
 TEST(FoundingTest, ABlankMemberAdoptsTheGenesisThatNamesItsStore) {
   const EngineOptions mine = options(2, {1, 2});
   Founding founding(mine, store_of(2));
-  founding.offered(ReplicaId(1), {genesis({1, 2})});
-  EXPECT_EQ(founding.take_pending(), genesis({1, 2}));
-  founding.offered(ReplicaId(1), {genesis({1, 2})});  // a second copy
+  founding.offered(ReplicaId(1), {genesis_of({1, 2})});
+  EXPECT_EQ(founding.take_pending(), genesis_of({1, 2}));
+  founding.offered(ReplicaId(1), {genesis_of({1, 2})});  // a second copy
   EXPECT_FALSE(founding.take_pending());
 }
 
 TEST(FoundingTest, TheOfferOfABlankMembersPeerComesFromAnyMember) {
   const EngineOptions mine = options(3, {1, 2, 3});
   Founding founding(mine, store_of(3));
-  founding.offered(ReplicaId(2), {genesis({1, 2, 3})});
-  EXPECT_EQ(founding.take_pending(), genesis({1, 2, 3}));
+  founding.offered(ReplicaId(2), {genesis_of({1, 2, 3})});
+  EXPECT_EQ(founding.take_pending(), genesis_of({1, 2, 3}));
 }
 
 TEST(FoundingTest, AnOfferOfSomebodyTheGenesisDoesNotNameIsIgnored) {
   const EngineOptions mine = options(2, {1, 2});
   Founding founding(mine, store_of(2));
-  founding.offered(ReplicaId(9), {genesis({1, 2})});
+  founding.offered(ReplicaId(9), {genesis_of({1, 2})});
   EXPECT_FALSE(founding.take_pending());
   EXPECT_FALSE(founding.uninvited());
 }
@@ -124,8 +124,8 @@ TEST(FoundingTest, FLT_P16_AnotherDataDirectoryUnderAKnownIdIsNotBornIntoTheClus
   const EngineOptions mine = options(2, {1, 2});
   Founding founding(mine, StoreId(555));  // wiped
   founding.hello(founded(1));
-  founding.offered(ReplicaId(1), {genesis({1, 2})});
-  founding.offered(ReplicaId(1), {genesis({1, 2}), store_of(2)});  // meant for the disk that was lost
+  founding.offered(ReplicaId(1), {genesis_of({1, 2})});
+  founding.offered(ReplicaId(1), {genesis_of({1, 2}), store_of(2)});  // meant for the disk that was lost
   EXPECT_FALSE(founding.take_pending());
   EXPECT_TRUE(founding.uninvited());
   EXPECT_NE(founding.reason().find("replica 2 is not a member of cluster"), std::string::npos) << founding.reason();
@@ -136,29 +136,29 @@ TEST(FoundingTest, AnInvitationIsTakenWhoeverTheGenesisNames) {
   Founding founding(mine, store_of(4));
   founding.hello(founded(1));
   EXPECT_TRUE(founding.uninvited());
-  founding.offered(ReplicaId(9), {genesis({1, 2, 3}), store_of(4)});  // the leader may be no founder, nor listed here
-  EXPECT_EQ(founding.take_pending(), genesis({1, 2, 3}));
+  founding.offered(ReplicaId(9), {genesis_of({1, 2, 3}), store_of(4)});  // the leader may be no founder, nor listed here
+  EXPECT_EQ(founding.take_pending(), genesis_of({1, 2, 3}));
   EXPECT_FALSE(founding.uninvited());
 }
 
 TEST(FoundingTest, NobodyIsBornIntoAClusterThatItsListDoesNotDescribe) {
   const EngineOptions mine = options(3, {2, 3});
   Founding founding(mine, store_of(3));
-  founding.offered(ReplicaId(2), {genesis({1, 2, 3})});
-  founding.offered(ReplicaId(2), {genesis({2})});
-  founding.offered(ReplicaId(1), {genesis({1, 3})});
+  founding.offered(ReplicaId(2), {genesis_of({1, 2, 3})});
+  founding.offered(ReplicaId(2), {genesis_of({2})});
+  founding.offered(ReplicaId(1), {genesis_of({1, 3})});
   EXPECT_FALSE(founding.take_pending());
-  founding.offered(ReplicaId(2), {genesis({2, 3})});
+  founding.offered(ReplicaId(2), {genesis_of({2, 3})});
   EXPECT_TRUE(founding.take_pending());
 }
 
 TEST(FoundingTest, GenesisEntryIsTheSameBytesEverywhere) {
-  const raft::Entry entry = genesis_entry(kOnlyGroup, genesis({1, 2}));
-  EXPECT_EQ(entry, genesis_entry(kOnlyGroup, genesis({1, 2})));
+  const raft::Entry entry = genesis_entry(kOnlyGroup, genesis_of({1, 2}));
+  EXPECT_EQ(entry, genesis_entry(kOnlyGroup, genesis_of({1, 2})));
   EXPECT_EQ(entry.position(), (Position{Index(1), Term(1)}));
   EXPECT_EQ(entry.kind, raft::EntryKind::Genesis);
   EXPECT_TRUE(content_intact(kOnlyGroup, entry));
-  EXPECT_EQ(*decode_genesis(entry.payload.view()), genesis({1, 2}));
+  EXPECT_EQ(*decode_genesis(entry.payload.view()), genesis_of({1, 2}));
 }
 
 }  // namespace

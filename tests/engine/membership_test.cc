@@ -9,15 +9,16 @@ namespace coordkit::engine {
 namespace {
 
 using raft::MemberChange;
-using Kind = raft::MemberChange::Kind;
 
 std::string address(uint64_t id) { return "host-" + std::to_string(id); }
-MemberChange learn(uint64_t id) { return {Kind::AddLearner, {ReplicaId(id), StoreId(), address(id)}, ReplicaId()}; }
-MemberChange promote(uint64_t id) { return {Kind::Promote, {.id = ReplicaId(id)}, ReplicaId()}; }
-MemberChange demote(uint64_t id) { return {Kind::Demote, {.id = ReplicaId(id)}, ReplicaId()}; }
-MemberChange remove(uint64_t id) { return {Kind::Remove, {.id = ReplicaId(id)}, ReplicaId()}; }
+MemberChange learn(uint64_t id) {
+  return {MemberChange::Kind::AddLearner, {ReplicaId(id), StoreId(), address(id)}, ReplicaId()};
+}
+MemberChange promote(uint64_t id) { return {MemberChange::Kind::Promote, {.id = ReplicaId(id)}, ReplicaId()}; }
+MemberChange demote(uint64_t id) { return {MemberChange::Kind::Demote, {.id = ReplicaId(id)}, ReplicaId()}; }
+MemberChange remove(uint64_t id) { return {MemberChange::Kind::Remove, {.id = ReplicaId(id)}, ReplicaId()}; }
 MemberChange replace(uint64_t old, uint64_t id) {
-  return {Kind::Replace, {ReplicaId(id), StoreId(), address(id)}, ReplicaId(old)};
+  return {MemberChange::Kind::Replace, {ReplicaId(id), StoreId(), address(id)}, ReplicaId(old)};
 }
 std::vector<MemberChange> add(std::vector<uint64_t> ids) {
   std::vector<MemberChange> changes;
@@ -198,7 +199,7 @@ TEST(EngineMembershipTest, BadWishesAreRefusedAndChangeNothing) {
     EXPECT_EQ(group.refusal(caller, {replace(9, 4)}), Reason::MemberNotFound);
     EXPECT_EQ(group.refusal(caller, {learn(2)}), Reason::AlreadyExists);
     EXPECT_EQ(group.refusal(caller, {learn(4), learn(4)}), Reason::AlreadyExists);
-    EXPECT_EQ(group.refusal(caller, {{Kind::AddLearner, {ReplicaId(4), StoreId(), address(2)}, ReplicaId()}}),
+    EXPECT_EQ(group.refusal(caller, {{MemberChange::Kind::AddLearner, {ReplicaId(4), StoreId(), address(2)}, ReplicaId()}}),
               Reason::AlreadyExists);
     EXPECT_EQ(group.refusal(caller, {remove(1), remove(2), remove(3)}), Reason::NotEnoughVoters);
     EXPECT_EQ(group.refusal(caller, {demote(1), demote(2), demote(3)}), Reason::NotEnoughVoters);

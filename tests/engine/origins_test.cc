@@ -8,18 +8,16 @@
 namespace coordkit::engine {
 namespace {
 
-using Verdict = Origins::Verdict;
-
-constexpr Origin kOrigin{ReplicaId(1), StoreId(11), BootCounter(1)};
-constexpr Origin kReborn{ReplicaId(1), StoreId(11), BootCounter(2)};
+constexpr Origin kFirstBoot{ReplicaId(1), StoreId(11), BootCounter(1)};
+constexpr Origin kSecondBoot{ReplicaId(1), StoreId(11), BootCounter(2)};
 constexpr uint64_t kHash = 77;
 
-Request request(uint64_t sequence, uint64_t lowest = 1, Origin origin = kOrigin) {
+Request request(uint64_t sequence, uint64_t lowest = 1, Origin origin = kFirstBoot) {
   return {{origin, Sequence(sequence)}, Sequence(lowest), kCoordination, {}};
 }
 
 void run(Origins& origins, const Request& one, std::string_view answer) {
-  ASSERT_EQ(origins.admit(one, kHash, Index(1)).verdict, Verdict::Execute);
+  ASSERT_EQ(origins.admit(one, kHash, Index(1)).verdict, Origins::Verdict::Execute);
   origins.store(one.id, ApplyOutput::Stage::Final, SharedBytes(answer), Index(1));
 }
 
@@ -36,18 +34,18 @@ Origins restored(Origins& origins) {
 TEST(OriginsTest, S42_UnknownOriginIsRefusedBeforeAnythingElse) {
   Origins origins;
   const auto admission = origins.admit(request(1), kHash, Index(1));
-  EXPECT_EQ(admission.verdict, Verdict::Refuse);
+  EXPECT_EQ(admission.verdict, Origins::Verdict::Refuse);
   EXPECT_EQ(admission.refusal, Reason::UnknownOrigin);
 }
 
 TEST(OriginsTest, S41_ARepeatGetsTheStoredAnswerBitForBit) {
   Origins origins;
-  origins.enroll(kOrigin);
-  ASSERT_EQ(origins.admit(request(1), kHash, Index(5)).verdict, Verdict::Execute);
-  EXPECT_EQ(origins.admit(request(1), kHash, Index(5)).verdict, Verdict::Executing);
+  origins.enroll(kFirstBoot);
+  ASSERT_EQ(origins.admit(request(1), kHash, Index(5)).verdict, Origins::Verdict::Execute);
+  EXPECT_EQ(origins.admit(request(1), kHash, Index(5)).verdict, Origins::Verdict::Executing);
   origins.store(request(1).id, ApplyOutput::Stage::Queued, SharedBytes(std::string("a\0b", 3)), Index(5));
   const auto again = origins.admit(request(1), kHash, Index(9));
-  ASSERT_EQ(again.verdict, Verdict::Repeat);
+  ASSERT_EQ(again.verdict, Origins::Verdict::Repeat);
   EXPECT_EQ(again.answer->bytes, std::string("a\0b", 3));
   EXPECT_EQ(again.answer->stage, ApplyOutput::Stage::Queued);
   EXPECT_EQ(again.answer->index, Index(5));
@@ -55,39 +53,39 @@ TEST(OriginsTest, S41_ARepeatGetsTheStoredAnswerBitForBit) {
 
 TEST(OriginsTest, S41_SequencesMayBeExecutedInAnyOrder) {
   Origins origins;
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   for (const uint64_t sequence : {3, 1, 2}) run(origins, request(sequence), std::to_string(sequence));
   for (const uint64_t sequence : {1, 2, 3}) {
     const auto again = origins.admit(request(sequence), kHash, Index(9));
-    ASSERT_EQ(again.verdict, Verdict::Repeat);
+    ASSERT_EQ(again.verdict, Origins::Verdict::Repeat);
     EXPECT_EQ(again.answer->bytes, std::to_string(sequence));
   }
 }
 
 TEST(OriginsTest, S43_WhatTheOriginNoLongerAwaitsIsRetired) {
   Origins origins;
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   for (uint64_t sequence = 1; sequence <= 3; ++sequence) run(origins, request(sequence), "x");
   run(origins, request(5, 3), "y");
   for (const uint64_t sequence : {1, 2}) {
     const auto late = origins.admit(request(sequence), kHash, Index(9));
-    EXPECT_EQ(late.verdict, Verdict::Refuse);
+    EXPECT_EQ(late.verdict, Origins::Verdict::Refuse);
     EXPECT_EQ(late.refusal, Reason::SequenceRetired);
   }
-  EXPECT_EQ(origins.admit(request(3), kHash, Index(9)).verdict, Verdict::Repeat);
-  EXPECT_EQ(origins.admit(request(4), kHash, Index(9)).verdict, Verdict::Execute);  // never executed, still awaited
+  EXPECT_EQ(origins.admit(request(3), kHash, Index(9)).verdict, Origins::Verdict::Repeat);
+  EXPECT_EQ(origins.admit(request(4), kHash, Index(9)).verdict, Origins::Verdict::Execute);  // never executed, still awaited
 }
 
 TEST(OriginsTest, S43_ACommandOfASequenceThatWasGivenUpNeverExecutesLater) {
   Origins origins;
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   run(origins, request(9, 9), "x");  // 1 to 8 were given up
   EXPECT_EQ(origins.admit(request(8), kHash, Index(9)).refusal, Reason::SequenceRetired);
 }
 
 TEST(OriginsTest, S43_RetiredMarkNeverFalls) {
   Origins origins;
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   run(origins, request(5, 5), "x");
   run(origins, request(6, 2), "x");  // an older copy came later
   EXPECT_EQ(origins.admit(request(3, 1), kHash, Index(9)).refusal, Reason::SequenceRetired);
@@ -95,125 +93,125 @@ TEST(OriginsTest, S43_RetiredMarkNeverFalls) {
 
 TEST(OriginsTest, S43_ARequestThatOvertakesLeavesNothingBehindUntilItComesAgain) {
   Origins origins;
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   run(origins, request(1), "one");
   const uint64_t digest = origins.digest();
   Request third = request(3);
   third.after = Sequence(2);
-  EXPECT_EQ(origins.admit(third, kHash, Index(2)).verdict, Verdict::Overtakes);
+  EXPECT_EQ(origins.admit(third, kHash, Index(2)).verdict, Origins::Verdict::Overtakes);
   EXPECT_EQ(origins.digest(), digest);
   EXPECT_EQ(origins.find_answer(third.id), nullptr);
   EXPECT_EQ(restored(origins).digest(), digest);
   run(origins, request(2), "two");
-  EXPECT_EQ(origins.admit(third, kHash, Index(4)).verdict, Verdict::Execute);
-  EXPECT_EQ(origins.admit(third, kHash, Index(5)).verdict, Verdict::Executing) << "a copy, whatever it says";
+  EXPECT_EQ(origins.admit(third, kHash, Index(4)).verdict, Origins::Verdict::Execute);
+  EXPECT_EQ(origins.admit(third, kHash, Index(5)).verdict, Origins::Verdict::Executing) << "a copy, whatever it says";
 }
 
 TEST(OriginsTest, S43_WhatIsUnderWayInTheSameBatchOrWasRetiredIsNotOvertaken) {
   Origins origins;
-  origins.enroll(kOrigin);
-  ASSERT_EQ(origins.admit(request(1), kHash, Index(1)).verdict, Verdict::Execute);
+  origins.enroll(kFirstBoot);
+  ASSERT_EQ(origins.admit(request(1), kHash, Index(1)).verdict, Origins::Verdict::Execute);
   Request second = request(2);
   second.after = Sequence(1);
-  EXPECT_EQ(origins.admit(second, kHash, Index(2)).verdict, Verdict::Execute);
+  EXPECT_EQ(origins.admit(second, kHash, Index(2)).verdict, Origins::Verdict::Execute);
   Request fourth = request(4, 4);  // and 3 is given up by its caller
   fourth.after = Sequence(3);
-  EXPECT_EQ(origins.admit(fourth, kHash, Index(3)).verdict, Verdict::Execute);
+  EXPECT_EQ(origins.admit(fourth, kHash, Index(3)).verdict, Origins::Verdict::Execute);
 }
 
 TEST(OriginsTest, S44_TheSameIdWithAnotherCommandIsRefused) {
   Origins origins;
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   run(origins, request(1), "x");
   const auto other = origins.admit(request(1), kHash + 1, Index(9));
-  EXPECT_EQ(other.verdict, Verdict::Refuse);
+  EXPECT_EQ(other.verdict, Origins::Verdict::Refuse);
   EXPECT_EQ(other.refusal, Reason::SequenceReused);
-  EXPECT_EQ(origins.admit(request(1), kHash, Index(9)).verdict, Verdict::Repeat);
+  EXPECT_EQ(origins.admit(request(1), kHash, Index(9)).verdict, Origins::Verdict::Repeat);
 }
 
 TEST(OriginsTest, S42_ANewerBootDeletesTheOlderOne) {
   Origins origins;
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   run(origins, request(1), "x");
-  origins.enroll(kReborn);
-  EXPECT_FALSE(origins.registered(kOrigin));
-  EXPECT_TRUE(origins.registered(kReborn));
+  origins.enroll(kSecondBoot);
+  EXPECT_FALSE(origins.registered(kFirstBoot));
+  EXPECT_TRUE(origins.registered(kSecondBoot));
   EXPECT_EQ(origins.admit(request(1), kHash, Index(9)).refusal, Reason::UnknownOrigin);
-  EXPECT_EQ(origins.admit(request(1, 1, kReborn), kHash, Index(9)).verdict, Verdict::Execute);
+  EXPECT_EQ(origins.admit(request(1, 1, kSecondBoot), kHash, Index(9)).verdict, Origins::Verdict::Execute);
 }
 
 TEST(OriginsTest, S42_ALateRegistrationOfAnOlderOrTheSameBootChangesNothing) {
   Origins origins;
-  origins.enroll(kReborn);
-  run(origins, request(1, 1, kReborn), "x");
+  origins.enroll(kSecondBoot);
+  run(origins, request(1, 1, kSecondBoot), "x");
   const uint64_t before = origins.digest();
-  origins.enroll(kOrigin);
-  origins.enroll(kReborn);
+  origins.enroll(kFirstBoot);
+  origins.enroll(kSecondBoot);
   EXPECT_EQ(origins.digest(), before);
-  EXPECT_FALSE(origins.registered(kOrigin));
-  EXPECT_EQ(origins.admit(request(1, 1, kReborn), kHash, Index(9)).verdict, Verdict::Repeat);
+  EXPECT_FALSE(origins.registered(kFirstBoot));
+  EXPECT_EQ(origins.admit(request(1, 1, kSecondBoot), kHash, Index(9)).verdict, Origins::Verdict::Repeat);
 }
 
 // Removed, replaced by another disk, and back in the same process: the answers it had been given are gone.
 TEST(OriginsTest, INV_L09_AnOriginThatWasForgottenDoesNotRunStrayRepeats) {
   Origins origins;
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   run(origins, request(1), "x");
-  origins.enroll({kOrigin.replica, StoreId(kOrigin.store.value() + 1), BootCounter(1)});
-  origins.enroll(kOrigin, Sequence(2));
+  origins.enroll({kFirstBoot.replica, StoreId(kFirstBoot.store.value() + 1), BootCounter(1)});
+  origins.enroll(kFirstBoot, Sequence(2));
   EXPECT_EQ(origins.admit(request(1), kHash, Index(9)).refusal, Reason::SequenceRetired);
-  EXPECT_EQ(origins.admit(request(2, 2), kHash, Index(9)).verdict, Verdict::Execute);
+  EXPECT_EQ(origins.admit(request(2, 2), kHash, Index(9)).verdict, Origins::Verdict::Execute);
 }
 
 // The same, but the displaced process still counts on its old calls, or a copy of its first registration arrives late.
 TEST(OriginsTest, FLT_P21_INV_L09_WhoWasDisplacedAndReturnsRunsNothingTwice) {
-  const Origin other{kOrigin.replica, StoreId(kOrigin.store.value() + 1), BootCounter(1)};
+  const Origin other{kFirstBoot.replica, StoreId(kFirstBoot.store.value() + 1), BootCounter(1)};
   for (const bool checkpointed : {false, true}) {
     Origins origins;
-    origins.enroll(kOrigin);
+    origins.enroll(kFirstBoot);
     run(origins, request(1), "x");
     run(origins, request(3), "y");
     origins.enroll(other);
     if (checkpointed) origins = restored(origins);
     EXPECT_EQ(origins.admit(request(1), kHash, Index(9)).refusal, Reason::UnknownOrigin);
-    origins.enroll(kOrigin, Sequence(1));
-    ASSERT_TRUE(origins.registered(kOrigin));
+    origins.enroll(kFirstBoot, Sequence(1));
+    ASSERT_TRUE(origins.registered(kFirstBoot));
     for (const uint64_t sequence : {1, 2, 3}) {
       EXPECT_EQ(origins.admit(request(sequence), kHash, Index(9)).refusal, Reason::SequenceRetired) << sequence;
     }
-    EXPECT_EQ(origins.admit(request(4, 4), kHash, Index(9)).verdict, Verdict::Execute);
-    origins.enroll(kReborn);
-    EXPECT_EQ(origins.admit(request(1, 1, kReborn), kHash, Index(9)).verdict, Verdict::Execute) << "a new life";
+    EXPECT_EQ(origins.admit(request(4, 4), kHash, Index(9)).verdict, Origins::Verdict::Execute);
+    origins.enroll(kSecondBoot);
+    EXPECT_EQ(origins.admit(request(1, 1, kSecondBoot), kHash, Index(9)).verdict, Origins::Verdict::Execute) << "a new life";
     origins.enroll(other);
-    origins.enroll(kOrigin);
-    EXPECT_FALSE(origins.registered(kOrigin)) << "a life that was over before";
+    origins.enroll(kFirstBoot);
+    EXPECT_FALSE(origins.registered(kFirstBoot)) << "a life that was over before";
   }
 }
 
 TEST(OriginsTest, AnotherStoreOfTheReplicaReplacesThePreviousWhateverItsBoot) {
   Origins origins;
-  origins.enroll(kReborn);
+  origins.enroll(kSecondBoot);
   const Origin replaced{ReplicaId(1), StoreId(12), BootCounter(1)};
   origins.enroll(replaced);
-  EXPECT_FALSE(origins.registered(kReborn));
+  EXPECT_FALSE(origins.registered(kSecondBoot));
   EXPECT_TRUE(origins.registered(replaced));
 }
 
 TEST(OriginsTest, FLT_O05_ASequenceBeyondTheWindowIsRefusedAndReservesNothing) {
   Origins origins;
-  origins.enroll(kOrigin);
-  EXPECT_EQ(origins.admit(request(Origins::kAnswersMax), kHash, Index(1)).verdict, Verdict::Execute);
+  origins.enroll(kFirstBoot);
+  EXPECT_EQ(origins.admit(request(Origins::kAnswersMax), kHash, Index(1)).verdict, Origins::Verdict::Execute);
   const auto beyond = origins.admit(request(Origins::kAnswersMax + 1), kHash, Index(1));
-  EXPECT_EQ(beyond.verdict, Verdict::Refuse);
+  EXPECT_EQ(beyond.verdict, Origins::Verdict::Refuse);
   EXPECT_EQ(beyond.refusal, Reason::TooManyInFlight);
   EXPECT_EQ(origins.admit(request(~uint64_t{0}), kHash, Index(1)).refusal, Reason::TooManyInFlight);
-  EXPECT_EQ(origins.admit(request(Origins::kAnswersMax + 1, 2), kHash, Index(1)).verdict, Verdict::Execute);
+  EXPECT_EQ(origins.admit(request(Origins::kAnswersMax + 1, 2), kHash, Index(1)).verdict, Origins::Verdict::Execute);
 }
 
 TEST(OriginsTest, DigestDependsOnTheHistoryNotOnHowItWasBatched) {
   const auto digest = [](bool batched) {
     Origins origins;
-    origins.enroll(kOrigin);
+    origins.enroll(kFirstBoot);
     const auto admit = [&](uint64_t sequence, uint64_t lowest) { origins.admit(request(sequence, lowest), kHash, Index(1)); };
     const auto store = [&](uint64_t sequence) {
       origins.store(request(sequence).id, ApplyOutput::Stage::Final, SharedBytes("x"), Index(1));
@@ -230,15 +228,15 @@ TEST(OriginsTest, DigestDependsOnTheHistoryNotOnHowItWasBatched) {
 
 TEST(OriginsTest, AnswersOfUnknownOrRetiredRequestsAreDropped) {
   Origins origins;
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   origins.store(request(1).id, ApplyOutput::Stage::Final, SharedBytes("x"), Index(1));
-  origins.store(request(1, 1, kReborn).id, ApplyOutput::Stage::Final, SharedBytes("x"), Index(1));
-  EXPECT_EQ(origins.admit(request(1), kHash, Index(1)).verdict, Verdict::Execute);
+  origins.store(request(1, 1, kSecondBoot).id, ApplyOutput::Stage::Final, SharedBytes("x"), Index(1));
+  EXPECT_EQ(origins.admit(request(1), kHash, Index(1)).verdict, Origins::Verdict::Execute);
 }
 
 TEST(OriginsTest, TheFirstAnswerStays) {
   Origins origins;
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   run(origins, request(1), "first");
   origins.store(request(1).id, ApplyOutput::Stage::Final, SharedBytes("second"), Index(2));
   EXPECT_EQ(origins.admit(request(1), kHash, Index(3)).answer->bytes, "first");
@@ -258,9 +256,9 @@ TEST(OriginsTest, S44_ARestoredTableBehavesLikeTheOriginalFromThenOn) {
       }
       const auto admission = one_table.admit(one, hash, Index(one.id.sequence.value()));
       std::string seen = std::to_string(static_cast<int>(admission.verdict)) + "/";
-      if (admission.verdict == Verdict::Refuse) seen += name_of(admission.refusal);
+      if (admission.verdict == Origins::Verdict::Refuse) seen += name_of(admission.refusal);
       if (admission.answer) seen += admission.answer->bytes.view();
-      if (admission.verdict == Verdict::Execute) {
+      if (admission.verdict == Origins::Verdict::Execute) {
         one_table.store(one.id, ApplyOutput::Stage::Final, SharedBytes("answer " + std::to_string(hash)), Index(1));
       }
       return seen;
@@ -295,7 +293,7 @@ TEST(OriginsTest, CheckpointsAreIncrementalAndTogetherComplete) {
     return batch.rows.size();
   };
   const Origin other{ReplicaId(2), StoreId(22), BootCounter(1)};
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   origins.enroll(other);
   EXPECT_EQ(checkpoint(), 3u);  // both, and the digest
   run(origins, request(1, 1, other), "x");
@@ -308,13 +306,13 @@ TEST(OriginsTest, CheckpointsAreIncrementalAndTogetherComplete) {
   Origins copy;
   ASSERT_TRUE(copy.restore("o", table).ok());
   EXPECT_EQ(copy.digest(), origins.digest());
-  EXPECT_TRUE(copy.registered(kOrigin));
+  EXPECT_TRUE(copy.registered(kFirstBoot));
   EXPECT_EQ(copy.admit(request(2, 1, other), kHash, Index(3)).refusal, Reason::SequenceRetired);
 }
 
 TEST(OriginsTest, MalformedRowsAreDataLoss) {
   Origins origins;
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   run(origins, request(1), "x");
   Table intact;
   CheckpointBatch batch;
@@ -342,9 +340,9 @@ TEST(OriginsTest, RestoreForgetsWhatWasThere) {
   empty.checkpoint("o", batch);
   table.commit(batch);
   Origins origins;
-  origins.enroll(kOrigin);
+  origins.enroll(kFirstBoot);
   ASSERT_TRUE(origins.restore("o", table).ok());
-  EXPECT_FALSE(origins.registered(kOrigin));
+  EXPECT_FALSE(origins.registered(kFirstBoot));
   EXPECT_EQ(origins.digest(), empty.digest());
   EXPECT_EQ(restored(origins).digest(), empty.digest());
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/random.h"
+#include "tests/engine/lagging_time.h"
 
 namespace coordkit::engine {
 namespace {
@@ -14,12 +15,11 @@ using namespace std::chrono_literals;
 using Stage = ApplyOutput::Stage;
 using Route = Proposals::Route;
 
-constexpr Origin kOrigin{ReplicaId(1), StoreId(11), BootCounter(3)};
-constexpr LaggingTime at(Duration since) { return LaggingTime(since); }
+constexpr Origin kOwnOrigin{ReplicaId(1), StoreId(11), BootCounter(3)};
 
 struct ProposalsTest : ::testing::Test {
   EngineOptions options{.window = 8};
-  Proposals proposals{options, kOrigin};
+  Proposals proposals{options, kOwnOrigin};
   std::vector<Completion> completions;
 
   void submit(uint64_t ticket, Duration deadline = 10s, Urgency urgency = Urgency::Normal) {
@@ -41,14 +41,14 @@ struct ProposalsTest : ::testing::Test {
     for (const auto& one : handed(now)) {
       payloads.push_back(one.payload);
       const auto request = std::get<Request>(*decode_command(payloads.back().view()));
-      EXPECT_EQ(request.id, (RequestId{kOrigin, one.sequence}));
+      EXPECT_EQ(request.id, (RequestId{kOwnOrigin, one.sequence}));
       seen.push_back(std::to_string(one.sequence.value()) + ":" + std::string(request.payload));
       lowest = request.lowest_unanswered.value();
     }
     return seen;
   }
   void answer(uint64_t sequence, Stage stage = Stage::Final, std::optional<Reason> refused = {}) {
-    proposals.answered({{kOrigin, Sequence(sequence)}, stage, refused, SharedBytes("answer"), Index(7)}, completions);
+    proposals.answered({{kOwnOrigin, Sequence(sequence)}, stage, refused, SharedBytes("answer"), Index(7)}, completions);
   }
   std::vector<uint64_t> ended() {
     std::vector<uint64_t> tickets;
@@ -68,7 +68,7 @@ TEST_F(ProposalsTest, S42_TheRegistrationComesFirstAndAlone) {
   auto out = handed(0ms, false);
   ASSERT_EQ(out.size(), 1u);
   EXPECT_FALSE(out[0].sequence);
-  EXPECT_EQ(std::get<RegisterOrigin>(*decode_command(out[0].payload.view())).origin, kOrigin);
+  EXPECT_EQ(std::get<RegisterOrigin>(*decode_command(out[0].payload.view())).origin, kOwnOrigin);
   EXPECT_TRUE(handed(1ms, false).empty());
   EXPECT_EQ(proposals.next_deadline(Route::Unregistered), at(options.raft.election_timeout));
   EXPECT_EQ(handed(options.raft.election_timeout, false).size(), 1u);
@@ -98,12 +98,12 @@ TEST_F(ProposalsTest, S43_ACallThatOvertookIsHandedOverAgainAtOnce) {
   submit(2);
   EXPECT_EQ(words(0ms), (Words{"1:c1", "2:c2"}));
   proposals.postpone(Sequence(2), LaggingTime::max());
-  proposals.overtook({kOrigin, Sequence(2)});
+  proposals.overtook({kOwnOrigin, Sequence(2)});
   proposals.overtook({Origin{ReplicaId(2), StoreId(1), BootCounter(1)}, Sequence(1)});
   EXPECT_EQ(proposals.next_deadline(Route::Open), LaggingTime::min());
   EXPECT_EQ(words(1ms), (Words{"2:c2"}));
   answer(2);
-  proposals.overtook({kOrigin, Sequence(2)});
+  proposals.overtook({kOwnOrigin, Sequence(2)});
   EXPECT_EQ(words(2ms), Words{}) << "it is answered";
 }
 
@@ -146,14 +146,14 @@ TEST_F(ProposalsTest, AnAnswerCompletesItsCallOnce) {
   EXPECT_TRUE(completions[0].status.ok());
   EXPECT_EQ(completions[0].bytes, "answer");
   EXPECT_EQ(completions[0].index, Index(7));
-  EXPECT_EQ(completions[0].request, (RequestId{kOrigin, Sequence(1)}));
+  EXPECT_EQ(completions[0].request, (RequestId{kOwnOrigin, Sequence(1)}));
   EXPECT_EQ(proposals.size(), 0u);
 }
 
 TEST_F(ProposalsTest, AnswersOfOtherOriginsAreNotOurs) {
   submit(1);
   words(0ms);
-  Origin previous = kOrigin;
+  Origin previous = kOwnOrigin;
   previous.boot = previous.boot.previous();
   proposals.answered({{previous, Sequence(1)}, Stage::Final, {}, SharedBytes("answer"), Index(7)}, completions);
   EXPECT_TRUE(completions.empty());
@@ -195,7 +195,7 @@ TEST_F(ProposalsTest, S43_CallsAreHeldBackWhileTooManyBytesOfAnswersAreKept) {
   for (uint64_t ticket = 1; ticket <= 3; ++ticket) submit(ticket);
   words(0ms);
   proposals.answered(
-      {{kOrigin, Sequence(2)}, Stage::Final, {}, SharedBytes(std::string(Proposals::kAnswerBytesMax + 1, 'x')), Index(7)},
+      {{kOwnOrigin, Sequence(2)}, Stage::Final, {}, SharedBytes(std::string(Proposals::kAnswerBytesMax + 1, 'x')), Index(7)},
       completions);
   submit(4);
   submit(5, 10s, Urgency::Reserved);
@@ -246,7 +246,7 @@ TEST_F(ProposalsTest, ADeadlineAfterTheHandOverMeansUnknown) {
   ASSERT_EQ(completions.size(), 1u);
   EXPECT_EQ(outcome_of(completions[0].status), Outcome::Unknown);
   EXPECT_EQ(reason_of(completions[0].status), Reason::CallTimeout);
-  EXPECT_EQ(completions[0].request, (RequestId{kOrigin, Sequence(1)}));
+  EXPECT_EQ(completions[0].request, (RequestId{kOwnOrigin, Sequence(1)}));
   answer(1);  // it took effect after all: no caller is left
   EXPECT_EQ(completions.size(), 1u);
 }
@@ -410,7 +410,7 @@ TEST_F(ProposalsTest, EveryAcceptedCallEndsExactlyOnceWhateverHappens) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    Proposals calls(options, kOrigin);
+    Proposals calls(options, kOwnOrigin);
     std::set<Ticket> open;
     std::vector<Sequence> known;
     Sequence lowest_seen;
@@ -452,7 +452,7 @@ TEST_F(ProposalsTest, EveryAcceptedCallEndsExactlyOnceWhateverHappens) {
         }
         case 4:
           if (known.empty()) break;
-          calls.answered({{kOrigin, known[random.below(known.size())]},
+          calls.answered({{kOwnOrigin, known[random.below(known.size())]},
                           random.below(3) == 0 ? Stage::Queued : Stage::Final,
                           {},
                           {},

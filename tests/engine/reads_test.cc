@@ -2,13 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/engine/lagging_time.h"
+
 namespace coordkit::engine {
 namespace {
 
 using namespace std::chrono_literals;
 
 constexpr Duration kRetry = 300ms;
-constexpr LaggingTime at(Duration since) { return LaggingTime(since); }
 
 struct ReadsTest : ::testing::Test {
   Reads reads{kRetry, BootCounter(1)};

@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/engine/lagging_time.h"
+
 namespace coordkit::engine {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr LaggingTime at(Duration since) { return LaggingTime(since); }
 const TimerGroup kGroup{ReplicaId(7), BootCounter(1), 1, 100ms};
 
 struct RenewalsTest : ::testing::Test {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/random.h"
+#include "tests/engine/lagging_time.h"
 
 namespace coordkit::engine {
 namespace {
@@ -14,7 +15,6 @@ using namespace std::chrono_literals;
 using Coverage = RenewReply::Coverage;
 
 constexpr MachineId kMachine{1};
-constexpr LaggingTime at(Duration since) { return LaggingTime(since); }
 Duration ms(uint64_t count) { return std::chrono::milliseconds(count); }
 
 TimerGroup group_of(uint64_t node, Duration ttl = 100ms) { return {ReplicaId(node), BootCounter(1), 1, ttl}; }

@@ -6,18 +6,18 @@
 namespace coordkit::testing {
 namespace {
 
-constexpr uint64_t kEntries = 60;
+constexpr uint64_t kIntactEntries = 60;
 
-log::LogOptions small_segments() { return {.store = kStore, .segment_bytes = 96 << 10, .small_segment_bytes = 96 << 10}; }
+log::LogOptions few_segments() { return {.store = kStore, .segment_bytes = 96 << 10, .small_segment_bytes = 96 << 10}; }
 
 // A log of several segments, closed properly: everything below the last mark.
 class RotTest : public ::testing::Test {
  protected:
   void SetUp() override {
     RecordingFs disk;
-    auto opened = log::Log::open(disk, small_segments());
+    auto opened = log::Log::open(disk, few_segments());
     ASSERT_TRUE(opened.ok());
-    for (uint64_t index = 1; index <= kEntries; ++index) {
+    for (uint64_t index = 1; index <= kIntactEntries; ++index) {
       LogWrite step{.entries = entries(index, 1, 1 + index / 20, 700)};
       if (index == 30) step.hard_state = kHardState;
       ASSERT_TRUE(opened->log->append({&step, 1}).ok());
@@ -40,7 +40,7 @@ class RotTest : public ::testing::Test {
   // Everything recovered is what was written, and every index is either present or a hole.
   void expect_complete(const log::OpenedLog& opened) {
     EXPECT_EQ(opened.hard_state, kHardState);
-    std::vector<bool> seen(kEntries + 1);
+    std::vector<bool> seen(kIntactEntries + 1);
     for (const raft::Entry& entry : opened.entries) {
       ASSERT_EQ(entry, expected_[entry.index.value() - 1]);
       seen[entry.index.value()] = true;
@@ -52,7 +52,7 @@ class RotTest : public ::testing::Test {
       ASSERT_TRUE(damaged.content_sum == 0 || damaged.content_sum == lost.content_sum);
       seen[damaged.index.value()] = true;
     }
-    EXPECT_EQ(std::count(seen.begin(), seen.end(), true), static_cast<std::ptrdiff_t>(kEntries));
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), true), static_cast<std::ptrdiff_t>(kIntactEntries));
   }
 
   static constexpr raft::HardState kHardState{Term(4), ReplicaId(2)};
@@ -69,13 +69,13 @@ TEST_F(RotTest, FLT_D02_D05_D06_REG_R31_AnyBadBlockIsAHoleAndNothingIsCut) {
       if (bytes.find_first_not_of('\0', block * log::kBlockBytes) >= (block + 1) * log::kBlockBytes) continue;
       for (size_t i = 0; i < log::kBlockBytes; ++i) bytes[block * log::kBlockBytes + i] ^= 0x55;
       RecordingFs disk(rotten);
-      const auto opened = log::Log::open(disk, small_segments());
+      const auto opened = log::Log::open(disk, few_segments());
       ASSERT_TRUE(opened.ok()) << opened.status().ToString();
-      if (name == segments().back() && opened->damaged.empty() && opened->entries.size() == kEntries)
+      if (name == segments().back() && opened->damaged.empty() && opened->entries.size() == kIntactEntries)
         continue;  // the mark itself
       ASSERT_NO_FATAL_FAILURE(expect_complete(*opened)) << name << " block " << block;
       RecordingFs again(disk.now());
-      const auto twice = log::Log::open(again, small_segments());
+      const auto twice = log::Log::open(again, few_segments());
       ASSERT_TRUE(twice.ok());
       ASSERT_TRUE(same(*opened, *twice)) << name << " block " << block;
     }
@@ -92,7 +92,7 @@ TEST_F(RotTest, FLT_D02_RandomFlipsNeverLoseOrInventAnything) {
       bytes[random.below(bytes.size())] ^= static_cast<char>(1 << random.below(8));
     }
     RecordingFs disk(rotten);
-    const auto opened = log::Log::open(disk, small_segments());
+    const auto opened = log::Log::open(disk, few_segments());
     ASSERT_TRUE(opened.ok()) << opened.status().ToString();
     ASSERT_NO_FATAL_FAILURE(expect_complete(*opened)) << "round " << round;
   }
@@ -106,7 +106,7 @@ TEST_F(RotTest, FLT_D07_HardStateSurvivesTheLossOfAnyWholeSegmentBody) {
     std::string& bytes = rotten[names[i]];
     std::fill(bytes.begin() + log::kFirstBatchOffset, bytes.end(), 'x');
     RecordingFs disk(rotten);
-    const auto opened = log::Log::open(disk, small_segments());
+    const auto opened = log::Log::open(disk, few_segments());
     ASSERT_TRUE(opened.ok()) << opened.status().ToString();
     ASSERT_NO_FATAL_FAILURE(expect_complete(*opened)) << names[i];
   }
@@ -123,7 +123,7 @@ TEST_F(RotTest, FLT_D11_AMissingShortOrEmptyMiddleSegmentIsRot) {
         rotten[names[i]].resize(size);
       }
       RecordingFs disk(rotten);
-      const auto opened = log::Log::open(disk, small_segments());
+      const auto opened = log::Log::open(disk, few_segments());
       ASSERT_TRUE(opened.ok()) << opened.status().ToString();
       ASSERT_FALSE(opened->damaged.empty());
       ASSERT_NO_FATAL_FAILURE(expect_complete(*opened)) << names[i] << " size " << size;
@@ -137,25 +137,25 @@ TEST_F(RotTest, FLT_D11_ASegmentWhoseEntriesWereCutOffIsNotMissed) {
   Image without = image_;
   without.names.erase(lost);
   RecordingFs holed(without);
-  const auto holes = log::Log::open(holed, small_segments());
+  const auto holes = log::Log::open(holed, few_segments());
   ASSERT_TRUE(holes.ok());
   ASSERT_FALSE(holes->damaged.empty());
   const Index keep = holes->damaged.front().index.previous();
 
   RecordingFs disk(image_);
-  auto opened = log::Log::open(disk, small_segments());
+  auto opened = log::Log::open(disk, few_segments());
   ASSERT_TRUE(opened.ok());
-  const LogWrite step{.truncate_after = keep, .entries = entries(keep.value() + 1, kEntries - keep.value(), 5, 100)};
+  const LogWrite step{.truncate_after = keep, .entries = entries(keep.value() + 1, kIntactEntries - keep.value(), 5, 100)};
   ASSERT_TRUE(opened->log->append({&step, 1}).ok());
   ASSERT_TRUE(opened->log->sync().ok());
   Image image = disk.now();
   ASSERT_EQ(image.names.erase(lost), 1u);
   for (int open = 0; open < 4; ++open) {
     RecordingFs again(image);
-    const auto found = log::Log::open(again, small_segments());
+    const auto found = log::Log::open(again, few_segments());
     ASSERT_TRUE(found.ok()) << found.status().ToString();
     ASSERT_TRUE(found->damaged.empty()) << "at open " << open << ", first " << found->damaged.front().index.value();
-    ASSERT_EQ(found->entries.size(), kEntries);
+    ASSERT_EQ(found->entries.size(), kIntactEntries);
     EXPECT_EQ(found->entries.back().term, Term(5));
     image = again.now();
   }
@@ -170,7 +170,7 @@ TEST_F(RotTest, FLT_D09_BlocksThatChangedPlacesAreRot) {
   bytes.replace(log::kFirstBatchOffset, log::kBlockBytes, b);
   bytes.replace(log::kFirstBatchOffset + log::kBlockBytes, log::kBlockBytes, a);
   RecordingFs disk(rotten);
-  const auto opened = log::Log::open(disk, small_segments());
+  const auto opened = log::Log::open(disk, few_segments());
   ASSERT_TRUE(opened.ok());
   ASSERT_NO_FATAL_FAILURE(expect_complete(*opened));
   ASSERT_EQ(opened->damaged.size(), 2u);
@@ -185,7 +185,7 @@ TEST_F(RotTest, FLT_D05_AReadOfARottenEntryIsAnErrorAndOthersAreServed) {
   ASSERT_NE(payload, std::string::npos);
   bytes[payload] ^= 1;
   RecordingFs disk(rotten);
-  const auto opened = log::Log::open(disk, small_segments());
+  const auto opened = log::Log::open(disk, few_segments());
   ASSERT_TRUE(opened.ok());
   ASSERT_EQ(opened->damaged.size(), 1u);
   EXPECT_EQ(opened->damaged[0].index, Index(5));
@@ -199,15 +199,15 @@ TEST_F(RotTest, ATruncationAndTheSameEntriesAgainRepairToo) {
   std::string& bytes = rotten[segments().front()];
   std::fill_n(bytes.begin() + log::kFirstBatchOffset, log::kBlockBytes, 'x');
   RecordingFs disk(rotten);
-  auto opened = log::Log::open(disk, small_segments());
+  auto opened = log::Log::open(disk, few_segments());
   ASSERT_TRUE(opened.ok());
   ASSERT_FALSE(opened->damaged.empty());
   LogWrite step{.truncate_after = opened->damaged[0].index.previous()};
-  for (uint64_t i = opened->damaged[0].index.value(); i <= kEntries; ++i) step.entries.push_back(expected_[i - 1]);
+  for (uint64_t i = opened->damaged[0].index.value(); i <= kIntactEntries; ++i) step.entries.push_back(expected_[i - 1]);
   ASSERT_TRUE(opened->log->append({&step, 1}).ok());
   ASSERT_TRUE(opened->log->sync().ok());
   RecordingFs again(disk.now());
-  const auto repaired = log::Log::open(again, small_segments());
+  const auto repaired = log::Log::open(again, few_segments());
   ASSERT_TRUE(repaired.ok());
   EXPECT_TRUE(repaired->damaged.empty());
   EXPECT_EQ(repaired->entries, expected_);
@@ -216,7 +216,7 @@ TEST_F(RotTest, ATruncationAndTheSameEntriesAgainRepairToo) {
 // The next mark names the contents of the previous batch, so a lost header costs only its own entry.
 TEST_F(RotTest, FLT_D02_ARottenHeaderInABatchOfManyIsOneHole) {
   RecordingFs disk;
-  auto opened = log::Log::open(disk, small_segments());
+  auto opened = log::Log::open(disk, few_segments());
   ASSERT_TRUE(opened.ok());
   const LogWrite step{.entries = entries(1, 9, 1)};
   ASSERT_TRUE(opened->log->append({&step, 1}).ok());
@@ -230,7 +230,7 @@ TEST_F(RotTest, FLT_D02_ARottenHeaderInABatchOfManyIsOneHole) {
   ASSERT_NE(payload, std::string::npos);
   bytes[payload - log::kRecordHeaderBytes] ^= 1;
   RecordingFs again(rotten);
-  const auto hurt = log::Log::open(again, small_segments());
+  const auto hurt = log::Log::open(again, few_segments());
   ASSERT_TRUE(hurt.ok());
   ASSERT_EQ(hurt->damaged.size(), 1u);
   EXPECT_EQ(hurt->damaged[0], (DamagedEntry{Index(4), Term(1), step.entries[3].content_sum}));
@@ -240,7 +240,7 @@ TEST_F(RotTest, FLT_D02_ARottenHeaderInABatchOfManyIsOneHole) {
 // What is lost at the end of the durable log is revealed by the next mark, even if the rest of that batch is torn.
 TEST_F(RotTest, FLT_D02_ALostEntryBeforeATornBatchIsAHoleNotTheEnd) {
   RecordingFs disk;
-  auto opened = log::Log::open(disk, small_segments());
+  auto opened = log::Log::open(disk, few_segments());
   ASSERT_TRUE(opened.ok());
   const LogWrite step{.entries = entries(1, 3, 1)};
   ASSERT_TRUE(opened->log->append({&step, 1}).ok());
@@ -253,7 +253,7 @@ TEST_F(RotTest, FLT_D02_ALostEntryBeforeATornBatchIsAHoleNotTheEnd) {
   bytes[bytes.find(step.entries[2].payload.view()) - log::kRecordHeaderBytes] ^= 1;
   std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(log::kFirstBatchOffset + 2 * log::kBlockBytes), log::kBlockBytes, 0);
   RecordingFs again(image);
-  const auto hurt = log::Log::open(again, small_segments());
+  const auto hurt = log::Log::open(again, few_segments());
   ASSERT_TRUE(hurt.ok());
   EXPECT_EQ(hurt->entries.size(), 2u);
   ASSERT_EQ(hurt->damaged.size(), 1u);
@@ -265,13 +265,13 @@ TEST_F(RotTest, FLT_D02_ALostEntryBeforeATornBatchIsAHoleNotTheEnd) {
 TEST_F(RotTest, FLT_D02_INV_S01_ANewestSegmentThatIsRottenUpToItsEndIsDataLossNotAShorterLog) {
   RecordingFs disk;
   {
-    auto opened = log::Log::open(disk, small_segments());
+    auto opened = log::Log::open(disk, few_segments());
     ASSERT_TRUE(opened.ok());
     const LogWrite step{.entries = entries(1, 3, 1)};
     ASSERT_TRUE(opened->log->append({&step, 1}).ok());
     ASSERT_TRUE(opened->log->sync().ok());
   }
-  ASSERT_TRUE(log::Log::open(disk, small_segments()).ok());
+  ASSERT_TRUE(log::Log::open(disk, few_segments()).ok());
   image_ = disk.now();
   const std::string newest = segments().back();
   const size_t end = image_[newest].find_last_not_of('\0') / log::kBlockBytes * log::kBlockBytes;
@@ -280,13 +280,13 @@ TEST_F(RotTest, FLT_D02_INV_S01_ANewestSegmentThatIsRottenUpToItsEndIsDataLossNo
   rotten[newest][end + 1] ^= 1;
   {
     RecordingFs one(rotten);
-    const auto opened = log::Log::open(one, small_segments());
+    const auto opened = log::Log::open(one, few_segments());
     ASSERT_TRUE(opened.ok()) << opened.status().ToString();
     EXPECT_EQ(opened->entries, entries(1, 3, 1));
   }
   rotten[newest][end - log::kBlockBytes + 1] ^= 1;
   RecordingFs two(rotten);
-  const auto opened = log::Log::open(two, small_segments());
+  const auto opened = log::Log::open(two, few_segments());
   EXPECT_TRUE(absl::IsDataLoss(opened.status())) << opened.status().ToString();
   EXPECT_TRUE(two.changes().empty());
 }
@@ -296,7 +296,7 @@ TEST_F(RotTest, FLT_D13_ForeignFilesAreRefusedAndNothingIsTouched) {
   foreign.files[9999] = "mine";
   foreign.names["notes.txt"] = 9999;
   RecordingFs disk(foreign);
-  const auto opened = log::Log::open(disk, small_segments());
+  const auto opened = log::Log::open(disk, few_segments());
   EXPECT_TRUE(absl::IsFailedPrecondition(opened.status())) << opened.status().ToString();
   EXPECT_NE(opened.status().message().find("notes.txt"), std::string_view::npos);
   EXPECT_TRUE(disk.changes().empty());
@@ -310,14 +310,14 @@ TEST_F(RotTest, FLT_D14_ANewerFormatIsRefusedAndNothingIsTouched) {
     bytes[block + 40] ^= 1;  // and its sums are computed differently
   }
   RecordingFs disk(newer);
-  const auto opened = log::Log::open(disk, small_segments());
+  const auto opened = log::Log::open(disk, few_segments());
   EXPECT_TRUE(absl::IsFailedPrecondition(opened.status())) << opened.status().ToString();
   EXPECT_TRUE(disk.changes().empty());
 }
 
 TEST(LogInputTest, REG_R32_AnEntryThatDoesNotMatchItsSumIsNeverWritten) {
   RecordingFs disk;
-  auto opened = log::Log::open(disk, small_segments());
+  auto opened = log::Log::open(disk, few_segments());
   ASSERT_TRUE(opened.ok());
   LogWrite step{.entries = entries(1, 1, 1)};
   step.entries[0].content_sum ^= 4;
@@ -329,7 +329,7 @@ TEST(LogInputTest, REG_R32_AnEntryThatDoesNotMatchItsSumIsNeverWritten) {
 TEST(LogInputTest, GapsAndTruncationsOutsideOfTheLogAreRefused) {
   for (const LogWrite& step : {LogWrite{.entries = entries(2, 1, 1)}, LogWrite{.truncate_after = Index(1)}}) {
     RecordingFs disk;
-    auto opened = log::Log::open(disk, small_segments());
+    auto opened = log::Log::open(disk, few_segments());
     ASSERT_TRUE(opened.ok());
     EXPECT_TRUE(absl::IsInvalidArgument(opened->log->append({&step, 1})));
   }
@@ -347,7 +347,7 @@ TEST_F(RotTest, HostileBytesAreNeverBelieved) {
       }
     }
     RecordingFs disk(hostile);
-    const auto opened = log::Log::open(disk, small_segments());
+    const auto opened = log::Log::open(disk, few_segments());
     if (!opened.ok()) continue;
     for (const raft::Entry& entry : opened->entries) ASSERT_EQ(entry, expected_[entry.index.value() - 1]);
   }

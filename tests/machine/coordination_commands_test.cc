@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using Code = ResultCode;
 using coordination::Kind;
 
-class CoordinationCommandsTest : public testing::Test {
+class CoordinationCommandsTest : public ::testing::Test {
  protected:
   ObjectView look(Kind kind, const std::string& name) { return driver.machine.reads()->object(kind, name, 0); }
   RequestId request(Sequence sequence) const { return {kOrigin, sequence}; }

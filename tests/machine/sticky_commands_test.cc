@@ -9,9 +9,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string held(std::string name, Token token) { return encode(Guard(LockHeld{std::move(name), token})); }
+std::string lock_held(std::string name, Token token) { return encode(Guard(LockHeld{std::move(name), token})); }
 
-class StickyCommandsTest : public testing::Test {
+class StickyCommandsTest : public ::testing::Test {
  protected:
   Result acquire(SessionId session, uint64_t block, Wait wait = Wait::none()) {
     return driver.submit(Acquire{.session = session, .name = "a", .wait = wait, .block = block});
@@ -54,14 +54,14 @@ TEST_F(StickyCommandsTest, S36_S58_OnlyTheFirstTryIsWorthAnEntry) {
 TEST_F(StickyCommandsTest, S54_S58_AGuardComparesAgainstTheBlockAndANewerTokenRetiresOlderOnes) {
   const SessionId me = driver.open();
   const Token first = acquire(me, 100).token, later(first.value() + 7);
-  EXPECT_TRUE(driver.machine.holds(held("a", first)));
-  EXPECT_TRUE(driver.machine.holds(held("a", later)));
-  EXPECT_FALSE(driver.machine.holds(held("a", first))) << "retired";
-  EXPECT_TRUE(driver.machine.holds(held("a", later)));
-  EXPECT_FALSE(driver.machine.holds(held("a", Token(first.value() + 100))));
+  EXPECT_TRUE(driver.machine.holds(lock_held("a", first)));
+  EXPECT_TRUE(driver.machine.holds(lock_held("a", later)));
+  EXPECT_FALSE(driver.machine.holds(lock_held("a", first))) << "retired";
+  EXPECT_TRUE(driver.machine.holds(lock_held("a", later)));
+  EXPECT_FALSE(driver.machine.holds(lock_held("a", Token(first.value() + 100))));
   EXPECT_EQ(driver.submit(UpdateValue{me, "another owner", "a", first, "v"}).code, ResultCode::NotOwner);
   EXPECT_EQ(driver.submit(UpdateValue{me, "another owner", "a", Token(first.value() + 9), "v"}).code, ResultCode::Ok);
-  EXPECT_FALSE(driver.machine.holds(held("a", later)));
+  EXPECT_FALSE(driver.machine.holds(lock_held("a", later)));
   EXPECT_EQ(driver.machine.digest(), driver.machine.recomputed_digest());
 }
 
@@ -73,7 +73,7 @@ TEST_F(StickyCommandsTest, S58_ABlockIsRefilledByTheSessionThatHasIt) {
   EXPECT_EQ(more.code, ResultCode::Granted);
   EXPECT_EQ(more.token.value(), token.value() + 100);
   EXPECT_EQ(holder().token, token);
-  EXPECT_FALSE(driver.machine.holds(held("a", token)));
+  EXPECT_FALSE(driver.machine.holds(lock_held("a", token)));
   EXPECT_EQ(driver.release(me, "a", token).code, ResultCode::Ok);
 }
 
@@ -84,8 +84,8 @@ TEST_F(StickyCommandsTest, S45_S58_AResumeDiscardsTheRestOfTheBlock) {
   const Token token = acquire(me, 100).token;
   EXPECT_EQ(driver.submit(ResumeSession{me, "s", false}).code, ResultCode::Ok);
   EXPECT_GT(holder().token.value(), token.value() + 99);
-  EXPECT_FALSE(driver.machine.holds(held("a", Token(token.value() + 5))));
-  EXPECT_TRUE(driver.machine.holds(held("a", holder().token)));
+  EXPECT_FALSE(driver.machine.holds(lock_held("a", Token(token.value() + 5))));
+  EXPECT_TRUE(driver.machine.holds(lock_held("a", holder().token)));
 }
 
 TEST_F(StickyCommandsTest, S57_S58_ItsSessionIsEndedByAnyTokenOfTheBlock) {
@@ -109,7 +109,7 @@ TEST_F(StickyCommandsTest, S58_ACheckpointKeepsTheBlockAndWhatIsKnownOfIt) {
   const SessionId me = driver.open(), other = driver.open();
   const Token token = acquire(me, 100).token;
   acquire(other, 7, Wait::forever());
-  driver.machine.holds(held("a", Token(token.value() + 3)));
+  driver.machine.holds(lock_held("a", Token(token.value() + 3)));
   RowsView view;
   CheckpointBatch batch;
   driver.machine.checkpoint(batch);
@@ -117,8 +117,8 @@ TEST_F(StickyCommandsTest, S58_ACheckpointKeepsTheBlockAndWhatIsKnownOfIt) {
   Machine copy("m1");
   ASSERT_TRUE(copy.restore(view).ok());
   EXPECT_EQ(copy.digest(), driver.machine.digest());
-  EXPECT_FALSE(copy.holds(held("a", token)));
-  EXPECT_TRUE(copy.holds(held("a", Token(token.value() + 3))));
+  EXPECT_FALSE(copy.holds(lock_held("a", token)));
+  EXPECT_TRUE(copy.holds(lock_held("a", Token(token.value() + 3))));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 
 using Relation = Compare::Relation;
 using Target = Compare::Target;
-const std::string kEnd(kNoEnd);
+const std::string kUnbounded(kNoEnd);
 
 PutOperation put(std::string key, std::string value = "") { return {.key = std::move(key), .value = std::move(value)}; }
 DeleteOperation erase(std::string key, std::string end = "") { return {.key = std::move(key), .end = std::move(end)}; }
@@ -136,7 +136,7 @@ TEST(DeleteTest, S05_S13_DeletesAnIntervalInKeyOrderAndCounts) {
   EXPECT_EQ(world.run(erase("x")).deleted, 0u);
   EXPECT_EQ(world.run(erase("e", "z")).deleted, 0u);
   EXPECT_EQ(world.store.revision(), Revision(6)) << "nothing was there";
-  EXPECT_EQ(world.run(erase("", kEnd)).deleted, 1u);
+  EXPECT_EQ(world.run(erase("", kUnbounded)).deleted, 1u);
   EXPECT_EQ(check(erase("")), Refusal::EmptyKey);
   EXPECT_EQ(check(erase("", "b")), Refusal::EmptyKey);
 }
@@ -198,7 +198,7 @@ TEST(TransactionTest, S15_ARangeCompareMustHoldForEveryKeyAndAnEmptyRangeIsOneMi
   EXPECT_TRUE(created("a", "c", 4));
   EXPECT_TRUE(created("x", "z", 1)) << "zero, as of a missing key";
   EXPECT_FALSE(world.holds({.key = "x", .end = "z", .target = Target::Value, .relation = Relation::NotEqual, .value = "v"}));
-  EXPECT_TRUE(world.holds({.key = "", .end = kEnd, .target = Target::Version, .relation = Relation::Equal, .number = 1}));
+  EXPECT_TRUE(world.holds({.key = "", .end = kUnbounded, .target = Target::Version, .relation = Relation::Equal, .number = 1}));
 }
 
 TEST(TransactionTest, S54_ATransactionCanDependOnALock) {
@@ -270,16 +270,16 @@ TEST(TransactionTest, S16_ABranchChangesAKeyOnce) {
     Refusal refusal;
   };
   const Transaction puts_a{{}, {put("a")}, {}}, else_puts_a{{}, {}, {put("a")}}, both{{}, {put("a")}, {put("a")}};
-  const Transaction deletes_all{{}, {erase("", kEnd)}, {}};
+  const Transaction deletes_all{{}, {erase("", kUnbounded)}, {}};
   for (const Case& each : std::vector<Case>{
            {"two keys", {put("a"), put("b")}, Refusal::None},
            {"twice put", {put("a"), put("a")}, Refusal::DuplicateKey},
            {"put and deleted", {put("a"), erase("a")}, Refusal::DuplicateKey},
            {"deleted and put", {erase("a"), put("a")}, Refusal::DuplicateKey},
            {"covered by a range", {put("b"), erase("a", "c")}, Refusal::DuplicateKey},
-           {"covered from a key on", {erase("a", kEnd), put("b")}, Refusal::DuplicateKey},
+           {"covered from a key on", {erase("a", kUnbounded), put("b")}, Refusal::DuplicateKey},
            {"beside a range", {put("c"), erase("a", "c")}, Refusal::None},
-           {"below a range", {erase("b", kEnd), put("a")}, Refusal::None},
+           {"below a range", {erase("b", kUnbounded), put("a")}, Refusal::None},
            {"an empty range covers nothing", {erase("c", "a"), put("b")}, Refusal::None},
            {"overlapping deletes", {erase("a", "c"), erase("b", "d"), erase("b")}, Refusal::None},
            {"between merged deletes", {erase("a", "b"), erase("c", "d"), put("b")}, Refusal::None},

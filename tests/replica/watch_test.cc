@@ -14,7 +14,6 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::Le;
 using ::testing::SizeIs;
-using What = WatchBatch::What;
 
 // What one watch has delivered: every event with its revision, in order.
 struct Reader {
@@ -35,8 +34,8 @@ struct Reader {
       end = batch.status();
       return false;
     }
-    if (batch->what == What::Events) events.insert(events.end(), batch->events->begin(), batch->events->end());
-    if (batch->what != What::Created && batch->what != What::Pending) last = batch->revision;
+    if (batch->what == WatchBatch::What::Events) events.insert(events.end(), batch->events->begin(), batch->events->end());
+    if (batch->what != WatchBatch::What::Created && batch->what != WatchBatch::What::Pending) last = batch->revision;
     return true;
   }
   std::vector<std::string> values() const {
@@ -73,7 +72,7 @@ class WatchTest : public ::testing::Test {
   // Nothing put from here on is missed.
   Reader made_reader(uint64_t at) {
     Reader made = reader(at);
-    EXPECT_EQ(made.watch.next(kPatience)->what, What::Created);
+    EXPECT_EQ(made.watch.next(kPatience)->what, WatchBatch::What::Created);
     return made;
   }
   uint64_t leader() {
@@ -108,7 +107,7 @@ TEST_F(WatchTest, S21_S24_FromAPastRevisionOnAnyReplicaItTellsAllThatHappenedAnd
 
 TEST_F(WatchTest, S23_ATransactionIsOneBatchAndSeenWholeBesideLinearizableReads) {
   Watch watch(cluster_[3], WatchOptions::prefix("w/"));
-  ASSERT_EQ(watch.next(kPatience)->what, What::Created);
+  ASSERT_EQ(watch.next(kPatience)->what, WatchBatch::What::Created);
   Kv kv(cluster_[1]);
   const auto done = kv.commit({{}, {PutOperation{.key = "w/a", .value = "1"}, PutOperation{.key = "w/b", .value = "2"}}, {}});
   ASSERT_THAT(done.status(), IsOk());
@@ -125,9 +124,9 @@ TEST_F(WatchTest, S25_S27_ProgressReportsComeWhenAskedForAndNothingAfterTheEnd) 
   while (one.last < last || one.events.size() < 4) ASSERT_TRUE(one.step());
   EXPECT_EQ(one.values(), numbers(0, 3));
   Reader future = reader(1, Revision(1'000'000));
-  ASSERT_EQ(future.watch.next(kPatience)->what, What::Created);
+  ASSERT_EQ(future.watch.next(kPatience)->what, WatchBatch::What::Created);
   future.watch.ask_progress();
-  EXPECT_EQ(future.watch.next(kPatience)->what, What::Pending);
+  EXPECT_EQ(future.watch.next(kPatience)->what, WatchBatch::What::Pending);
   ASSERT_THAT(one.watch.end(), IsOk());
   EXPECT_THAT(one.watch.next(kPatience).status(), Is(Reason::Closed));
   EXPECT_THAT(one.watch.end(), Is(Reason::WatchNotFound));
@@ -148,7 +147,7 @@ TEST_F(WatchTest, S28_FLT_O02_ASlowReaderDelaysNobodyAndMissesNothing) {
   WatchOptions small = WatchOptions::prefix("w/");
   small.room = 1 << 10;
   Reader slow{.watch = Watch(cluster_[2], small)};
-  ASSERT_EQ(slow.watch.next(kPatience)->what, What::Created);
+  ASSERT_EQ(slow.watch.next(kPatience)->what, WatchBatch::What::Created);
   Reader quick = made_reader(2);
   put(1, 0, 299);
   quick.read(300);
@@ -164,7 +163,7 @@ TEST_F(WatchTest, S28_ASlowReaderWhoseHistoryIsGoneIsToldWhereToBeginAnew) {
   WatchOptions small = WatchOptions::prefix("w/");
   small.room = 1 << 10;
   Reader slow{.watch = Watch(cluster_[3], small)};
-  ASSERT_EQ(slow.watch.next(kPatience)->what, What::Created);
+  ASSERT_EQ(slow.watch.next(kPatience)->what, WatchBatch::What::Created);
   Reader quick = made_reader(3);
   const Revision last = put(1, 0, 99);
   ASSERT_THAT(Kv(cluster_[1]).compact(last).status(), IsOk());
@@ -217,7 +216,7 @@ TEST_F(WatchTest, TheCloseOfItsReplicaEndsItAndWakesItsReader) {
   Reader one = made_reader(1);
   auto waiting = std::async(std::launch::async, [&] { return one.watch.next().status(); });
   Watch told(cluster_[1], WatchOptions::prefix("w/"));
-  ASSERT_EQ(told.next(kPatience)->what, What::Created);
+  ASSERT_EQ(told.next(kPatience)->what, WatchBatch::What::Created);
   ASSERT_THAT(cluster_[1].close(), IsOk());
   EXPECT_THAT(waiting.get(), Is(Reason::Stopped));
   EXPECT_THAT(told.next().status(), Is(Reason::Stopped));
@@ -242,8 +241,8 @@ TEST_F(WatchTest, AnObserverIsToldOnTheCallbackThreadWhereNobodyMayWaitForTheNex
   std::atomic<int> seen{0};
   Watch other(cluster_[1], WatchOptions::prefix("w/"));
   Watch watch(cluster_[1], WatchOptions::prefix("w/"), [&](WatchBatch batch) {
-    if (batch.what == What::Created) waited.set_value(other.next().status());
-    if (batch.what == What::Events && (seen += static_cast<int>(batch.events->size())) == 5) five.set_value();
+    if (batch.what == WatchBatch::What::Created) waited.set_value(other.next().status());
+    if (batch.what == WatchBatch::What::Events && (seen += static_cast<int>(batch.events->size())) == 5) five.set_value();
   });
   EXPECT_THAT(waited.get_future().get(), Is(Reason::InCallback)) << "the batch would come on the very thread that waits";
   EXPECT_THAT(watch.next().status(), Is(Reason::InvalidArgument)) << "its batches go to the observer";
@@ -267,7 +266,7 @@ TEST_F(WatchTest, ANextThatTimesOutLosesNothing) {
 TEST_F(WatchTest, S41_ACounterByCompareAndSetCountsEveryStepOnceThroughChangesOfLeader) {
   ASSERT_THAT(Kv(cluster_[3]).put("n", "0").status(), IsOk());  // where the watch will be: it has been applied there
   Watch watch(cluster_[3], WatchOptions::of("n"));
-  ASSERT_EQ(watch.next(kPatience)->what, What::Created);
+  ASSERT_EQ(watch.next(kPatience)->what, WatchBatch::What::Created);
   constexpr int kSteps = 15;
   std::vector<std::thread> threads;
   for (uint64_t id = 1; id <= 3; ++id) {

@@ -24,7 +24,7 @@ constexpr size_t kPage = 4096;
 constexpr StoreId kStore{5};
 using Rows = std::map<std::string, std::string>;
 
-absl::StatusOr<Rows> rows_of(storage::LmdbTable& table) {
+absl::StatusOr<Rows> rows_in(storage::LmdbTable& table) {
   const auto view = table.view();
   if (!view.ok()) return view.status();
   Rows rows;
@@ -104,7 +104,7 @@ class LmdbDamageTest : public ::testing::Test {
       return;
     }
     if ((*table)->applied().index.value() == index_) {
-      const absl::StatusOr<Rows> rows = rows_of(**table);
+      const absl::StatusOr<Rows> rows = rows_in(**table);
       ASSERT_TRUE(rows.ok()) << what << rows.status().ToString();
       ASSERT_EQ(*rows, rows_) << what;
     }
@@ -200,7 +200,7 @@ TEST_F(LmdbDamageTest, FLT_D08_PagesThatRotUnderAnOpenTableNeverEndTheProcess) {
     overwrite(page * kPage, bytes);
     const Rows before = rows_;
     const uint64_t index = index_;
-    bool damaged = !rows_of(**table).ok();
+    bool damaged = !rows_in(**table).ok();
     damaged = !(*table)->scrub([](size_t) { return true; }).ok() || damaged;
     for (int i = 0; i < 20 && (*table)->stale(); ++i) damaged = !(*table)->erase_stale().ok() || damaged;
     damaged = !(*table)->write(next_batch(100)).ok() || damaged;
@@ -208,7 +208,7 @@ TEST_F(LmdbDamageTest, FLT_D08_PagesThatRotUnderAnOpenTableNeverEndTheProcess) {
     noticed += damaged ? 1 : 0;
     auto replaced = storage::LmdbTable::replace_with(options(), whole());
     ASSERT_TRUE(replaced.ok()) << replaced.status().ToString();
-    EXPECT_EQ(*rows_of(**replaced), rows_);
+    EXPECT_EQ(*rows_in(**replaced), rows_);
     EXPECT_TRUE((*replaced)->scrub([](size_t) { return true; }).ok());
     rows_ = before;
     index_ = index;
@@ -243,7 +243,7 @@ TEST_F(LmdbDamageTest, FLT_D11_FLT_D15_AFileCutRemovedOrReplacedUnderAnOpenTable
     auto replaced = storage::LmdbTable::replace_with(options(), whole());
     ASSERT_TRUE(replaced.ok()) << replaced.status().ToString();
     table->reset();
-    EXPECT_EQ(*rows_of(**replaced), rows_);
+    EXPECT_EQ(*rows_in(**replaced), rows_);
     replaced->reset();
     std::filesystem::remove_all(path_);
     std::filesystem::create_directory(path_);
@@ -269,7 +269,7 @@ TEST_F(LmdbDamageTest, FLT_D12_ALockFileInUseHasNoNameThatCouldBeSpoiled) {
   ASSERT_TRUE(replaced.ok()) << replaced.status().ToString();
   EXPECT_EQ(names(), std::vector<std::string>{"data.mdb"});
   EXPECT_TRUE((*replaced)->write(next_batch(10)).ok());
-  EXPECT_EQ(*rows_of(**replaced), rows_);
+  EXPECT_EQ(*rows_in(**replaced), rows_);
 }
 
 TEST_F(LmdbDamageTest, FLT_D13_WhatIsNoFileIsRefused) {
@@ -315,7 +315,7 @@ TEST_F(LmdbDamageTest, FLT_D16_WhatAnInterruptedReplacementLeftIsForgotten) {
   std::ofstream(path_ + "/data.new-lock") << "lock";
   const auto table = open();
   ASSERT_TRUE(table.ok()) << table.status().ToString();
-  EXPECT_EQ(*rows_of(**table), rows_);
+  EXPECT_EQ(*rows_in(**table), rows_);
   EXPECT_FALSE(std::filesystem::exists(path_ + "/data.new"));
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using storage::LmdbTable;
 
-constexpr StoreId kStore{5};
+constexpr StoreId kInstalledStore{5};
 constexpr Position kOld{Index(10), Term(2)};
 constexpr Position kNew{Index(50), Term(3)};
 
@@ -48,7 +48,8 @@ class LmdbInstallTest : public ::testing::Test {
   }
   // Small steps: every chunk takes several transactions.
   absl::StatusOr<std::shared_ptr<LmdbTable>> open(uint64_t map_bytes = 64 << 20) {
-    return LmdbTable::open({.path = path_, .store = kStore, .map_bytes = map_bytes, .views_max = 4, .step_bytes = 4 << 10});
+    return LmdbTable::open(
+        {.path = path_, .store = kInstalledStore, .map_bytes = map_bytes, .views_max = 4, .step_bytes = 4 << 10});
   }
   static bool fits(const LmdbTable& table) {
     const absl::StatusOr<LmdbTable::Fit> fit = table.verify_staged(digest_of(kNewRows));

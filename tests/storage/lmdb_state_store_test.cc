@@ -16,14 +16,14 @@
 namespace coordkit::testing {
 namespace {
 
-constexpr StoreId kStore{5};
+constexpr StoreId kTableStore{5};
 constexpr Position kApplied{Index(10), Term(2)};
 
 class LmdbTableTest : public ::testing::Test {
  protected:
   LmdbTableTest() { std::filesystem::create_directory(path_); }
 
-  absl::StatusOr<std::shared_ptr<storage::LmdbTable>> open(StoreId store = kStore, uint64_t map_bytes = 64 << 20) {
+  absl::StatusOr<std::shared_ptr<storage::LmdbTable>> open(StoreId store = kTableStore, uint64_t map_bytes = 64 << 20) {
     return storage::LmdbTable::open({.path = path_, .store = store, .map_bytes = map_bytes, .views_max = 4});
   }
   void fill(int rows = 50) {
@@ -171,7 +171,7 @@ TEST_F(LmdbTableTest, BadKeysAreRefusedAndNothingOfTheBatchIsWritten) {
 TEST_F(LmdbTableTest, FLT_D04_AFullMapIsResourceExhaustedAndTheCheckpointBeforeStays) {
   fill();
   {
-    const auto table = open(kStore, 1 << 20);
+    const auto table = open(kTableStore, 1 << 20);
     ASSERT_TRUE(table.ok());
     CheckpointBatch batch{.applied = {Index(11), Term(2)}};
     for (int i = 0; i < 40; ++i) batch.put("big" + std::to_string(i), std::string(100'000, 'x'));
@@ -207,7 +207,7 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedWithTheirLockFileOpen) {
   fill();
   std::filesystem::copy(path_, parent_ / "copy", std::filesystem::copy_options::recursive);
   const auto copy =
-      storage::LmdbTable::open({.path = parent_ / "copy", .store = kStore, .map_bytes = 64 << 20, .views_max = 4});
+      storage::LmdbTable::open({.path = parent_ / "copy", .store = kTableStore, .map_bytes = 64 << 20, .views_max = 4});
   ASSERT_TRUE(copy.ok()) << copy.status().ToString();
   EXPECT_EQ((*copy)->applied(), kApplied);
 }
@@ -220,7 +220,8 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedUnderAnOpenViewPinNoPages) {
   const auto view = (*table)->view();
   ASSERT_TRUE(view.ok());
   std::filesystem::copy(path_, parent_ / "copy", std::filesystem::copy_options::recursive);
-  const auto copy = storage::LmdbTable::open({.path = parent_ / "copy", .store = kStore, .map_bytes = 1 << 20, .views_max = 4});
+  const auto copy =
+      storage::LmdbTable::open({.path = parent_ / "copy", .store = kTableStore, .map_bytes = 1 << 20, .views_max = 4});
   ASSERT_TRUE(copy.ok()) << copy.status().ToString();
   CheckpointBatch batch{.applied = {Index(11), Term(2)}};
   for (int i = 0; i < 50; ++i) batch.put("key" + std::to_string(i), std::string(1000, 'x'));

@@ -18,7 +18,7 @@
 namespace coordkit::testing {
 namespace {
 
-constexpr StoreId kStore{77};
+constexpr StoreId kLogStore{77};
 constexpr SegmentedLogOptions kSmall{.segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10};
 
 TEST(SegmentedLogStoreTest, BadOptionsAreASentence) {
@@ -27,7 +27,7 @@ TEST(SegmentedLogStoreTest, BadOptionsAreASentence) {
         SegmentedLogOptions{.batch_bytes_max = 0}, SegmentedLogOptions{.idle_before_mark = std::chrono::milliseconds(-1)}}) {
     SharedDisk disk;
     LogSinkProbe probe;
-    SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), options);
+    SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), options);
     EXPECT_TRUE(absl::IsInvalidArgument(store.open(probe).status()));
   }
 }
@@ -35,7 +35,7 @@ TEST(SegmentedLogStoreTest, BadOptionsAreASentence) {
 TEST(SegmentedLogStoreTest, FLT_D03_AFailedSyncIsReportedOnceAndNothingLaterIsAttempted) {
   SharedDisk disk;
   LogSinkProbe probe;
-  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
   ASSERT_TRUE(store.open(probe).ok());
   store.submit({.number = WriteNumber(1), .entries = entries(1, 1, 1)});
   ASSERT_TRUE(probe.wait_written(WriteNumber(1)));
@@ -52,7 +52,7 @@ TEST(SegmentedLogStoreTest, FLT_D03_AFailedSyncIsReportedOnceAndNothingLaterIsAt
 TEST(SegmentedLogStoreTest, FLT_D06_AScrubNamesWhatIsRottenAndAFailedStoreAnswersToo) {
   SharedDisk disk;
   LogSinkProbe probe;
-  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
   ASSERT_TRUE(store.open(probe).ok());
   for (uint64_t i = 1; i <= 30; ++i) store.submit({.number = WriteNumber(i), .entries = entries(i, 1, 1)});
   ASSERT_TRUE(probe.wait_written(WriteNumber(30)));
@@ -79,7 +79,7 @@ TEST(SegmentedLogStoreTest, FLT_D06_AScrubNamesWhatIsRottenAndAFailedStoreAnswer
 TEST(SegmentedLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnAfterCompactionOrRelief) {
   SharedDisk disk;
   LogSinkProbe probe;
-  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
   disk.with([](RecordingFs& fs) { fs.limit_space(100 << 10); });
   ASSERT_TRUE(store.open(probe).ok());
   uint64_t index = 0;
@@ -103,7 +103,7 @@ TEST(SegmentedLogStoreTest, FLT_D04_NoSpaceAtOpenIsResourceExhausted) {
   SharedDisk disk;
   LogSinkProbe probe;
   disk.with([](RecordingFs& fs) { fs.limit_space(1000); });
-  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
   EXPECT_TRUE(absl::IsResourceExhausted(store.open(probe).status()));
 }
 
@@ -137,7 +137,7 @@ TEST(SegmentedLogStoreTest, FLT_D11_ASpareThatIsRemovedOrCutShortIsThrownAway) {
 TEST(SegmentedLogStoreTest, REG_F32_INV_S01_EveryAcknowledgedWriteSurvivesAPowerCutAtThatMoment) {
   SharedDisk disk;
   LogSinkProbe probe;
-  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
   ASSERT_TRUE(store.open(probe).ok());
   Random random(5);
   uint64_t index = 0;
@@ -147,7 +147,7 @@ TEST(SegmentedLogStoreTest, REG_F32_INV_S01_EveryAcknowledgedWriteSurvivesAPower
     index += count;
     ASSERT_TRUE(probe.wait_written(WriteNumber(number)));
     RecordingFs after(disk.with([](RecordingFs& fs) { return fs.crash(fs.changes().size(), [] { return false; }); }));
-    const auto opened = log::Log::open(after, {.store = kStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
+    const auto opened = log::Log::open(after, {.store = kLogStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
     ASSERT_TRUE(opened.ok()) << opened.status().ToString();
     ASSERT_EQ(opened->entries, entries(1, index, 1));
   }
@@ -158,7 +158,7 @@ TEST(SegmentedLogStoreTest, REG_F32_INV_S01_EveryAcknowledgedWriteSurvivesAPower
 TEST(SegmentedLogStoreTest, FLT_D02_AnIdleStorePutsItsLastBatchBelowAMark) {
   SharedDisk disk;
   LogSinkProbe probe;
-  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
   ASSERT_TRUE(store.open(probe).ok());
   store.submit({.number = WriteNumber(1), .entries = entries(1, 1, 1, 500)});
   ASSERT_TRUE(probe.wait_written(WriteNumber(1)));
@@ -169,7 +169,7 @@ TEST(SegmentedLogStoreTest, FLT_D02_AnIdleStorePutsItsLastBatchBelowAMark) {
     if (payload != std::string::npos) bytes[payload] ^= 1;
   }
   RecordingFs rotten(image);
-  const auto opened = log::Log::open(rotten, {.store = kStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
+  const auto opened = log::Log::open(rotten, {.store = kLogStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
   ASSERT_TRUE(opened.ok());
   ASSERT_EQ(opened->damaged.size(), 1u);
   const raft::Entry lost = entries(1, 1, 1, 500)[0];
@@ -190,7 +190,7 @@ struct DeferredWriteTest : ::testing::Test {
   void open(SegmentedLogOptions options = kQuiet) {
     full.with([](RecordingFs& fs) { fs.limit_space(0); });
     const auto files = [this, made = 0]() mutable { return (made++ == 0 ? disk : full).factory()(); };
-    store.emplace(kStore, BootCounter(1), files, options);
+    store.emplace(kLogStore, BootCounter(1), files, options);
     ASSERT_TRUE(store->open(probe).ok());
   }
   LogWrite next(size_t bytes = 10) {
@@ -275,7 +275,7 @@ TEST_F(DeferredWriteTest, IsNoneWhereNoSyncIsQuickEnough) {
 TEST(SegmentedLogStoreTest, INV_S07_CompactionKeepsTheDiskBounded) {
   SharedDisk disk;
   LogSinkProbe probe;
-  SegmentedLogStore store(kStore, BootCounter(1), disk.factory(), kSmall);
+  SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
   ASSERT_TRUE(store.open(probe).ok());
   for (uint64_t index = 1; index <= 400; ++index) {
     store.submit({.number = WriteNumber(index), .entries = entries(index, 1, 1)});

@@ -1,0 +1,10 @@
+// Points of time for tests, counted from zero.
+#pragma once
+
+#include "coordkit/clock.h"
+
+namespace coordkit::engine {
+
+constexpr LaggingTime at(Duration since) { return LaggingTime(since); }
+
+}  // namespace coordkit::engine
