@@ -1,8 +1,8 @@
 // Backups: the whole state of a cluster in one file, and new clusters made of one, or of what a lost majority left behind.
 //
 // A backup holds one consistent state with its own sums (docs/format-backup.md). What is restored is a NEW cluster: a new id,
-// new directories, the members you name; no replica of the former cluster can join it by accident. Tokens and session ids of it
-// begin above every one that the former cluster can have granted, revisions above every one it can have reached, and readers of
+// new directories, the members you name; no replica of the previous cluster can join it by accident. Tokens and session ids of it
+// begin above every one that the previous cluster can have granted, revisions above every one it can have reached, and readers of
 // earlier revisions end with Compacted. Sessions come along and end by their own TTL, because nothing renews
 // them; until then they hold what they held (docs/decisions/0026).
 //
@@ -65,10 +65,10 @@ struct NewMember {
 struct RestoreOptions {
   std::vector<NewMember> members = {};  // the voters of the new cluster; more can join later. Legal: 1 to 64
   std::string cluster = {};             // its name. Empty: as before
-  // Tokens and session ids begin above it. Zero: the calendar, as at every birth of a cluster, which is above what the
+  // Tokens and session ids begin above it. Zero: the calendar, as with every new cluster, which is above what the
   // former one can have granted as long as this machine's clock is right. Legal: at least the backup's last token.
   uint64_t token_base = 0;
-  // How many revisions the former cluster can have made since the state that is restored; the new one begins behind them.
+  // How many revisions the previous cluster can have made since the state that is restored; the new one begins behind them.
   // Legal: 2 to 2^62, and the revision must stay below 2^63.
   uint64_t revisions_skipped = uint64_t{1} << 40;
 };

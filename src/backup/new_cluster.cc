@@ -94,7 +94,7 @@ absl::Status check_new_cluster(const NewCluster& cluster, Token last_token, Revi
     return make_error(Reason::InvalidArgument,
                       "tokens of the new cluster would start above " + std::to_string(base) + ", but " +
                           std::to_string(last_token.value()) +
-                          " was granted already: this machine's clock is behind the former cluster's; correct it, or say a "
+                          " was granted already: this machine's clock is behind the previous cluster's; correct it, or say a "
                           "token base that is above every token ever granted");
   }
   if (base >= lock::TokenCounter::kMax) return make_error(Reason::InvalidArgument, "the token base must be below 2^63 - 1");

@@ -53,8 +53,8 @@ void add_new_cluster(CLI::App& command, NewClusterArguments& arguments) {
   arguments.revisions_skipped = RestoreOptions().revisions_skipped;
   command.add_option("--cluster", arguments.cluster, "name of the new cluster; as before, if it is not said");
   command.add_option("--token-base", arguments.token_base,
-                     "tokens begin above it; from the calendar, if it is not said, as at every birth of a cluster");
-  command.add_option("--skip-revisions", arguments.revisions_skipped, "how many the former cluster may have made since")
+                     "tokens begin above it; from the calendar, if it is not said, as with every new cluster");
+  command.add_option("--skip-revisions", arguments.revisions_skipped, "how many the previous cluster may have made since")
       ->capture_default_str();
 }
 

@@ -67,7 +67,7 @@ struct Configuration {
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 
-// The birth of a cluster, agreed on before the first vote and stored as entry 1 of term 1 everywhere.
+// The initialization of a cluster, agreed on before the first vote and stored as entry 1 of term 1 everywhere.
 struct Genesis {
   ClusterId cluster;
   uint64_t token_base = 0;  // tokens start above this: (seconds since 2020-01-01 UTC) << 31
