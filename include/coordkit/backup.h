@@ -1,10 +1,10 @@
 // Backups: the whole state of a cluster in one file, and new clusters made of one, or of what a lost majority left behind.
 //
 // A backup holds one consistent state with its own sums (docs/format-backup.md). What is restored is a NEW cluster: a new id,
-// new directories, the members you name; no replica of the previous cluster can join it by accident. Tokens and session ids of it
-// begin above every one that the previous cluster can have granted, revisions above every one it can have reached, and readers of
-// earlier revisions end with Compacted. Sessions come along and end by their own TTL, because nothing renews
-// them; until then they hold what they held (docs/decisions/0026).
+// new directories, the members you name; no replica of the previous cluster can join it by accident. Tokens and session ids of
+// it begin above every one that the previous cluster can have granted, revisions above every one it can have reached, and
+// readers of earlier revisions end with Compacted. Sessions come along and end by their own TTL, because nothing renews them;
+// until then they hold what they held (docs/decisions/0026).
 //
 // A replica at work is backed up by Replica::backup().
 //

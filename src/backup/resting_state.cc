@@ -141,7 +141,8 @@ absl::StatusOr<RestingState> build(const RestingDirectory& directory, const std:
   if (absl::Status status = check_at_hand(ahead, *state.router, machines->as_rows); !status.ok()) return status;
   engine::RouterOutput nobody_waits;
   state.router->apply(ahead, nobody_waits);
-  if (!state.router->genesis()) return make_error(Reason::Corrupt, "the log does not begin with the initialization of a cluster");
+  if (!state.router->genesis())
+    return make_error(Reason::Corrupt, "the log does not begin with the initialization of a cluster");
   return state;
 }
 
