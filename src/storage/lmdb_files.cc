@@ -67,23 +67,25 @@ absl::Status LmdbFiles::note() {
   const absl::StatusOr<Mark> data = mark(data_path_);
   if (!data.ok()) return data.status();
   data_ = *data;
+  data_bytes_ = data->bytes;
   return absl::OkStatus();
 }
 
 absl::Status LmdbFiles::unchanged() const {
+  const uint64_t noted_bytes = data_bytes_;  // first: while the file is looked at, it may grow and be noted
   const absl::StatusOr<Mark> now = mark(data_path_);
   if (!now.ok())
     return rotten("its file was taken away under the running replica (" + std::string(now.status().message()) + ")");
   if (now->device != data_.device || now->inode != data_.inode) {
     return rotten("its file " + data_path_ + " was replaced under the running replica");
   }
-  if (now->bytes < data_.bytes) return rotten("its file " + data_path_ + " was cut short under the running replica");
+  if (now->bytes < noted_bytes) return rotten("its file " + data_path_ + " was cut short under the running replica");
   return absl::OkStatus();
 }
 
 void LmdbFiles::note_growth() {
   const absl::StatusOr<Mark> now = mark(data_path_);
-  if (now.ok() && now->device == data_.device && now->inode == data_.inode) data_.bytes = now->bytes;
+  if (now.ok() && now->device == data_.device && now->inode == data_.inode) data_bytes_ = now->bytes;
 }
 
 }  // namespace coordkit::storage

@@ -1,10 +1,13 @@
 // The files of one LMDB environment in its directory. LMDB maps both, and truncating a mapped file kills the process that reads
 // it: the data file is checked before LMDB opens it, and again before every transaction. The lock file holds LMDB's mutexes and
 // its readers, which a byte written by another process could lock forever: its name is removed once it is mapped.
+//
+// Threads: unchanged() any, beside note_growth() of the one that writes; the others while nothing else uses the environment.
 #pragma once
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -43,7 +46,8 @@ class LmdbFiles {
 
   std::string data_path_;
   const std::string lock_path_;
-  Mark data_;
+  Mark data_;                            // but for its size, as noted last
+  std::atomic<uint64_t> data_bytes_{0};  // it was at least as large as this
 };
 
 }  // namespace coordkit::storage
