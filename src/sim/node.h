@@ -29,6 +29,7 @@ class NodeWatcher {
   virtual void started(uint32_t node) = 0;
   virtual void stopped(uint32_t node) = 0;     // crashed
   virtual void halted(uint32_t node) = 0;      // its disk failed and its process has ended
+  virtual void resumed(uint32_t node) = 0;     // it was frozen
   virtual void pulled_out(uint32_t node) = 0;  // it must not continue; its process has ended
   virtual void space_changed(LogSpace space) = 0;
   virtual void checkpoint_waited() = 0;                                // its disk is full

@@ -232,6 +232,7 @@ void Node::resume() {
   missed_.clear();
   parts_.world.trace(number_, "goes on with {} inputs", inbox_.size());
   schedule_turn(Duration::zero());
+  parts_.watcher.resumed(number_);
 }
 
 }  // namespace coordkit::sim

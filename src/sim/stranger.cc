@@ -68,4 +68,30 @@ std::vector<Message> draw_lies(const WhatIsTrue& truth, Random& random) {
   return lies;
 }
 
+// A blank node has nothing to lose yet, and the first to reach it may be anyone (decisions/0018).
+void visit(uint32_t node, const std::vector<std::unique_ptr<Node>>& nodes, const Network& network,
+           SituationObserver& situations, Random& random) {
+  Node& host = *nodes[node];
+  if (!host.up() || host.frozen() || host.engine()->core() == nullptr) return;
+  const raft::Status status = host.engine()->core()->status();
+  const WhatIsTrue truth{.term = status.leadership.term,
+                         .last = status.last,
+                         .configuration = status.configuration_index,
+                         .members = status.configuration.voters};
+  Hello claim = nodes[(node + 1) % nodes.size()]->hello_to(host);
+  claim.from = ReplicaId(nodes.size() + 1 + random.below(3));
+  claim.store = StoreId(random() | 1);
+  claim.cluster = ClusterId();
+  const raft::Member& victim = truth.members[random.below(truth.members.size())];
+  const uint32_t named = static_cast<uint32_t>(victim.id.value() - 1);
+  if (named != node && !network.connected(node, named)) {
+    situations.reach(Situation::StrangerAsMember);
+    claim.from = victim.id;
+    if (random.chance(0.7)) claim.store = victim.store;
+    claim.boot = nodes[named]->log().boot().next();
+  }
+  situations.reach(Situation::StrangerSpoke);
+  host.visited(claim, draw_lies(truth, random));
+}
+
 }  // namespace coordkit::sim

@@ -3,10 +3,14 @@
 // the only way a transport can report it: blank, since it cannot prove that it knows the cluster.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "base/random.h"
 #include "coordkit/message.h"
+#include "sim/network.h"
+#include "sim/node.h"
+#include "sim/situation_observer.h"
 
 namespace coordkit::sim {
 
@@ -19,5 +23,9 @@ struct WhatIsTrue {
 };
 
 std::vector<Message> draw_lies(const WhatIsTrue& truth, Random& random);
+
+// One comes to this node, if it runs, and lies about the cluster.
+void visit(uint32_t node, const std::vector<std::unique_ptr<Node>>& nodes, const Network& network,
+           SituationObserver& situations, Random& random);
 
 }  // namespace coordkit::sim

@@ -1,16 +1,14 @@
-// Which situations a run has reached (coordkit/sim/situations.h). Nothing here changes the run.
-#include "sim/cluster.h"
+#include "sim/situation_observer.h"
 
 namespace coordkit::sim {
 
 // As the leader sees it; without a leader nothing is decided.
-bool Cluster::joint() const {
+bool SituationObserver::joint() const {
   const std::optional<uint32_t> leader = consensus_.leader();
   return leader && !consensus_.members().in_force(*leader).outgoing.empty();
 }
 
-// A replica crashes or stands still.
-void Cluster::note_lost(uint32_t node) {
+void SituationObserver::lost(uint32_t node) {
   const bool leads = consensus_.leader() == node;
   if (joint()) reach(leads ? Situation::LeaderLostWhileJoint : Situation::CrashWhileJoint);
   if (takes_state(node)) reach(Situation::CrashDuringState);
@@ -18,11 +16,12 @@ void Cluster::note_lost(uint32_t node) {
   if (leads && soon) reach(Situation::LeaderLostAfterPromotion);
 }
 
-void Cluster::note_cut() {
+void SituationObserver::links_cut(uint64_t links) {
+  cuts_ += links;
   if (joint()) reach(Situation::PartitionWhileJoint);
 }
 
-void Cluster::note_message(uint32_t node, const Message& message) {
+void SituationObserver::sends(uint32_t node, const Message& message) {
   if (const auto* order = std::get_if<raft::TimeoutNow>(&message)) {
     reach(Situation::TransferOrdered);
     if (cuts_ > 0) reach(Situation::TransferDuringPartition);
@@ -37,7 +36,7 @@ void Cluster::note_message(uint32_t node, const Message& message) {
     reach(Situation::ReadWhileJoint);
 }
 
-void Cluster::note_opened(uint32_t node, const absl::Status& opened) {
+void SituationObserver::opened(uint32_t node, const absl::Status& opened) {
   const SimLogStore& log = nodes_[node]->log();
   if (absl::IsUnavailable(opened)) return reach(Situation::PowerLostInOpen);
   if (nodes_[node]->too_old()) return reach(Situation::OlderBuildRefused);
@@ -48,29 +47,44 @@ void Cluster::note_opened(uint32_t node, const absl::Status& opened) {
   if (log.found_holes()) reach(Situation::HolesFound);
 }
 
-// It asked for more rows a moment ago.
-bool Cluster::takes_state(uint32_t node) const {
-  const auto asked = taking_state_.find(node);
-  return asked != taking_state_.end() && world_.now() - asked->second < plan_.election_timeout;
+void SituationObserver::halted(uint32_t node) {
+  reach(nodes_[node]->too_old() ? Situation::OlderBuildRefused : Situation::HaltedByDisk);
 }
 
-void Cluster::note_installed(uint32_t node) {
+// It asked for more rows a moment ago.
+bool SituationObserver::takes_state(uint32_t node) const {
+  const auto asked = taking_state_.find(node);
+  return asked != taking_state_.end() && world_.now() - asked->second < election_timeout_;
+}
+
+void SituationObserver::installed(uint32_t node) {
   taking_state_.erase(node);
   reach(Situation::StateInstalled);
   if (!consensus_.members().newest_committed().outgoing.empty()) reach(Situation::InstallWhileJoint);
 }
 
-void Cluster::note_turn(uint32_t node) {
-  if (consensus_.elections() != elections_seen_) {
-    elections_seen_ = consensus_.elections();
-    for (uint32_t taker = 0; taker < plan_.nodes; ++taker) {
-      if (taker != node && takes_state(taker)) reach(Situation::LeaderChangedDuringState);
-    }
+void SituationObserver::turned(uint32_t node) {
+  look_at_takers(node);
+  look_for_promotions();
+  look_at_leader(node);
+}
+
+void SituationObserver::look_at_takers(uint32_t node) {
+  if (consensus_.elections() == elections_seen_) return;
+  elections_seen_ = consensus_.elections();
+  for (uint32_t taker = 0; taker < nodes_.size(); ++taker) {
+    if (taker != node && takes_state(taker)) reach(Situation::LeaderChangedDuringState);
   }
-  if (situations_[static_cast<size_t>(Situation::LearnerPromoted)] != promotions_) {
-    promotions_ = situations_[static_cast<size_t>(Situation::LearnerPromoted)];
-    promoted_at_ = world_.now();
-  }
+}
+
+void SituationObserver::look_for_promotions() {
+  const uint64_t promotions = counts_[static_cast<size_t>(Situation::LearnerPromoted)];
+  if (promotions == promotions_) return;
+  promotions_ = promotions;
+  promoted_at_ = world_.now();
+}
+
+void SituationObserver::look_at_leader(uint32_t node) {
   const raft::Leadership& now = nodes_[node]->engine()->leadership();
   if (now.role != raft::Role::Leader) return;
   if (now.term == told_to_campaign_) {

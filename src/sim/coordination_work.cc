@@ -1,13 +1,12 @@
-// What workers do with semaphores, latches, barriers, double barriers, claim queues, counters and groups: two objects of each
-// kind for all of them. Every command is reported to the witness in the machine's own form before the client sends it.
+#include "sim/coordination_work.h"
+
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "client/waits.h"
-#include "sim/draw.h"
+#include "sim/object_views.h"
 #include "sim/recorder.h"
-#include "sim/workload.h"
 
 namespace coordkit::sim {
 namespace {
@@ -26,43 +25,38 @@ bool is_ok(const Result& result) { return result.code == ResultCode::Ok; }
 
 }  // namespace
 
-uint64_t Workload::command(Worker& worker, Witness::Kind kind, const std::string& name, machine::CoordinationCommand body) {
+uint64_t CoordinationWork::command(Worker& worker, Witness::Kind kind, const std::string& name,
+                                   machine::CoordinationCommand body) {
   return witness_.begin_command(worker.node, kind, name, std::move(body));
 }
 
-DoneCallback Workload::done_as(Worker& worker, uint64_t call, Situation situation) {
-  return then(worker, [this, call, situation](absl::Status& answer) {
+DoneCallback CoordinationWork::done_as(Worker& worker, uint64_t call, Situation situation) {
+  return calls_.then(worker, [this, call, situation](absl::Status& answer) {
     witness_.executed(call, answer, is_ok);
-    if (answer.ok() && situation != Situation::Count) reach(situation);
+    if (answer.ok() && situation != Situation::Count) calls_.reach(situation);
   });
 }
 
 template <typename T, typename Matches>
-Callback<T> Workload::told(Worker& worker, uint64_t call, Matches matches, Situation situation) {
-  return then(worker, [this, call, matches, situation](absl::StatusOr<T>& answer) {
+Callback<T> CoordinationWork::told(Worker& worker, uint64_t call, Matches matches, Situation situation) {
+  return calls_.then(worker, [this, call, matches, situation](absl::StatusOr<T>& answer) {
     witness_.executed(call, answer.status(), [&](const Result& result) { return is_ok(result) && matches(result, *answer); });
-    if (answer.ok() && situation != Situation::Count) reach(situation);
+    if (answer.ok() && situation != Situation::Count) calls_.reach(situation);
   });
 }
 
-Callback<HoldRef> Workload::got_hold(Worker& worker, uint64_t call, Kind kind, Situation situation) {
-  return then(worker, [this, &worker, call, kind, situation](absl::StatusOr<HoldRef>& answer) {
+Callback<HoldRef> CoordinationWork::got_hold(Worker& worker, uint64_t call, Kind kind, Situation situation) {
+  return calls_.then(worker, [this, &worker, call, kind, situation](absl::StatusOr<HoldRef>& answer) {
     witness_.executed(call, answer.status(), [&answer](const Result& result) {
       return result.code == ResultCode::Granted && result.token == (*answer)->token() && result.since == (*answer)->since();
     });
     if (!answer.ok()) return;
-    reach(situation);
+    calls_.reach(situation);
     worker.things.push_back({kind, *answer});
   });
 }
 
-// No one waits forever: the awaited event may never come.
-LockWait Workload::draw_wait(Worker& worker) {
-  if (worker.random.chance(0.2)) return LockWait::none();
-  return LockWait::timed(draw(worker.random, milliseconds(1), seconds(3)));
-}
-
-void Workload::coordinate(Worker& worker) {
+void CoordinationWork::act(Worker& worker) {
   if (!worker.things.empty() && worker.random.chance(0.5)) return give_back(worker);
   switch (worker.random.below(8)) {
     case 0: return use_semaphore(worker);
@@ -72,24 +66,24 @@ void Workload::coordinate(Worker& worker) {
     case 4: return use_queue(worker);
     case 5: return use_counter(worker);
     case 6: return use_group(worker);
-    default: return look_at_object(worker);
+    default: return look(worker);
   }
 }
 
-void Workload::use_semaphore(Worker& worker) {
-  CoordinationCalls calls = client(worker).coordination();
+void CoordinationWork::use_semaphore(Worker& worker) {
+  CoordinationCalls calls = calls_.client(worker).coordination();
   const std::string name = object_name(worker.random);
   const SessionId session = worker.session->id();
   const uint64_t dice = worker.random.below(10);
   if (dice == 0) {
     const auto call = command(worker, Witness::Kind::Command, name, machine::DeleteSemaphore{session, name});
-    calls.delete_semaphore(worker.session, name, done_as(worker, call, Situation::Count), call_deadline(worker));
+    calls.delete_semaphore(worker.session, name, done_as(worker, call, Situation::Count), calls_.deadline(worker));
   } else if (dice == 1) {
     const uint64_t limit = worker.random.below(5);
     const auto call = command(worker, Witness::Kind::Command, name, machine::SetSemaphoreLimit{session, name, limit});
-    calls.set_limit(worker.session, name, limit, done_as(worker, call, Situation::Count), call_deadline(worker));
+    calls.set_limit(worker.session, name, limit, done_as(worker, call, Situation::Count), calls_.deadline(worker));
   } else {
-    PermitOptions options{.wait = draw_wait(worker), .deadline = call_deadline(worker)};
+    PermitOptions options{.wait = calls_.wait(worker), .deadline = calls_.deadline(worker)};
     if (worker.random.chance(0.7)) options.initial_limit = worker.random.between(1, 3);
     const uint64_t count = worker.random.between(1, 3);
     const auto call =
@@ -97,41 +91,41 @@ void Workload::use_semaphore(Worker& worker) {
                 machine::AcquirePermits{session, name, client::wait_of(options.wait), count, options.initial_limit});
     worker.waiting = calls.acquire_permits(worker.session, name, count, options,
                                            got_hold(worker, call, Kind::Semaphore, Situation::PermitsGranted));
-    if (worker.random.chance(0.2)) schedule(worker, seconds(1));
+    if (worker.random.chance(0.2)) calls_.schedule(worker, seconds(1));
   }
 }
 
-void Workload::use_latch(Worker& worker) {
-  CoordinationCalls calls = client(worker).coordination();
+void CoordinationWork::use_latch(Worker& worker) {
+  CoordinationCalls calls = calls_.client(worker).coordination();
   const std::string name = object_name(worker.random);
   const SessionId session = worker.session->id();
   const uint64_t dice = worker.random.below(10);
   if (dice == 0) {
     const auto call = command(worker, Witness::Kind::Command, name, machine::DeleteLatch{session, name});
-    calls.delete_latch(worker.session, name, done_as(worker, call, Situation::Count), call_deadline(worker));
+    calls.delete_latch(worker.session, name, done_as(worker, call, Situation::Count), calls_.deadline(worker));
   } else if (dice < 4) {
     const uint64_t count = worker.random.between(1, 2);
     const auto call = command(worker, Witness::Kind::Command, name, machine::CreateLatch{session, name, count});
-    calls.create_latch(worker.session, name, count, done_as(worker, call, Situation::Count), call_deadline(worker));
+    calls.create_latch(worker.session, name, count, done_as(worker, call, Situation::Count), calls_.deadline(worker));
   } else if (dice < 7) {
     const uint64_t by = worker.random.between(1, 2);
     const auto call = command(worker, Witness::Kind::Command, name, machine::CountDown{session, name, by});
     const auto same = [](const Result& result, uint64_t left) { return result.number == static_cast<int64_t>(left); };
-    calls.count_down(worker.session, name, by, told<uint64_t>(worker, call, same, Situation::Count), call_deadline(worker));
+    calls.count_down(worker.session, name, by, told<uint64_t>(worker, call, same, Situation::Count), calls_.deadline(worker));
   } else {
-    const LockWait wait = draw_wait(worker);
+    const LockWait wait = calls_.wait(worker);
     const auto call = command(worker, Witness::Kind::Command, name, machine::AwaitLatch{session, name, client::wait_of(wait)});
-    auto done = then(worker, [this, call, name](absl::Status& answer) {
+    auto done = calls_.then(worker, [this, call, name](absl::Status& answer) {
       witness_.awaited(call, answer, {Kind::Latch, name});
-      if (answer.ok()) reach(Situation::LatchOpened);
+      if (answer.ok()) calls_.reach(Situation::LatchOpened);
     });
-    worker.waiting = calls.await_latch(worker.session, name, wait, std::move(done), call_deadline(worker));
-    if (worker.random.chance(0.2)) schedule(worker, seconds(1));
+    worker.waiting = calls.await_latch(worker.session, name, wait, std::move(done), calls_.deadline(worker));
+    if (worker.random.chance(0.2)) calls_.schedule(worker, seconds(1));
   }
 }
 
-void Workload::use_barrier(Worker& worker) {
-  CoordinationCalls calls = client(worker).coordination();
+void CoordinationWork::use_barrier(Worker& worker) {
+  CoordinationCalls calls = calls_.client(worker).coordination();
   const std::string name = object_name(worker.random);
   const SessionId session = worker.session->id();
   const uint64_t dice = worker.random.below(10);
@@ -139,67 +133,67 @@ void Workload::use_barrier(Worker& worker) {
     const auto at_end = BarrierAtSessionEnd(worker.random.below(3));
     const auto call = command(worker, Witness::Kind::Command, name,
                               machine::CloseBarrier{session, name, machine::AtSessionEnd(static_cast<uint8_t>(at_end))});
-    calls.close_barrier(worker.session, name, at_end, done_as(worker, call, Situation::Count), call_deadline(worker));
+    calls.close_barrier(worker.session, name, at_end, done_as(worker, call, Situation::Count), calls_.deadline(worker));
   } else if (dice < 5) {
     const auto call = command(worker, Witness::Kind::Command, name, machine::OpenBarrier{session, name});
-    calls.open_barrier(worker.session, name, done_as(worker, call, Situation::Count), call_deadline(worker));
+    calls.open_barrier(worker.session, name, done_as(worker, call, Situation::Count), calls_.deadline(worker));
   } else {
-    const LockWait wait = draw_wait(worker);
+    const LockWait wait = calls_.wait(worker);
     const auto call =
         command(worker, Witness::Kind::Command, name, machine::AwaitBarrier{session, name, client::wait_of(wait)});
-    auto done = then(worker, [this, call, name](absl::Status& answer) {
+    auto done = calls_.then(worker, [this, call, name](absl::Status& answer) {
       witness_.awaited(call, answer, {Kind::Barrier, name});
-      if (answer.ok()) reach(Situation::BarrierOpened);
+      if (answer.ok()) calls_.reach(Situation::BarrierOpened);
     });
-    worker.waiting = calls.await_barrier(worker.session, name, wait, std::move(done), call_deadline(worker));
-    if (worker.random.chance(0.2)) schedule(worker, seconds(1));
+    worker.waiting = calls.await_barrier(worker.session, name, wait, std::move(done), calls_.deadline(worker));
+    if (worker.random.chance(0.2)) calls_.schedule(worker, seconds(1));
   }
 }
 
-void Workload::use_double_barrier(Worker& worker) {
+void CoordinationWork::use_double_barrier(Worker& worker) {
   const std::string name = object_name(worker.random);
-  const LockWait wait = draw_wait(worker);
+  const LockWait wait = calls_.wait(worker);
   const auto at_end = PartyAtSessionEnd(1 + worker.random.below(2));
   const auto call = command(worker, Witness::Kind::Command, name,
                             machine::EnterBarrier{worker.session->id(), name, client::wait_of(wait), kParties,
                                                   machine::AtPartyEnd(static_cast<uint8_t>(at_end))});
-  worker.waiting = client(worker).coordination().enter(worker.session, name, kParties, at_end, wait,
-                                                       got_hold(worker, call, Kind::DoubleBarrier, Situation::PartiesMet),
-                                                       call_deadline(worker));
-  if (worker.random.chance(0.2)) schedule(worker, seconds(1));
+  worker.waiting = calls_.client(worker).coordination().enter(
+      worker.session, name, kParties, at_end, wait, got_hold(worker, call, Kind::DoubleBarrier, Situation::PartiesMet),
+      calls_.deadline(worker));
+  if (worker.random.chance(0.2)) calls_.schedule(worker, seconds(1));
 }
 
-void Workload::use_queue(Worker& worker) {
-  CoordinationCalls calls = client(worker).coordination();
+void CoordinationWork::use_queue(Worker& worker) {
+  CoordinationCalls calls = calls_.client(worker).coordination();
   const std::string name = object_name(worker.random);
   if (worker.random.chance(0.5)) {
-    const std::string value = label(worker);
+    const std::string value = calls_.label(worker);
     const auto priority = static_cast<int64_t>(worker.random.below(3));
     const auto call = command(worker, Witness::Kind::Command, name, machine::Enqueue{name, priority, value});
     const auto same = [](const Result& result, Index item) { return result.id == item; };
-    calls.enqueue(name, value, priority, told<Index>(worker, call, same, Situation::Count), call_deadline(worker));
+    calls.enqueue(name, value, priority, told<Index>(worker, call, same, Situation::Count), calls_.deadline(worker));
     return;
   }
-  ClaimOptions options{.wait = draw_wait(worker), .deadline = call_deadline(worker)};
+  ClaimOptions options{.wait = calls_.wait(worker), .deadline = calls_.deadline(worker)};
   if (worker.random.chance(0.3)) options.term = milliseconds(worker.random.between(1, 2000));
   const auto call = command(worker, Witness::Kind::Command, name,
                             machine::ClaimItem{worker.session->id(), name, client::wait_of(options.wait), options.term});
-  auto done = then(worker, [this, &worker, call](absl::StatusOr<ClaimedItem>& answer) {
+  auto done = calls_.then(worker, [this, &worker, call](absl::StatusOr<ClaimedItem>& answer) {
     witness_.executed(call, answer.status(), [&answer](const Result& result) {
       return result.code == ResultCode::Granted && result.token == answer->hold->token() && result.id == answer->item &&
              result.number == static_cast<int64_t>(answer->deliveries) && result.value == answer->value;
     });
     if (!answer.ok()) return;
-    reach(answer->deliveries == 0 ? Situation::ItemClaimed : Situation::ItemClaimedAgain);
+    calls_.reach(answer->deliveries == 0 ? Situation::ItemClaimed : Situation::ItemClaimedAgain);
     worker.things.push_back({Kind::Queue, answer->hold});
   });
   worker.waiting = calls.claim(worker.session, name, options, std::move(done));
-  if (worker.random.chance(0.2)) schedule(worker, seconds(1));
+  if (worker.random.chance(0.2)) calls_.schedule(worker, seconds(1));
 }
 
-void Workload::use_counter(Worker& worker) {
+void CoordinationWork::use_counter(Worker& worker) {
   using Operation = machine::ChangeCounter::Operation;
-  CoordinationCalls calls = client(worker).coordination();
+  CoordinationCalls calls = calls_.client(worker).coordination();
   const std::string name = object_name(worker.random);
   const auto operation = Operation(1 + worker.random.below(5));
   const auto operand = operation == Operation::Delete ? 0 : static_cast<int64_t>(worker.random.between(1, 9));
@@ -209,7 +203,7 @@ void Workload::use_counter(Worker& worker) {
   const auto swap = [](const Result& result, const SwapResult& told) {
     return result.number == told.current && result.swapped == told.swapped;
   };
-  const CallDeadline by = call_deadline(worker);
+  const CallDeadline by = calls_.deadline(worker);
   switch (operation) {
     case Operation::Add: calls.add(name, operand, told<int64_t>(worker, call, same, Situation::Count), by); return;
     case Operation::Set: calls.set(name, operand, told<int64_t>(worker, call, same, Situation::Count), by); return;
@@ -223,14 +217,14 @@ void Workload::use_counter(Worker& worker) {
   }
 }
 
-void Workload::use_group(Worker& worker) {
-  CoordinationCalls calls = client(worker).coordination();
+void CoordinationWork::use_group(Worker& worker) {
+  CoordinationCalls calls = calls_.client(worker).coordination();
   const std::string name = object_name(worker.random);
   const SessionId session = worker.session->id();
   const std::string owner = fmt::format("thread-{}", worker.random.below(2));
   const uint64_t dice = worker.random.below(3);
-  const std::string value = label(worker);
-  const CallDeadline by = call_deadline(worker);
+  const std::string value = calls_.label(worker);
+  const CallDeadline by = calls_.deadline(worker);
   if (dice == 0) {
     const auto call = command(worker, Witness::Kind::Command, name, machine::JoinGroup{session, owner, name, value});
     const auto same = [](const Result& result, Index member) { return result.id == member; };
@@ -245,135 +239,72 @@ void Workload::use_group(Worker& worker) {
 }
 
 // The newest permits, place or item; an item is often acknowledged.
-void Workload::give_back(Worker& worker) {
-  const Thing thing = std::move(worker.things.back());
+void CoordinationWork::give_back(Worker& worker) {
+  const Worker::Thing thing = std::move(worker.things.back());
   worker.things.pop_back();
   const HoldRef& hold = thing.hold;
-  CoordinationCalls calls = client(worker).coordination();
+  CoordinationCalls calls = calls_.client(worker).coordination();
   const SessionId session = hold->session()->id();
   if (thing.kind == Kind::Queue && worker.random.chance(0.6)) {
     const auto call =
         command(worker, Witness::Kind::Leave, hold->name(), machine::AcknowledgeItem{session, hold->name(), hold->token()});
-    calls.acknowledge(hold, done_as(worker, call, Situation::ItemAcknowledged), call_deadline(worker));
+    calls.acknowledge(hold, done_as(worker, call, Situation::ItemAcknowledged), calls_.deadline(worker));
     return;
   }
   if (thing.kind == Kind::DoubleBarrier && worker.random.chance(0.7)) {
-    const LockWait wait = draw_wait(worker);
+    const LockWait wait = calls_.wait(worker);
     const auto call = command(worker, Witness::Kind::Leave, hold->name(),
                               machine::LeaveBarrier{session, hold->name(), client::wait_of(wait), hold->token()});
-    worker.waiting = calls.leave(hold, wait, done_as(worker, call, Situation::PartiesLeft), call_deadline(worker));
+    worker.waiting = calls.leave(hold, wait, done_as(worker, call, Situation::PartiesLeft), calls_.deadline(worker));
     return;
   }
   if (worker.random.chance(0.3)) {
-    client(worker).release_later(hold);
-    return schedule(worker, plan_.work.think_max);
+    calls_.client(worker).release_later(hold);
+    return calls_.schedule(worker, work_.think_max);
   }
   const auto call = witness_.begin(worker.node, Witness::Kind::Release, hold->name());
-  if (Recorder* recorder = world_.recorder()) recorder->releases(call, hold->token());
-  client(worker).release(hold,
-                         then(worker, [this, call, hold](absl::Status& answer) { witness_.released(call, hold, answer); }),
-                         call_deadline(worker));
+  if (Recorder* recorder = calls_.recorder()) recorder->releases(call, hold->token());
+  calls_.client(worker).release(
+      hold, calls_.then(worker, [this, call, hold](absl::Status& answer) { witness_.released(call, hold, answer); }),
+      calls_.deadline(worker));
 }
 
-void Workload::look_at_object(Worker& worker) {
-  using machine::ObjectView;
-  CoordinationCalls calls = client(worker).coordination();
+void CoordinationWork::look(Worker& worker) {
+  CoordinationCalls calls = calls_.client(worker).coordination();
   const std::string name = object_name(worker.random);
-  const CallDeadline by = call_deadline(worker);
+  const CallDeadline by = calls_.deadline(worker);
   const uint64_t which = worker.random.below(8);
-  if (which == 6) {
-    const std::string lock = lock_name(worker);
-    const auto call = witness_.begin(worker.node, Witness::Kind::Object, lock);
-    calls.leader(lock,
-                 then(worker,
-                      [this, call](absl::StatusOr<std::optional<LeaderInfo>>& answer) {
-                        witness_.leader_seen(call, answer);
-                        if (answer.ok() && *answer) reach(Situation::LeaderSeen);
-                      }),
-                 by);
-    return;
-  }
+  if (which == 6) return look_for_leader(worker, by);
   const auto call = witness_.begin(worker.node, Witness::Kind::Object, name);
-  const auto seen = [&](Kind kind, auto reply_of) {
-    return then(worker, [this, call, name, kind, reply_of](auto& answer) {
+  const auto seen = [&](Kind kind) {
+    return calls_.then(worker, [this, call, name, kind](auto& answer) {
       const bool ok = answer.ok();
       witness_.object_seen(call, answer.status(), {kind, name}, ok ? answer->as_of : Index(),
-                           ok ? reply_of(*answer) : ObjectView{});
+                           ok ? view_of(*answer) : machine::ObjectView{});
     });
   };
   switch (which) {
-    case 0:
-      calls.semaphore(
-          name,
-          seen(Kind::Semaphore,
-               [](const SemaphoreInfo& info) {
-                 ObjectView reply{.exists = info.exists, .limit = info.limit, .taken = info.held, .waiters = info.waiters};
-                 for (const PermitsInfo& one : info.holders) {
-                   reply.rows.push_back({.id = one.since, .token = one.token, .session = one.session, .count = one.count});
-                 }
-                 return reply;
-               }),
-          by);
-      return;
-    case 1:
-      calls.latch(name,
-                  seen(Kind::Latch,
-                       [](const LatchInfo& info) {
-                         return ObjectView{
-                             .exists = info.exists, .number = static_cast<int64_t>(info.count), .waiters = info.waiters};
-                       }),
-                  by);
-      return;
-    case 2:
-      calls.barrier(name,
-                    seen(Kind::Barrier,
-                         [](const BarrierInfo& info) { return ObjectView{.exists = info.closed, .waiters = info.waiters}; }),
-                    by);
-      return;
-    case 3:
-      calls.double_barrier(
-          name,
-          seen(Kind::DoubleBarrier,
-               [](const DoubleBarrierInfo& info) {
-                 return ObjectView{.exists = info.exists, .limit = info.parties, .taken = info.inside, .waiters = info.waiters};
-               }),
-          by);
-      return;
-    case 4:
-      calls.item_queue(
-          name, 0,
-          seen(Kind::Queue,
-               [](const ItemQueueInfo& info) {
-                 ObjectView reply{.exists = info.length + info.claimed + info.waiters != 0,
-                                  .number = static_cast<int64_t>(info.length),
-                                  .taken = info.claimed,
-                                  .waiters = info.waiters};
-                 for (const QueuedItem& item : info.next) {
-                   reply.rows.push_back(
-                       {.id = item.item, .count = item.deliveries, .priority = item.priority, .value = item.value});
-                 }
-                 return reply;
-               }),
-          by);
-      return;
-    case 5:
-      calls.members(
-          name,
-          seen(Kind::Group,
-               [](const GroupInfo& info) {
-                 ObjectView reply{.exists = !info.members.empty(), .number = static_cast<int64_t>(info.members.size())};
-                 for (const GroupMember& one : info.members) {
-                   reply.rows.push_back({.id = one.number, .session = one.session, .owner = one.owner, .value = one.value});
-                 }
-                 return reply;
-               }),
-          by);
-      return;
-    default:
-      calls.counter(
-          name,
-          then(worker, [this, call, name](absl::StatusOr<int64_t>& answer) { witness_.counter_seen(call, answer, name); }), by);
+    case 0: calls.semaphore(name, seen(Kind::Semaphore), by); return;
+    case 1: calls.latch(name, seen(Kind::Latch), by); return;
+    case 2: calls.barrier(name, seen(Kind::Barrier), by); return;
+    case 3: calls.double_barrier(name, seen(Kind::DoubleBarrier), by); return;
+    case 4: calls.item_queue(name, 0, seen(Kind::Queue), by); return;
+    case 5: calls.members(name, seen(Kind::Group), by); return;
+    default: break;
   }
+  auto done =
+      calls_.then(worker, [this, call, name](absl::StatusOr<int64_t>& answer) { witness_.counter_seen(call, answer, name); });
+  calls.counter(name, std::move(done), by);
+}
+
+void CoordinationWork::look_for_leader(Worker& worker, CallDeadline by) {
+  const std::string lock = calls_.lock_name(worker);
+  const auto call = witness_.begin(worker.node, Witness::Kind::Object, lock);
+  auto done = calls_.then(worker, [this, call](absl::StatusOr<std::optional<LeaderInfo>>& answer) {
+    witness_.leader_seen(call, answer);
+    if (answer.ok() && *answer) calls_.reach(Situation::LeaderSeen);
+  });
+  calls_.client(worker).coordination().leader(lock, std::move(done), by);
 }
 
 }  // namespace coordkit::sim

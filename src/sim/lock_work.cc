@@ -1,4 +1,5 @@
-// Workers that acquire, change, read and release locks.
+#include "sim/lock_work.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,23 +8,35 @@
 #include "client/delegations.h"
 #include "sim/draw.h"
 #include "sim/recorder.h"
-#include "sim/workload.h"
 
 namespace coordkit::sim {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-std::string Workload::lock_name(Worker& worker) { return fmt::format("lock-{}", worker.random.below(plan_.work.locks)); }
+// What else can be done with a hold besides releasing it.
+bool LockWork::act_further(Worker& worker) {
+  const uint64_t dice = worker.random.below(100);
+  if (dice < 25 && worker.holds.size() < 3) {
+    dice < 6 ? acquire_several(worker) : acquire(worker);
+  } else if (dice < 40) {
+    convert(worker);
+  } else if (dice < 45) {
+    update_value(worker);
+  } else {
+    return false;
+  }
+  return true;
+}
 
 // While it holds something a worker stays the same owner, so that deadlocks through it can be seen.
-AcquireOptions Workload::acquire_options(Worker& worker, const std::string& label) {
+AcquireOptions LockWork::acquire_options(Worker& worker, const std::string& label) {
   AcquireOptions options;
   const uint64_t way = worker.random.below(10);
   if (way < 2) options.wait = LockWait::none();
   if (way >= 2 && way < 7) options.wait = LockWait::timed(draw(worker.random, milliseconds(1), seconds(4)));
   if (way >= 7) options.wait = LockWait::forever();
-  if (worker.random.chance(0.2)) options.deadline = call_deadline(worker);
+  if (worker.random.chance(0.2)) options.deadline = calls_.deadline(worker);
   if (worker.random.chance(0.3)) options.owner_tag = fmt::format("thread-{}", worker.random.below(2));
   if (!worker.holds.empty()) options.owner_tag = worker.holds.front()->owner_tag();
   const auto sticky = [](const HoldRef& hold) { return hold->delegation() != nullptr; };
@@ -31,7 +44,7 @@ AcquireOptions Workload::acquire_options(Worker& worker, const std::string& labe
   const auto anothers = [&](const HoldRef& hold) { return hold->owner_tag() != options.owner_tag; };
   if (std::ranges::any_of(worker.holds, sticky) || std::ranges::any_of(worker.holds, anothers)) limit_wait(worker, options);
   options.value = label;
-  if (!plan_.work.lock_family) return options;
+  if (!work_.lock_family) return options;
   if (worker.random.chance(0.2)) options.delay = draw(worker.random, milliseconds(1), seconds(3));
   options.no_deadlock_check = way < 7 && worker.random.chance(0.1);  // never with an endless wait
   return options;
@@ -39,15 +52,15 @@ AcquireOptions Workload::acquire_options(Worker& worker, const std::string& labe
 
 // The log sees no cycle through a lock that a session keeps, or through the line for it at its node (S-58): a worker that holds
 // something and may be part of such a cycle does not wait forever.
-void Workload::limit_wait(Worker& worker, AcquireOptions& options) {
+void LockWork::limit_wait(Worker& worker, AcquireOptions& options) {
   if (options.wait.kind != LockWait::Kind::Forever) return;
   options.wait = LockWait::timed(draw(worker.random, milliseconds(1), seconds(4)));
 }
 
 // What a worker does with the answer of an acquire, then `done`.
 template <typename Done>
-auto Workload::granted(Worker& worker, Done done) {
-  return then(worker, [this, &worker, done = std::move(done)](absl::StatusOr<HoldRef>& answer) mutable {
+auto LockWork::granted(Worker& worker, Done done) {
+  return calls_.then(worker, [this, &worker, done = std::move(done)](absl::StatusOr<HoldRef>& answer) mutable {
     done(answer);
     if (!answer.ok()) return;
     locks_.granted(worker.node, *answer);
@@ -56,12 +69,12 @@ auto Workload::granted(Worker& worker, Done done) {
   });
 }
 
-void Workload::acquire(Worker& worker) {
-  const std::string name = lock_name(worker);
-  const std::string value = label(worker);
+void LockWork::acquire(Worker& worker) {
+  const std::string name = calls_.lock_name(worker);
+  const std::string value = calls_.label(worker);
   const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, name, value);
   AcquireOptions options = acquire_options(worker, value);
-  if (plan_.work.lock_family) {
+  if (work_.lock_family) {
     options.sticky = worker.random.chance(0.4);
     if (!options.sticky && worker.random.chance(0.4)) options.mode = LockMode::Shared;
     options.reentrant = !options.sticky && worker.random.chance(0.4);
@@ -69,114 +82,117 @@ void Workload::acquire(Worker& worker) {
     if (acquire_here(worker, name, options, call)) return;
   }
   auto done = granted(worker, [this, call](const absl::StatusOr<HoldRef>& answer) { witness_.acquired(call, answer); });
-  worker.waiting = client(worker).acquire(worker.session, name, std::move(options), std::move(done));
-  if (worker.random.chance(0.15)) schedule(worker, seconds(2));
+  worker.waiting = calls_.client(worker).acquire(worker.session, name, std::move(options), std::move(done));
+  if (worker.random.chance(0.15)) calls_.schedule(worker, seconds(2));
 }
 
 // As another thread of the process would, without the client's own thread.
-bool Workload::acquire_here(Worker& worker, const std::string& name, const AcquireOptions& options, uint64_t call) {
+bool LockWork::acquire_here(Worker& worker, const std::string& name, const AcquireOptions& options, uint64_t call) {
   const bool fits = options.mode == LockMode::Exclusive && !options.reentrant && options.delay == Duration::zero();
   if (!fits || !worker.random.chance(0.5)) return false;
-  const LeadingTime now = nodes_[worker.node]->clock_now().leading;
+  const LeadingTime now = calls_.clock(worker).leading;
   const HoldRef hold = worker.session->delegations()->acquire(worker.session, name, options.owner_tag, now);
   if (hold == nullptr) return false;
   witness_.acquired(call, hold);
   locks_.granted(worker.node, hold);
   worker.holds.push_back(hold);
   worker.writes_left = static_cast<uint32_t>(worker.random.below(5));
-  worker.state = State::Holding;
-  schedule(worker, plan_.work.hold_max / 4);
+  worker.state = Worker::State::Holding;
+  calls_.schedule(worker, work_.hold_max / 4);
   return true;
 }
 
-bool Workload::release_here(Worker& worker, const HoldRef& hold, uint64_t call) {
+bool LockWork::release_here(Worker& worker, const HoldRef& hold, uint64_t call) {
   if (!hold->delegation() || !worker.random.chance(0.5)) return false;
   hold->invalidate();
   const Delegations::Released released = hold->session()->delegations()->release(*hold);
   if (released == Delegations::Released::NotCurrent) return false;  // the client knows why
-  if (released == Delegations::Released::Serve) client(worker).released_locally(hold);
+  if (released == Delegations::Released::Serve) calls_.client(worker).released_locally(hold);
   witness_.released(call, hold, absl::OkStatus());
-  worker.state = worker.holds.empty() ? State::Idle : State::Holding;
-  schedule(worker, plan_.work.think_max);
+  worker.state = worker.holds.empty() ? Worker::State::Idle : Worker::State::Holding;
+  calls_.schedule(worker, work_.think_max);
   return true;
 }
 
-void Workload::acquire_several(Worker& worker) {
+void LockWork::acquire_several(Worker& worker) {
   std::vector<NamedLock> wanted;
-  for (uint32_t i = 0; i < plan_.work.locks; ++i) {
+  for (uint32_t i = 0; i < work_.locks; ++i) {
     if (!worker.random.chance(0.6)) continue;
     wanted.push_back({fmt::format("lock-{}", i), worker.random.chance(0.4) ? LockMode::Shared : LockMode::Exclusive});
   }
   if (wanted.empty()) return acquire(worker);
   if (worker.random.chance(0.5)) std::swap(wanted.front(), wanted.back());
-  const std::string value = label(worker);
+  const std::string value = calls_.label(worker);
   const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, wanted.front().name, value);
   auto done = granted(worker, [this, call](const absl::StatusOr<HoldRef>& answer) { witness_.acquired(call, answer); });
   worker.waiting =
-      client(worker).acquire_all(worker.session, std::move(wanted), acquire_options(worker, value), std::move(done));
-  if (worker.random.chance(0.15)) schedule(worker, seconds(2));
+      calls_.client(worker).acquire_all(worker.session, std::move(wanted), acquire_options(worker, value), std::move(done));
+  if (worker.random.chance(0.15)) calls_.schedule(worker, seconds(2));
 }
 
-void Workload::convert(Worker& worker) {
+void LockWork::convert(Worker& worker) {
   const HoldRef hold = worker.holds.back();
   const bool down = hold->terms().mode == LockMode::Exclusive;
   const auto call = witness_.begin(worker.node, Witness::Kind::Convert, hold->name());
-  auto done = then(worker, [this, &worker, call](absl::StatusOr<HoldRef>& answer) {
+  auto done = calls_.then(worker, [this, &worker, call](absl::StatusOr<HoldRef>& answer) {
     witness_.converted(call, answer);
     if (!answer.ok()) return;
     locks_.replaced(worker.holds.back());
     locks_.granted(worker.node, *answer);
     worker.holds.back() = *answer;
   });
-  const CallDeadline deadline = call_deadline(worker);
-  down ? client(worker).downgrade(hold, std::move(done), deadline) : client(worker).upgrade(hold, std::move(done), deadline);
+  const CallDeadline deadline = calls_.deadline(worker);
+  down ? calls_.client(worker).downgrade(hold, std::move(done), deadline)
+       : calls_.client(worker).upgrade(hold, std::move(done), deadline);
 }
 
-void Workload::update_value(Worker& worker) {
+void LockWork::update_value(Worker& worker) {
   const HoldRef hold = worker.holds.back();
   const auto call = witness_.begin(worker.node, Witness::Kind::Value, hold->name());
-  client(worker).update_value(hold, fmt::format("value of {}", call),
-                              then(worker, [this, call](absl::Status& answer) { witness_.updated(call, answer); }),
-                              call_deadline(worker));
+  calls_.client(worker).update_value(
+      hold, fmt::format("value of {}", call),
+      calls_.then(worker, [this, call](absl::Status& answer) { witness_.updated(call, answer); }), calls_.deadline(worker));
 }
 
-void Workload::release(Worker& worker) {
+void LockWork::release(Worker& worker) {
   const HoldRef hold = std::move(worker.holds.back());
   worker.holds.pop_back();
   const auto call = witness_.begin_release(worker.node, hold);
-  if (Recorder* recorder = world_.recorder()) recorder->releases(call, hold->token());
+  if (Recorder* recorder = calls_.recorder()) recorder->releases(call, hold->token());
   if (release_here(worker, hold, call)) return;
-  client(worker).release(hold,
-                         then(worker, [this, call, hold](absl::Status& answer) { witness_.released(call, hold, answer); }),
-                         call_deadline(worker));
+  calls_.client(worker).release(
+      hold, calls_.then(worker, [this, call, hold](absl::Status& answer) { witness_.released(call, hold, answer); }),
+      calls_.deadline(worker));
 }
 
-void Workload::query(Worker& worker) {
-  const std::string name = lock_name(worker);
+void LockWork::query(Worker& worker) {
+  const std::string name = calls_.lock_name(worker);
   const uint64_t which = worker.random.below(3);
   if (which == 0) {
     const auto call = witness_.begin(worker.node, Witness::Kind::Holders, name);
-    client(worker).holders(name,
-                           then(worker, [this, call](absl::StatusOr<LockInfo>& answer) { witness_.looked(call, answer); }),
-                           call_deadline(worker));
+    calls_.client(worker).holders(
+        name, calls_.then(worker, [this, call](absl::StatusOr<LockInfo>& answer) { witness_.looked(call, answer); }),
+        calls_.deadline(worker));
   } else if (which == 1) {
     const auto call = witness_.begin(worker.node, Witness::Kind::Queue, name);
-    client(worker).queue(name, then(worker, [this, call](absl::StatusOr<QueueInfo>& answer) { witness_.queued(call, answer); }),
-                         call_deadline(worker));
+    calls_.client(worker).queue(
+        name, calls_.then(worker, [this, call](absl::StatusOr<QueueInfo>& answer) { witness_.queued(call, answer); }),
+        calls_.deadline(worker));
   } else {
     const auto call = witness_.begin(worker.node, Witness::Kind::Sessions, "all");
-    client(worker).sessions(SessionId(), 0,
-                            then(worker, [this, call](absl::StatusOr<SessionList>& answer) { witness_.listed(call, answer); }),
-                            call_deadline(worker));
+    calls_.client(worker).sessions(
+        SessionId(), 0,
+        calls_.then(worker, [this, call](absl::StatusOr<SessionList>& answer) { witness_.listed(call, answer); }),
+        calls_.deadline(worker));
   }
 }
 
-void Workload::check(Worker& worker) {
+void LockWork::check(Worker& worker) {
   const HoldRef hold = worker.holds.back();
   const auto call = witness_.begin_check(worker.node, hold);
-  client(worker).check(hold,
-                       then(worker, [this, call, hold](absl::StatusOr<bool>& answer) { witness_.checked(call, hold, answer); }),
-                       call_deadline(worker));
+  calls_.client(worker).check(
+      hold, calls_.then(worker, [this, call, hold](absl::StatusOr<bool>& answer) { witness_.checked(call, hold, answer); }),
+      calls_.deadline(worker));
 }
 
 }  // namespace coordkit::sim

@@ -1,0 +1,108 @@
+// Faults that strike while the run is hostile, drawn or by a script. Each active one is remembered with what it did, so that
+// undoing it never touches another one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "coordkit/sim/options.h"
+#include "sim/connections.h"
+#include "sim/consensus_observer.h"
+#include "sim/disk_faults.h"
+#include "sim/fault_schedule.h"
+#include "sim/link_faults.h"
+#include "sim/node.h"
+#include "sim/plan.h"
+#include "sim/processes.h"
+#include "sim/scrubs.h"
+#include "sim/situation_observer.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+// What faults strike, and those who know about it.
+struct FaultTargets {
+  World& world;
+  const Plan& plan;
+  const std::vector<std::unique_ptr<Node>>& nodes;
+  Network& network;
+  Connections& connections;
+  Processes& processes;
+  Scrubs& scrubs;
+  const ConsensusObserver& consensus;
+  const Churn& churn;
+  SituationObserver& situations;
+};
+
+class Faults {
+ public:
+  Faults(const FaultTargets& targets, const Reduction& reduction, Random& random)
+      : targets_(targets),
+        world_(targets.world),
+        striking_(random.fork()),
+        schedule_(targets.world, targets.plan, reduction, random),
+        links_(targets.world, targets.plan, targets.network, targets.situations),
+        disks_(targets.world, targets.plan, targets.nodes, targets.churn, targets.situations) {}
+
+  void begin() { schedule_.begin(); }
+  void begin_event(const Event& event);
+  void end_event(const Event& event);
+  void process_stopped(uint32_t node);
+  // All that are active are undone, and none strikes any more.
+  void end_all();
+  bool hostile() const { return hostile_; }
+  const FaultSchedule& schedule() const { return schedule_; }
+
+  // For a script.
+  CrashKind any_crash() { return striking_.chance(0.5) ? CrashKind::Process : CrashKind::Power; }
+  size_t cut(uint32_t from, uint32_t to);
+  bool active(size_t number) const { return active_[number].on; }
+  void undo(size_t number) { undo(active_[number]); }
+
+ private:
+  // What undoing an active fault needs.
+  struct ActiveFault {
+    FaultKind kind = FaultKind::Crash;
+    Links links;
+    uint32_t node = 0;
+    uint64_t recorded = ~uint64_t{0};  // by the recorder, if there is one
+    Duration period{};                 // Flap; a waiting one: its length
+    size_t message_kind = 0;           // HeldKind
+    bool waits = false;                // not begun yet
+    FileFaults files;                  // of a disk
+    TrueTime until{};
+    bool on = true;
+  };
+
+  void strike(FaultKind kind, Duration length);
+  void strike_links(ActiveFault fault, Duration length);
+  void strike_process(const ActiveFault& fault, Duration length);
+  void strike_disk(ActiveFault fault, Duration length);
+  void rot_everywhere();
+  void record(ActiveFault& fault, Duration length);  // counts it, and marks it on the timeline
+  void remember(ActiveFault fault, Duration length);
+  void remember_later(ActiveFault fault, Duration wait, Duration length);
+  void begin_late(ActiveFault& fault, uint64_t number);
+  void undo(ActiveFault& fault);
+  void cut_links(ActiveFault& fault);
+  void mend_links(ActiveFault& fault);
+  void lose_power(Duration length);
+  void fade(ActiveFault whole, Duration length);
+  void freeze(uint32_t node, Duration length, FaultKind kind);
+  bool suspended(uint32_t node) const;
+  uint32_t victim();
+  Links links_of(FaultKind kind);
+
+  const FaultTargets targets_;
+  World& world_;
+  Random striking_;  // for the fault that strikes now
+  FaultSchedule schedule_;
+  LinkFaults links_;
+  DiskFaults disks_;
+  std::vector<ActiveFault> active_;  // and those that were
+  bool hostile_ = true;
+};
+
+}  // namespace coordkit::sim

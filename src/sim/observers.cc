@@ -1,0 +1,131 @@
+#include "sim/observers.h"
+
+#include <utility>
+
+#include "sim/beliefs.h"
+#include "sim/defects.h"
+#include "sim/model_comparison.h"
+#include "sim/recorder.h"
+
+namespace coordkit::sim {
+namespace {
+
+bool records(const SimOptions& options) {
+  if (options.on_history) return true;
+  constexpr uint64_t kOneIn = 10;
+  return options.black_box == BlackBox::Always ||
+         (options.black_box == BlackBox::Sampled && hash_mix(0, options.seed) % kOneIn == 0);
+}
+
+Beliefs beliefs_in(const SimOptions& options) { return options.watch_holders ? Beliefs::Judged : Beliefs::Ignored; }
+
+}  // namespace
+
+Observers::Observers(World& the_world, const Plan& the_plan, const SimOptions& options,
+                     const std::vector<std::unique_ptr<Node>>& all_nodes)
+    : world(the_world),
+      plan(the_plan),
+      nodes(all_nodes),
+      consensus(world, plan.nodes, counts),
+      promises(world, nodes),
+      locks(world, model, nodes, beliefs_in(options)),
+      leases(world, model, nodes, beliefs_in(options)),
+      witness(world, model, options.witness ? Witness::Duty::Judge : Witness::Duty::Count),
+      situations(world, plan.election_timeout, nodes, consensus, counts),
+      history(records(options) ? std::make_unique<HistoryRecorder>(world) : nullptr) {
+  if (options.defects.one_state_rots) consensus.look_away_from_states();
+  witness.set_history_recorder(history.get());
+  witness.set_plain_locks(!plan.work.lock_family && plan.work.session_change_share == 0);
+  if (!options.machines) return;
+  std::vector<MachineId> ids;
+  for (const HostedMachine& hosted : options.machines(ReplicaId(1))) ids.push_back(hosted.id);
+  consensus.also_watch(std::move(ids));
+}
+
+void Observers::watch(Node& node) {
+  consensus.own(node.number(), node.log(), node.state());
+  node.log().set_history([this](Position at) { return consensus.chain(at); });
+  node.log().set_forgetful([this, &node](const SimLogStore::Image& now) {
+    promises.set_back(node.number(), {now.log, node.state().applied(), now.boot, TrueTime()});
+    consensus.disk_lost(node.number());
+    situations.reach(Situation::ShortLogFound);
+  });
+}
+
+void Observers::started(uint32_t node) {
+  consensus.attach(node, *nodes[node]->engine());
+  promises.started(node);
+}
+
+void Observers::stopped(uint32_t node) {
+  situations.lost(node);
+  consensus.detach(node);
+  promises.stopped(node);
+}
+
+void Observers::writes(uint32_t node, const LogWrite& write) {
+  if (Recorder* recorder = world.recorder()) recorder->writes(node, write);
+  consensus.write(node, write);
+  promises.writes(node, write.number);
+}
+
+void Observers::synced(uint32_t node) {
+  record_standing(node);
+  consensus.synced(node);
+  promises.synced(node);
+}
+
+void Observers::sends(uint32_t node, ReplicaId to, const Message& message) {
+  consensus.send(node, to, message);
+  situations.sends(node, message);
+}
+
+void Observers::turned(uint32_t node, const EngineEffects& effects) {
+  record_standing(node);
+  if (effects.restored) {
+    consensus.restored(node, *effects.restored);
+    situations.installed(node);
+  }
+  consensus.after_turn(node);
+  situations.turned(node);
+}
+
+void Observers::apply_committed() {
+  while (model.applied() < consensus.applied()) {
+    const Index next = model.applied().next();
+    const CommittedEntry& entry = consensus.at(next);
+    model.apply(next, entry.term, entry.kind, entry.payload.view());
+    if (Recorder* recorder = world.recorder()) recorder->applied(model, entry.term);
+    locks.entry_applied();
+    leases.entry_applied();
+  }
+}
+
+void Observers::answered(uint32_t node) {
+  Node& looked = *nodes[node];
+  if (Recorder* recorder = world.recorder()) recorder->looked(node, looked.clock());
+  locks.looked(node);
+  leases.looked(node);
+  if (looked.turns() % 32 == 0 && looked.engine()->applied() == model.applied()) compare_with_model(looked, model, plan.work);
+}
+
+void Observers::record_standing(uint32_t node) {
+  Recorder* const recorder = world.recorder();
+  if (recorder && nodes[node]->up()) recorder->stands(node, *nodes[node]->engine(), nodes[node]->log());
+}
+
+void Observers::fill(Report& report) const {
+  report.grants = model.locks().grants();
+  report.releases = model.locks().releases();
+  report.expiries = model.sessions().expiries();
+  report.elections = consensus.elections();
+  report.entries = consensus.committed().value();
+  report.installs = consensus.installs();
+  report.operations = witness.operations();
+  report.histories = history ? 1 : 0;
+  report.histories_undecided = searched.decided ? 0 : 1;
+  report.history_operations = searched.operations;
+  report.situations = counts;
+}
+
+}  // namespace coordkit::sim

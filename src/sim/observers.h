@@ -1,0 +1,58 @@
+// All that watches a run and judges it, each from what replicas write, send and answer, and from what callers see. The model
+// of the machine follows the committed entries, as soon as any replica has applied them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "coordkit/sim/options.h"
+#include "sim/consensus_observer.h"
+#include "sim/history_recorder.h"
+#include "sim/lease_observer.h"
+#include "sim/lock_observer.h"
+#include "sim/model.h"
+#include "sim/node.h"
+#include "sim/plan.h"
+#include "sim/promises.h"
+#include "sim/situation_observer.h"
+#include "sim/witness.h"
+#include "sim/world.h"
+
+namespace coordkit::sim {
+
+// Its parts are given to whoever needs one. What they have in common is here: the events of a node, in their order.
+struct Observers {
+  Observers(World& world, const Plan& plan, const SimOptions& options, const std::vector<std::unique_ptr<Node>>& nodes);
+  Observers(const Observers&) = delete;  // its parts refer to each other
+  Observers& operator=(const Observers&) = delete;
+
+  void watch(Node& node);  // for the whole run
+  void started(uint32_t node);
+  void stopped(uint32_t node);
+  void writes(uint32_t node, const LogWrite& write);
+  void synced(uint32_t node);
+  void sends(uint32_t node, ReplicaId to, const Message& message);
+  void turned(uint32_t node, const EngineEffects& effects);
+  void apply_committed();
+  void answered(uint32_t node);
+  void fill(Report& report) const;
+
+  World& world;
+  const Plan& plan;
+  const std::vector<std::unique_ptr<Node>>& nodes;
+  SituationCounts counts{};
+  Model model;
+  ConsensusObserver consensus;
+  Promises promises;
+  LockObserver locks;
+  LeaseObserver leases;
+  Witness witness;
+  SituationObserver situations;
+  std::unique_ptr<HistoryRecorder> history;  // if this run's history is searched
+  HistoryRecorder::Result searched;
+
+ private:
+  void record_standing(uint32_t node);
+};
+
+}  // namespace coordkit::sim
