@@ -113,6 +113,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void host_threw(const absl::Status& why);
   void post_event(EngineInput input) override { post(std::move(input)); }
   void post(Arrival arrival);
+  void wake();
   Duration run_turns();
   void take_arrivals(LaggingTime looked);  // the clock's last reading
   void queue(std::deque<Call>& where, Call call);
