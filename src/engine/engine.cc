@@ -102,6 +102,8 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, s
   }
 }
 
+EarlySends* early_sends(Engine& engine) { return dynamic_cast<EarlySends*>(&engine); }
+
 }  // namespace coordkit
 
 namespace coordkit::engine {

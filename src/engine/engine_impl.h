@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "coordkit/early_sends.h"
 #include "engine/applied_state.h"
 #include "engine/checkpoints.h"
 #include "engine/condition.h"
@@ -35,7 +36,7 @@
 
 namespace coordkit::engine {
 
-class EngineImpl final : public Engine {
+class EngineImpl final : public Engine, public EarlySends {
  public:
   EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, const RecoveredLog& log);
   absl::Status start(RecoveredLog log, const CheckpointView& checkpoint, Now now);
@@ -43,6 +44,7 @@ class EngineImpl final : public Engine {
   void post(EngineInput input) override { inbox_.push_back(std::move(input)); }
   void turn(Now now, EngineEffects& effects) override;
   LaggingTime next_deadline() const override;
+  void take_sends(WriteNumber durable, std::vector<Outbound>& sends) override;
 
   EngineStatus status() const override;
   const raft::Leadership& leadership() const override { return consensus_.leadership(); }
@@ -65,6 +67,7 @@ class EngineImpl final : public Engine {
   void notice_removal(Turn& turn);
   void drain(Turn& turn);
   void change_leadership(const raft::Leadership& leadership, EngineEffects& effects);
+  bool apply_can_wait(const Turn& turn);
   void apply(Turn& turn);
   void note_waiting(ReplicaId peer);
   bool send_commit_to_waiting(Turn& turn);  // true: there is more to drain
@@ -104,6 +107,7 @@ class EngineImpl final : public Engine {
   Checkpoints checkpoints_;
   StateExchange states_;
   std::vector<ReplicaId> waiting_peers_;  // their calls were decided in this turn
+  bool applies_later_ = false;            // the last turn had something more urgent
 };
 
 }  // namespace coordkit::engine

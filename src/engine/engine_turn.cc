@@ -54,7 +54,7 @@ void EngineImpl::run(Turn& turn) {
     recall_.mend_log(turn);
     drain(turn);
     states_.step(checkpoints_.under_way(), turn);
-    apply(turn);
+    if (!apply_can_wait(turn)) apply(turn);
     if (send_commit_to_waiting(turn)) drain(turn);
     if (core()) notice_removal(turn);
     if (core()) checkpoint(turn);
@@ -130,7 +130,12 @@ void EngineImpl::drain(Turn& turn) {
   for (const raft::TransferOutcome& outcome : drained.transfers) member_calls_.decided(outcome, turn);
   effects.log_reads.insert(effects.log_reads.end(), drained.reads.begin(), drained.reads.end());
   if (drained.compact) effects.compact = drained.compact;
-  writes.release(effects);
+  writes.release(effects.sends);
+}
+
+void EngineImpl::take_sends(WriteNumber durable, std::vector<Outbound>& sends) {
+  consensus_.writes().release(durable, sends);
+  peers_.drop_for_blank(sends);
 }
 
 void EngineImpl::change_leadership(const raft::Leadership& leadership, EngineEffects& effects) {
@@ -145,6 +150,14 @@ void EngineImpl::change_leadership(const raft::Leadership& leadership, EngineEff
 }
 
 // ---- apply
+
+// A follower's acknowledgement waits for its disk, and with it the leader's callers. What is committed it can apply behind that
+// write, if no call of its own waits for it; but not behind one after the other.
+bool EngineImpl::apply_can_wait(const Turn& turn) {
+  const bool urgent = consensus_.leads() || (proposals_.load() + reads_.load()).requests > 0;
+  const bool any = state_.index() < core()->commit();
+  return applies_later_ = !applies_later_ && any && !urgent && !turn.effects.writes.empty();
+}
 
 void EngineImpl::apply(Turn& turn) {
   state_.stop();
@@ -272,11 +285,13 @@ void EngineImpl::fall_silent(Reason reason, EngineEffects& effects) {
   reads_.stop();
   expirations_.stop();
   state_.stop();
+  applies_later_ = false;
 }
 
 LaggingTime EngineImpl::next_deadline() const {
   if (!inbox_.empty() || !clock_.last()) return LaggingTime::min();
   if (condition_.halted()) return LaggingTime::max();
+  if (applies_later_) return clock_.last()->lagging + Duration(1);  // behind the effects of that turn
   if (state_.more_to_apply()) return LaggingTime::min();
   const bool led = consensus_.knows_leader();
   const Proposals::Route route = proposals_.route(consensus_, state_.router());

@@ -42,8 +42,8 @@ void WriteGate::send(raft::Send one, EngineEffects& effects) {
   }
 }
 
-void WriteGate::release(EngineEffects& effects) {
-  while (!waiting_.empty() && waiting_.front().after <= durable_) effects.sends.push_back(waiting_.take_front().message);
+void WriteGate::release(WriteNumber durable, std::vector<Outbound>& sends) {
+  while (!waiting_.empty() && waiting_.front().after <= durable) sends.push_back(waiting_.take_front().message);
 }
 
 void WriteGate::clear() {

@@ -26,7 +26,8 @@ class WriteGate {
   WriteNumber durable_of_core() const;
 
   void send(raft::Send one, EngineEffects& effects);
-  void release(EngineEffects& effects);
+  void release(std::vector<Outbound>& sends) { release(durable_, sends); }
+  void release(WriteNumber durable, std::vector<Outbound>& sends);  // not more than it has submitted
   void clear();
 
   // FLT_P11. A sentence once the store has owed an answer for longer than `limit`; empty: it does not.

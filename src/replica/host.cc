@@ -65,6 +65,7 @@ void Host::adopt(MadeParts parts) {
 
 void Host::start(std::unique_ptr<Engine> engine) {
   engine_ = std::move(engine);
+  early_sends_ = early_sends(*engine_);
   callbacks_.emplace([this](CallbackThread::Task&& task) { host_code_.run(kAnnouncement, std::move(task)); });
   worker_.emplace(
       *state_, [this] { return machines(); }, [this](EngineInput input) { post(std::move(input)); });
@@ -138,7 +139,12 @@ void Host::post(Arrival arrival) {
     }
     arrivals_.push_back(std::move(arrival));
   }
-  loop_.wake();
+  wake();
+}
+
+// A round looks by itself whether something has arrived before it ends.
+void Host::wake() {
+  if (!loop_.runs_here()) loop_.wake();
 }
 
 void Host::queue(std::deque<Call>& where, Call call) {
@@ -150,7 +156,7 @@ void Host::queue(std::deque<Call>& where, Call call) {
       call = nullptr;
     }
   }
-  if (!call) return loop_.wake();
+  if (!call) return wake();
   const std::lock_guard lock(stopped_mutex_);
   if (client_) std::move(call)(*client_);  // answers Closed
 }
@@ -158,6 +164,11 @@ void Host::queue(std::deque<Call>& where, Call call) {
 void Host::call_in_line(Call call) {
   admission_.lined_up();
   queue(line_, std::move(call));
+}
+
+void Host::written(WriteNumber number) {
+  durable_ = number;  // first: the turn that learns of it may come at once
+  post(EngineInput(LogWritten{number}));
 }
 
 void Host::peer_up(const Hello& hello) { post(EngineInput(PeerConnected{hello})); }
@@ -248,14 +259,7 @@ Host::Turned Host::one_turn() {
 // What may leave goes first: it travels while this replica's own disk is at work.
 void Host::carry_out(bool due) {
   if (effects_.cluster) transport_->set_cluster(*effects_.cluster);  // before what only a replica of it may say
-  for (const Outbound& outbound : effects_.sends) {
-    auto peer = std::find_if(frames_.begin(), frames_.end(), [&](auto& one) { return one.first == outbound.to; });
-    if (peer == frames_.end()) peer = frames_.insert(peer, {outbound.to, {}});
-    meter_.sent(peer->second.emplace_back(Frame{lane_of(outbound.message), encode(outbound.message)}));
-  }
-  for (auto& [peer, frames] : frames_) {
-    if (!frames.empty()) transport_->send(peer, std::exchange(frames, {}));
-  }
+  send(effects_.sends);
   if (!effects_.writes.empty()) {
     const bool busy = due || anything_waits();
     for (LogWrite& write : effects_.writes) submit(std::move(write), busy);
@@ -281,13 +285,31 @@ void Host::carry_out(bool due) {
   }
 }
 
+void Host::send(std::vector<Outbound>& sends) {
+  for (const Outbound& outbound : sends) {
+    auto peer = std::find_if(frames_.begin(), frames_.end(), [&](auto& one) { return one.first == outbound.to; });
+    if (peer == frames_.end()) peer = frames_.insert(peer, {outbound.to, {}});
+    meter_.sent(peer->second.emplace_back(Frame{lane_of(outbound.message), encode(outbound.message)}));
+  }
+  for (auto& [peer, frames] : frames_) {
+    if (!frames.empty()) transport_->send(peer, std::exchange(frames, {}));
+  }
+}
+
 // If there is nothing else to do, on this thread, once it has finished what it began: a fast disk is done before another
 // thread has woken up. Otherwise beside this thread's work.
 void Host::submit(LogWrite write, bool busy) {
   if (busy || !own_thread_) return log_->submit(std::move(write));
   if (!log_->defer(std::move(write))) return;
   deferred_ = true;
-  own_thread_->post_blocking([this] { log_->perform_deferred(); });
+  own_thread_->block_after([this] { log_->perform_deferred(); }, [this] { send_released(); });
+}
+
+// What waited for a write that this thread did itself leaves at once, before the turn that learns of it.
+void Host::send_released() {
+  early_sends_->take_sends(durable_, released_);
+  send(released_);
+  released_.clear();
 }
 
 bool Host::anything_waits() const {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "coordkit/client.h"
+#include "coordkit/early_sends.h"
 #include "coordkit/engine.h"
 #include "coordkit/replica.h"
 #include "coordkit/store_events.h"
@@ -90,6 +91,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   absl::Status reload_tls();
   absl::Status close();
 
+  void written(WriteNumber number) override;
   void peer_up(const Hello& hello) override;
   void peer_down(ReplicaId peer) override;
   void received(ReplicaId from, std::string body) override;
@@ -111,6 +113,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   void host_threw(const absl::Status& why);
   void post_event(EngineInput input) override { post(std::move(input)); }
   void post(Arrival arrival);
+  void wake();
   Duration run_turns();
   void take_arrivals(LaggingTime looked);  // the clock's last reading
   void queue(std::deque<Call>& where, Call call);
@@ -122,7 +125,9 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   };
   Turned one_turn();
   void carry_out(bool due);  // whether the next turn is due already
+  void send(std::vector<Outbound>& sends);
   void submit(LogWrite write, bool busy);
+  void send_released();
   bool anything_waits() const;
   void publish();
   // Waits until the predicate holds for the health or the replica is closed, at most `timeout`. Returns holding the lock.
@@ -151,6 +156,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   std::optional<TcpCounters> tcp_counters_;   // as they were then
   std::shared_ptr<SecureChannels> channels_;  // of the transport; none: without certificates
   std::unique_ptr<Engine> engine_;
+  EarlySends* early_sends_ = nullptr;  // the engine's
   std::unique_ptr<Client> client_;
   MembershipCalls membership_;
   std::optional<CallbackThread> callbacks_;
@@ -177,6 +183,8 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner,
   bool deferred_ = false;  // a write that must be done before the next turn
   EngineEffects effects_;
   std::vector<std::pair<ReplicaId, std::vector<Frame>>> frames_;
+  std::atomic<WriteNumber> durable_{WriteNumber()};  // the log's newest
+  std::vector<Outbound> released_;
   std::mutex health_mutex_;
   std::condition_variable health_changed_;
   Health health_;

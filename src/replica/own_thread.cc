@@ -68,24 +68,35 @@ bool OwnThread::understudy() {
   return false;
 }
 
-void OwnThread::post_blocking(Task task) {
-  boost::asio::post(io_, [this, task = std::move(task)]() mutable { run_blocking(task); });
+void OwnThread::block_after(Task task, Task then) { due_.emplace(std::move(task), std::move(then)); }
+
+void OwnThread::run(Task task) {
+  std::move(task)();
+  if (due_) run_blocking(*std::exchange(due_, std::nullopt));
 }
 
-// Afterwards this thread may be the understudy, as live() will find.
-void OwnThread::run_blocking(Task& task) {
+// Afterwards this thread may be the understudy, as live() will find: it touches nothing of the loop's any more.
+void OwnThread::run_blocking(Blocking blocking) {
   const uint64_t number = (blocking_.load(std::memory_order_relaxed) >> 2) + 1;
   blocking_ = word(number, Stage::Running);
   if (dozes_.exchange(false)) {
     const std::lock_guard lock(mutex_);
     wake_.notify_one();
   }
-  std::move(task)();
+  std::thread::id self = std::this_thread::get_id();
+  blocks_ = self;
+  std::move(blocking.task)();
+  blocks_.compare_exchange_strong(self, std::thread::id());
   uint64_t running = word(number, Stage::Running);
-  blocking_.compare_exchange_strong(running, word(number, Stage::Over));
+  if (blocking_.compare_exchange_strong(running, word(number, Stage::Over))) std::move(blocking.then)();
 }
 
-void OwnThread::post(Task task) { boost::asio::post(io_, std::move(task)); }
+// The handlers of what the network has ready are queued between the two posts of a blocking task's.
+void OwnThread::post(Task task) {
+  auto one = [this, task = std::move(task)]() mutable { run(std::move(task)); };
+  if (blocks_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return boost::asio::post(io_, std::move(one));
+  boost::asio::post(io_, [this, one = std::move(one)]() mutable { boost::asio::post(io_, std::move(one)); });
+}
 
 void OwnThread::post_after(Duration delay, Task task) {
   auto timer = std::make_shared<boost::asio::steady_timer>(io_, delay);

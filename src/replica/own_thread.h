@@ -1,7 +1,7 @@
 // The executor of a replica that was given none: one loop, which also serves the network, and two threads for it. One
 // runs the loop, the other is its understudy and sleeps.
 //
-// A task that may block (a sync of a disk that has been fast so far) is given to post_blocking(): it runs on the loop's
+// A task that may block (a sync of a disk that has been fast so far) is given to block_after(): it runs on the loop's
 // thread, so that no other thread need be woken for it. If it does block, the understudy takes over the loop after a few
 // milliseconds, and the blocked thread is the understudy from then on.
 #pragma once
@@ -11,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "coordkit/executor.h"
@@ -27,8 +28,9 @@ class OwnThread final : public Executor {
 
   void post(Task task) override;
   void post_after(Duration delay, Task task) override;
-  // Runs after everything already posted. From the thread of the loop.
-  void post_blocking(Task task);
+  // From a task of post(): runs `task`, which may block, as soon as that one has returned, and then, unless the loop was taken
+  // over meanwhile, `then`. What `task` posts comes behind what the network has ready by then. Once per task of post().
+  void block_after(Task task, Task then);
 
  private:
   // What the understudy sees of blocking tasks: the number of the newest, and its stage.
@@ -37,13 +39,21 @@ class OwnThread final : public Executor {
 
   void live();  // each thread's loop: alternately runner and understudy
   bool understudy();
-  void run_blocking(Task& task);
+  struct Blocking {
+    Task task;
+    Task then;
+  };
+  void run(Task task);
+  void run_blocking(Blocking blocking);
 
-  boost::asio::io_context io_{1};
+  // Not 1: what a handler posts would then be its thread's own until it ends, and a task that blocks would keep it.
+  boost::asio::io_context io_{2};
   std::array<std::thread, 2> threads_;
   std::atomic<std::thread::id> runner_{};
   std::atomic<uint64_t> blocking_{word(0, Stage::Over)};
-  std::atomic<bool> dozes_{false};  // the understudy, until there is a blocking task
+  std::atomic<std::thread::id> blocks_{};  // the thread that runs the newest blocking task; none: it is over
+  std::optional<Blocking> due_;            // of the thread of the loop, within a task of post()
+  std::atomic<bool> dozes_{false};         // the understudy, until there is a blocking task
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

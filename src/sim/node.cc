@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "coordkit/early_sends.h"
 #include "coordkit/error.h"
 #include "sim/defects.h"
 #include "sim/recorder.h"
@@ -99,6 +100,16 @@ void Node::timer_event(const Event& event) {
 void Node::log_synced(const Event& event) {
   log_.synced(event);
   parts_.watcher.synced(number_);
+  send_early();
+}
+
+// Every other time as a host that does not leave to its next turn what waited for the write.
+void Node::send_early() {
+  const WriteNumber durable = log_.durable_number();
+  if (!up() || frozen_ || durable.value() % 2 != 0) return;
+  std::vector<Outbound> early;
+  early_sends(*engine_)->take_sends(durable, early);
+  for (Outbound& outbound : early) send(outbound);
 }
 
 // True: another turn is wanted at once.

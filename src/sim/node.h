@@ -129,6 +129,7 @@ class Node final : private StoreEvents {
     StoreEvents::checkpoint_waits(std::move(why));
   }
   void post_event(EngineInput input) override { post(std::move(input)); }
+  void send_early();
 
   EngineOptions engine_options() const;
   absl::Status refused(const absl::Status& why);

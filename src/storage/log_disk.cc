@@ -12,6 +12,7 @@ namespace {
 constexpr uint64_t kFillStepBytes = 512 << 10;  // of a spare, between two syncs
 constexpr size_t kScrubStepBytes = 1 << 20;     // the disk's thread has writes to do in between
 constexpr auto kSpaceRetry = std::chrono::milliseconds(100);
+constexpr auto kLookAgain = std::chrono::milliseconds(20);  // whether a mark is due, while another thread works
 
 size_t bytes_of(const LogWrite& step) {
   size_t bytes = 0;
@@ -145,8 +146,9 @@ bool SegmentedLogStore::Disk::wait() {
   worker_ = Worker::None;
   const auto wanted = [this] { return closing_ || final_ || (!waiting_.empty() && !deferred_); };
   for (;;) {
-    const bool lent = worker_ == Worker::LentThread;  // whose end wakes the disk thread
-    const std::optional<Clock::time_point> at = lent ? std::nullopt : due();
+    // The end of what a lent thread does wakes this one if there is work; a mark can wait.
+    const bool lent = worker_ == Worker::LentThread;
+    const std::optional<Clock::time_point> at = lent ? Clock::now() + kLookAgain : due();
     if (!lent && (wanted() || (at && *at <= Clock::now()))) break;
     sleeps_untimed_ = !at;
     at ? void(disk_wakes_.wait_until(lock, *at)) : disk_wakes_.wait(lock);

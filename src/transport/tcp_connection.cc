@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <boost/asio/connect.hpp>
+#include <boost/asio/post.hpp>
 #include <span>
 #include <utility>
 
@@ -248,7 +249,10 @@ void Connection::received(const boost::system::error_code& error, size_t bytes) 
   }
   if (reader_.fault() != FrameFault::None) return close(reason_of(reader_.fault()));
   pump();
-  read();
+  // Behind the work that these frames make: as a rule there is nothing more to read yet, and finding out takes a system call.
+  asio::post(stream_.socket().get_executor(), [self = shared_from_this()] {
+    if (!self->closed()) self->read();
+  });
 }
 
 CloseReason Connection::take(const FrameReader::Frame& frame) {
@@ -311,14 +315,21 @@ void Connection::seal_owed() {
   if (std::exchange(ping_owed_, false)) seal(FrameKind::Ping, {});
 }
 
+// As a rule the kernel takes a batch at once: then no handler has to run for it.
 void Connection::pump() {
-  if (!batch_.empty() || state_ == State::Dialing || state_ == State::Securing || state_ == State::Closed) return;
+  if (!next_batch()) return;
+  if (sent(stream_.try_write_some(unsent())) && !next_batch()) return;
+  write();
+}
+
+bool Connection::next_batch() {
+  if (!batch_.empty() || state_ == State::Dialing || state_ == State::Securing || state_ == State::Closed) return false;
   seal_owed();
   if (state_ == State::Established) {
     owner_.take_frames(*this, batch_);
     kinds_.resize(batch_.size(), FrameKind::Message);
   }
-  if (batch_.empty()) return;
+  if (batch_.empty()) return false;
   headers_.resize(batch_.size());  // first: buffers point into it
   buffers_.clear();
   sent_ = 0;
@@ -329,12 +340,28 @@ void Connection::pump() {
     buffers_.push_back(asio::buffer(headers_[i]));
     if (!batch_[i].body.empty()) buffers_.push_back(asio::buffer(batch_[i].body));
   }
-  write();
+  return true;
+}
+
+Buffers Connection::unsent() const {
+  const asio::const_buffer* all = buffers_.data();
+  return {all + sent_, all + buffers_.size()};
+}
+
+bool Connection::sent(size_t bytes) {
+  written_ += stream_.on_wire(bytes);
+  while (sent_ < buffers_.size() && bytes >= buffers_[sent_].size()) bytes -= buffers_[sent_++].size();
+  if (sent_ < buffers_.size()) {
+    buffers_[sent_] += bytes;
+    return false;
+  }
+  batch_.clear();
+  kinds_.clear();
+  return true;
 }
 
 void Connection::write() {
-  const asio::const_buffer* all = buffers_.data();
-  stream_.async_write_some(Buffers{all + sent_, all + buffers_.size()},
+  stream_.async_write_some(unsent(),
                            [self = shared_from_this()](const auto& error, size_t bytes) { self->written(error, bytes); });
 }
 
@@ -342,15 +369,7 @@ void Connection::written(const boost::system::error_code& error, size_t bytes) {
   if (closed()) return;
   if (error && established()) return failed();
   if (error) return;  // the reason for a refusal may be unread; the pending read ends with it or with this error
-  written_ += stream_.on_wire(bytes);
-  while (sent_ < buffers_.size() && bytes >= buffers_[sent_].size()) bytes -= buffers_[sent_++].size();
-  if (sent_ < buffers_.size()) {
-    buffers_[sent_] += bytes;
-    return write();
-  }
-  batch_.clear();
-  kinds_.clear();
-  pump();
+  sent(bytes) ? pump() : write();
 }
 
 // ---- the end

@@ -103,6 +103,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void seal(FrameKind kind, Frame frame);
   void seal_owed();
+  bool next_batch();  // false: there is nothing to send, or it may not be sent now
+  Buffers unsent() const;
+  bool sent(size_t bytes);  // of the batch; true: that was all of it
   void write();
   void written(const boost::system::error_code& error, size_t bytes);
   void failed();

@@ -43,6 +43,14 @@ class Stream {
     if (secured_) return secured_->write(buffers, std::forward<Done>(done));
     socket_.async_write_some(buffers, std::forward<Done>(done));
   }
+  // The number of bytes that the kernel takes at once, while no write is in progress. Zero: none, or an operation with a
+  // handler is needed to know; errors are its to report.
+  size_t try_write_some(Buffers buffers) {
+    if (secured_) return 0;
+    boost::system::error_code error;
+    const size_t bytes = socket_.write_some(buffers, error);
+    return error ? 0 : bytes;
+  }
   // As much as the kernel takes at once, while no write is in progress.
   void write_now(Buffers buffers) {
     if (secured_) return secured_->write_now(buffers);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "coordkit/coordination_machine.h"
+#include "coordkit/early_sends.h"
 #include "coordkit/wire.h"
 #include "log/batch.h"
 #include "tests/cost/allocations.h"
@@ -48,6 +49,10 @@ struct ThreeMembers::Member final : StoreEvents {
     client.emplace(*engine, ClientOptions{});
   }
   void post_event(EngineInput input) override { inbox.push_back(std::move(input)); }
+  void written(WriteNumber number) override {
+    durable = number;
+    StoreEvents::written(number);
+  }
 
   MemoryLogStore log;
   MemoryStateStore state;
@@ -57,6 +62,8 @@ struct ThreeMembers::Member final : StoreEvents {
   std::unique_ptr<Engine> engine;
   std::optional<Client> client;
   std::vector<log::Identity> previous;  // entries of the last write
+  std::optional<WriteNumber> durable;   // since the last step
+  std::vector<Outbound> early;
   Cost cost;
 };
 
@@ -84,6 +91,7 @@ void ThreeMembers::greet(size_t from) {
 }
 
 void ThreeMembers::step() {
+  for (size_t i = 0; i < members_.size(); ++i) send_early(i);
   for (size_t i = 0; i < members_.size(); ++i) turn(i);
   now_.lagging += kStep;
   now_.leading += kStep;
@@ -135,14 +143,17 @@ void ThreeMembers::turn(size_t index) {
   for (LogWrite& one : member.effects.writes) write(member, std::move(one));
   for (const auto& read : member.effects.log_reads) member.log.read(read.first, read.last, read.bytes_max);
   if (member.effects.cluster) greet(index);  // before what only a replica of it may say
-  std::set<ReplicaId> peers;
-  for (const Outbound& outbound : member.effects.sends) {
-    peers.insert(outbound.to);
-    send(index, outbound);
-  }
-  member.cost.sends += peers.size();
+  send(index, member.effects.sends);
   if (member.effects.checkpoint) member.state.commit(*std::move(member.effects.checkpoint));
   if (member.effects.compact) member.log.compact(*member.effects.compact);
+}
+
+void ThreeMembers::send_early(size_t index) {
+  Member& member = *members_[index];
+  if (!member.durable) return;
+  early_sends(*member.engine)->take_sends(*std::exchange(member.durable, std::nullopt), member.early);
+  send(index, member.early);
+  member.early.clear();
 }
 
 void ThreeMembers::write(Member& member, LogWrite write) {
@@ -157,6 +168,15 @@ void ThreeMembers::write(Member& member, LogWrite write) {
     member.previous.push_back({entry.index, entry.term, entry.content_sum});
   }
   member.log.submit(std::move(write));
+}
+
+void ThreeMembers::send(size_t from, const std::vector<Outbound>& outbounds) {
+  std::set<ReplicaId> peers;
+  for (const Outbound& outbound : outbounds) {
+    peers.insert(outbound.to);
+    send(from, outbound);
+  }
+  members_[from]->cost.sends += peers.size();
 }
 
 void ThreeMembers::send(size_t from, const Outbound& outbound) {

@@ -1,6 +1,7 @@
 // Three replicas in one thread and in steps of their own time, each with the counts of what it costs: how often it allocates,
 // wakes up, syncs, sends, and how many bytes go where. Messages are bytes, as between processes; a write is durable a step
-// later; a replica takes a turn only if it has something to do, as a host's thread would.
+// later, and what waited for it leaves then, as a replica sends it; a replica takes a turn only if it has something to do, as a
+// host's thread would.
 #pragma once
 
 #include <array>
@@ -48,7 +49,9 @@ class ThreeMembers {
   bool has_work(const Member& member) const;
   void greet(size_t from);
   void turn(size_t index);
+  void send_early(size_t index);
   void write(Member& member, LogWrite write);
+  void send(size_t from, const std::vector<Outbound>& outbounds);
   void send(size_t from, const Outbound& outbound);
 
   Now now_;

@@ -20,11 +20,26 @@ TEST(WriteGateTest, AMessageLeavesWhenItsWriteIsDurable) {
   gate.submit({.number = WriteNumber(1)}, kStart, effects);
   gate.send(vote_after(1), effects);
   gate.send(vote_after(0), effects);
-  gate.release(effects);
+  gate.release(effects.sends);
   EXPECT_EQ(effects.sends.size(), 1u) << "only the one that waits for nothing";
   gate.written(WriteNumber(1), kStart);
-  gate.release(effects);
+  gate.release(effects.sends);
   EXPECT_EQ(effects.sends.size(), 2u);
+}
+
+TEST(WriteGateTest, AHostThatIsQuickerThanATurnGetsWhatWaitsAndTheTurnDoesNotRepeatIt) {
+  WriteGate gate;
+  EngineEffects effects;
+  for (uint64_t write = 1; write <= 2; ++write) {
+    gate.submit({.number = WriteNumber(write)}, kStart, effects);
+    gate.send(vote_after(write), effects);
+  }
+  std::vector<Outbound> early;
+  gate.release(WriteNumber(1), early);
+  EXPECT_EQ(early.size(), 1u) << "the other write is not durable";
+  gate.written(WriteNumber(1), kStart);
+  gate.release(effects.sends);
+  EXPECT_TRUE(effects.sends.empty());
 }
 
 TEST(WriteGateTest, TheGenesisIsTheFirstWriteAndTheCoreCountsAfterIt) {

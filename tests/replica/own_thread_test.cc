@@ -24,16 +24,21 @@ TEST(OwnThreadTest, ABlockingTaskThatDoesNotBlockRunsOnTheThreadOfTheLoopInItsOr
   std::vector<int> order;
   std::promise<std::thread::id> where;
   loop.post([&] {
-    loop.post_blocking([&] {
-      order.push_back(2);
-      where.set_value(std::this_thread::get_id());
-    });
-    loop.post([&] { order.push_back(3); });
+    loop.block_after(
+        [&] {
+          order.push_back(2);
+          loop.post([&] {
+            order.push_back(5);
+            where.set_value(std::this_thread::get_id());
+          });
+        },
+        [&] { order.push_back(3); });
+    loop.post([&] { order.push_back(4); });
     order.push_back(1);
   });
   EXPECT_EQ(where.get_future().get(), before);
   EXPECT_EQ(runner(loop), before);
-  EXPECT_EQ(order, (std::vector{1, 2, 3}));
+  EXPECT_EQ(order, (std::vector{1, 2, 3, 4, 5}));
 }
 
 // FLT_P11: a disk that stops answering in the middle of a sync blocks its own thread and nothing else.
@@ -41,23 +46,29 @@ TEST(OwnThreadTest, FLT_P11_WhileATaskBlocksTheOtherThreadGoesOnWithTheLoop) {
   OwnThread loop;
   loop.start();
   for (int round = 0; round < 3; ++round) {
-    std::promise<void> let_go, blocked;
+    std::promise<void> let_go, blocked, posted_before;
     std::promise<std::thread::id> held_up;
+    bool went_on = false;
     loop.post([&] {
-      loop.post_blocking([&] {
-        held_up.set_value(std::this_thread::get_id());
-        blocked.set_value();
-        let_go.get_future().wait();
-      });
+      loop.post([&] { posted_before.set_value(); });
+      loop.block_after(
+          [&] {
+            held_up.set_value(std::this_thread::get_id());
+            blocked.set_value();
+            let_go.get_future().wait();
+          },
+          [&] { went_on = true; });
     });
     blocked.get_future().wait();
     const std::thread::id meanwhile = runner(loop);  // returns although the task has not
     EXPECT_NE(meanwhile, held_up.get_future().get());
+    posted_before.get_future().wait();  // by the task that ordered the other one
     std::promise<void> later;
     loop.post_after(1ms, [&] { later.set_value(); });
     later.get_future().wait();
     let_go.set_value();
     EXPECT_EQ(runner(loop), meanwhile) << "who was held up is the understudy from here on";
+    EXPECT_FALSE(went_on) << "the loop is another thread's";
   }
 }
 
@@ -67,11 +78,13 @@ TEST(OwnThreadTest, StopWaitsForATaskThatBlocksAndRunsNothingAfterwards) {
   std::promise<void> blocked, let_go;
   bool ended = false, ran = false;
   loop.post([&] {
-    loop.post_blocking([&] {
-      blocked.set_value();
-      let_go.get_future().wait();
-      ended = true;
-    });
+    loop.block_after(
+        [&] {
+          blocked.set_value();
+          let_go.get_future().wait();
+          ended = true;
+        },
+        [] {});
   });
   blocked.get_future().wait();
   runner(loop);  // taken over
