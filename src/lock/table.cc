@@ -247,6 +247,7 @@ bool Table::clear_delay(std::string_view name, Decisions& decisions) {
 // A grant can make only the next ones in the same queues grantable, so the candidates are the heads of touched queues,
 // refilled after each grant; the heap keeps the order of S-48 over all names.
 void Table::decide_waits(Index index, TokenCounter& tokens, Decisions& decisions) {
+  if (touched_.empty() && led_.empty() && asked_.empty()) return;
   const auto nominate = [this](const Lock& lock) {
     if (lock.queue.empty()) return;
     Claim& head = *lock.queue.first->claim;
