@@ -134,7 +134,7 @@ std::optional<AcquireVerdict> Table::refused_try(const Attempt& attempt) const {
 bool Table::release(const HoldKey& key, uint64_t number) {
   if (const Resting::Handle handle = resting_.find(key.name)) {
     const ClaimView hold = resting_.view(handle);
-    const bool owner = hold.session == key.session && (!key.tag || key.tag->empty());
+    const bool owner = hold.session == key.session && (!key.tag || hold.tag == *key.tag);
     if (!owner || hold.token != key.token) return false;
     end_at_rest(handle);
     return true;
@@ -157,7 +157,7 @@ CancelVerdict Table::cancel(SessionId session, std::string_view tag, std::string
                             Decisions& decisions) {
   if (const Resting::Handle handle = resting_.find(name)) {
     const ClaimView hold = resting_.view(handle);
-    if (hold.session != session || !tag.empty() || hold.request != acquire) return {};
+    if (hold.session != session || hold.tag != tag || hold.request != acquire) return {};
     return {CancelVerdict::Kind::Granted, hold.token, hold.since};
   }
   const Lock* lock = find(name);
