@@ -81,61 +81,105 @@ inline std::string_view view_of(const SharedBytes& bytes) { return bytes.view();
 
 inline constexpr size_t kUnlimited = SIZE_MAX;
 
+// ---- the pieces of a field
+
+using Wire = protozero::pbf_wire_type;
+
+// Tag and number at once, where protozero appends byte by byte.
+inline void put_numbers(std::string& bytes, uint64_t first, uint64_t second) {
+  char both[2 * protozero::max_varint_length];
+  int size = protozero::add_varint_to_buffer(both, first);
+  size += protozero::add_varint_to_buffer(both + size, second);
+  bytes.append(both, static_cast<size_t>(size));
+}
+inline void put_number(std::string& bytes, uint32_t field, uint64_t number) {
+  put_numbers(bytes, protozero::tag_and_type(field, Wire::varint), number);
+}
+inline void put_bytes(std::string& bytes, uint32_t field, std::string_view value) {
+  put_numbers(bytes, protozero::tag_and_type(field, Wire::length_delimited), value.size());
+  bytes.append(value);
+}
+
+inline void put_fixed(std::string& bytes, uint32_t field, uint64_t number) {
+  char both[protozero::max_varint_length + sizeof number];
+  int size = protozero::add_varint_to_buffer(both, protozero::tag_and_type(field, Wire::fixed64));
+  for (size_t byte = 0; byte < sizeof number; ++byte) both[size++] = static_cast<char>(number >> (8 * byte));
+  bytes.append(both, static_cast<size_t>(size));
+}
+
+// A message as a field: `append` adds its own bytes, and its length goes before them. `expected` is that length if it is known:
+// then they need not be moved. Returns the length.
+template <typename Append>
+size_t put_message(std::string& bytes, uint32_t field, Append append, size_t expected = 0) {
+  put_numbers(bytes, protozero::tag_and_type(field, Wire::length_delimited), expected);
+  const size_t begin = bytes.size();
+  append();
+  const size_t length = bytes.size() - begin;
+  if (length == expected) return length;
+  const auto room = static_cast<size_t>(protozero::length_of_varint(expected));
+  const auto needed = static_cast<size_t>(protozero::length_of_varint(length));
+  COORDKIT_CHECK(needed >= room);
+  bytes.insert(begin, needed - room, '\0');
+  protozero::add_varint_to_buffer(bytes.data() + begin - room, length);
+  return length;
+}
+
 // ---- writing
 
 template <typename Rules>
 class Writer {
  public:
   static constexpr bool kReads = false;
-  explicit Writer(std::string& bytes) : bytes_(bytes), out_(bytes) {}
+  explicit Writer(std::string& bytes) : bytes_(bytes) {}
 
   template <typename T>
   void number(uint32_t field, const T& value) {
-    if (Rules::kWritesZeros || number_of(value) != 0) out_.add_uint64(field, number_of(value));
+    if (Rules::kWritesZeros || number_of(value) != 0) put_number(bytes_, field, number_of(value));
   }
   template <typename T>
   void number(uint32_t field, const std::optional<T>& value) {
-    if (value) out_.add_uint64(field, number_of(*value));
+    if (value) put_number(bytes_, field, number_of(*value));
   }
   // Left out if it is zero, whatever the rules say.
   template <typename T>
   void number_if_any(uint32_t field, const T& value) {
-    if (number_of(value) != 0) out_.add_uint64(field, number_of(value));
+    if (number_of(value) != 0) put_number(bytes_, field, number_of(value));
   }
   template <typename List>
   void numbers(uint32_t field, const List& values) {
-    for (const auto& value : values) out_.add_uint64(field, number_of(value));
+    for (const auto& value : values) put_number(bytes_, field, number_of(value));
   }
   // Zigzag: small numbers of either sign are short.
   void signed_number(uint32_t field, int64_t value) {
-    if (value != 0) out_.add_sint64(field, value);
+    if (value != 0) put_number(bytes_, field, protozero::encode_zigzag64(value));
   }
   void signed_number(uint32_t field, Duration value) { signed_number(field, int64_t{value.count()}); }
   template <typename T>
   void fixed(uint32_t field, const T& value) {
-    if (Rules::kWritesZeros || number_of(value) != 0) out_.add_fixed64(field, number_of(value));
+    if (Rules::kWritesZeros || number_of(value) != 0) put_fixed(bytes_, field, number_of(value));
   }
   void fixed(uint32_t field, const std::optional<uint64_t>& value) {
-    if (value) out_.add_fixed64(field, *value);
+    if (value) put_fixed(bytes_, field, *value);
   }
   template <typename T>
   void bytes(uint32_t field, const T& value, size_t limit = kUnlimited) {
     const std::string_view view = view_of(value);
     COORDKIT_CHECK(view.size() <= limit);
-    if (Rules::kWritesZeros || !view.empty()) out_.add_bytes(field, view.data(), view.size());
+    if (Rules::kWritesZeros || !view.empty()) put_bytes(bytes_, field, view);
   }
   void bytes(uint32_t field, const std::optional<std::string>& value) {
-    if (value) out_.add_bytes(field, *value);
+    if (value) put_bytes(bytes_, field, *value);
   }
   void bytes_if_any(uint32_t field, std::string_view value) {
-    if (!value.empty()) out_.add_bytes(field, value.data(), value.size());
+    if (!value.empty()) put_bytes(bytes_, field, value);
   }
   // Ascending ids as differences: ids of live things lie close together, so most take one or two bytes instead of nine.
   template <typename Tag>
   void ascending(uint32_t field, const std::vector<Id<Tag>>& ids, size_t limit) {
     if (ids.empty()) return;
     COORDKIT_CHECK(ids.size() <= limit);
-    protozero::packed_field_uint64 packed(out_, field);
+    protozero::pbf_writer out(bytes_);
+    protozero::packed_field_uint64 packed(out, field);
     Id<Tag> last;
     for (const Id<Tag> id : ids) {
       COORDKIT_CHECK(last < id);
@@ -145,10 +189,8 @@ class Writer {
   }
   template <typename M>
   void message(uint32_t field, const M& m) {
-    protozero::pbf_writer parent(bytes_);
-    const protozero::pbf_writer brackets(parent, field);
-    Writer inner(bytes_);
-    describe(inner, m);
+    const size_t before = bytes_.size();
+    if (put_message(bytes_, field, [&] { describe(*this, m); }) == 0) bytes_.resize(before);
   }
   template <typename M>
   void message(uint32_t field, const std::optional<M>& m) {
@@ -167,26 +209,18 @@ class Writer {
     COORDKIT_CHECK(items.size() <= limit);
     for (const SharedBytes& item : items) {
       COORDKIT_CHECK(item.size() <= bytes_max);
-      out_.add_bytes(field, item.view().data(), item.size());
+      put_bytes(bytes_, field, item.view());
     }
   }
 
  private:
-  // protozero leaves out what is empty; the count of a list matters.
   template <typename M>
   void element(uint32_t field, const M& m) {
-    const size_t before = bytes_.size();
-    {
-      protozero::pbf_writer parent(bytes_);  // one for each: protozero 1.7 takes one child of known size per parent
-      const protozero::pbf_writer brackets(parent, field, Rules::body_bytes(m));
-      Writer inner(bytes_);
-      describe(inner, m);
-    }
-    if (bytes_.size() == before) out_.add_message(field, "", 0);
+    put_message(
+        bytes_, field, [&] { describe(*this, m); }, Rules::body_bytes(m));
   }
 
   std::string& bytes_;
-  protozero::pbf_writer out_;
 };
 
 // ---- reading
@@ -198,14 +232,12 @@ struct Budget {
   const SharedBytes* read_from = nullptr;
 };
 
-// For one field: describe() offers it every field of a message, and it takes the one under the cursor.
+// For a pass over the fields of a message: describe() offers it each of them once, and it takes the one under the cursor, which
+// then moves on. Fields come in the order in which they are described, so that one pass takes most messages whole.
 template <typename Rules>
 class Reader {
  public:
-  Reader(protozero::pbf_reader& in, Budget& budget) : in_(in), at_(in.tag_and_type()), budget_(budget) {}
-
   static constexpr bool kReads = true;
-  bool taken() const { return taken_; }
 
   template <typename T>
   void number(uint32_t field, T& value) {
@@ -222,7 +254,7 @@ class Reader {
   template <typename List>
   void numbers(uint32_t field, List& values) {
     using Value = typename List::value_type;
-    if (at(field, Wire::varint)) values.insert(values.end(), Rules::template value<Value>(in_.get_uint64()));
+    while (at(field, Wire::varint)) values.insert(values.end(), Rules::template value<Value>(in_.get_uint64()));
   }
   template <typename T>
   void signed_number(uint32_t field, T& value) {
@@ -272,37 +304,55 @@ class Reader {
   // What exceeds the limit is read and discarded.
   template <typename M>
   void repeated_first(uint32_t field, std::vector<M>& items, size_t limit) {
-    if (!at(field, Wire::length_delimited)) return;
-    M item = Rules::template blank<M>();
-    read_message(in_.get_message(), item, budget_);
-    if (items.size() < limit) items.push_back(std::move(item));
+    while (at(field, Wire::length_delimited)) {
+      M item = Rules::template blank<M>();
+      read_message(in_.get_message(), item, budget_);
+      if (items.size() < limit) items.push_back(std::move(item));
+    }
   }
   template <typename M>
   void repeated(uint32_t field, std::vector<M>& items, size_t limit) {
-    if (!at(field, Wire::length_delimited)) return;
-    require(items.size() < limit, "a list beyond its limit");
-    read_message(in_.get_message(), items.emplace_back(Rules::template blank<M>()), budget_);
+    while (at(field, Wire::length_delimited)) {
+      require(items.size() < limit, "a list beyond its limit");
+      read_message(in_.get_message(), items.emplace_back(Rules::template blank<M>()), budget_);
+    }
   }
   void repeated(uint32_t field, std::vector<SharedBytes>& items, size_t limit, size_t bytes_max) {
-    if (!at(field, Wire::length_delimited)) return;
-    require(items.size() < limit, "a list beyond its limit");
-    items.push_back(shared(view(bytes_max)));
+    while (at(field, Wire::length_delimited)) {
+      require(items.size() < limit, "a list beyond its limit");
+      items.push_back(shared(view(bytes_max)));
+    }
   }
   template <typename M>
   static void read_message(protozero::pbf_reader in, M& m, Budget& budget) {
-    while (in.next()) {
-      Reader reader(in, budget);
+    Reader reader(in, budget);
+    while (reader.begin_pass()) {
       describe(reader, m);
-      if (!reader.taken()) in.skip();
+      if (!reader.taken_) reader.skip();
     }
   }
 
  private:
-  using Wire = protozero::pbf_wire_type;
+  Reader(protozero::pbf_reader& in, Budget& budget) : in_(in), budget_(budget) {}
 
+  static constexpr uint32_t kTaken = 0;  // these two match no field
+  static constexpr uint32_t kEnd = ~uint32_t{0};
+
+  // False: there are no more fields.
+  bool begin_pass() {
+    if (at_ == kTaken) move_on();
+    taken_ = false;
+    return at_ != kEnd;
+  }
+  void move_on() { at_ = in_.next() ? in_.tag_and_type() : kEnd; }
+  void skip() {
+    in_.skip();
+    at_ = kTaken;
+  }
   bool at(uint32_t field, Wire type) {
+    if (at_ == kTaken) move_on();
     if (at_ != protozero::tag_and_type(field, type)) return false;
-    at_ = 0;  // matches no field
+    at_ = kTaken;
     return taken_ = true;
   }
   std::string_view view(size_t limit) {
@@ -316,8 +366,8 @@ class Reader {
   }
 
   protozero::pbf_reader& in_;
-  uint32_t at_;
-  bool taken_ = false;
+  uint32_t at_ = kTaken;  // the field under the cursor
+  bool taken_ = false;    // any field in this pass
   Budget& budget_;
 };
 

@@ -50,7 +50,7 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  PoolRef<T> make(T value) {
+  PoolRef<T> make(T&& value) {
     if (home_->free.empty()) grow();
     Slot* const slot = home_->free.back();
     home_->free.pop_back();

@@ -19,6 +19,12 @@ constexpr uint64_t hash_mix(uint64_t state, uint64_t value) {
   return state ^ (state >> 31);
 }
 
+template <typename... Values>
+constexpr uint64_t hash_mix_all(uint64_t state, Values... values) {
+  ((state = hash_mix(state, values)), ...);
+  return state;
+}
+
 uint64_t content_sum(GroupId group, Term term, Index index, raft::EntryKind kind, std::string_view payload);
 inline bool content_intact(GroupId group, const raft::Entry& entry) {
   return entry.content_sum == content_sum(group, entry.term, entry.index, entry.kind, entry.payload.view());

@@ -32,7 +32,7 @@ Session* Acquires::begin(CallId id, const SessionRef& of, Now now) {
   return session;
 }
 
-void Acquires::submit(PendingAcquire of, machine::Request::Body body) {
+void Acquires::submit(PendingAcquire&& of, machine::Request&& request) {
   Call& call = *calls_.find(of.call);
   Pending acquire = pending_.make(std::move(of));
   call.submitted = true;
@@ -40,14 +40,14 @@ void Acquires::submit(PendingAcquire of, machine::Request::Body body) {
   // One that may count up a hold is pursued until its own answer comes: for a hold that several acquires stand for, a cancel
   // cannot tell whether this was one of them.
   const LaggingTime deadline = acquire->terms.counted ? LaggingTime::max() : call.deadline;
-  call.ticket =
-      commands_.submit(*table_.find(acquire->session), {.body = std::move(body)}, deadline, Urgency::Normal,
-                       [this, acquire](const Completion& completion, Now now) { answered(acquire, completion, now); });
+  call.ticket = commands_.submit(*table_.find(acquire->session), std::move(request), deadline, Urgency::Normal,
+                                 [this, acquire](const Completion& completion, const SessionCommands::Result& result, Now now) {
+                                   answered(acquire, completion, result, now);
+                                 });
 }
 
-void Acquires::answered(const Pending& acquire, const Completion& completion, Now now) {
+void Acquires::answered(const Pending& acquire, const Completion& completion, const SessionCommands::Result& result, Now now) {
   if (completion.request.sequence) acquire->request = completion.request;
-  const auto result = result_of(completion);
   if (!result.ok()) return failed(acquire, result.status());
   if (completion.stage == ApplyOutput::Stage::Queued) {
     Call* call = calls_.find(acquire->call);
@@ -128,8 +128,7 @@ void Acquires::proclaim(CallId id, const SessionRef& of, const std::string& name
   call->acquire->in_log = nullptr;
   machine::UpdateValue body{session->id(), hold->owner_tag(), name, token, std::move(value)};
   call->ticket = commands_.submit(*session, {.body = std::move(body)}, call->deadline, Urgency::Normal,
-                                  [this, id, hold](const Completion& completion, Now) {
-                                    const auto result = result_of(completion);
+                                  [this, id, hold](const Completion&, const SessionCommands::Result& result, Now) {
                                     const absl::Status status =
                                         result.ok() ? status_of(*result, hold->name()) : result.status();
                                     calls_.answer<HoldRef>(id, status.ok() ? absl::StatusOr<HoldRef>(hold) : status);
@@ -169,14 +168,15 @@ void Acquires::post_cancel(const Pending& acquire) {
   machine::CancelAcquire body{
       .session = session->id(), .owner_tag = acquire->owner_tag, .name = acquire->name, .acquire = acquire->request};
   commands_.submit(*session, {.body = std::move(body)}, LaggingTime::max(), Urgency::Reserved,
-                   [this, acquire](const Completion& completion, Now now) { cancel_answered(acquire, completion, now); });
+                   [this, acquire](const Completion&, const SessionCommands::Result& result, Now now) {
+                     cancel_answered(acquire, result, now);
+                   });
 }
 
 // While the engine still pursues the acquire, that acquire's final answer counts; afterwards this is the only answer. A session
 // that left and came back has brought its holds along, this grant included: it is no longer this acquire's to
 // release.
-void Acquires::cancel_answered(const Pending& acquire, const Completion& completion, Now now) {
-  const auto result = result_of(completion);
+void Acquires::cancel_answered(const Pending& acquire, const SessionCommands::Result& result, Now now) {
   if (!result.ok()) {
     acquire->cancel_posted = false;
     if (!requests_.halted()) requests_.retry(now, [this, acquire](Now) { post_cancel(acquire); });

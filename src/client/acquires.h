@@ -30,7 +30,7 @@ class Acquires final : public CallOwner {
   // The call starts and belongs to this session from here on. Null: the call has ended, now or before.
   Session* begin(CallId id, const SessionRef& of, Now now);
   // For a call that has begun and not ended.
-  void submit(PendingAcquire acquire, machine::Request::Body body);
+  void submit(PendingAcquire&& acquire, machine::Request&& request);
   // The owner has the lock: it keeps it, with another value, and gets its existing handle as the answer.
   void proclaim(CallId id, const SessionRef& session, const std::string& name, Token token, std::string value);
 
@@ -43,11 +43,11 @@ class Acquires final : public CallOwner {
  private:
   using Pending = PoolRef<PendingAcquire>;
 
-  void answered(const Pending& acquire, const Completion& completion, Now now);
+  void answered(const Pending& acquire, const Completion& completion, const SessionCommands::Result& result, Now now);
   void failed(const Pending& acquire, absl::Status status);
   void granted(const PendingAcquire& acquire, const machine::Result& result, Now now);
   void post_cancel(const Pending& acquire);
-  void cancel_answered(const Pending& acquire, const Completion& completion, Now now);
+  void cancel_answered(const Pending& acquire, const SessionCommands::Result& result, Now now);
 
   SessionTable& table_;
   Requests& requests_;

@@ -66,11 +66,12 @@ void HoldChanges::start(CallId id, const HoldRef& hold, LockMode to, Now now) {
   }
   const Urgency urgency = to == LockMode::Shared ? Urgency::Reserved : Urgency::Normal;
   commands_.submit(session, std::move(request), LaggingTime::max(), urgency,
-                   [this, id, hold, to](const Completion& completion, Now then) { converted(id, hold, to, completion, then); });
+                   [this, id, hold, to](const Completion&, const SessionCommands::Result& result, Now then) {
+                     converted(id, hold, to, result, then);
+                   });
 }
 
-void HoldChanges::converted(CallId id, const HoldRef& hold, LockMode to, const Completion& completion, Now now) {
-  const auto result = result_of(completion);
+void HoldChanges::converted(CallId id, const HoldRef& hold, LockMode to, const SessionCommands::Result& result, Now now) {
   if (!result.ok() && outcome_of(result.status()) != Outcome::None) return outcome_lost(id, hold, result.status(), now);
   Session* session = table_.find(hold->session());
   if (session == nullptr || session->phase == SessionPhase::Lost) {
@@ -149,8 +150,7 @@ void HoldChanges::start_update(CallId id, const HoldRef& hold, machine::UpdateVa
   Call& call = *calls_.find(id);
   call.submitted = true;
   call.ticket = commands_.submit(*table_.find(hold->session()), {.body = std::move(body)}, call.deadline, Urgency::Normal,
-                                 [this, id, hold](const Completion& completion, Now) {
-                                   const auto result = result_of(completion);
+                                 [this, id, hold](const Completion&, const SessionCommands::Result& result, Now) {
                                    calls_.answer_done(id, result.ok() ? status_of(*result, hold->name()) : result.status());
                                  });
 }

@@ -37,7 +37,7 @@ class HoldChanges final : public CallOwner {
  private:
   absl::Status refusal_of(const HoldRef& hold);
   void start(CallId id, const HoldRef& hold, LockMode to, Now now);
-  void converted(CallId id, const HoldRef& hold, LockMode to, const Completion& completion, Now now);
+  void converted(CallId id, const HoldRef& hold, LockMode to, const SessionCommands::Result& result, Now now);
   void replace(CallId id, Session& session, const HoldRef& hold, LockMode to, const machine::Result& result);
   void outcome_lost(CallId id, const HoldRef& hold, absl::Status why, Now now);
   void reclaim(const HoldRef& hold, Now now);

@@ -75,21 +75,21 @@ CallId LockCalls::enter(const SessionRef& session, Body body, const AcquireOptio
                         Callback<HoldRef> done) {
   if (session == nullptr) return calls_.refuse(std::move(done), no_session());
   body.session = session->id();
-  if (absl::Status refusal = check_request({.body = body}); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
+  machine::Request request{.body = std::move(body)};
+  if (absl::Status refusal = check_request(request); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
   if (session->phase() == SessionPhase::Lost) return calls_.refuse(std::move(done), session_over());
   if (options.max_hold < Duration::zero()) {
     return calls_.refuse(std::move(done), make_error(Reason::InvalidArgument, "max_hold is negative; zero means no limit"));
   }
   const CallId id = calls_.enter(std::move(done), OnAbandon::Pursue, options.deadline, timeout_of(options.wait, options_),
-                                 [this, begun = pool<Body>().make({session, std::move(body)})](CallId call, Now now) {
-                                   start(call, begun->session, std::move(begun->body), now);
-                                 });
+                                 [this, begun = pool<Body>().make({session, std::get<Body>(std::move(request.body))})](
+                                     CallId call, Now now) { start(call, begun->session, std::move(begun->body), now); });
   acquires_.own(id, {.max_hold = options.max_hold, .proclaims = proclaims});
   return id;
 }
 
 template <typename Body>
-void LockCalls::start(CallId id, const SessionRef& of, Body body, Now now) {
+void LockCalls::start(CallId id, const SessionRef& of, Body&& body, Now now) {
   Session* session = acquires_.begin(id, of, now);
   if (session == nullptr) return;
   if (session->overfull()) {
@@ -100,7 +100,7 @@ void LockCalls::start(CallId id, const SessionRef& of, Body body, Now now) {
 }
 
 template <typename Body>
-void LockCalls::go_to_log(CallId id, Body body) {
+void LockCalls::go_to_log(CallId id, Body&& body) {
   const Session& session = *table_.find(calls_.find(id)->acquire->session);
   if (body.wait.kind == machine::Wait::Kind::None && seems_held(session, body)) {
     confirm_held(id, std::move(body));
@@ -109,7 +109,7 @@ void LockCalls::go_to_log(CallId id, Body body) {
   }
 }
 
-template void LockCalls::go_to_log(CallId, machine::Acquire);
+template void LockCalls::go_to_log(CallId, machine::Acquire&&);
 
 // By this replica's own state, possibly stale. A pending release of ours makes it worth a log entry, which performs it.
 template <typename Body>
@@ -149,7 +149,7 @@ void LockCalls::held(CallId id, const Body& body, const machine::Result& refusal
 }
 
 template <typename Body>
-void LockCalls::submit(CallId id, Body body) {
+void LockCalls::submit(CallId id, Body&& body) {
   const AcquireCall& call = *calls_.find(id)->acquire;
   PendingAcquire acquire{.call = id,
                          .session = call.session,
@@ -162,7 +162,7 @@ void LockCalls::submit(CallId id, Body body) {
                          .in_line = !call.line.empty(),
                          .of_lock = true};
   if (call.proclaims) acquire.proclaims = body.value;
-  acquires_.submit(std::move(acquire), std::move(body));
+  acquires_.submit(std::move(acquire), {.body = std::move(body)});
 }
 
 }  // namespace coordkit::client

@@ -32,7 +32,7 @@ class LockCalls {
 
   // For a call that has begun: the log decides, or, for a try that cannot be granted, one confirmed read.
   template <typename Body>
-  void go_to_log(CallId id, Body body);
+  void go_to_log(CallId id, Body&& body);
 
  private:
   // A call between its entry and its start.
@@ -49,7 +49,7 @@ class LockCalls {
   template <typename Body>
   CallId enter(const SessionRef& session, Body body, const AcquireOptions& options, bool proclaims, Callback<HoldRef> done);
   template <typename Body>
-  void start(CallId id, const SessionRef& session, Body body, Now now);
+  void start(CallId id, const SessionRef& session, Body&& body, Now now);
   template <typename Body>
   bool seems_held(const Session& session, const Body& body) const;
   template <typename Body>
@@ -57,7 +57,7 @@ class LockCalls {
   template <typename Body>
   void held(CallId id, const Body& body, const machine::Result& refusal);
   template <typename Body>
-  void submit(CallId id, Body body);
+  void submit(CallId id, Body&& body);
 
   const ClientOptions& options_;
   SessionTable& table_;

@@ -60,20 +60,25 @@ void Objects::start_command(CallId id, const SessionRef& of, machine::Request re
   Call& call = *calls_.find(id);
   const LaggingTime deadline = call.on_abandon == OnAbandon::Pursue ? LaggingTime::max() : call.deadline;
   call.submitted = true;
-  auto on_completion = [this, id, of, request, subject = std::move(subject)](const Completion& completion, Now) {
-    executed(id, of, request, subject, completion);
+  auto on_result = [this, id, of, request, subject = std::move(subject)](const Completion& completion,
+                                                                         const SessionCommands::Result& result, Now) {
+    executed(id, of, request, subject, completion.index, result);
   };
-  call.ticket = session != nullptr
-                    ? commands_.submit(*session, std::move(request), deadline, Urgency::Normal, std::move(on_completion))
-                    : requests_.submit(request, deadline, Urgency::Normal, std::move(on_completion));
+  if (session != nullptr) {
+    call.ticket = commands_.submit(*session, std::move(request), deadline, Urgency::Normal, std::move(on_result));
+    return;
+  }
+  call.ticket = requests_.submit(request, deadline, Urgency::Normal,
+                                 [on_result = std::move(on_result)](const Completion& completion, Now then) {
+                                   on_result(completion, result_of(completion), then);
+                                 });
 }
 
 void Objects::executed(CallId id, const SessionRef& session, const machine::Request& request, const std::string& subject,
-                       const Completion& completion) {
-  const auto result = result_of(completion);
+                       Index index, const SessionCommands::Result& result) {
   if (!result.ok() || result->code != machine::ResultCode::Ok) {
     calls_.fail(id, result.ok() ? status_of(*result, subject) : result.status());
-  } else if (!calls_.answer<Executed>(id, Executed{*result, completion.index, nullptr})) {
+  } else if (!calls_.answer<Executed>(id, Executed{*result, index, nullptr})) {
     if (const machine::JoinGroup* join = join_in(request)) leave_again(session, *join);
   }
 }
@@ -83,7 +88,7 @@ void Objects::leave_again(const SessionRef& of, const machine::JoinGroup& join) 
   if (session == nullptr || session->phase == SessionPhase::Lost) return;
   machine::LeaveGroup leave{.session = join.session, .owner_tag = join.owner_tag, .name = join.name};
   commands_.submit(*session, {.body = machine::CoordinationCommand(std::move(leave))}, LaggingTime::max(), Urgency::Reserved,
-                   [](const Completion&, Now) {});
+                   [](const Completion&, const SessionCommands::Result&, Now) {});
 }
 
 // ---- waits
@@ -140,7 +145,7 @@ void Objects::confirm(CallId id, const SessionRef& session, Waiting waiting) {
 }
 
 void Objects::submit(CallId id, const SessionRef& session, Waiting waiting) {
-  acquires_.submit({.call = id, .session = session, .name = std::move(waiting.name)}, std::move(waiting.body));
+  acquires_.submit({.call = id, .session = session, .name = std::move(waiting.name)}, {.body = std::move(waiting.body)});
 }
 
 // The place is invalid from here on. If the outcome is unknown, it is left again, without a wait, for as long as it takes.
@@ -202,8 +207,7 @@ void Objects::start_acknowledge(CallId id, const HoldRef& claim, machine::Reques
   }
   const Ticket ticket =
       commands_.submit(*session, std::move(request), LaggingTime::max(), Urgency::Reserved,
-                       [this, id, claim](const Completion& completion, Now) {
-                         const auto result = result_of(completion);
+                       [this, id, claim](const Completion&, const SessionCommands::Result& result, Now) {
                          if (result.ok()) {
                            claim->invalidate();
                            if (Session* owner = table_.find(claim->session())) forget(*owner, claim);

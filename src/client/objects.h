@@ -89,8 +89,8 @@ class Objects {
 
   static bool held_back(const Session& session, const machine::Request::Body& body);
   void start_command(CallId id, const SessionRef& session, machine::Request request, std::string subject, Now now);
-  void executed(CallId id, const SessionRef& session, const machine::Request& request, const std::string& subject,
-                const Completion& completion);
+  void executed(CallId id, const SessionRef& session, const machine::Request& request, const std::string& subject, Index index,
+                const SessionCommands::Result& result);
   void leave_again(const SessionRef& session, const machine::JoinGroup& join);
   void start_await(CallId id, const SessionRef& session, Waiting waiting, Now now);
   bool predicted_refusal(const Session& session, const Waiting& waiting) const;

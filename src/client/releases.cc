@@ -80,14 +80,15 @@ void Releases::post(Session& session, std::span<const ReleaseId> batch) {
   PoolRef<Posted> posted = posted_.make({session.state, batch.back(), before});
   session.last_release = commands_.submit(
       session, std::move(request), LaggingTime::max(), Urgency::Reserved,
-      [this, posted = std::move(posted)](const Completion& completion, Now now) { answered(*posted, completion, now); },
+      [this, posted = std::move(posted)](const Completion&, const SessionCommands::Result& result, Now now) {
+        answered(*posted, result, now);
+      },
       std::move(before));
 }
 
-void Releases::answered(const Posted& posted, const Completion& completion, Now now) {
+void Releases::answered(const Posted& posted, const SessionCommands::Result& result, Now now) {
   Session* session = table_.find(posted.session);
   if (session == nullptr) return;
-  const auto result = result_of(completion);
   if (result.ok()) {
     if (result->code == machine::ResultCode::SessionNotFound) return;  // SessionCommands says that it has ended
     commands_.release_done(*session, posted.last, status_of(*result, Nameless{"lock"}));

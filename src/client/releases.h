@@ -42,7 +42,7 @@ class Releases {
     std::vector<ReleaseId> before;
   };
   void post(Session& session, std::span<const ReleaseId> batch);
-  void answered(const Posted& posted, const Completion& completion, Now now);
+  void answered(const Posted& posted, const SessionCommands::Result& result, Now now);
   void not_released(Session& session, const ReleaseId& id, const absl::Status& why);
 
   SessionTable& table_;

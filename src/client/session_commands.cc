@@ -28,11 +28,11 @@ void SessionCommands::carry(Session& session, machine::Request& request, std::ve
   });
 }
 
-Ticket SessionCommands::submit(Session& session, machine::Request request, LaggingTime deadline, Urgency urgency,
-                               Requests::OnCompletion on_completion, std::vector<ReleaseId> named) {
+Ticket SessionCommands::submit(Session& session, machine::Request&& request, LaggingTime deadline, Urgency urgency,
+                               OnResult on_result, std::vector<ReleaseId> named) {
   carry(session, request, named);
   const Ticket after = requests_.feature_level() >= kOrderedLevel ? session.last_release : Ticket();
-  PoolRef<Posted> posted = posted_.make({session.state, std::move(named), std::move(on_completion)});
+  PoolRef<Posted> posted = posted_.make({session.state, std::move(named), std::move(on_result)});
   return requests_.submit(
       request, deadline, urgency,
       [this, posted = std::move(posted)](const Completion& completion, Now now) { completed(*posted, completion, now); },
@@ -40,14 +40,14 @@ Ticket SessionCommands::submit(Session& session, machine::Request request, Laggi
 }
 
 void SessionCommands::completed(Posted& posted, const Completion& completion, Now now) {
-  const auto result = result_of(completion);
+  const Result result = result_of(completion);
   SessionTable& table = sessions_.table();
   Session* owner = table.find(posted.session);
   if (owner != nullptr && owner->last_release == completion.ticket) owner->last_release = {};
   if (owner != nullptr && result.ok() && was_executed(*result)) {
     for (const ReleaseId& id : posted.named) release_done(*owner, id, absl::OkStatus());
   }
-  posted.on_completion(completion, now);
+  posted.on_result(completion, result, now);
   Session* left = table.find(posted.session);
   if (left == nullptr || !result.ok()) return;
   if (result->code == machine::ResultCode::SessionNotFound) sessions_.ended(posted.session->id());

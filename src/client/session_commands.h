@@ -17,9 +17,12 @@ class SessionCommands {
   SessionCommands(Sessions& sessions, Requests& requests, Calls& calls)
       : sessions_(sessions), requests_(requests), calls_(calls) {}
 
+  // With what result_of() makes of the completion.
+  using Result = absl::StatusOr<machine::Result>;
+  using OnResult = absl::AnyInvocable<void(const Completion&, const Result&, Now)>;
   // `named`: the releases that the request already names, besides its body.
-  Ticket submit(Session& session, machine::Request request, LaggingTime deadline, Urgency urgency,
-                Requests::OnCompletion on_completion, std::vector<ReleaseId> named = {});
+  Ticket submit(Session& session, machine::Request&& request, LaggingTime deadline, Urgency urgency, OnResult on_result,
+                std::vector<ReleaseId> named = {});
   // The release was performed, or never will be: answers its waiting callers. NotOwner means performed if another command
   // may have performed it earlier.
   void release_done(Session& session, const ReleaseId& id, const absl::Status& status);
@@ -30,7 +33,7 @@ class SessionCommands {
   struct Posted {
     SessionRef session;
     std::vector<ReleaseId> named;
-    Requests::OnCompletion on_completion;
+    OnResult on_result;
   };
   void completed(Posted& posted, const Completion& completion, Now now);
   void carry(Session& session, machine::Request& request, std::vector<ReleaseId>& named);

@@ -258,13 +258,12 @@ void StickyLines::refill(Session& session, const std::string& name) {
   line.refilling = true;
   const machine::RefillBlock body{session.id(), name, line.token};
   commands_.submit(session, {.body = body}, LaggingTime::max(), Urgency::Normal,
-                   [this, state = session.state, name](const Completion& completion, Now) {
+                   [this, state = session.state, name](const Completion&, const SessionCommands::Result& result, Now) {
                      Session* owner = table_.find(state);
                      if (owner == nullptr || owner->phase == SessionPhase::Lost) return;
                      Line& refilled = owner->lines.at(name);
                      refilled.refilling = false;
                      due_.emplace(owner->id(), name);
-                     const auto result = result_of(completion);
                      if (result.ok() && result->code == machine::ResultCode::Granted) {
                        state->delegations()->refill(*refilled.lock, result->token);
                      } else {

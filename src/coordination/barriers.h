@@ -33,6 +33,7 @@ class Barriers {
   Verdict wait(Step& step, const Attempt& attempt);
 
   void end(SessionId session);
+  bool nothing_touched() const { return orphaned_.empty(); }
   void decide_waits(Step& step);
 
   const Rows<Barrier>& barriers() const { return barriers_; }

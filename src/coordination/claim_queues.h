@@ -65,6 +65,7 @@ class ClaimQueues {
   void end(SessionId session, Step& step);
   void regrant_all(SessionId session, Step& step);  // S-45
   void touch(Index queue) { touched_.insert(queue); }
+  bool nothing_touched() const { return touched_.empty(); }
   void decide_waits(Step& step);
 
   const Rows<Queue>& queues() const { return queues_; }

@@ -41,6 +41,11 @@ struct Coordination {
   bool cancel(SessionId session, const RequestId& request, Step& step);  // false: it is not waiting
   // Gives back permits, an item or a place inside a barrier. False: it is no hold of the session.
   bool release(SessionId session, std::string_view name, Token token, Step& step);
+  // Whether decide_waits() would find nothing to do.
+  bool nothing_touched() const {
+    return semaphores.nothing_touched() && barriers.nothing_touched() && double_barriers.nothing_touched() &&
+           queues.nothing_touched();
+  }
   void decide_waits(Step& step);
 
   // ---- queries

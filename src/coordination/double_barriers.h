@@ -59,6 +59,7 @@ class DoubleBarriers {
   void regrant_all(SessionId session, Step& step);  // S-45
   void lost_while_entering(Index barrier);          // its wait ended permanently
   void touch(Index barrier) { touched_.insert(barrier); }
+  bool nothing_touched() const { return touched_.empty(); }
   void decide_waits(Step& step);
 
   const Rows<DoubleBarrier>& barriers() const { return barriers_; }

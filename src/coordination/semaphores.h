@@ -52,6 +52,7 @@ class Semaphores {
   void end(SessionId session);
   void regrant_all(SessionId session, Step& step);  // S-45
   void touch(Index object) { touched_.insert(object); }
+  bool nothing_touched() const { return touched_.empty(); }
   void decide_waits(Step& step);
 
   uint64_t held(Index semaphore) const;

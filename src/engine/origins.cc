@@ -70,7 +70,7 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
   if (!state) return {Verdict::Refuse, Reason::UnknownOrigin, nullptr};
   if (request.lowest_unanswered > state->retired) {
     retire(*state, request.lowest_unanswered);
-    dirty_.insert(request.id.origin.replica);
+    state->dirty = true;
     admitted_digest_ = hash_mix(admitted_digest_, request.lowest_unanswered.value());
   }
   const Sequence sequence = request.id.sequence;
@@ -87,7 +87,7 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
   while (place >= state->answers.size()) state->answers.push_back(std::nullopt);
   std::optional<StoredAnswer>& slot = state->answers[place];
   slot = StoredAnswer{.command_hash = command_hash, .index = index};
-  dirty_.insert(request.id.origin.replica);
+  state->dirty = true;
   for (const uint64_t part : {request.id.origin.replica.value(), sequence.value(), command_hash}) {
     admitted_digest_ = hash_mix(admitted_digest_, part);
   }
@@ -95,10 +95,11 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
 }
 
 void Origins::store(const RequestId& id, ApplyOutput::Stage stage, const SharedBytes& bytes, Index index) {
-  if (!find(id.origin)) return;
+  State* state = find(id.origin);
+  if (!state) return;
   answered_digest_ =
       hash_mix(hash_mix(answered_digest_, id.sequence.value()), hash_bytes(bytes.view(), static_cast<uint64_t>(stage)));
-  StoredAnswer* slot = unanswered(id);
+  StoredAnswer* slot = unanswered(*state, id.sequence);
   if (!slot) return;
   slot->answered = true;
   slot->stage = stage;
@@ -107,11 +108,12 @@ void Origins::store(const RequestId& id, ApplyOutput::Stage stage, const SharedB
 }
 
 void Origins::store(const RequestId& id, Reason refused, Index index) {
-  if (!find(id.origin)) return;
+  State* state = find(id.origin);
+  if (!state) return;
   for (const uint64_t part : {id.sequence.value(), static_cast<uint64_t>(refused)}) {
     answered_digest_ = hash_mix(answered_digest_, part);
   }
-  StoredAnswer* slot = unanswered(id);
+  StoredAnswer* slot = unanswered(*state, id.sequence);
   if (!slot) return;
   slot->answered = true;
   slot->refused = refused;
@@ -119,11 +121,10 @@ void Origins::store(const RequestId& id, Reason refused, Index index) {
 }
 
 // The reserved place of a request, or null: it was retired by a later request of the current batch, or long ago.
-StoredAnswer* Origins::unanswered(const RequestId& id) {
-  State* state = find(id.origin);
-  StoredAnswer* reserved = state ? state->at(id.sequence) : nullptr;
+StoredAnswer* Origins::unanswered(State& state, Sequence sequence) {
+  StoredAnswer* reserved = state.at(sequence);
   if (!reserved || reserved->answered) return nullptr;
-  dirty_.insert(id.origin.replica);
+  state.dirty = true;
   return reserved;
 }
 
@@ -151,7 +152,7 @@ void Origins::enroll(const Origin& origin, Sequence lowest) {
   it->second = std::move(blank);
   it->second.store = origin.store;
   it->second.boot = origin.boot;
-  dirty_.insert(origin.replica);
+  it->second.dirty = true;
   for (const uint64_t part : {origin.store.value(), origin.boot.value(), it->second.retired.value()}) {
     admitted_digest_ = hash_mix(admitted_digest_, part);
   }
@@ -166,8 +167,8 @@ const StoredAnswer* Origins::find_answer(const RequestId& request) const {
 }
 
 void Origins::checkpoint(std::string_view prefix, CheckpointBatch& batch) {
-  for (const ReplicaId replica : dirty_) {
-    const State& state = states_.at(replica);
+  for (auto& [replica, state] : states_) {
+    if (!std::exchange(state.dirty, false)) continue;
     std::string key(prefix);
     append_sortable(key, replica.value());
     OriginRow row{state.store, state.boot, state.retired, {state.displaced.begin(), state.displaced.end()}};
@@ -178,7 +179,6 @@ void Origins::checkpoint(std::string_view prefix, CheckpointBatch& batch) {
     codec::append<FieldRules>(value, row);
     batch.put(std::move(key), std::move(value));
   }
-  dirty_.clear();
   std::string digest(16, '\0');
   store_u64(digest.data(), admitted_digest_);
   store_u64(digest.data() + 8, answered_digest_);
@@ -186,12 +186,11 @@ void Origins::checkpoint(std::string_view prefix, CheckpointBatch& batch) {
 }
 
 void Origins::forget_stored() {
-  for (const auto& [replica, state] : states_) dirty_.insert(replica);
+  for (auto& [replica, state] : states_) state.dirty = true;
 }
 
 absl::Status Origins::restore(std::string_view prefix, const CheckpointView& view) try {
   states_.clear();
-  dirty_.clear();
   admitted_digest_ = answered_digest_ = 0;
   return view.scan(prefix, [&](std::string_view key, std::string_view value) {
     key.remove_prefix(prefix.size());

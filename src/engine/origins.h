@@ -12,7 +12,6 @@
 #include <string>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/status/status.h"
 #include "base/ring.h"
 #include "coordkit/bytes.h"
@@ -83,6 +82,7 @@ class Origins {
     Sequence retired{1};  // answers below it are gone. I: answers[i] belongs to sequence retired + i
     Ring<std::optional<StoredAnswer>> answers;
     std::deque<Displaced> displaced;  // of this replica, oldest first
+    bool dirty = false;               // changed since the last checkpoint()
     Sequence next() const { return retired + answers.size(); }
     StoredAnswer* at(Sequence sequence) {  // null: it has not arrived, or is retired
       const bool within = sequence >= retired && sequence < next();
@@ -90,10 +90,9 @@ class Origins {
     }
   };
   State* find(const Origin& origin);
-  StoredAnswer* unanswered(const RequestId& id);
+  static StoredAnswer* unanswered(State& state, Sequence sequence);
   void retire(State& state, Sequence lowest);
   absl::btree_map<ReplicaId, State> states_;
-  absl::btree_set<ReplicaId> dirty_;
   // Chained over all admissions and over all answers: equal histories give equal digests.
   uint64_t admitted_digest_ = 0;
   uint64_t answered_digest_ = 0;

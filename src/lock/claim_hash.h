@@ -18,12 +18,10 @@ inline uint64_t claim_hash(const ClaimView& claim) {
   hash = hash_bytes(claim.tag, hash);
   hash = hash_bytes(claim.value, hash);
   const RequestId& request = claim.request;
-  for (const uint64_t field :
-       {claim.session.value(), request.origin.replica.value(), request.origin.store.value(), request.origin.boot.value(),
-        request.sequence.value(), claim.since.value(), claim.token.value(), static_cast<uint64_t>(claim.timeout.count()),
-        static_cast<uint64_t>(claim.delay.count()), uint64_t{claim.reentrant}, uint64_t{claim.count}, claim.releases}) {
-    hash = hash_mix(hash, field);
-  }
+  hash = hash_mix_all(hash, claim.session.value(), request.origin.replica.value(), request.origin.store.value(),
+                      request.origin.boot.value(), request.sequence.value(), claim.since.value(), claim.token.value(),
+                      static_cast<uint64_t>(claim.timeout.count()), static_cast<uint64_t>(claim.delay.count()),
+                      uint64_t{claim.reentrant}, uint64_t{claim.count}, claim.releases);
   if (!claim.sticky()) return hash;
   const Block& block = claim.block;
   for (const uint64_t field :

@@ -20,7 +20,8 @@ class Pool {
   Record& operator[](Handle handle) { return chunk_of(handle)[handle % kChunk]; }
   const Record& operator[](Handle handle) const { return chunk_of(handle)[handle % kChunk]; }
 
-  Handle add(Record record) {
+  // A blank record.
+  Handle add() {
     Handle handle = 0;
     if (!free_.empty()) {
       handle = free_.back();
@@ -30,7 +31,6 @@ class Pool {
       if (next_ / kChunk == chunks_.size()) chunks_.push_back(std::make_unique<Chunk>());
       handle = next_++;
     }
-    (*this)[handle] = std::move(record);
     return handle;
   }
   // The slot is empty from here on, like a new record. When the last record goes, so does the memory, except for one chunk

@@ -8,11 +8,19 @@ namespace coordkit::lock {
 namespace {
 
 constexpr size_t kCapacityKept = 4096;   // of the index by name once nothing is left
-constexpr size_t kOriginsMax = 1 << 13;  // what Record::origin can tell apart
+constexpr size_t kOriginsMax = 1 << 12;  // what Record::origin can tell apart
+constexpr size_t kTagBytesMax = 255;     // of one at rest
+
+ShortText text_of(const ClaimView& hold) {
+  if (hold.tag.empty()) return ShortText(hold.name);
+  const char length = static_cast<char>(hold.tag.size());
+  return ShortText({hold.name, hold.tag, std::string_view(&length, 1)});
+}
 
 bool plain(const ClaimView& hold) {
-  return hold.held() && hold.tag.empty() && hold.value.empty() && hold.others.empty() && hold.delay == Duration::zero() &&
-         !hold.reentrant && !hold.sticky() && hold.request.sequence.value() <= std::numeric_limits<uint32_t>::max();
+  return hold.held() && hold.tag.size() <= kTagBytesMax && hold.value.empty() && hold.others.empty() &&
+         hold.delay == Duration::zero() && !hold.reentrant && !hold.sticky() &&
+         hold.request.sequence.value() <= std::numeric_limits<uint32_t>::max();
 }
 
 }  // namespace
@@ -26,17 +34,18 @@ bool Resting::add(const ClaimView& hold, bool stored, bool dirty) {
   if (!plain(hold)) return false;
   const std::optional<uint16_t> origin = place_of(hold.request.origin);
   if (!origin) return false;
-  Record record;
+  const Handle handle = records_->add();
+  Record& record = (*records_)[handle];
   record.session = hold.session;
   record.since = hold.since;
   record.token = hold.token;
   record.sequence = static_cast<uint32_t>(hold.request.sequence.value());
-  record.name = ShortText(hold.name);
+  record.text = text_of(hold);
+  record.tagged = hold.tag.empty() ? 0 : 1;
   record.origin = *origin & (kOriginsMax - 1);
   record.shared = hold.mode == Mode::Shared ? 1 : 0;
   record.stored = stored ? 1 : 0;
   record.dirty = dirty ? 1 : 0;
-  const Handle handle = records_->add(std::move(record));
   COORDKIT_CHECK(names_.insert(handle).second);
   sessions_.insert(handle);
   if (dirty) dirty_.push_back(handle);
@@ -51,7 +60,8 @@ Resting::Handle Resting::find(std::string_view name) const {
 ClaimView Resting::view(Handle handle) const {
   const Record& record = (*records_)[handle];
   ClaimView view;
-  view.name = record.name.view();
+  view.name = record.name();
+  view.tag = record.tag();
   view.mode = record.shared ? Mode::Shared : Mode::Exclusive;
   view.session = record.session;
   view.request = {origins_[record.origin].origin, Sequence(record.sequence)};
@@ -61,8 +71,8 @@ ClaimView Resting::view(Handle handle) const {
 }
 
 void Resting::remove(Handle handle) {
-  names_.erase(handle);
-  sessions_.erase(handle);
+  names_.erase(names_.find(handle));
+  sessions_.erase(sessions_.find(handle));
   leave((*records_)[handle].origin);
   records_->remove(handle);
   // Locks that came and went must leave nothing behind, even if no checkpoint is ever taken (REG_F76).

@@ -1,4 +1,4 @@
-// Locks at rest: held by one owner without a tag or value, with no one else waiting and no unusual property. Nearly all locks
+// Locks at rest: held by one owner without a value, with no one else waiting and no unusual property. Nearly all locks
 // are in this state nearly all the time, so these take 48 bytes each and about 15 in their two indexes, where a lock
 // with its records takes some hundreds. The table looks here first, and creates a lock's records when anything but a query, a
 // release or the end of its session happens to it. Only memory: which locks are here shows in no digest, row or answer.
@@ -31,12 +31,17 @@ class Resting {
     SessionId session;
     Index since;
     Token token;
-    uint32_t sequence = 0;  // of the acquire
-    ShortText name;
-    uint16_t origin : 13 = 0;  // of the acquire: a place in origins_
+    uint32_t sequence = 0;     // of the acquire
+    ShortText text;            // the name; behind it, of a tagged one, the owner's tag and a byte with the length of that
+    uint16_t origin : 12 = 0;  // of the acquire: a place in origins_
+    uint16_t tagged : 1 = 0;
     uint16_t shared : 1 = 0;
     uint16_t stored : 1 = 0;  // its row is in the checkpoint
     uint16_t dirty : 1 = 0;   // it is listed as changed
+
+    size_t tag_bytes() const { return tagged ? static_cast<uint8_t>(text.view().back()) : 0; }
+    std::string_view name() const { return text.view().substr(0, text.view().size() - tagged - tag_bytes()); }
+    std::string_view tag() const { return text.view().substr(name().size(), tag_bytes()); }
   };
   static_assert(sizeof(Record) == 48);
   using Handle = Pool<Record>::Handle;  // zero: none; valid until that lock is removed
@@ -66,7 +71,7 @@ class Resting {
   struct ByName {
     using is_transparent = void;
     const Pool<Record>* records;
-    std::string_view key(Handle handle) const { return (*records)[handle].name.view(); }
+    std::string_view key(Handle handle) const { return (*records)[handle].name(); }
     static std::string_view key(std::string_view name) { return name; }
     size_t operator()(const auto& of) const { return absl::HashOf(key(of)); }
     bool operator()(const auto& a, const auto& b) const { return key(a) == key(b); }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -17,13 +18,19 @@ class ShortText {
   static constexpr size_t kMax = 0xffff;
 
   ShortText() = default;
-  explicit ShortText(std::string_view text) : size_(static_cast<uint16_t>(text.size())) {
-    COORDKIT_CHECK(text.size() <= kMax);
+  explicit ShortText(std::string_view text) : ShortText({text}) {}
+  // Of pieces, one behind the other.
+  explicit ShortText(std::initializer_list<std::string_view> pieces) {
+    size_t size = 0;
+    for (const std::string_view piece : pieces) size += piece.size();
+    COORDKIT_CHECK(size <= kMax);
+    size_ = static_cast<uint16_t>(size);
     if (outside()) {
-      char* copy = new char[text.size()];
+      char* copy = new char[size];
       std::memcpy(bytes_, static_cast<const void*>(&copy), sizeof copy);
     }
-    text.copy(data(), text.size());
+    char* end = data();
+    for (const std::string_view piece : pieces) end += piece.copy(end, piece.size());
   }
   ~ShortText() {
     if (outside()) delete[] data();

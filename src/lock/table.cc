@@ -134,7 +134,7 @@ std::optional<AcquireVerdict> Table::refused_try(const Attempt& attempt) const {
 bool Table::release(const HoldKey& key, uint64_t number) {
   if (const Resting::Handle handle = resting_.find(key.name)) {
     const ClaimView hold = resting_.view(handle);
-    const bool owner = hold.session == key.session && (!key.tag || key.tag->empty());
+    const bool owner = hold.session == key.session && (!key.tag || hold.tag == *key.tag);
     if (!owner || hold.token != key.token) return false;
     end_at_rest(handle);
     return true;
@@ -157,7 +157,7 @@ CancelVerdict Table::cancel(SessionId session, std::string_view tag, std::string
                             Decisions& decisions) {
   if (const Resting::Handle handle = resting_.find(name)) {
     const ClaimView hold = resting_.view(handle);
-    if (hold.session != session || !tag.empty() || hold.request != acquire) return {};
+    if (hold.session != session || hold.tag != tag || hold.request != acquire) return {};
     return {CancelVerdict::Kind::Granted, hold.token, hold.since};
   }
   const Lock* lock = find(name);
@@ -247,6 +247,7 @@ bool Table::clear_delay(std::string_view name, Decisions& decisions) {
 // A grant can make only the next ones in the same queues grantable, so the candidates are the heads of touched queues,
 // refilled after each grant; the heap keeps the order of S-48 over all names.
 void Table::decide_waits(Index index, TokenCounter& tokens, Decisions& decisions) {
+  if (touched_.empty() && led_.empty() && asked_.empty()) return;
   const auto nominate = [this](const Lock& lock) {
     if (lock.queue.empty()) return;
     Claim& head = *lock.queue.first->claim;

@@ -77,6 +77,8 @@ class Table {
   void regrant_all(SessionId session, Index index, TokenCounter& tokens);
   // S-54: like held(), but as a guard: showing a token of a delegation retires those before it.
   std::optional<Mode> put_forward(std::string_view name, Token token);
+  // Whether Decisions::led is wanted. Not part of the state.
+  void note_leaders(bool wanted) { notes_leaders_ = wanted; }
   // Grants what became grantable, oldest wait first over all names. `index` is the entry of the step.
   void decide_waits(Index index, TokenCounter& tokens, Decisions& decisions);
 
@@ -192,7 +194,9 @@ class Table {
   void drop(Claim& claim);
   void forget(Owner& owner);
   void touch(Lock& lock);
-  void note_leader(std::string_view name) { led_.emplace_back(name); }
+  void note_leader(std::string_view name) {
+    if (notes_leaders_) led_.emplace_back(name);
+  }
   // Changes something in the claim's row.
   template <typename Change>
   void rewrite(Claim& claim, Change change);
@@ -211,8 +215,9 @@ class Table {
   absl::flat_hash_map<SessionId, OfSession> sessions_;  // those with a claim
   absl::btree_map<Index, Claim*> waiters_;              // by Claim::since
   absl::btree_map<uint64_t, Delay> delays_;
-  std::vector<Lock*> touched_;                        // in this step, each once
-  std::vector<std::string> led_;                      // Decisions::led of this step
+  std::vector<Lock*> touched_;    // in this step, each once
+  std::vector<std::string> led_;  // Decisions::led of this step
+  bool notes_leaders_ = false;
   std::vector<Asked> asked_;                          // Decisions::asked of this step
   std::vector<std::pair<Index, Claim*>> candidates_;  // scratch of decide_waits()
   std::vector<Claim*> dirty_;                         // changed since the last collect()

@@ -52,8 +52,9 @@ Lock* Table::wake(std::string_view name) {
   if (handle == 0) return nullptr;
   const bool stored = resting_.stored(handle), dirty = resting_.dirty(handle);
   ClaimView hold = resting_.view(handle);
-  const std::string kept(hold.name);
-  hold.name = kept;
+  const std::string name_kept(hold.name), tag_kept(hold.tag);
+  hold.name = name_kept;
+  hold.tag = tag_kept;
   resting_.remove(handle);
   Claim& claim = add(hold);
   claim.stored = stored;
@@ -77,7 +78,8 @@ std::optional<AcquireVerdict> Table::refusal_at_rest(const Wanted& wanted, const
   const Resting::Handle handle = resting_.find(wanted.name);
   if (handle == 0) return std::nullopt;
   const ClaimView hold = resting_.view(handle);
-  if (hold.session == attempt.session && attempt.tag.empty()) return AcquireVerdict{Kind::AlreadyHeld, hold.token, hold.since};
+  if (hold.session == attempt.session && hold.tag == attempt.tag)
+    return AcquireVerdict{Kind::AlreadyHeld, hold.token, hold.since};
   if (compatible(hold.mode, wanted.mode)) return std::nullopt;
   return AcquireVerdict{Kind::Held};
 }

@@ -48,7 +48,7 @@ void Table::queue(std::string_view name, WhileVisitor visit) const {
 std::optional<ClaimView> Table::claim(std::string_view name, SessionId session, std::string_view tag, ClaimKind kind) const {
   if (const Resting::Handle handle = resting_.find(name)) {
     const ClaimView hold = resting_.view(handle);
-    const bool it = hold.session == session && tag.empty() && kind == ClaimKind::Plain;
+    const bool it = hold.session == session && hold.tag == tag && kind == ClaimKind::Plain;
     return it ? std::optional(hold) : std::nullopt;
   }
   const Lock* lock = find(name);

@@ -101,8 +101,8 @@ size_t count_prior_releases(pbf_reader in) {
 
 absl::StatusOr<Request> decode_request(std::string_view encoded) {
   if (encoded.size() > kRequestBytesMax) return absl::InvalidArgumentError("malformed request: too large");
-  Request request;
-  const auto read = [&request](pbf_reader in) -> absl::Status {
+  absl::StatusOr<Request> decoded{Request()};
+  const auto read = [&request = *decoded](pbf_reader in) -> absl::Status {
     while (in.next()) {
       if (in.tag_and_type() == bytes(kNumberOf<PriorRelease>)) {
         if (request.prior_releases.size() == kPriorReleasesMax) {
@@ -116,8 +116,10 @@ absl::StatusOr<Request> decode_request(std::string_view encoded) {
     }
     return absl::OkStatus();
   };
-  if (absl::Status status = guarded(encoded, absl::StatusCode::kInvalidArgument, "request", read); !status.ok()) return status;
-  return request;
+  if (absl::Status status = guarded(encoded, absl::StatusCode::kInvalidArgument, "request", read); !status.ok()) {
+    decoded = std::move(status);
+  }
+  return decoded;
 }
 
 }  // namespace coordkit::machine

@@ -70,7 +70,7 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
   decide_waits(step);
   Answer result = cancelled ? Result{.code = ResultCode::Cancelled}
                             : std::visit([&](auto& body) { return execute(body, step); }, request->body);
-  if (result) step.answer(*result, ApplyOutput::Stage::Final);
+  if (result) step.answer(*std::move(result), ApplyOutput::Stage::Final);
   decide_waits(step);
   coordination_.announce_leaders(step);
 }

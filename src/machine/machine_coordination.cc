@@ -175,7 +175,9 @@ void MachineCoordination::time_out(const FiredTimer& timer, ApplyStep& step) {
 }
 
 void MachineCoordination::decide_waits(ApplyStep& step) {
-  coordinate(step, [&](coordination::Step& inner) { state_.coordination.decide_waits(inner); });
+  if (!state_.coordination.nothing_touched()) {
+    coordinate(step, [&](coordination::Step& inner) { state_.coordination.decide_waits(inner); });
+  }
   for (coordination::Decision& decision : decisions_) {
     if (decision.timed) {
       step.output.timer_ops.push_back({TimerOp::Kind::Disarm, wait_timer(decision.queued), {}, {}, {}});
@@ -210,7 +212,10 @@ void MachineCoordination::observe(std::string_view subject, bool wanted) {
   } else {
     observed_.erase(std::string(subject));
   }
+  note_leaders();
 }
+
+void MachineCoordination::note_leaders() { state_.locks.note_leaders(!observed_.empty()); }
 
 bool MachineCoordination::observed(coordination::Kind kind, std::string_view name) const {
   return !observed_.empty() && observed_.contains(subject_of(kind, name));

@@ -29,6 +29,7 @@ class MachineCoordination {
 
   // Here; not replicated.
   void observe(std::string_view subject, bool wanted);
+  void note_leaders();  // tells the locks whether anything is observed; again when the state is another one
   void leader_changed(const std::string& name);  // the exclusive holder of a lock, or its value
   void announce_leaders(ApplyStep& step);        // ends every entry
 

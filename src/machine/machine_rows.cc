@@ -217,6 +217,7 @@ absl::Status Machine::restore(const CheckpointView& view) {
   if (status.ok()) status = restorer.finish();
   if (!status.ok()) return status;
   state_ = std::move(fresh);
+  coordination_.note_leaders();
   stored_counters_.reset();
   if (restorer.founded()) stored_counters_ = counters();
   return absl::OkStatus();

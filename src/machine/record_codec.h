@@ -202,28 +202,19 @@ std::string encode_record(const T& record) {
 
 template <typename T>
 absl::StatusOr<T> decode_record(std::string_view encoded, const char* what) {
-  T record = Rules::blank<T>();
-  const absl::Status status = guarded(encoded, absl::StatusCode::kDataLoss, what, [&record](pbf_reader in) {
-    CodecOf<T>::read(in, record);
+  absl::StatusOr<T> record(Rules::blank<T>());
+  absl::Status status = guarded(encoded, absl::StatusCode::kDataLoss, what, [&record](pbf_reader in) {
+    CodecOf<T>::read(in, *record);
     return absl::OkStatus();
   });
-  if (!status.ok()) return status;
+  if (!status.ok()) record = std::move(status);
   return record;
 }
 
 // ---- messages as fields of hand-written ones
 
-// `append` writes the message's own bytes. Also if there are none.
-template <typename Append>
-void put_message(std::string& bytes, uint32_t number, Append append) {
-  const size_t before = bytes.size();
-  {
-    pbf_writer parent(bytes);
-    const pbf_writer brackets(parent, number);
-    append();
-  }
-  if (bytes.size() == before) pbf_writer(bytes).add_message(number, "", 0);
-}
+using codec::put_message;
+
 template <typename T>
 void put_element(std::string& bytes, uint32_t number, const T& message) {
   put_message(bytes, number, [&] { CodecOf<T>::append(bytes, message); });

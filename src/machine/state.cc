@@ -12,7 +12,7 @@ bool State::lease_exists(LeaseId lease) const {
   return leases.named(lease).has_value() || sessions.contains(SessionId(lease.value()));
 }
 
-void ApplyStep::answer(Result result, ApplyOutput::Stage stage) {
+void ApplyStep::answer(Result&& result, ApplyOutput::Stage stage) {
   result.revision = state.keys.revision();
   if (result.code == ResultCode::Compacted) result.compacted = state.keys.compacted();
   encode(result, scratch);

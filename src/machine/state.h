@@ -47,7 +47,7 @@ struct ApplyStep {
   const State& state;
   std::string& scratch;  // a result while it is written
 
-  void answer(Result result, ApplyOutput::Stage stage);
+  void answer(Result&& result, ApplyOutput::Stage stage);
 };
 
 // What a kind of request comes to. Nothing: it was Queued and is answered later.

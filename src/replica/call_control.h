@@ -37,27 +37,28 @@ class CallControl : public std::enable_shared_from_this<CallControl> {
     });
   }
 
+ protected:
+  ~CallControl() = default;
+  // Cancels the call when the token stops, until disconnect().
+  void connect(const std::stop_token& token) {
+    if (token.stop_possible()) stop_ = std::make_unique<std::stop_callback<Cancel>>(token, Cancel{weak_from_this()});
+  }
+  void disconnect() { stop_.reset(); }
+
  private:
+  struct Cancel {
+    std::weak_ptr<CallControl> control;
+    void operator()() const {
+      if (const auto alive = control.lock()) alive->cancel();
+    }
+  };
+
   const std::shared_ptr<CallRunner> host_;
+  std::unique_ptr<std::stop_callback<Cancel>> stop_;  // null: it cannot stop
   // Used by the engine's thread.
   CallId id_;
   Ticket membership_;
   bool cancelled_ = false;
-};
-
-// Cancels the call when the token stops, for as long as this lives.
-class CancelOnStop {
- public:
-  CancelOnStop(const std::stop_token& token, std::shared_ptr<CallControl> control) {
-    if (token.stop_possible()) callback_.emplace(token, Cancel{std::move(control)});
-  }
-
- private:
-  struct Cancel {
-    std::shared_ptr<CallControl> control;
-    void operator()() const { control->cancel(); }
-  };
-  std::optional<std::stop_callback<Cancel>> callback_;
 };
 
 // The slot of a call that may be refused: taken when it is made, released when the call is answered.
@@ -98,13 +99,11 @@ bool was_served(const absl::StatusOr<T>& answer) {
   return was_served(answer.status());
 }
 
-// Wraps the callback, so that its exceptions end nothing else, and that the call's slot is free when it runs.
-template <typename Answer>
-absl::AnyInvocable<void(Answer)> guarded(Place place, absl::AnyInvocable<void(Answer)> done) {
-  return [place = std::move(place), done = std::move(done)](Answer answer) mutable {
-    if (place.counts()) place.leave(was_served(answer) ? CallRunner::Served::Yes : CallRunner::Served::No);
-    place.host().run_callback([&] { std::move(done)(std::move(answer)); });
-  };
+// Runs the callback so that its exceptions end nothing else, and that the call's slot is free by then.
+template <typename Answer, typename Done>
+void run_guarded(Place& place, Done& done, Answer answer) {
+  if (place.counts()) place.leave(was_served(answer) ? CallRunner::Served::Yes : CallRunner::Served::No);
+  place.host().run_callback([&] { std::move(done)(std::move(answer)); });
 }
 
 // While it lives, this thread runs the callback of a call that was refused.
@@ -125,7 +124,7 @@ template <typename Answer>
 AsyncCall refuse(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<void(Answer)> done) {
   if (host->on_engine_thread() || RefusalHere::any()) {
     host->call_in_line(
-        [done = guarded(Place(host), std::move(done))](Client&) mutable { std::move(done)(Answer(crowded_out())); });
+        [place = Place(host), done = std::move(done)](Client&) mutable { run_guarded(place, done, Answer(crowded_out())); });
     return {};
   }
   const RefusalHere here;
@@ -133,17 +132,40 @@ AsyncCall refuse(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<voi
   return {};
 }
 
-// Begins a call from any thread: `start(client, done)` gives its CallId, or the Ticket of a membership change. `done` runs on
-// the engine's thread, or here if this process cannot run it.
-template <typename Answer, typename Start>
-AsyncCall begin_at(Place place, Start start, absl::AnyInvocable<void(Answer)> done) {
+// A call until its answer: one object, which its AsyncCall, the host's queue and then the client's callback share.
+template <typename Answer, typename Done>
+class PendingCall final : public CallControl {
+ public:
+  PendingCall(Place place, Done done) : CallControl(place.shared_host()), place_(std::move(place)), done_(std::move(done)) {}
+
+  using CallControl::connect;
+  // Nothing of the call stays behind in this object, which its AsyncCall may keep.
+  void end(Answer answer) {
+    disconnect();
+    Place place = *std::exchange(place_, std::nullopt);
+    Done done = *std::exchange(done_, std::nullopt);
+    run_guarded(place, done, std::move(answer));
+  }
+
+ private:
+  std::optional<Place> place_;  // both empty once it has ended
+  std::optional<Done> done_;
+};
+
+// Begins a call from any thread: `start(client, callback)` gives its CallId, or the Ticket of a membership change. `done` runs
+// on the engine's thread, or here if this process cannot run it. The stop token is connected before the call is sent, so that a
+// stop in between is not missed.
+template <typename Answer, typename Start, typename Done>
+AsyncCall begin_at(Place place, Start start, Done done, const std::stop_token& stop = {}) {
   const std::shared_ptr<CallRunner> host = place.shared_host();
-  auto control = std::make_shared<CallControl>(host);
   const bool in_line = place.counts();
-  CallRunner::Call call = [control, start = std::move(start), done = guarded(std::move(place), std::move(done))](
-                              Client& client) mutable { control->begun(client, start(client, std::move(done))); };
+  auto pending = std::make_shared<PendingCall<Answer, Done>>(std::move(place), std::move(done));
+  pending->connect(stop);
+  CallRunner::Call call = [pending, start = std::move(start)](Client& client) mutable {
+    pending->begun(client, start(client, [pending](Answer answer) { pending->end(std::move(answer)); }));
+  };
   in_line ? host->call_in_line(std::move(call)) : host->call(std::move(call));
-  return AsyncCall(std::move(control));
+  return AsyncCall(std::move(pending));
 }
 
 // A call that releases something, or changes a hold: it is never refused, and overtakes calls that may be.

@@ -67,7 +67,7 @@ void DeadlineTimer::granted(const HoldRef& hold) {
 
 void DeadlineTimer::gone(const HoldState& hold) {
   const std::lock_guard lock(mutex_);
-  due_.erase({hold.until(), hold.session()->id(), &hold});
+  if (hold.until() != LeadingTime::max()) due_.erase({hold.until(), hold.session()->id(), &hold});
   const auto watched = sessions_.find(hold.session()->id());
   if (watched != sessions_.end()) watched->second.holds.erase(&hold);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
 #include "coordkit/client/validity_watch.h"
 #include "coordkit/clock.h"
 #include "replica/callback_thread.h"
@@ -36,8 +37,8 @@ class DeadlineTimer final : public ValidityWatch {
   struct Watched {
     SessionRef session;
     OnPhase on_phase;
-    LeadingTime due = LeadingTime::max();              // its place in due_; max: in jeopardy, or not yet valid
-    absl::btree_map<const HoldState*, HoldRef> holds;  // a counted hold has several handles
+    LeadingTime due = LeadingTime::max();                  // its place in due_; max: in jeopardy, or not yet valid
+    absl::flat_hash_map<const HoldState*, HoldRef> holds;  // a counted hold has several handles
   };
   struct Due {
     LeadingTime at;

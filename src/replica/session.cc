@@ -130,10 +130,9 @@ absl::StatusOr<Grant> Session::try_acquire(std::string name, LockOptions options
   return acquire(std::move(name), std::move(options));
 }
 
-// `start(client, state, answer)` asks the client for it. The stop token is connected before the call is sent, so that a
-// stop in between is not missed.
+// `start(client, state, answer)` asks the client for it.
 template <typename Start>
-AsyncCall Session::acquire_by(Start start, std::stop_token stop_token, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
+AsyncCall Session::acquire_by(Start start, const std::stop_token& stop, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
   if (!handle_) {
     std::move(done)(no_session());
     return {};
@@ -144,21 +143,14 @@ AsyncCall Session::acquire_by(Start start, std::stop_token stop_token, absl::Any
   }
   std::optional<Place> place = Place::admit(handle_->shared_host(), LaggingTime::max());
   if (!place) return refuse(handle_->shared_host(), std::move(done));
-  auto control = std::make_shared<CallControl>(handle_->shared_host());
-  auto stop = std::make_unique<CancelOnStop>(stop_token, control);
-  handle_->host().call_in_line([self = *this, control, stop = std::move(stop), start = std::move(start),
-                                done = guarded(*std::move(place), std::move(done))](Client& client) mutable {
-    const SessionRef state = self.handle_->state();
-    const CallId id =
-        start(client, state,
-              [self = std::move(self), stop = std::move(stop), done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
-                stop.reset();
-                if (!hold.ok()) return std::move(done)(hold.status());
-                std::move(done)(Grant(std::move(self), *std::move(hold)));
-              });
-    control->begun(client, id);
-  });
-  return AsyncCall(std::move(control));
+  auto begin = [state = handle_->state(), start = std::move(start)](Client& client, Callback<HoldRef> answer) mutable {
+    return start(client, state, std::move(answer));
+  };
+  auto granted = [self = *this, done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
+    if (!hold.ok()) return std::move(done)(hold.status());
+    std::move(done)(Grant(std::move(self), *std::move(hold)));
+  };
+  return begin_at<absl::StatusOr<HoldRef>>(*std::move(place), std::move(begin), std::move(granted), stop);
 }
 
 AsyncCall Session::acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {

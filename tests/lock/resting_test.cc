@@ -25,28 +25,40 @@ ClaimView hold(std::string_view name, uint64_t session, uint64_t token, uint64_t
 
 TEST(PoolTest, HandlesAreReusedAndTheLastOneGivesTheMemoryBack) {
   Pool<uint64_t> pool;
+  const auto add = [&pool](uint64_t record) {
+    const auto handle = pool.add();
+    pool[handle] = record;
+    return handle;
+  };
   std::vector<Pool<uint64_t>::Handle> handles;
-  for (uint64_t i = 0; i < 5000; ++i) handles.push_back(pool.add(i));
+  for (uint64_t i = 0; i < 5000; ++i) handles.push_back(add(i));
   for (uint64_t i = 0; i < 5000; ++i) EXPECT_EQ(pool[handles[i]], i);
   pool.remove(handles[17]);
-  EXPECT_EQ(pool.add(99), handles[17]);
+  EXPECT_EQ(add(99), handles[17]);
   for (const auto handle : handles) pool.remove(handle);
-  EXPECT_EQ(pool.add(1), handles[0]) << "as new";
+  EXPECT_EQ(add(1), handles[0]) << "as new";
 }
 
 TEST(RestingTest, KeepsAPlainHoldAsItWas) {
   Resting resting;
   const std::string longer(300, 'n');
-  for (const std::string_view name : {std::string_view("n"), std::string_view(longer)}) {
-    ClaimView plain = hold(name, 3, 9 + name.size());
-    plain.mode = Mode::Shared;
-    ASSERT_TRUE(resting.add(plain, false, true));
-    const Resting::Handle handle = resting.find(name);
-    ASSERT_NE(handle, 0u);
-    EXPECT_EQ(claim_hash(resting.view(handle)), claim_hash(plain));
+  const std::string longest_tag(255, 't');
+  uint64_t token = 1;
+  for (const std::string_view tag : {std::string_view(), std::string_view("t"), std::string_view(longest_tag)}) {
+    for (const std::string& name : {"n" + std::string(tag), longer + std::string(tag)}) {
+      ClaimView plain = hold(name, 3, ++token);
+      plain.mode = Mode::Shared;
+      plain.tag = tag;
+      ASSERT_TRUE(resting.add(plain, false, true));
+      const Resting::Handle handle = resting.find(name);
+      ASSERT_NE(handle, 0u);
+      EXPECT_EQ(resting.view(handle).name, name);
+      EXPECT_EQ(resting.view(handle).tag, tag);
+      EXPECT_EQ(claim_hash(resting.view(handle)), claim_hash(plain));
+    }
   }
   EXPECT_EQ(resting.find("m"), 0u);
-  EXPECT_EQ(resting.size(), 2u);
+  EXPECT_EQ(resting.size(), 6u);
 }
 
 TEST(RestingTest, WhatIsOutOfTheOrdinaryIsNotTaken) {
@@ -57,7 +69,8 @@ TEST(RestingTest, WhatIsOutOfTheOrdinaryIsNotTaken) {
     return resting.add(view, false, false);
   };
   EXPECT_TRUE(taken([](ClaimView&) {}));
-  EXPECT_FALSE(taken([](ClaimView& view) { view.tag = "t"; }));
+  const std::string long_tag(256, 't');
+  EXPECT_FALSE(taken([&](ClaimView& view) { view.tag = long_tag; }));
   EXPECT_FALSE(taken([](ClaimView& view) { view.value = "v"; }));
   EXPECT_FALSE(taken([](ClaimView& view) { view.delay = 1s; }));
   EXPECT_FALSE(taken([](ClaimView& view) { view.reentrant = true; }));
@@ -69,14 +82,14 @@ TEST(RestingTest, WhatIsOutOfTheOrdinaryIsNotTaken) {
 TEST(RestingTest, OriginsThatAreOverMakeRoomForOthersAndAFullHouseRefuses) {
   Resting resting;
   std::vector<std::string> names;
-  for (uint64_t i = 0; i < 8192; ++i) names.push_back(std::to_string(i));
-  for (uint64_t i = 0; i < 8192; ++i) ASSERT_TRUE(resting.add(hold(names[i], 1, i + 1, i + 1), false, false));
+  for (uint64_t i = 0; i < 4096; ++i) names.push_back(std::to_string(i));
+  for (uint64_t i = 0; i < 4096; ++i) ASSERT_TRUE(resting.add(hold(names[i], 1, i + 1, i + 1), false, false));
   EXPECT_FALSE(resting.add(hold("one more", 1, 9000, 9000), false, false));
   EXPECT_TRUE(resting.add(hold("one more", 1, 9000, 3), false, false)) << "of an origin that is there";
-  resting.remove(resting.find(names[5000]));
+  resting.remove(resting.find(names[3000]));
   ASSERT_TRUE(resting.add(hold("another", 1, 9001, 9001), false, false));
   EXPECT_EQ(resting.view(resting.find("another")).request.origin.boot, BootCounter(9001));
-  EXPECT_EQ(resting.view(resting.find(names[4999])).request.origin.boot, BootCounter(5000));
+  EXPECT_EQ(resting.view(resting.find(names[2999])).request.origin.boot, BootCounter(3000));
 }
 
 TEST(RestingTest, LocksOfASessionComeInGrantOrder) {
