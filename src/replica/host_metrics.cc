@@ -6,14 +6,13 @@ namespace coordkit {
 
 Metrics Host::metrics(const Client& client) {
   Metrics metrics = meter_.read();
-  {
-    const std::lock_guard lock(mutex_);
-    metrics.turns.waiting = arrivals_.size() + calls_.size() + line_.size();
-    metrics.turns.waiting_bytes = mail_bytes_;
-  }
+  const Arrivals::Waiting waiting = arrivals_.waiting();
+  metrics.turns.waiting = waiting.arrivals;
+  metrics.turns.waiting_bytes = waiting.mail_bytes;
+  metrics.turns.messages_lost = waiting.mails_lost;
   const EngineStatus status = engine_->status();
   metrics.peers.rejected = status.rejected;
-  metrics.peers.tcp = tcp_ != nullptr ? tcp_->counters() : tcp_counters_;
+  metrics.peers.tcp = peers_.counters();
   metrics.consensus.term = engine_->leadership().term;
   metrics.consensus.leads = engine_->leadership().role == raft::Role::Leader;
   metrics.consensus.applied = status.applied;
