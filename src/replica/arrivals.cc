@@ -25,7 +25,7 @@ void Arrivals::post(Arrival arrival) {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     if (const auto* mail = std::get_if<Mail>(&arrival)) {
-      if (mail_bytes_ + mail->body.size() > kMailBytesMax) {
+      if (mail_bytes_ + mail->body.size() > mail_bytes_max_) {
         ++mails_lost_;
         return;
       }

@@ -31,7 +31,9 @@ class Arrivals final : public StoreEvents, public TransportSink {
   };
   using Arrival = std::variant<EngineInput, Mail, Call>;
 
-  explicit Arrivals(TurnLoop& loop) : loop_(loop) {}
+  static constexpr size_t kMailBytesMax = 256 << 20;  // a transport may lose frames, so the newest are dropped
+
+  explicit Arrivals(TurnLoop& loop, size_t mail_bytes_max = kMailBytesMax) : loop_(loop), mail_bytes_max_(mail_bytes_max) {}
 
   // Into the row of the inputs. Once closed: dropped.
   void post(Arrival arrival);
@@ -62,12 +64,11 @@ class Arrivals final : public StoreEvents, public TransportSink {
   Waiting waiting() const;
 
  private:
-  static constexpr size_t kMailBytesMax = 256 << 20;  // a transport may lose frames, so the newest are dropped
-
   void post_event(EngineInput input) override { post(std::move(input)); }
   Call add_to(std::deque<Call>& where, Call call);
 
   TurnLoop& loop_;
+  const size_t mail_bytes_max_;
   mutable std::mutex mutex_;  // guards the following
   std::vector<Arrival> inputs_;
   std::deque<Call> calls_;  // never refused: releases and reads

@@ -1,28 +1,17 @@
 // The end of a host: what was begun is drained, then each part stops, those that give others work first.
-#include <utility>
-
 #include "replica/host.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
 
 void Host::finish_drain() {
-  const ClientStatus status = client_->status();
+  const ClientStatus status = turns_->client().status();
   if (status.releases + status.tickets == 0) closing_.drained();
 }
 
 // The last thing the engine's thread does. Calls that find the host closed wait here until the client has stopped.
 void Host::stop_engine() {
-  const std::lock_guard lock(stopped_mutex_);
-  arrivals_.close(batch_, begun_);
-  for (Arrivals::Arrival& arrival : batch_) {
-    if (auto* call = std::get_if<Call>(&arrival)) std::move (*call)(*client_);
-  }
-  for (Call& call : begun_) std::move(call)(*client_);
-  batch_.clear();
-  begun_.clear();
-  client_->stop();
-  membership_.stop();
+  const auto lock = turns_->stop(arrivals_);
   peers_.close();
   health_.end();
   publish();
@@ -43,8 +32,7 @@ absl::Status Host::close() {
   }
   if (own_thread_) own_thread_->stop();
   admin_.reset();  // its visitors have been answered by now
-  if (deadlines_) deadlines_->stop();
-  if (callbacks_) callbacks_->stop();
+  if (announcements_) announcements_->stop();
   // Handles may keep this object for long; the directory and the port must be free for the next replica now.
   peers_.release();
   stores_.release();

@@ -46,8 +46,8 @@ Health health_of(const Engine& engine, LaggingTime now) {
 }  // namespace
 
 void Host::publish() {
-  Health health = health_of(*engine_, clock_.now().lagging);
-  for (std::string& threw : host_code_.warnings()) health.warnings.push_back(std::move(threw));
+  Health health = health_of(turns_->engine(), clock_.now().lagging);
+  for (std::string& threw : announcements_->warnings()) health.warnings.push_back(std::move(threw));
   if (!stores_.no_reserve().empty()) health.warnings.push_back(stores_.no_reserve());
   health_.publish(std::move(health));
 }
