@@ -2,12 +2,9 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "base/check.h"
-#include "coordkit/wire.h"
 #include "replica/opening.h"
 #include "replica/waiting.h"
 
@@ -16,9 +13,6 @@ namespace {
 
 // Then the network gets its share of the thread.
 constexpr int kTurnsAtOnce = 16;
-constexpr size_t kCallsOfATurn = 1024;  // a few milliseconds
-constexpr char kOnEvent[] = "on_event";
-constexpr std::string_view kAnnouncement = "an observer, or a callback of a session";
 constexpr Duration kTurnsLast = std::chrono::milliseconds(2);  // only a long turn takes more
 
 // 128 bits from the kernel, as digits that can be kept in any file or variable.
@@ -35,73 +29,45 @@ std::string random_secret() {
 
 }  // namespace
 
-Host::Host(ReplicaOptions options)
+Host::Host(ReplicaOptions options, std::shared_ptr<OwnThread> own_thread, std::shared_ptr<DataDirectory> directory,
+           MadeParts parts)
     : options_(std::move(options)),
       clock_(options_.parts.clock != nullptr ? *options_.parts.clock : system_clock()),
-      host_code_([this](const absl::Status& why) { host_threw(why); },
-                 [this](CallbackThread::Task task) { announce(std::move(task)); }),
-      own_thread_(options_.parts.executor ? nullptr : std::make_shared<OwnThread>()),
+      own_thread_(std::move(own_thread)),
       loop_(own_thread_ ? own_thread_ : options_.parts.executor, [this] { return run_turns(); }),
-      membership_(!options_.parts.transport) {
-  options_.on_event = host_code_.guarded(kOnEvent, std::move(options_.on_event));
-  options_.on_leadership = host_code_.guarded("on_leadership", std::move(options_.on_leadership));
-  options_.on_halt = host_code_.guarded("on_halt", std::move(options_.on_halt));
-  options_.on_divergence = host_code_.guarded("on_divergence", std::move(options_.on_divergence));
-  for (OwnMachine& machine : options_.machines) {
-    machine.on_event =
-        host_code_.guarded("on_event of machine " + std::to_string(machine.id.value()), std::move(machine.on_event));
-  }
-}
+      arrivals_(loop_),
+      health_(loop_),
+      closing_(loop_),
+      stores_(std::move(directory), std::move(parts.log), std::move(parts.state), own_thread_.get()),
+      peers_(std::move(parts.transport), parts.tcp, std::move(parts.channels)) {}
 
 Host::~Host() { close().IgnoreError(); }
 
-void Host::adopt(MadeParts parts) {
-  log_ = std::move(parts.log);
-  state_ = std::move(parts.state);
-  transport_ = std::move(parts.transport);
-  tcp_ = parts.tcp;
-  channels_ = std::move(parts.channels);
-}
-
 void Host::start(std::unique_ptr<Engine> engine) {
-  engine_ = std::move(engine);
-  early_sends_ = early_sends(*engine_);
-  callbacks_.emplace([this](CallbackThread::Task&& task) { host_code_.run(kAnnouncement, std::move(task)); });
-  worker_.emplace(
-      *state_, [this] { return machines(); }, [this](EngineInput input) { post(std::move(input)); });
-  scrubber_.emplace(*state_, *log_, Scrubber::Options{options_.scrub_every, options_.scrub_bytes_per_second},
-                    [this](EngineInput input) { post(std::move(input)); });
-  events_.emplace(options_.machines, *callbacks_);
-  deadlines_.emplace(clock_, *callbacks_);
-  client_ = std::make_unique<Client>(
-      *engine_, ClientOptions{.election_timeout = options_.election_timeout,
-                              .rate_error_ppm = options_.rate_error_ppm,
-                              .sticky = options_.sticky,
-                              .compaction = options_.compaction,
-                              .notify = [this](absl::AnyInvocable<void()> task) { announce(std::move(task)); },
-                              .draw_secret = random_secret,
-                              .watch = &*deadlines_});
-  if (options_.on_event) begin_events();  // from here on the host's code runs, and its exceptions go through the watch
-  publish();
-  if (options_.on_leadership) {
-    callbacks_->post([this, leadership = engine_->leadership()] { options_.on_leadership(leadership); });
+  announcements_.emplace(options_, clock_, [this](const absl::Status& why) {
+    arrivals_.post(Call([this, why](Client&) { turns_->threw(why, clock_.now().lagging); }));
+  });
+  stores_.start([this] { return make_machines(options_.machines); },
+                {.every = options_.scrub_every, .bytes_per_second = options_.scrub_bytes_per_second},
+                [this](EngineInput input) { arrivals_.post(std::move(input)); }, [this] { send_released(); });
+  turns_.emplace(std::move(engine),
+                 ClientOptions{.election_timeout = options_.election_timeout,
+                               .rate_error_ppm = options_.rate_error_ppm,
+                               .sticky = options_.sticky,
+                               .compaction = options_.compaction,
+                               .notify = [this](absl::AnyInvocable<void()> task) { announce(std::move(task)); },
+                               .draw_secret = random_secret,
+                               .watch = &announcements_->deadlines()},
+                 !options_.parts.transport);
+  if (options_.on_event) {  // from here on the host's code runs
+    turns_->report_events(
+        options_.election_timeout, agreement_of(options_), [this](const ReplicaEvent& event) { announcements_->tell(event); },
+        clock_.now().lagging);
   }
+  publish();
+  announcements_->tell(turns_->engine().leadership());
   loop_.begin();
   if (own_thread_) own_thread_->start();
-}
-
-void Host::begin_events() {
-  feed_.emplace(options_.on_event, *callbacks_);
-  event_log_.emplace(options_.election_timeout, agreement_of(options_),
-                     [this](const ReplicaEvent& event) { feed_->tell(event); });
-  event_log_->opened(*engine_, clock_.now().lagging);
-}
-
-// On the callback thread. An exception of on_event is not an event: it would be reported to on_event.
-void Host::host_threw(const absl::Status& why) {
-  const bool told = event_log_ && !sentence_of(why).starts_with(kOnEvent);
-  if (told) post(Call([this, why](Client&) { event_log_->threw(why, clock_.now().lagging); }));
-  if (options_.on_error) options_.on_error(why);
 }
 
 absl::Status Host::open_admin(Replica& replica) {
@@ -111,72 +77,18 @@ absl::Status Host::open_admin(Replica& replica) {
   return admin.status();
 }
 
-// A caller that begins something on a closed replica is told so in place: there is no other thread left.
-void Host::announce(CallbackThread::Task task) {
-  if (CallbackThread::Task left = deadlines_->announce(std::move(task))) host_code_.run(kAnnouncement, std::move(left));
-}
-
-void Host::run_callback(absl::FunctionRef<void()> callback) {
-  host_code_.run("the callback of an asynchronous call", callback);
-}
-
 void Host::later(Duration delay, absl::AnyInvocable<void()> act) {
   Executor& executor = own_thread_ ? *own_thread_ : *options_.parts.executor;
   executor.post_after(delay, [weak = weak_from_this(), act = std::move(act)]() mutable {
-    if (const auto host = weak.lock()) host->post(Call([act = std::move(act)](Client&) mutable { std::move(act)(); }));
+    if (const auto host = weak.lock())
+      host->arrivals_.post(Call([act = std::move(act)](Client&) mutable { std::move(act)(); }));
   });
 }
 
-// ---- arrivals, from any thread
-
-void Host::post(Arrival arrival) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (closed_) return;
-    if (const auto* mail = std::get_if<Mail>(&arrival)) {
-      if (mail_bytes_ + mail->body.size() > kMailBytesMax) return meter_.lost_message();
-      mail_bytes_ += mail->body.size();
-    }
-    arrivals_.push_back(std::move(arrival));
-  }
-  wake();
+// What comes too late is run here, on the stopped client, which answers Closed.
+void Host::run_if_closed(Call call) {
+  if (call) turns_->run_stopped(std::move(call));
 }
-
-// A round looks by itself whether something has arrived before it ends.
-void Host::wake() {
-  if (!loop_.runs_here()) loop_.wake();
-}
-
-void Host::queue(std::deque<Call>& where, Call call) {
-  if (forked()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!closed_) {
-      where.push_back(std::move(call));
-      call = nullptr;
-    }
-  }
-  if (!call) return wake();
-  const std::lock_guard lock(stopped_mutex_);
-  if (client_) std::move(call)(*client_);  // answers Closed
-}
-
-void Host::call_in_line(Call call) {
-  admission_.lined_up();
-  queue(line_, std::move(call));
-}
-
-void Host::written(WriteNumber number) {
-  durable_ = number;  // first: the turn that learns of it may come at once
-  post(EngineInput(LogWritten{number}));
-}
-
-void Host::peer_up(const Hello& hello) { post(EngineInput(PeerConnected{hello})); }
-void Host::peer_down(ReplicaId peer) { post(EngineInput(PeerLost{peer})); }
-void Host::received(ReplicaId from, std::string body) { post(Mail{from, std::move(body)}); }
-void Host::peer_refused(ReplicaId peer, std::string why) { post(EngineInput(PeerRefused{peer, std::move(why)})); }
-
-void Host::peer_unreachable(ReplicaId peer, std::string why) { post(EngineInput(PeerUnreachable{peer, std::move(why)})); }
 
 // ---- the engine's thread
 
@@ -185,149 +97,38 @@ Duration Host::run_turns() {
   const LaggingTime end = looked + kTurnsLast;
   Duration wait{};
   for (int turns = 0; turns < kTurnsAtOnce && wait == Duration::zero(); ++turns) {
-    take_arrivals(looked);
-    take_calls();
-    const Turned turn = one_turn();
+    turns_->take(arrivals_, looked);
+    const Now now = clock_.now();  // after everything that has arrived, before anything that leaves
+    const LaggingTime due = turns_->turn(now);
+    arrivals_.admission().turned(now.lagging, turns_->client().unanswered());
+    carry_out(turns_->effects(), due <= now.lagging);
+    if (health_.watched()) publish();
+    if (closing_.drains()) finish_drain();
     looked = clock_.now().lagging;
-    meter_.took(looked - turn.began);
-    wait = turn.due <= looked || anything_waits() ? Duration::zero() : turn.due - looked;
+    turns_->meter().took(looked - now.lagging);
+    wait = due <= looked || arrivals_.any() ? Duration::zero() : due - looked;
     if (looked >= end) break;
-    if (std::exchange(deferred_, false)) return wait;
+    if (stores_.take_deferred()) return wait;
   }
   return wait;
 }
 
-void Host::take_arrivals(LaggingTime looked) {
-  {
-    const std::lock_guard lock(mutex_);
-    batch_.swap(arrivals_);
-    mail_bytes_ = 0;
-  }
-  for (Arrival& arrival : batch_) {
-    if (auto* input = std::get_if<EngineInput>(&arrival)) {
-      meter_.arrived(*input, looked);
-      if (event_log_) event_log_->arrived(*input, looked);
-      engine_->post(std::move(*input));
-    } else if (auto* mail = std::get_if<Mail>(&arrival)) {
-      const size_t bytes = mail->body.size();
-      absl::StatusOr<Message> message = decode_taking(std::move(mail->body));
-      meter_.received(bytes, message.ok());
-      if (message.ok()) engine_->post(MessageReceived{mail->from, *std::move(message)});
-    } else {
-      std::move(std::get<Call>(arrival))(*client_);
-    }
-  }
-  batch_.clear();
-}
-
-size_t Host::take_share(std::deque<Call>& from) {
-  const size_t share = std::min(from.size(), kCallsOfATurn);
-  const auto end = from.begin() + static_cast<ptrdiff_t>(share);
-  begun_.insert(begun_.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(end));
-  from.erase(from.begin(), end);
-  return share;
-}
-
-// However many wait, a turn begins no more than its share, so that no remote caller waits for them. Calls that release
-// something do not wait for those that want something.
-void Host::take_calls() {
-  {
-    const std::lock_guard lock(mutex_);
-    take_share(calls_);
-    admission_.begun(take_share(line_));
-  }
-  for (Call& call : begun_) std::move(call)(*client_);
-  begun_.clear();
-}
-
-Host::Turned Host::one_turn() {
-  const Now now = clock_.now();  // after everything that has arrived, before anything that leaves
-  client_->before_turn(now);
-  engine_->turn(now, effects_);
-  client_->after_turn(now, effects_);
-  membership_.after_turn(effects_);
-  meter_.turned(effects_, now.lagging);
-  admission_.turned(now.lagging, client_->unanswered());
-  if (event_log_) event_log_->turned(*engine_, effects_, now.lagging);
-  const LaggingTime due = next_due(now);
-  carry_out(due <= now.lagging);
-  if (watchers_ > 0) publish();
-  if (draining_) finish_drain();
-  return {now.lagging, due};
-}
-
 // What may leave goes first: it travels while this replica's own disk is at work.
-void Host::carry_out(bool due) {
-  if (effects_.cluster) transport_->set_cluster(*effects_.cluster);  // before what only a replica of it may say
-  send(effects_.sends);
-  if (!effects_.writes.empty()) {
-    const bool busy = due || anything_waits();
-    for (LogWrite& write : effects_.writes) submit(std::move(write), busy);
-  }
-  for (const raft::ReadRequest& read : effects_.log_reads) log_->read(read.first, read.last, read.bytes_max);
-  if (effects_.checkpoint) state_->commit(*std::move(effects_.checkpoint));
-  if (effects_.compact) log_->compact(*effects_.compact);
-  for (ViewOrder& order : effects_.views) worker_->read(std::move(order));
-  for (StagingOrder& order : effects_.staging) perform(std::move(order), *state_);
-  if (effects_.restore) worker_->restore();
-  if (effects_.discarded) worker_->discard(std::move(effects_.discarded));
-  for (MachineEvent& event : effects_.events) events_->relay(std::move(event));
-  if (effects_.peers) transport_->set_peers(*std::move(effects_.peers));
-  if (effects_.leadership && options_.on_leadership) {
-    callbacks_->post([this, leadership = *effects_.leadership] { options_.on_leadership(leadership); });
-  }
-  if (effects_.divergence && options_.on_divergence) {
-    callbacks_->post([this, found = *effects_.divergence] { options_.on_divergence(found); });
-  }
-  for (const absl::Status& error : effects_.threw) host_code_.threw(error);
-  if (effects_.halted && options_.on_halt) {
-    callbacks_->post([this, why = *effects_.halted] { options_.on_halt(why); });
-  }
-}
-
-void Host::send(std::vector<Outbound>& sends) {
-  for (const Outbound& outbound : sends) {
-    auto peer = std::find_if(frames_.begin(), frames_.end(), [&](auto& one) { return one.first == outbound.to; });
-    if (peer == frames_.end()) peer = frames_.insert(peer, {outbound.to, {}});
-    meter_.sent(peer->second.emplace_back(Frame{lane_of(outbound.message), encode(outbound.message)}));
-  }
-  for (auto& [peer, frames] : frames_) {
-    if (!frames.empty()) transport_->send(peer, std::exchange(frames, {}));
-  }
-}
-
-// If there is nothing else to do, on this thread, once it has finished what it began: a fast disk is done before another
-// thread has woken up. Otherwise beside this thread's work.
-void Host::submit(LogWrite write, bool busy) {
-  if (busy || !own_thread_) return log_->submit(std::move(write));
-  if (!log_->defer(std::move(write))) return;
-  deferred_ = true;
-  own_thread_->block_after([this] { log_->perform_deferred(); }, [this] { send_released(); });
+void Host::carry_out(EngineEffects& effects, bool due) {
+  if (effects.cluster) peers_.set_cluster(*effects.cluster);  // before what only a replica of it may say
+  peers_.send(effects.sends, turns_->meter());
+  stores_.carry_out(effects, !effects.writes.empty() && (due || arrivals_.any()));
+  if (effects.peers) peers_.set_peers(*std::move(effects.peers));
+  announcements_->tell(effects);
 }
 
 // What waited for a write that this thread did itself leaves at once, before the turn that learns of it.
-void Host::send_released() {
-  early_sends_->take_sends(durable_, released_);
-  send(released_);
-  released_.clear();
-}
-
-bool Host::anything_waits() const {
-  const std::lock_guard lock(mutex_);
-  return !arrivals_.empty() || !calls_.empty() || !line_.empty();
-}
-
-// When engine and client want the next turn, whatever arrives. Effects that are carried out change nothing about it.
-LaggingTime Host::next_due(Now now) const {
-  const Duration client = client_->next_turn(now);
-  const LaggingTime engine = engine_->next_deadline();
-  return client > LaggingTime::max() - now.lagging ? engine : std::min(engine, now.lagging + client);
-}
+void Host::send_released() { peers_.send(turns_->released(arrivals_.durable()), turns_->meter()); }
 
 // ---- members
 
 Ticket Host::change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done) {
-  return membership_.change(*engine_, clock_.now().lagging, change, options, std::move(done));
+  return turns_->change_members(clock_.now().lagging, change, options, std::move(done));
 }
 
 Ticket Host::transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
@@ -335,7 +136,7 @@ Ticket Host::transfer_leadership(std::optional<uint64_t> target, Duration timeou
     std::move(done)(make_error(Reason::InvalidArgument, "the target has id 0: ids start at 1"));
     return {};
   }
-  return membership_.transfer(*engine_, clock_.now().lagging, ReplicaId(target.value_or(0)), timeout, std::move(done));
+  return turns_->transfer_leadership(clock_.now().lagging, ReplicaId(target.value_or(0)), timeout, std::move(done));
 }
 
 // ---- what calls ask for
@@ -354,13 +155,9 @@ std::string Host::owner_tag() { return "mutex-" + std::to_string(next_tag_.fetch
 absl::Status Host::scrub_now() {
   if (forked()) return forked_away();
   if (on_engine_thread() || on_callback_thread()) return would_wait_for_itself();
-  return scrubber_->now();
+  return stores_.scrub_now();
 }
 
-absl::Status Host::reload_tls() {
-  if (forked()) return forked_away();
-  if (channels_ == nullptr) return make_error(Reason::Unsupported, "security is not Tls: there are no certificates to read");
-  return channels_->reload();
-}
+absl::Status Host::reload_tls() { return forked() ? forked_away() : peers_.reload_tls(); }
 
 }  // namespace coordkit

@@ -14,6 +14,8 @@ bool waits(ReplicaState state) {
          state == ReplicaState::CatchingUp;
 }
 
+bool has_stopped(ReplicaState state) { return state == ReplicaState::Halted || state == ReplicaState::Quarantine; }
+
 Health health_of(const Engine& engine, LaggingTime now) {
   const EngineStatus status = engine.status();
   Health health{.state = status.state,
@@ -44,54 +46,36 @@ Health health_of(const Engine& engine, LaggingTime now) {
 }  // namespace
 
 void Host::publish() {
-  Health health = health_of(*engine_, clock_.now().lagging);
-  for (std::string& threw : host_code_.warnings()) health.warnings.push_back(std::move(threw));
-  if (!no_reserve_.empty()) health.warnings.push_back(no_reserve_);
-  const std::lock_guard lock(health_mutex_);
-  health_ = std::move(health);
-  health_changed_.notify_all();
-}
-
-std::unique_lock<std::mutex> Host::wait_health(Duration timeout, absl::FunctionRef<bool()> holds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::min<Duration>(timeout, std::chrono::hours(24 * 365));
-  watchers_.fetch_add(1);
-  loop_.wake();
-  std::unique_lock lock(health_mutex_);
-  health_changed_.wait_until(lock, deadline, [&] { return over_ || holds(); });
-  watchers_.fetch_sub(1);
-  return lock;
+  Health health = health_of(turns_->engine(), clock_.now().lagging);
+  for (std::string& threw : announcements_->warnings()) health.warnings.push_back(std::move(threw));
+  if (!stores_.no_reserve().empty()) health.warnings.push_back(stores_.no_reserve());
+  health_.publish(std::move(health));
 }
 
 absl::Status Host::wait_ready(Duration timeout) {
   if (forked()) return forked_away();
   if (on_engine_thread()) return would_wait_for_itself();
-  const auto lock = wait_health(timeout, [&] { return !waits(health_.state); });
-  if (over_) return closed_already();
-  const ReplicaState state = health_.state;
-  if (state == ReplicaState::Ready || state == ReplicaState::Learner) return absl::OkStatus();
-  if (waits(state)) return make_error(Reason::CallTimeout, Outcome::None, "not ready yet: " + health_.reason);
-  return make_error(state == ReplicaState::Removed ? Reason::Removed : Reason::NotReady, health_.reason);
+  const auto health = health_.wait(timeout, [](const Health& now) { return !waits(now.state); });
+  if (!health) return closed_already();
+  if (health->state == ReplicaState::Ready || health->state == ReplicaState::Learner) return absl::OkStatus();
+  if (waits(health->state)) return make_error(Reason::CallTimeout, Outcome::None, "not ready yet: " + health->reason);
+  return make_error(health->state == ReplicaState::Removed ? Reason::Removed : Reason::NotReady, health->reason);
 }
 
 absl::StatusOr<std::unique_ptr<CheckpointView>> Host::checkpoint_at(Index at_least, LaggingTime deadline) {
   if (forked()) return forked_away();
   if (on_engine_thread() || on_callback_thread()) return would_wait_for_itself();
-  post(EngineInput(CheckpointWanted{at_least}));
-  {
-    const auto stopped = [&] { return health_.state == ReplicaState::Halted || health_.state == ReplicaState::Quarantine; };
-    const auto lock =
-        wait_health(deadline - clock_.now().lagging, [&] { return stopped() || health_.checkpointed >= at_least; });
-    if (over_) return closed_already();
-    if (stopped()) return make_error(Reason::NotReady, health_.reason);
-    if (health_.checkpointed < at_least) {
-      const std::string waits = health_.warnings.empty() ? std::string() : ": " + absl::StrJoin(health_.warnings, "; ");
-      return make_error(Reason::CallTimeout, Outcome::None,
-                        "the state after entry " + std::to_string(at_least.value()) + " was not durable here in time" + waits);
-    }
+  arrivals_.post(EngineInput(CheckpointWanted{at_least}));
+  const auto health = health_.wait(deadline - clock_.now().lagging,
+                                   [&](const Health& now) { return has_stopped(now.state) || now.checkpointed >= at_least; });
+  if (!health) return closed_already();
+  if (has_stopped(health->state)) return make_error(Reason::NotReady, health->reason);
+  if (health->checkpointed < at_least) {
+    const std::string warnings = health->warnings.empty() ? std::string() : ": " + absl::StrJoin(health->warnings, "; ");
+    return make_error(Reason::CallTimeout, Outcome::None,
+                      "the state after entry " + std::to_string(at_least.value()) + " was not durable here in time" + warnings);
   }
-  const std::lock_guard lock(viewing_);
-  if (closing()) return closed_already();
-  return state_->view();
+  return stores_.view();
 }
 
 Health Host::health() {
@@ -104,8 +88,7 @@ Health Host::health() {
     });
     published->take();
   }
-  const std::lock_guard lock(health_mutex_);
-  return health_;
+  return health_.read();
 }
 
 }  // namespace coordkit

@@ -5,17 +5,17 @@
 namespace coordkit {
 
 Metrics Host::metrics(const Client& client) {
-  Metrics metrics = meter_.read();
-  {
-    const std::lock_guard lock(mutex_);
-    metrics.turns.waiting = arrivals_.size() + calls_.size() + line_.size();
-    metrics.turns.waiting_bytes = mail_bytes_;
-  }
-  const EngineStatus status = engine_->status();
+  Metrics metrics = turns_->meter().read();
+  const Arrivals::Waiting waiting = arrivals_.waiting();
+  metrics.turns.waiting = waiting.arrivals;
+  metrics.turns.waiting_bytes = waiting.mail_bytes;
+  metrics.turns.messages_lost = waiting.mails_lost;
+  const Engine& engine = turns_->engine();
+  const EngineStatus status = engine.status();
   metrics.peers.rejected = status.rejected;
-  metrics.peers.tcp = tcp_ != nullptr ? tcp_->counters() : tcp_counters_;
-  metrics.consensus.term = engine_->leadership().term;
-  metrics.consensus.leads = engine_->leadership().role == raft::Role::Leader;
+  metrics.peers.tcp = peers_.counters();
+  metrics.consensus.term = engine.leadership().term;
+  metrics.consensus.leads = engine.leadership().role == raft::Role::Leader;
   metrics.consensus.applied = status.applied;
   if (status.core) {
     metrics.consensus.commit = status.core->commit;
@@ -26,7 +26,7 @@ Metrics Host::metrics(const Client& client) {
   metrics.locks = client.lock_statistics();
   metrics.renewals = client.renewal_statistics();
   metrics.memory.request_bytes = status.request_bytes;
-  if (const StateMachine* machine = engine_->machine(kCoordination); machine != nullptr && machine->reads() != nullptr) {
+  if (const StateMachine* machine = engine.machine(kCoordination); machine != nullptr && machine->reads() != nullptr) {
     metrics.memory.contents = machine->reads()->contents();
   }
   return metrics;

@@ -53,7 +53,6 @@ void Meter::sent(const Frame& frame) {
 Metrics Meter::read() const {
   Metrics metrics = metrics_;
   metrics.log.waiting = writes_.size();
-  metrics.turns.messages_lost = lost_.load(std::memory_order_relaxed);
   return metrics;
 }
 

@@ -1,9 +1,8 @@
 // Counts what passes through a host (coordkit/metrics.h).
 //
-// Threads: the engine's, except lost_message(), which any may call.
+// Threads: the engine's.
 #pragma once
 
-#include <atomic>
 #include <deque>
 #include <utility>
 
@@ -16,7 +15,6 @@ namespace coordkit {
 
 class Meter {
  public:
-  void lost_message() { lost_.fetch_add(1, std::memory_order_relaxed); }
   void received(size_t bytes, bool well_formed);
   // Before it is posted into the engine.
   void arrived(const EngineInput& input, LaggingTime now);
@@ -32,7 +30,6 @@ class Meter {
   std::deque<std::pair<WriteNumber, LaggingTime>> writes_;  // not durable yet
   std::optional<LaggingTime> checkpoint_;                   // the one in progress
   Term term_;
-  std::atomic<uint64_t> lost_{0};
 };
 
 }  // namespace coordkit

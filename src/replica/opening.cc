@@ -39,6 +39,20 @@ EngineOptions engine_options(const ReplicaOptions& options) {
 
 constexpr size_t kOwnMachinesMax = 64;
 
+}  // namespace
+
+Agreement agreement_of(const ReplicaOptions& options) {
+  Agreement agreement{.rate_error_ppm = options.rate_error_ppm,
+                      .election_timeout = options.election_timeout,
+                      .leader_leases = options.leader_leases,
+                      .digest_entries = options.digest_entries,
+                      .revisions_kept = options.compaction.revisions,
+                      .history_kept = options.compaction.age};
+  for (const OwnMachine& machine : options.machines) agreement.machines.push_back({machine.id, machine.version});
+  std::ranges::sort(agreement.machines, {}, &Agreement::Machine::id);
+  return agreement;
+}
+
 // An exception of a factory is the host's way to say that there is no machine.
 absl::StatusOr<std::vector<HostedMachine>> make_machines(const std::vector<OwnMachine>& own) {
   std::vector<HostedMachine> machines;
@@ -60,20 +74,6 @@ absl::StatusOr<std::vector<HostedMachine>> make_machines(const std::vector<OwnMa
     machines.push_back({one.id, std::move(made)});
   }
   return machines;
-}
-
-}  // namespace
-
-Agreement agreement_of(const ReplicaOptions& options) {
-  Agreement agreement{.rate_error_ppm = options.rate_error_ppm,
-                      .election_timeout = options.election_timeout,
-                      .leader_leases = options.leader_leases,
-                      .digest_entries = options.digest_entries,
-                      .revisions_kept = options.compaction.revisions,
-                      .history_kept = options.compaction.age};
-  for (const OwnMachine& machine : options.machines) agreement.machines.push_back({machine.id, machine.version});
-  std::ranges::sort(agreement.machines, {}, &Agreement::Machine::id);
-  return agreement;
 }
 
 absl::Status ReplicaOptions::validate() const {
@@ -115,40 +115,31 @@ absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options) {
     directory = *std::move(opened);
   }
 
+  const auto own_thread = options.parts.executor ? nullptr : std::make_shared<OwnThread>();
+  absl::StatusOr<MadeParts> parts = make_parts(options, directory, own_thread ? &own_thread->io() : nullptr);
+  if (!parts.ok()) return parts.status();
+
   // A forked child never destroys it: there is no thread to join, and what it would undo (sockets in a shared epoll set,
   // locks) still belongs to its parent. Exit or exec frees it.
   const auto unless_forked = [](Host* doomed) {
     if (!doomed->forked()) delete doomed;
   };
-  const std::shared_ptr<Host> host(new Host(options), unless_forked);
-  absl::StatusOr<MadeParts> parts = make_parts(options, directory, host->network_thread());
-  if (!parts.ok()) return parts.status();
-  host->adopt(*std::move(parts));
-  return host->open(std::move(directory));
+  const std::shared_ptr<Host> host(new Host(std::move(options), own_thread, std::move(directory), *std::move(parts)),
+                                   unless_forked);
+  return host->open();
 }
 
-absl::StatusOr<std::vector<HostedMachine>> Host::machines() const { return make_machines(options_.machines); }
+absl::StatusOr<std::shared_ptr<Host>> Host::open() {
+  absl::StatusOr<Stores::Recovered> recovered = stores_.open(arrivals_);
+  if (!recovered.ok()) return recovered.status();
+  const Origin self{ReplicaId(options_.id), recovered->log.store, recovered->log.boot};
 
-absl::StatusOr<std::shared_ptr<Host>> Host::open(std::shared_ptr<DataDirectory> directory) {
-  directory_ = std::move(directory);
-  absl::StatusOr<Position> checkpoint = state_->open(*this);
-  if (!checkpoint.ok()) return checkpoint.status();
-  log_->checkpointed(checkpoint->index);
-  absl::StatusOr<RecoveredLog> log = log_->open(*this);
-  if (!log.ok()) return log.status();
-  const Origin self{ReplicaId(options_.id), log->store, log->boot};
-  if (!self.store || !self.boot) {
-    return make_error(Reason::InvalidArgument,
-                      "the log store has no identity: RecoveredLog::store and boot are 1 or above (PartContext has both)");
-  }
-  absl::StatusOr<std::unique_ptr<CheckpointView>> view = state_->view();
-  if (!view.ok()) return view.status();
-
-  absl::StatusOr<std::vector<HostedMachine>> fresh = machines();
+  absl::StatusOr<std::vector<HostedMachine>> fresh = make_machines(options_.machines);
   if (!fresh.ok()) return fresh.status();
   EngineOptions engine_opts = engine_options(options_);
   const std::vector<Peer> peers = engine_opts.members;
-  auto engine = Engine::recover(std::move(engine_opts), *std::move(fresh), *std::move(log), **view, clock_.now());
+  auto engine =
+      Engine::recover(std::move(engine_opts), *std::move(fresh), std::move(recovered->log), *recovered->view, clock_.now());
   if (!engine.ok()) return engine.status();
 
   const Hello hello{.cluster_name = options_.cluster,
@@ -158,11 +149,8 @@ absl::StatusOr<std::shared_ptr<Host>> Host::open(std::shared_ptr<DataDirectory> 
                     .cluster = (*engine)->status().cluster,
                     .feature_level = kFeatureLevel,
                     .agreement = agreement_of(options_)};
-  if (absl::Status status = transport_->start(hello, peers, *this); !status.ok()) return status;
-  if (const absl::Status kept = directory_ ? directory_->keep_reserve() : absl::OkStatus(); !kept.ok()) {
-    no_reserve_ = "a start on a full disk may be refused until this replica was closed or started with room: " +
-                  std::string(sentence_of(kept));
-  }
+  if (absl::Status status = peers_.start(hello, peers, arrivals_); !status.ok()) return status;
+  stores_.keep_reserve();
   start(*std::move(engine));
   return shared_from_this();
 }

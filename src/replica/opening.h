@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "coordkit/replica.h"
@@ -12,6 +13,9 @@ namespace coordkit {
 
 // What this replica reports about the settings that must be equal on all replicas.
 Agreement agreement_of(const ReplicaOptions& options);
+
+// Fresh ones: coordkit's own and those of the host's factories.
+absl::StatusOr<std::vector<HostedMachine>> make_machines(const std::vector<OwnMachine>& own);
 
 absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options);
 

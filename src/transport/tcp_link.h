@@ -60,6 +60,14 @@ struct Link {
   bool connected() const { return (dialed && dialed->established()) || accepted; }
   // Where frames leave. A guest has only the connection it made; a peer waits until it is dialed, so that frames stay in order.
   Connection* outlet() const { return guest() ? accepted.get() : dialed.get(); }
+  // What was scheduled: sends what the outbox has.
+  void pump() {
+    {
+      const std::lock_guard lock(mutex);
+      pump_scheduled = false;
+    }
+    if (Connection* out = outlet()) out->pump();
+  }
 };
 
 }  // namespace coordkit::tcp

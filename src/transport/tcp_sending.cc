@@ -9,10 +9,7 @@ namespace coordkit::tcp {
 
 void Network::push(ReplicaId to, std::vector<Frame> frames) {
   std::shared_ptr<Link> link;
-  if (open_.load(std::memory_order_acquire)) {
-    const std::lock_guard lock(links_mutex_);
-    link = link_of(to);
-  }
+  if (open_.load(std::memory_order_acquire)) link = links_.find_for_sending(to);
   Outbox::Dropped dropped;
   bool wake = false;
   bool oversize = false;
@@ -32,26 +29,18 @@ void Network::push(ReplicaId to, std::vector<Frame> frames) {
   }
   wake = wake && !std::exchange(link->pump_scheduled, true);
   if (lock) lock.unlock();
-  count(dropped);
-  if (oversize && link && !oversize_pending_.exchange(true)) {
+  tally_.dropped(dropped);
+  if (oversize && link && handover_.put_oversize()) {
     asio::post(io_, [self = shared_from_this(), to] {
-      self->oversize_pending_ = false;
+      self->handover_.take_oversize();
       if (!self->closed_) self->report({TcpEvent::Kind::OversizeFrame, Side::Dialed, to, CloseReason::Oversize, {}});
     });
   }
-  if (wake) asio::dispatch(io_, [self = shared_from_this(), link] { self->pump(*link); });
-}
-
-void Network::pump(Link& link) {
-  {
-    const std::lock_guard lock(link.mutex);
-    link.pump_scheduled = false;
-  }
-  if (Connection* outlet = link.outlet()) outlet->pump();
+  if (wake) asio::dispatch(io_, [self = shared_from_this(), link] { link->pump(); });
 }
 
 void Network::take_frames(Connection& connection, std::vector<Frame>& batch) {
-  const std::shared_ptr<Link> known = link_of(connection.peer());
+  const std::shared_ptr<Link> known = links_.find(connection.peer());
   if (!known || known->outlet() != &connection) return;
   Link& link = *known;
   const size_t before = batch.size();
@@ -61,8 +50,7 @@ void Network::take_frames(Connection& connection, std::vector<Frame>& batch) {
   }
   uint64_t bytes = 0;
   for (size_t i = before; i < batch.size(); ++i) bytes += batch[i].body.size();
-  add(tally_.frames_sent, batch.size() - before);
-  add(tally_.bytes_sent, bytes);
+  tally_.sent(batch.size() - before, bytes);
 }
 
 }  // namespace coordkit::tcp

@@ -1,0 +1,59 @@
+// What the host's code is told: phases and lost holds of sessions, events, leadership. All of it runs on one thread, in order,
+// and none of it can harm the replica (host_code.h).
+//
+// Threads: tell() is for the engine's, the rest for any. Lifetime: what the client holds of it (deadlines()) ends with the
+// client's last turn. After stop() announce() and run() run what they are given on the caller's thread, and nothing else does.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "coordkit/clock.h"
+#include "coordkit/engine.h"
+#include "coordkit/replica.h"
+#include "replica/callback_thread.h"
+#include "replica/deadline_timer.h"
+#include "replica/event_feed.h"
+#include "replica/event_relay.h"
+#include "replica/host_code.h"
+
+namespace coordkit {
+
+class Announcements {
+ public:
+  // The options' functions are called, if they are set. `on_threw`: of each exception that can be an event, on this thread.
+  Announcements(const ReplicaOptions& options, const Clock& clock, HostCode::OnError on_threw);
+
+  // An announcement of the client's, in order with those of deadlines().
+  void announce(CallbackThread::Task task);
+  ValidityWatch& deadlines() { return deadlines_; }
+  // Runs a callback of an asynchronous call, on this thread.
+  void run(absl::FunctionRef<void()> callback);
+
+  void tell(const raft::Leadership& leadership);
+  void tell(const ReplicaEvent& event);
+  void tell(EngineEffects& effects);
+
+  bool run_here() const { return thread_.runs_here(); }                        // is the caller one of them?
+  std::vector<std::string> warnings() const { return host_code_.warnings(); }  // of code that threw
+  void stop();
+
+ private:
+  void threw(const absl::Status& why);
+
+  HostCode host_code_;  // first: guards everything that is called
+  const HostCode::OnError on_error_;
+  const HostCode::OnError on_threw_;
+  const std::function<void(const raft::Leadership&)> on_leadership_;
+  const std::function<void(const Divergence&)> on_divergence_;
+  const std::function<void(const absl::Status&)> on_halt_;
+  CallbackThread thread_;  // before those that post to it
+  EventRelay relay_;
+  std::optional<EventFeed> feed_;  // none: not wanted
+  DeadlineTimer deadlines_;
+};
+
+}  // namespace coordkit

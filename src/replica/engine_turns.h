@@ -1,0 +1,69 @@
+// The engine and what looks at it in every turn: the client, door 1's own calls, metrics and the events for operators.
+//
+// Threads: the engine's. Once stop() has returned, run_stopped() is for any, and nothing else is called outside of it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "coordkit/client.h"
+#include "coordkit/early_sends.h"
+#include "coordkit/engine.h"
+#include "engine/event_log.h"
+#include "replica/arrivals.h"
+#include "replica/membership_calls.h"
+#include "replica/meter.h"
+
+namespace coordkit {
+
+class EngineTurns {
+ public:
+  using Call = CallRunner::Call;
+
+  // `host_and_port`: the form of the members' addresses.
+  EngineTurns(std::unique_ptr<Engine> engine, ClientOptions options, bool host_and_port);
+  // From now on `tell` is called inside of take() and turn(). Arguments: those of engine::EventLog.
+  void report_events(Duration election_timeout, Agreement agreement, OnReplicaEvent tell, LaggingTime now);
+  void threw(const absl::Status& why, LaggingTime now);  // code of the host; an event
+
+  // Posts the inputs that have arrived and runs the calls. `looked`: the clock's last reading.
+  void take(Arrivals& arrivals, LaggingTime looked);
+  // One turn. Its effects are valid until the next; returns when that is due at the latest, whatever they lead to.
+  LaggingTime turn(Now now);
+  EngineEffects& effects() { return effects_; }
+  // Between turns: what waited for this write, which is durable. Valid until the next time.
+  const std::vector<Outbound>& released(WriteNumber durable);
+
+  const Engine& engine() const { return *engine_; }
+  const Client& client() const { return *client_; }
+  Meter& meter() { return meter_; }
+
+  // Door 1's own calls, inside a call.
+  Ticket change_members(LaggingTime now, const MembershipChange& change, MembershipOptions options, Callback<Index> done);
+  Ticket transfer_leadership(LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done);
+  void abandon(Ticket call) { membership_.abandon(call); }
+
+  // Answers every call with Closed, those too that have not begun. Calls that find the arrivals closed wait until the returned
+  // lock is released.
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> stop(Arrivals& arrivals);
+  void run_stopped(Call call);
+
+ private:
+  LaggingTime next_due(Now now) const;
+
+  const std::unique_ptr<Engine> engine_;
+  EarlySends* const early_sends_;  // the engine's
+  const std::unique_ptr<Client> client_;
+  MembershipCalls membership_;
+  Meter meter_;
+  std::optional<engine::EventLog> event_log_;  // none: not wanted
+  std::vector<Arrivals::Arrival> inputs_;      // being posted
+  std::vector<Call> calls_;                    // being run
+  EngineEffects effects_;
+  std::vector<Outbound> released_;
+  std::recursive_mutex stopped_mutex_;  // guards everything once stopped; a callback may call again
+};
+
+}  // namespace coordkit

@@ -1,0 +1,68 @@
+#include "transport/tcp_listener.h"
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "coordkit/error.h"
+#include "transport/address.h"
+
+namespace coordkit::tcp {
+
+absl::Status Listener::bind(const std::string& listen) {
+  if (acceptor_.is_open()) return absl::OkStatus();
+  const absl::StatusOr<HostPort> address = split_address(listen);
+  if (!address.ok()) return address.status();
+  boost::system::error_code error;
+  Resolver resolver(io_.get_executor());
+  const auto found = resolver.resolve(address->host, address->port, Resolver::passive, error);
+  if (error || found.empty()) {
+    return make_error(Reason::InvalidArgument, "cannot listen on '" + listen + "': " + error.message());
+  }
+  const Tcp::endpoint endpoint = *found.begin();
+  acceptor_.open(endpoint.protocol(), error);
+  if (!error) acceptor_.set_option(Acceptor::reuse_address(true), error);
+  if (!error) acceptor_.bind(endpoint, error);
+  if (!error) acceptor_.listen(Acceptor::max_listen_connections, error);
+  if (error) {
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    const std::string where = "cannot listen on '" + listen + "': ";
+    if (error == asio::error::address_in_use) {
+      return make_error(
+          Reason::CannotListen,
+          where + "port " + address->port + " is in use; stop the process that has it, or give this replica another port");
+    }
+    return make_error(Reason::CannotListen, where + error.message());
+  }
+  port_ = acceptor_.local_endpoint().port();
+  return absl::OkStatus();
+}
+
+void Listener::begin(const std::shared_ptr<void>& owner, Welcome welcome) {
+  welcome_ = std::move(welcome);
+  accept(owner);
+}
+
+void Listener::accept(const std::shared_ptr<void>& owner) {
+  acceptor_.async_accept([this, owner](const auto& error, Socket socket) {
+    if (closed_) return;
+    if (!error) {
+      accept(owner);  // first: an out-of-memory failure for this connection then affects only it
+      return welcome_(std::move(socket));
+    }
+    // Out of descriptors or the like: an immediate retry will not help.
+    again_.expires_after(retry_);
+    again_.async_wait([this, owner](const auto& cancelled) {
+      if (!cancelled && !closed_) accept(owner);
+    });
+  });
+}
+
+void Listener::close() {
+  closed_ = true;
+  boost::system::error_code ignored;
+  acceptor_.close(ignored);
+  again_.cancel();
+}
+
+}  // namespace coordkit::tcp

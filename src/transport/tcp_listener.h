@@ -1,0 +1,44 @@
+// The port of a TcpTransport: bound early, so that an error is known before anything else is begun, and accepting from begin()
+// until close().
+//
+// Threads: the one that runs the io_context, but port(), which any may call.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "coordkit/types.h"
+#include "transport/tcp_types.h"
+
+namespace coordkit::tcp {
+
+class Listener {
+ public:
+  using Welcome = std::function<void(Socket)>;
+
+  // `retry`: the pause after an error.
+  Listener(asio::io_context& io, Duration retry)
+      : io_(io), retry_(retry), acceptor_(io.get_executor()), again_(io.get_executor()) {}
+
+  absl::Status bind(const std::string& listen);  // idempotent
+  uint16_t port() const { return port_.load(std::memory_order_relaxed); }
+  // `owner`, of this as well: kept alive by what is pending.
+  void begin(const std::shared_ptr<void>& owner, Welcome welcome);
+  void close();
+
+ private:
+  void accept(const std::shared_ptr<void>& owner);
+
+  asio::io_context& io_;
+  const Duration retry_;
+  Acceptor acceptor_;
+  Timer again_;
+  Welcome welcome_;
+  bool closed_ = false;
+  std::atomic<uint16_t> port_{0};
+};
+
+}  // namespace coordkit::tcp

@@ -1,0 +1,33 @@
+// TcpCounters as they grow: by the thread of the io_context and by those that send.
+//
+// Threads: any.
+#pragma once
+
+#include <array>
+#include <atomic>
+
+#include "coordkit/transport/tcp_transport.h"
+#include "transport/outbox.h"
+
+namespace coordkit::tcp {
+
+class Tally {
+ public:
+  void opened() { add(opened_); }
+  void closed(CloseReason reason) { add(closed_[static_cast<size_t>(reason)]); }
+  void sent(size_t frames, uint64_t bytes);
+  void received(size_t bytes);
+  void received_of_other_group() { add(other_group_); }
+  void dropped(const Outbox::Dropped& dropped);
+  TcpCounters read() const;
+
+ private:
+  using Counter = std::atomic<uint64_t>;
+  static void add(Counter& counter, uint64_t n = 1) { counter.fetch_add(n, std::memory_order_relaxed); }
+
+  Counter opened_{0}, frames_sent_{0}, bytes_sent_{0}, frames_received_{0}, bytes_received_{0};
+  Counter control_dropped_{0}, bulk_dropped_{0}, other_group_{0};
+  std::array<Counter, static_cast<size_t>(CloseReason::Count)> closed_{};
+};
+
+}  // namespace coordkit::tcp

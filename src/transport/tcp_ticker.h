@@ -1,0 +1,53 @@
+// Calls at regular intervals, and knows when it could not.
+//
+// Threads: the one that runs the io_context.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "coordkit/types.h"
+#include "transport/tcp_types.h"
+
+namespace coordkit::tcp {
+
+class Ticker {
+ public:
+  // `pause`: how long this thread was held up (suspended, stopped). Data from the peers is unread then: the silence was ours.
+  using Tick = std::function<void(TimePoint now, Duration pause)>;
+
+  Ticker(asio::io_context& io, Duration interval) : interval_(interval), timer_(io.get_executor()) {}
+
+  // The first is at once. `owner`, of this as well: kept alive by what is pending.
+  void begin(const std::shared_ptr<void>& owner, Tick tick) {
+    tick_ = std::move(tick);
+    ticked_ = SteadyClock::now();
+    run(owner);
+  }
+  void close() {
+    closed_ = true;
+    timer_.cancel();
+  }
+
+ private:
+  void run(const std::shared_ptr<void>& owner) {
+    const TimePoint now = SteadyClock::now();
+    const Duration late = now - ticked_ - 2 * interval_;
+    ticked_ = now;
+    tick_(now, late > Duration::zero() ? late : Duration::zero());
+    if (closed_) return;
+    timer_.expires_after(interval_);
+    timer_.async_wait([this, owner](const auto& error) {
+      if (!error && !closed_) run(owner);
+    });
+  }
+
+  const Duration interval_;
+  Timer timer_;
+  Tick tick_;
+  TimePoint ticked_;
+  bool closed_ = false;
+};
+
+}  // namespace coordkit::tcp

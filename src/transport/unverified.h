@@ -1,0 +1,37 @@
+// What other ends that have proved nothing may cost: accepted connections without a verified hello, and bytes of peers that
+// have not proved that they belong.
+//
+// Threads: the one that runs the io_context.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "transport/tcp_connection.h"
+
+namespace coordkit::tcp {
+
+class Unverified {
+ public:
+  explicit Unverified(const TcpOptions& options) : options_(options) {}  // they outlive it
+
+  // Evicts the oldest, so that unknown peers that hold their connections open keep no one out: a hello takes one round trip.
+  void make_room(const asio::ip::address& address);
+  void add(std::shared_ptr<Connection> connection) { connections_.push_back(std::move(connection)); }
+  void erase(const Connection& connection);  // any other: no effect
+  void tick(TimePoint now, Duration pause);
+  void close();
+
+  // One budget for all peers that have proved nothing, so that however many they are they cost what one may (FLT_S09). False:
+  // it is used up.
+  bool take_bytes(size_t bytes, TimePoint now);
+
+ private:
+  const TcpOptions& options_;
+  std::vector<std::shared_ptr<Connection>> connections_;  // oldest first
+  size_t bytes_ = 0;                                      // since
+  TimePoint bytes_since_;
+};
+
+}  // namespace coordkit::tcp
