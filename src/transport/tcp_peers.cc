@@ -3,7 +3,7 @@
 #include <boost/asio/dispatch.hpp>
 #include <utility>
 
-#include "transport/certified.h"
+#include "transport/address.h"
 #include "transport/tcp_network.h"
 
 namespace coordkit::tcp {
