@@ -58,7 +58,7 @@ bool Cluster::calm_phase() {
   await_dead_sessions();
   await_rest();
   const Model& model = observers_.model;
-  if (model.sessions().empty() && model.coordination().anything_of_sessions()) {
+  if (model.sessions().all().empty() && model.coordination().anything_of_sessions()) {
     throw Violation("INV_L07", "something is left of a session that has ended");
   }
   for (const auto& node : nodes_) compare_with_model(*node, model, plan_.work);
@@ -93,12 +93,12 @@ void Cluster::await_dead_sessions() {
     const Duration ttl = convergence_.longest_ttl() + milliseconds(50);
     const uint64_t elections = observers_.consensus.elections();
     const Index began = model.applied();
-    const Duration entries = milliseconds(20) * static_cast<int64_t>(model.sessions().size());  // one for each that ends
+    const Duration entries = milliseconds(20) * static_cast<int64_t>(model.sessions().all().size());  // one for each that ends
     const TrueTime until = world_.now() + ttl * 103 / 100 + 4 * plan_.election_timeout + seconds(1) + entries;
     if (run_until(until, [&] { return !convergence_.dead_session(); })) return;
     if (observers_.consensus.elections() != elections) continue;
     const SessionId id = convergence_.dead_session();
-    const Model::Session& session = *model.session(id);
+    const SessionModel::Session& session = *model.sessions().find(id);
     if (std::max(session.resumed, session.ending) > began) continue;  // requested by another client: its time restarted
     throw Violation("INV_L11",
                     fmt::format("session {} of boot {} of n{}, opened at {} for {} ms, lives on: {}", id.value(),

@@ -31,14 +31,14 @@ bool Convergence::levels_raised() const {
 
 Duration Convergence::longest_ttl() const {
   Duration longest = plan_.work.ttl_max;
-  for (const auto& [id, session] : model_.sessions()) {
+  for (const auto& [id, session] : model_.sessions().all()) {
     if (session.ttl <= kTtlAwaitedMax) longest = std::max(longest, session.ttl);
   }
   return longest;
 }
 
 SessionId Convergence::dead_session() const {
-  for (const auto& [id, session] : model_.sessions()) {
+  for (const auto& [id, session] : model_.sessions().all()) {
     if (session.ttl > std::max<Duration>(kTtlAwaitedMax, plan_.work.ttl_max)) continue;
     const SimLogStore& log = nodes_[session.node.value() - 1]->log();
     if (log.boot() != session.boot || log.id().value() != session.incarnation) return id;
@@ -49,7 +49,7 @@ SessionId Convergence::dead_session() const {
 std::string Convergence::describe() const {
   std::string text =
       fmt::format("committed {}, pending {}: {}; locks {}, sessions {};", consensus_.committed().value(),
-                  witness_.pending_count(), witness_.pending(), model_.locks().names().size(), model_.sessions().size());
+                  witness_.pending_count(), witness_.pending(), model_.locks().names().size(), model_.sessions().all().size());
   for (const std::string& name : model_.locks().names()) {
     for (const LockModel::Claim& hold : model_.locks().holds(name)) {
       text += fmt::format(" {}: n{} holds it by request {} of boot {} since {}, {} wait;", name,

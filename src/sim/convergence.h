@@ -24,7 +24,7 @@ class Convergence {
   bool leader_began() const;  // it has applied an entry of its own term
   bool level() const;
   bool levels_raised() const;  // to the newest one
-  bool nothing_held() const { return model_.locks().names().empty() && model_.sessions().empty(); }
+  bool nothing_held() const { return model_.locks().names().empty() && model_.sessions().all().empty(); }
 
   // Programs choose the TTLs of their own sessions. One that outlives every run is not awaited.
   Duration longest_ttl() const;

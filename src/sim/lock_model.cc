@@ -33,6 +33,7 @@ const LockMode* LockModel::Claim::mode_on(std::string_view name) const {
 }
 
 void LockModel::begin_entry() {
+  grants_ += granted_.size();
   granted_.clear();
   touched_.clear();
 }
@@ -106,7 +107,7 @@ void LockModel::ask(const Claim& behind) {
   }
 }
 
-Result LockModel::refill(const machine::RefillBlock& asked) {
+Result LockModel::run(const machine::RefillBlock& asked, Index) {
   Claim* hold = find(asked.session, std::nullopt, asked.name, asked.token);
   if (!hold || hold->block == 0) return {.code = ResultCode::NotOwner};
   hold->first = Token(++counter_);
@@ -182,10 +183,6 @@ void LockModel::decide_waits(Index index, std::vector<Ended>& ended) {
 }
 
 // ---- the ends of waits and holds
-
-bool LockModel::waits(const RequestId& acquire) const {
-  return std::ranges::any_of(claims_, [&](const Claim& claim) { return claim.request == acquire && !claim.held(); });
-}
 
 Result LockModel::cancel(SessionId session, const RequestId& acquire, std::vector<Ended>& ended) {
   const auto claim =
@@ -275,8 +272,8 @@ void LockModel::end_delay(uint64_t id) {
   delays_.erase(delay);
 }
 
-Result LockModel::clear_delay(const std::string& name) {
-  const auto delay = delays_.find(name);
+Result LockModel::run(const machine::ClearDelay& asked, Index) {
+  const auto delay = delays_.find(asked.name);
   if (delay == delays_.end()) return {.code = ResultCode::NotFound};
   end_delay(delay->second.id);
   return {.code = ResultCode::Ok};
@@ -291,7 +288,7 @@ Result LockModel::regrant(Claim& hold, LockMode mode, Index index) {
   return {.code = ResultCode::Granted, .token = hold.token, .since = index};
 }
 
-Result LockModel::downgrade(const machine::Downgrade& asked, Index index) {
+Result LockModel::run(const machine::Downgrade& asked, Index index) {
   Claim* hold = find(asked.session, asked.owner_tag, asked.name, asked.token);
   if (!hold) return {.code = ResultCode::NotOwner};
   const bool simple =
@@ -299,7 +296,7 @@ Result LockModel::downgrade(const machine::Downgrade& asked, Index index) {
   return simple ? regrant(*hold, LockMode::Shared, index) : Result{.code = ResultCode::InvalidArgument};
 }
 
-Result LockModel::upgrade(const machine::Upgrade& asked, Index index) {
+Result LockModel::run(const machine::Upgrade& asked, Index index) {
   Claim* hold = find(asked.session, asked.owner_tag, asked.name, asked.token);
   if (!hold) return {.code = ResultCode::NotOwner};
   const bool simple = hold->names.size() == 1 && hold->count == 1 && hold->names.front().mode == LockMode::Shared;
@@ -312,7 +309,7 @@ Result LockModel::upgrade(const machine::Upgrade& asked, Index index) {
   return circle ? Result{.code = ResultCode::Deadlock} : regrant(*hold, LockMode::Exclusive, index);
 }
 
-Result LockModel::update_value(const machine::UpdateValue& asked) {
+Result LockModel::run(const machine::UpdateValue& asked, Index) {
   Claim* hold = find(asked.session, asked.owner_tag, asked.name, asked.token);
   if (Claim* sticky = delegation(asked.name)) hold = sticky->session == asked.session ? sticky : nullptr;
   if (!hold || (hold->block != 0 && !guard_met(asked.name, asked.token))) return {.code = ResultCode::NotOwner};

@@ -52,17 +52,16 @@ class LockModel {
 
   machine::Result acquire(Claim claim, const machine::Wait& wait, uint64_t flags, Index index);
   machine::Result cancel(SessionId session, const RequestId& acquire, std::vector<Ended>& ended);  // Cancelled, even if absent
-  bool waits(const RequestId& acquire) const;
   // `tag` absent: any owner of the session.
   machine::Result release(SessionId session, const std::optional<std::string>& tag, const std::string& name, Token token,
                           uint64_t number);
-  machine::Result downgrade(const machine::Downgrade& asked, Index index);
-  machine::Result upgrade(const machine::Upgrade& asked, Index index);
-  machine::Result update_value(const machine::UpdateValue& asked);
-  machine::Result refill(const machine::RefillBlock& asked);
+  machine::Result run(const machine::Downgrade& asked, Index index);
+  machine::Result run(const machine::Upgrade& asked, Index index);
+  machine::Result run(const machine::UpdateValue& asked, Index index);
+  machine::Result run(const machine::RefillBlock& asked, Index index);
+  machine::Result run(const machine::ClearDelay& asked, Index index);
   void regrant_all(SessionId session, Index index);
   bool guard_met(const std::string& name, Token token);  // S-54; a newer token retires older ones
-  machine::Result clear_delay(const std::string& name);
   void end_delay(uint64_t id);
   void time_out(Index queued, std::vector<Ended>& ended);
   void end(SessionId session, bool expired, std::vector<Ended>& ended);
@@ -82,6 +81,7 @@ class LockModel {
   bool delayed(const std::string& name) const { return delays_.contains(name); }
   std::vector<Token> tokens_of(SessionId session) const;  // of its holds, in grant order
   std::set<std::string> names() const;                    // with a hold, a waiter or a delay
+  uint64_t grants() const { return grants_ + granted_.size(); }
   uint64_t releases() const { return releases_; }
 
  private:
@@ -109,6 +109,7 @@ class LockModel {
   std::map<std::string, Delay> delays_;
   std::vector<Claim> granted_;
   std::set<std::string> touched_;
+  uint64_t grants_ = 0;  // before the last apply
   uint64_t releases_ = 0;
 };
 

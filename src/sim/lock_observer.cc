@@ -22,7 +22,7 @@ bool goes_on(const HoldState& hold, const LockModel::Claim& claim) {
 
 void LockObserver::opened(uint32_t node, const SessionRef& session) {
   sessions_.push_back({node, session});
-  if (model_.session(session->id()) == nullptr) refuse_valid(KnownSession{node, session});
+  if (model_.sessions().find(session->id()) == nullptr) refuse_valid(KnownSession{node, session});
 }
 
 void LockObserver::granted(uint32_t node, const HoldRef& hold) {
@@ -42,7 +42,7 @@ void LockObserver::granted(uint32_t node, const HoldRef& hold) {
 // may trust it until its time is over, and grant a sticky lock through it again.
 bool LockObserver::over(const HoldState& hold) const {
   if (model_.locks().hold(hold.name(), hold.token()) != nullptr) return false;
-  const Model::Session* session = model_.session(hold.session()->id());
+  const SessionModel::Session* session = model_.sessions().find(hold.session()->id());
   return session == nullptr || !session->resumed ||
          std::ranges::none_of(model_.locks().holds(hold.name()),
                               [&hold](const LockModel::Claim& claim) { return goes_on(hold, claim); });
@@ -51,7 +51,8 @@ bool LockObserver::over(const HoldState& hold) const {
 void LockObserver::resumed(uint32_t node, const ResumedSession& resumed) {
   opened(node, resumed.session);
   taken_over_.insert(resumed.session->id());
-  if (const Model::Session* session = model_.session(resumed.session->id())) resumed_at_[resumed.session] = session->resumed;
+  if (const SessionModel::Session* session = model_.sessions().find(resumed.session->id()))
+    resumed_at_[resumed.session] = session->resumed;
   for (const HoldRef& hold : resumed.holds) {
     granted(node, hold);
     if (!holds_.empty() && holds_.back().hold == hold) holds_.back().trusted = false;
@@ -110,7 +111,7 @@ bool conflict(const HoldState& earlier, const LockModel::Claim& grant) {
 }  // namespace
 
 void LockObserver::entry_applied() {
-  for (const LockModel::Claim& granted : model_.granted()) {
+  for (const LockModel::Claim& granted : model_.locks().granted()) {
     if (granted.block != 0) by_entries_.insert(granted.first);
     const auto over = [&](const Known& earlier) {
       if (earlier.hold->released()) return true;

@@ -32,9 +32,9 @@ class LockObserver {
   void replaced(const HoldRef& previous) {
     std::erase_if(holds_, [&](const Known& known) { return known.hold == previous; });
   }
-  bool over(SessionId session) const { return model_.session(session) == nullptr; }  // according to the log
+  bool over(SessionId session) const { return model_.sessions().find(session) == nullptr; }  // according to the log
   bool taken_over_since(SessionId session, Index at) const {
-    const Model::Session* lives = model_.session(session);
+    const SessionModel::Session* lives = model_.sessions().find(session);
     return lives != nullptr && lives->resumed > at;
   }
   void process_died(uint32_t node);

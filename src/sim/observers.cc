@@ -115,9 +115,9 @@ void Observers::record_standing(uint32_t node) {
 }
 
 void Observers::fill(Report& report) const {
-  report.grants = model.grants();
-  report.releases = model.releases();
-  report.expiries = model.expiries();
+  report.grants = model.locks().grants();
+  report.releases = model.locks().releases();
+  report.expiries = model.sessions().expiries();
   report.elections = consensus.elections();
   report.entries = consensus.committed().value();
   report.installs = consensus.installs();

@@ -225,7 +225,7 @@ void Recorder::applied(const Model& model, Term term) {
   const Index index = model.applied();
   const auto seen = entries_seen_.find({index, term});
   const Timeline::Entry* entry = seen == entries_seen_.end() ? nullptr : entries_.find(seen->second);
-  const machine::Result* answer = model.answered_at(index);
+  const machine::Result* answer = model.outcomes().answered_at(index);
   if (entry != nullptr) {
     for (uint64_t call : entry->operations) {
       Timeline::Operation* row = operations_.find(call);
@@ -242,7 +242,7 @@ void Recorder::applied(const Model& model, Term term) {
 // ---- sessions and holds
 
 void Recorder::follow_sessions(const Model& model) {
-  const auto& sessions = model.sessions();
+  const auto& sessions = model.sessions().all();
   const SessionId newest = session_lanes_.empty() ? SessionId() : session_lanes_.rbegin()->first;
   for (auto it = sessions.upper_bound(newest); it != sessions.end(); ++it) {
     session_lanes_[it->first] = static_cast<uint32_t>(it->second.node.value() - 1);
@@ -274,7 +274,7 @@ void Recorder::end_holds(const Model& model) {
 }
 
 void Recorder::begin_holds(const Model& model) {
-  for (const LockModel::Claim& hold : model.granted()) {
+  for (const LockModel::Claim& hold : model.locks().granted()) {
     for (const NamedLock& each : hold.names) begin_hold(model, hold, each.name);
   }
 }

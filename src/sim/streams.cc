@@ -116,20 +116,20 @@ void Streams::demand_nothing_untold(const StreamObserver& observer, Index before
 }
 
 std::vector<Index> Streams::changes_after(const StreamObserver& observer, Index at) const {
-  return observer.kind == Kind::Lock ? model_.lock_changes(observer.name, at)
-                                     : model_.object_changes({observer.kind, observer.name}, at);
+  return observer.kind == Kind::Lock ? model_.history().lock_changes(observer.name, at)
+                                     : model_.history().object_changes({observer.kind, observer.name}, at);
 }
 
 Picture Streams::picture_at(const StreamObserver& observer, Index at) const {
   Picture picture;
   if (observer.kind == Kind::Lock) {
-    for (const LockModel::Claim& hold : model_.lock_at(observer.name, at).holds) {
+    for (const LockModel::Claim& hold : model_.history().lock_at(observer.name, at).holds) {
       if (*hold.mode_on(observer.name) != LockMode::Exclusive) continue;
       picture.leader = LeaderInfo{hold.session, hold.owner_tag, hold.token, hold.since, hold.label};
     }
     return picture;
   }
-  const machine::ObjectView object = model_.object_at({observer.kind, observer.name}, at);
+  const machine::ObjectView object = model_.history().object_at({observer.kind, observer.name}, at);
   if (observer.kind == Kind::Counter || (observer.kind == Kind::Latch && object.exists)) picture.number = object.number;
   if (observer.kind != Kind::Group) return picture;
   for (const machine::ObjectRow& row : object.rows) picture.members[row.id] = {row.id, row.session, row.owner, row.value};

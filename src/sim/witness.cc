@@ -16,7 +16,7 @@ constexpr const char* kKindNames[] = {"open",    "close",     "acquire",   "rele
                                       "check",   "convert",   "value",     "resume",    "kill",  "leave",
                                       "compact", "command",   "look",      "put entry", "range", "local range"};
 
-std::string text_of(const std::optional<Model::Value>& value) {
+std::string text_of(const std::optional<KeyModel::Value>& value) {
   if (!value) return "nothing";
   return fmt::format("{} (create {}, mod {}, version {})", value->value, value->create.value(), value->mod.value(),
                      value->version);
@@ -107,8 +107,8 @@ void Witness::observed(const Call& call, Index index) {
   told_ = std::max(told_, index);
 }
 
-const Model::CommandOutcome& Witness::only_execution(const Call& call) const {
-  const Model::CommandOutcome* outcome = model_.outcome_of(call.label);
+const CommandOutcomes::Outcome& Witness::only_execution(const Call& call) const {
+  const CommandOutcomes::Outcome* outcome = model_.outcomes().find(call.label);
   if (outcome == nullptr) fail("INV_R11", call, "answered, but no entry carries it");
   if (outcome->executions != 1) fail("INV_L09", call, fmt::format("executed {} times", outcome->executions));
   return *outcome;
@@ -126,9 +126,10 @@ void Witness::refused(Call& call, const absl::Status& status) {
   if (Recorder* recorder = world_.recorder()) recorder->refused(number_of(call), *reason);
   world_.trace(call.node, "call ends with reason {}", static_cast<uint64_t>(*reason));
   call.without_effect = outcome_of(status) == Outcome::None || *reason == Reason::Cancelled;
-  const bool in_log = plain_locks_ || model_.outcome_of(call.label) != nullptr;  // else decided in a line on its node (S-58)
+  const bool in_log =
+      plain_locks_ || model_.outcomes().find(call.label) != nullptr;  // else decided in a line on its node (S-58)
   if (call.kind == Kind::Acquire && *reason == Reason::WaitTimeout && in_log) {
-    const Model::CommandOutcome& outcome = only_execution(call);
+    const CommandOutcomes::Outcome& outcome = only_execution(call);
     if (!outcome.result || outcome.result->code != machine::ResultCode::WaitTimeout) {
       fail("INV_L08", call, "told WaitTimeout, but the log decided otherwise");
     }
@@ -140,7 +141,7 @@ void Witness::opened(CallNumber number, const absl::StatusOr<SessionRef>& answer
   Call& call = end(number);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
-  const Model::CommandOutcome& outcome = only_execution(call);
+  const CommandOutcomes::Outcome& outcome = only_execution(call);
   if (!outcome.result || outcome.result->session != (*answer)->id() || outcome.result->ttl != (*answer)->ttl()) {
     fail("INV_K1", call,
          fmt::format("told session {}, the log decided {}", (*answer)->id().value(),
@@ -162,8 +163,8 @@ void Witness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& answer)
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const HoldState& hold = **answer;
-  if (hold.delegation() && model_.outcome_of(call.label) == nullptr) return acquired_locally(number, hold);
-  const Model::CommandOutcome& outcome = only_execution(call);
+  if (hold.delegation() && model_.outcomes().find(call.label) == nullptr) return acquired_locally(number, hold);
+  const CommandOutcomes::Outcome& outcome = only_execution(call);
   if (!outcome.result || outcome.result->code != machine::ResultCode::Granted)
     fail("INV_L08", call, "told a grant the log never made");
   if (outcome.result->token != hold.token() || outcome.result->since != hold.since()) {
@@ -191,7 +192,7 @@ void Witness::converted(CallNumber number, const absl::StatusOr<HoldRef>& answer
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   const HoldState& hold = **answer;
-  const machine::Result* result = model_.answered_at(hold.since());
+  const machine::Result* result = model_.outcomes().answered_at(hold.since());
   if (result == nullptr || result->code != machine::ResultCode::Granted || result->token != hold.token()) {
     fail("INV_L04", call,
          fmt::format("told token {} since {}, the log decided otherwise", hold.token().value(), hold.since().value()));
@@ -218,7 +219,7 @@ void Witness::put(CallNumber number, const absl::StatusOr<PutResult>& answer) {
   if (history_recorder_) history_recorder_->put(number, answer);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
-  const Model::CommandOutcome& outcome = only_execution(call);
+  const CommandOutcomes::Outcome& outcome = only_execution(call);
   if (outcome.index != answer->index || outcome.result->revision != answer->revision) {
     fail("INV_K1", call,
          fmt::format("told revision {} at {}, the log decided {} at {}", answer->revision.value(), answer->index.value(),
@@ -232,7 +233,7 @@ void Witness::erased(CallNumber number, const absl::StatusOr<EraseResult>& answe
   if (history_recorder_) history_recorder_->erased(number, answer);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
-  const machine::Result* result = model_.answered_at(answer->index);
+  const machine::Result* result = model_.outcomes().answered_at(answer->index);
   if (result == nullptr || result->deleted != answer->deleted || result->revision != answer->revision ||
       model_.value_at(call.subject, answer->index)) {
     fail("INV_K1", call,
@@ -247,13 +248,13 @@ void Witness::got(CallNumber number, const absl::StatusOr<GetResult>& answer) {
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
-  std::optional<Model::Value> told;
+  std::optional<KeyModel::Value> told;
   if (answer->entry) {
     const KeyValue& entry = *answer->entry;
-    told = Model::Value{entry.value, entry.create, entry.mod, entry.version, entry.lease};
+    told = KeyModel::Value{entry.value, entry.create, entry.mod, entry.version, entry.lease};
   }
-  const std::optional<Model::Value> expected = model_.value_at(call.subject, answer->as_of);
-  if (told != expected || answer->revision != model_.revision_at(answer->as_of)) {
+  const std::optional<KeyModel::Value> expected = model_.value_at(call.subject, answer->as_of);
+  if (told != expected || answer->revision != model_.history().revision_at(answer->as_of)) {
     fail("INV_K1", call, fmt::format("told {} at {}, expected {}", text_of(told), answer->as_of.value(), text_of(expected)));
   }
 }
@@ -264,7 +265,7 @@ void Witness::looked(CallNumber number, const absl::StatusOr<LockInfo>& answer) 
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
-  const Model::LockLook expected = model_.lock_at(call.subject, answer->as_of);
+  const StateHistory::LockLook expected = model_.history().lock_at(call.subject, answer->as_of);
   const auto same = [&](const HolderInfo& told, const LockModel::Claim& hold) {
     return told.session == hold.session && told.owner_tag == hold.owner_tag && told.token == hold.token &&
            told.since == hold.since && told.request == hold.request && told.value == hold.label &&
@@ -282,7 +283,7 @@ void Witness::queued(CallNumber number, const absl::StatusOr<QueueInfo>& answer)
   observed(call, answer->as_of);
   std::vector<RequestId> told;
   for (const WaiterInfo& waiter : answer->waiters) told.push_back(waiter.request);
-  if (told != model_.lock_at(call.subject, answer->as_of).waiters) {
+  if (told != model_.history().lock_at(call.subject, answer->as_of).waiters) {
     fail("INV_L05", call, fmt::format("the queue at {} differs from the log's", answer->as_of.value()));
   }
 }
@@ -294,7 +295,7 @@ void Witness::listed(CallNumber number, const absl::StatusOr<SessionList>& answe
   observed(call, answer->as_of);
   std::vector<SessionId> told;
   for (const SessionInfo& session : answer->sessions) told.push_back(session.session);
-  if (told != model_.sessions_at(answer->as_of)) {
+  if (told != model_.sessions().alive_at(answer->as_of)) {
     fail("INV_L07", call, fmt::format("the sessions at {} differ from the log's", answer->as_of.value()));
   }
 }
@@ -332,7 +333,7 @@ void Witness::finish() const {
   for (const Call& call : calls_) {
     if (!call.ended) fail("INV_L08", call, "it never ends");
     if (call.label.empty()) continue;
-    const Model::CommandOutcome* outcome = model_.outcome_of(call.label);
+    const CommandOutcomes::Outcome* outcome = model_.outcomes().find(call.label);
     if (outcome == nullptr) continue;
     if (outcome->executions > 1) fail("INV_L09", call, fmt::format("executed {} times", outcome->executions));
     if (!call.without_effect) continue;

@@ -118,7 +118,7 @@ class Witness {
   // A session that went to another process is over for its original handle, though it lives; it may even have come
   // back, to another handle.
   bool stayed(SessionId id) const {
-    const Model::Session* session = model_.session(id);
+    const SessionModel::Session* session = model_.sessions().find(id);
     return session != nullptr && session->generation == Generation();
   }
 
@@ -143,7 +143,7 @@ class Witness {
   void range_refused(Call& call, const RangeOperation& range, const absl::Status& status);
   void decided(const Call& call, Index index);
   void observed(const Call& call, Index index);
-  const Model::CommandOutcome& only_execution(const Call& call) const;
+  const CommandOutcomes::Outcome& only_execution(const Call& call) const;
   [[noreturn]] void fail(const char* id, const Call& call, std::string what) const;
 
   void record_begin(CallNumber number, const Call& call);

@@ -20,7 +20,7 @@ void Witness::entry_put(CallNumber number, const absl::StatusOr<PutResult>& answ
   Call& call = end(number);
   if (duty_ == Duty::Count) return;
   if (!answer.ok()) return refused(call, answer.status());
-  const Model::CommandOutcome& outcome = only_execution(call);
+  const CommandOutcomes::Outcome& outcome = only_execution(call);
   const bool says_more = !answer->key.empty() || answer->previous;
   const std::string told = says_more ? machine::encode(OperationReply{PutReply{answer->key, answer->previous}}) : "";
   if (!outcome.result || outcome.result->code != machine::ResultCode::Ok || outcome.index != answer->index ||
@@ -58,12 +58,12 @@ void Witness::ranged(CallNumber number, const RangeOperation& range, const absl:
   if (!answer.ok()) return range_refused(call, range, answer.status());
   observed(call, answer->as_of);
   const bool past = static_cast<bool>(range.revision);
-  if (past && range.revision < model_.compacted_at(answer->as_of)) {
+  if (past && range.revision < model_.history().compacted_at(answer->as_of)) {
     fail("INV_K04", call, fmt::format("shown revision {}, which is compacted", range.revision.value()));
   }
   const RangeReply told{answer->entries, answer->more, answer->count};
   const RangeReply expected = model_.keys().range_at(range, past ? range.revision : answer->revision);
-  if (told != expected || answer->revision != model_.revision_at(answer->as_of)) {
+  if (told != expected || answer->revision != model_.history().revision_at(answer->as_of)) {
     fail(past ? "INV_K03" : "INV_K1", call,
          fmt::format("shown{} at revision {} of {}, expected{}", shown(told.entries), range.revision.value(),
                      answer->revision.value(), shown(expected.entries)));

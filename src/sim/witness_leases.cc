@@ -43,7 +43,7 @@ void Witness::lease_seen(CallNumber number, LeaseId id, const absl::StatusOr<Lea
   if (!answer.ok()) return refused(call, answer.status());
   observed(call, answer->as_of);
   const LeaseModel::Lease* lease = model_.leases().at(id, answer->as_of);
-  if (lease == nullptr || !same(answer->lease, *lease) || answer->revision != model_.revision_at(answer->as_of)) {
+  if (lease == nullptr || !same(answer->lease, *lease) || answer->revision != model_.history().revision_at(answer->as_of)) {
     fail("INV_K05", call, fmt::format("what was told of it at {} differs from the log's", answer->as_of.value()));
   }
   const RangeReply all = model_.keys().range_at(RangeOperation::all(), answer->revision);

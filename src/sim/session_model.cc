@@ -1,6 +1,9 @@
-// The model of sessions that change hands or are ended by another client (docs/semantics.md S-45, S-57).
+#include "sim/session_model.h"
+
+#include <algorithm>
+#include <utility>
+
 #include "sim/is_any.h"
-#include "sim/model.h"
 
 namespace coordkit::sim {
 
@@ -17,14 +20,21 @@ bool lets_go(const machine::Request::Body& body) {
 
 }  // namespace
 
-// Whether a request of this session is answered Lost: it belongs to another process now, or is ending and this is no release.
-bool Model::lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const {
+Result SessionModel::run(const machine::OpenSession& open, Index index) {
+  const SessionId id(++counter_);
+  const Duration ttl = std::max(open.ttl, machine::kTtlMin);
+  sessions_[id] = {ttl, open.node, open.boot, open.incarnation, index, open.metadata, open.secret, {}};
+  lives_.push_back({id, index, Index{}});
+  return {.code = ResultCode::Ok, .session = id, .ttl = ttl};
+}
+
+bool SessionModel::lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const {
   const Session& session = sessions_.at(id);
   const Origin bound{session.node, StoreId(session.incarnation), session.boot};
   return bound != by.origin || by.sequence <= session.resumed_by || (session.ending && !lets_go(request.body));
 }
 
-Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
+Result SessionModel::resume(const machine::ResumeSession& resume, const RequestId& id, Index index) {
   const auto found = sessions_.find(resume.id);
   if (found == sessions_.end()) return {.code = ResultCode::SessionNotFound};
   Session& session = found->second;
@@ -40,39 +50,41 @@ Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
   session.incarnation = to.store.value();
   session.generation = session.generation.next();
   session.resumed_by = id.sequence;
-  session.resumed = applied_;
-  end_waits(resume.id, CoordinationModel::Waiter::MayReturn);
-  locks_.regrant_all(resume.id, applied_);
-  coordination_.regrant_all(resume.id, applied_);
-  session.held_then = locks_.tokens_of(resume.id);
+  session.resumed = index;
   return {.code = ResultCode::Ok, .session = resume.id, .ttl = session.ttl, .previous_gone = gone};
 }
 
-Result Model::run(const machine::KillSession& kill) {
-  if (!sessions_.contains(kill.victim)) return {.code = ResultCode::SessionNotFound};
-  mark_ending(kill.victim);
-  return {.code = ResultCode::Ok, .session = kill.victim};
-}
-
-Result Model::run(const machine::ForceRelease& force) {
-  const LockModel::Claim* hold = locks_.hold(force.name, force.token);
-  if (hold == nullptr || (hold->token != force.token && !locks_.current(force.name, force.token)))
-    return {.code = ResultCode::NotOwner};
-  const SessionId holder = hold->session;
-  mark_ending(holder);
-  return {.code = ResultCode::Ok, .session = holder};
-}
-
-void Model::mark_ending(SessionId id) {
+bool SessionModel::mark_ending(SessionId id, Index index) {
   Session& session = sessions_.at(id);
-  if (session.ending) return;
-  session.ending = applied_;
-  end_waits(id, CoordinationModel::Waiter::IsGone);
+  if (session.ending) return false;
+  session.ending = index;
+  return true;
 }
 
-void Model::end_waits(SessionId id, CoordinationModel::Waiter waiter) {
-  locks_.end_waits(id, waits_ended_);
-  coordination_.end_waits(id, waiter, waits_ended_);
+void SessionModel::end(SessionId id, Index index, bool expired) {
+  sessions_.erase(id);
+  expiries_ += expired ? 1 : 0;
+  for (Life& life : lives_) {
+    if (life.id == id) life.until = index;
+  }
+}
+
+const SessionModel::Session* SessionModel::find(SessionId id) const {
+  const auto it = sessions_.find(id);
+  return it == sessions_.end() ? nullptr : &it->second;
+}
+
+bool SessionModel::due(SessionId id, Generation generation) const {
+  const Session* session = find(id);
+  return session != nullptr && session->generation == generation;
+}
+
+std::vector<SessionId> SessionModel::alive_at(Index at) const {
+  std::vector<SessionId> ids;
+  for (const Life& life : lives_) {
+    if (life.from <= at && (!life.until || life.until > at)) ids.push_back(life.id);
+  }
+  return ids;
 }
 
 }  // namespace coordkit::sim
