@@ -184,10 +184,6 @@ void LockModel::decide_waits(Index index, std::vector<Ended>& ended) {
 
 // ---- the ends of waits and holds
 
-bool LockModel::waits(const RequestId& acquire) const {
-  return std::ranges::any_of(claims_, [&](const Claim& claim) { return claim.request == acquire && !claim.held(); });
-}
-
 Result LockModel::cancel(SessionId session, const RequestId& acquire, std::vector<Ended>& ended) {
   const auto claim =
       std::ranges::find_if(claims_, [&](const Claim& c) { return c.request == acquire && c.session == session; });

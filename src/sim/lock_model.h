@@ -52,7 +52,6 @@ class LockModel {
 
   machine::Result acquire(Claim claim, const machine::Wait& wait, uint64_t flags, Index index);
   machine::Result cancel(SessionId session, const RequestId& acquire, std::vector<Ended>& ended);  // Cancelled, even if absent
-  bool waits(const RequestId& acquire) const;
   // `tag` absent: any owner of the session.
   machine::Result release(SessionId session, const std::optional<std::string>& tag, const std::string& name, Token token,
                           uint64_t number);
