@@ -1,0 +1,133 @@
+// Fields in any order, with others between them, read as the same message; what is written is what protozero would write.
+#include "base/field_io.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace coordkit::codec {
+
+struct Part {
+  uint64_t number = 0;
+  friend bool operator==(const Part&, const Part&) = default;
+};
+struct Whole {
+  uint64_t number = 0;
+  std::string text;
+  Part part;
+  std::vector<Part> parts;
+  std::vector<uint64_t> numbers;
+  uint64_t fixed = 0;
+  friend bool operator==(const Whole&, const Whole&) = default;
+};
+
+template <typename Io>
+void describe(Io& io, Describes<Part> auto& part) {
+  io.number(1, part.number);
+}
+template <typename Io>
+void describe(Io& io, Describes<Whole> auto& whole) {
+  io.number(1, whole.number);
+  io.bytes(2, whole.text);
+  io.message(3, whole.part);
+  io.repeated(4, whole.parts, 100);
+  io.numbers(5, whole.numbers);
+  io.fixed(6, whole.fixed);
+}
+
+namespace {
+
+using protozero::pbf_writer;
+
+Whole sample() {
+  return {
+      .number = 300, .text = std::string(200, 't'), .part = {7}, .parts = {{1}, {0}, {3}}, .numbers = {5, 0, 6}, .fixed = 8};
+}
+
+// Each field by itself, as protozero writes it.
+std::vector<std::string> fields(const Whole& whole) {
+  std::vector<std::string> all;
+  const auto add = [&all](auto write) {
+    pbf_writer out(all.emplace_back());
+    write(out);
+  };
+  const auto add_part = [&add](uint32_t field, const Part& part) {
+    std::string inner;
+    if (part.number != 0) pbf_writer(inner).add_uint64(1, part.number);
+    add([&](pbf_writer& out) { out.add_message(field, inner); });
+  };
+  add([&](pbf_writer& out) { out.add_uint64(1, whole.number); });
+  add([&](pbf_writer& out) { out.add_bytes(2, whole.text); });
+  add_part(3, whole.part);
+  for (const Part& part : whole.parts) add_part(4, part);
+  for (const uint64_t number : whole.numbers) add([&](pbf_writer& out) { out.add_uint64(5, number); });
+  add([&](pbf_writer& out) { out.add_fixed64(6, whole.fixed); });
+  return all;
+}
+
+std::string joined(const std::vector<std::string>& all) {
+  std::string bytes;
+  for (const std::string& one : all) bytes += one;
+  return bytes;
+}
+
+Whole read_back(const std::string& bytes) {
+  Whole whole;
+  read<SparseRules>(bytes, whole);
+  return whole;
+}
+
+TEST(FieldIoTest, WritesWhatProtozeroWrites) {
+  std::string bytes;
+  append<SparseRules>(bytes, sample());
+  EXPECT_EQ(bytes, joined(fields(sample())));
+  EXPECT_EQ(read_back(bytes), sample());
+}
+
+TEST(FieldIoTest, FieldsComeInAnyOrder) {
+  std::vector<std::string> all = fields(sample());
+  std::ranges::reverse(all);
+  Whole expected = sample();
+  std::ranges::reverse(expected.parts);
+  std::ranges::reverse(expected.numbers);
+  EXPECT_EQ(read_back(joined(all)), expected);
+  for (size_t turn = 0; turn < all.size(); ++turn) {  // those of a list keep their order only among themselves
+    std::ranges::rotate(all, all.begin() + 1);
+    const Whole read = read_back(joined(all));
+    EXPECT_EQ(read.number, 300u);
+    EXPECT_EQ(read.text, sample().text);
+    EXPECT_EQ(read.part, sample().part);
+    EXPECT_EQ(read.parts.size(), 3u);
+    EXPECT_EQ(read.numbers.size(), 3u);
+    EXPECT_EQ(read.fixed, 8u);
+  }
+}
+
+TEST(FieldIoTest, UnknownFieldsAnywhereAreSkippedAndOfTwoTheLastCounts) {
+  std::string unknown;
+  pbf_writer(unknown).add_uint64(99, 1);
+  pbf_writer(unknown).add_bytes(1, "another wire type");
+  std::string bytes = unknown;
+  for (const std::string& one : fields(sample())) bytes += one + unknown;
+  EXPECT_EQ(read_back(bytes), sample());
+  pbf_writer(bytes).add_uint64(1, 301);
+  EXPECT_EQ(read_back(bytes).number, 301u);
+}
+
+TEST(FieldIoTest, AnEmptyMessageIsLeftOutAnEmptyElementIsNot) {
+  std::string bytes;
+  append<SparseRules>(bytes, Whole{.parts = {{}, {}}});
+  EXPECT_EQ(bytes.size(), 4u);
+  EXPECT_EQ(read_back(bytes).parts.size(), 2u);
+}
+
+TEST(FieldIoTest, AListBeyondItsLimitAndACutMessageAreRefused) {
+  Whole large;
+  large.parts.resize(101);
+  EXPECT_THROW(read_back(joined(fields(large))), Malformed);
+  const std::string bytes = joined(fields(sample()));
+  EXPECT_THROW(read_back(bytes.substr(0, bytes.size() - 1)), protozero::exception);
+}
+
+}  // namespace
+}  // namespace coordkit::codec
