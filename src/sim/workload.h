@@ -1,6 +1,6 @@
 // The users of the cluster: workers on every node that open sessions, contend for a few locks, write to the resources these
-// protect, and put, get and erase a few keys - all through the public Client. What a worker does next is drawn here; how it is
-// done with each kind of primitive, is the business of the parts.
+// protect, and put, get and erase a few keys - all through the public Client. What a worker does next is drawn here; its
+// parts know how that is done with each kind of primitive.
 #pragma once
 
 #include <memory>

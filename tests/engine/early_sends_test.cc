@@ -13,12 +13,12 @@ struct EarlySendsTest : ThreeReplicas {
   // Commits one command everywhere, then begins another one that the follower has written, but not durably.
   void begin_write() {
     ASSERT_NE(cluster.run(leader, "add 1"), "");
-    cluster.settle();
+    cluster.run_until_idle();
     applied = cluster.engine(follower).applied();
     cluster.node(follower).syncs = false;
     cluster.node(follower).sent.clear();
     cluster.submit(leader, "add 1");
-    cluster.settle();
+    cluster.run_until_idle();
     ASSERT_EQ(cluster.node(follower).pending.size(), 1u);
   }
   size_t acknowledgements(const std::vector<Outbound>& sends) const {
@@ -41,7 +41,7 @@ TEST_F(EarlySendsTest, AnAcknowledgementLeavesBeforeTheTurnThatLearnsOfTheWriteA
   early->take_sends(number, sends);
   EXPECT_EQ(acknowledgements(sends), 1u);
   cluster.sync(follower);
-  cluster.settle();
+  cluster.run_until_idle();
   EXPECT_EQ(acknowledgements(cluster.node(follower).sent), 0u);
 }
 
