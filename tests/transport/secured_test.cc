@@ -336,6 +336,7 @@ TEST_F(SecuredTest, FLT_S11_ARefusalIsToldWhileTheOtherConnectionStands) {
   distrusting.authority = files_.folder() / "stranger.pem";
   support::write_file(distrusting.authority, files_.stranger().certificate());
   start_second(std::make_shared<TwoFaced>(files_.channels(2), distrusting), 60s);
+  ASSERT_TRUE(sink_.wait_up(ReplicaId(2)));  // by the other one's connection, before or after the first refusal
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "is not trusted there"));
   EXPECT_TRUE(sink_.is_up(ReplicaId(2)));
   EXPECT_EQ(sink_.downs(ReplicaId(2)), 0);
