@@ -68,7 +68,7 @@ bool OwnThread::understudy() {
   return false;
 }
 
-void OwnThread::block_after(Task task, Task then) { due_.emplace(std::move(task), std::move(then)); }
+void OwnThread::block_after(Task task, Task then) { due_ = Blocking{std::move(task), std::move(then)}; }
 
 void OwnThread::run(Task task) {
   std::move(task)();

@@ -27,6 +27,7 @@ bool OriginModel::admit(const engine::Request& request) {
   if (it == origins_.end() || it->second.store != origin.store || it->second.boot != origin.boot) return false;
   Known& known = it->second;
   known.retired = std::max(known.retired, request.lowest_unanswered);
+  if (request.after >= known.retired && !known.executed.contains(request.after)) return false;  // it overtakes; sent again
   return request.id.sequence >= known.retired && known.executed.insert(request.id.sequence).second;
 }
 

@@ -151,17 +151,20 @@ void Promises::stopped(uint32_t node) { started(node); }
 
 // ---- what an image lacks
 
-// A later leader may rightly have truncated what was acknowledged: then the disk does not hold it, old or new.
+// A later leader may rightly have truncated what was acknowledged: then the disk does not hold it, old or new. A checkpoint
+// whose last entry is of a later term than the log knows of keeps its replica from all terms before.
 bool Promises::held(const Promise& promise, const Disk& disk) {
+  const bool later_term = disk.state.term > promise.term;
   switch (promise.kind) {
     case Promise::Kind::Start: return promise.boot <= disk.boot;
     case Promise::Kind::Vote: {
+      if (later_term) return true;
       const auto vote = disk.log.votes.find(promise.term);
       return vote != disk.log.votes.end() && vote->second == promise.vote;
     }
     case Promise::Kind::Holds: break;
   }
-  if (disk.log.hard_state.term < promise.term) return false;  // it has forgotten that there was such a leader
+  if (disk.log.hard_state.term < promise.term && !later_term) return false;  // it has forgotten that there was such a leader
   if (promise.match <= std::max(disk.log.base.index, disk.state.index)) return true;
   if (promise.match <= disk.lacks.match.index && promise.term <= disk.lacks.term) return true;
   const bool same = disk.log.contains(promise.match) && disk.log.chain(promise.match) == promise.chain;
