@@ -105,9 +105,13 @@ TEST_F(UpgradeTest, FLT_V01_MemberByMemberUnderLoadAndBackAsLongAsItIsPossible) 
   if (same_level) {
     EXPECT_TRUE(machines_.wait_ready(2));
     machines_.stop(2);
-  } else if (opened == "opened") {
-    EXPECT_NE(machines_.status_of(2, "state"), "Ready");
-    EXPECT_THAT(machines_.coordctl(1, "status").text, ::testing::HasSubstr("start a newer build there"));
+  } else {
+    if (opened == "opened") {
+      EXPECT_NE(machines_.status_of(2, "state"), "Ready");
+      EXPECT_THAT(machines_.coordctl(1, "status").text, ::testing::HasSubstr("start a newer build there"));
+    } else {
+      EXPECT_THAT(opened, ::testing::HasSubstr("start a newer build"));
+    }
     machines_.kill(2);
   }
   upgraded_.insert(2);
