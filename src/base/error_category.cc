@@ -35,8 +35,8 @@ class Category final : public std::error_category {
 }  // namespace
 
 const std::error_category& error_category() {
-  static const Category kCategory;
-  return kCategory;
+  static const Category category;
+  return category;
 }
 
 std::error_code make_error_code(Reason reason) { return {static_cast<int>(reason), error_category()}; }

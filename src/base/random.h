@@ -45,7 +45,7 @@ class Random {
     return z ^ (z >> 31);
   }
   static uint64_t rotate(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
-  uint64_t state_[4];
+  uint64_t state_[4] = {};
 };
 
 }  // namespace coordkit

@@ -24,7 +24,7 @@ uint32_t load_big_endian(const uint8_t* at) {
 }
 
 std::array<uint32_t, 64> schedule(const uint8_t* block) {
-  std::array<uint32_t, 64> w;
+  std::array<uint32_t, 64> w{};
   for (size_t i = 0; i < 16; ++i) w[i] = load_big_endian(block + 4 * i);
   for (size_t i = 16; i < 64; ++i) {
     const uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);

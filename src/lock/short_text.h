@@ -20,7 +20,7 @@ class ShortText {
   ShortText() = default;
   explicit ShortText(std::string_view text) : ShortText({text}) {}
   // Of pieces, one behind the other.
-  explicit ShortText(std::initializer_list<std::string_view> pieces) {
+  ShortText(std::initializer_list<std::string_view> pieces) {
     size_t size = 0;
     for (const std::string_view piece : pieces) size += piece.size();
     COORDKIT_CHECK(size <= kMax);

@@ -34,8 +34,8 @@ class Confirmations {
   friend class CoreTwin;
   struct Question {
     Ticket ticket;
-    uint64_t round;  // the first one begun after the question; zero: not begun yet
-    Index commit;    // when it was asked
+    uint64_t round = 0;  // the first one begun after the question; zero: not begun yet
+    Index commit;        // when it was asked
   };
   struct Round {
     uint64_t number = 0;

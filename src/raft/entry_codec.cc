@@ -17,10 +17,10 @@ void describe(Io& io, Describes<Member> auto& member) {
 
 template <typename Io>
 void describe(Io& io, Describes<Configuration> auto& configuration) {
-  constexpr size_t kept = kMembersMax + 1;  // one too many, for check() to refuse
-  io.repeated_first(1, configuration.voters, kept);
-  io.repeated_first(2, configuration.outgoing, kept);
-  io.repeated_first(3, configuration.learners, kept);
+  constexpr size_t kKept = kMembersMax + 1;  // one too many, for check() to refuse
+  io.repeated_first(1, configuration.voters, kKept);
+  io.repeated_first(2, configuration.outgoing, kKept);
+  io.repeated_first(3, configuration.learners, kKept);
 }
 
 template <typename Io>

@@ -42,7 +42,7 @@ class AppendWindow {
   friend class CoreTwin;
   struct Append {
     Index last;
-    size_t bytes;
+    size_t bytes = 0;
   };
   std::vector<Append> ring_;
   size_t bytes_max_;

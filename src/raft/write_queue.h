@@ -43,7 +43,7 @@ class WriteQueue {
   struct UnderWay {
     WriteNumber number;
     Index last;  // of the log after this write, as far as no later truncation took it back
-    size_t bytes;
+    size_t bytes = 0;
   };
   WriteNumber pending(WriteNumber number) const { return number > written_ ? number : WriteNumber(); }
 
