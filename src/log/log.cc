@@ -112,7 +112,7 @@ absl::Status Log::write_batch(std::span<const LogWrite> steps) {
   if (told || !peers_ || peers_home_ == current_) return fill(steps);
   std::vector<LogWrite> with_peers(steps.begin(), steps.end());  // the first batch of a segment
   with_peers.emplace_back().peers = peers_;
-  const absl::Status status = fill(with_peers);
+  absl::Status status = fill(with_peers);
   mark_due_ = mark_due_ && !steps.empty();
   return status;
 }
