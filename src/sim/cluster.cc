@@ -21,7 +21,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
                observers_.situations},
               options.reduction, random_),
       script_(world, nodes_, observers_.consensus, processes_, faults_),
-      convergence_(plan, nodes_, observers_.consensus, observers_.model, observers_.witness) {
+      convergence_(plan, nodes_, observers_.consensus, observers_.model, observers_.witness.calls()) {
   const Random for_programs = options.program ? world.fork_random() : Random(0);  // before the nodes draw theirs
   network_.set_quality(plan.calm);
   network_.set_stale_delivery(plan.stale_delivery);

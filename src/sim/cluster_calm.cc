@@ -114,7 +114,7 @@ void Cluster::await_rest() {
   const Duration ttl = convergence_.longest_ttl() + milliseconds(100);
   const TrueTime idle_by = world_.now() + seconds(60) + 4 * ttl;
   // What an embedder's program holds on to is its own business.
-  const auto calls_pend = [&] { return observers_.witness.pending_count() != 0; };
+  const auto calls_pend = [&] { return observers_.witness.calls().pending_count() != 0; };
   const auto locks_free = [&] { return options_.program || convergence_.nothing_held(); };
   const bool converged = run_until(idle_by, [&] {
     return !calls_pend() && users_->done() && locks_free() && convergence_.has_leader() && convergence_.level() &&

@@ -49,7 +49,7 @@ SessionId Convergence::dead_session() const {
 std::string Convergence::describe() const {
   std::string text =
       fmt::format("committed {}, pending {}: {}; locks {}, sessions {};", consensus_.committed().value(),
-                  witness_.pending_count(), witness_.pending(), model_.locks().names().size(), model_.sessions().all().size());
+                  calls_.pending_count(), calls_.pending(), model_.locks().names().size(), model_.sessions().all().size());
   for (const std::string& name : model_.locks().names()) {
     for (const LockModel::Claim& hold : model_.locks().holds(name)) {
       text += fmt::format(" {}: n{} holds it by request {} of boot {} since {}, {} wait;", name,

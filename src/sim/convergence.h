@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "sim/calls.h"
 #include "sim/consensus_observer.h"
 #include "sim/model.h"
 #include "sim/node.h"
 #include "sim/plan.h"
-#include "sim/witness.h"
 
 namespace coordkit::sim {
 
 class Convergence {
  public:
   Convergence(const Plan& plan, const std::vector<std::unique_ptr<Node>>& nodes, const ConsensusObserver& consensus,
-              const Model& model, const Witness& witness)
-      : plan_(plan), nodes_(nodes), consensus_(consensus), model_(model), witness_(witness) {}
+              const Model& model, const Calls& calls)
+      : plan_(plan), nodes_(nodes), consensus_(consensus), model_(model), calls_(calls) {}
 
   bool has_leader() const { return consensus_.leader().has_value(); }
   bool leader_began() const;  // it has applied an entry of its own term
@@ -39,7 +39,7 @@ class Convergence {
   const std::vector<std::unique_ptr<Node>>& nodes_;
   const ConsensusObserver& consensus_;
   const Model& model_;
-  const Witness& witness_;
+  const Calls& calls_;
 };
 
 }  // namespace coordkit::sim

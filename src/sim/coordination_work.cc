@@ -12,8 +12,6 @@ namespace coordkit::sim {
 namespace {
 
 using coordination::Kind;
-using machine::Result;
-using machine::ResultCode;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -21,35 +19,22 @@ constexpr uint64_t kParties = 2;  // of every double barrier
 
 std::string object_name(Random& random) { return fmt::format("object-{}", random.below(2)); }
 
-bool is_ok(const Result& result) { return result.code == ResultCode::Ok; }
-
 }  // namespace
 
-uint64_t CoordinationWork::command(Worker& worker, Witness::Kind kind, const std::string& name,
-                                   machine::CoordinationCommand body) {
-  return witness_.begin_command(worker.node, kind, name, std::move(body));
+uint64_t CoordinationWork::command(Worker& worker, CallKind kind, const std::string& name, machine::CoordinationCommand body) {
+  return witness_.calls().begin_command(worker.node, kind, name, std::move(body));
 }
 
-DoneCallback CoordinationWork::done_as(Worker& worker, uint64_t call, Situation situation) {
-  return calls_.then(worker, [this, call, situation](absl::Status& answer) {
-    witness_.executed(call, answer, is_ok);
-    if (answer.ok() && situation != Situation::Count) calls_.reach(situation);
-  });
-}
-
-template <typename T, typename Matches>
-Callback<T> CoordinationWork::told(Worker& worker, uint64_t call, Matches matches, Situation situation) {
-  return calls_.then(worker, [this, call, matches, situation](absl::StatusOr<T>& answer) {
-    witness_.executed(call, answer.status(), [&](const Result& result) { return is_ok(result) && matches(result, *answer); });
+auto CoordinationWork::told(Worker& worker, uint64_t call, Situation situation) {
+  return calls_.then(worker, [this, call, situation](auto& answer) {
+    witness_.coordination().executed(call, answer);
     if (answer.ok() && situation != Situation::Count) calls_.reach(situation);
   });
 }
 
 Callback<HoldRef> CoordinationWork::got_hold(Worker& worker, uint64_t call, Kind kind, Situation situation) {
   return calls_.then(worker, [this, &worker, call, kind, situation](absl::StatusOr<HoldRef>& answer) {
-    witness_.executed(call, answer.status(), [&answer](const Result& result) {
-      return result.code == ResultCode::Granted && result.token == (*answer)->token() && result.since == (*answer)->since();
-    });
+    witness_.coordination().executed(call, answer);
     if (!answer.ok()) return;
     calls_.reach(situation);
     worker.things.push_back({kind, *answer});
@@ -76,18 +61,18 @@ void CoordinationWork::use_semaphore(Worker& worker) {
   const SessionId session = worker.session->id();
   const uint64_t dice = worker.random.below(10);
   if (dice == 0) {
-    const auto call = command(worker, Witness::Kind::Command, name, machine::DeleteSemaphore{session, name});
-    calls.delete_semaphore(worker.session, name, done_as(worker, call, Situation::Count), calls_.deadline(worker));
+    const auto call = command(worker, CallKind::Command, name, machine::DeleteSemaphore{session, name});
+    calls.delete_semaphore(worker.session, name, told(worker, call), calls_.deadline(worker));
   } else if (dice == 1) {
     const uint64_t limit = worker.random.below(5);
-    const auto call = command(worker, Witness::Kind::Command, name, machine::SetSemaphoreLimit{session, name, limit});
-    calls.set_limit(worker.session, name, limit, done_as(worker, call, Situation::Count), calls_.deadline(worker));
+    const auto call = command(worker, CallKind::Command, name, machine::SetSemaphoreLimit{session, name, limit});
+    calls.set_limit(worker.session, name, limit, told(worker, call), calls_.deadline(worker));
   } else {
     PermitOptions options{.wait = calls_.wait(worker), .deadline = calls_.deadline(worker)};
     if (worker.random.chance(0.7)) options.initial_limit = worker.random.between(1, 3);
     const uint64_t count = worker.random.between(1, 3);
     const auto call =
-        command(worker, Witness::Kind::Command, name,
+        command(worker, CallKind::Command, name,
                 machine::AcquirePermits{session, name, client::wait_of(options.wait), count, options.initial_limit});
     worker.waiting = calls.acquire_permits(worker.session, name, count, options,
                                            got_hold(worker, call, Kind::Semaphore, Situation::PermitsGranted));
@@ -101,22 +86,21 @@ void CoordinationWork::use_latch(Worker& worker) {
   const SessionId session = worker.session->id();
   const uint64_t dice = worker.random.below(10);
   if (dice == 0) {
-    const auto call = command(worker, Witness::Kind::Command, name, machine::DeleteLatch{session, name});
-    calls.delete_latch(worker.session, name, done_as(worker, call, Situation::Count), calls_.deadline(worker));
+    const auto call = command(worker, CallKind::Command, name, machine::DeleteLatch{session, name});
+    calls.delete_latch(worker.session, name, told(worker, call), calls_.deadline(worker));
   } else if (dice < 4) {
     const uint64_t count = worker.random.between(1, 2);
-    const auto call = command(worker, Witness::Kind::Command, name, machine::CreateLatch{session, name, count});
-    calls.create_latch(worker.session, name, count, done_as(worker, call, Situation::Count), calls_.deadline(worker));
+    const auto call = command(worker, CallKind::Command, name, machine::CreateLatch{session, name, count});
+    calls.create_latch(worker.session, name, count, told(worker, call), calls_.deadline(worker));
   } else if (dice < 7) {
     const uint64_t by = worker.random.between(1, 2);
-    const auto call = command(worker, Witness::Kind::Command, name, machine::CountDown{session, name, by});
-    const auto same = [](const Result& result, uint64_t left) { return result.number == static_cast<int64_t>(left); };
-    calls.count_down(worker.session, name, by, told<uint64_t>(worker, call, same, Situation::Count), calls_.deadline(worker));
+    const auto call = command(worker, CallKind::Command, name, machine::CountDown{session, name, by});
+    calls.count_down(worker.session, name, by, told(worker, call), calls_.deadline(worker));
   } else {
     const LockWait wait = calls_.wait(worker);
-    const auto call = command(worker, Witness::Kind::Command, name, machine::AwaitLatch{session, name, client::wait_of(wait)});
+    const auto call = command(worker, CallKind::Command, name, machine::AwaitLatch{session, name, client::wait_of(wait)});
     auto done = calls_.then(worker, [this, call, name](absl::Status& answer) {
-      witness_.awaited(call, answer, {Kind::Latch, name});
+      witness_.coordination().awaited(call, answer, {Kind::Latch, name});
       if (answer.ok()) calls_.reach(Situation::LatchOpened);
     });
     worker.waiting = calls.await_latch(worker.session, name, wait, std::move(done), calls_.deadline(worker));
@@ -131,18 +115,17 @@ void CoordinationWork::use_barrier(Worker& worker) {
   const uint64_t dice = worker.random.below(10);
   if (dice < 3) {
     const auto at_end = BarrierAtSessionEnd(worker.random.below(3));
-    const auto call = command(worker, Witness::Kind::Command, name,
+    const auto call = command(worker, CallKind::Command, name,
                               machine::CloseBarrier{session, name, machine::AtSessionEnd(static_cast<uint8_t>(at_end))});
-    calls.close_barrier(worker.session, name, at_end, done_as(worker, call, Situation::Count), calls_.deadline(worker));
+    calls.close_barrier(worker.session, name, at_end, told(worker, call), calls_.deadline(worker));
   } else if (dice < 5) {
-    const auto call = command(worker, Witness::Kind::Command, name, machine::OpenBarrier{session, name});
-    calls.open_barrier(worker.session, name, done_as(worker, call, Situation::Count), calls_.deadline(worker));
+    const auto call = command(worker, CallKind::Command, name, machine::OpenBarrier{session, name});
+    calls.open_barrier(worker.session, name, told(worker, call), calls_.deadline(worker));
   } else {
     const LockWait wait = calls_.wait(worker);
-    const auto call =
-        command(worker, Witness::Kind::Command, name, machine::AwaitBarrier{session, name, client::wait_of(wait)});
+    const auto call = command(worker, CallKind::Command, name, machine::AwaitBarrier{session, name, client::wait_of(wait)});
     auto done = calls_.then(worker, [this, call, name](absl::Status& answer) {
-      witness_.awaited(call, answer, {Kind::Barrier, name});
+      witness_.coordination().awaited(call, answer, {Kind::Barrier, name});
       if (answer.ok()) calls_.reach(Situation::BarrierOpened);
     });
     worker.waiting = calls.await_barrier(worker.session, name, wait, std::move(done), calls_.deadline(worker));
@@ -154,7 +137,7 @@ void CoordinationWork::use_double_barrier(Worker& worker) {
   const std::string name = object_name(worker.random);
   const LockWait wait = calls_.wait(worker);
   const auto at_end = PartyAtSessionEnd(1 + worker.random.below(2));
-  const auto call = command(worker, Witness::Kind::Command, name,
+  const auto call = command(worker, CallKind::Command, name,
                             machine::EnterBarrier{worker.session->id(), name, client::wait_of(wait), kParties,
                                                   machine::AtPartyEnd(static_cast<uint8_t>(at_end))});
   worker.waiting = calls_.client(worker).coordination().enter(
@@ -169,20 +152,16 @@ void CoordinationWork::use_queue(Worker& worker) {
   if (worker.random.chance(0.5)) {
     const std::string value = calls_.label(worker);
     const auto priority = static_cast<int64_t>(worker.random.below(3));
-    const auto call = command(worker, Witness::Kind::Command, name, machine::Enqueue{name, priority, value});
-    const auto same = [](const Result& result, Index item) { return result.id == item; };
-    calls.enqueue(name, value, priority, told<Index>(worker, call, same, Situation::Count), calls_.deadline(worker));
+    const auto call = command(worker, CallKind::Command, name, machine::Enqueue{name, priority, value});
+    calls.enqueue(name, value, priority, told(worker, call), calls_.deadline(worker));
     return;
   }
   ClaimOptions options{.wait = calls_.wait(worker), .deadline = calls_.deadline(worker)};
   if (worker.random.chance(0.3)) options.term = milliseconds(worker.random.between(1, 2000));
-  const auto call = command(worker, Witness::Kind::Command, name,
+  const auto call = command(worker, CallKind::Command, name,
                             machine::ClaimItem{worker.session->id(), name, client::wait_of(options.wait), options.term});
   auto done = calls_.then(worker, [this, &worker, call](absl::StatusOr<ClaimedItem>& answer) {
-    witness_.executed(call, answer.status(), [&answer](const Result& result) {
-      return result.code == ResultCode::Granted && result.token == answer->hold->token() && result.id == answer->item &&
-             result.number == static_cast<int64_t>(answer->deliveries) && result.value == answer->value;
-    });
+    witness_.coordination().executed(call, answer);
     if (!answer.ok()) return;
     calls_.reach(answer->deliveries == 0 ? Situation::ItemClaimed : Situation::ItemClaimedAgain);
     worker.things.push_back({Kind::Queue, answer->hold});
@@ -198,22 +177,14 @@ void CoordinationWork::use_counter(Worker& worker) {
   const auto operation = Operation(1 + worker.random.below(5));
   const auto operand = operation == Operation::Delete ? 0 : static_cast<int64_t>(worker.random.between(1, 9));
   const auto expected = operation == Operation::CompareAndSet ? static_cast<int64_t>(worker.random.below(10)) : 0;
-  const auto call = command(worker, Witness::Kind::Command, name, machine::ChangeCounter{name, operation, operand, expected});
-  const auto same = [](const Result& result, int64_t value) { return result.number == value; };
-  const auto swap = [](const Result& result, const SwapResult& told) {
-    return result.number == told.current && result.swapped == told.swapped;
-  };
+  const auto call = command(worker, CallKind::Command, name, machine::ChangeCounter{name, operation, operand, expected});
   const CallDeadline by = calls_.deadline(worker);
   switch (operation) {
-    case Operation::Add: calls.add(name, operand, told<int64_t>(worker, call, same, Situation::Count), by); return;
-    case Operation::Set: calls.set(name, operand, told<int64_t>(worker, call, same, Situation::Count), by); return;
-    case Operation::CompareAndSet:
-      calls.compare_and_set(name, expected, operand, told<SwapResult>(worker, call, swap, Situation::Count), by);
-      return;
-    case Operation::Allocate:
-      calls.allocate(name, operand, told<int64_t>(worker, call, same, Situation::NumberGiven), by);
-      return;
-    case Operation::Delete: calls.delete_counter(name, done_as(worker, call, Situation::Count), by); return;
+    case Operation::Add: calls.add(name, operand, told(worker, call), by); return;
+    case Operation::Set: calls.set(name, operand, told(worker, call), by); return;
+    case Operation::CompareAndSet: calls.compare_and_set(name, expected, operand, told(worker, call), by); return;
+    case Operation::Allocate: calls.allocate(name, operand, told(worker, call, Situation::NumberGiven), by); return;
+    case Operation::Delete: calls.delete_counter(name, told(worker, call), by); return;
   }
 }
 
@@ -226,15 +197,14 @@ void CoordinationWork::use_group(Worker& worker) {
   const std::string value = calls_.label(worker);
   const CallDeadline by = calls_.deadline(worker);
   if (dice == 0) {
-    const auto call = command(worker, Witness::Kind::Command, name, machine::JoinGroup{session, owner, name, value});
-    const auto same = [](const Result& result, Index member) { return result.id == member; };
-    calls.join(worker.session, name, owner, value, told<Index>(worker, call, same, Situation::MemberJoined), by);
+    const auto call = command(worker, CallKind::Command, name, machine::JoinGroup{session, owner, name, value});
+    calls.join(worker.session, name, owner, value, told(worker, call, Situation::MemberJoined), by);
   } else if (dice == 1) {
-    const auto call = command(worker, Witness::Kind::Command, name, machine::UpdateMember{session, owner, name, value});
-    calls.update(worker.session, name, owner, value, done_as(worker, call, Situation::Count), by);
+    const auto call = command(worker, CallKind::Command, name, machine::UpdateMember{session, owner, name, value});
+    calls.update(worker.session, name, owner, value, told(worker, call), by);
   } else {
-    const auto call = command(worker, Witness::Kind::Leave, name, machine::LeaveGroup{session, owner, name});
-    calls.leave_group(worker.session, name, owner, done_as(worker, call, Situation::Count), by);
+    const auto call = command(worker, CallKind::Leave, name, machine::LeaveGroup{session, owner, name});
+    calls.leave_group(worker.session, name, owner, told(worker, call), by);
   }
 }
 
@@ -247,25 +217,25 @@ void CoordinationWork::give_back(Worker& worker) {
   const SessionId session = hold->session()->id();
   if (thing.kind == Kind::Queue && worker.random.chance(0.6)) {
     const auto call =
-        command(worker, Witness::Kind::Leave, hold->name(), machine::AcknowledgeItem{session, hold->name(), hold->token()});
-    calls.acknowledge(hold, done_as(worker, call, Situation::ItemAcknowledged), calls_.deadline(worker));
+        command(worker, CallKind::Leave, hold->name(), machine::AcknowledgeItem{session, hold->name(), hold->token()});
+    calls.acknowledge(hold, told(worker, call, Situation::ItemAcknowledged), calls_.deadline(worker));
     return;
   }
   if (thing.kind == Kind::DoubleBarrier && worker.random.chance(0.7)) {
     const LockWait wait = calls_.wait(worker);
-    const auto call = command(worker, Witness::Kind::Leave, hold->name(),
+    const auto call = command(worker, CallKind::Leave, hold->name(),
                               machine::LeaveBarrier{session, hold->name(), client::wait_of(wait), hold->token()});
-    worker.waiting = calls.leave(hold, wait, done_as(worker, call, Situation::PartiesLeft), calls_.deadline(worker));
+    worker.waiting = calls.leave(hold, wait, told(worker, call, Situation::PartiesLeft), calls_.deadline(worker));
     return;
   }
   if (worker.random.chance(0.3)) {
     calls_.client(worker).release_later(hold);
     return calls_.schedule(worker, work_.think_max);
   }
-  const auto call = witness_.begin(worker.node, Witness::Kind::Release, hold->name());
+  const auto call = witness_.calls().begin(worker.node, CallKind::Release, hold->name());
   if (Recorder* recorder = calls_.recorder()) recorder->releases(call, hold->token());
   calls_.client(worker).release(
-      hold, calls_.then(worker, [this, call, hold](absl::Status& answer) { witness_.released(call, hold, answer); }),
+      hold, calls_.then(worker, [this, call, hold](absl::Status& answer) { witness_.locks().released(call, hold, answer); }),
       calls_.deadline(worker));
 }
 
@@ -275,12 +245,12 @@ void CoordinationWork::look(Worker& worker) {
   const CallDeadline by = calls_.deadline(worker);
   const uint64_t which = worker.random.below(8);
   if (which == 6) return look_for_leader(worker, by);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Object, name);
+  const auto call = witness_.calls().begin(worker.node, CallKind::Object, name);
   const auto seen = [&](Kind kind) {
     return calls_.then(worker, [this, call, name, kind](auto& answer) {
       const bool ok = answer.ok();
-      witness_.object_seen(call, answer.status(), {kind, name}, ok ? answer->as_of : Index(),
-                           ok ? view_of(*answer) : machine::ObjectView{});
+      witness_.coordination().object_seen(call, answer.status(), {kind, name}, ok ? answer->as_of : Index(),
+                                          ok ? view_of(*answer) : machine::ObjectView{});
     });
   };
   switch (which) {
@@ -292,16 +262,17 @@ void CoordinationWork::look(Worker& worker) {
     case 5: calls.members(name, seen(Kind::Group), by); return;
     default: break;
   }
-  auto done =
-      calls_.then(worker, [this, call, name](absl::StatusOr<int64_t>& answer) { witness_.counter_seen(call, answer, name); });
+  auto done = calls_.then(worker, [this, call, name](absl::StatusOr<int64_t>& answer) {
+    witness_.coordination().counter_seen(call, answer, name);
+  });
   calls.counter(name, std::move(done), by);
 }
 
 void CoordinationWork::look_for_leader(Worker& worker, CallDeadline by) {
   const std::string lock = calls_.lock_name(worker);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Object, lock);
+  const auto call = witness_.calls().begin(worker.node, CallKind::Object, lock);
   auto done = calls_.then(worker, [this, call](absl::StatusOr<std::optional<LeaderInfo>>& answer) {
-    witness_.leader_seen(call, answer);
+    witness_.locks().leader_seen(call, answer);
     if (answer.ok() && *answer) calls_.reach(Situation::LeaderSeen);
   });
   calls_.client(worker).coordination().leader(lock, std::move(done), by);

@@ -29,11 +29,9 @@ class CoordinationWork {
   void look(Worker& worker);
   void look_for_leader(Worker& worker, CallDeadline by);
 
-  uint64_t command(Worker& worker, Witness::Kind kind, const std::string& name, machine::CoordinationCommand body);
-  // The answer of a command: what the log must say if it succeeded, and what the worker does then.
-  DoneCallback done_as(Worker& worker, uint64_t call, Situation situation);
-  template <typename T, typename Matches>
-  Callback<T> told(Worker& worker, uint64_t call, Matches matches, Situation situation);
+  uint64_t command(Worker& worker, CallKind kind, const std::string& name, machine::CoordinationCommand body);
+  // The callback of a command. Count: its success is no situation to be counted.
+  auto told(Worker& worker, uint64_t call, Situation situation = Situation::Count);
   Callback<HoldRef> got_hold(Worker& worker, uint64_t call, coordination::Kind kind, Situation situation);
 
   WorkerCalls& calls_;

@@ -38,11 +38,11 @@ std::string KeyWork::key(Worker& worker) { return fmt::format("key-{}", worker.r
 void KeyWork::put(Worker& worker) {
   const std::string name = key(worker);
   const std::string value = calls_.label(worker);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Put, name, value);
+  const auto call = witness_.calls().begin(worker.node, CallKind::Put, name, value);
   calls_.client(worker).put(name, value,
                             calls_.then(worker,
                                         [this, call](absl::StatusOr<PutResult>& answer) {
-                                          witness_.put(call, answer);
+                                          witness_.keys().put(call, answer);
                                           if (answer.ok()) newest_ = std::max(newest_, answer->revision);
                                         }),
                             {.deadline = calls_.deadline(worker)});
@@ -55,20 +55,20 @@ void KeyWork::get(Worker& worker) {
 
 void KeyWork::get(Worker& worker, Consistency consistency) {
   const std::string name = key(worker);
-  const Witness::Kind kind = consistency == Consistency::Local   ? Witness::Kind::LocalGet
-                             : consistency == Consistency::Lease ? Witness::Kind::LeaseGet
-                                                                 : Witness::Kind::Get;
-  const auto call = witness_.begin(worker.node, kind, name);
+  const CallKind kind = consistency == Consistency::Local   ? CallKind::LocalGet
+                        : consistency == Consistency::Lease ? CallKind::LeaseGet
+                                                            : CallKind::Get;
+  const auto call = witness_.calls().begin(worker.node, kind, name);
   calls_.client(worker).get(
-      name, calls_.then(worker, [this, call](absl::StatusOr<GetResult>& answer) { witness_.got(call, answer); }),
+      name, calls_.then(worker, [this, call](absl::StatusOr<GetResult>& answer) { witness_.keys().got(call, answer); }),
       calls_.deadline(worker), consistency);
 }
 
 void KeyWork::erase(Worker& worker) {
   const std::string name = key(worker);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Erase, name);
+  const auto call = witness_.calls().begin(worker.node, CallKind::Erase, name);
   calls_.client(worker).erase(
-      name, calls_.then(worker, [this, call](absl::StatusOr<EraseResult>& answer) { witness_.erased(call, answer); }),
+      name, calls_.then(worker, [this, call](absl::StatusOr<EraseResult>& answer) { witness_.keys().erased(call, answer); }),
       {.deadline = calls_.deadline(worker)});
 }
 
@@ -76,16 +76,10 @@ void KeyWork::erase(Worker& worker) {
 void KeyWork::compact(Worker& worker) {
   const uint64_t back = worker.random.below(worker.random.chance(0.5) ? 3 : 40);
   const Revision at(newest_.value() > back ? newest_.value() - back : 1);
-  const auto call = witness_.begin_command(worker.node, Witness::Kind::Compact, "keys", machine::Compact{at});
-  calls_.client(worker).keys().compact(at,
-                                       calls_.then(worker,
-                                                   [this, call](absl::StatusOr<CompactResult>& answer) {
-                                                     const auto ok = [](const machine::Result& result) {
-                                                       return result.code == machine::ResultCode::Ok;
-                                                     };
-                                                     witness_.executed(call, answer.status(), ok);
-                                                   }),
-                                       {.deadline = calls_.deadline(worker)});
+  const auto call = witness_.calls().begin_command(worker.node, CallKind::Compact, "keys", machine::Compact{at});
+  calls_.client(worker).keys().compact(
+      at, calls_.then(worker, [this, call](absl::StatusOr<CompactResult>& answer) { witness_.keys().compacted(call, answer); }),
+      {.deadline = calls_.deadline(worker)});
 }
 
 std::string KeyWork::shared_key(Worker& worker) { return fmt::format("{}{}", kShared, worker.random.below(work_.keys)); }
@@ -104,9 +98,9 @@ void KeyWork::put_entry(Worker& worker) {
   if (put.sequential) put.key = kNumbered;
   put.previous = worker.random.chance(0.5);
   put.ignore_lease = !put.sequential && !put.lease && worker.random.chance(0.2);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Entry, put.key, put.value);
+  const auto call = witness_.calls().begin(worker.node, CallKind::Entry, put.key, put.value);
   auto done = calls_.then(worker, [this, call](absl::StatusOr<PutResult>& answer) {
-    witness_.entry_put(call, answer);
+    witness_.keys().entry_put(call, answer);
     if (answer.ok()) newest_ = std::max(newest_, answer->revision);
     if (reason_of(answer.status()) == Reason::LeaseNotFound) calls_.reach(Situation::LeaseGone);
     if (reason_of(answer.status()) == Reason::Fenced) calls_.reach(Situation::WriteFenced);
@@ -117,18 +111,19 @@ void KeyWork::put_entry(Worker& worker) {
 void KeyWork::erase_entries(Worker& worker) {
   const std::string prefix = worker.random.chance(0.5) ? kNumbered : shared_key(worker);
   const DeleteOperation erase{.key = prefix, .end = prefix_end(prefix), .previous = true};
-  const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, prefix, erase);
-  auto done = calls_.then(worker, [this, call](absl::StatusOr<EraseResult>& answer) { witness_.entries_erased(call, answer); });
+  const auto call = witness_.calls().begin_command(worker.node, CallKind::Command, prefix, erase);
+  auto done =
+      calls_.then(worker, [this, call](absl::StatusOr<EraseResult>& answer) { witness_.keys().entries_erased(call, answer); });
   calls_.client(worker).keys().erase(erase, std::move(done), draw_options(worker));
 }
 
 void KeyWork::range(Worker& worker) {
   const bool past = worker.random.chance(0.5), local = worker.random.chance(0.3);
   const RangeOperation range = draw_range(worker, past);
-  const auto kind = local ? Witness::Kind::LocalRange : Witness::Kind::Range;
-  const auto call = witness_.begin(worker.node, kind, fmt::format("{}@{}", range.key, range.revision.value()));
+  const auto kind = local ? CallKind::LocalRange : CallKind::Range;
+  const auto call = witness_.calls().begin(worker.node, kind, fmt::format("{}@{}", range.key, range.revision.value()));
   auto done = calls_.then(worker, [this, call, range](absl::StatusOr<RangeResult>& answer) {
-    witness_.ranged(call, range, answer);
+    witness_.keys().ranged(call, range, answer);
     if (answer.ok() && range.revision && range.revision < answer->revision) calls_.reach(Situation::PastRead);
     if (reason_of(answer.status()) == Reason::Compacted) calls_.reach(Situation::PastCompacted);
   });
@@ -223,9 +218,9 @@ void KeyWork::transact(Worker& worker) {
   Transaction transaction = draw_transaction(worker, 0, free_keys);
   // Makes it a write, different from any other.
   transaction.then.emplace_back(PutOperation{.key = fmt::format("ku-{}", worker.number), .value = calls_.label(worker)});
-  const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "keys", transaction);
+  const auto call = witness_.calls().begin_command(worker.node, CallKind::Command, "keys", transaction);
   auto done = calls_.then(worker, [this, call](absl::StatusOr<TransactionResult>& answer) {
-    witness_.transacted(call, answer);
+    witness_.keys().transacted(call, answer);
     if (!answer.ok()) return;
     newest_ = std::max(newest_, answer->revision);
     calls_.reach(answer->succeeded ? Situation::TransactionThen : Situation::TransactionElse);

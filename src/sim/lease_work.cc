@@ -9,22 +9,9 @@
 namespace coordkit::sim {
 namespace {
 
-using machine::Result;
-using machine::ResultCode;
-
 constexpr uint64_t kChosen = uint64_t{1} << 40;       // ids of kept leases, each chosen once
 constexpr uint64_t kChosenAgain = uint64_t{1} << 41;  // ids that several workers may ask for
 constexpr size_t kRemembered = 8;                     // ids that are used
-
-bool granted_as(const Result& result, LeaseId id, Duration ttl) {
-  return result.code == ResultCode::Ok && result.lease == id && result.ttl == ttl;
-}
-
-auto same_as(const absl::StatusOr<GrantedLease>& answer) {
-  return [&answer](const Result& result) {
-    return granted_as(result, answer->id, answer->ttl) && result.revision == answer->revision;
-  };
-}
 
 }  // namespace
 
@@ -52,15 +39,14 @@ void LeaseWork::keep(Worker& worker) {
   options.id = LeaseId(worker.random.chance(0.5) ? 0 : kChosen + ++chosen_);
   options.deadline = calls_.deadline(worker);
   const Engine& engine = calls_.engine(worker);
-  const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "lease",
-                                           machine::GrantLease{.id = options.id,
-                                                               .ttl = options.ttl,
-                                                               .node = engine.self(),
-                                                               .boot = engine.boot(),
-                                                               .incarnation = engine.store().value()});
+  const auto call = witness_.calls().begin_command(worker.node, CallKind::Command, "lease",
+                                                   machine::GrantLease{.id = options.id,
+                                                                       .ttl = options.ttl,
+                                                                       .node = engine.self(),
+                                                                       .boot = engine.boot(),
+                                                                       .incarnation = engine.store().value()});
   auto done = calls_.then(worker, [this, &worker, call](absl::StatusOr<KeyLeaseRef>& answer) {
-    witness_.executed(call, answer.status(),
-                      [&answer](const Result& result) { return granted_as(result, (*answer)->id(), (*answer)->ttl()); });
+    witness_.leases().kept(call, answer);
     if (!answer.ok()) return;
     worker.lease = *answer;
     observer_.kept(worker.node, worker.lease);
@@ -72,9 +58,9 @@ void LeaseWork::keep(Worker& worker) {
 
 void LeaseWork::give_back(Worker& worker) {
   const KeyLeaseRef lease = std::exchange(worker.lease, nullptr);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Close, "lease");
+  const auto call = witness_.calls().begin(worker.node, CallKind::Close, "lease");
   auto done = calls_.then(
-      worker, [this, call, id = lease->id()](absl::Status& answer) { witness_.lease_given_back(call, id, answer); });
+      worker, [this, call, id = lease->id()](absl::Status& answer) { witness_.leases().given_back(call, id, answer); });
   calls_.client(worker).leases().revoke(lease, std::move(done), calls_.deadline(worker));
 }
 
@@ -82,9 +68,9 @@ void LeaseWork::grant(Worker& worker) {
   const LeaseId wanted(worker.random.chance(0.5) ? 0 : kChosenAgain + worker.random.below(4));
   const Duration ttl = draw(worker.random, work_.ttl_min, work_.ttl_max);
   const auto call =
-      witness_.begin_command(worker.node, Witness::Kind::Command, "lease", machine::GrantLease{.id = wanted, .ttl = ttl});
+      witness_.calls().begin_command(worker.node, CallKind::Command, "lease", machine::GrantLease{.id = wanted, .ttl = ttl});
   auto done = calls_.then(worker, [this, call](absl::StatusOr<GrantedLease>& answer) {
-    witness_.executed(call, answer.status(), same_as(answer));
+    witness_.leases().granted(call, answer);
     if (answer.ok()) know(answer->id);
     if (reason_of(answer.status()) == Reason::LeaseExists) calls_.reach(Situation::LeaseRefused);
   });
@@ -92,37 +78,35 @@ void LeaseWork::grant(Worker& worker) {
 }
 
 void LeaseWork::renew(Worker& worker, LeaseId id) {
-  const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "lease", machine::RenewLease{.id = id});
+  const auto call = witness_.calls().begin_command(worker.node, CallKind::Command, "lease", machine::RenewLease{.id = id});
   auto done = calls_.then(worker, [this, call, id](absl::StatusOr<GrantedLease>& answer) {
-    witness_.lease_executed(call, id, answer.status(), same_as(answer));
+    witness_.leases().renewed(call, id, answer);
     if (answer.ok()) calls_.reach(Situation::LeaseRenewed);
   });
   calls_.client(worker).leases().renew(id, std::move(done), calls_.deadline(worker));
 }
 
 void LeaseWork::revoke(Worker& worker, LeaseId id) {
-  const auto call = witness_.begin_command(worker.node, Witness::Kind::Command, "lease", machine::RevokeLease{.id = id});
+  const auto call = witness_.calls().begin_command(worker.node, CallKind::Command, "lease", machine::RevokeLease{.id = id});
   auto done = calls_.then(worker, [this, call, id](absl::StatusOr<RevokedLease>& answer) {
-    witness_.lease_executed(call, id, answer.status(), [&answer](const Result& result) {
-      return result.code == ResultCode::Ok && result.deleted == answer->deleted && result.revision == answer->revision;
-    });
+    witness_.leases().revoked(call, id, answer);
     if (answer.ok() && answer->deleted != 0) calls_.reach(Situation::LeaseRevokedWithKeys);
   });
   calls_.client(worker).leases().revoke(id, std::move(done), calls_.deadline(worker));
 }
 
 void LeaseWork::look_at(Worker& worker, LeaseId id) {
-  const auto call = witness_.begin(worker.node, Witness::Kind::Object, "lease");
+  const auto call = witness_.calls().begin(worker.node, CallKind::Object, "lease");
   auto done = calls_.then(worker, [this, call, id](absl::StatusOr<LeaseDetails>& answer) {
-    witness_.lease_seen(call, id, answer);
+    witness_.leases().seen(call, id, answer);
     if (answer.ok() && !answer->lease.keys.empty()) calls_.reach(Situation::LeaseSeen);
   });
   calls_.client(worker).leases().time_to_live(id, true, std::move(done), calls_.deadline(worker));
 }
 
 void LeaseWork::list(Worker& worker) {
-  const auto call = witness_.begin(worker.node, Witness::Kind::Object, "leases");
-  auto done = calls_.then(worker, [this, call](absl::StatusOr<LeaseList>& answer) { witness_.leases_listed(call, answer); });
+  const auto call = witness_.calls().begin(worker.node, CallKind::Object, "leases");
+  auto done = calls_.then(worker, [this, call](absl::StatusOr<LeaseList>& answer) { witness_.leases().listed(call, answer); });
   calls_.client(worker).leases().list(std::move(done), calls_.deadline(worker));
 }
 

@@ -72,7 +72,7 @@ auto LockWork::granted(Worker& worker, Done done) {
 void LockWork::acquire(Worker& worker) {
   const std::string name = calls_.lock_name(worker);
   const std::string value = calls_.label(worker);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, name, value);
+  const auto call = witness_.calls().begin(worker.node, CallKind::Acquire, name, value);
   AcquireOptions options = acquire_options(worker, value);
   if (work_.lock_family) {
     options.sticky = worker.random.chance(0.4);
@@ -81,7 +81,7 @@ void LockWork::acquire(Worker& worker) {
     if (!worker.holds.empty() && options.mode == LockMode::Exclusive) limit_wait(worker, options);
     if (acquire_here(worker, name, options, call)) return;
   }
-  auto done = granted(worker, [this, call](const absl::StatusOr<HoldRef>& answer) { witness_.acquired(call, answer); });
+  auto done = granted(worker, [this, call](const absl::StatusOr<HoldRef>& answer) { witness_.locks().acquired(call, answer); });
   worker.waiting = calls_.client(worker).acquire(worker.session, name, std::move(options), std::move(done));
   if (worker.random.chance(0.15)) calls_.schedule(worker, seconds(2));
 }
@@ -93,7 +93,7 @@ bool LockWork::acquire_here(Worker& worker, const std::string& name, const Acqui
   const LeadingTime now = calls_.clock(worker).leading;
   const HoldRef hold = worker.session->delegations()->acquire(worker.session, name, options.owner_tag, now);
   if (hold == nullptr) return false;
-  witness_.acquired(call, hold);
+  witness_.locks().acquired(call, hold);
   locks_.granted(worker.node, hold);
   worker.holds.push_back(hold);
   worker.writes_left = static_cast<uint32_t>(worker.random.below(5));
@@ -108,7 +108,7 @@ bool LockWork::release_here(Worker& worker, const HoldRef& hold, uint64_t call) 
   const Delegations::Released released = hold->session()->delegations()->release(*hold);
   if (released == Delegations::Released::NotCurrent) return false;  // the client knows why
   if (released == Delegations::Released::Serve) calls_.client(worker).released_locally(hold);
-  witness_.released(call, hold, absl::OkStatus());
+  witness_.locks().released(call, hold, absl::OkStatus());
   worker.state = worker.holds.empty() ? Worker::State::Idle : Worker::State::Holding;
   calls_.schedule(worker, work_.think_max);
   return true;
@@ -123,8 +123,8 @@ void LockWork::acquire_several(Worker& worker) {
   if (wanted.empty()) return acquire(worker);
   if (worker.random.chance(0.5)) std::swap(wanted.front(), wanted.back());
   const std::string value = calls_.label(worker);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Acquire, wanted.front().name, value);
-  auto done = granted(worker, [this, call](const absl::StatusOr<HoldRef>& answer) { witness_.acquired(call, answer); });
+  const auto call = witness_.calls().begin(worker.node, CallKind::Acquire, wanted.front().name, value);
+  auto done = granted(worker, [this, call](const absl::StatusOr<HoldRef>& answer) { witness_.locks().acquired(call, answer); });
   worker.waiting =
       calls_.client(worker).acquire_all(worker.session, std::move(wanted), acquire_options(worker, value), std::move(done));
   if (worker.random.chance(0.15)) calls_.schedule(worker, seconds(2));
@@ -133,9 +133,9 @@ void LockWork::acquire_several(Worker& worker) {
 void LockWork::convert(Worker& worker) {
   const HoldRef hold = worker.holds.back();
   const bool down = hold->terms().mode == LockMode::Exclusive;
-  const auto call = witness_.begin(worker.node, Witness::Kind::Convert, hold->name());
+  const auto call = witness_.calls().begin(worker.node, CallKind::Convert, hold->name());
   auto done = calls_.then(worker, [this, &worker, call](absl::StatusOr<HoldRef>& answer) {
-    witness_.converted(call, answer);
+    witness_.locks().converted(call, answer);
     if (!answer.ok()) return;
     locks_.replaced(worker.holds.back());
     locks_.granted(worker.node, *answer);
@@ -148,20 +148,21 @@ void LockWork::convert(Worker& worker) {
 
 void LockWork::update_value(Worker& worker) {
   const HoldRef hold = worker.holds.back();
-  const auto call = witness_.begin(worker.node, Witness::Kind::Value, hold->name());
+  const auto call = witness_.calls().begin(worker.node, CallKind::Value, hold->name());
   calls_.client(worker).update_value(
       hold, fmt::format("value of {}", call),
-      calls_.then(worker, [this, call](absl::Status& answer) { witness_.updated(call, answer); }), calls_.deadline(worker));
+      calls_.then(worker, [this, call](absl::Status& answer) { witness_.locks().updated(call, answer); }),
+      calls_.deadline(worker));
 }
 
 void LockWork::release(Worker& worker) {
   const HoldRef hold = std::move(worker.holds.back());
   worker.holds.pop_back();
-  const auto call = witness_.begin_release(worker.node, hold);
+  const auto call = witness_.locks().begin_release(worker.node, hold);
   if (Recorder* recorder = calls_.recorder()) recorder->releases(call, hold->token());
   if (release_here(worker, hold, call)) return;
   calls_.client(worker).release(
-      hold, calls_.then(worker, [this, call, hold](absl::Status& answer) { witness_.released(call, hold, answer); }),
+      hold, calls_.then(worker, [this, call, hold](absl::Status& answer) { witness_.locks().released(call, hold, answer); }),
       calls_.deadline(worker));
 }
 
@@ -169,29 +170,30 @@ void LockWork::query(Worker& worker) {
   const std::string name = calls_.lock_name(worker);
   const uint64_t which = worker.random.below(3);
   if (which == 0) {
-    const auto call = witness_.begin(worker.node, Witness::Kind::Holders, name);
+    const auto call = witness_.calls().begin(worker.node, CallKind::Holders, name);
     calls_.client(worker).holders(
-        name, calls_.then(worker, [this, call](absl::StatusOr<LockInfo>& answer) { witness_.looked(call, answer); }),
+        name, calls_.then(worker, [this, call](absl::StatusOr<LockInfo>& answer) { witness_.locks().looked(call, answer); }),
         calls_.deadline(worker));
   } else if (which == 1) {
-    const auto call = witness_.begin(worker.node, Witness::Kind::Queue, name);
+    const auto call = witness_.calls().begin(worker.node, CallKind::Queue, name);
     calls_.client(worker).queue(
-        name, calls_.then(worker, [this, call](absl::StatusOr<QueueInfo>& answer) { witness_.queued(call, answer); }),
+        name, calls_.then(worker, [this, call](absl::StatusOr<QueueInfo>& answer) { witness_.locks().queued(call, answer); }),
         calls_.deadline(worker));
   } else {
-    const auto call = witness_.begin(worker.node, Witness::Kind::Sessions, "all");
+    const auto call = witness_.calls().begin(worker.node, CallKind::Sessions, "all");
     calls_.client(worker).sessions(
         SessionId(), 0,
-        calls_.then(worker, [this, call](absl::StatusOr<SessionList>& answer) { witness_.listed(call, answer); }),
+        calls_.then(worker, [this, call](absl::StatusOr<SessionList>& answer) { witness_.sessions().listed(call, answer); }),
         calls_.deadline(worker));
   }
 }
 
 void LockWork::check(Worker& worker) {
   const HoldRef hold = worker.holds.back();
-  const auto call = witness_.begin_check(worker.node, hold);
+  const auto call = witness_.locks().begin_check(worker.node, hold);
   calls_.client(worker).check(
-      hold, calls_.then(worker, [this, call, hold](absl::StatusOr<bool>& answer) { witness_.checked(call, hold, answer); }),
+      hold,
+      calls_.then(worker, [this, call, hold](absl::StatusOr<bool>& answer) { witness_.locks().checked(call, hold, answer); }),
       calls_.deadline(worker));
 }
 

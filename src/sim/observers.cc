@@ -19,6 +19,10 @@ bool records(const SimOptions& options) {
 
 Beliefs beliefs_in(const SimOptions& options) { return options.watch_holders ? Beliefs::Judged : Beliefs::Ignored; }
 
+Calls::Locks locks_in(const WorkPlan& work) {
+  return work.lock_family || work.session_change_share != 0 ? Calls::Locks::Any : Calls::Locks::Plain;
+}
+
 }  // namespace
 
 Observers::Observers(World& the_world, const Plan& the_plan, const SimOptions& options,
@@ -30,12 +34,10 @@ Observers::Observers(World& the_world, const Plan& the_plan, const SimOptions& o
       promises(world, nodes),
       locks(world, model, nodes, beliefs_in(options)),
       leases(world, model, nodes, beliefs_in(options)),
-      witness(world, model, options.witness ? Witness::Duty::Judge : Witness::Duty::Count),
-      situations(world, plan.election_timeout, nodes, consensus, counts),
-      history(records(options) ? std::make_unique<HistoryRecorder>(world) : nullptr) {
+      history(records(options) ? std::make_unique<HistoryRecorder>(world) : nullptr),
+      witness(world, model, options.witness ? Witness::Duty::Judge : Witness::Duty::Count, history.get(), locks_in(plan.work)),
+      situations(world, plan.election_timeout, nodes, consensus, counts) {
   if (options.defects.one_state_rots) consensus.look_away_from_states();
-  witness.set_history_recorder(history.get());
-  witness.set_plain_locks(!plan.work.lock_family && plan.work.session_change_share == 0);
   if (!options.machines) return;
   std::vector<MachineId> ids;
   for (const HostedMachine& hosted : options.machines(ReplicaId(1))) ids.push_back(hosted.id);
@@ -121,7 +123,7 @@ void Observers::fill(Report& report) const {
   report.elections = consensus.elections();
   report.entries = consensus.committed().value();
   report.installs = consensus.installs();
-  report.operations = witness.operations();
+  report.operations = witness.calls().all().size();
   report.histories = history ? 1 : 0;
   report.histories_undecided = searched.decided ? 0 : 1;
   report.history_operations = searched.operations;

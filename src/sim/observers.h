@@ -46,9 +46,9 @@ struct Observers {
   Promises promises;
   LockObserver locks;
   LeaseObserver leases;
+  std::unique_ptr<HistoryRecorder> history;  // if this run's history is searched
   Witness witness;
   SituationObserver situations;
-  std::unique_ptr<HistoryRecorder> history;  // if this run's history is searched
   HistoryRecorder::Result searched;
 
  private:

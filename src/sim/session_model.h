@@ -42,6 +42,9 @@ class SessionModel {
   const Session* find(SessionId id) const;
   bool contains(SessionId id) const { return sessions_.contains(id); }
   bool due(SessionId id, Generation generation) const;
+  // It lives, and the handle that opened it is still its own: one that went to another process is over for that handle, even
+  // if it came back, to another one.
+  bool never_resumed(SessionId id) const { return due(id, Generation()); }
   // Whether a request of this session is answered Lost: it belongs to another process now, or is ending and this is no release.
   bool lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const;
   const std::map<SessionId, Session>& all() const { return sessions_; }

@@ -25,10 +25,10 @@ void SessionWork::open(Worker& worker) {
   options.ttl = draw(worker.random, work_.ttl_min, work_.ttl_max);
   options.metadata = calls_.label(worker);
   options.deadline = calls_.deadline(worker);
-  const auto call = witness_.begin(worker.node, Witness::Kind::Open, "session", options.metadata);
+  const auto call = witness_.calls().begin(worker.node, CallKind::Open, "session", options.metadata);
   calls_.client(worker).open_session(std::move(options),
                                      calls_.then(worker, [this, &worker, call](absl::StatusOr<SessionRef>& answer) {
-                                       witness_.opened(call, answer);
+                                       witness_.sessions().opened(call, answer);
                                        if (!answer.ok()) return;
                                        worker.session = *answer;
                                        locks_.opened(worker.node, worker.session);
@@ -37,15 +37,14 @@ void SessionWork::open(Worker& worker) {
 }
 
 void SessionWork::close(Worker& worker) {
-  const auto call = witness_.begin(worker.node, Witness::Kind::Close, "session");
+  const auto call = witness_.calls().begin(worker.node, CallKind::Close, "session");
   const SessionRef session = std::exchange(worker.session, nullptr);
   if (Recorder* recorder = calls_.recorder()) recorder->closes(call, session->id());
   worker.holds.clear();
   worker.things.clear();
-  calls_.client(worker).close(
-      session,
-      calls_.then(worker, [this, call, id = session->id()](absl::Status& answer) { witness_.closed(call, id, answer); }),
-      calls_.deadline(worker));
+  auto done = calls_.then(
+      worker, [this, call, id = session->id()](absl::Status& answer) { witness_.sessions().closed(call, id, answer); });
+  calls_.client(worker).close(session, std::move(done), calls_.deadline(worker));
 }
 
 void SessionWork::save(Worker& worker) {
@@ -67,14 +66,14 @@ bool SessionWork::resume(Worker& worker) {
   if (!forged) saved.processes.emplace_back(worker.node, calls_.epoch(worker.node));  // from the moment it asks
   const SessionId id = saved.session;
   const std::string secret = forged ? saved.secret + "?" : saved.secret;
-  const auto call =
-      witness_.begin_command(worker.node, Witness::Kind::Resume, "session",
-                             machine::ResumeSession{.id = id, .secret = secret, .previous_is_gone = options.previous_is_gone});
+  const auto call = witness_.calls().begin_command(
+      worker.node, CallKind::Resume, "session",
+      machine::ResumeSession{.id = id, .secret = secret, .previous_is_gone = options.previous_is_gone});
   const Situation situation = running                    ? Situation::SessionTakenOver
                               : options.previous_is_gone ? Situation::SessionVouchedFor
                                                          : Situation::SessionResumed;
   auto done = calls_.then(worker, [this, &worker, call, id, situation](absl::StatusOr<ResumedSession>& answer) {
-    witness_.resumed(call, id, answer);
+    witness_.sessions().resumed(call, id, answer);
     if (!answer.ok()) return;
     calls_.reach(situation);
     locks_.resumed(worker.node, *answer);
@@ -92,12 +91,10 @@ bool SessionWork::resume(Worker& worker) {
 void SessionWork::end_another(Worker& worker) {
   if (!resources_.never_written() && worker.random.chance(0.5)) {
     const ProtectedResources::Write& write = resources_.recent(worker.random, 8);
-    const auto call = witness_.begin_command(worker.node, Witness::Kind::Kill, write.lock,
-                                             machine::ForceRelease{.name = write.lock, .token = write.token});
+    const auto call = witness_.calls().begin_command(worker.node, CallKind::Kill, write.lock,
+                                                     machine::ForceRelease{.name = write.lock, .token = write.token});
     auto done = calls_.then(worker, [this, call](absl::StatusOr<SessionId>& answer) {
-      witness_.executed(call, answer.status(), [&answer](const machine::Result& result) {
-        return result.code == machine::ResultCode::Ok && result.session == *answer;
-      });
+      witness_.sessions().forced(call, answer);
       if (answer.ok()) calls_.reach(Situation::HoldForced);
     });
     calls_.client(worker).force_release(write.lock, write.token, std::move(done), calls_.deadline(worker));
@@ -105,11 +102,10 @@ void SessionWork::end_another(Worker& worker) {
   }
   if (saved_.empty()) return calls_.schedule(worker, work_.think_max);
   const SessionId victim = saved_[worker.random.below(saved_.size())].session;
-  const auto call = witness_.begin_command(worker.node, Witness::Kind::Kill, "session", machine::KillSession{.victim = victim});
+  const auto call =
+      witness_.calls().begin_command(worker.node, CallKind::Kill, "session", machine::KillSession{.victim = victim});
   auto done = calls_.then(worker, [this, call, victim](absl::Status& answer) {
-    witness_.executed(call, answer, [victim](const machine::Result& result) {
-      return result.code == machine::ResultCode::Ok && result.session == victim;
-    });
+    witness_.sessions().killed(call, victim, answer);
     if (answer.ok()) calls_.reach(Situation::SessionKilled);
   });
   calls_.client(worker).kill_session(victim, std::move(done), calls_.deadline(worker));

@@ -47,7 +47,7 @@ void Workload::process_started(uint32_t node) {
 void Workload::process_died(uint32_t node) {
   locks_.process_died(node);
   leases_.process_died(node);
-  witness_.process_died(node);
+  witness_.calls().process_died(node);
   for (Worker& worker : workers_) {
     if (worker.node != node) continue;
     worker.session = nullptr;
@@ -123,7 +123,7 @@ void Workload::act_holding(Worker& worker) {
   const HoldRef hold = worker.holds.back();
   const LeadingTime now = calls_.clock(worker).leading;
   const bool valid = hold->valid(now);
-  if (valid) witness_.trusted(hold);
+  if (valid) witness_.locks().trusted(hold);
   if (worker.writes_left > 0 && (valid || worker.random.chance(0.2))) {
     --worker.writes_left;
     resources_.write(worker);
