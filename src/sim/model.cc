@@ -15,7 +15,7 @@ using machine::ResultCode;
 void Model::apply(Index index, Term term, raft::EntryKind kind, std::string_view payload) {
   applied_ = index;
   locks_.begin_entry();
-  coordination_.begin_entry();
+  coordination_.begin_entry(index);
   ended_.clear();
   if (kind == raft::EntryKind::LeaderStart) leader_term_ = term;
   if (kind == raft::EntryKind::Genesis) {
@@ -142,7 +142,7 @@ Result Model::run(const machine::Release& asked) {
 }
 
 Result Model::run(const machine::CancelAcquire& cancel) {
-  if (const auto other = coordination_.cancel(cancel.session, cancel.acquire, waits_ended_)) return *other;
+  if (const auto other = coordination_.cancel(cancel.session, cancel.acquire)) return *other;
   const Result result = locks_.cancel(cancel.session, cancel.acquire, waits_ended_);
   if (result.code == ResultCode::Cancelled) cancelled_.insert(cancel.acquire);  // even one that has not arrived
   return result;
@@ -150,7 +150,7 @@ Result Model::run(const machine::CancelAcquire& cancel) {
 
 Result Model::run(const machine::CoordinationCommand& command, const RequestId& id) {
   if (cancelled_.contains(id)) return {.code = ResultCode::Cancelled};
-  return coordination_.run(command, id, applied_);
+  return coordination_.run(command, id);
 }
 
 KeyModel::Around Model::around() {
@@ -203,7 +203,7 @@ void Model::fire(const engine::FireTimers& fired) {
         continue;
       }
       locks_.time_out(queued, waits_ended_);
-      coordination_.time_out(queued, waits_ended_);
+      coordination_.time_out(queued);
     }
     locks_.end_delay(timer.id.value());
   }
@@ -214,7 +214,7 @@ Result Model::run(const machine::ResumeSession& resume, const RequestId& id) {
   if (result.code != ResultCode::Ok) return result;
   end_waits(resume.id, CoordinationModel::Waiter::MayReturn);
   locks_.regrant_all(resume.id, applied_);
-  coordination_.regrant_all(resume.id, applied_);
+  coordination_.regrant_all(resume.id);
   sessions_.set_held(resume.id, locks_.tokens_of(resume.id));
   return result;
 }
@@ -240,7 +240,7 @@ void Model::mark_ending(SessionId id) {
 
 void Model::end_waits(SessionId id, CoordinationModel::Waiter waiter) {
   locks_.end_waits(id, waits_ended_);
-  coordination_.end_waits(id, waiter, waits_ended_);
+  coordination_.end_waits(id, waiter);
 }
 
 // Deaths first, then releases; grants come last, in decide_waits().
@@ -248,7 +248,7 @@ void Model::end_session(SessionId id, bool expired) {
   sessions_.end(id, applied_, expired);
   ended_.push_back({id, expired});
   locks_.end(id, expired, waits_ended_);
-  coordination_.end(id, waits_ended_);
+  coordination_.end(id);
   keys_.end(LeaseId(id.value()));
 }
 
@@ -260,7 +260,7 @@ uint64_t Model::end_lease(const LeaseModel::Lease& lease, bool expired) {
 
 void Model::decide_waits() {
   locks_.decide_waits(applied_, waits_ended_);
-  coordination_.decide_waits(applied_, waits_ended_);
+  coordination_.decide_waits(waits_ended_);
   for (const LockModel::Ended& wait : waits_ended_) outcomes_.finish(wait.request, wait.result, applied_, keys_.revision());
   waits_ended_.clear();
 }
