@@ -97,14 +97,7 @@ void CoordinationWork::use_latch(Worker& worker) {
     const auto call = command(worker, CallKind::Command, name, machine::CountDown{session, name, by});
     calls.count_down(worker.session, name, by, told(worker, call), calls_.deadline(worker));
   } else {
-    const LockWait wait = calls_.wait(worker);
-    const auto call = command(worker, CallKind::Command, name, machine::AwaitLatch{session, name, client::wait_of(wait)});
-    auto done = calls_.then(worker, [this, call, name](absl::Status& answer) {
-      witness_.coordination().awaited(call, answer, {Kind::Latch, name});
-      if (answer.ok()) calls_.reach(Situation::LatchOpened);
-    });
-    worker.waiting = calls.await_latch(worker.session, name, wait, std::move(done), calls_.deadline(worker));
-    if (worker.random.chance(0.2)) calls_.schedule(worker, seconds(1));
+    await_opening(worker, Kind::Latch, name);
   }
 }
 
@@ -122,15 +115,27 @@ void CoordinationWork::use_barrier(Worker& worker) {
     const auto call = command(worker, CallKind::Command, name, machine::OpenBarrier{session, name});
     calls.open_barrier(worker.session, name, told(worker, call), calls_.deadline(worker));
   } else {
-    const LockWait wait = calls_.wait(worker);
-    const auto call = command(worker, CallKind::Command, name, machine::AwaitBarrier{session, name, client::wait_of(wait)});
-    auto done = calls_.then(worker, [this, call, name](absl::Status& answer) {
-      witness_.coordination().awaited(call, answer, {Kind::Barrier, name});
-      if (answer.ok()) calls_.reach(Situation::BarrierOpened);
-    });
-    worker.waiting = calls.await_barrier(worker.session, name, wait, std::move(done), calls_.deadline(worker));
-    if (worker.random.chance(0.2)) calls_.schedule(worker, seconds(1));
+    await_opening(worker, Kind::Barrier, name);
   }
+}
+
+// A latch opens at zero, a barrier when it is opened.
+void CoordinationWork::await_opening(Worker& worker, Kind kind, const std::string& name) {
+  CoordinationCalls calls = calls_.client(worker).coordination();
+  const SessionId session = worker.session->id();
+  const LockWait wait = calls_.wait(worker);
+  const bool latch = kind == Kind::Latch;
+  machine::CoordinationCommand body = machine::AwaitBarrier{session, name, client::wait_of(wait)};
+  if (latch) body = machine::AwaitLatch{session, name, client::wait_of(wait)};
+  const auto call = command(worker, CallKind::Command, name, std::move(body));
+  auto done = calls_.then(worker, [this, call, kind, name](absl::Status& answer) {
+    witness_.coordination().awaited(call, answer, {kind, name});
+    if (answer.ok()) calls_.reach(kind == Kind::Latch ? Situation::LatchOpened : Situation::BarrierOpened);
+  });
+  const CallDeadline by = calls_.deadline(worker);
+  worker.waiting = latch ? calls.await_latch(worker.session, name, wait, std::move(done), by)
+                         : calls.await_barrier(worker.session, name, wait, std::move(done), by);
+  if (worker.random.chance(0.2)) calls_.schedule(worker, seconds(1));
 }
 
 void CoordinationWork::use_double_barrier(Worker& worker) {

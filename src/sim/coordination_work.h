@@ -22,6 +22,7 @@ class CoordinationWork {
   void use_semaphore(Worker& worker);
   void use_latch(Worker& worker);
   void use_barrier(Worker& worker);
+  void await_opening(Worker& worker, coordination::Kind kind, const std::string& name);
   void use_double_barrier(Worker& worker);
   void use_queue(Worker& worker);
   void use_counter(Worker& worker);
