@@ -30,7 +30,7 @@ void AnswerRules::refused(Call& call, const absl::Status& status) {
   if (impossible && !keeps_mode) {
     fail("INV_R11", call, "an impossible answer: " + status.ToString());
   }
-  if (Recorder* recorder = world_.recorder()) recorder->refused(call.number, *reason);
+  if (Recorder* recorder = world_.recorder()) recorder->operations().refused(call.number, *reason);
   world_.trace(call.node, "call ends with reason {}", static_cast<uint64_t>(*reason));
   call.without_effect = outcome_of(status) == Outcome::None || *reason == Reason::Cancelled;
 }

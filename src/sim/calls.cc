@@ -40,7 +40,9 @@ CallNumber Calls::begin(uint32_t node, CallKind kind, std::string subject, std::
   call.label = std::move(label);
   ++pending_;
   if (history_) record(call);
-  if (Recorder* recorder = world_.recorder()) recorder->called(call.number, node, name_of(kind), call.subject, call.label);
+  if (Recorder* recorder = world_.recorder()) {
+    recorder->operations().called(call.number, node, name_of(kind), call.subject, call.label);
+  }
   return call.number;
 }
 
@@ -69,7 +71,7 @@ CallNumber Calls::begin_command(uint32_t node, CallKind kind, std::string subjec
 
 Call& Calls::end(CallNumber number) {
   Call& call = calls_[number];
-  if (Recorder* recorder = world_.recorder()) recorder->answered(number);
+  if (Recorder* recorder = world_.recorder()) recorder->operations().answered(number);
   if (call.ended) fail("INV_L08", call, "it ends a second time");
   call.ended = true;
   --pending_;

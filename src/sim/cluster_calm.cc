@@ -35,7 +35,7 @@ void Cluster::hostile_phase() {
 void Cluster::heal() {
   processes_.calm_down();
   network_.set_stale_delivery(false);  // a renewal of a dead process, still in flight, would prolong its session once more
-  if (Recorder* recorder = world_.recorder()) recorder->calm();
+  if (Recorder* recorder = world_.recorder()) recorder->faults().calm();
   faults_.end_all();
   processes_.replace_bad_disks();
   if (plan_.newest_level > 0) processes_.finish_upgrade();

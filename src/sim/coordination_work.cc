@@ -238,7 +238,7 @@ void CoordinationWork::give_back(Worker& worker) {
     return calls_.schedule(worker, work_.think_max);
   }
   const auto call = witness_.calls().begin(worker.node, CallKind::Release, hold->name());
-  if (Recorder* recorder = calls_.recorder()) recorder->releases(call, hold->token());
+  if (Recorder* recorder = calls_.recorder()) recorder->operations().releases(call, hold->token());
   calls_.client(worker).release(
       hold, calls_.then(worker, [this, call, hold](absl::Status& answer) { witness_.locks().released(call, hold, answer); }),
       calls_.deadline(worker));

@@ -108,12 +108,12 @@ void Faults::rot_everywhere() {
 void Faults::record(ActiveFault& fault, Duration length) {
   schedule_.count(fault.kind);
   if (Recorder* recorder = world_.recorder()) {
-    fault.recorded = recorder->fault_begins(fault.kind, schedule_.ordinal(), fault.node, length);
+    fault.recorded = recorder->faults().begins(fault.kind, schedule_.ordinal(), fault.node, length);
   }
 }
 
 void Faults::remember(ActiveFault fault, Duration length) {
-  if (Recorder* recorder = world_.recorder()) recorder->fault_cuts(fault.recorded, fault.links);
+  if (Recorder* recorder = world_.recorder()) recorder->faults().cuts(fault.recorded, fault.links);
   active_.push_back(std::move(fault));
   world_.schedule(world_.now() + length, EventKind::FaultEnd, kNoNode, 0, active_.size() - 1);
 }
@@ -141,7 +141,7 @@ void Faults::fade(ActiveFault whole, Duration length) {
   }
   const uint64_t recorded = whole.recorded;
   remember(std::move(whole), spread + length);
-  if (Recorder* recorder = world_.recorder()) recorder->fault_cuts(recorded, links);
+  if (Recorder* recorder = world_.recorder()) recorder->faults().cuts(recorded, links);
 }
 
 // A fault that begins after `wait`.
@@ -174,7 +174,7 @@ void Faults::end_event(const Event& event) {
 }
 
 void Faults::undo(ActiveFault& fault) {
-  if (Recorder* recorder = world_.recorder()) recorder->fault_ends(fault.recorded);
+  if (Recorder* recorder = world_.recorder()) recorder->faults().ends(fault.recorded);
   if (!std::exchange(fault.on, false)) return;
   switch (fault.kind) {
     case FaultKind::Storm: return links_.end_storm();

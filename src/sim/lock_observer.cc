@@ -26,7 +26,7 @@ void LockObserver::opened(uint32_t node, const SessionRef& session) {
 }
 
 void LockObserver::granted(uint32_t node, const HoldRef& hold) {
-  if (Recorder* recorder = world_.recorder()) recorder->told(node, hold);
+  if (Recorder* recorder = world_.recorder()) recorder->grants().told(node, hold);
   std::erase_if(holds_, [](const Known& k) { return k.hold->released(); });
   const Known fresh{node, hold};
   judge_order(fresh);
@@ -202,7 +202,7 @@ Index LockObserver::held_since(const HoldState& hold) const {
 // shown tokens, and by what became of the holds in the log, whatever their tokens say: once a write under a newer hold was
 // accepted, none of a process that had the lock before is.
 void LockObserver::resource_admits(const std::string& lock, Token token, LockMode mode, Index held, bool accepted) {
-  if (Recorder* recorder = world_.recorder()) recorder->resource(lock, token, accepted);
+  if (Recorder* recorder = world_.recorder()) recorder->grants().resource(lock, token, accepted);
   if (!accepted) return;
   Accepted& so_far = accepted_[lock];
   const Token newer = mode == LockMode::Exclusive ? so_far.highest : so_far.exclusive;

@@ -159,7 +159,7 @@ void LockWork::release(Worker& worker) {
   const HoldRef hold = std::move(worker.holds.back());
   worker.holds.pop_back();
   const auto call = witness_.locks().begin_release(worker.node, hold);
-  if (Recorder* recorder = calls_.recorder()) recorder->releases(call, hold->token());
+  if (Recorder* recorder = calls_.recorder()) recorder->operations().releases(call, hold->token());
   if (release_here(worker, hold, call)) return;
   calls_.client(worker).release(
       hold, calls_.then(worker, [this, call, hold](absl::Status& answer) { witness_.locks().released(call, hold, answer); }),

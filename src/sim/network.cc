@@ -20,10 +20,10 @@ void Network::send(uint32_t from, uint32_t to, Message message) {
   ++counters_.sent;
   Link& wire = link(from, to);
   Recorder* const recorder = world_.recorder();
-  const uint64_t recorded = recorder ? recorder->sent(from, to, message) : 0;
+  const uint64_t recorded = recorder ? recorder->messages().sent(from, to, message) : 0;
   if (wire.connection == 0 || wire.cuts != 0 || quality_.lost_kind == message.index() || lucky(quality_.drop_per_million)) {
     ++counters_.dropped;
-    if (recorder) recorder->lost(recorded);
+    if (recorder) recorder->messages().lost(recorded);
     return;
   }
   if (lucky(quality_.duplicate_per_million)) {
@@ -80,7 +80,7 @@ void Network::send_again(std::unique_ptr<Parcel> parcel) {
   --counters_.delivered;
   if (passes(parcel->from, parcel->to)) return launch(std::move(parcel));
   ++counters_.dropped;
-  if (Recorder* recorder = world_.recorder()) recorder->lost(parcel->recorded);
+  if (Recorder* recorder = world_.recorder()) recorder->messages().lost(parcel->recorded);
 }
 
 // What must still be held for another reason goes back to its place.
@@ -98,7 +98,7 @@ std::unique_ptr<Parcel> Network::arrive(uint64_t slot) {
                          (parcel->connection <= previous_life_[parcel->from] && previous_life_[parcel->from] < connection);
   if (connection == 0 || forgotten || (connection != parcel->connection && !stale_delivery_)) {
     ++counters_.dropped;
-    if (Recorder* recorder = world_.recorder()) recorder->lost(parcel->recorded);
+    if (Recorder* recorder = world_.recorder()) recorder->messages().lost(parcel->recorded);
     return nullptr;
   }
   if (connection != parcel->connection) ++counters_.stale;

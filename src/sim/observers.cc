@@ -66,7 +66,7 @@ void Observers::stopped(uint32_t node) {
 }
 
 void Observers::writes(uint32_t node, const LogWrite& write) {
-  if (Recorder* recorder = world.recorder()) recorder->writes(node, write);
+  if (Recorder* recorder = world.recorder()) recorder->entries().writes(node, write);
   consensus.write(node, write);
   promises.writes(node, write.number);
 }
@@ -105,7 +105,7 @@ void Observers::apply_committed() {
 
 void Observers::answered(uint32_t node) {
   Node& looked = *nodes[node];
-  if (Recorder* recorder = world.recorder()) recorder->looked(node, looked.clock());
+  if (Recorder* recorder = world.recorder()) recorder->grants().looked(node, looked.clock());
   locks.looked(node);
   leases.looked(node);
   if (looked.turns() % 32 == 0 && looked.engine()->applied() == model.applied()) compare_with_model(looked, model, plan.work);
@@ -113,7 +113,7 @@ void Observers::answered(uint32_t node) {
 
 void Observers::record_standing(uint32_t node) {
   Recorder* const recorder = world.recorder();
-  if (recorder && nodes[node]->up()) recorder->stands(node, *nodes[node]->engine(), nodes[node]->log());
+  if (recorder && nodes[node]->up()) recorder->processes().stands(node, *nodes[node]->engine(), nodes[node]->log());
 }
 
 void Observers::fill(Report& report) const {

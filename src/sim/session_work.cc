@@ -39,7 +39,7 @@ void SessionWork::open(Worker& worker) {
 void SessionWork::close(Worker& worker) {
   const auto call = witness_.calls().begin(worker.node, CallKind::Close, "session");
   const SessionRef session = std::exchange(worker.session, nullptr);
-  if (Recorder* recorder = calls_.recorder()) recorder->closes(call, session->id());
+  if (Recorder* recorder = calls_.recorder()) recorder->operations().closes(call, session->id());
   worker.holds.clear();
   worker.things.clear();
   auto done = calls_.then(

@@ -78,7 +78,7 @@ void Workload::worker_event(const Event& event) {
 }
 
 void Workload::act(Worker& worker) {
-  if (Recorder* recorder = calls_.recorder()) recorder->acting(worker.number);
+  if (Recorder* recorder = calls_.recorder()) recorder->operations().acting(worker.number);
   if (winding_down_) {
     act_winding_down(worker);
   } else if (worker.state == Worker::State::Idle) {

@@ -42,7 +42,7 @@ Event World::pop() {
 }
 
 void World::tell(const TraceRecord& record) {
-  if (recorder_) recorder_->traced(record);
+  if (recorder_) recorder_->notes().traced(record);
   if (listener_) listener_(render(record));
 }
 
