@@ -1,11 +1,10 @@
 #include "transport/tcp_connection.h"
 
-#include <linux/sockios.h>
 #include <netinet/tcp.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/post.hpp>
 #include <span>
@@ -57,15 +56,10 @@ Connection::Connection(ConnectionOwner& owner, const ConnectionLimits& limits, S
                        uint64_t nonce, Socket socket)
     : owner_(owner),
       limits_(limits),
-      side_(side),
-      peer_(peer),
-      instance_(instance),
-      nonce_(nonce),
       stream_(std::move(socket)),
-      reader_(kHelloBytesMax),
-      opened_at_(SteadyClock::now()),
-      heard_(opened_at_),
-      pinged_(opened_at_) {}
+      handshake_(side, peer, instance, nonce, limits.secret),
+      liveness_(SteadyClock::now(), limits.hello_timeout, limits.idle_timeout),
+      reader_(kHelloBytesMax) {}
 
 // ---- handshake
 
@@ -103,21 +97,21 @@ void Connection::secure() {
   if (limits_.channels == nullptr) return begin();
   state_ = State::Securing;
   generation_ = limits_.channels->generation();
-  stream_.secure(limits_.channels->make(side_));
+  stream_.secure(limits_.channels->make(side()));
   stream_.async_handshake([self = shared_from_this()](const auto& error, size_t) { self->secured(error); });
 }
 
 void Connection::secured(const boost::system::error_code& error) {
   if (closed()) return;
   if (error) return failed();
-  certified_ = stream_.peer();
-  if (const CloseReason wrong = owner_.certified(certified_, peer_); wrong != CloseReason::None) return close(wrong);
+  handshake_.set_certified(stream_.peer());
+  if (const CloseReason wrong = owner_.certified(certified(), peer()); wrong != CloseReason::None) return close(wrong);
   begin();
 }
 
 void Connection::begin() {
   state_ = State::AwaitingHello;
-  if (side_ == Side::Dialed) {
+  if (side() == Side::Dialed) {
     hello_owed_ = true;
     pump();
   }
@@ -125,19 +119,13 @@ void Connection::begin() {
 }
 
 CloseReason Connection::take_hello(std::string_view body) {
-  absl::StatusOr<Introduction> introduction = decode_introduction(body);
-  if (!introduction.ok()) return CloseReason::BadHello;
-  theirs_ = *std::move(introduction);
-  if (theirs_.echo != (side_ == Side::Dialed ? nonce_ : 0)) return CloseReason::BadHello;
-  if (side_ == Side::Dialed) {
-    change_keys();  // the acceptor did when it answered
-    if (theirs_.hello.from != peer_) return CloseReason::WrongReceiver;
-  }
-  if (const CloseReason wrong = owner_.hello_received(theirs_); wrong != CloseReason::None) return wrong;
-  if (theirs_.secured == limits_.secret.empty()) return CloseReason::SecretMissing;
-  if (certified_ && theirs_.hello.from != certified_->replica) return CloseReason::CertificateOtherReplica;
-  if (side_ == Side::Dialed) return establish();
-  peer_ = theirs_.hello.from;
+  const bool dialed = side() == Side::Dialed;
+  if (!handshake_.receive(body)) return CloseReason::BadHello;
+  if (dialed) change_keys();  // the acceptor did when it answered
+  if (const CloseReason wrong = handshake_.judge_sender(); wrong != CloseReason::None) return wrong;
+  if (const CloseReason wrong = owner_.hello_received(theirs()); wrong != CloseReason::None) return wrong;
+  if (const CloseReason wrong = handshake_.identify(); wrong != CloseReason::None) return wrong;
+  if (dialed) return establish();
   hello_owed_ = true;
   pump();  // sealed before the key changes: nothing was in flight
   change_keys();
@@ -146,34 +134,28 @@ CloseReason Connection::take_hello(std::string_view body) {
 }
 
 void Connection::change_keys() {
-  reader_.set_key(frame_key(theirs_.nonce, nonce_));
-  seal_sums_.set_seed(frame_key(nonce_, theirs_.nonce));
-}
-
-SessionKey Connection::key_of(Prover by) const {
-  const bool dialed = side_ == Side::Dialed;
-  return session_key(limits_.secret, by, dialed ? nonce_ : theirs_.nonce, dialed ? theirs_.nonce : nonce_);
+  reader_.set_key(handshake_.key_of_theirs());
+  writer_.set_key(handshake_.key_of_ours());
 }
 
 CloseReason Connection::judge_shown() {
-  const Shown shown = judge_proofs(theirs_, other_side(), owner_.cluster(), limits_.secret);
-  belongs_ = shown.belongs;
+  const CloseReason wrong = handshake_.judge_proofs(owner_.cluster());
   if (state_ != State::AwaitingHello) {
     const size_t unproven = owner_.cluster() ? kHelloBytesMax : kInvitationBytesMax;
-    reader_.set_body_bytes_max(belongs_ ? limits_.frame_bytes_max : std::min(unproven, limits_.frame_bytes_max));
+    reader_.set_body_bytes_max(belongs() ? limits_.frame_bytes_max : std::min(unproven, limits_.frame_bytes_max));
   }
-  return shown.wrong;
+  return wrong;
 }
 
 CloseReason Connection::establish() {
-  const bool dialed = side_ == Side::Dialed;
+  const bool dialed = side() == Side::Dialed;
   state_ = State::Established;
   if (const CloseReason wrong = judge_shown(); wrong != CloseReason::None) return wrong;
-  established_at_ = heard_;
+  liveness_.established();
   if (!limits_.secret.empty()) {
-    reader_.set_key(key_of(other_side()));
-    key_owed_ = dialed;  // the acceptor sends nothing between its hello and now
-    if (!dialed) seal_sums_.set_key(key_of(Prover::Acceptor));
+    reader_.set_key(handshake_.session_key_of_theirs());
+    const SessionKey key = handshake_.session_key_of_ours();
+    dialed ? writer_.set_key_after_hello(key) : writer_.set_key(key);  // the acceptor sends nothing between its hello and now
   }
   if (dialed) {
     hello_owed_ = true;  // with the proofs
@@ -185,41 +167,27 @@ CloseReason Connection::establish() {
 }
 
 void Connection::tell_cluster() {
-  if (state_ != State::Established || told_cluster_ == owner_.cluster()) return;
+  if (state_ != State::Established || handshake_.told_cluster() == owner_.cluster()) return;
   hello_owed_ = true;
   pump();
-  if (belongs_ || closed()) return;
-  CloseReason wrong = owner_.hello_received(theirs_);  // it belongs to another cluster, as is now known
+  if (belongs() || closed()) return;
+  CloseReason wrong = owner_.hello_received(theirs());  // it belongs to another cluster, as is now known
   if (wrong == CloseReason::None) wrong = judge_shown();
-  if (wrong == CloseReason::None && belongs_) wrong = owner_.hello_repeated(*this);
+  if (wrong == CloseReason::None && belongs()) wrong = owner_.hello_repeated(*this);
   if (wrong != CloseReason::None) close(wrong);
-}
-
-Hello Connection::shown() const {
-  Hello hello = theirs_.hello;
-  const ClusterId ours = owner_.cluster();
-  hello.cluster = !ours ? ClusterId(theirs_.mark) : belongs_ ? ours : ClusterId();
-  return hello;
 }
 
 // From the same replica, which may have proved more than before.
 CloseReason Connection::note_repeated_hello(std::string_view body) {
-  absl::StatusOr<Introduction> again = decode_introduction(body);
-  if (!again.ok()) return CloseReason::BadHello;
-  const Introduction& first = theirs_;
-  if (again->hello != first.hello || again->instance != first.instance || again->nonce != first.nonce ||
-      again->echo != nonce_ || again->secured != first.secured) {
-    return CloseReason::IdentityChanged;
-  }
-  theirs_ = *std::move(again);
-  return owner_.hello_received(theirs_);
+  if (const CloseReason wrong = handshake_.receive_again(body); wrong != CloseReason::None) return wrong;
+  return owner_.hello_received(theirs());
 }
 
 CloseReason Connection::take_repeated_hello(std::string_view body) {
-  const bool belonged = belongs_;
+  const bool belonged = belongs();
   if (const CloseReason wrong = note_repeated_hello(body); wrong != CloseReason::None) return wrong;
   if (const CloseReason wrong = judge_shown(); wrong != CloseReason::None) return wrong;
-  if (belonged && !belongs_) return CloseReason::IdentityChanged;
+  if (belonged && !belongs()) return CloseReason::IdentityChanged;
   return owner_.hello_repeated(*this);
 }
 
@@ -235,8 +203,8 @@ void Connection::received(const boost::system::error_code& error, size_t bytes) 
   if (closed()) return;
   if (error) return failed();
   reader_.filled(bytes);
-  heard_ = SteadyClock::now();
-  if (!belongs_ && state_ == State::Established) {
+  liveness_.heard(SteadyClock::now());
+  if (!belongs() && state_ == State::Established) {
     if (const CloseReason greedy = owner_.unproven_bytes(bytes); greedy != CloseReason::None) return close(greedy);
   }
   while (const auto frame = reader_.next()) {
@@ -280,11 +248,11 @@ CloseReason Connection::take(const FrameReader::Frame& frame) {
 }
 
 CloseReason Connection::take_established(const FrameReader::Frame& frame) {
-  const bool accepted = side_ == Side::Accepted;
+  const bool accepted = side() == Side::Accepted;
   if (frame.kind == FrameKind::Hello) return take_repeated_hello(frame.body);
   if (frame.kind == FrameKind::Message) {  // on a connection that we dialed: we are a guest there
     // Only a blank replica listens to a peer it does not know: it waits to be invited (FLT_S07).
-    if (!belongs_ && owner_.cluster()) return CloseReason::NotProven;
+    if (!belongs() && owner_.cluster()) return CloseReason::NotProven;
     owner_.message_received(*this, frame.group, frame.body);
   } else if (frame.kind == FrameKind::Ping && accepted) {
     pong_owed_ = true;
@@ -296,72 +264,37 @@ CloseReason Connection::take_established(const FrameReader::Frame& frame) {
 
 // ---- sending
 
-void Connection::seal(FrameKind kind, Frame frame) {
-  batch_.push_back(std::move(frame));
-  kinds_.push_back(kind);
-}
-
-void Connection::seal_owed() {
+void Connection::add_owed() {
   if (std::exchange(hello_owed_, false)) {
-    Introduction mine{owner_.hello_to(peer_), instance_, nonce_, theirs_.nonce};
-    told_cluster_ = mine.hello.cluster;
-    // The first hello of a connection cannot prove anything: the other end's nonce is not known yet.
-    const bool first = theirs_.nonce == 0;
-    prove(mine, side_ == Side::Dialed ? Prover::Dialer : Prover::Acceptor, told_cluster_, limits_.secret);
-    if (first) mine.proof_of_cluster.clear(), mine.proof_of_secret.clear();
-    seal(FrameKind::Hello, {Lane::Control, encode(mine)});
+    writer_.add(FrameKind::Hello, {Lane::Control, handshake_.hello(owner_.hello_to(peer()))});
   }
-  if (std::exchange(pong_owed_, false)) seal(FrameKind::Pong, {});
-  if (std::exchange(ping_owed_, false)) seal(FrameKind::Ping, {});
+  if (std::exchange(pong_owed_, false)) writer_.add(FrameKind::Pong, {});
+  if (std::exchange(ping_owed_, false)) writer_.add(FrameKind::Ping, {});
 }
 
 // As a rule the kernel takes a batch at once: then no handler has to run for it.
 void Connection::pump() {
   if (!next_batch()) return;
-  if (sent(stream_.try_write_some(unsent())) && !next_batch()) return;
+  if (sent(stream_.try_write_some(writer_.unsent())) && !next_batch()) return;
   write();
 }
 
 bool Connection::next_batch() {
-  if (!batch_.empty() || state_ == State::Dialing || state_ == State::Securing || state_ == State::Closed) return false;
-  seal_owed();
-  if (state_ == State::Established) {
-    owner_.take_frames(*this, batch_);
-    kinds_.resize(batch_.size(), FrameKind::Message);
-  }
-  if (batch_.empty()) return false;
-  headers_.resize(batch_.size());  // first: buffers point into it
-  buffers_.clear();
-  sent_ = 0;
-  for (size_t i = 0; i < batch_.size(); ++i) {
-    headers_[i] = make_frame_header(kinds_[i], kOnlyGroup, batch_[i].body, seal_sums_);
-    seal_sums_.next();
-    if (kinds_[i] == FrameKind::Hello && std::exchange(key_owed_, false)) seal_sums_.set_key(key_of(Prover::Dialer));
-    buffers_.push_back(asio::buffer(headers_[i]));
-    if (!batch_[i].body.empty()) buffers_.push_back(asio::buffer(batch_[i].body));
-  }
+  if (!writer_.empty() || state_ == State::Dialing || state_ == State::Securing || state_ == State::Closed) return false;
+  add_owed();
+  if (state_ == State::Established) owner_.take_frames(*this, writer_.messages());
+  if (writer_.empty()) return false;
+  writer_.seal();
   return true;
-}
-
-Buffers Connection::unsent() const {
-  const asio::const_buffer* all = buffers_.data();
-  return {all + sent_, all + buffers_.size()};
 }
 
 bool Connection::sent(size_t bytes) {
-  written_ += stream_.on_wire(bytes);
-  while (sent_ < buffers_.size() && bytes >= buffers_[sent_].size()) bytes -= buffers_[sent_++].size();
-  if (sent_ < buffers_.size()) {
-    buffers_[sent_] += bytes;
-    return false;
-  }
-  batch_.clear();
-  kinds_.clear();
-  return true;
+  liveness_.wrote(stream_.on_wire(bytes));
+  return writer_.sent(bytes);
 }
 
 void Connection::write() {
-  stream_.async_write_some(unsent(),
+  stream_.async_write_some(writer_.unsent(),
                            [self = shared_from_this()](const auto& error, size_t bytes) { self->written(error, bytes); });
 }
 
@@ -375,33 +308,18 @@ void Connection::written(const boost::system::error_code& error, size_t bytes) {
 // ---- the end
 
 void Connection::tick(TimePoint now, Duration pause) {
-  opened_at_ += pause;
-  heard_ += pause;
+  liveness_.excuse(pause);
   if (closed()) return;
   if (state_ != State::Established) {
-    if (now - opened_at_ > limits_.hello_timeout) close(CloseReason::HelloTimeout);
+    if (liveness_.hello_late(now)) close(CloseReason::HelloTimeout);
     return;
   }
-  if (now - heard_ > limits_.idle_timeout && !backlog_moves()) return close(CloseReason::Idle);
-  if (side_ == Side::Dialed && now - pinged_ >= limits_.idle_timeout / 3) {
-    pinged_ = now;
-    acknowledged_ = written_ - unacknowledged();
+  if (liveness_.silent(now) && !liveness_.backlog_moves(stream_.unacknowledged())) return close(CloseReason::Idle);
+  if (side() == Side::Dialed && liveness_.ping_due(now)) {
+    liveness_.pinged(now, stream_.unacknowledged());
     ping_owed_ = true;
     pump();
   }
-}
-
-// On a narrow link a ping waits behind bulk for longer than the idle timeout; as long as TCP drains the backlog, the peer
-// is alive. Without a backlog TCP proves nothing: the kernel of a stopped process acknowledges too.
-bool Connection::backlog_moves() const {
-  const uint64_t waiting = unacknowledged();
-  return waiting > 0 && written_ - waiting > acknowledged_;
-}
-
-uint64_t Connection::unacknowledged() const {
-  int bytes = 0;
-  auto& socket = const_cast<Socket&>(stream_.socket());  // native_handle() is not const
-  return ioctl(socket.native_handle(), SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
 }
 
 void Connection::failed() {
@@ -421,9 +339,9 @@ void Connection::close(CloseReason reason, CloseReason peers_reason) {
 
 // Best effort, without waiting: the other end notices by itself that it is refused, but not why.
 void Connection::say_goodbye(CloseReason reason) {
-  if (!batch_.empty() || state_ == State::Dialing) return;
+  if (!writer_.empty() || state_ == State::Dialing) return;
   const std::string body(1, static_cast<char>(reason));
-  const FrameHeader header = make_frame_header(FrameKind::Goodbye, kOnlyGroup, body, seal_sums_);
+  const FrameHeader header = writer_.make_last(FrameKind::Goodbye, body);
   const std::array<asio::const_buffer, 2> buffers{asio::buffer(header), asio::buffer(body)};
   if (reason == CloseReason::SpeaksPlainText) {  // in a form that it understands
     boost::system::error_code ignored;

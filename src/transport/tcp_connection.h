@@ -1,9 +1,9 @@
-// One TCP connection, dialed or accepted: encryption if configured, hellos, frames in, frames out, liveness. It decides
-// what bytes mean; who may be on the other end is the owner's decision. Lives as long as an operation of its stream is under
-// way. Threads: the one that runs the io_context.
+// One TCP connection, dialed or accepted: encryption if configured, then hellos (handshake.h), frames in (frame.h) and out
+// (frame_writer.h) until one of the ends gives the other up (liveness.h). It decides what frames mean in which state; who may
+// be on the other end is the owner's decision. Lives as long as an operation of its stream is under way. Threads: the one that
+// runs the io_context.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +11,9 @@
 
 #include "coordkit/transport/tcp_transport.h"
 #include "transport/frame.h"
-#include "transport/hello.h"
+#include "transport/frame_writer.h"
+#include "transport/handshake.h"
+#include "transport/liveness.h"
 #include "transport/tcp_stream.h"
 
 namespace coordkit::tcp {
@@ -45,9 +47,6 @@ struct ConnectionLimits {
   std::shared_ptr<SecureChannels> channels;  // none: plain text
 };
 
-inline constexpr size_t kBatchFramesMax = 32;         // of one write: two buffers each, as many as one system call takes
-inline constexpr size_t kBatchBulkBytes = 256 << 10;  // a liveness message waits for at most this and a frame
-
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   // `peer`: who is expected; zero on an accepted connection. `nonce` is random and not zero.
@@ -65,20 +64,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Closes it now and informs the owner, once.
   void close(CloseReason reason, CloseReason peers_reason = CloseReason::None);
 
-  Side side() const { return side_; }
+  Side side() const { return handshake_.side(); }
   bool established() const { return state_ == State::Established; }
   bool closed() const { return state_ == State::Closed; }
-  ReplicaId peer() const { return peer_; }                // accepted: zero until the hello
-  const Introduction& theirs() const { return theirs_; }  // valid once established
-  bool belongs() const { return belongs_; }               // the other end has proved that it knows our cluster's id
+  ReplicaId peer() const { return handshake_.peer(); }                // accepted: zero until the hello
+  const Introduction& theirs() const { return handshake_.theirs(); }  // valid once established
+  bool belongs() const { return handshake_.belongs(); }               // the other end has proved that it knows our cluster's id
   // Who is there, as far as it is proved: `cluster` is ours if the other end belongs to it. For a blank replica, which cannot
   // judge, it is the other's mark.
-  Hello shown() const;
-  TimePoint established_at() const { return established_at_; }
+  Hello shown() const { return handshake_.shown(owner_.cluster()); }
+  TimePoint established_at() const { return liveness_.established_at(); }
   // Generation of the certificates it was made with (SecureChannels).
   uint64_t generation() const { return generation_; }
   // Whom the other end's certificate names; nullopt: there is none, or it names no replica.
-  const std::optional<CertifiedIdentity>& certified() const { return certified_; }
+  const std::optional<CertifiedIdentity>& certified() const { return handshake_.certified(); }
   const asio::ip::address& address() const { return address_; }  // of the other end
 
  private:
@@ -95,58 +94,32 @@ class Connection : public std::enable_shared_from_this<Connection> {
   CloseReason take_repeated_hello(std::string_view body);
   CloseReason note_repeated_hello(std::string_view body);
   CloseReason judge_shown();
-  Prover other_side() const { return side_ == Side::Dialed ? Prover::Acceptor : Prover::Dialer; }
   CloseReason take_established(const FrameReader::Frame& frame);
   CloseReason establish();
   void change_keys();
-  SessionKey key_of(Prover by) const;
 
-  void seal(FrameKind kind, Frame frame);
-  void seal_owed();
-  bool next_batch();  // false: there is nothing to send, or it may not be sent now
-  Buffers unsent() const;
+  void add_owed();
+  bool next_batch();        // false: there is nothing to send, or it may not be sent now
   bool sent(size_t bytes);  // of the batch; true: that was all of it
   void write();
   void written(const boost::system::error_code& error, size_t bytes);
   void failed();
   void say_goodbye(CloseReason reason);
-  bool backlog_moves() const;
-  uint64_t unacknowledged() const;
 
   ConnectionOwner& owner_;
   const ConnectionLimits& limits_;
-  const Side side_;
-  ReplicaId peer_;
-  const uint64_t instance_;
-  const uint64_t nonce_;
   Stream stream_;
   asio::ip::address address_;
-  State state_ = State::AwaitingHello;
-  Introduction theirs_;
-  bool belongs_ = false;
-  std::optional<CertifiedIdentity> certified_;
   uint64_t generation_ = 0;
-  ClusterId told_cluster_;
+  State state_ = State::AwaitingHello;
+  Handshake handshake_;
+  Liveness liveness_;
   FrameReader reader_;
-
-  // Sending. `owed` are flags, not queues: a peer that pings without reading costs no memory.
+  FrameWriter writer_;
+  // To be sent. Flags, not queues: a peer that pings without reading costs no memory.
   bool hello_owed_ = false;
   bool ping_owed_ = false;
   bool pong_owed_ = false;
-  FrameSums seal_sums_;
-  bool key_owed_ = false;  // after the next hello the frames are sealed with the session's key
-  std::vector<Frame> batch_;
-  std::vector<FrameHeader> headers_;         // for batch_
-  std::vector<FrameKind> kinds_;             // for batch_
-  std::vector<asio::const_buffer> buffers_;  // the part of the batch not yet written, from buffers_[sent_]
-  size_t sent_ = 0;
-
-  TimePoint opened_at_;
-  TimePoint heard_;
-  TimePoint pinged_;
-  TimePoint established_at_;
-  uint64_t written_ = 0;       // bytes, to the kernel
-  uint64_t acknowledged_ = 0;  // of them, by the other end's kernel when last pinged
 };
 
 }  // namespace coordkit::tcp

@@ -4,6 +4,9 @@
 // Threads: the one that runs the io_context. A pending operation needs the stream to stay alive: its handler sees to that.
 #pragma once
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include <memory>
 #include <span>
 #include <utility>
@@ -20,7 +23,6 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   Socket& socket() { return socket_; }
-  const Socket& socket() const { return socket_; }
 
   // From here on everything goes through the channel, the handshake first.
   void secure(std::unique_ptr<SecureChannel> channel) { secured_.emplace(socket_, std::move(channel)); }
@@ -59,6 +61,11 @@ class Stream {
   }
   // What a write of this many bytes was for the kernel.
   uint64_t on_wire(size_t bytes) { return secured_ ? secured_->take_sent() : bytes; }
+  // Bytes that the other end's kernel has yet to acknowledge.
+  uint64_t unacknowledged() {
+    int bytes = 0;
+    return ioctl(socket_.native_handle(), SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
+  }
 
  private:
   Socket socket_;

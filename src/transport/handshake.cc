@@ -1,0 +1,63 @@
+#include "transport/handshake.h"
+
+#include <utility>
+
+namespace coordkit {
+
+std::string Handshake::hello(Hello mine) {
+  Introduction introduction{std::move(mine), instance_, nonce_, theirs_.nonce};
+  told_cluster_ = introduction.hello.cluster;
+  // The first hello of a connection cannot prove anything: the other end's nonce is not known yet.
+  const bool first = theirs_.nonce == 0;
+  prove(introduction, this_end(), told_cluster_, secret_);
+  if (first) introduction.proof_of_cluster.clear(), introduction.proof_of_secret.clear();
+  return encode(introduction);
+}
+
+Hello Handshake::shown(ClusterId ours) const {
+  Hello hello = theirs_.hello;
+  hello.cluster = !ours ? ClusterId(theirs_.mark) : belongs_ ? ours : ClusterId();
+  return hello;
+}
+
+bool Handshake::receive(std::string_view body) {
+  absl::StatusOr<Introduction> introduction = decode_introduction(body);
+  if (!introduction.ok()) return false;
+  theirs_ = *std::move(introduction);
+  return theirs_.echo == (dialed() ? nonce_ : 0);
+}
+
+CloseReason Handshake::judge_sender() const {
+  return dialed() && theirs_.hello.from != peer_ ? CloseReason::WrongReceiver : CloseReason::None;
+}
+
+CloseReason Handshake::identify() {
+  if (theirs_.secured == secret_.empty()) return CloseReason::SecretMissing;
+  if (certified_ && theirs_.hello.from != certified_->replica) return CloseReason::CertificateOtherReplica;
+  peer_ = theirs_.hello.from;
+  return CloseReason::None;
+}
+
+CloseReason Handshake::receive_again(std::string_view body) {
+  absl::StatusOr<Introduction> again = decode_introduction(body);
+  if (!again.ok()) return CloseReason::BadHello;
+  const Introduction& first = theirs_;
+  if (again->hello != first.hello || again->instance != first.instance || again->nonce != first.nonce ||
+      again->echo != nonce_ || again->secured != first.secured) {
+    return CloseReason::IdentityChanged;
+  }
+  theirs_ = *std::move(again);
+  return CloseReason::None;
+}
+
+CloseReason Handshake::judge_proofs(ClusterId ours) {
+  const Shown shown = coordkit::judge_proofs(theirs_, other_end(), ours, secret_);
+  belongs_ = shown.belongs;
+  return shown.wrong;
+}
+
+SessionKey Handshake::session_key_of(Prover by) const {
+  return session_key(secret_, by, dialed() ? nonce_ : theirs_.nonce, dialed() ? theirs_.nonce : nonce_);
+}
+
+}  // namespace coordkit

@@ -1,0 +1,110 @@
+#include "transport/handshake.h"
+
+#include <gtest/gtest.h>
+
+namespace coordkit {
+namespace {
+
+using Side = Handshake::Side;
+
+constexpr ClusterId kOrders(7);
+const std::string kNoSecret;
+const std::string kShared = "0123456789abcdef";
+
+Hello from_to(uint64_t from, uint64_t to, ClusterId cluster = kOrders) {
+  return {.cluster_name = "orders", .from = ReplicaId(from), .to = ReplicaId(to), .cluster = cluster};
+}
+
+// Replica 1 dials replica 2.
+struct HandshakeTest : ::testing::Test {
+  const std::string& secret;
+  Handshake dialer{Side::Dialed, ReplicaId(2), 100, 11, secret};
+  Handshake acceptor{Side::Accepted, ReplicaId(), 200, 22, secret};
+
+  explicit HandshakeTest(const std::string& shared = kNoSecret) : secret(shared) {}
+  void exchange_hellos() {
+    ASSERT_TRUE(acceptor.receive(dialer.hello(from_to(1, 2))));
+    ASSERT_TRUE(dialer.receive(acceptor.hello(from_to(2, 1))));
+  }
+};
+
+TEST_F(HandshakeTest, BothEndsKnowEachOtherAfterThreeHellos) {
+  exchange_hellos();
+  EXPECT_EQ(dialer.judge_sender(), CloseReason::None);
+  EXPECT_EQ(dialer.judge_proofs(kOrders), CloseReason::None);
+  EXPECT_TRUE(dialer.belongs());
+  EXPECT_EQ(acceptor.peer(), ReplicaId());
+  EXPECT_EQ(acceptor.identify(), CloseReason::None);
+  EXPECT_EQ(acceptor.peer(), ReplicaId(1));
+  EXPECT_NE(acceptor.judge_proofs(kOrders), CloseReason::None) << "a first hello proves nothing";
+  EXPECT_EQ(acceptor.receive_again(dialer.hello(from_to(1, 2))), CloseReason::None);
+  EXPECT_EQ(acceptor.judge_proofs(kOrders), CloseReason::None);
+  EXPECT_TRUE(acceptor.belongs());
+  EXPECT_EQ(dialer.key_of_ours(), acceptor.key_of_theirs());
+  EXPECT_EQ(dialer.key_of_theirs(), acceptor.key_of_ours());
+}
+
+TEST_F(HandshakeTest, FLT_S03_AnAnswerToAnotherHelloIsNone) {
+  Handshake elsewhere(Side::Dialed, ReplicaId(2), 100, 12, secret);
+  ASSERT_TRUE(acceptor.receive(elsewhere.hello(from_to(1, 2))));
+  EXPECT_FALSE(dialer.receive(acceptor.hello(from_to(2, 1))));
+  EXPECT_FALSE(dialer.receive("no hello"));
+}
+
+TEST_F(HandshakeTest, WhoAnswersMustBeWhoWasDialed) {
+  ASSERT_TRUE(acceptor.receive(dialer.hello(from_to(1, 2))));
+  ASSERT_TRUE(dialer.receive(acceptor.hello(from_to(3, 1))));
+  EXPECT_EQ(dialer.judge_sender(), CloseReason::WrongReceiver);
+}
+
+TEST_F(HandshakeTest, ACertificateMustNameTheSender) {
+  acceptor.set_certified(CertifiedIdentity{"orders", ReplicaId(3)});
+  ASSERT_TRUE(acceptor.receive(dialer.hello(from_to(1, 2))));
+  EXPECT_EQ(acceptor.identify(), CloseReason::CertificateOtherReplica);
+  EXPECT_EQ(acceptor.peer(), ReplicaId());
+}
+
+TEST_F(HandshakeTest, ARepeatedHelloIsOfTheSameReplica) {
+  exchange_hellos();
+  EXPECT_EQ(acceptor.receive_again("no hello"), CloseReason::BadHello);
+  EXPECT_EQ(acceptor.receive_again(dialer.hello(from_to(3, 2))), CloseReason::IdentityChanged);
+}
+
+TEST_F(HandshakeTest, WhatIsShownIsWhatIsProved) {
+  exchange_hellos();
+  EXPECT_EQ(acceptor.shown(kOrders).cluster, ClusterId()) << "not proved yet";
+  EXPECT_EQ(acceptor.shown(ClusterId()).cluster, ClusterId(mark_of(kOrders))) << "a blank replica cannot judge";
+  EXPECT_EQ(acceptor.receive_again(dialer.hello(from_to(1, 2))), CloseReason::None);
+  EXPECT_EQ(acceptor.judge_proofs(kOrders), CloseReason::None);
+  EXPECT_EQ(acceptor.shown(kOrders).cluster, kOrders);
+}
+
+TEST_F(HandshakeTest, ItRemembersWhichClusterItTold) {
+  EXPECT_EQ(dialer.told_cluster(), ClusterId());
+  dialer.hello(from_to(1, 2, ClusterId()));
+  EXPECT_EQ(dialer.told_cluster(), ClusterId());
+  dialer.hello(from_to(1, 2));
+  EXPECT_EQ(dialer.told_cluster(), kOrders);
+}
+
+struct SecretHandshakeTest : HandshakeTest {
+  SecretHandshakeTest() : HandshakeTest(kShared) {}
+};
+
+TEST_F(SecretHandshakeTest, FLT_S03_AnEndWithoutTheSecretIsNotIdentified) {
+  Handshake open(Side::Dialed, ReplicaId(2), 100, 11, kNoSecret);
+  ASSERT_TRUE(acceptor.receive(open.hello(from_to(1, 2))));
+  EXPECT_EQ(acceptor.identify(), CloseReason::SecretMissing);
+  ASSERT_TRUE(open.receive(acceptor.hello(from_to(2, 1))));
+  EXPECT_EQ(open.identify(), CloseReason::SecretMissing);
+}
+
+TEST_F(SecretHandshakeTest, TheKeysOfASessionAreTheSameAtBothEnds) {
+  exchange_hellos();
+  EXPECT_EQ(dialer.session_key_of_ours().frames, acceptor.session_key_of_theirs().frames);
+  EXPECT_EQ(dialer.session_key_of_theirs().frames, acceptor.session_key_of_ours().frames);
+  EXPECT_NE(dialer.session_key_of_ours().frames, dialer.session_key_of_theirs().frames);
+}
+
+}  // namespace
+}  // namespace coordkit
