@@ -49,11 +49,13 @@ absl::StatusOr<RecoveredLog> SegmentedLogStore::open(LogSink& sink) { return dis
 void SegmentedLogStore::submit(LogWrite write) { disk_->post(std::move(write)); }
 bool SegmentedLogStore::defer(LogWrite write) { return disk_->defer(std::move(write)); }
 void SegmentedLogStore::perform_deferred() { disk_->perform_deferred(); }
-void SegmentedLogStore::read(Index first, Index last, size_t bytes_max) { disk_->post(Disk::Read{first, last, bytes_max}); }
-void SegmentedLogStore::compact(Position through) { disk_->post(Disk::Compact{through}); }
+void SegmentedLogStore::read(Index first, Index last, size_t bytes_max) {
+  disk_->post(Disk::Queue::Read{first, last, bytes_max});
+}
+void SegmentedLogStore::compact(Position through) { disk_->post(Disk::Queue::Compact{through}); }
 void SegmentedLogStore::close() { disk_->close(); }
 void SegmentedLogStore::scrub(Index from, std::function<void(LogScrub)> done) {
-  disk_->post(Disk::Scrub{from, std::move(done)});
+  disk_->post(Disk::Queue::Scrub{from, std::move(done)});
 }
 LogSpace SegmentedLogStore::space() const { return disk_->space(); }
 
