@@ -334,6 +334,10 @@ class Engine {
   // Clears `effects` first. Never waits, never throws.
   virtual void turn(Now now, EngineEffects& effects) = 0;
   virtual LaggingTime next_deadline() const = 0;  // LaggingTime::max(): none
+  // Between turns: appends the messages that wait for this write of the log or an earlier one, and for nothing else, as an
+  // acknowledgement and a vote do. The write is durable, and its LogWritten is posted before anything that arrives later. A
+  // host that does not ask finds the same messages in the effects of the next turn.
+  virtual void take_sends(WriteNumber /*durable*/, std::vector<Outbound>& /*sends*/) {}
 
   virtual EngineStatus status() const = 0;
   virtual const raft::Leadership& leadership() const = 0;

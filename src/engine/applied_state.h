@@ -30,7 +30,11 @@ class AppliedState {
   RouterOutput* apply(Consensus& consensus, size_t bytes_max);
   size_t applied_bytes() const { return applied_bytes_; }  // by the last apply()
   bool more_to_apply() const { return more_; }
-  void stop() { more_ = false; }
+  // Whether this turn can leave what is committed to the next one: its own write goes first. `awaited`: a caller may wait for
+  // it. Asked once a turn.
+  bool apply_can_wait(bool awaited, const Turn& turn);
+  bool applies_later() const { return later_; }  // the last turn did so
+  void stop() { more_ = later_ = false; }
   // Another state replaces ours.
   void replace(RestoredState& restored);
 
@@ -47,6 +51,7 @@ class AppliedState {
   RouterOutput output_;
   size_t applied_bytes_ = 0;
   bool more_ = false;
+  bool later_ = false;
   DivergenceCheck divergence_;
 };
 

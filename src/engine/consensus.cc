@@ -1,5 +1,6 @@
 #include "engine/consensus.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace coordkit::engine {
@@ -59,6 +60,20 @@ void Consensus::propose_for(ReplicaId from, Forward& message, absl::FunctionRef<
     propose.proposals.push_back({ticket, raft::EntryKind::Command, std::move(command)});
   }
   if (!propose.proposals.empty()) step(std::move(propose), now);
+}
+
+void Consensus::note_waiting(ReplicaId peer) {
+  if (peer == options_.self || std::ranges::find(waiting_, peer) != waiting_.end()) return;
+  waiting_.push_back(peer);
+}
+
+bool Consensus::send_commit_to_waiting(LaggingTime now) {
+  const bool any = core_ && leads() && !waiting_.empty();
+  if (any) {
+    for (const ReplicaId peer : waiting_) step(raft::SendCommit{peer}, now);
+  }
+  waiting_.clear();
+  return any;
 }
 
 void Consensus::hand_over(SharedBytes command, Turn& turn) {

@@ -54,6 +54,11 @@ class Consensus {
   // A command of this replica that is proposed here or handed to the leader; repeating it is up to the caller.
   void hand_over(SharedBytes command, Turn& turn);
 
+  // Answers come out of each replica's own apply, so a peer whose call was just decided must learn at once that it is
+  // committed; the others learn it with the next append.
+  void note_waiting(ReplicaId peer);
+  bool send_commit_to_waiting(LaggingTime now);  // true: there is more to drain
+
   WriteGate& writes() { return writes_; }
   const WriteGate& writes() const { return writes_; }
 
@@ -64,6 +69,7 @@ class Consensus {
   raft::Effects drained_;
   Ticket next_ticket_{1};
   Forwarded forwarded_;
+  std::vector<ReplicaId> waiting_;  // peers, for the commit
   WriteGate writes_;
 };
 

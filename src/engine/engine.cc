@@ -102,8 +102,6 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, s
   }
 }
 
-EarlySends* early_sends(Engine& engine) { return dynamic_cast<EarlySends*>(&engine); }
-
 }  // namespace coordkit
 
 namespace coordkit::engine {
@@ -134,9 +132,7 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
       consensus_(options_.raft),
       recall_(options_, Origin{options_.raft.self, log.store, log.boot}),
       peers_(options_),
-      proposals_(options_, Origin{options_.raft.self, log.store, log.boot}),
-      reads_(options_, log.boot),
-      member_calls_(options_, proposals_.origin()),
+      calls_(options_, Origin{options_.raft.self, log.store, log.boot}),
       state_(options_, std::move(machines)),
       expirations_(options_),
       level_raise_(options_),
@@ -193,7 +189,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
               .rollback_checked = false,
               .floor = recall_.floor()},
              turn);
-  std::string why = directory_of_another(proposals_.origin(), core()->configuration(), router.configuration());
+  std::string why = directory_of_another(calls_.origin(), core()->configuration(), router.configuration());
   if (!why.empty()) quarantine(std::move(why), ignored);
   return absl::OkStatus();
 }

@@ -13,35 +13,32 @@
 //   engine_status.cc   what operators see
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "coordkit/early_sends.h"
 #include "engine/applied_state.h"
+#include "engine/calls.h"
 #include "engine/checkpoints.h"
 #include "engine/condition.h"
 #include "engine/consensus.h"
 #include "engine/disk_recall.h"
 #include "engine/expirations.h"
 #include "engine/founding.h"
+#include "engine/inbox.h"
 #include "engine/level_raise.h"
-#include "engine/member_calls.h"
 #include "engine/peer_set.h"
-#include "engine/proposal_path.h"
-#include "engine/read_path.h"
 #include "engine/state_exchange.h"
 #include "engine/turn_clock.h"
 
 namespace coordkit::engine {
 
-class EngineImpl final : public Engine, public EarlySends {
+class EngineImpl final : public Engine {
  public:
   EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, const RecoveredLog& log);
   absl::Status start(RecoveredLog log, const CheckpointView& checkpoint, Now now);
 
-  void post(EngineInput input) override { inbox_.push_back(std::move(input)); }
+  void post(EngineInput input) override { inbox_.post(std::move(input)); }
   void turn(Now now, EngineEffects& effects) override;
   LaggingTime next_deadline() const override;
   void take_sends(WriteNumber durable, std::vector<Outbound>& sends) override;
@@ -51,8 +48,8 @@ class EngineImpl final : public Engine, public EarlySends {
   Index applied() const override { return state_.index(); }
   uint64_t feature_level() const override { return state_.router().feature_level(); }
   ReplicaId self() const override { return options_.raft.self; }
-  StoreId store() const override { return proposals_.origin().store; }
-  BootCounter boot() const override { return proposals_.origin().boot; }
+  StoreId store() const override { return calls_.origin().store; }
+  BootCounter boot() const override { return calls_.origin().boot; }
   const StateMachine* machine(MachineId id) const override { return state_.router().machine(id); }
   void observe(MachineId id, std::string_view subject, bool wanted) override { state_.router().observe(id, subject, wanted); }
   const raft::Core* core() const override { return consensus_.core(); }
@@ -67,13 +64,9 @@ class EngineImpl final : public Engine, public EarlySends {
   void notice_removal(Turn& turn);
   void drain(Turn& turn);
   void change_leadership(const raft::Leadership& leadership, EngineEffects& effects);
-  bool apply_can_wait(const Turn& turn);
   void apply(Turn& turn);
-  void note_waiting(ReplicaId peer);
-  bool send_commit_to_waiting(Turn& turn);  // true: there is more to drain
   void checkpoint(Turn& turn);
   void answer(Turn& turn);
-  void fail_calls(Reason reason, const std::string& why, EngineEffects& effects);
   void halt(absl::Status why, EngineEffects& effects);
   void quarantine(std::string why, EngineEffects& effects);
   void fall_silent(Reason reason, EngineEffects& effects);
@@ -90,24 +83,19 @@ class EngineImpl final : public Engine, public EarlySends {
   std::optional<CatchUp> catch_up() const;
 
   EngineOptions options_;
-  std::vector<EngineInput> inbox_;
-  size_t taken_ = 0;  // from it, in this turn
+  Inbox inbox_;
   TurnClock clock_;
   Condition condition_;
   Founding founding_;
   Consensus consensus_;
   DiskRecall recall_;
   PeerSet peers_;
-  ProposalPath proposals_;
-  ReadPath reads_;
-  MemberCalls member_calls_;
+  Calls calls_;
   AppliedState state_;
   Expirations expirations_;
   LevelRaise level_raise_;
   Checkpoints checkpoints_;
   StateExchange states_;
-  std::vector<ReplicaId> waiting_peers_;  // their calls were decided in this turn
-  bool applies_later_ = false;            // the last turn had something more urgent
 };
 
 }  // namespace coordkit::engine

@@ -45,10 +45,10 @@ class EngineImpl::Inputs {
   // From callers.
   void operator()(Submit& call);
   void operator()(Ask& call);
-  void operator()(Renew& call) { engine_.reads_.take(std::move(call), turn_); }
+  void operator()(Renew& call) { engine_.calls_.reads().take(std::move(call), turn_); }
   void operator()(ChangeMembers& call) { start(call); }
   void operator()(TransferLeadership& call) { start(call); }
-  void operator()(Forget& input);
+  void operator()(Forget& input) { engine_.calls_.forget(input.ticket); }
 
  private:
   void damaged(const absl::Status& why);
@@ -65,17 +65,9 @@ class EngineImpl::Inputs {
   LaggingTime now_;
 };
 
-constexpr size_t kInboxKept = 4096;
-
 void EngineImpl::take_inputs(Turn& turn) {
   Inputs inputs(*this, turn);
-  while (taken_ < inbox_.size()) {
-    EngineInput input = std::move(inbox_[taken_++]);  // first, so that it is not seen twice if it makes us halt
-    std::visit(inputs, input);
-  }
-  taken_ = 0;
-  inbox_.clear();
-  if (inbox_.capacity() > kInboxKept) std::vector<EngineInput>().swap(inbox_);  // after a flood
+  inbox_.take_all([&](EngineInput& input) { std::visit(inputs, input); });
 }
 
 void EngineImpl::Inputs::operator()(PeerConnected& input) {
@@ -178,8 +170,7 @@ void EngineImpl::Inputs::adopt(RestoredState& restored) {
   COORDKIT_CHECK_MSG(router.applied() == offer.at, "INV_R13 another state was restored than was installed");
   engine_.checkpoints_.begin_at(offer.at.index);
   consensus.step(raft::Installed{offer.term, offer.at, router.configuration(), router.configuration_at().index}, now_);
-  engine_.member_calls_.state_replaced(router, consensus.leadership(), effects_);
-  engine_.proposals_.calls().state_replaced(router, effects_.completions);
+  engine_.calls_.state_replaced(router, consensus.leadership(), effects_);
   effects_.restored = offer.at;
 }
 
@@ -188,8 +179,7 @@ void EngineImpl::Inputs::adopt(RestoredState& restored) {
 absl::Status EngineImpl::Inputs::refusal(Urgency urgency, size_t bytes) const {
   const Founding& founding = engine_.founding_;
   const bool uninvited = founding.given_up() && !engine_.core();
-  const Load load = engine_.proposals_.load() + engine_.reads_.load();
-  return engine_.condition_.refusal(urgency, bytes, load, uninvited ? &founding.reason() : nullptr);
+  return engine_.condition_.refusal(urgency, bytes, engine_.calls_.load(), uninvited ? &founding.reason() : nullptr);
 }
 
 void EngineImpl::Inputs::operator()(Submit& call) {
@@ -198,7 +188,7 @@ void EngineImpl::Inputs::operator()(Submit& call) {
   const bool hosted = engine_.machine(call.machine) && (!call.guard || engine_.machine(call.guard->machine));
   if (why.ok() && !hosted) why = not_hosted();
   if (!why.ok()) return refuse(call.ticket, std::move(why));
-  engine_.proposals_.calls().submit(std::move(call), effects_.completions);
+  engine_.calls_.proposals().submit(std::move(call), effects_.completions);
 }
 
 void EngineImpl::Inputs::operator()(Ask& call) {
@@ -208,7 +198,7 @@ void EngineImpl::Inputs::operator()(Ask& call) {
     why = make_error(Reason::NotReady, "this replica has no state yet: " + engine_.founding_.reason());
   }
   if (!why.ok()) return refuse(call.ticket, std::move(why));
-  engine_.reads_.take(std::move(call), engine_.clock_.sleep(), turn_);
+  engine_.calls_.reads().take(std::move(call), engine_.clock_.sleep(), turn_);
 }
 
 template <typename MemberCall>
@@ -218,13 +208,7 @@ void EngineImpl::Inputs::start(MemberCall& call) {
     why = make_error(Reason::NotReady, "this replica has no cluster yet: " + engine_.founding_.reason());
   }
   if (!why.ok()) return refuse(call.ticket, std::move(why));
-  engine_.member_calls_.start(std::move(call), engine_.state_.router(), turn_);
-}
-
-void EngineImpl::Inputs::operator()(Forget& input) {
-  engine_.proposals_.calls().forget(input.ticket);
-  engine_.reads_.forget(input.ticket);
-  engine_.member_calls_.forget(input.ticket);
+  engine_.calls_.members().start(std::move(call), engine_.state_.router(), turn_);
 }
 
 // ---- messages of peers: only of accepted ones, and only while the core runs
@@ -237,20 +221,20 @@ class EngineImpl::Messages {
   // To a leader.
   void operator()(Forward& message);
   void operator()(ReadIndexRequest& message) {
-    if (leads()) engine_.reads_.receive(from_, message, turn_);
+    if (leads()) engine_.calls_.reads().receive(from_, message, turn_);
   }
   void operator()(RenewRequest& message);
-  void operator()(ChangeRequest& message) { engine_.member_calls_.receive(from_, std::move(message), turn_); }
-  void operator()(TransferRequest& message) { engine_.member_calls_.receive(from_, message, turn_); }
+  void operator()(ChangeRequest& message) { engine_.calls_.members().receive(from_, std::move(message), turn_); }
+  void operator()(TransferRequest& message) { engine_.calls_.members().receive(from_, message, turn_); }
   void operator()(StateRequest& message) { engine_.states_.receive(from_, message, turn_); }
   void operator()(StateLoading& message) { engine_.states_.receive(from_, message, turn_); }
 
   // From a leader. The core itself learns of a new one; what was handed over is handed over again then.
   void operator()(Refusal&) {}
-  void operator()(ReadIndexReply& message) { engine_.reads_.receive(message); }
+  void operator()(ReadIndexReply& message) { engine_.calls_.reads().receive(message); }
   void operator()(RenewReply& message) { turn_.effects.renewals.push_back(std::move(message)); }
-  void operator()(ChangeReply& message) { engine_.member_calls_.receive(message, turn_); }
-  void operator()(TransferReply& message) { engine_.member_calls_.receive(message, turn_); }
+  void operator()(ChangeReply& message) { engine_.calls_.members().receive(message, turn_); }
+  void operator()(TransferReply& message) { engine_.calls_.members().receive(message, turn_); }
   void operator()(StateOffer& message) { engine_.states_.receive(from_, message, turn_); }
   void operator()(StateChunk& message) { engine_.states_.receive(from_, message); }
 
@@ -316,7 +300,7 @@ bool EngineImpl::Messages::wanted(const LogCommand& command) const {
 }
 
 void EngineImpl::Messages::operator()(RenewRequest& message) {
-  if (leads()) engine_.reads_.receive(from_, std::move(message), turn_.now.lagging);
+  if (leads()) engine_.calls_.reads().receive(from_, std::move(message), turn_.now.lagging);
 }
 
 void EngineImpl::Messages::operator()(RecallRequest& message) {

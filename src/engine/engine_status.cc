@@ -31,7 +31,7 @@ std::string disbelief(const raft::TermLeap& leap) {
 
 EngineStatus EngineImpl::status() const {
   const Router& router = state_.router();
-  const Load load = proposals_.load() + reads_.load();
+  const Load load = calls_.load();
   EngineStatus status{.cluster = router.genesis() ? router.genesis()->cluster : ClusterId(),
                       .applied = router.applied().index,
                       .checkpointed = checkpoints_.checkpointed(),
@@ -55,13 +55,13 @@ EngineStatus EngineImpl::status() const {
   } else if ((status.catch_up = catch_up())) {
     status.state = ReplicaState::CatchingUp;
     status.reason = what_is_left(*status.catch_up);
-  } else if (proposals_.route(consensus_, router) != Proposals::Route::Open) {
+  } else if (calls_.route(consensus_, router) != Proposals::Route::Open) {
     status.state = ReplicaState::Starting;
     status.reason = why_starting(status.missing);
   } else {
     status.state = raft::is_voter(core()->configuration(), self()) ? ReplicaState::Ready : ReplicaState::Learner;
   }
-  status.change = member_calls_.change_waits_for();
+  status.change = calls_.members().change_waits_for();
   status.warnings = warnings(status.missing);
   status.rejected = peers_.rejected();
   return status;
@@ -101,7 +101,7 @@ std::optional<CatchUp> EngineImpl::catch_up() const {
   left.entries = left.committed - std::min(applied(), left.committed);
   const std::optional<LaggingTime> fresh_at = core()->fresh_at();
   const bool old = fresh_at ? clock_.last()->lagging - *fresh_at > kTimeouts * options_.raft.election_timeout
-                            : proposals_.route(consensus_, state_.router()) != Proposals::Route::Open && left.entries > 0;
+                            : calls_.route(consensus_, state_.router()) != Proposals::Route::Open && left.entries > 0;
   const std::optional<StateOffer> offer = states_.offer();
   if (!old && !offer) return std::nullopt;
   if (offer) {

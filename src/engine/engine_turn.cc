@@ -46,22 +46,24 @@ void EngineImpl::run(Turn& turn) {
     consensus_.tick(now);
     level_raise_.propose(state_.router(), peers_, turn);
     expirations_.propose(turn);
-    proposals_.propose(state_.router(), turn);
+    calls_.proposal_path().propose(state_.router(), turn);
     state_.vote_digest(turn);
-    reads_.ask_leader(turn);
-    member_calls_.ask_leader([this](ReplicaId peer) { return peers_.hello_of(peer); }, turn);
+    calls_.reads().ask_leader(turn);
+    calls_.members().ask_leader([this](ReplicaId peer) { return peers_.hello_of(peer); }, turn);
     follow_members(turn);
     recall_.mend_log(turn);
     drain(turn);
     states_.step(checkpoints_.under_way(), turn);
-    if (!apply_can_wait(turn)) apply(turn);
-    if (send_commit_to_waiting(turn)) drain(turn);
+    const bool awaited = consensus_.leads() || calls_.load().requests > 0;
+    if (!state_.apply_can_wait(awaited, turn)) apply(turn);
+    if (consensus_.send_commit_to_waiting(now)) drain(turn);
     if (core()) notice_removal(turn);
     if (core()) checkpoint(turn);
   } else if (founding_.gives_up(now)) {
-    fail_calls(Reason::NotMember, founding_.reason(), turn.effects);
+    calls_.fail_requests(Reason::NotMember, founding_.reason(), turn.effects);
   }
-  peers_.report_targets(core(), state_.router(), member_calls_.change_under_way(), member_calls_.prospects(), turn.effects);
+  const MemberCalls& changes = calls_.members();
+  peers_.report_targets(core(), state_.router(), changes.change_under_way(), changes.prospects(), turn.effects);
   answer(turn);
   peers_.drop_for_blank(turn.effects.sends);
 }
@@ -71,7 +73,7 @@ void EngineImpl::run(Turn& turn) {
 void EngineImpl::notice_gap(Turn& turn) {
   if (condition_.halted() || !expirations_.timers().leading()) return;
   const TurnClock::Gap gap = clock_.gap(turn.now);
-  if (gap.any) expirations_.stood_still(gap, reads_.confirm_for_gap(turn));
+  if (gap.any) expirations_.stood_still(gap, calls_.reads().confirm_for_gap(turn));
 }
 
 // ---- members
@@ -96,11 +98,7 @@ void EngineImpl::welcome(const Hello& hello, Turn& turn) {
 
 void EngineImpl::notice_removal(Turn& turn) {
   const bool removed = peers_.removes_us(*core(), state_.router(), store());
-  if (removed && !condition_.removed()) {
-    const std::string why = "this replica was removed from the cluster";
-    member_calls_.removed(why, turn.effects);
-    fail_calls(Reason::Removed, why, turn.effects);
-  }
+  if (removed && !condition_.removed()) calls_.removed("this replica was removed from the cluster", turn.effects);
   condition_.set_removed(removed);
 }
 
@@ -114,7 +112,7 @@ void EngineImpl::drain(Turn& turn) {
   for (const raft::ProposalOutcome& outcome : drained.outcomes) {
     expirations_.decided(outcome, now);
     consensus_.decided(outcome);
-    proposals_.decided(outcome, now);
+    calls_.proposal_path().decided(outcome, now);
   }
   if (drained.leadership) change_leadership(*drained.leadership, effects);
   if (drained.write) {
@@ -125,9 +123,9 @@ void EngineImpl::drain(Turn& turn) {
     peers_.sent(one, now);
     writes.send(std::move(one), effects);
   }
-  for (const raft::Confirmation& one : drained.confirmations) reads_.decided(one, expirations_, effects);
-  for (const raft::ChangeOutcome& outcome : drained.changes) member_calls_.decided(outcome, turn);
-  for (const raft::TransferOutcome& outcome : drained.transfers) member_calls_.decided(outcome, turn);
+  for (const raft::Confirmation& one : drained.confirmations) calls_.reads().decided(one, expirations_, effects);
+  for (const raft::ChangeOutcome& outcome : drained.changes) calls_.members().decided(outcome, turn);
+  for (const raft::TransferOutcome& outcome : drained.transfers) calls_.members().decided(outcome, turn);
   effects.log_reads.insert(effects.log_reads.end(), drained.reads.begin(), drained.reads.end());
   if (drained.compact) effects.compact = drained.compact;
   writes.release(effects.sends);
@@ -141,23 +139,13 @@ void EngineImpl::take_sends(WriteNumber durable, std::vector<Outbound>& sends) {
 void EngineImpl::change_leadership(const raft::Leadership& leadership, EngineEffects& effects) {
   effects.leadership = leadership;
   consensus_.leadership_changed(leadership);
-  proposals_.leadership_changed();
-  reads_.leadership_changed();
-  member_calls_.leadership_changed();
+  calls_.leadership_changed();
   state_.leadership_changed();
   expirations_.leadership_changed();
   peers_.inform_soon();
 }
 
 // ---- apply
-
-// A follower's acknowledgement waits for its disk, and with it the leader's callers. What is committed it can apply behind that
-// write, if no call of its own waits for it; but not behind one after the other.
-bool EngineImpl::apply_can_wait(const Turn& turn) {
-  const bool urgent = consensus_.leads() || (proposals_.load() + reads_.load()).requests > 0;
-  const bool any = state_.index() < core()->commit();
-  return applies_later_ = !applies_later_ && any && !urgent && !turn.effects.writes.empty();
-}
 
 void EngineImpl::apply(Turn& turn) {
   state_.stop();
@@ -174,37 +162,21 @@ void EngineImpl::apply(Turn& turn) {
   for (const Term term : output->leader_starts) {
     if (term != consensus_.term()) continue;
     if (consensus_.leads()) timers.lead(turn.now.lagging);  // T5
-    member_calls_.leader_started(consensus_.leadership(), applied(), turn.effects);
+    calls_.members().leader_started(consensus_.leadership(), applied(), turn.effects);
   }
   for (const RouterOutput::InForce& one : output->configurations) {
-    member_calls_.configuration_applied(one, turn.effects);
+    calls_.members().configuration_applied(one, turn.effects);
     peers_.inform_soon();
   }
   for (Answer& answer : output->answers) {
-    note_waiting(answer.request.origin.replica);
-    proposals_.calls().answered(std::move(answer), turn.effects.completions);
+    consensus_.note_waiting(answer.request.origin.replica);
+    calls_.proposals().answered(std::move(answer), turn.effects.completions);
   }
   for (const RequestId& request : output->overtaking) {
-    note_waiting(request.origin.replica);
-    proposals_.calls().overtook(request);
+    consensus_.note_waiting(request.origin.replica);
+    calls_.proposals().overtook(request);
   }
   std::move(output->events.begin(), output->events.end(), std::back_inserter(turn.effects.events));
-}
-
-// Answers come out of each replica's own apply, so the replicas whose calls were just decided must learn at once that they are
-// committed; the others learn it with the next append.
-bool EngineImpl::send_commit_to_waiting(Turn& turn) {
-  const bool any = core() && consensus_.leads() && !waiting_peers_.empty();
-  if (any) {
-    for (const ReplicaId peer : waiting_peers_) consensus_.step(raft::SendCommit{peer}, turn.now.lagging);
-  }
-  waiting_peers_.clear();
-  return any;
-}
-
-void EngineImpl::note_waiting(ReplicaId peer) {
-  if (peer == self() || std::ranges::find(waiting_peers_, peer) != waiting_peers_.end()) return;
-  waiting_peers_.push_back(peer);
 }
 
 void EngineImpl::checkpoint(Turn& turn) {
@@ -229,24 +201,15 @@ void explain_no_leader(std::span<Completion> expired, absl::FunctionRef<std::str
 }  // namespace
 
 void EngineImpl::answer(Turn& turn) {
-  const LaggingTime now = turn.now.lagging;
   std::vector<Completion>& completions = turn.effects.completions;
-  reads_.answer(state_.router(), expirations_, clock_.sleep(), turn);
+  calls_.reads().answer(state_.router(), expirations_, clock_.sleep(), turn);
   const size_t answered = completions.size();
-  const bool commands_left = proposals_.calls().expire(now, completions);
-  const bool reads_left = reads_.expire(now, completions);
-  turn.effects.more_expired = commands_left || reads_left;
-  member_calls_.expire(now, turn.effects);
+  calls_.expire(turn.now.lagging, turn.effects);
   if (!core() || consensus_.leader()) return;
   explain_no_leader(std::span(completions).subspan(answered), [this] {
     const LaggingTime last = clock_.last() ? clock_.last()->lagging : LaggingTime();
     return why_no_leader(core()->configuration(), clock_.last() ? peers_.missing(core(), last) : std::vector<MissingMember>());
   });
-}
-
-void EngineImpl::fail_calls(Reason reason, const std::string& why, EngineEffects& effects) {
-  proposals_.calls().fail_all(reason, why, effects.completions);
-  reads_.fail_all(reason, why, effects.completions);
 }
 
 // ---- the end
@@ -280,25 +243,20 @@ void EngineImpl::fall_silent(Reason reason, EngineEffects& effects) {
   effects.staging.clear();
   effects.restore.reset();
   consensus_.stop(effects);
-  fail_calls(reason, condition_.reason(), effects);
-  member_calls_.fail(reason, condition_.reason(), effects);
-  reads_.stop();
+  calls_.stop(reason, condition_.reason(), effects);
   expirations_.stop();
   state_.stop();
-  applies_later_ = false;
 }
 
 LaggingTime EngineImpl::next_deadline() const {
   if (!inbox_.empty() || !clock_.last()) return LaggingTime::min();
   if (condition_.halted()) return LaggingTime::max();
-  if (applies_later_) return clock_.last()->lagging + Duration(1);  // behind the effects of that turn
+  if (state_.applies_later()) return clock_.last()->lagging + Duration(1);  // behind the effects of that turn
   if (state_.more_to_apply()) return LaggingTime::min();
   const bool led = consensus_.knows_leader();
-  const Proposals::Route route = proposals_.route(consensus_, state_.router());
-  const LaggingTime calls =
-      std::min({proposals_.calls().next_deadline(route), reads_.next_deadline(led), member_calls_.next_deadline(led)});
+  const LaggingTime calls = calls_.next_deadline(consensus_, state_.router());
   if (!core()) {
-    const bool any = (proposals_.load() + reads_.load()).requests > 0;
+    const bool any = calls_.load().requests > 0;
     return any ? std::min(calls, founding_.next_deadline()) : calls;
   }
   return std::min({calls, expirations_.next_deadline(), level_raise_.next_deadline(consensus_, state_.router()),

@@ -8,10 +8,7 @@
 namespace coordkit {
 
 EngineTurns::EngineTurns(std::unique_ptr<Engine> engine, ClientOptions options, bool host_and_port)
-    : engine_(std::move(engine)),
-      early_sends_(early_sends(*engine_)),
-      client_(std::make_unique<Client>(*engine_, std::move(options))),
-      membership_(host_and_port) {}
+    : engine_(std::move(engine)), client_(std::make_unique<Client>(*engine_, std::move(options))), membership_(host_and_port) {}
 
 void EngineTurns::report_events(Duration election_timeout, Agreement agreement, OnReplicaEvent tell, LaggingTime now) {
   event_log_.emplace(election_timeout, std::move(agreement), std::move(tell));
@@ -56,7 +53,7 @@ LaggingTime EngineTurns::turn(Now now) {
 
 const std::vector<Outbound>& EngineTurns::released(WriteNumber durable) {
   released_.clear();
-  early_sends_->take_sends(durable, released_);
+  engine_->take_sends(durable, released_);
   return released_;
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "coordkit/client.h"
-#include "coordkit/early_sends.h"
 #include "coordkit/engine.h"
 #include "engine/event_log.h"
 #include "replica/arrivals.h"
@@ -54,7 +53,6 @@ class EngineTurns {
   LaggingTime next_due(Now now) const;
 
   const std::unique_ptr<Engine> engine_;
-  EarlySends* const early_sends_;  // the engine's
   const std::unique_ptr<Client> client_;
   MembershipCalls membership_;
   Meter meter_;

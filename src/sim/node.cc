@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "coordkit/early_sends.h"
 #include "coordkit/error.h"
 #include "sim/defects.h"
 #include "sim/recorder.h"
@@ -108,7 +107,7 @@ void Node::send_early() {
   const WriteNumber durable = log_.durable_number();
   if (!up() || frozen_ || durable.value() % 2 != 0) return;
   std::vector<Outbound> early;
-  early_sends(*engine_)->take_sends(durable, early);
+  engine_->take_sends(durable, early);
   for (Outbound& outbound : early) send(outbound);
 }
 

@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "coordkit/coordination_machine.h"
-#include "coordkit/early_sends.h"
 #include "coordkit/wire.h"
 #include "log/batch.h"
 #include "tests/cost/allocations.h"
@@ -151,7 +150,7 @@ void ThreeMembers::turn(size_t index) {
 void ThreeMembers::send_early(size_t index) {
   Member& member = *members_[index];
   if (!member.durable) return;
-  early_sends(*member.engine)->take_sends(*std::exchange(member.durable, std::nullopt), member.early);
+  member.engine->take_sends(*std::exchange(member.durable, std::nullopt), member.early);
   send(index, member.early);
   member.early.clear();
 }

@@ -1,6 +1,4 @@
 // What a follower does first: the write, the acknowledgement, and only then what nobody waits for.
-#include "coordkit/early_sends.h"
-
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {
@@ -34,11 +32,10 @@ TEST_F(EarlySendsTest, AnAcknowledgementLeavesBeforeTheTurnThatLearnsOfTheWriteA
   begin_write();
   const WriteNumber number = cluster.node(follower).pending.back().number;
   std::vector<Outbound> sends;
-  EarlySends* const early = early_sends(cluster.engine(follower));
-  ASSERT_NE(early, nullptr);
-  early->take_sends(WriteNumber(number.value() - 1), sends);
+  Engine& engine = cluster.engine(follower);
+  engine.take_sends(WriteNumber(number.value() - 1), sends);
   EXPECT_EQ(sends.size(), 0u) << "that write is not durable";
-  early->take_sends(number, sends);
+  engine.take_sends(number, sends);
   EXPECT_EQ(acknowledgements(sends), 1u);
   cluster.sync(follower);
   cluster.run_until_idle();
