@@ -55,35 +55,24 @@ void Proposals::submit(Submit submit, std::vector<Completion>& completions) {
 
 // ---- the window
 
-Proposals::Place* Proposals::place(Sequence sequence) {
-  return sequence < lowest_ || sequence >= next() ? nullptr : &places_[sequence - lowest_];
-}
-
 Proposals::Call* Proposals::unanswered(Sequence sequence) {
-  const Place* at = place(sequence);
-  return at && at->unanswered ? &calls_.find(at->unanswered)->second : nullptr;
+  const Ticket call = window_.unanswered(sequence);
+  return call ? &calls_.find(call)->second : nullptr;
 }
 
-// Assigns sequences to calls that fit the window; releases, cancels and closes have a quarter of it to themselves. A call whose
-// deadline has passed is left to expire().
+// Assigns sequences to calls that fit the window. A call whose deadline has passed is left to expire().
 void Proposals::admit_waiting(LaggingTime now) {
   for (Line* from : {&waiting_reserved_, &waiting_}) {
-    while (from->waiting > 0 && room(*from)) {
+    while (from->waiting > 0 && window_.room(from->urgency)) {
       const auto found = calls_.find(from->tickets.front());
       if (found != calls_.end() && found->second.submit.deadline <= now) break;
       from->tickets.pop_front();
       if (found == calls_.end()) continue;
       --from->waiting;
-      found->second.sequence = next();
-      places_.push_back({.unanswered = found->first});
+      found->second.sequence = window_.open(found->first);
       schedule(found->second, kNow);
     }
   }
-}
-
-bool Proposals::room(const Line& from) const {
-  if (&from == &waiting_reserved_) return places_.size() < options_.window + options_.window / 4 + 1;
-  return places_.size() < options_.window && kept_bytes_ <= kAnswerBytesMax;
 }
 
 // A call of this line ended before it got a sequence.
@@ -94,23 +83,6 @@ void Proposals::leave(Line& from) {
   for (size_t left = from.tickets.size(); left > 0; --left) {
     const Ticket ticket = from.tickets.take_front();
     if (calls_.contains(ticket)) from.tickets.push_back(ticket);
-  }
-}
-
-// Answers are kept until the origin reports that it no longer awaits any that old.
-void Proposals::note_kept(const Answer& answer) {
-  Place* at = place(answer.request.sequence);
-  if (!at || answer.refused || at->kept) return;
-  at->kept = answer.bytes.size();
-  kept_bytes_ += answer.bytes.size();
-}
-
-// It is answered, or will not be.
-void Proposals::close_place(Sequence sequence) {
-  place(sequence)->unanswered = {};
-  for (; !places_.empty() && !places_.front().unanswered; places_.pop_front()) {
-    kept_bytes_ -= places_.front().kept.value_or(0);
-    lowest_ = lowest_.next();
   }
 }
 
@@ -137,12 +109,11 @@ void Proposals::retry_ended() {
 void Proposals::leadership_changed() {
   register_at_ = kNow;
   at_once_.clear();
-  for (size_t i = 0; i < places_.size(); ++i) {
-    if (!places_[i].unanswered) continue;
-    Call& call = calls_.find(places_[i].unanswered)->second;
+  window_.for_each_unanswered([this](Sequence, Ticket ticket) {
+    Call& call = calls_.find(ticket)->second;
     call.handings = 0;
     schedule(call, kNow);
-  }
+  });
 }
 
 void Proposals::postpone(Sequence sequence, LaggingTime when) {
@@ -165,7 +136,7 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Dispatch>&
   if (!registered) {
     if (now < register_at_) return;
     register_at_ = now + options_.raft.election_timeout;
-    out.push_back({.payload = SharedBytes(encode(RegisterOrigin{origin_, lowest_unanswered()}))});
+    out.push_back({.payload = SharedBytes(encode(RegisterOrigin{origin_, window_.lowest_unanswered()}))});
     return;
   }
   admit_waiting(now);
@@ -184,7 +155,7 @@ void Proposals::collect(LaggingTime now, bool registered, std::vector<Dispatch>&
 Proposals::Dispatch Proposals::hand_over(Call& call, LaggingTime retry_at) {
   schedule(call, retry_at);
   const Handing handing = std::exchange(call.handed, true) ? Handing::Repeated : Handing::First;
-  Request request{{origin_, call.sequence}, lowest_unanswered(), call.submit.machine, call.submit.command.view()};
+  Request request{{origin_, call.sequence}, window_.lowest_unanswered(), call.submit.machine, call.submit.command.view()};
   if (const auto& guard = call.submit.guard) request.guard = {guard->machine, guard->bytes};
   if (call.submit.after) request.after = comes_after(call);
   encode(request, scratch_);
@@ -208,14 +179,14 @@ void Proposals::overtook(const RequestId& request) {
 void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
   if (answer.request.origin != origin_) return;
   const Sequence sequence = answer.request.sequence;
-  note_kept(answer);
+  if (!answer.refused) window_.keep(sequence, answer.bytes.size());
   const bool queued = answer.stage == ApplyOutput::Stage::Queued;
   const bool decided = decides(answer);
   Completion completion{
       .stage = answer.stage, .bytes = std::move(answer.bytes), .index = answer.index, .request = answer.request};
   if (answer.refused) completion.status = make_error(*answer.refused, why_refused(*answer.refused));
-  if (const Place* at = place(sequence); at && at->unanswered) {
-    const auto call = calls_.find(at->unanswered);
+  if (const Ticket ticket = window_.unanswered(sequence)) {
+    const auto call = calls_.find(ticket);
     if (queued) return accepted(call, std::move(completion), completions);
     return complete(call, std::move(completion), completions);
   }
@@ -228,7 +199,7 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
 void Proposals::accepted(Calls::iterator it, Completion completion, std::vector<Completion>& completions) {
   Call& call = it->second;
   schedule(call, LaggingTime::max());
-  close_place(call.sequence);
+  window_.close(call.sequence);
   call.queued = true;
   call.submit.command = SharedBytes(call.submit.command.view());
   queued_.emplace(call.sequence, it->first);
@@ -254,7 +225,7 @@ void Proposals::drop(Calls::iterator it) {
   if (queued) {
     queued_.erase(sequence);
   } else if (sequence) {
-    close_place(sequence);
+    window_.close(sequence);
   } else {
     leave(waits_in);
   }
@@ -303,7 +274,7 @@ LaggingTime Proposals::next_deadline(Route route) const {
   if (route == Route::NoLeader) return next;
   if (route == Route::Unregistered) return std::min(next, register_at_);
   for (const Line* from : {&waiting_reserved_, &waiting_}) {
-    if (from->waiting > 0 && room(*from)) return kNow;
+    if (from->waiting > 0 && window_.room(from->urgency)) return kNow;
   }
   return at_once_.empty() ? std::min(next, retries_.next()) : kNow;
 }

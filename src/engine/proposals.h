@@ -1,12 +1,12 @@
 // The calls of this replica that go through the log, from entry to answer (docs/semantics.md S-41..S-43).
 //
-// A call gets the next sequence of this incarnation when it fits the window, is handed to the leader (here or over the
-// network), and is handed over again whenever leadership changes or nothing is heard, until its answer comes out of this
-// replica's own apply or its deadline passes. Repeats are recognised in apply, so handing over twice is always safe.
-// Invariants: an accepted call completes exactly once and leaves nothing behind (R75); lowest_unanswered() never falls.
+// A call gets the next sequence of this incarnation when it fits the window (sequence_window.h), is handed to the leader (here
+// or over the network), and is handed over again whenever leadership changes or nothing is heard, until its answer comes out of
+// this replica's own apply or its deadline passes. Repeats are recognised in apply, so handing over twice is always safe.
+// Invariants: an accepted call completes exactly once and leaves nothing behind (R75).
 #pragma once
 
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -14,6 +14,7 @@
 #include "base/ring.h"
 #include "coordkit/engine.h"
 #include "engine/router.h"
+#include "engine/sequence_window.h"
 #include "engine/turn.h"
 
 namespace coordkit::engine {
@@ -23,9 +24,7 @@ inline size_t bytes_of(const Submit& submit) { return submit.command.size() + (s
 
 class Proposals {
  public:
-  static constexpr size_t kAnswerBytesMax = 64 << 20;  // kept by all replicas for this origin; beyond it, calls are delayed
-
-  Proposals(const EngineOptions& options, Origin origin) : options_(options), origin_(origin) {}
+  Proposals(const EngineOptions& options, Origin origin) : options_(options), origin_(origin), window_(options) {}
 
   // A new call. Refused ones complete at once.
   void submit(Submit submit, std::vector<Completion>& completions);
@@ -87,25 +86,15 @@ class Proposals {
 
   // Calls without a sequence yet, in order. Ended ones are skipped.
   struct Line {
-    Ring<Ticket> tickets;
+    const Urgency urgency;
+    Ring<Ticket> tickets = {};
     size_t waiting = 0;  // of them, not ended
   };
-  // A sequence from lowest_ on: whose it is, or, once answered, what of the answer is kept.
-  struct Place {
-    Ticket unanswered;  // zero: answered
-    std::optional<size_t> kept;
-  };
 
-  Sequence next() const { return lowest_ + places_.size(); }
-  Sequence lowest_unanswered() const { return lowest_; }
-  Place* place(Sequence sequence);
   Call* unanswered(Sequence sequence);
   void admit_waiting(LaggingTime now);
   Line& line(Urgency urgency) { return urgency == Urgency::Reserved ? waiting_reserved_ : waiting_; }
-  bool room(const Line& from) const;
   void leave(Line& from);
-  void note_kept(const Answer& answer);
-  void close_place(Sequence sequence);
   Dispatch hand_over(Call& call, LaggingTime retry_at);
   Sequence comes_after(const Call& call) const;
   void schedule(Call& call, LaggingTime when);
@@ -120,16 +109,15 @@ class Proposals {
 
   const EngineOptions& options_;
   Origin origin_;
-  Calls calls_;                      // every call in progress
-  Line waiting_, waiting_reserved_;  // without a sequence yet
-  Sequence lowest_{1};               // I: next() if nothing is unanswered; what is below is answered, and never falls
-  Ring<Place> places_;               // I: the first is unanswered
+  Calls calls_;                    // every call in progress
+  Line waiting_{Urgency::Normal};  // without a sequence yet
+  Line waiting_reserved_{Urgency::Reserved};
+  SequenceWindow window_;
   absl::flat_hash_map<Sequence, Ticket> queued_;
   Ring<Sequence> at_once_;       // to be handed over as soon as a leader is known; answered ones are skipped
   Deadlines<Sequence> retries_;  // to be handed over later
   Deadlines<Ticket> deadlines_;
-  size_t kept_bytes_ = 0;  // I: the sum of Place::kept
-  size_t bytes_ = 0;       // I: the sum of bytes_of over calls_
+  size_t bytes_ = 0;  // I: the sum of bytes_of over calls_
   LaggingTime register_at_{LaggingTime::min()};
   bool registered_ = false;
   std::string scratch_;  // a request while it is written

@@ -9,9 +9,7 @@ namespace coordkit::engine {
 // machine reports. A call without an answer was not executed yet: its entry comes later, or it is handed over again.
 void Proposals::state_replaced(const Router& router, std::vector<Completion>& completions) {
   std::vector<Sequence> sequences;
-  for (size_t i = 0; i < places_.size(); ++i) {
-    if (places_[i].unanswered) sequences.push_back(lowest_ + i);
-  }
+  window_.for_each_unanswered([&](Sequence sequence, Ticket) { sequences.push_back(sequence); });
   for (const Sequence sequence : sequences) {
     if (auto answer = router.stored({origin_, sequence})) answered(*std::move(answer), completions);
   }

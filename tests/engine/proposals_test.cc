@@ -194,9 +194,12 @@ TEST_F(ProposalsTest, S43_ReleasesHaveAQuarterOfTheWindowToThemselves) {
 TEST_F(ProposalsTest, S43_CallsAreHeldBackWhileTooManyBytesOfAnswersAreKept) {
   for (uint64_t ticket = 1; ticket <= 3; ++ticket) submit(ticket);
   words(0ms);
-  proposals.answered(
-      {{kOwnOrigin, Sequence(2)}, Stage::Final, {}, SharedBytes(std::string(Proposals::kAnswerBytesMax + 1, 'x')), Index(7)},
-      completions);
+  proposals.answered({{kOwnOrigin, Sequence(2)},
+                      Stage::Final,
+                      {},
+                      SharedBytes(std::string(SequenceWindow::kAnswerBytesMax + 1, 'x')),
+                      Index(7)},
+                     completions);
   submit(4);
   submit(5, 10s, Urgency::Reserved);
   EXPECT_EQ(words(1ms), (Words{"4:c5"}));

@@ -1,0 +1,74 @@
+#include "engine/sequence_window.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/random.h"
+
+namespace coordkit::engine {
+namespace {
+
+struct SequenceWindowTest : ::testing::Test {
+  EngineOptions options{.window = 8};
+  SequenceWindow window{options};
+
+  std::map<Sequence, Ticket> unanswered() const {
+    std::map<Sequence, Ticket> found;
+    window.for_each_unanswered([&](Sequence sequence, Ticket call) { found[sequence] = call; });
+    return found;
+  }
+};
+
+TEST_F(SequenceWindowTest, ReservedCallsHaveRoomWhenOthersHaveNone) {
+  for (uint64_t i = 1; i <= 8; ++i) {
+    EXPECT_TRUE(window.room(Urgency::Normal));
+    EXPECT_EQ(window.open(Ticket(i)), Sequence(i));
+  }
+  EXPECT_FALSE(window.room(Urgency::Normal));
+  for (uint64_t i = 9; window.room(Urgency::Reserved); ++i) window.open(Ticket(i));
+  EXPECT_EQ(unanswered().size(), 11u);
+}
+
+TEST_F(SequenceWindowTest, AnswersThatAreKeptAboveAnUnansweredOneDelayOthers) {
+  window.open(Ticket(1));
+  window.open(Ticket(2));
+  window.keep(Sequence(2), SequenceWindow::kAnswerBytesMax + 1);
+  window.keep(Sequence(2), 0);
+  window.close(Sequence(2));
+  EXPECT_FALSE(window.room(Urgency::Normal)) << "the first answer counts";
+  EXPECT_TRUE(window.room(Urgency::Reserved));
+  window.close(Sequence(1));
+  EXPECT_TRUE(window.room(Urgency::Normal));
+  window.keep(Sequence(2), SequenceWindow::kAnswerBytesMax + 1);
+  EXPECT_TRUE(window.room(Urgency::Normal)) << "it is below the window";
+}
+
+TEST_F(SequenceWindowTest, ItKnowsWhichAreUnansweredAndTheLowestNeverFalls) {
+  Random random(1);
+  std::map<Sequence, Ticket> model;
+  Sequence next(1);
+  Sequence lowest(1);
+  for (uint64_t step = 1; step <= 2000; ++step) {
+    if (window.room(Urgency::Normal) && random.below(2) == 0) {
+      const Sequence opened = window.open(Ticket(step));
+      EXPECT_EQ(opened, next);
+      next = next.next();
+      model[opened] = Ticket(step);
+    } else if (!model.empty()) {
+      const auto one = std::next(model.begin(), static_cast<std::ptrdiff_t>(random.below(model.size())));
+      window.close(one->first);
+      EXPECT_EQ(window.unanswered(one->first), Ticket());
+      model.erase(one);
+    }
+    ASSERT_EQ(unanswered(), model);
+    for (const auto& [sequence, call] : model) EXPECT_EQ(window.unanswered(sequence), call);
+    EXPECT_EQ(window.unanswered(next), Ticket());
+    EXPECT_EQ(window.lowest_unanswered(), model.empty() ? next : model.begin()->first);
+    EXPECT_GE(window.lowest_unanswered(), lowest);
+    lowest = window.lowest_unanswered();
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::engine
