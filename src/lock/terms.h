@@ -10,6 +10,7 @@
 
 #include "coordkit/records.h"
 #include "coordkit/types.h"
+#include "lock/block.h"
 
 namespace coordkit::lock {
 
@@ -29,23 +30,7 @@ struct Wanted {
   friend bool operator==(const Wanted&, const Wanted&) = default;
 };
 
-// S-58: the extra state of a sticky claim. Its hold is a delegation: the session grants the lock to its own owners by itself,
-// with tokens of the block, so that the log knows the range but not which of them is in use.
-struct Block {
-  uint64_t size = 0;   // of the block it wants, or has; zero: the claim is not sticky
-  Token first;         // zero: it waits
-  Token last;          // first + size - 1
-  Token newest;        // the greatest token of the block that a guard or a command has shown; zero: none yet
-  bool asked = false;  // another session wants the lock: this one is to give it back
-  friend bool operator==(const Block&, const Block&) = default;
-};
-
 enum class ClaimKind : uint8_t { Plain, Sticky };
-
-// May this be the current token of a local hold? A newer one that was shown retires those before it.
-constexpr bool may_be_current(const Block& block, Token token) {
-  return token >= block.first && token <= block.last && token >= block.newest;
-}
 
 // An acquire as it arrives.
 struct Attempt {
@@ -156,6 +141,12 @@ struct ClaimView {
   Block block = {};
   bool sticky() const { return block.size != 0; }
   bool held() const { return static_cast<bool>(token); }
+};
+
+// Of a session.
+struct ClaimCounts {
+  uint32_t holds = 0;
+  uint32_t waiters = 0;
 };
 
 // How this claim is on that lock: one of its names.

@@ -155,9 +155,9 @@ void Machine::timers(std::vector<TimerOp>& out) const {
   };
   state_.sessions.each_after({}, add);
   state_.leases.each_after({}, add);
-  state_.locks.delays(
+  state_.locks.delays().each(
       [&](const lock::DelayView& delay) { out.push_back(arm(delay_timer(delay.id), Generation(0), delay.duration)); });
-  state_.locks.timed_waits(
+  state_.locks.view().timed_waits(
       [&](const lock::ClaimView& wait) { out.push_back(arm(wait_timer(wait.since), Generation(0), wait.timeout)); });
   coordination_.timers(out);
   std::ranges::sort(out, {}, &TimerOp::id);
@@ -172,7 +172,7 @@ bool Machine::holds(std::string_view bytes) {
   if (!guard.ok()) return false;
   if (const auto* held = std::get_if<LockHeld>(&*guard)) return keys_.lock_shown(held->name, held->token, held->exclusive);
   const auto* free = std::get_if<LockFree>(&*guard);
-  return free != nullptr && state_.locks.free(free->name);
+  return free != nullptr && state_.locks.view().free(free->name);
 }
 
 // Only what waits for a grant is ever queued.

@@ -63,8 +63,8 @@ class Machine final : public StateMachine {
   uint64_t recomputed_digest() const;  // the same from all records, O(n)
   void verify() const;                 // INV_L07 in full, and the digest: O(n); throws CheckFailure
   size_t sessions() const { return state_.sessions.size(); }
-  size_t lock_names() const { return state_.locks.names(); }
-  size_t lock_claims() const { return state_.locks.claims(); }
+  size_t lock_names() const { return state_.locks.view().names(); }
+  size_t lock_claims() const { return state_.locks.view().claims(); }
   size_t keys() const { return state_.keys.size(); }
   size_t leases() const { return state_.leases.size(); }
   size_t cancel_marks() const { return state_.cancels.size(); }

@@ -230,7 +230,7 @@ void MachineCoordination::leader_changed(const std::string& name) {
 void MachineCoordination::announce_leaders(ApplyStep& step) {
   for (const std::string& name : led_) {
     coordination::Change change{.kind = coordination::Kind::Lock, .what = coordination::Change::What::Deleted, .name = name};
-    state_.locks.holders(name, [&](const lock::ClaimView& hold) {
+    state_.locks.view().holders(name, [&](const lock::ClaimView& hold) {
       if (lock::mode_on(hold, name) != lock::Mode::Exclusive) return;
       change.what = coordination::Change::What::Set;
       change.number = static_cast<int64_t>(hold.token.value());

@@ -14,7 +14,7 @@ constexpr size_t kReplyBytesMax = 4 << 20;  // of one answer to a question; the 
 constexpr size_t kNamesBytesMax = 1 << 20;  // of keys in one answer
 
 bool lock_held(const State& state, std::string_view name, Token token, bool exclusive) {
-  return meets(state, state.locks.held(name, token), name, token, exclusive);
+  return meets(state, state.locks.view().held(name, token), name, token, exclusive);
 }
 
 template <typename Reply>

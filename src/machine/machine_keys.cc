@@ -19,7 +19,7 @@ std::string sequential_key(std::string_view prefix, Index index) {
 }  // namespace
 
 bool MachineKeys::lock_shown(std::string_view name, Token token, bool exclusive) {
-  return meets(state_, state_.locks.put_forward(name, token), name, token, exclusive);
+  return meets(state_, state_.locks.delegations().put_forward(name, token), name, token, exclusive);
 }
 
 Answer MachineKeys::execute(Put& put, ApplyStep& step) {

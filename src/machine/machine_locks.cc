@@ -122,15 +122,15 @@ Answer MachineLocks::execute(CancelAcquire& cancel, ApplyStep& step) {
 }
 
 Answer MachineLocks::execute(Downgrade& downgrade, ApplyStep& step) {
-  return answer_of(state_.locks.downgrade(key_of(downgrade), step.index, state_.counter));
+  return answer_of(state_.locks.hold_changes().downgrade(key_of(downgrade), step.index, state_.counter));
 }
 
 Answer MachineLocks::execute(Upgrade& upgrade, ApplyStep& step) {
-  return answer_of(state_.locks.upgrade(key_of(upgrade), step.index, state_.counter));
+  return answer_of(state_.locks.hold_changes().upgrade(key_of(upgrade), step.index, state_.counter));
 }
 
 Answer MachineLocks::execute(UpdateValue& update, ApplyStep&) {
-  const bool updated = state_.locks.update_value(key_of(update), update.value);
+  const bool updated = state_.locks.hold_changes().update_value(key_of(update), update.value);
   return Result{.code = updated ? ResultCode::Ok : ResultCode::NotOwner};
 }
 
@@ -141,7 +141,7 @@ Answer MachineLocks::execute(ClearDelay& clear, ApplyStep& step) {
 
 Answer MachineLocks::execute(RefillBlock& refill, ApplyStep&) {
   const std::optional<Token> first =
-      state_.locks.refill({refill.session, std::nullopt, refill.name, refill.token}, state_.counter);
+      state_.locks.delegations().refill({refill.session, std::nullopt, refill.name, refill.token}, state_.counter);
   return first ? Result{.code = ResultCode::Granted, .token = *first} : Result{.code = ResultCode::NotOwner};
 }
 
@@ -153,7 +153,7 @@ std::optional<Result> refusal_of_try(const State& state, const Body& acquire) {
   const auto names = names_of(acquire);
   const lock::Attempt attempt = attempt_of(acquire, names);
   const auto refusal = state.locks.refusal(attempt);
-  if (!refusal || state.locks.would_ask(attempt)) return std::nullopt;
+  if (!refusal || state.locks.view().would_ask(attempt)) return std::nullopt;
   Result result = answer_of(*refusal);
   result.revision = state.keys.revision();
   return result;
@@ -196,7 +196,7 @@ std::optional<ApplyOutput::Result> MachineLocks::queued_result(const Request& re
     result.code = ResultCode::Lost;
     return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Final, SharedBytes(encode(result))};
   }
-  const auto claim = state_.locks.claim(claimant->name, claimant->session, claimant->tag, claimant->kind);
+  const auto claim = state_.locks.view().claim(claimant->name, claimant->session, claimant->tag, claimant->kind);
   if (!claim || claim->request != queued.request) return std::nullopt;
   if (!claim->held()) return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Queued, {}};
   result.code = ResultCode::Granted;

@@ -37,20 +37,20 @@ class Room {
 Holders MachineReads::holders_of(std::string_view name) const {
   Holders reply;
   Room room(0);
-  state_.locks.holders(name, [&](const lock::ClaimView& hold) {
+  state_.locks.view().holders(name, [&](const lock::ClaimView& hold) {
     if (!room.take(hold.tag.size() + hold.value.size())) return;
     reply.holders.push_back({hold.session, std::string(hold.tag), hold.token, hold.count, hold.since, hold.request,
                              std::string(hold.value), lock::mode_on(hold, name), hold.block.last, hold.block.asked});
   });
-  reply.waiters = state_.locks.waiting(name);
-  reply.delayed = state_.locks.delayed(name);
+  reply.waiters = state_.locks.view().waiting(name);
+  reply.delayed = state_.locks.view().delayed(name);
   return reply;
 }
 
 LockQueue MachineReads::queue_of(std::string_view name, uint64_t limit) const {
   LockQueue reply;
   Room room(limit);
-  state_.locks.queue(name, [&](const lock::ClaimView& wait) {
+  state_.locks.view().queue(name, [&](const lock::ClaimView& wait) {
     if (!room.take(wait.tag.size())) return false;
     reply.waiters.push_back(
         {reply.waiters.size(), wait.session, std::string(wait.tag), wait.since, wait.request, lock::mode_on(wait, name)});
@@ -62,8 +62,8 @@ LockQueue MachineReads::queue_of(std::string_view name, uint64_t limit) const {
 
 namespace {
 
-SessionInfo describe(SessionId id, const lease::Session& session, const lock::Table& locks) {
-  const lock::Table::Counts counts = locks.counts(id);
+SessionInfo describe(SessionId id, const lease::Session& session, const lock::TableView& locks) {
+  const lock::ClaimCounts counts = locks.counts(id);
   return {
       id,           session.group.ttl, session.group.node, session.group.boot, session.group.incarnation, session.generation,
       counts.holds, counts.waiters,    session.metadata,   session.ending};
@@ -73,7 +73,7 @@ SessionInfo describe(SessionId id, const lease::Session& session, const lock::Ta
 
 std::optional<SessionInfo> MachineReads::session(SessionId id) const {
   const std::optional<lease::Session> session = state_.sessions.find(id);
-  return session ? std::optional(describe(id, *session, state_.locks)) : std::nullopt;
+  return session ? std::optional(describe(id, *session, state_.locks.view())) : std::nullopt;
 }
 
 Sessions MachineReads::sessions_after(SessionId id, uint64_t limit) const {
@@ -81,7 +81,7 @@ Sessions MachineReads::sessions_after(SessionId id, uint64_t limit) const {
   Room room(limit);
   state_.sessions.each_after(id, [&](SessionId next, const lease::Session& session) {
     if (!room.take(session.metadata.size())) return false;
-    reply.sessions.push_back(describe(next, session, state_.locks));
+    reply.sessions.push_back(describe(next, session, state_.locks.view()));
     return true;
   });
   reply.more = room.more();
@@ -96,7 +96,7 @@ HeldLocks MachineReads::locks_of(SessionId session, Token after) const {
     reply.locks.push_back({std::string(on.name), std::string(hold.tag), hold.token, hold.request, hold.since, on.mode,
                            hold.count, hold.releases, hold.block.last, hold.block.asked});
   };
-  for (const lock::ClaimView& hold : state_.locks.holds_of(session)) {
+  for (const lock::ClaimView& hold : state_.locks.view().holds_of(session)) {
     if (hold.token <= after) continue;
     const size_t before = reply.locks.size();
     add(hold, {hold.name, hold.mode});
@@ -115,8 +115,8 @@ std::optional<Result> MachineReads::refusal_of(const AcquireAll& acquire) const 
 Contents MachineReads::contents() const {
   return {.sessions = state_.sessions.size(),
           .leases = state_.leases.size(),
-          .locks = state_.locks.names(),
-          .claims = state_.locks.claims(),
+          .locks = state_.locks.view().names(),
+          .claims = state_.locks.view().claims(),
           .objects = state_.coordination.records(),
           .keys = state_.keys.size(),
           .changes = state_.keys.versions(),
@@ -124,7 +124,7 @@ Contents MachineReads::contents() const {
 }
 
 bool MachineReads::still_held(std::string_view name, Token token) const {
-  return state_.locks.held(name, token).has_value() || state_.coordination.still_held(name, token);
+  return state_.locks.view().held(name, token).has_value() || state_.coordination.still_held(name, token);
 }
 
 }  // namespace coordkit::machine

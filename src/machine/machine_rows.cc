@@ -82,7 +82,7 @@ namespace {
 // sessions, waiters, marks.
 class Restorer {
  public:
-  explicit Restorer(State& state) : state_(state) {}
+  explicit Restorer(State& state) : state_(state), locks_(state.locks.restore()) {}
 
   absl::Status add(const rows::ParsedKey& key, std::string_view value) {
     switch (key.table) {
@@ -105,7 +105,7 @@ class Restorer {
     highest_id_ = std::max(highest_id_, state_.coordination.highest_token());
     if (highest_id_ > state_.counter.last()) return absl::DataLossError("a token or session above the counter");
     if (absl::Status status = state_.keys.restored(); !status.ok()) return status;
-    if (absl::Status status = state_.locks.restored(); !status.ok()) return status;
+    if (absl::Status status = locks_.finish(); !status.ok()) return status;
     if (absl::Status status = state_.coordination.restored(); !status.ok()) return status;
     absl::Status orphans;
     const auto look = [&](SessionId session) {
@@ -120,9 +120,9 @@ class Restorer {
       if (taken) orphans = absl::DataLossError("a lease and a session of one id");
       return orphans.ok();
     });
-    state_.locks.every_session(look);
+    state_.locks.view().every_session(look);
     state_.coordination.every_session(look);
-    state_.locks.delays([&](const lock::DelayView& delay) {
+    state_.locks.delays().each([&](const lock::DelayView& delay) {
       const bool taken = state_.sessions.contains(SessionId(delay.id)) || state_.leases.contains(SessionId(delay.id));
       if (taken) orphans = absl::DataLossError("a lock-delay and a session of one id");
     });
@@ -136,7 +136,7 @@ class Restorer {
   absl::Status check_timers() const {
     absl::btree_set<Index> named;
     bool twice = false;
-    state_.locks.timed_waits([&](const lock::ClaimView& wait) { twice |= !named.insert(wait.since).second; });
+    state_.locks.view().timed_waits([&](const lock::ClaimView& wait) { twice |= !named.insert(wait.since).second; });
     state_.coordination.timers([&](Index wait, Duration) { twice |= !named.insert(wait).second; },
                                [&](const coordination::ClaimTimer& claim) { twice |= !named.insert(claim.queued).second; });
     return twice ? absl::DataLossError("two timers of one entry") : absl::OkStatus();
@@ -160,7 +160,7 @@ class Restorer {
     claim->token = token;
     highest_id_ = std::max({highest_id_, token.value(), claim->block.last.value()});
     any_ = true;
-    return state_.locks.restore(*claim);
+    return locks_.add(*claim);
   }
 
   absl::Status add_delay(const rows::ParsedKey& key, std::string_view value) {
@@ -169,7 +169,7 @@ class Restorer {
     delay->id = key.id;
     highest_id_ = std::max(highest_id_, key.id);
     any_ = true;
-    return delay->id == 0 ? absl::DataLossError("a lock-delay without an id") : state_.locks.restore(*delay);
+    return delay->id == 0 ? absl::DataLossError("a lock-delay without an id") : locks_.add(*delay);
   }
 
   absl::Status add_key(const rows::ParsedKey& key, std::string_view value) {
@@ -199,6 +199,7 @@ class Restorer {
   }
 
   State& state_;
+  lock::TableRestore locks_;
   uint64_t highest_id_ = 0;
   bool any_ = false;
   bool founded_ = false;
@@ -245,7 +246,7 @@ uint64_t Machine::recomputed_digest() const {
 
 void Machine::verify() const {
   const auto look = [&](SessionId id) { COORDKIT_CHECK_MSG(state_.sessions.contains(id), "INV_L07"); };
-  state_.locks.every_session(look);
+  state_.locks.view().every_session(look);
   state_.coordination.every_session(look);
   state_.keys.every_lease([&](LeaseId lease) { COORDKIT_CHECK_MSG(state_.lease_exists(lease), "INV_K05"); });
   COORDKIT_CHECK_MSG(digest() == recomputed_digest(), "INV_R14");

@@ -68,7 +68,7 @@ Answer MachineSessions::execute(ResumeSession& resume, ApplyStep& step) {
   state_.locks.end_waits(resume.id, step.decisions);
   coordination_.end_waits(resume.id, coordination::Waiter::MayReturn, step);
   // The previous process may wake at any time and show what it had: its tokens are worth nothing from here on.
-  state_.locks.regrant_all(resume.id, step.index, state_.counter);
+  state_.locks.hold_changes().regrant_all(resume.id, step.index, state_.counter);
   coordination_.regrant(resume.id, step);
   step.output.timer_ops.push_back(timer_of(resume.id, *state_.sessions.find(resume.id)));
   step.output.events.push_back(
@@ -84,7 +84,7 @@ Answer MachineSessions::execute(KillSession& kill, ApplyStep& step) {
 
 Answer MachineSessions::execute(ForceRelease& force, ApplyStep& step) {
   SessionId holder;
-  state_.locks.holders(force.name, [&](const lock::ClaimView& hold) {
+  state_.locks.view().holders(force.name, [&](const lock::ClaimView& hold) {
     const bool local = hold.sticky() && lock::may_be_current(hold.block, force.token);
     if (local || hold.token == force.token) holder = hold.session;
   });

@@ -14,7 +14,7 @@ template <typename Held, typename Run>
 auto with_surroundings(const State& state, Held held, Run run) {
   const auto exists = [&state](LeaseId lease) { return state.lease_exists(lease); };
   const auto lock_condition = [&state, held](const Compare& compare) {
-    if (compare.target == Compare::Target::LockFree) return state.locks.free(compare.key);
+    if (compare.target == Compare::Target::LockFree) return state.locks.view().free(compare.key);
     return held(compare.key, Token(compare.number), compare.target == Compare::Target::LockHeldExclusively);
   };
   return run(mvcc::Surroundings{exists, lock_condition});

@@ -166,8 +166,8 @@ TEST(RestingTest, WakingAndRestingShowNeitherInDigestNorInRows) {
   EXPECT_EQ(table.cancel(SessionId(2), "", "n", {{}, Sequence(3)}, decisions).kind, CancelVerdict::Kind::Cancelled);
   table.decide_waits(Index(4), counter, decisions);
   EXPECT_EQ(checkpoint(), 1u) << "the waiter alone";
-  EXPECT_EQ(table.held("n", token), Mode::Exclusive);
-  EXPECT_EQ(table.counts(SessionId(1)).holds, 1u);
+  EXPECT_EQ(table.view().held("n", token), Mode::Exclusive);
+  EXPECT_EQ(table.view().counts(SessionId(1)).holds, 1u);
   EXPECT_TRUE(table.release({SessionId(1), std::nullopt, "n", token}));
   table.decide_waits(Index(5), counter, decisions);
   EXPECT_EQ(checkpoint(), 1u);

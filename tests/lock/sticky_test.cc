@@ -37,7 +37,7 @@ class StickyTest : public testing::Test {
   }
   ClaimView holder(std::string_view name) {
     ClaimView found;
-    table_.holders(name, [&found](const ClaimView& hold) { found = hold; });
+    table_.view().holders(name, [&found](const ClaimView& hold) { found = hold; });
     return found;
   }
 
@@ -91,46 +91,47 @@ TEST_F(StickyTest, S58_ATryIsRefusedAndAsksAsWell) {
 TEST_F(StickyTest, S58_ARefillKeepsTheHoldAndGivesItABlockAboveAllTokensBefore) {
   acquire(1, "a", 10);
   acquire(2, "b");
-  EXPECT_EQ(table_.refill({SessionId(2), std::nullopt, "a", Token(1001)}, counter_), std::nullopt);
-  EXPECT_EQ(table_.refill({SessionId(2), std::nullopt, "b", Token(1011)}, counter_), std::nullopt);
-  EXPECT_EQ(table_.refill({SessionId(1), std::nullopt, "a", Token(1001)}, counter_), Token(1012));
+  EXPECT_EQ(table_.delegations().refill({SessionId(2), std::nullopt, "a", Token(1001)}, counter_), std::nullopt);
+  EXPECT_EQ(table_.delegations().refill({SessionId(2), std::nullopt, "b", Token(1011)}, counter_), std::nullopt);
+  EXPECT_EQ(table_.delegations().refill({SessionId(1), std::nullopt, "a", Token(1001)}, counter_), Token(1012));
   EXPECT_EQ(holder("a").token, Token(1001));
   EXPECT_EQ(holder("a").block.last, Token(1021));
-  EXPECT_EQ(table_.held("a", Token(1010)), std::nullopt);
-  EXPECT_EQ(table_.held("a", Token(1012)), Mode::Exclusive);
+  EXPECT_EQ(table_.view().held("a", Token(1010)), std::nullopt);
+  EXPECT_EQ(table_.view().held("a", Token(1012)), Mode::Exclusive);
   EXPECT_TRUE(release(1, "a", Token(1001)));
 }
 
 TEST_F(StickyTest, S54_S58_ANewerTokenThatWasShownRetiresOlderOnes) {
   acquire(1, "a", 10);
-  for (const uint64_t token : {1001, 1005, 1010}) EXPECT_TRUE(table_.held("a", Token(token))) << token;
-  for (const uint64_t token : {1000, 1011}) EXPECT_FALSE(table_.held("a", Token(token))) << token;
-  EXPECT_TRUE(table_.put_forward("a", Token(1005)));
-  EXPECT_TRUE(table_.put_forward("a", Token(1005)));
-  EXPECT_FALSE(table_.put_forward("a", Token(1004)));
-  EXPECT_FALSE(table_.update_value({SessionId(1), std::nullopt, "a", Token(1001)}, "v")) << "the first local hold is over";
-  EXPECT_TRUE(table_.update_value({SessionId(1), std::nullopt, "a", Token(1007)}, "v"));
+  for (const uint64_t token : {1001, 1005, 1010}) EXPECT_TRUE(table_.view().held("a", Token(token))) << token;
+  for (const uint64_t token : {1000, 1011}) EXPECT_FALSE(table_.view().held("a", Token(token))) << token;
+  EXPECT_TRUE(table_.delegations().put_forward("a", Token(1005)));
+  EXPECT_TRUE(table_.delegations().put_forward("a", Token(1005)));
+  EXPECT_FALSE(table_.delegations().put_forward("a", Token(1004)));
+  EXPECT_FALSE(table_.hold_changes().update_value({SessionId(1), std::nullopt, "a", Token(1001)}, "v"))
+      << "the first local hold is over";
+  EXPECT_TRUE(table_.hold_changes().update_value({SessionId(1), std::nullopt, "a", Token(1007)}, "v"));
   decide_waits();
-  EXPECT_FALSE(table_.held("a", Token(1005)));
+  EXPECT_FALSE(table_.view().held("a", Token(1005)));
   EXPECT_EQ(table_.digest(), table_.recomputed_digest());
 }
 
 TEST_F(StickyTest, S45_S58_ASessionThatChangesHandsHasNewHoldsAndNewBlocksInTheOrderOfTheFormer) {
   acquire(1, "a", 10);
   acquire(1, "b");
-  table_.regrant_all(SessionId(1), index_, counter_);
+  table_.hold_changes().regrant_all(SessionId(1), index_, counter_);
   decide_waits();
   EXPECT_EQ(holder("a").token, Token(1012));
   EXPECT_EQ(holder("a").block.first, Token(1012));
-  EXPECT_FALSE(table_.held("a", Token(1005)));
+  EXPECT_FALSE(table_.view().held("a", Token(1005)));
   EXPECT_EQ(holder("b").token, Token(1022)) << "after the block of the one that was granted before it";
-  EXPECT_FALSE(table_.held("b", Token(1011)));
+  EXPECT_FALSE(table_.view().held("b", Token(1011)));
   EXPECT_EQ(table_.digest(), table_.recomputed_digest());
 }
 
 TEST_F(StickyTest, S46_S58_ADelegationChangesNoMode) {
   acquire(1, "a", 10);
-  EXPECT_EQ(table_.downgrade({SessionId(1), std::nullopt, "a", Token(1001)}, index_, counter_).kind,
+  EXPECT_EQ(table_.hold_changes().downgrade({SessionId(1), std::nullopt, "a", Token(1001)}, index_, counter_).kind,
             ModeVerdict::Kind::Impossible);
   decide_waits();
 }
@@ -166,7 +167,7 @@ TEST_F(StickyTest, S40_S58_AnExpiredDelegationIsDelayedLikeAnyHold) {
   decide_waits();
   table_.end(SessionId(1), Table::Ending::Expired, counter_, decisions_);
   decide_waits();
-  EXPECT_TRUE(table_.delayed("a"));
+  EXPECT_TRUE(table_.view().delayed("a"));
 }
 
 }  // namespace

@@ -54,22 +54,22 @@ class Desk {
   }
   ModeVerdict upgrade(uint64_t session, std::string_view name, Token token) {
     begin();
-    return decided_after(table.upgrade(key(session, name, token), index, counter));
+    return decided_after(table.hold_changes().upgrade(key(session, name, token), index, counter));
   }
   ModeVerdict downgrade(uint64_t session, std::string_view name, Token token) {
     begin();
-    return decided_after(table.downgrade(key(session, name, token), index, counter));
+    return decided_after(table.hold_changes().downgrade(key(session, name, token), index, counter));
   }
 
   // Sessions that hold it, in grant order.
   std::vector<uint64_t> holders(std::string_view name) const {
     std::vector<uint64_t> sessions;
-    table.holders(name, [&](const ClaimView& hold) { sessions.push_back(hold.session.value()); });
+    table.view().holders(name, [&](const ClaimView& hold) { sessions.push_back(hold.session.value()); });
     return sessions;
   }
   std::vector<uint64_t> queue(std::string_view name) const {
     std::vector<uint64_t> sessions;
-    table.queue(name, [&](const ClaimView& wait) {
+    table.view().queue(name, [&](const ClaimView& wait) {
       sessions.push_back(wait.session.value());
       return true;
     });
@@ -77,7 +77,7 @@ class Desk {
   }
   Token token(std::string_view name) const {
     Token token;
-    table.holders(name, [&](const ClaimView& hold) { token = hold.token; });
+    table.view().holders(name, [&](const ClaimView& hold) { token = hold.token; });
     return token;
   }
 
@@ -150,7 +150,7 @@ TEST(LockTableTest, S36_ATryOvertakesNobodyEvenIfItCouldShare) {
   EXPECT_EQ(d.acquire(4, {{"n", Mode::Shared}}, {.waits = false}).kind, Acquired::Held);
   EXPECT_EQ(d.acquire(4, {{"m", Mode::Shared}, {"n", Mode::Shared}}, {.waits = false}).kind, Acquired::Held);
   EXPECT_EQ(d.table.digest(), digest) << "a failed try leaves no trace";
-  EXPECT_EQ(d.table.names(), 1u);
+  EXPECT_EQ(d.table.view().names(), 1u);
 }
 
 TEST(LockTableTest, S46_REG_F53_OnlyTheOnlyReaderUpgradesAheadOfAllWaiters) {
@@ -158,14 +158,14 @@ TEST(LockTableTest, S46_REG_F53_OnlyTheOnlyReaderUpgradesAheadOfAllWaiters) {
   const Token first = d.shared(1, "n").token, second = d.shared(2, "n").token;
   d.exclusive(3, "n");
   EXPECT_EQ(d.upgrade(1, "n", first).kind, Changed::Conflict);
-  EXPECT_TRUE(d.table.held("n", first)) << "nothing changed";
+  EXPECT_TRUE(d.table.view().held("n", first)) << "nothing changed";
   EXPECT_TRUE(d.release(2, "n", second));
   const ModeVerdict upgraded = d.upgrade(1, "n", first);
   ASSERT_EQ(upgraded.kind, Changed::Done);
   EXPECT_GT(upgraded.token, second);
   EXPECT_EQ(upgraded.since, d.index);
-  EXPECT_EQ(d.table.held("n", upgraded.token), Mode::Exclusive);
-  EXPECT_FALSE(d.table.held("n", first)) << "the previous token is dead";
+  EXPECT_EQ(d.table.view().held("n", upgraded.token), Mode::Exclusive);
+  EXPECT_FALSE(d.table.view().held("n", first)) << "the previous token is dead";
   EXPECT_EQ(d.upgrade(1, "n", first).kind, Changed::NotOwner);
   EXPECT_EQ(d.upgrade(1, "n", upgraded.token).kind, Changed::Impossible) << "it is exclusive";
   EXPECT_EQ(d.queue("n"), Sessions{3});
@@ -180,7 +180,7 @@ TEST(LockTableTest, S46_REG_F53_ADowngradeTakesANewTokenAndLetsReadersIn) {
   const ModeVerdict down = d.downgrade(1, "n", writer);
   ASSERT_EQ(down.kind, Changed::Done);
   EXPECT_GT(down.token, writer);
-  EXPECT_EQ(d.table.held("n", down.token), Mode::Shared);
+  EXPECT_EQ(d.table.view().held("n", down.token), Mode::Shared);
   EXPECT_EQ(d.holders("n"), (Sessions{1, 2}));
   EXPECT_EQ(d.queue("n"), (Sessions{3, 4}));
   EXPECT_FALSE(d.release(1, "n", writer)) << "the previous token is dead";
@@ -217,7 +217,7 @@ TEST(LockTableTest, S38_REG_F67_ANumberedReleaseCountsOnceHoweverOftenItIsPerfor
   Desk d;
   Token token;
   for (int i = 0; i < 4; ++i) token = d.acquire(1, {{"n", Mode::Exclusive}}, {.reentrant = true}).token;
-  const auto count = [&d] { return d.table.claim("n", SessionId(1), "")->count; };
+  const auto count = [&d] { return d.table.view().claim("n", SessionId(1), "")->count; };
   EXPECT_TRUE(d.release(1, "n", token, 1));
   EXPECT_TRUE(d.release(1, "n", token, 1)) << "performed before";
   EXPECT_EQ(count(), 3u);
@@ -225,7 +225,7 @@ TEST(LockTableTest, S38_REG_F67_ANumberedReleaseCountsOnceHoweverOftenItIsPerfor
   EXPECT_TRUE(d.release(1, "n", token, 2));
   EXPECT_EQ(count(), 1u);
   EXPECT_TRUE(d.release(1, "n", token, 4));
-  EXPECT_EQ(d.table.names(), 0u);
+  EXPECT_EQ(d.table.view().names(), 0u);
 }
 
 TEST(LockTableTest, S38_REG_F76_ReentryBeyondTheLimitIsRefusedAndTheHoldStays) {
@@ -234,9 +234,9 @@ TEST(LockTableTest, S38_REG_F76_ReentryBeyondTheLimitIsRefusedAndTheHoldStays) {
   Token token;
   for (uint32_t i = 0; i < kCountMax; ++i) token = d.acquire(1, {{"n", Mode::Shared}}, again).token;
   EXPECT_EQ(d.acquire(1, {{"n", Mode::Shared}}, again).kind, Acquired::TooDeep);
-  EXPECT_EQ(d.table.claim("n", SessionId(1), "")->count, kCountMax);
+  EXPECT_EQ(d.table.view().claim("n", SessionId(1), "")->count, kCountMax);
   EXPECT_TRUE(d.release(1, "n", token, kCountMax));
-  EXPECT_EQ(d.table.claims(), 0u);
+  EXPECT_EQ(d.table.view().claims(), 0u);
 }
 
 TEST(LockTableTest, S53_REG_F66_AMultiLockWaitsForAllItsNamesAndHoldsNothingMeanwhile) {
@@ -251,8 +251,8 @@ TEST(LockTableTest, S53_REG_F66_AMultiLockWaitsForAllItsNamesAndHoldsNothingMean
   for (const char* name : {"a", "b", "c"}) EXPECT_EQ(d.holders(name).front(), 2u) << name;
   EXPECT_EQ(d.holders("c"), (Sessions{2, 4}));
   const Token token = d.token("b");
-  EXPECT_EQ(d.table.held("a", token), Mode::Exclusive) << "one token";
-  EXPECT_EQ(d.table.held("c", token), Mode::Shared);
+  EXPECT_EQ(d.table.view().held("a", token), Mode::Exclusive) << "one token";
+  EXPECT_EQ(d.table.view().held("c", token), Mode::Shared);
   EXPECT_EQ(d.downgrade(2, "a", token).kind, Changed::Impossible) << "it is released together, and changed not at all";
   EXPECT_TRUE(d.release(2, "c", token)) << "under any of its names";
   EXPECT_EQ(d.holders("a"), Sessions{3});
@@ -270,7 +270,7 @@ TEST(LockTableTest, S53_AMultiLockIsRefusedAsAWholeIfItsOwnerHasOneOfTheNames) {
   EXPECT_EQ(held.token, token);
   EXPECT_EQ(d.acquire(2, {{"a", Mode::Exclusive}, {"b", Mode::Exclusive}}).kind, Acquired::AlreadyWaiting);
   EXPECT_EQ(d.table.digest(), digest);
-  EXPECT_EQ(d.table.names(), 1u);
+  EXPECT_EQ(d.table.view().names(), 1u);
 }
 
 TEST(LockTableTest, S49_WhoeverClosesACycleIsRefusedAndLeavesNoTrace) {
@@ -286,7 +286,7 @@ TEST(LockTableTest, S49_WhoeverClosesACycleIsRefusedAndLeavesNoTrace) {
   EXPECT_EQ(d.acquire(3, {{"x", Mode::Exclusive}, {"a", Mode::Shared}}).kind, Acquired::Deadlock);
   EXPECT_EQ(d.table.digest(), digest);
   EXPECT_EQ(d.counter.last(), last);
-  EXPECT_EQ(d.table.names(), 3u);
+  EXPECT_EQ(d.table.view().names(), 3u);
   EXPECT_EQ(d.acquire(3, {{"a", Mode::Exclusive}}, {.tag = "another"}).kind, Acquired::Queued)
       << "another owner of the session, who holds nothing";
   EXPECT_EQ(d.acquire(3, {{"a", Mode::Exclusive}}, {.may_close_cycle = true}).kind, Acquired::Queued);
@@ -346,7 +346,7 @@ TEST(LockTableTest, S49_INV_L17_AnUpgradeThatWouldCloseACycleIsRefused) {
   EXPECT_EQ(d.acquire(2, {{"n", Mode::Shared}, {"p", Mode::Exclusive}}).kind, Acquired::Queued) << "for p alone";
   EXPECT_EQ(d.exclusive(1, "q").kind, Acquired::Queued);
   EXPECT_EQ(d.upgrade(1, "n", reader).kind, Changed::Deadlock);
-  EXPECT_EQ(d.table.held("n", reader), Mode::Shared);
+  EXPECT_EQ(d.table.view().held("n", reader), Mode::Shared);
 }
 
 TEST(LockTableTest, S40_ExpiryDelaysTheNameAndWaitersKeepTheirPlaces) {
@@ -361,7 +361,7 @@ TEST(LockTableTest, S40_ExpiryDelaysTheNameAndWaitersKeepTheirPlaces) {
   EXPECT_TRUE(d.holders("n").empty());
   EXPECT_EQ(d.acquire(3, {{"n", Mode::Shared}}, {.waits = false}).kind, Acquired::Delayed);
   EXPECT_EQ(d.shared(4, "n").position, 1u);
-  EXPECT_TRUE(d.table.delayed("n"));
+  EXPECT_TRUE(d.table.view().delayed("n"));
   d.begin();
   EXPECT_TRUE(d.decided_after(d.table.end_delay(begun.id, d.decisions)));
   EXPECT_EQ(d.holders("n"), Sessions{2});
@@ -377,7 +377,7 @@ TEST(LockTableTest, S40_NeitherReleaseNorCloseDelays) {
   d.acquire(1, {{"n", Mode::Exclusive}}, {.delay = 2s});
   d.end(1, Table::Ending::Closed);
   EXPECT_TRUE(d.decisions.delays.empty());
-  EXPECT_EQ(d.table.names(), 0u);
+  EXPECT_EQ(d.table.view().names(), 0u);
 }
 
 TEST(LockTableTest, S40_TheLongerOfTwoDelaysBeginsAnewAndOneOfAMultiLockIsForEachName) {
@@ -400,15 +400,15 @@ TEST(LockTableTest, S40_TheLongerOfTwoDelaysBeginsAnewAndOneOfAMultiLockIsForEac
   EXPECT_TRUE(d.decided_after(d.table.clear_delay("m", d.decisions)));
   EXPECT_FALSE(d.decided_after(d.table.clear_delay("m", d.decisions)));
   EXPECT_EQ(d.upgrade(3, "n", reader).kind, Changed::Done);
-  EXPECT_EQ(d.table.names(), 1u);
+  EXPECT_EQ(d.table.view().names(), 1u);
 }
 
 TEST(LockTableTest, ANewValueKeepsTheToken) {
   Desk d;
   const Token token = d.exclusive(1, "n").token;
-  EXPECT_TRUE(d.table.update_value(Desk::key(1, "n", token), "elsewhere"));
-  EXPECT_FALSE(d.table.update_value(Desk::key(2, "n", token), "stranger"));
-  const auto claim = d.table.claim("n", SessionId(1), "");
+  EXPECT_TRUE(d.table.hold_changes().update_value(Desk::key(1, "n", token), "elsewhere"));
+  EXPECT_FALSE(d.table.hold_changes().update_value(Desk::key(2, "n", token), "stranger"));
+  const auto claim = d.table.view().claim("n", SessionId(1), "");
   EXPECT_EQ(claim->value, "elsewhere");
   EXPECT_EQ(claim->token, token);
 }
@@ -418,9 +418,10 @@ TEST(LockTableTest, ImpossibleRowsAreRefused) {
   const ClaimView wait{.name = "n", .session = SessionId(2), .request = {}, .since = Index(6), .timeout = 1s};
   const auto refused = [](const std::vector<ClaimView>& good, ClaimView row, auto spoil) {
     Table table;
-    for (const ClaimView& each : good) EXPECT_TRUE(table.restore(each).ok());
+    TableRestore restore = table.restore();
+    for (const ClaimView& each : good) EXPECT_TRUE(restore.add(each).ok());
     spoil(row);
-    return table.restore(row).code() == absl::StatusCode::kDataLoss;
+    return restore.add(row).code() == absl::StatusCode::kDataLoss;
   };
   ClaimView reader = hold;
   reader.mode = Mode::Shared;
@@ -472,15 +473,17 @@ TEST(LockTableTest, ImpossibleRowsAreRefused) {
 TEST(LockTableTest, AWaiterThatNothingKeepsWaitingIsNoState) {
   const ClaimView wait{.name = "n", .session = SessionId(2), .request = {}, .since = Index(6)};
   Table table;
-  ASSERT_TRUE(table.restore(wait).ok());
-  EXPECT_EQ(table.restored().code(), absl::StatusCode::kDataLoss) << "INV_L06";
+  TableRestore restore = table.restore();
+  ASSERT_TRUE(restore.add(wait).ok());
+  EXPECT_EQ(restore.finish().code(), absl::StatusCode::kDataLoss) << "INV_L06";
   Table delayed;
-  ASSERT_TRUE(delayed.restore(DelayView{7, "n", 1s}).ok());
-  ASSERT_TRUE(delayed.restore(wait).ok());
-  EXPECT_TRUE(delayed.restored().ok()) << "the delay does";
-  EXPECT_EQ(delayed.restore(DelayView{8, "n", 1s}).code(), absl::StatusCode::kDataLoss) << "two delays of a lock";
-  EXPECT_EQ(delayed.restore(DelayView{7, "m", 1s}).code(), absl::StatusCode::kDataLoss) << "two delays of an id";
-  EXPECT_EQ(delayed.restore(DelayView{9, "m", 0s}).code(), absl::StatusCode::kDataLoss);
+  TableRestore with_delay = delayed.restore();
+  ASSERT_TRUE(with_delay.add(DelayView{7, "n", 1s}).ok());
+  ASSERT_TRUE(with_delay.add(wait).ok());
+  EXPECT_TRUE(with_delay.finish().ok()) << "the delay does";
+  EXPECT_EQ(with_delay.add(DelayView{8, "n", 1s}).code(), absl::StatusCode::kDataLoss) << "two delays of a lock";
+  EXPECT_EQ(with_delay.add(DelayView{7, "m", 1s}).code(), absl::StatusCode::kDataLoss) << "two delays of an id";
+  EXPECT_EQ(with_delay.add(DelayView{9, "m", 0s}).code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(LockTableTest, AStepThatDoesNotDecideItsWaitsIsFound) {

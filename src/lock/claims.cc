@@ -1,0 +1,194 @@
+#include "lock/claims.h"
+
+#include <string>
+
+#include "base/check.h"
+#include "lock/block.h"
+#include "lock/claim_view.h"
+
+namespace coordkit::lock {
+
+// ---- at rest or with records
+
+// Null: it is not at rest. Neither its digest nor its row changes.
+Lock* Claims::give_records(std::string_view name) {
+  const Resting::Handle handle = resting_.find(name);
+  if (handle == 0) return nullptr;
+  const bool stored = resting_.stored(handle), dirty = resting_.dirty(handle);
+  ClaimView hold = resting_.view(handle);
+  const std::string name_kept(hold.name), tag_kept(hold.tag);
+  hold.name = name_kept;
+  hold.tag = tag_kept;
+  resting_.remove(handle);
+  Claim& claim = records_.add(hold);
+  claim.stored = stored;
+  if (dirty) rows_.mark(claim);
+  return &claim.lock();
+}
+
+// The reverse. False: it is not plain enough.
+bool Claims::put_to_rest(Lock& lock) {
+  if (!lock.queue.empty() || lock.delay != 0 || lock.holds.empty() || lock.holds.first != lock.holds.last) return false;
+  Claim& claim = *lock.holds.first->claim;
+  if (!resting_.add(view_of(claim), claim.stored, claim.dirty_slot != 0)) return false;
+  rows_.unmark(claim);
+  records_.remove(claim);
+  return true;
+}
+
+void Claims::wake(std::string_view name) {
+  if (Lock* woken = give_records(name)) touch(*woken);
+}
+
+// ---- with records
+
+Claim& Claims::add(const ClaimView& wait) {
+  Claim& claim = records_.add(wait);
+  rows_.add(wait);
+  rows_.mark(claim);
+  return claim;
+}
+
+void Claims::grant(Claim& wait, Token token, Index index, TokenCounter& tokens) {
+  rows_.erase(wait);
+  records_.grant(wait, token);
+  notice_leaders(wait);
+  rows_.rewrite(wait, [&](Claim& now) {
+    now.token = token;
+    now.since = index;
+    now.timeout = Duration::zero();
+    if (now.block) reserve(*now.block, token, tokens);
+  });
+}
+
+void Claims::regrant(Claim& hold, Token token, Index index, TokenCounter& tokens) {
+  rows_.erase(hold);
+  records_.regrant(hold, token);
+  rows_.rewrite(hold, [&](Claim& now) {
+    now.token = token;
+    now.since = index;
+    now.releases = 0;  // they are numbered by token
+    if (now.block) reserve(*now.block, token, tokens);
+  });
+  notice_leaders(hold);
+  for (const Place& place : hold.places()) touch(*place.lock);
+}
+
+void Claims::remove(Claim& claim) {
+  rows_.subtract(view_of(claim));
+  rows_.erase(claim);
+  rows_.unmark(claim);
+  if (claim.held()) notice_leaders(claim);
+  for (const Place& place : claim.places()) touch(*place.lock);
+  records_.remove(claim);
+}
+
+void Claims::notice_leaders(const Claim& hold) {
+  for (const Place& place : hold.places()) {
+    if (place.mode == Mode::Exclusive) notices_.leader_changed(place.lock->name.view());
+  }
+}
+
+// ---- at rest
+
+bool Claims::add_at_rest(const ClaimView& hold) {
+  if (!resting_.add(hold, /*stored=*/false, /*dirty=*/true)) return false;
+  rows_.add(hold);
+  if (hold.mode == Mode::Exclusive) notices_.leader_changed(hold.name);
+  return true;
+}
+
+void Claims::regrant(Resting::Handle handle, Token token, Index index) {
+  const ClaimView previous = resting_.view(handle);
+  rows_.subtract(previous);
+  if (resting_.stored(handle)) rows_.erase({RowId::Kind::Hold, previous.token.value()});
+  resting_.regrant(handle, token, index);
+  const ClaimView hold = resting_.view(handle);
+  rows_.add(hold);
+  if (hold.mode == Mode::Exclusive) notices_.leader_changed(hold.name);
+}
+
+void Claims::remove(Resting::Handle handle) {
+  const ClaimView hold = resting_.view(handle);
+  rows_.subtract(hold);
+  if (hold.mode == Mode::Exclusive) notices_.leader_changed(hold.name);
+  if (resting_.stored(handle)) rows_.erase({RowId::Kind::Hold, hold.token.value()});
+  resting_.remove(handle);
+}
+
+// ---- a step
+
+void Claims::touch(Lock& lock) {
+  if (std::exchange(lock.touched, true)) return;
+  touched_.push_back(&lock);
+}
+
+void Claims::end_step() {
+  for (Lock* lock : touched_) {
+    lock->touched = false;
+    COORDKIT_CHECK_MSG(lock->queue.empty() || !grantable(*lock->queue.first->claim), "INV_L06");
+    const bool empty = lock->holds.empty() && lock->queue.empty() && lock->delay == 0;
+    if (put_to_rest(*lock) || empty) records_.forget(*lock);
+  }
+  touched_.clear();
+}
+
+// ---- checkpoint
+
+void Claims::take_erased(absl::FunctionRef<void(RowId)> erase) {
+  for (const RowId& row : rows_.take_erased()) erase(row);
+}
+
+// Holds are in two places, so their rows are merged.
+void Claims::take_changed(Visitor put) {
+  const std::vector<Resting::Handle> resting = resting_.take_dirty();
+  auto next = resting.begin();
+  const auto put_resting_before = [&](RowId row) {
+    for (; next != resting.end(); ++next) {
+      const ClaimView hold = resting_.view(*next);
+      if (RowId{RowId::Kind::Hold, hold.token.value()} > row) return;
+      put(hold);
+    }
+  };
+  for (const Claim* claim : rows_.take_changed()) {
+    put_resting_before(row_of(*claim));
+    put(view_of(*claim));
+  }
+  put_resting_before({RowId::Kind::Wait, 0});
+}
+
+void Claims::forget_stored() {
+  rows_.forget_erased();
+  records_.each_claim([this](Claim& claim) {
+    claim.stored = false;
+    rows_.mark(claim);
+  });
+  resting_.forget_stored();
+}
+
+bool Claims::restore_at_rest(const ClaimView& hold) {
+  const bool alone = !records_.find(hold.name) && resting_.find(hold.name) == 0;
+  if (!alone || !resting_.add(hold, /*stored=*/true, /*dirty=*/false)) return false;
+  rows_.add(hold);
+  return true;
+}
+
+void Claims::restore(const ClaimView& row) {
+  records_.add(row).stored = true;
+  rows_.add(row);
+}
+
+Lock& Claims::restore_lock(std::string_view name) {
+  Lock* woken = give_records(name);
+  return woken ? *woken : records_.lock(name);
+}
+
+uint64_t Claims::recomputed_digest() const {
+  uint64_t sum = 0;
+  // A sum: the order of the hash tables does not matter.
+  resting_.each([&](Resting::Handle handle) { sum += claim_hash(resting_.view(handle)); });
+  records_.each_claim([&](const Claim& claim) { sum += claim_hash(view_of(claim)); });
+  return sum;
+}
+
+}  // namespace coordkit::lock

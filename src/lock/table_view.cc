@@ -1,0 +1,110 @@
+#include "lock/table_view.h"
+
+#include <algorithm>
+
+#include "lock/block.h"
+#include "lock/claim_view.h"
+
+namespace coordkit::lock {
+
+Mode mode_on(const ClaimView& claim, std::string_view name) {
+  for (const Wanted& other : claim.others) {
+    if (other.name == name) return other.mode;
+  }
+  return claim.mode;
+}
+
+uint32_t TableView::waiting(std::string_view name) const {
+  const Lock* lock = records_.find(name);
+  return lock ? lock->waiting : 0;
+}
+
+bool TableView::delayed(std::string_view name) const {
+  const Lock* lock = records_.find(name);
+  return lock && lock->delay != 0;
+}
+
+bool TableView::free(std::string_view name) const {
+  if (resting_.find(name) != 0) return false;
+  const Lock* lock = records_.find(name);
+  return !lock || lock->holds.empty();
+}
+
+void TableView::holders(std::string_view name, Visitor visit) const {
+  if (const Resting::Handle handle = resting_.find(name)) return visit(resting_.view(handle));
+  const Lock* lock = records_.find(name);
+  if (!lock) return;
+  for (const Place* place = lock->holds.first; place; place = place->after) visit(view_of(*place->claim));
+}
+
+void TableView::queue(std::string_view name, WhileVisitor visit) const {
+  const Lock* lock = records_.find(name);
+  if (!lock) return;
+  for (const Place* place = lock->queue.first; place; place = place->after) {
+    if (!visit(view_of(*place->claim))) return;
+  }
+}
+
+std::optional<ClaimView> TableView::claim(std::string_view name, SessionId session, std::string_view tag,
+                                          ClaimKind kind) const {
+  if (const Resting::Handle handle = resting_.find(name)) {
+    const ClaimView hold = resting_.view(handle);
+    const bool it = hold.session == session && hold.tag == tag && kind == ClaimKind::Plain;
+    return it ? std::optional(hold) : std::nullopt;
+  }
+  const Lock* lock = records_.find(name);
+  const Claim* claim = lock ? records_.find(*lock, session, tag, kind) : nullptr;
+  if (!claim) return std::nullopt;
+  return view_of(*claim);
+}
+
+std::optional<Mode> TableView::held(std::string_view name, Token token) const {
+  if (const Resting::Handle handle = resting_.find(name)) {
+    const ClaimView hold = resting_.view(handle);
+    return hold.token == token ? std::optional(hold.mode) : std::nullopt;
+  }
+  if (const Claim* sticky = records_.find_delegation(name)) {
+    return may_be_current(*sticky->block, token) ? std::optional(Mode::Exclusive) : std::nullopt;
+  }
+  const Claim* hold = records_.find_hold(token);
+  if (!hold) return std::nullopt;
+  for (const Place& place : hold->places()) {
+    if (place.lock->name.view() == name) return place.mode;
+  }
+  return std::nullopt;
+}
+
+bool TableView::would_ask(const Attempt& attempt) const {
+  for (const Wanted& wanted : attempt.names) {
+    const Claim* claim = records_.find_delegation(wanted.name);
+    if (claim && !claim->block->asked) return true;
+  }
+  return false;
+}
+
+ClaimCounts TableView::counts(SessionId session) const {
+  ClaimCounts counts = records_.counts(session);
+  counts.holds += resting_.count(session);
+  return counts;
+}
+
+std::vector<ClaimView> TableView::holds_of(SessionId session) const {
+  std::vector<ClaimView> holds;
+  for (const Resting::Handle handle : resting_.of_session(session)) holds.push_back(resting_.view(handle));
+  for (const Claim* claim : records_.holds_of(session)) holds.push_back(view_of(*claim));
+  std::ranges::sort(holds, {}, &ClaimView::token);
+  return holds;
+}
+
+void TableView::every_session(absl::FunctionRef<void(SessionId)> visit) const {
+  records_.each_session(visit);
+  resting_.each([&](Resting::Handle handle) { visit(resting_.view(handle).session); });
+}
+
+void TableView::timed_waits(Visitor visit) const {
+  for (const auto& [queued, claim] : records_.waits()) {
+    if (claim->timeout > Duration::zero()) visit(view_of(*claim));
+  }
+}
+
+}  // namespace coordkit::lock
