@@ -1,7 +1,9 @@
 // Records that come and go by the thousand: each reuses the slot of an ended one, so that in a steady state nothing is
-// allocated. A PoolRef counts its record's users, is one pointer wide, and may outlive the pool. For one thread.
+// allocated. A PoolRef counts its record's users, is one pointer wide, and may outlive the pool. For one thread. The slots lie
+// in pages, so that many records cost little more than themselves.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -51,11 +53,12 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   PoolRef<T> make(T&& value) {
-    if (home_->free.empty()) grow();
-    Slot* const slot = home_->free.back();
-    home_->free.pop_back();
+    if (home_->free == nullptr) grow();
+    Slot* const slot = std::exchange(home_->free, home_->free->next);
     slot->value = std::move(value);
+    slot->home = home_;
     slot->users = 1;
+    ++home_->used;
     return PoolRef<T>(slot);
   }
 
@@ -65,33 +68,37 @@ class Pool {
   struct Slot {
     T value;
     size_t users = 0;
-    Home* home = nullptr;
+    union {
+      Slot* next = nullptr;  // free
+      Home* home;            // in use
+    };
   };
   struct Home {
-    std::vector<std::unique_ptr<Slot[]>> slots;
-    std::vector<Slot*> free;
+    std::vector<std::unique_ptr<Slot[]>> pages;
+    Slot* free = nullptr;
     size_t count = 0;
+    size_t used = 0;
     bool open = true;  // the pool still exists
   };
+  static constexpr size_t kPageBytes = 16 << 10;
+  static constexpr size_t kSlotsMin = 8;  // of the first page
 
   void grow() {
-    const size_t more = home_->count == 0 ? 8 : home_->count;
-    auto& made = home_->slots.emplace_back(std::make_unique<Slot[]>(more));
+    const size_t page = std::max(kPageBytes / sizeof(Slot), kSlotsMin);
+    const size_t more = std::clamp(home_->count, kSlotsMin, page);
+    auto& made = home_->pages.emplace_back(std::make_unique<Slot[]>(more));
     home_->count += more;
-    home_->free.reserve(home_->count);
-    for (size_t i = more; i > 0; --i) {
-      made[i - 1].home = home_;
-      home_->free.push_back(&made[i - 1]);
-    }
+    for (size_t i = more; i > 0; --i) made[i - 1].next = std::exchange(home_->free, &made[i - 1]);
   }
   static void free(Slot* slot) {
     Home* const home = slot->home;
     slot->value = T();  // releases what it refers to, which may end others of this pool
-    home->free.push_back(slot);
+    slot->next = std::exchange(home->free, slot);
+    --home->used;
     drop_if_over(home);
   }
   static void drop_if_over(Home* home) {
-    if (!home->open && home->free.size() == home->count) delete home;
+    if (!home->open && home->used == 0) delete home;
   }
 
   Home* const home_;
