@@ -10,12 +10,19 @@
 #include "coordkit/error.h"
 
 namespace coordkit::client {
+namespace {
 
-void Acquires::own(CallId id, AcquireCall acquire) {
+HoldTerms hold_terms(const PendingAcquire& acquire) {
+  return {acquire.mode, acquire.counted, acquire.special ? acquire.special->others : std::vector<NamedLock>()};
+}
+
+}  // namespace
+
+void Acquires::own(CallId id, Duration max_hold, bool proclaims) {
   Call* call = calls_.find(id);
   if (call == nullptr) return;
   call->owner = this;
-  call->acquire = std::move(acquire);
+  call->acquire = pending_.make({.call = id, .max_hold = max_hold, .proclaims = proclaims});
 }
 
 Session* Acquires::begin(CallId id, const SessionRef& of, Now now) {
@@ -25,21 +32,30 @@ Session* Acquires::begin(CallId id, const SessionRef& of, Now now) {
     calls_.fail(id, session_over());
     return nullptr;
   }
-  AcquireCall& call = *calls_.find(id)->acquire;
+  PendingAcquire& acquire = *calls_.find(id)->acquire;
   session->acquires.insert(id);
-  call.session = session->state;
-  if (call.began == LaggingTime()) call.began = now.lagging;
+  acquire.session = session->state;
+  if (acquire.began == LaggingTime()) acquire.began = now.lagging;
   return session;
 }
 
-void Acquires::submit(PendingAcquire&& of, machine::Request&& request) {
-  Call& call = *calls_.find(of.call);
-  Pending acquire = pending_.make(std::move(of));
+void Acquires::submit(CallId id, Terms terms, machine::Request&& request) {
+  Call& call = *calls_.find(id);
   call.submitted = true;
-  call.acquire->in_log = acquire;
+  Pending acquire = call.acquire;
+  acquire->name = std::move(terms.name);
+  acquire->owner_tag = std::move(terms.owner_tag);
+  acquire->mode = terms.hold.mode;
+  acquire->counted = terms.hold.counted;
+  acquire->of_lock = terms.of_lock;
+  acquire->in_log = true;
+  if (terms.block != 0 || acquire->proclaims || !terms.hold.others.empty()) {
+    acquire->special = std::make_unique<PendingAcquire::Special>(
+        PendingAcquire::Special{std::move(terms.hold.others), terms.block, terms.delay, std::move(terms.proclaimed)});
+  }
   // One that may count up a hold is pursued until its own answer comes: for a hold that several acquires stand for, a cancel
   // cannot tell whether this was one of them.
-  const LaggingTime deadline = acquire->terms.counted ? LaggingTime::max() : call.deadline;
+  const LaggingTime deadline = acquire->counted ? LaggingTime::max() : call.deadline;
   call.ticket = commands_.submit(*table_.find(acquire->session), std::move(request), deadline, Urgency::Normal,
                                  [this, acquire](const Completion& completion, const SessionCommands::Result& result, Now now) {
                                    answered(acquire, completion, result, now);
@@ -47,12 +63,15 @@ void Acquires::submit(PendingAcquire&& of, machine::Request&& request) {
 }
 
 void Acquires::answered(const Pending& acquire, const Completion& completion, const SessionCommands::Result& result, Now now) {
-  if (completion.request.sequence) acquire->request = completion.request;
+  if (completion.request.sequence) acquire->sequence = completion.request.sequence;
   if (!result.ok()) return failed(acquire, result.status());
   if (completion.stage == ApplyOutput::Stage::Queued) {
     Call* call = calls_.find(acquire->call);
     if (call == nullptr || call->cancelled) post_cancel(acquire);
-    if (call != nullptr && acquire->of_lock && !std::exchange(call->acquire->waited, true)) statistics_.queued();
+    if (call != nullptr && acquire->of_lock && !acquire->waited) {
+      acquire->waited = true;
+      statistics_.queued();
+    }
     return;
   }
   if (result->code == machine::ResultCode::Granted) {
@@ -60,7 +79,7 @@ void Acquires::answered(const Pending& acquire, const Completion& completion, co
   } else if (result->code == machine::ResultCode::Ok) {  // a wait that ends without a hold
     calls_.answer<Executed>(acquire->call, Executed{*result, completion.index, nullptr});
   } else if (result->code == machine::ResultCode::AlreadyHeld && acquire->proclaims) {
-    proclaim(acquire->call, acquire->session, acquire->name, result->token, *acquire->proclaims);
+    proclaim(acquire->call, acquire->session, acquire->name, result->token, acquire->special->proclaimed);
   } else if (acquire->of_lock) {
     refuse_lock(calls_, statistics_, acquire->call, *result, acquire->name);
   } else {
@@ -72,7 +91,7 @@ void Acquires::answered(const Pending& acquire, const Completion& completion, co
 // The engine gave up. If the command may still take effect, only a cancel can find out and undo it.
 void Acquires::failed(const Pending& acquire, absl::Status status) {
   const bool unknown = outcome_of(status) == Outcome::Unknown;
-  if (unknown && acquire->request.sequence) {
+  if (unknown && acquire->sequence) {
     acquire->given_up = true;
     post_cancel(acquire);
   } else {
@@ -88,7 +107,7 @@ void Acquires::failed(const Pending& acquire, absl::Status status) {
 
 void Acquires::granted(const PendingAcquire& acquire, const machine::Result& result, Now now) {
   Session* session = table_.find(acquire.session);
-  if (session != nullptr && acquire.terms.counted) {
+  if (session != nullptr && acquire.counted) {
     uint64_t& last = session->releases_counted[result.token];
     last = std::max(last, result.releases);
   }
@@ -97,17 +116,17 @@ void Acquires::granted(const PendingAcquire& acquire, const machine::Result& res
     calls_.fail(acquire.call, lost_while_acquiring());
     return;
   }
-  if (acquire.block != 0) return lines_.delegated(*session, acquire, result, now);
-  Call* call = calls_.find(acquire.call);
-  if (call == nullptr) {
-    releases_.give_back(*session, acquire.name, result.token, acquire.terms.counted);
+  if (acquire.special && acquire.special->block != 0) return lines_.delegated(*session, acquire, result, now);
+  if (calls_.find(acquire.call) == nullptr) {
+    releases_.give_back(*session, acquire.name, result.token, acquire.counted);
     return;
   }
   const LeadingTime until = acquire.max_hold > Duration::zero() ? later(now.leading, acquire.max_hold) : LeadingTime::max();
-  HoldRef hold = table_.grant(*session, acquire.name, acquire.owner_tag, result.token, result.since, until, acquire.terms);
+  HoldRef hold =
+      table_.grant(*session, acquire.name, acquire.owner_tag, result.token, result.since, until, hold_terms(acquire));
   limits_.add(hold);
   if (acquire.of_lock) {
-    statistics_.granted(call->acquire->time_in_line(now.lagging));
+    statistics_.granted(acquire.time_in_line(now.lagging));
     calls_.answer<HoldRef>(acquire.call, std::move(hold));
   } else {
     calls_.answer<Executed>(acquire.call, Executed{result, result.since, std::move(hold)});
@@ -125,7 +144,7 @@ void Acquires::proclaim(CallId id, const SessionRef& of, const std::string& name
     return refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::AlreadyHeld, .token = token}, name);
   }
   const HoldRef hold = found->second;
-  call->acquire->in_log = nullptr;
+  call->acquire->in_log = false;
   machine::UpdateValue body{session->id(), hold->owner_tag(), name, token, std::move(value)};
   call->ticket = commands_.submit(*session, {.body = std::move(body)}, call->deadline, Urgency::Normal,
                                   [this, id, hold](const Completion&, const SessionCommands::Result& result, Now) {
@@ -140,17 +159,17 @@ void Acquires::proclaim(CallId id, const SessionRef& of, const std::string& name
 bool Acquires::cancel(Call& call) {
   if (!call.acquire->in_log) return false;
   call.cancelled = true;
-  if (call.acquire->in_log->request.sequence) post_cancel(call.acquire->in_log);
+  if (call.acquire->sequence) post_cancel(call.acquire);
   return true;
 }
 
 void Acquires::abandoned(const Call& call) {
-  if (!call.acquire->line.empty() && !call.submitted) statistics_.refused(machine::ResultCode::Cancelled);
+  if (call.acquire->in_line && !call.submitted) statistics_.refused(machine::ResultCode::Cancelled);
 }
 
 bool Acquires::pursues(const Call& call) {
   if (!call.acquire->in_log) return false;
-  if (call.acquire->in_log->request.sequence) post_cancel(call.acquire->in_log);
+  if (call.acquire->sequence) post_cancel(call.acquire);
   return true;
 }
 
@@ -158,15 +177,17 @@ void Acquires::ended(CallId id, const Call& call) {
   Session* session = call.acquire->session ? table_.find(call.acquire->session) : nullptr;
   if (session == nullptr) return;
   session->acquires.erase(id);
-  if (!call.acquire->line.empty()) lines_.leave(*session, id, *call.acquire);
+  if (call.acquire->in_line) lines_.leave(*session, id, *call.acquire);
 }
 
 void Acquires::post_cancel(const Pending& acquire) {
   Session* session = table_.find(acquire->session);
   if (acquire->cancel_posted || session == nullptr || session->phase == SessionPhase::Lost) return;
   acquire->cancel_posted = true;
-  machine::CancelAcquire body{
-      .session = session->id(), .owner_tag = acquire->owner_tag, .name = acquire->name, .acquire = acquire->request};
+  machine::CancelAcquire body{.session = session->id(),
+                              .owner_tag = acquire->owner_tag,
+                              .name = acquire->name,
+                              .acquire = requests_.id(acquire->sequence)};
   commands_.submit(*session, {.body = std::move(body)}, LaggingTime::max(), Urgency::Reserved,
                    [this, acquire](const Completion&, const SessionCommands::Result& result, Now now) {
                      cancel_answered(acquire, result, now);
@@ -186,7 +207,7 @@ void Acquires::cancel_answered(const Pending& acquire, const SessionCommands::Re
   Session* session = table_.find(acquire->session);
   const bool late_grant = result->code == machine::ResultCode::Granted && acquire->given_up;
   if (late_grant && session != nullptr && session->phase != SessionPhase::Lost) {
-    releases_.give_back(*session, acquire->name, result->token, acquire->terms.counted);
+    releases_.give_back(*session, acquire->name, result->token, acquire->counted);
   }
 }
 

@@ -26,11 +26,21 @@ class Acquires final : public CallOwner {
         statistics_(statistics) {}
 
   // Turns the call into an acquire: it ends if its session does, and its cancellation is decided in the log.
-  void own(CallId id, AcquireCall acquire);
+  void own(CallId id, Duration max_hold = {}, bool proclaims = false);
   // The call starts and belongs to this session from here on. Null: the call has ended, now or before.
   Session* begin(CallId id, const SessionRef& of, Now now);
+  // What a submitted acquire is for.
+  struct Terms {
+    std::string name;
+    std::string owner_tag = {};
+    HoldTerms hold = {};
+    uint64_t block = 0;  // of a sticky one
+    Duration delay{};    // of a sticky one
+    bool of_lock = false;
+    std::string proclaimed = {};  // if it proclaims
+  };
   // For a call that has begun and not ended.
-  void submit(PendingAcquire&& acquire, machine::Request&& request);
+  void submit(CallId id, Terms terms, machine::Request&& request);
   // The owner has the lock: it keeps it, with another value, and gets its existing handle as the answer.
   void proclaim(CallId id, const SessionRef& session, const std::string& name, Token token, std::string value);
 

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
@@ -44,33 +42,17 @@ class CallOwner {
   ~CallOwner() = default;
 };
 
-// What an acquire has besides a call.
-struct AcquireCall {
-  Duration max_hold{};
-  bool proclaims = false;               // satisfied with its owner's existing hold
-  SessionRef session = {};              // once started
-  LaggingTime began{};                  // when it started
-  bool waited = false;                  // it waited in line
-  std::string line = {};                // that it waits in (S-58); empty: none
-  PoolRef<PendingAcquire> in_log = {};  // once submitted
-
-  std::optional<Duration> time_in_line(LaggingTime now) const { return waited ? std::optional(now - began) : std::nullopt; }
-};
-
 struct Call {
   using Start = absl::AnyInvocable<void(CallId, Now)>;
 
   AnyCallback callback;
-  OnAbandon on_abandon = OnAbandon::Forget;
-  CallDeadline asked = {};  // as passed in
-  Duration timeout{};
-  Start start = {};                           // until started
   LaggingTime deadline = LaggingTime::max();  // valid once started
   Ticket ticket = {};                         // pending in the engine; zero: none
-  bool submitted = false;                     // ever handed to the log
-  bool cancelled = false;                     // the caller asked to end it
   CallOwner* owner = nullptr;                 // null: none
-  std::optional<AcquireCall> acquire = {};
+  PoolRef<PendingAcquire> acquire = {};       // null: it acquires nothing
+  OnAbandon on_abandon = OnAbandon::Forget;
+  bool submitted = false;  // ever handed to the log
+  bool cancelled = false;  // the caller asked to end it
 };
 
 }  // namespace coordkit::client

@@ -14,11 +14,7 @@ CallId Calls::enter(AnyCallback callback, OnAbandon on_abandon, CallDeadline dea
                   make_error(Reason::TooManyRequests, "calls_max calls are under way; wait for some to end"));
   }
   const CallId id(++last_id_);
-  Call call{.callback = std::move(callback),
-            .on_abandon = on_abandon,
-            .asked = deadline,
-            .timeout = timeout,
-            .start = std::move(start)};
+  Call call{.callback = std::move(callback), .on_abandon = on_abandon};
   if (free_.empty()) {
     by_id_.emplace(id, slots_.size());
     slots_.emplace_back(std::move(call));
@@ -27,7 +23,7 @@ CallId Calls::enter(AnyCallback callback, OnAbandon on_abandon, CallDeadline dea
     slots_[free_.back()].emplace(std::move(call));
     free_.pop_back();
   }
-  fresh_.push_back(id);
+  fresh_.push_back({id, std::move(start), deadline, timeout});
   return id;
 }
 
@@ -50,21 +46,21 @@ Call* Calls::find(CallId id) {
 
 void Calls::start_new(Now now) {
   starting_.swap(fresh_);
-  for (const CallId id : starting_) start_one(id, now);
+  for (Fresh& fresh : starting_) start_one(fresh, now);
   starting_.clear();
 }
 
-void Calls::start_one(CallId id, Now now) {
+void Calls::start_one(Fresh& fresh, Now now) {
+  const CallId id = fresh.id;
   Call* call = find(id);
   if (call == nullptr) return;
-  call->deadline = call->asked ? *call->asked : later(now.lagging, call->timeout);
+  call->deadline = fresh.deadline ? *fresh.deadline : later(now.lagging, fresh.timeout);
   if (call->deadline <= now.lagging) {
     fail(id, too_late(*call));
     return;
   }
   if (call->deadline != LaggingTime::max()) deadlines_.emplace(call->deadline, id);
-  auto start = std::exchange(call->start, nullptr);
-  start(id, now);
+  fresh.start(id, now);
 }
 
 std::optional<AnyCallback> Calls::remove(CallId id) {

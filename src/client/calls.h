@@ -65,8 +65,15 @@ class Calls {
         [callback = *std::move(callback), value = std::move(value)]() mutable { callback.answer(std::move(value)); });
     return true;
   }
+  // What only a call that was not started needs.
+  struct Fresh {
+    CallId id;
+    Call::Start start;
+    CallDeadline deadline;  // as passed in
+    Duration timeout{};
+  };
   std::optional<AnyCallback> remove(CallId id);
-  void start_one(CallId id, Now now);
+  void start_one(Fresh& fresh, Now now);
   void give_up(CallId id, absl::Status status);
   static absl::Status too_late(const Call& call);
 
@@ -76,8 +83,8 @@ class Calls {
   std::deque<std::optional<Call>> slots_;
   std::vector<size_t> free_;
   absl::flat_hash_map<CallId, size_t> by_id_;  // slots of those that have not ended
-  std::vector<CallId> fresh_;                  // not started yet
-  std::vector<CallId> starting_;               // of this turn
+  std::vector<Fresh> fresh_;                   // not started yet
+  std::vector<Fresh> starting_;                // of this turn
   using Deadline = std::pair<LaggingTime, CallId>;
   absl::btree_set<Deadline, std::less<Deadline>, SpareNodes<Deadline>> deadlines_;  // of calls that were started
   uint64_t last_id_ = 0;

@@ -84,7 +84,7 @@ CallId LockCalls::enter(const SessionRef& session, Body body, const AcquireOptio
   const CallId id = calls_.enter(std::move(done), OnAbandon::Pursue, options.deadline, timeout_of(options.wait, options_),
                                  [this, begun = pool<Body>().make({session, std::get<Body>(std::move(request.body))})](
                                      CallId call, Now now) { start(call, begun->session, std::move(begun->body), now); });
-  acquires_.own(id, {.max_hold = options.max_hold, .proclaims = proclaims});
+  acquires_.own(id, options.max_hold, proclaims);
   return id;
 }
 
@@ -140,7 +140,7 @@ void LockCalls::confirm_held(CallId id, Body body) {
 
 template <typename Body>
 void LockCalls::held(CallId id, const Body& body, const machine::Result& refusal) {
-  const AcquireCall& call = *calls_.find(id)->acquire;
+  const PendingAcquire& call = *calls_.find(id)->acquire;
   if (refusal.code == machine::ResultCode::AlreadyHeld && call.proclaims) {
     acquires_.proclaim(id, SessionRef(call.session), name_of(body), refusal.token, body.value);
   } else {
@@ -150,19 +150,14 @@ void LockCalls::held(CallId id, const Body& body, const machine::Result& refusal
 
 template <typename Body>
 void LockCalls::submit(CallId id, Body&& body) {
-  const AcquireCall& call = *calls_.find(id)->acquire;
-  PendingAcquire acquire{.call = id,
-                         .session = call.session,
-                         .name = name_of(body),
-                         .owner_tag = body.owner_tag,
-                         .max_hold = call.max_hold,
-                         .terms = terms_of(body),
-                         .block = block_of(body),
-                         .delay = body.delay,
-                         .in_line = !call.line.empty(),
-                         .of_lock = true};
-  if (call.proclaims) acquire.proclaims = body.value;
-  acquires_.submit(std::move(acquire), {.body = std::move(body)});
+  Acquires::Terms terms{.name = name_of(body),
+                        .owner_tag = body.owner_tag,
+                        .hold = terms_of(body),
+                        .block = block_of(body),
+                        .delay = body.delay,
+                        .of_lock = true};
+  if (calls_.find(id)->acquire->proclaims) terms.proclaimed = body.value;
+  acquires_.submit(id, std::move(terms), {.body = std::move(body)});
 }
 
 }  // namespace coordkit::client

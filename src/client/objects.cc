@@ -101,7 +101,7 @@ CallId Objects::await(const SessionRef& session, machine::CoordinationCommand bo
   const CallId id = calls_.enter(std::move(done), OnAbandon::Pursue, deadline, timeout_of(wait, options_),
                                  [this, session, waiting = Waiting{std::move(body), std::move(name), std::move(outcome)}](
                                      CallId call, Now now) mutable { start_await(call, session, std::move(waiting), now); });
-  acquires_.own(id, {});
+  acquires_.own(id);
   return id;
 }
 
@@ -115,7 +115,7 @@ void Objects::start_await(CallId id, const SessionRef& of, Waiting waiting, Now 
   } else if (predicted_refusal(*session, waiting)) {
     confirm(id, of, std::move(waiting));
   } else {
-    submit(id, of, std::move(waiting));
+    submit(id, std::move(waiting));
   }
 }
 
@@ -135,7 +135,7 @@ void Objects::confirm(CallId id, const SessionRef& session, Waiting waiting) {
     const auto state = requests_.reads(completion);
     if (!state.ok()) return static_cast<void>(calls_.fail(id, state.status()));
     const auto code = waiting.outcome.judge((*state)->object(waiting.outcome.kind, waiting.name, 1));
-    if (!code) return submit(id, session, std::move(waiting));
+    if (!code) return submit(id, std::move(waiting));
     if (*code == machine::ResultCode::Ok) {
       calls_.answer<Executed>(id, Executed{{}, completion.index, nullptr});
     } else {
@@ -144,8 +144,8 @@ void Objects::confirm(CallId id, const SessionRef& session, Waiting waiting) {
   });
 }
 
-void Objects::submit(CallId id, const SessionRef& session, Waiting waiting) {
-  acquires_.submit({.call = id, .session = session, .name = std::move(waiting.name)}, {.body = std::move(waiting.body)});
+void Objects::submit(CallId id, Waiting waiting) {
+  acquires_.submit(id, {.name = std::move(waiting.name)}, {.body = std::move(waiting.body)});
 }
 
 // The place is invalid from here on. If the outcome is unknown, it is left again, without a wait, for as long as it takes.

@@ -95,7 +95,7 @@ class Objects {
   void start_await(CallId id, const SessionRef& session, Waiting waiting, Now now);
   bool predicted_refusal(const Session& session, const Waiting& waiting) const;
   void confirm(CallId id, const SessionRef& session, Waiting waiting);
-  void submit(CallId id, const SessionRef& session, Waiting waiting);
+  void submit(CallId id, Waiting waiting);
   void start_acknowledge(CallId id, const HoldRef& claim, machine::Request request, Now now);
   void forget(Session& session, const HoldRef& hold);
 

@@ -1,10 +1,12 @@
-// An acquire from its submission until its final answer, which may outlive the call: a lock, permits, an item or the
-// like.
+// An acquire from the entry of its call until its final answer, which may outlive the call: a lock, permits, an item or the
+// like. Thousands may wait in line at the same time, so what few of them have lies apart.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
@@ -12,20 +14,32 @@
 namespace coordkit::client {
 
 struct PendingAcquire {
+  struct Special {
+    std::vector<NamedLock> others = {};  // wanted together with it
+    uint64_t block = 0;                  // of a sticky one: size of the block it asked for
+    Duration delay{};                    // of a sticky one (S-40)
+    std::string proclaimed = {};         // published instead, if its owner has the lock already
+  };
+
   CallId call;
-  SessionRef session;
-  std::string name;
-  std::string owner_tag = {};
+  SessionRef session = {};  // once its call has begun
+  LaggingTime began{};      // when it did
   Duration max_hold{};
-  HoldTerms terms = {};
-  uint64_t block = 0;                         // of a sticky one: size of the block it asked for
-  Duration delay{};                           // of a sticky one (S-40)
-  bool in_line = false;                       // its line waits for it
-  bool of_lock = false;                       // answered with a hold; else with what was executed
-  std::optional<std::string> proclaims = {};  // published instead, if its owner has the lock already
-  RequestId request = {};                     // zero sequence until the engine assigns it
-  bool cancel_posted = false;
-  bool given_up = false;  // the engine stopped pursuing it with an unknown outcome: only a cancel can find out
+  std::string name = {};                  // once in line (S-58), or submitted
+  std::string owner_tag = {};             // once submitted
+  std::unique_ptr<Special> special = {};  // once submitted; null: none of it
+  Sequence sequence = {};                 // zero until the engine assigns it
+  LockMode mode = LockMode::Exclusive;
+  bool counted : 1 = false;
+  bool proclaims : 1 = false;  // satisfied with its owner's existing hold
+  bool of_lock : 1 = false;    // answered with a hold; else with what was executed
+  bool in_line : 1 = false;    // its line waits for it (S-58)
+  bool in_log : 1 = false;     // the log decides how it ends
+  bool waited : 1 = false;     // it waited in line
+  bool cancel_posted : 1 = false;
+  bool given_up : 1 = false;  // the engine stopped pursuing it with an unknown outcome: only a cancel can find out
+
+  std::optional<Duration> time_in_line(LaggingTime now) const { return waited ? std::optional(now - began) : std::nullopt; }
 };
 
 }  // namespace coordkit::client

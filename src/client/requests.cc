@@ -57,6 +57,8 @@ TimerGroup Requests::group(Duration ttl) const {
   return {.node = engine_.self(), .boot = engine_.boot(), .incarnation = engine_.store().value(), .ttl = ttl};
 }
 
+RequestId Requests::id(Sequence sequence) const { return {{engine_.self(), engine_.store(), engine_.boot()}, sequence}; }
+
 void Requests::run_at(LaggingTime at, absl::AnyInvocable<void(Now)> run) {
   timers_.emplace(std::pair(at, ++last_timer_), std::move(run));
 }

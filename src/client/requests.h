@@ -39,7 +39,8 @@ class Requests {
   Index applied() const { return engine_.applied(); }
   uint64_t feature_level() const { return engine_.feature_level(); }
   bool leads() const { return engine_.leadership().role == raft::Role::Leader; }
-  TimerGroup group(Duration ttl) const;  // of this process's sessions
+  TimerGroup group(Duration ttl) const;   // of this process's sessions
+  RequestId id(Sequence sequence) const;  // of a command of this process
   void observe(std::string_view subject, bool wanted) { engine_.observe(kCoordination, subject, wanted); }
   bool halted() const { return halted_; }
 

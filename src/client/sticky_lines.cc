@@ -45,7 +45,9 @@ void StickyLines::enqueue(CallId id, Session& session, machine::Acquire& body, N
   const std::string name = body.name;
   const LaggingTime until =
       body.wait.kind == machine::Wait::Kind::Timed ? later(now.lagging, body.wait.timeout) : LaggingTime::max();
-  calls_.find(id)->acquire->line = name;
+  PendingAcquire& acquire = *calls_.find(id)->acquire;
+  acquire.name = name;
+  acquire.in_line = true;
   session.lines[name].waiting.push_back({id, std::move(body), until});
   if (until != LaggingTime::max()) waits_.emplace(until, id);
   serve(session, name, now);
@@ -93,8 +95,8 @@ bool StickyLines::may_try(const Session& session, const Line& line, Now now) {
   return session.state->delegations()->look(*line.lock).current == nullptr && session.state->valid(now.leading);
 }
 
-void StickyLines::leave(Session& session, CallId id, const AcquireCall& acquire) {
-  const auto found = session.lines.find(acquire.line);
+void StickyLines::leave(Session& session, CallId id, const PendingAcquire& acquire) {
+  const auto found = session.lines.find(acquire.name);
   if (found == session.lines.end()) return;
   Line& line = found->second;
   std::erase_if(line.waiting, [&](const Line::Waiting& waiting) {
@@ -103,14 +105,14 @@ void StickyLines::leave(Session& session, CallId id, const AcquireCall& acquire)
     return true;
   });
   if (line.fetching == id && !acquire.in_log) line.fetching = CallId();  // it was never sent
-  due_.emplace(session.id(), acquire.line);
+  due_.emplace(session.id(), acquire.name);
 }
 
 void StickyLines::end_waits(LaggingTime now) {
   while (!waits_.empty() && waits_.begin()->first <= now) {
     const CallId id = waits_.begin()->second;
     waits_.erase(waits_.begin());
-    refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::WaitTimeout}, calls_.find(id)->acquire->line);
+    refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::WaitTimeout}, calls_.find(id)->acquire->name);
   }
 }
 
@@ -184,7 +186,7 @@ void StickyLines::grant_locally(Session& session, Line& line, Now now) {
 }
 
 void StickyLines::hand_over(Session& session, Line& line, CallId id, const std::string& owner_tag, Now now) {
-  const AcquireCall& call = *calls_.find(id)->acquire;
+  const PendingAcquire& call = *calls_.find(id)->acquire;
   const LeadingTime until = call.max_hold > Duration::zero() ? later(now.leading, call.max_hold) : LeadingTime::max();
   HoldRef hold = session.state->delegations()->grant(session.state, line.lock, owner_tag, until);
   limits_.add(hold);
@@ -223,13 +225,13 @@ void StickyLines::delegated(Session& session, const PendingAcquire& acquire, con
   }
   Line& line = found->second;
   line.token = result.token;
-  line.delay = acquire.delay;
+  line.delay = acquire.special->delay;
   line.lock = session.state->delegations()->add({.name = acquire.name,
                                                  .token = result.token,
                                                  .since = result.since,
                                                  .first = result.token,
-                                                 .last = Token(result.token.value() + acquire.block - 1),
-                                                 .delay = acquire.delay});
+                                                 .last = Token(result.token.value() + acquire.special->block - 1),
+                                                 .delay = acquire.special->delay});
   if (wanted) hand_over(session, line, acquire.call, acquire.owner_tag, now);
   if (asked_in_log(session, acquire.name, line.token)) ask(line, now);
 }

@@ -39,7 +39,7 @@ class StickyLines {
   // True: the line handles the acquire, or it was answered. False: it goes to the log by itself.
   bool join(CallId id, Session& session, machine::Acquire& body, Now now);
   bool join(CallId id, Session& session, const machine::AcquireAll& body, Now now);
-  void leave(Session& session, CallId id, const AcquireCall& acquire);  // the call has ended, in any way
+  void leave(Session& session, CallId id, const PendingAcquire& acquire);  // the call has ended, in any way
 
   // ---- reports of the log
   void delegated(Session& session, const PendingAcquire& acquire, const machine::Result& result, Now now);
