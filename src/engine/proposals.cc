@@ -165,7 +165,7 @@ Proposals::Dispatch Proposals::hand_over(Call& call, LaggingTime retry_at) {
 // Zero: that one is over.
 Sequence Proposals::comes_after(const Call& call) const {
   const auto before = calls_.find(call.submit.after);
-  if (before == calls_.end() || before->second.queued) return {};
+  if (before == calls_.end()) return {};
   COORDKIT_CHECK_MSG(before->second.sequence < call.sequence, "what a call comes after gets its sequence first");
   return before->second.sequence;
 }
@@ -186,85 +186,102 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
       .stage = answer.stage, .bytes = std::move(answer.bytes), .index = answer.index, .request = answer.request};
   if (answer.refused) completion.status = make_error(*answer.refused, why_refused(*answer.refused));
   if (const Ticket ticket = window_.unanswered(sequence)) {
-    const auto call = calls_.find(ticket);
-    if (queued) return accepted(call, std::move(completion), completions);
-    return complete(call, std::move(completion), completions);
+    if (queued) return accepted(calls_.find(ticket), std::move(completion), completions);
+    return complete(ticket, std::move(completion), completions);
   }
-  const auto waiting = queued_.find(sequence);
-  if (waiting == queued_.end() || !decided) return;  // a repeat; the decision is still to come
-  complete(calls_.find(waiting->second), std::move(completion), completions);
+  const QueuedCalls::Call* waiting = queued_.find(sequence);
+  if (waiting == nullptr || !decided) return;  // a repeat; the decision is still to come
+  complete(waiting->ticket, std::move(completion), completions);
 }
 
-// Accepted by the machine, which will answer later. A call that may wait for long keeps no more bytes than its own.
+// Accepted by the machine, which will answer later.
 void Proposals::accepted(Calls::iterator it, Completion completion, std::vector<Completion>& completions) {
   Call& call = it->second;
   schedule(call, LaggingTime::max());
   window_.close(call.sequence);
-  call.queued = true;
-  call.submit.command = SharedBytes(call.submit.command.view());
-  queued_.emplace(call.sequence, it->first);
+  queued_.add({.ticket = it->first,
+               .sequence = call.sequence,
+               .machine = call.submit.machine,
+               .has_deadline = call.submit.deadline != LaggingTime::max()},
+              call.submit.command);
+  bytes_ -= bytes_of(call.submit);
   completion.ticket = it->first;
+  calls_.erase(it);
   completions.push_back(std::move(completion));
 }
 
-void Proposals::complete(Calls::iterator call, Completion completion, std::vector<Completion>& completions) {
-  completion.ticket = call->first;
+void Proposals::complete(Ticket ticket, Completion completion, std::vector<Completion>& completions) {
+  completion.ticket = ticket;
   completions.push_back(std::move(completion));
-  drop(call);
+  drop(ticket);
 }
 
-void Proposals::drop(Calls::iterator it) {
+void Proposals::drop(Ticket ticket) {
+  const auto it = calls_.find(ticket);
+  if (it == calls_.end()) {
+    const QueuedCalls::Call& queued = *queued_.find(ticket);
+    const bool had_deadline = queued.has_deadline;
+    queued_.erase(queued);
+    if (had_deadline) deadline_ended();
+    return;
+  }
   const Call& call = it->second;
   const bool had_deadline = call.submit.deadline != LaggingTime::max();
   const bool had_retry = timed(call.retry_at);
   const Sequence sequence = call.sequence;
-  const bool queued = call.queued;
   Line& waits_in = line(call.submit.urgency);
   bytes_ -= bytes_of(call.submit);
   calls_.erase(it);
-  if (queued) {
-    queued_.erase(sequence);
-  } else if (sequence) {
+  if (sequence) {
     window_.close(sequence);
   } else {
     leave(waits_in);
   }
   if (had_retry) retry_ended();
-  if (had_deadline) deadlines_.ended([this](LaggingTime, Ticket ticket) { return calls_.contains(ticket); });
+  if (had_deadline) deadline_ended();
+}
+
+void Proposals::deadline_ended() {
+  deadlines_.ended([this](LaggingTime, Ticket ticket) { return contains(ticket); });
 }
 
 void Proposals::forget(Ticket ticket) {
-  if (const auto it = calls_.find(ticket); it != calls_.end()) drop(it);
+  if (contains(ticket)) drop(ticket);
 }
 
 bool Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
   for (size_t left = kExpiredOfATurn; left > 0; --left) {
-    const auto ticket = deadlines_.take_due(now, [this](LaggingTime, Ticket one) { return calls_.contains(one); });
+    const auto ticket = deadlines_.take_due(now, [this](LaggingTime, Ticket one) { return contains(one); });
     if (!ticket) return false;
-    const auto it = calls_.find(*ticket);
-    const Call& call = it->second;
-    const bool handed = call.handed;
+    const Progress progress = progress_of(*ticket);
+    const bool handed = progress.handed;
     const Outcome outcome = handed ? Outcome::Unknown : Outcome::None;
     const absl::Status status =
         handed ? make_error(Reason::CallTimeout, outcome, "no answer before the deadline of the call; it may still take effect")
                : make_error(Reason::NoLeader, outcome, "no leader was found before the deadline of the call; nothing was done");
-    const RequestId request = call.sequence ? RequestId{origin_, call.sequence} : RequestId{};
-    complete(it, {.status = status, .request = request}, completions);
+    const RequestId request = progress.sequence ? RequestId{origin_, progress.sequence} : RequestId{};
+    complete(*ticket, {.status = status, .request = request}, completions);
   }
   return deadlines_.next() <= now;
 }
 
 void Proposals::fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions) {
   for (const Ticket ticket : tickets()) {
-    const auto it = calls_.find(ticket);
-    const Outcome outcome = it->second.handed ? Outcome::Unknown : Outcome::None;
-    complete(it, {.status = make_error(reason, outcome, why)}, completions);
+    const Outcome outcome = progress_of(ticket).handed ? Outcome::Unknown : Outcome::None;
+    complete(ticket, {.status = make_error(reason, outcome, why)}, completions);
   }
+}
+
+Proposals::Progress Proposals::progress_of(Ticket ticket) const {
+  const auto it = calls_.find(ticket);
+  if (it == calls_.end()) return {.handed = true, .sequence = queued_.find(ticket)->sequence};
+  return {.handed = it->second.handed, .sequence = it->second.sequence};
 }
 
 std::vector<Ticket> Proposals::tickets() const {
   std::vector<Ticket> all;
   for (const auto& [ticket, call] : calls_) all.push_back(ticket);
+  queued_.each([&](const QueuedCalls::Call& call) { all.push_back(call.ticket); });
   std::ranges::sort(all);
   return all;
 }

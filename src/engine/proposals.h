@@ -13,6 +13,7 @@
 #include "base/deadlines.h"
 #include "base/ring.h"
 #include "coordkit/engine.h"
+#include "engine/queued_calls.h"
 #include "engine/router.h"
 #include "engine/sequence_window.h"
 #include "engine/turn.h"
@@ -69,8 +70,8 @@ class Proposals {
 
   enum class Route : uint8_t { NoLeader, Unregistered, Open };  // how far a call can get at the moment
   LaggingTime next_deadline(Route route) const;
-  size_t size() const { return calls_.size(); }
-  size_t bytes() const { return bytes_; }  // of commands and guards
+  size_t size() const { return calls_.size() + queued_.size(); }
+  size_t bytes() const { return bytes_ + queued_.bytes(); }  // of commands and guards
   const Origin& origin() const { return origin_; }
 
  private:
@@ -78,7 +79,6 @@ class Proposals {
     Submit submit;
     Sequence sequence;                          // zero: still waiting for a place in the window
     bool handed = false;                        // ever, and not refused: the outcome is unknown until answered
-    bool queued = false;                        // accepted by the machine, waiting in its state
     LaggingTime retry_at = LaggingTime::max();  // unanswered: when to hand over (again)
     uint8_t handings = 0;                       // to this leader
   };
@@ -104,16 +104,24 @@ class Proposals {
   void retry_ended();
   std::vector<Ticket> tickets() const;  // of all calls, ascending
   void accepted(Calls::iterator call, Completion completion, std::vector<Completion>& completions);
-  void complete(Calls::iterator call, Completion completion, std::vector<Completion>& completions);
-  void drop(Calls::iterator call);
+  void complete(Ticket ticket, Completion completion, std::vector<Completion>& completions);
+  void drop(Ticket ticket);
+  void deadline_ended();
+  bool contains(Ticket ticket) const { return calls_.contains(ticket) || queued_.find(ticket) != nullptr; }
+  // How far a call got.
+  struct Progress {
+    bool handed = false;
+    Sequence sequence;  // zero: it has none yet
+  };
+  Progress progress_of(Ticket ticket) const;
 
   const EngineOptions& options_;
   Origin origin_;
-  Calls calls_;                    // every call in progress
+  Calls calls_;                    // every call in progress that no machine has queued
   Line waiting_{Urgency::Normal};  // without a sequence yet
   Line waiting_reserved_{Urgency::Reserved};
   SequenceWindow window_;
-  absl::flat_hash_map<Sequence, Ticket> queued_;
+  QueuedCalls queued_;
   Ring<Sequence> at_once_;       // to be handed over as soon as a leader is known; answered ones are skipped
   Deadlines<Sequence> retries_;  // to be handed over later
   Deadlines<Ticket> deadlines_;

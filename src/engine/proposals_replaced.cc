@@ -13,13 +13,10 @@ void Proposals::state_replaced(const Router& router, std::vector<Completion>& co
   for (const Sequence sequence : sequences) {
     if (auto answer = router.stored({origin_, sequence})) answered(*std::move(answer), completions);
   }
-  std::vector<std::pair<Sequence, Ticket>> queued(queued_.begin(), queued_.end());
-  std::ranges::sort(queued);
-  for (const auto& [sequence, ticket] : queued) {
-    const auto call = calls_.find(ticket);
+  for (const Sequence sequence : queued_.sequences()) {
+    const QueuedCalls::Call& call = *queued_.find(sequence);
     const RequestId request{origin_, sequence};
-    const auto queued_result =
-        router.queued_result(call->second.submit.machine, Command{Index(), request, call->second.submit.command.view()});
+    const auto queued_result = router.queued_result(call.machine, Command{Index(), request, call.command()});
     if (queued_result && queued_result->stage == ApplyOutput::Stage::Queued) continue;
     Completion completion{.request = request};
     if (queued_result) {
@@ -29,7 +26,7 @@ void Proposals::state_replaced(const Router& router, std::vector<Completion>& co
       completion.status = make_error(Reason::SequenceRetired, Outcome::Unknown,
                                      "this replica was sent a whole state, and the answer is not in it any more");
     }
-    complete(call, std::move(completion), completions);
+    complete(call.ticket, std::move(completion), completions);
   }
 }
 
@@ -37,13 +34,13 @@ void Proposals::known_as_origin(bool registered, std::vector<Completion>& comple
   const bool displaced = std::exchange(registered_, registered) && !registered;
   if (!displaced) return;
   for (const Ticket ticket : tickets()) {
-    const auto call = calls_.find(ticket);
-    if (!call->second.handed) continue;
-    complete(call,
+    const Progress progress = progress_of(ticket);
+    if (!progress.handed) continue;
+    complete(ticket,
              {.status = make_error(Reason::UnknownOrigin, Outcome::Unknown,
                                    "another data directory took the place of this replica's, and what the cluster had answered "
                                    "to this one is gone; the call may have taken effect"),
-              .request = {origin_, call->second.sequence}},
+              .request = {origin_, progress.sequence}},
              completions);
   }
 }
