@@ -35,7 +35,7 @@ std::optional<FileFaults> DiskFaults::strike(FaultKind kind, uint32_t node, Rand
 bool DiskFaults::damage(FaultKind kind, uint32_t node, Random& striking) {
   SimLogStore& log = nodes_[node]->log();
   if (kind == FaultKind::Misdirected) return log.misdirect();
-  if (kind == FaultKind::StateRot) return nodes_[node]->state().rot();
+  if (kind == FaultKind::StateRot) return nodes_[node]->state().disk().rot();
   if (kind == FaultKind::LostFiles) return lose_files(node, striking);
   if (kind != FaultKind::Rot) return true;
   if (!log.rot()) return false;
@@ -50,7 +50,7 @@ bool DiskFaults::lose_files(uint32_t node, Random& striking) {
   const bool of_state = striking.chance(0.3);
   const Duration down(striking.below(1'000'000'000));
   if (nodes_[node]->up()) nodes_[node]->crash(CrashKind::Power);
-  const bool lost = of_state ? nodes_[node]->state().lose_files() : nodes_[node]->log().lose_files(which);
+  const bool lost = of_state ? nodes_[node]->state().disk().lose_files() : nodes_[node]->log().lose_files(which);
   if (lost) {
     situations_.reach(of_state ? Situation::CheckpointLost : which == Files::All ? Situation::LogLost : Situation::SegmentLost);
   }

@@ -87,7 +87,7 @@ absl::Status Node::start() {
       Engine::recover(std::move(options), machines(), *std::move(recovered), **view, now);
   if (!engine.ok()) return refused(engine.status());
   check_pair();
-  state_.stands_again();
+  state_.disk().stands_again();
   engine_ = *std::move(engine);
   views_.emplace(state_);
   events_.emplace(parts_.plan.election_timeout, std::nullopt, [this](const ReplicaEvent& event) { told(event); });
@@ -160,7 +160,7 @@ void Node::check_pair() const {
   const Position at = state_.applied();
   const LogImage& log = log_.durable();
   const bool reaches = log.base.index >= at.index || (log.contains(at.index) && log.at(at.index).entry.term == at.term);
-  if (at.index && !reaches && !state_.installed()) {
+  if (at.index && !reaches && !state_.disk().installed()) {
     throw Violation("INV_S03", fmt::format("n{} opens a log that ends at {} beside its own state after {}", number_ + 1,
                                            log.last().value(), at.index.value()));
   }
@@ -194,14 +194,14 @@ void Node::crash(CrashKind kind) {
 void Node::lose_disk() {
   disk_lost_ = true;
   log_.lose(StoreId(random_() | 1));
-  state_.lose();
+  state_.disk().lose();
   parts_.world.trace(number_, "has lost its disk");
 }
 
 void Node::set_back_disk(const DiskCopy& copy) {
   parts_.network.forget_from(number_);
   log_.restore(copy.log);
-  state_.restore(copy.state);
+  state_.disk().restore(copy.state);
   parts_.world.trace(number_, "is set back to boot {}, log ({}, {}]", copy.log.boot.value(), copy.log.log.base.index.value(),
                      copy.log.log.last().value());
 }

@@ -50,7 +50,7 @@ void Node::scrub() {
 
 bool Node::rot_passing(Random& random) {
   if (!up() || frozen_ || engine_->core() == nullptr || log_.failed() || state_.failed()) return false;
-  return random.chance(0.5) ? state_.rot_passing() : log_.rot_passing(engine_->applied());
+  return random.chance(0.5) ? state_.disk().rot_passing() : log_.rot_passing(engine_->applied());
 }
 
 }  // namespace coordkit::sim

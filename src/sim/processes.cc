@@ -67,7 +67,7 @@ void Processes::replace_disk(uint32_t node) {
 
 void Processes::replace_bad_disks() {
   for (uint32_t node = 0; node < nodes_.size(); ++node) {
-    const bool heals = nodes_[node]->log().rotten_only() && nodes_[node]->state().intact();
+    const bool heals = nodes_[node]->log().rotten_only() && nodes_[node]->state().disk().intact();
     if (!nodes_[node]->intact() && !heals) replace_disk(node);
   }
 }

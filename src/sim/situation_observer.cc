@@ -41,7 +41,7 @@ void SituationObserver::opened(uint32_t node, const absl::Status& opened) {
   if (absl::IsUnavailable(opened)) return reach(Situation::PowerLostInOpen);
   if (nodes_[node]->too_old()) return reach(Situation::OlderBuildRefused);
   if (!opened.ok() && nodes_[node]->refused_pair()) return reach(Situation::StoresRefused);
-  if (!nodes_[node]->state().intact()) return reach(Situation::RottenStateFound);
+  if (!nodes_[node]->state().disk().intact()) return reach(Situation::RottenStateFound);
   if (!opened.ok()) return reach(log.intact() ? Situation::OpenFailed : Situation::ShortLogFound);
   if (log.found_unsynced()) reach(Situation::UnsyncedWriteFound);
   if (log.found_holes()) reach(Situation::HolesFound);

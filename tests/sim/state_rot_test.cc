@@ -64,24 +64,24 @@ class StateRotTest : public ::testing::Test, protected StateSink {
 TEST_F(StateRotTest, FLT_D08_ARottenRowIsNotShownByViewsOfAnyAge) {
   const auto before = store_.view();
   EXPECT_EQ(shown(**before), "old");
-  ASSERT_TRUE(store_.rot());
-  EXPECT_FALSE(store_.intact());
+  ASSERT_TRUE(store_.disk().rot());
+  EXPECT_FALSE(store_.disk().intact());
   EXPECT_EQ(shown(**before), "");
   EXPECT_EQ(shown(), "");
   EXPECT_FALSE(store_.failed()) << "the state in memory is the truth";
 }
 
 TEST_F(StateRotTest, FLT_D08_AWholeBatchMakesEverythingSound) {
-  ASSERT_TRUE(store_.rot());
+  ASSERT_TRUE(store_.disk().rot());
   store_.commit({.applied = kSecond, .rows = {{"other", "new"}}, .whole = true});
   pass();
-  EXPECT_TRUE(store_.intact());
+  EXPECT_TRUE(store_.disk().intact());
   EXPECT_EQ(shown(), "new") << "the rows before it are gone";
 }
 
 TEST_F(StateRotTest, RotThatPassesIsGoneWithTheProcess) {
-  ASSERT_TRUE(store_.rot_passing());
-  EXPECT_TRUE(store_.intact()) << "its disk is";
+  ASSERT_TRUE(store_.disk().rot_passing());
+  EXPECT_TRUE(store_.disk().intact()) << "its disk is";
   EXPECT_EQ(shown(), "");
   store_.crash();
   ASSERT_TRUE(store_.open(*this).ok());
@@ -100,17 +100,17 @@ TEST_F(StateRotTest, FLT_D04_ACommitWaitsForRoomAndGoesOn) {
 }
 
 TEST_F(StateRotTest, FLT_D08_AnOpenReadsEverything) {
-  ASSERT_TRUE(store_.rot());
+  ASSERT_TRUE(store_.disk().rot());
   store_.crash();
   EXPECT_TRUE(absl::IsDataLoss(store_.open(*this).status()));
-  store_.lose();
+  store_.disk().lose();
   EXPECT_EQ(store_.open(*this).value(), Position());
 }
 
 TEST_F(StateRotTest, ARowThatIsWrittenAgainIsWhole) {
-  ASSERT_TRUE(store_.rot());
+  ASSERT_TRUE(store_.disk().rot());
   commit(kSecond, "new");
-  EXPECT_TRUE(store_.intact());
+  EXPECT_TRUE(store_.disk().intact());
   EXPECT_EQ(shown(), "new");
 }
 
@@ -118,14 +118,14 @@ TEST_F(StateRotTest, FLT_D08_WhatRottedWhenStagedIsNotInstalledAndMayBeFetchedAg
   for (uint64_t attempt = 1; refused_ == 0; ++attempt) {  // whether the row or what is staged rots is drawn
     ASSERT_LT(attempt, 100u);
     stage(Ticket(attempt));
-    ASSERT_TRUE(store_.rot());
+    ASSERT_TRUE(store_.disk().rot());
     install();
   }
   const int before = installed_;
   stage(Ticket(1000));
   install();
   EXPECT_EQ(installed_, before + 1);
-  EXPECT_TRUE(store_.intact()) << "other rows have taken the place of those that were rotten";
+  EXPECT_TRUE(store_.disk().intact()) << "other rows have taken the place of those that were rotten";
   EXPECT_EQ(shown(), "peers");
 }
 
