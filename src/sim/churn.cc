@@ -263,7 +263,7 @@ void Churn::exchange_set_back() {
       continue;
     }
     if (status.state != ReplicaState::Quarantine) continue;
-    if (!log.was_set_back()) {
+    if (!log.disk().was_set_back()) {
       if (!nodes_[node]->intact() || status.reason.find("was set back") == std::string::npos) continue;
       throw Violation("INV_R23", fmt::format("n{} stands aside on a disk that lacks nothing: {}", node + 1, status.reason));
     }

@@ -119,7 +119,7 @@ void Cluster::turned(uint32_t node, EngineEffects& effects) {
 bool Cluster::may_go_on(uint32_t node) {
   Promises& promises = observers_.promises;
   promises.turned(node);
-  SimLogStore& log = nodes_[node]->log();
+  LogDisk& log = nodes_[node]->log().disk();
   const raft::Core* core = nodes_[node]->engine()->core();
   if (log.stands_for(log.id()) || core == nullptr || !core->rollback_checked()) return true;
   const Promises::Verdict verdict = promises.judge(node);

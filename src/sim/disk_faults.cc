@@ -20,7 +20,7 @@ FileFaults draw_errors(Random& random) {
 
 std::optional<FileFaults> DiskFaults::strike(FaultKind kind, uint32_t node, Random& striking) {
   if (kind >= FaultKind::Rot && !churn_.may_lose_disk(node)) return std::nullopt;
-  const uint64_t used = nodes_[node]->log().file_bytes();
+  const uint64_t used = nodes_[node]->log().disk().bytes().files().bytes();
   FileFaults lasting;
   if (kind == FaultKind::DiskError) lasting = draw_errors(striking);
   if (kind == FaultKind::DiskFull) lasting.bytes_max = used + striking.below(3 * plan_.log_files.segment_bytes);
@@ -33,7 +33,7 @@ std::optional<FileFaults> DiskFaults::strike(FaultKind kind, uint32_t node, Rand
 
 // False: there is nothing that could be damaged.
 bool DiskFaults::damage(FaultKind kind, uint32_t node, Random& striking) {
-  SimLogStore& log = nodes_[node]->log();
+  LogDamage& log = nodes_[node]->log().disk().damage();
   if (kind == FaultKind::Misdirected) return log.misdirect();
   if (kind == FaultKind::StateRot) return nodes_[node]->state().disk().rot();
   if (kind == FaultKind::LostFiles) return lose_files(node, striking);
@@ -45,12 +45,13 @@ bool DiskFaults::damage(FaultKind kind, uint32_t node, Random& striking) {
 
 // Which files were lost shows at the next start: either nothing may have been lost with them, or everything (FLT_D21).
 bool DiskFaults::lose_files(uint32_t node, Random& striking) {
-  using Files = SimLogStore::Files;
+  using Files = LogDamage::Files;
   const Files which = std::array{Files::All, Files::Newest, Files::Any}[striking.below(3)];
   const bool of_state = striking.chance(0.3);
   const Duration down(striking.below(1'000'000'000));
   if (nodes_[node]->up()) nodes_[node]->crash(CrashKind::Power);
-  const bool lost = of_state ? nodes_[node]->state().disk().lose_files() : nodes_[node]->log().lose_files(which);
+  const bool lost =
+      of_state ? nodes_[node]->state().disk().lose_files() : nodes_[node]->log().disk().damage().lose_files(which);
   if (lost) {
     situations_.reach(of_state ? Situation::CheckpointLost : which == Files::All ? Situation::LogLost : Situation::SegmentLost);
   }
@@ -78,7 +79,7 @@ void DiskFaults::refresh(uint32_t node) {
     sum.lying_syncs = sum.lying_syncs || faults.lying_syncs;
     if (faults.bytes_max) sum.bytes_max = std::min(sum.bytes_max.value_or(~uint64_t{0}), *faults.bytes_max);
   }
-  nodes_[node]->log().set_faults(sum);
+  nodes_[node]->log().disk().damage().set_faults(sum);
   nodes_[node]->state().set_errors(sum.write_errors + sum.sync_errors);
   nodes_[node]->state().set_full(sum.bytes_max.has_value());
 }

@@ -136,7 +136,8 @@ std::optional<uint32_t> MembershipObserver::voter_without_disk() const {
     for (const auto* half : {&in_force(node).voters, &in_force(node).outgoing}) {
       for (const raft::Member& member : *half) {
         const uint32_t owner = static_cast<uint32_t>(member.id.value() - 1);
-        if (!logs_[owner]->stands_for(member.store) || !logs_[owner]->intact() || !states_[owner]->disk().intact())
+        if (!logs_[owner]->stands_for(member.store) || !logs_[owner]->disk().damage().intact() ||
+            !states_[owner]->disk().intact())
           return owner;
       }
     }

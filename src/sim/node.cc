@@ -32,9 +32,9 @@ Node::Node(const NodeParts& parts, uint32_t number, Random random)
       log_(make_log(parts.world, number, random_)),
       state_(parts.world, number, random_.fork()) {
   log_.set_quality(parts.plan.disk);
-  log_.set_files(parts.plan.log_files);
+  log_.disk().bytes().set_options(parts.plan.log_files);
   state_.set_quality(parts.plan.disk);
-  log_.set_defects(parts.defects);
+  log_.disk().set_defects(parts.defects);
 }
 
 Node::~Node() { client_.reset(); }  // before the engine

@@ -70,10 +70,10 @@ class Node final : private StoreEvents {
   void crash(CrashKind kind);
   void lose_disk();  // while it is down: it returns blank, with another store id
   struct DiskCopy {
-    SimLogStore::Image log;
+    LogDisk::Image log;
     RowMap state;
   };
-  DiskCopy copy_disk() const { return {log_.image(), state_.disk().image()}; }
+  DiskCopy copy_disk() const { return {log_.disk().image(), state_.disk().image()}; }
   void set_back_disk(const DiskCopy& copy);  // while it is down
   void retire();                             // the end of the run; no longer observed
   void crash_in_next_turn() { crash_in_turn_ = true; }
@@ -98,15 +98,15 @@ class Node final : private StoreEvents {
   void scrub();
   // Something it has stored cannot be read until it is rewritten or the process ends; false: nothing stored.
   bool rot_passing(Random& random);
-  bool rots() const { return log_.rots() || state_.disk().rots(); }
-  bool rots_in_use() const { return log_.rots_in_use() || state_.disk().rots(); }
+  bool rots() const { return log_.disk().rots() || state_.disk().rots(); }
+  bool rots_in_use() const { return log_.disk().rots_in_use() || state_.disk().rots(); }
 
   Hello hello_to(const Node& peer) const;
 
   NodeClock& clock() { return clock_; }
   SimLogStore& log() { return log_; }
   const SimLogStore& log() const { return log_; }
-  bool intact() const { return log_.intact() && state_.disk().intact(); }  // its disk has everything it should
+  bool intact() const { return log_.disk().damage().intact() && state_.disk().intact(); }  // its disk has everything it should
   SimStateStore& state() { return state_; }
   const SimStateStore& state() const { return state_; }
   Engine* engine() { return engine_.get(); }

@@ -46,8 +46,8 @@ Observers::Observers(World& the_world, const Plan& the_plan, const SimOptions& o
 
 void Observers::watch(Node& node) {
   consensus.own(node.number(), node.log(), node.state());
-  node.log().set_history([this](Position at) { return consensus.chain(at); });
-  node.log().set_forgetful([this, &node](const SimLogStore::Image& now) {
+  node.log().disk().set_history([this](Position at) { return consensus.chain(at); });
+  node.log().disk().set_forgetful([this, &node](const LogDisk::Image& now) {
     promises.set_back(node.number(), {now.log, node.state().applied(), now.boot, TrueTime()});
     consensus.disk_lost(node.number());
     situations.reach(Situation::ShortLogFound);

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "log/log.h"
-#include "sim/disk.h"
+#include "sim/log_image.h"
 
 namespace coordkit::sim {
 

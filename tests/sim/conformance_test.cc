@@ -77,7 +77,7 @@ class SimStateHarness final : public StateStoreHarness {
 class LogInPassingTime final : public LogStore {
  public:
   LogInPassingTime() {
-    store_.set_history([](Position) { return 0; });  // not asked here what a reset stands for
+    store_.disk().set_history([](Position) { return 0; });  // not asked here what a reset stands for
   }
   absl::StatusOr<RecoveredLog> open(LogSink& sink) override { return store_.open(sink); }
   void submit(LogWrite write) override {
@@ -93,10 +93,10 @@ class LogInPassingTime final : public LogStore {
 
   void crash() {
     store_.crash(sim::CrashKind::Power);
-    store_.set_faults({});
+    store_.disk().damage().set_faults({});
   }
-  void fail(const sim::FileFaults& faults) { store_.set_faults(faults); }
-  void rot(Index index) { store_.rot(index); }
+  void fail(const sim::FileFaults& faults) { store_.disk().damage().set_faults(faults); }
+  void rot(Index index) { store_.disk().damage().rot(store_.id(), index); }
 
  private:
   void pass() {

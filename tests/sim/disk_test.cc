@@ -31,8 +31,8 @@ class SimLogStoreTest : public ::testing::Test {
   SimLogStoreTest() { prepare(store_); }
 
   static void prepare(SimLogStore& store) {
-    store.set_history([](Position) { return 0; });
-    store.set_files({.segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
+    store.disk().set_history([](Position) { return 0; });
+    store.disk().bytes().set_options({.segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
   }
   RecoveredLog open() {
     sink_ = {};
@@ -94,14 +94,14 @@ TEST_F(SimLogStoreTest, FLT_D03_AFailedSyncIsFinalAndWhatTheCacheStillShowsIsWri
     acknowledged(1);
     const uint64_t sure = last_.value();
     append(1);
-    store_.set_faults({.sync_errors = 1'000'000});
+    store_.disk().damage().set_faults({.sync_errors = 1'000'000});
     pass();
     ASSERT_EQ(sink_.failures.size(), 1u);
     append(1);
     pass();
     ASSERT_EQ(sink_.failures.size(), 1u) << "once";
     ASSERT_EQ(sink_.durable, WriteNumber(1));
-    store_.set_faults({});
+    store_.disk().damage().set_faults({});
     store_.crash(CrashKind::Process);
     open();
     const uint64_t found = last_.value();
@@ -118,7 +118,7 @@ TEST_F(SimLogStoreTest, FLT_D03_AFailedSyncIsFinalAndWhatTheCacheStillShowsIsWri
 TEST_F(SimLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnWhenThereIsSome) {
   open();
   acknowledged(1);
-  store_.set_faults({.bytes_max = store_.file_bytes()});
+  store_.disk().damage().set_faults({.bytes_max = store_.disk().bytes().files().bytes()});
   for (int i = 0; i < 40; ++i) {
     append(1);
     pass();
@@ -126,7 +126,7 @@ TEST_F(SimLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnWhenThereIsSome) {
   EXPECT_EQ(sink_.space, LogSpace::Full);
   EXPECT_LT(sink_.durable, WriteNumber(number_));
   EXPECT_FALSE(store_.failed());
-  store_.set_faults({});
+  store_.disk().damage().set_faults({});
   pass(std::chrono::seconds(1));
   EXPECT_EQ(sink_.durable, WriteNumber(number_));
   EXPECT_EQ(sink_.space, LogSpace::Ample);
@@ -135,7 +135,7 @@ TEST_F(SimLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnWhenThereIsSome) {
 TEST_F(SimLogStoreTest, FLT_D04_CompactionFreesSpaceForWhatWaits) {
   open();
   acknowledged(30);
-  store_.set_faults({.bytes_max = store_.file_bytes()});
+  store_.disk().damage().set_faults({.bytes_max = store_.disk().bytes().files().bytes()});
   for (int i = 0; i < 40; ++i) {
     append(1);
     pass();
@@ -152,18 +152,18 @@ TEST_F(SimLogStoreTest, FLT_D02_D06_INV_S04_RotBelowTheMarkIsNamedAndNeverServed
     prepare(store_);
     open();
     acknowledged(20);
-    ASSERT_TRUE(store_.rot());
-    EXPECT_FALSE(store_.intact());
+    ASSERT_TRUE(store_.disk().damage().rot());
+    EXPECT_FALSE(store_.disk().damage().intact());
     store_.read(Index(1), last_, 1 << 20);
     pass();
     ASSERT_NE(sink_.read.status().code(), absl::StatusCode::kUnknown) << "answered, with what was written or an error";
     store_.crash(CrashKind::Power);
     const RecoveredLog found = open();
-    EXPECT_EQ(store_.intact(), found.damaged.empty());
+    EXPECT_EQ(store_.disk().damage().intact(), found.damaged.empty());
     holes += found.damaged.size();
     store_.crash(CrashKind::Power);
     store_.lose(StoreId(8));
-    EXPECT_TRUE(store_.intact());
+    EXPECT_TRUE(store_.disk().damage().intact());
   }
   EXPECT_GT(holes, 10u);
 }
@@ -171,32 +171,32 @@ TEST_F(SimLogStoreTest, FLT_D02_D06_INV_S04_RotBelowTheMarkIsNamedAndNeverServed
 TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedAndLostSomethingWithoutATraceIsOneThatWasSetBack) {
   open();
   acknowledged(3);
-  store_.set_faults({.lying_syncs = true});
+  store_.disk().damage().set_faults({.lying_syncs = true});
   acknowledged(3);
-  EXPECT_FALSE(store_.intact());
+  EXPECT_FALSE(store_.disk().damage().intact());
   store_.crash(CrashKind::Power);
-  store_.set_faults({});
+  store_.disk().damage().set_faults({});
   size_t told = 0;
-  store_.set_forgetful([&](const SimLogStore::Image& now) {
+  store_.disk().set_forgetful([&](const LogDisk::Image& now) {
     ++told;
     EXPECT_EQ(now.log.last(), Index(3));
     EXPECT_EQ(store_.durable().last(), Index(6)) << "what it was to have";
   });
   EXPECT_EQ(open().entries.size(), 3u);
   EXPECT_EQ(told, 1u);
-  EXPECT_FALSE(store_.intact());
+  EXPECT_FALSE(store_.disk().damage().intact());
   EXPECT_FALSE(store_.stands_for(store_.id()));
   EXPECT_EQ(store_.durable().last(), Index(3));
 }
 
 TEST_F(SimLogStoreTest, FLT_D21_FilesThatAreGoneLeaveAnEmptyLogOrHolesOrAShorterOne) {
-  using Files = SimLogStore::Files;
-  EXPECT_FALSE(store_.lose_files(Files::All)) << "there are none yet";
+  using Files = LogDamage::Files;
+  EXPECT_FALSE(store_.disk().damage().lose_files(Files::All)) << "there are none yet";
   open();
   acknowledged(3);
   store_.crash(CrashKind::Process);
-  ASSERT_TRUE(store_.lose_files(Files::All));
-  EXPECT_FALSE(store_.intact());
+  ASSERT_TRUE(store_.disk().damage().lose_files(Files::All));
+  EXPECT_FALSE(store_.disk().damage().intact());
   const RecoveredLog found = open();
   EXPECT_TRUE(found.entries.empty());
   EXPECT_EQ(found.hard_state, raft::HardState());
@@ -206,22 +206,22 @@ TEST_F(SimLogStoreTest, FLT_D21_FilesThatAreGoneLeaveAnEmptyLogOrHolesOrAShorter
 TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedAndLostNothingIsSoundAgain) {
   open();
   acknowledged(3);
-  store_.set_faults({.lying_syncs = true});
+  store_.disk().damage().set_faults({.lying_syncs = true});
   pass();
-  store_.set_faults({});
+  store_.disk().damage().set_faults({});
   store_.crash(CrashKind::Power);
   EXPECT_EQ(open().entries.size(), 3u);
-  EXPECT_TRUE(store_.intact());
+  EXPECT_TRUE(store_.disk().damage().intact());
 }
 
 TEST_F(SimLogStoreTest, FLT_D05_AReadErrorIsAnAnswerAndTheLogLivesOn) {
   open();
   acknowledged(3);
-  store_.set_faults({.read_errors = 1'000'000});
+  store_.disk().damage().set_faults({.read_errors = 1'000'000});
   store_.read(Index(1), Index(3), 1 << 20);
   pass();
   EXPECT_TRUE(absl::IsDataLoss(sink_.read.status()));
-  store_.set_faults({});
+  store_.disk().damage().set_faults({});
   store_.read(Index(1), Index(3), 1 << 20);
   pass();
   ASSERT_TRUE(sink_.read.ok());
@@ -232,17 +232,17 @@ TEST_F(SimLogStoreTest, FLT_D05_ADiskThatCannotBeReadDoesNotOpenAndOpensLater) {
   open();
   acknowledged(3);
   store_.crash(CrashKind::Process);
-  store_.set_faults({.read_errors = 1'000'000});
+  store_.disk().damage().set_faults({.read_errors = 1'000'000});
   EXPECT_FALSE(store_.open(sink_).ok());
-  EXPECT_TRUE(store_.intact());
-  store_.set_faults({});
+  EXPECT_TRUE(store_.disk().damage().intact());
+  store_.disk().damage().set_faults({});
   EXPECT_EQ(open().entries.size(), 3u);
 }
 
 TEST_F(SimLogStoreTest, FLT_P15_P18_AnImageIsTheWholeDiskAndOpensElsewhere) {
   open();
   acknowledged(5);
-  const SimLogStore::Image image = store_.image();
+  const LogDisk::Image image = store_.disk().image();
   acknowledged(5);
   store_.crash(CrashKind::Power);
   store_.restore(image);
@@ -262,7 +262,7 @@ TEST_F(SimLogStoreTest, INV_S01_RecoveryThatFindsLessThanWasAcknowledgedIsReport
   open();
   acknowledged(5);
   store_.crash(CrashKind::Power);
-  SimLogStore::Image image = store_.image();
+  LogDisk::Image image = store_.disk().image();
   for (auto& [name, bytes] : image.files) {
     for (size_t at = 2 * kPageBytes; at < bytes.size(); ++at) bytes[at] = '\0';
   }
