@@ -60,7 +60,7 @@ void Churn::calm_down() {
 
 void Churn::strike() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
-    if (!nodes_[node]->intact()) return random_.chance(0.5) ? transfer() : lose_disk(node);
+    if (!nodes_[node]->stores().intact()) return random_.chance(0.5) ? transfer() : lose_disk(node);
   }
   if (plan_.transfers_only) return transfer();
   if (plan_.sets_disks_back) return strike_disks();
@@ -162,14 +162,15 @@ void Churn::copy_disks() { copy_disk(static_cast<uint32_t>(random_.below(plan_.n
 
 bool Churn::copy_disk(uint32_t node) {
   if (copies_.empty()) copies_.resize(plan_.nodes);
-  const SimLogStore& log = nodes_[node]->log();
-  if (calm_ || !nodes_[node]->up() || log.unsynced() != 0 || !log.stands_for(log.id()) || !nodes_[node]->intact()) return false;
-  if (nodes_[node]->rots()) return false;
+  const SimLogStore& log = nodes_[node]->stores().log();
+  if (calm_ || !nodes_[node]->up() || log.unsynced() != 0 || !log.stands_for(log.id()) || !nodes_[node]->stores().intact())
+    return false;
+  if (nodes_[node]->stores().rots()) return false;
   if (!log.durable().last()) return false;  // rolled back to before genesis it would wait for a new cluster
   std::vector<Copy>& kept = copies_[node];
   std::erase_if(kept, [&](const Copy& copy) { return !log.stands_for(copy.store); });
   if (kept.size() >= kCopiesKept) kept.erase(kept.begin() + static_cast<ptrdiff_t>(random_.below(kept.size())));
-  kept.push_back({log.id(), consensus_.members().in_force(node), nodes_[node]->copy_disk(), world_.now()});
+  kept.push_back({log.id(), consensus_.members().in_force(node), nodes_[node]->stores().copy(), world_.now()});
   return true;
 }
 
@@ -179,7 +180,7 @@ bool Churn::copy_disk(uint32_t node) {
 // revealed by the length of the log a moment later, so it is rolled back at once.
 void Churn::synced(uint32_t node) {
   if (calm_ || plan_.churn_interval == Duration::zero() || plan_.transfers_only) return;
-  const SimLogStore& store = nodes_[node]->log();
+  const SimLogStore& store = nodes_[node]->stores().log();
   const Durable now{store.id(), store.durable().hard_state, {store.durable().last(), store.durable().last_term()}};
   const Durable previous = std::exchange(durable_[node], now);
   const bool cut = previous.store == now.store && was_cut(store.durable(), previous.last);
@@ -201,7 +202,7 @@ void Churn::event_at(uint32_t node) {
   if (calm_ || wanted == set_back_to_.end()) return;
   const Copy copy = std::move(wanted->second);
   set_back_to_.erase(wanted);
-  if (nodes_[node]->log().stands_for(copy.store) && may_lose_disk(node)) set_back(node, copy);
+  if (nodes_[node]->stores().log().stands_for(copy.store) && may_lose_disk(node)) set_back(node, copy);
 }
 
 const Churn::Copy* Churn::copy_of(uint32_t node) {
@@ -213,7 +214,7 @@ const Churn::Copy* Churn::copy_of(uint32_t node) {
 void Churn::set_back_a_disk() {
   const uint32_t node = static_cast<uint32_t>(random_.below(plan_.nodes));
   const Copy* copy = copy_of(node);
-  if (copy != nullptr && nodes_[node]->log().stands_for(copy->store) && may_lose_disk(node)) set_back(node, *copy);
+  if (copy != nullptr && nodes_[node]->stores().log().stands_for(copy->store) && may_lose_disk(node)) set_back(node, *copy);
 }
 
 void Churn::set_back(uint32_t node, const Copy& copy) {
@@ -229,7 +230,8 @@ void Churn::mix_up_disks() {
   const uint32_t owner = static_cast<uint32_t>(random_.below(plan_.nodes));
   const Copy* copy = copy_of(owner);
   const raft::Member* named = copy == nullptr ? nullptr : raft::owner_of(copy->members, copy->store);
-  if (owner == node || named == nullptr || !nodes_[owner]->log().stands_for(copy->store) || !may_lose_disk(node)) return;
+  if (owner == node || named == nullptr || !nodes_[owner]->stores().log().stands_for(copy->store) || !may_lose_disk(node))
+    return;
   put_copy(node, *copy);
   mixed_up_[node] = copy->store;
   ++situations_[static_cast<size_t>(Situation::DiskMixedUp)];
@@ -237,7 +239,7 @@ void Churn::mix_up_disks() {
 
 bool Churn::mixed_up(uint32_t node) const {
   const auto copy = mixed_up_.find(node);
-  return copy != mixed_up_.end() && copy->second == nodes_[node]->log().id();
+  return copy != mixed_up_.end() && copy->second == nodes_[node]->stores().log().id();
 }
 
 void Churn::put_copy(uint32_t node, const Copy& copy) {
@@ -252,7 +254,7 @@ void Churn::put_copy(uint32_t node, const Copy& copy) {
 // In the end also where an old copy waits for members that no longer exist.
 void Churn::exchange_set_back() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
-    const SimLogStore& log = nodes_[node]->log();
+    const SimLogStore& log = nodes_[node]->stores().log();
     if (!nodes_[node]->up()) continue;
     const EngineStatus status = nodes_[node]->engine()->status();
     const raft::Core* core = nodes_[node]->engine()->core();
@@ -264,7 +266,7 @@ void Churn::exchange_set_back() {
     }
     if (status.state != ReplicaState::Quarantine) continue;
     if (!log.disk().was_set_back()) {
-      if (!nodes_[node]->intact() || status.reason.find("was set back") == std::string::npos) continue;
+      if (!nodes_[node]->stores().intact() || status.reason.find("was set back") == std::string::npos) continue;
       throw Violation("INV_R23", fmt::format("n{} stands aside on a disk that lacks nothing: {}", node + 1, status.reason));
     }
     if (!calm_ && random_.chance(0.5)) continue;
@@ -291,8 +293,8 @@ bool Churn::may_lose_disk(uint32_t node) const {
       size_t missing = 0;
       for (const raft::Member& member : *half) {
         const uint32_t other = static_cast<uint32_t>(member.id.value() - 1);
-        const SimLogStore& log = nodes_[other]->log();
-        const bool lost = !log.stands_for(member.store) || !nodes_[other]->intact();
+        const SimLogStore& log = nodes_[other]->stores().log();
+        const bool lost = !log.stands_for(member.store) || !nodes_[other]->stores().intact();
         missing += lost || other == node ? 1 : 0;
       }
       if (missing * 2 >= half->size() && missing > 0) return false;
@@ -313,7 +315,7 @@ void Churn::bring_back() {
     const ReplicaId id(node + 1);
     const raft::Member* member = raft::member_of(configuration, id);
     std::vector<raft::MemberChange> changes;
-    if (member && !nodes_[node]->log().stands_for(member->store)) {
+    if (member && !nodes_[node]->stores().log().stands_for(member->store)) {
       changes.push_back({.kind = ChangeKind::Replace, .member = new_member(node), .replaced = id});
     } else if (!member) {
       changes.push_back({.kind = ChangeKind::AddLearner, .member = new_member(node)});
@@ -331,7 +333,7 @@ bool Churn::everybody_votes() const {
   const raft::Configuration& configuration = consensus_.members().newest_committed();
   return configuration.outgoing.empty() && std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
            const raft::Member* member = voter(configuration, node->id());
-           return member != nullptr && node->log().stands_for(member->store);
+           return member != nullptr && node->stores().log().stands_for(member->store);
          });
 }
 

@@ -59,7 +59,7 @@ class Churn {
   struct Copy {
     StoreId store;
     raft::Configuration members;  // in force there
-    Node::DiskCopy image;
+    NodeStores::Copy image;
     TrueTime at{};
   };
   struct Durable {

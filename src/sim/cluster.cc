@@ -58,16 +58,16 @@ void Cluster::check_history() {
 
 void Cluster::dispatch(const Event& event) {
   switch (event.kind) {
-    case EventKind::Turn: return nodes_[event.node]->turn_event(event);
-    case EventKind::Timer: return nodes_[event.node]->timer_event(event);
+    case EventKind::Turn:
+    case EventKind::Timer:
+    case EventKind::LogSynced:
+    case EventKind::LogReadDone:
+    case EventKind::LogIdle:
+    case EventKind::StateSynced:
+    case EventKind::StateDone: return nodes_[event.node]->event(event);
     case EventKind::Deliver: return connections_.deliver(event);
     case EventKind::Connect: return connections_.connect(event.node, static_cast<uint32_t>(event.item));
     case EventKind::Disconnect: return connections_.disconnect(event.node, static_cast<uint32_t>(event.item));
-    case EventKind::LogSynced: return nodes_[event.node]->log_synced(event);
-    case EventKind::LogReadDone: return nodes_[event.node]->log().read_done(event);
-    case EventKind::LogIdle: return nodes_[event.node]->log().idle(event);
-    case EventKind::StateSynced: return nodes_[event.node]->state().synced(event);
-    case EventKind::StateDone: return nodes_[event.node]->state_done(event);
     case EventKind::FaultBegin: return faults_.begin_event(event);
     case EventKind::FaultEnd: return faults_.end_event(event);
     case EventKind::Restart: return processes_.start(event.node);
@@ -119,7 +119,7 @@ void Cluster::turned(uint32_t node, EngineEffects& effects) {
 bool Cluster::may_go_on(uint32_t node) {
   Promises& promises = observers_.promises;
   promises.turned(node);
-  LogDisk& log = nodes_[node]->log().disk();
+  LogDisk& log = nodes_[node]->stores().log().disk();
   const raft::Core* core = nodes_[node]->engine()->core();
   if (log.stands_for(log.id()) || core == nullptr || !core->rollback_checked()) return true;
   const Promises::Verdict verdict = promises.judge(node);

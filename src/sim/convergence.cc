@@ -40,7 +40,7 @@ Duration Convergence::longest_ttl() const {
 SessionId Convergence::dead_session() const {
   for (const auto& [id, session] : model_.sessions().all()) {
     if (session.ttl > std::max<Duration>(kTtlAwaitedMax, plan_.work.ttl_max)) continue;
-    const SimLogStore& log = nodes_[session.node.value() - 1]->log();
+    const SimLogStore& log = nodes_[session.node.value() - 1]->stores().log();
     if (log.boot() != session.boot || log.id().value() != session.incarnation) return id;
   }
   return SessionId();

@@ -9,7 +9,7 @@
 #include "coordkit/wire.h"
 #include "machine/machine.h"
 #include "machine/result.h"
-#include "sim/node.h"
+#include "sim/inbox.h"
 #include "sim/violation.h"
 
 namespace coordkit::sim {
@@ -197,11 +197,11 @@ void change_answers(const Defects& defects, EngineEffects& effects) {
   }
 }
 
-void answer_early(const Defects& defects, Node& node, const Outbound& outbound) {
+void answer_early(const Defects& defects, Inbox& inbox, const Outbound& outbound) {
   if (!defects.heartbeats_echoed) return;
   const auto* beat = std::get_if<raft::Heartbeat>(&outbound.message);
   if (beat == nullptr) return;
-  node.post(MessageReceived{outbound.to, raft::HeartbeatReply{beat->term, beat->stream, Index(), beat->round}});
+  inbox.post(MessageReceived{outbound.to, raft::HeartbeatReply{beat->term, beat->stream, Index(), beat->round}});
 }
 
 void change_message(const Defects& defects, Random& random, Message& message) {

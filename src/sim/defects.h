@@ -10,7 +10,7 @@
 
 namespace coordkit::sim {
 
-class Node;
+class Inbox;
 
 // The machine of every node, possibly wrapped in one that misbehaves.
 std::unique_ptr<StateMachine> make_machine(const Defects& defects, uint32_t node);
@@ -31,7 +31,7 @@ Now as_told_to_engine(const Defects& defects, Now now);
 void change_answers(const Defects& defects, EngineEffects& effects);
 
 // Answers a leader's heartbeat at once, before it was received.
-void answer_early(const Defects& defects, Node& node, const Outbound& outbound);
+void answer_early(const Defects& defects, Inbox& inbox, const Outbound& outbound);
 
 // Changes a message in flight.
 void change_message(const Defects& defects, Random& random, Message& message);

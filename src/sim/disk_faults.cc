@@ -20,7 +20,7 @@ FileFaults draw_errors(Random& random) {
 
 std::optional<FileFaults> DiskFaults::strike(FaultKind kind, uint32_t node, Random& striking) {
   if (kind >= FaultKind::Rot && !churn_.may_lose_disk(node)) return std::nullopt;
-  const uint64_t used = nodes_[node]->log().disk().bytes().files().bytes();
+  const uint64_t used = stores(node).log().disk().bytes().files().bytes();
   FileFaults lasting;
   if (kind == FaultKind::DiskError) lasting = draw_errors(striking);
   if (kind == FaultKind::DiskFull) lasting.bytes_max = used + striking.below(3 * plan_.log_files.segment_bytes);
@@ -33,9 +33,9 @@ std::optional<FileFaults> DiskFaults::strike(FaultKind kind, uint32_t node, Rand
 
 // False: there is nothing that could be damaged.
 bool DiskFaults::damage(FaultKind kind, uint32_t node, Random& striking) {
-  LogDamage& log = nodes_[node]->log().disk().damage();
+  LogDamage& log = stores(node).log().disk().damage();
   if (kind == FaultKind::Misdirected) return log.misdirect();
-  if (kind == FaultKind::StateRot) return nodes_[node]->state().disk().rot();
+  if (kind == FaultKind::StateRot) return stores(node).state().disk().rot();
   if (kind == FaultKind::LostFiles) return lose_files(node, striking);
   if (kind != FaultKind::Rot) return true;
   if (!log.rot()) return false;
@@ -50,8 +50,7 @@ bool DiskFaults::lose_files(uint32_t node, Random& striking) {
   const bool of_state = striking.chance(0.3);
   const Duration down(striking.below(1'000'000'000));
   if (nodes_[node]->up()) nodes_[node]->crash(CrashKind::Power);
-  const bool lost =
-      of_state ? nodes_[node]->state().disk().lose_files() : nodes_[node]->log().disk().damage().lose_files(which);
+  const bool lost = of_state ? stores(node).state().disk().lose_files() : stores(node).log().disk().damage().lose_files(which);
   if (lost) {
     situations_.reach(of_state ? Situation::CheckpointLost : which == Files::All ? Situation::LogLost : Situation::SegmentLost);
   }
@@ -79,23 +78,20 @@ void DiskFaults::refresh(uint32_t node) {
     sum.lying_syncs = sum.lying_syncs || faults.lying_syncs;
     if (faults.bytes_max) sum.bytes_max = std::min(sum.bytes_max.value_or(~uint64_t{0}), *faults.bytes_max);
   }
-  nodes_[node]->log().disk().damage().set_faults(sum);
-  nodes_[node]->state().set_errors(sum.write_errors + sum.sync_errors);
-  nodes_[node]->state().set_full(sum.bytes_max.has_value());
+  stores(node).log().disk().damage().set_faults(sum);
+  stores(node).state().set_errors(sum.write_errors + sum.sync_errors);
+  stores(node).state().set_full(sum.bytes_max.has_value());
 }
 
 void DiskFaults::slow_down(uint32_t node) {
   ++slow_[node];
-  nodes_[node]->log().set_quality(plan_.slow_disk);
-  nodes_[node]->state().set_quality(plan_.slow_disk);
+  stores(node).set_quality(plan_.slow_disk);
 }
 
 void DiskFaults::speed_up(uint32_t node) {
   if (--slow_[node] != 0) return;
-  nodes_[node]->log().set_quality(plan_.disk);
-  nodes_[node]->state().set_quality(plan_.disk);
-  nodes_[node]->log().hurry();
-  nodes_[node]->state().hurry();
+  stores(node).set_quality(plan_.disk);
+  stores(node).hurry();
 }
 
 }  // namespace coordkit::sim

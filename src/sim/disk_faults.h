@@ -39,6 +39,7 @@ class DiskFaults {
   void speed_up(uint32_t node);
 
  private:
+  NodeStores& stores(uint32_t node) { return nodes_[node]->stores(); }
   bool damage(FaultKind kind, uint32_t node, Random& striking);
   bool lose_files(uint32_t node, Random& striking);
   void refresh(uint32_t node);

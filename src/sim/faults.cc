@@ -229,7 +229,7 @@ Links Faults::links_of(FaultKind kind) {
 void Faults::lose_power(Duration length) {
   for (uint32_t node = 0; node < targets_.plan.nodes; ++node) {
     Node& struck = *targets_.nodes[node];
-    if (!struck.up()) struck.log().crash(CrashKind::Power);  // what its last process had not synced
+    if (!struck.up()) struck.stores().log().crash(CrashKind::Power);  // what its last process had not synced
     targets_.processes.crash(node, Duration(striking_.below(length.count() + 1)), CrashKind::Power);
   }
 }

@@ -45,10 +45,11 @@ Observers::Observers(World& the_world, const Plan& the_plan, const SimOptions& o
 }
 
 void Observers::watch(Node& node) {
-  consensus.own(node.number(), node.log(), node.state());
-  node.log().disk().set_history([this](Position at) { return consensus.chain(at); });
-  node.log().disk().set_forgetful([this, &node](const LogDisk::Image& now) {
-    promises.set_back(node.number(), {now.log, node.state().applied(), now.boot, TrueTime()});
+  consensus.own(node.number(), node.stores().log(), node.stores().state());
+  LogDisk& disk = node.stores().log().disk();
+  disk.set_history([this](Position at) { return consensus.chain(at); });
+  disk.set_forgetful([this, &node](const LogDisk::Image& now) {
+    promises.set_back(node.number(), {now.log, node.stores().state().applied(), now.boot, TrueTime()});
     consensus.disk_lost(node.number());
     situations.reach(Situation::ShortLogFound);
   });
@@ -113,7 +114,7 @@ void Observers::answered(uint32_t node) {
 
 void Observers::record_standing(uint32_t node) {
   Recorder* const recorder = world.recorder();
-  if (recorder && nodes[node]->up()) recorder->processes().stands(node, *nodes[node]->engine(), nodes[node]->log());
+  if (recorder && nodes[node]->up()) recorder->processes().stands(node, *nodes[node]->engine(), nodes[node]->stores().log());
 }
 
 void Observers::fill(Report& report) const {

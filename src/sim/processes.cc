@@ -11,13 +11,14 @@ using std::chrono::milliseconds;
 void Processes::start(uint32_t node) {
   if (nodes_[node]->up()) return;
   if (!calm_ && plan_.crashes_in_open && random_.chance(0.1)) {
-    nodes_[node]->log().disk().lose_power_in_open(random_.below(12));
+    nodes_[node]->stores().log().disk().lose_power_in_open(random_.below(12));
   }
   const absl::Status opened = nodes_[node]->start();
   situations_.opened(node, opened);
-  const bool aside = opened.ok() && nodes_[node]->log().disk().found().holes && nodes_[node]->engine()->core() == nullptr;
+  const NodeStores& stores = nodes_[node]->stores();
+  const bool aside = opened.ok() && stores.log().disk().found().holes && nodes_[node]->engine()->core() == nullptr;
   if (opened.ok() && !aside) return;
-  if (!nodes_[node]->intact() || nodes_[node]->refused_pair()) replace_disk(node);
+  if (!stores.intact() || nodes_[node]->refused_pair()) replace_disk(node);
   world_.schedule(world_.now() + Duration(random_.between(10'000'000, 500'000'000)), EventKind::Restart, node);
 }
 
@@ -67,16 +68,17 @@ void Processes::replace_disk(uint32_t node) {
 
 void Processes::replace_bad_disks() {
   for (uint32_t node = 0; node < nodes_.size(); ++node) {
-    const bool heals = nodes_[node]->log().disk().damage().rotten_only() && nodes_[node]->state().disk().intact();
-    if (!nodes_[node]->intact() && !heals) replace_disk(node);
+    const NodeStores& stores = nodes_[node]->stores();
+    const bool heals = stores.log().disk().damage().rotten_only() && stores.state().disk().intact();
+    if (!stores.intact() && !heals) replace_disk(node);
   }
 }
 
 // FLT_V01: in the end every replica runs the newest build.
 void Processes::finish_upgrade() {
   for (const auto& node : nodes_) {
-    node->stay_newest();
-    if (node->up() && !node->newest()) node->crash(CrashKind::Process);
+    node->build().stay_newest();
+    if (node->up() && !node->build().newest()) node->crash(CrashKind::Process);
   }
 }
 

@@ -49,12 +49,12 @@ void Promises::hear(uint32_t node, uint32_t from, const Message& message) {
 void Promises::hear(uint32_t node, uint32_t from, Promise promise) {
   promise.by = from;
   promise.heard_by = node;
-  promise.listener = nodes_[node]->log().id();
+  promise.listener = nodes_[node]->stores().log().id();
   promise.epoch = nodes_[node]->epoch();
   promise.turn = nodes_[node]->turns();
   promise.at = world_.now();
   promise.counts = promise.counts && lists(node, from);
-  const StoreId store = nodes_[from]->log().id();
+  const StoreId store = nodes_[from]->stores().log().id();
   std::vector<Promise>& given = promises_[store];
   const auto [place, first] = newest_.try_emplace({store, node, promise.kind}, given.size());
   if (!first) {
@@ -70,7 +70,7 @@ void Promises::hear(uint32_t node, uint32_t from, Promise promise) {
 }
 
 uint64_t Promises::chain_at(uint32_t node, Index index) const {
-  const LogImage& log = nodes_[node]->log().submitted();
+  const LogImage& log = nodes_[node]->stores().log().submitted();
   return index >= log.base.index && index <= log.last() ? log.chain(index) : 0;
 }
 
@@ -78,7 +78,7 @@ uint64_t Promises::chain_at(uint32_t node, Index index) const {
 bool Promises::lists(uint32_t node, uint32_t other) const {
   const raft::Core* core = nodes_[node]->up() ? nodes_[node]->engine()->core() : nullptr;
   const raft::Member* member = core == nullptr ? nullptr : raft::member_of(core->configuration(), ReplicaId(other + 1));
-  return member != nullptr && member->store == nodes_[other]->log().id();
+  return member != nullptr && member->store == nodes_[other]->stores().log().id();
 }
 
 // Whether the listener acted on what it learned: got the vote it asked for, counts the acknowledgement, follows the leader.
@@ -112,16 +112,16 @@ void Promises::turned(uint32_t node) {
   const raft::Core* core = nodes_[node]->engine()->core();
   if (core == nullptr || core->leadership().role != raft::Role::Leader) return;
   const Term term = core->leadership().term;
-  const Index last = nodes_[node]->log().durable().last();
+  const Index last = nodes_[node]->stores().log().durable().last();
   hear(node, node, {.kind = Promise::Kind::Vote, .term = term, .vote = ReplicaId(node + 1)});
   hear(node, node, {.kind = Promise::Kind::Holds, .term = term, .match = last, .chain = chain_at(node, last)});
 }
 
 // It was in flight when the disk was rolled back, and that disk has not taken part again.
 void Promises::heard_late(StoreId store, const Promise& promise) {
-  const SimLogStore& log = nodes_[promise.by]->log();
+  const SimLogStore& log = nodes_[promise.by]->stores().log();
   if (log.id() != store || log.stands_for(store) || promise.kind == Promise::Kind::Start) return;
-  if (!held(promise, {log.durable(), nodes_[promise.by]->state().applied(), log.boot(), world_.now()})) {
+  if (!held(promise, {log.durable(), nodes_[promise.by]->stores().state().applied(), log.boot(), world_.now()})) {
     forgotten_[store].push_back(promise);
   }
 }
@@ -134,7 +134,7 @@ void Promises::writes(uint32_t node, WriteNumber number) {
 }
 
 void Promises::synced(uint32_t node) {
-  const WriteNumber durable = nodes_[node]->log().durable_number();
+  const WriteNumber durable = nodes_[node]->stores().log().durable_number();
   std::erase_if(new_[node], [&](const auto& heard) {
     Promise& promise = promises_[heard.first][heard.second];
     promise.stored = promise.rides_on && promise.rides_on <= durable;
@@ -173,10 +173,10 @@ bool Promises::held(const Promise& promise, const Disk& disk) {
 
 // What others learned from this disk, and what it learned from others: an older image knows less of both.
 void Promises::set_back(uint32_t node, Disk now) {
-  const SimLogStore& log = nodes_[node]->log();
+  const SimLogStore& log = nodes_[node]->stores().log();
   const auto own = std::ranges::find(now.log.peers, log.id(), &PeerMark::store);
   if (own != now.log.peers.end()) now.lacks = *own;
-  const Disk before{log.durable(), nodes_[node]->state().applied(), log.boot(), world_.now()};
+  const Disk before{log.durable(), nodes_[node]->stores().state().applied(), log.boot(), world_.now()};
   std::vector<Promise>& forgotten = forgotten_[log.id()];
   for (const Promise& promise : promises_[log.id()]) {
     if (promise.at >= now.at && held(promise, before) && !held(promise, now)) forgotten.push_back(promise);
@@ -194,7 +194,7 @@ void Promises::set_back(uint32_t node, Disk now) {
 
 bool Promises::knows(const Promise& promise) const {
   const Node& listener = *nodes_[promise.heard_by];
-  return promise.counts && listener.log().stands_for(promise.listener) && listener.intact() &&
+  return promise.counts && listener.stores().log().stands_for(promise.listener) && listener.stores().intact() &&
          (promise.stored || (listener.up() && listener.epoch() == promise.epoch));
 }
 
@@ -205,9 +205,9 @@ bool Promises::outlived(const Promise& promise, BootCounter boot) {
 }
 
 Promises::Verdict Promises::judge(uint32_t node) const {
-  const auto forgotten = forgotten_.find(nodes_[node]->log().id());
+  const auto forgotten = forgotten_.find(nodes_[node]->stores().log().id());
   if (forgotten == forgotten_.end()) return Verdict::Whole;
-  const BootCounter boot = nodes_[node]->log().boot();
+  const BootCounter boot = nodes_[node]->stores().log().boot();
   const auto matters = [boot](const Promise& promise) { return !outlived(promise, boot); };
   if (std::ranges::none_of(forgotten->second, matters)) return Verdict::Whole;
   const auto answered = answered_.find(node);

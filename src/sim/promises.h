@@ -47,7 +47,7 @@ class Promises {
     Told,     // one that answered knew: must never happen
   };
   Verdict judge(uint32_t node) const;
-  void stands_again(uint32_t node) { forgotten_.erase(nodes_[node]->log().id()); }
+  void stands_again(uint32_t node) { forgotten_.erase(nodes_[node]->stores().log().id()); }
 
  private:
   struct Promise {

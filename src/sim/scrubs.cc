@@ -24,10 +24,15 @@ void Scrubs::event(const Event& event) {
 // lost with it: so it passes with the process. A scrub comes before long.
 void Scrubs::rot_everywhere(Random& striking) {
   for (uint32_t node = 0; node < nodes_.size(); ++node) {
-    if (!nodes_[node]->rot_passing(striking)) continue;
+    if (!rot_passing(*nodes_[node], striking)) continue;
     rotten_since_[node] = nodes_[node]->epoch();
     world_.schedule(world_.now() + Duration(striking.below(2'000'000'000)), EventKind::Scrub, node, nodes_[node]->epoch());
   }
+}
+
+bool Scrubs::rot_passing(Node& node, Random& striking) {
+  if (!node.up() || node.frozen() || node.engine()->core() == nullptr) return false;
+  return node.stores().rot_passing(striking, node.engine()->applied());
 }
 
 void Scrubs::turned(uint32_t node) {
@@ -36,7 +41,7 @@ void Scrubs::turned(uint32_t node) {
 }
 
 void Scrubs::look_for_healed(uint32_t node) {
-  if (nodes_[node]->rots() && nodes_[node]->epoch() == rotten_since_[node]) return;
+  if (nodes_[node]->stores().rots() && nodes_[node]->epoch() == rotten_since_[node]) return;
   if (nodes_[node]->epoch() == rotten_since_[node]) situations_.reach(Situation::RotHealed);
   rotten_since_[node] = 0;
 }
@@ -50,7 +55,7 @@ void Scrubs::look_for_mended(uint32_t node) {
 
 // INV_S06: everything that rots under a running replica is whole again.
 bool Scrubs::rot_is_over() const {
-  return std::ranges::none_of(nodes_, [](const auto& node) { return node->up() && node->rots_in_use(); });
+  return std::ranges::none_of(nodes_, [](const auto& node) { return node->up() && node->stores().rots_in_use(); });
 }
 
 }  // namespace coordkit::sim

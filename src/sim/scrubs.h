@@ -31,6 +31,7 @@ class Scrubs {
 
  private:
   void plan(uint32_t node);
+  static bool rot_passing(Node& node, Random& striking);
   void look_for_healed(uint32_t node);
   void look_for_mended(uint32_t node);
 

@@ -37,18 +37,18 @@ void SituationObserver::sends(uint32_t node, const Message& message) {
 }
 
 void SituationObserver::opened(uint32_t node, const absl::Status& opened) {
-  const LogDisk& log = nodes_[node]->log().disk();
+  const LogDisk& log = nodes_[node]->stores().log().disk();
   if (absl::IsUnavailable(opened)) return reach(Situation::PowerLostInOpen);
-  if (nodes_[node]->too_old()) return reach(Situation::OlderBuildRefused);
+  if (nodes_[node]->build().too_old()) return reach(Situation::OlderBuildRefused);
   if (!opened.ok() && nodes_[node]->refused_pair()) return reach(Situation::StoresRefused);
-  if (!nodes_[node]->state().disk().intact()) return reach(Situation::RottenStateFound);
+  if (!nodes_[node]->stores().state().disk().intact()) return reach(Situation::RottenStateFound);
   if (!opened.ok()) return reach(log.damage().intact() ? Situation::OpenFailed : Situation::ShortLogFound);
   if (log.found().unsynced) reach(Situation::UnsyncedWriteFound);
   if (log.found().holes) reach(Situation::HolesFound);
 }
 
 void SituationObserver::halted(uint32_t node) {
-  reach(nodes_[node]->too_old() ? Situation::OlderBuildRefused : Situation::HaltedByDisk);
+  reach(nodes_[node]->build().too_old() ? Situation::OlderBuildRefused : Situation::HaltedByDisk);
 }
 
 // It asked for more rows a moment ago.

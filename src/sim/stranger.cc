@@ -88,7 +88,7 @@ void visit(uint32_t node, const std::vector<std::unique_ptr<Node>>& nodes, const
     situations.reach(Situation::StrangerAsMember);
     claim.from = victim.id;
     if (random.chance(0.7)) claim.store = victim.store;
-    claim.boot = nodes[named]->log().boot().next();
+    claim.boot = nodes[named]->stores().log().boot().next();
   }
   situations.reach(Situation::StrangerSpoke);
   host.visited(claim, draw_lies(truth, random));

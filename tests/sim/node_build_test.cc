@@ -1,0 +1,58 @@
+// FLT_V01: the builds that run on a simulated node.
+#include "sim/node_build.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/violation.h"
+
+namespace coordkit::sim {
+namespace {
+
+constexpr uint64_t kNewest = 3;
+
+class NodeBuildTest : public ::testing::Test {
+ protected:
+  World world_{1};
+  Random random_{4};
+  NodeBuild build_{world_, 0, kNewest};
+};
+
+TEST_F(NodeBuildTest, FLT_V01_EveryLevelIsReachedAndSometimesLeftAgain) {
+  std::set<uint64_t> levels;
+  bool went_back = false;
+  for (int start = 0; start < 200; ++start) {
+    const uint64_t before = build_.level();
+    build_.choose(random_);
+    went_back = went_back || build_.level() < before;
+    levels.insert(build_.level());
+  }
+  EXPECT_EQ(levels, (std::set<uint64_t>{0, 1, 2, 3}));
+  EXPECT_TRUE(went_back);
+}
+
+TEST_F(NodeBuildTest, INV_S08_ABuildThatCannotReadIsAViolationUnlessANewerOneRanBefore) {
+  EXPECT_THROW(build_.is_too_old(absl::UnimplementedError("a newer format")), Violation);
+  for (uint64_t highest = 0; build_.level() >= highest;) {
+    build_.choose(random_);
+    highest = std::max(highest, build_.level());
+  }
+  build_.is_too_old(absl::UnimplementedError("a newer format"));
+  EXPECT_TRUE(build_.too_old());
+  build_.choose(random_);
+  EXPECT_FALSE(build_.too_old());
+  EXPECT_TRUE(build_.newest()) << "who read that starts the newest";
+}
+
+TEST_F(NodeBuildTest, FLT_V01_InTheEndItStaysTheNewest) {
+  build_.stay_newest();
+  for (int start = 0; start < 20; ++start) {
+    build_.choose(random_);
+    EXPECT_TRUE(build_.newest());
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::sim
