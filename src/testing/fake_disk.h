@@ -1,0 +1,25 @@
+// What the one replica of a fake service has written, and what it starts from. It survives the replica.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "coordkit/engine.h"
+#include "coordkit/storage/memory_stores.h"
+#include "coordkit/store_events.h"
+
+namespace coordkit::testing {
+
+class FakeDisk {
+ public:
+  std::unique_ptr<Engine> start_replica(StoreEvents& events, Now now);
+  void carry_out(EngineEffects& effects);
+  void close();
+
+ private:
+  MemoryLogStore log_{StoreId(1)};
+  MemoryStateStore state_;
+  uint64_t starts_ = 0;
+};
+
+}  // namespace coordkit::testing
