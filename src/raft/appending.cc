@@ -40,7 +40,7 @@ void Leading::begin_round(const Step& step) {
   heartbeat_due_ = false;
   confirmations_.begin_round(step.now);
   Retention& retention = step.log.retention();
-  retention.needed_by_others(retention.checkpoint() ? needed(step.log, step.now) : Index());
+  retention.needed_by_others(retention.checkpoint() ? catching_up(step.log, step.now).needed() : Index());
   for (Progress& peer : peers_) {
     const bool watched = peer.beat.round != 0;
     const bool answer_overdue = watched && step.now - peer.beat.sent >= options_.election_timeout / 2;
@@ -65,7 +65,7 @@ void Leading::send_heartbeat(Progress& peer, const Step& step) {
                           .round = round(),
                           .committed = log.commit(),
                           .durable = log.durable_position(),
-                          .hold_back = holds_back(log, step.now),
+                          .hold_back = catching_up(log, step.now).holds_back(),
                           .needed = log.retention().needed_by_others()});
 }
 

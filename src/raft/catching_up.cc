@@ -1,11 +1,7 @@
-// What peers lack, as the leader sees it: how much of the log must be kept for them, which of them slow down new commands, and
-// which can only be helped by sending a state (thesis 5).
-//
-// A peer whose next entry is no longer in our log is Behind: it gets heartbeats, no appends, and counts for the quorum as it
-// did. How the state travels is the host's business (docs/decisions/0006); it comes back here as a match at or above our base.
+#include "raft/catching_up.h"
+
 #include <algorithm>
 
-#include "raft/leading.h"
 #include "raft/quorum.h"
 
 namespace coordkit::raft {
@@ -32,30 +28,30 @@ Duration catch_up_grace(const Options& options) {
 
 // The log is kept for peers that catch up; otherwise they never would: entries that arrive while one chunk is sent would be
 // gone when needed. Every replica keeps it, since the next leader must continue; a new leader first asks who needs what.
-Index Leading::needed(const Log& log, LaggingTime now) const {
-  Index lowest = log.needed_as_follower();
-  const bool knows = now - since_ >= catch_up_grace(options_) || std::none_of(peers_.begin(), peers_.end(), probed);
-  if (knows) lowest = log.retention().pinned() ? log.retention().pinned() : log.last().index;
+Index CatchingUp::needed() const {
+  Index lowest = log_.needed_as_follower();
+  const bool knows = now_ - since_ >= catch_up_grace(options_) || std::none_of(peers_.begin(), peers_.end(), probed);
+  if (knows) lowest = log_.retention().pinned() ? log_.retention().pinned() : log_.last().index;
   for (const Progress& peer : peers_) {
-    if (catches_up(peer, now) && peer.state != Progress::State::Behind) lowest = std::min(lowest, needed_by(peer, log));
+    if (catches_up(peer) && peer.state != Progress::State::Behind) lowest = std::min(lowest, needed_by(peer, log_));
   }
   return lowest;
 }
 
 // A peer that is behind and waits for a state does not hold up proposals until the state is being sent.
-bool Leading::holds_back(const Log& log, LaggingTime now) const {
+bool CatchingUp::holds_back() const {
   if (options_.follower_lag_bytes_max == 0) return false;
   return std::any_of(peers_.begin(), peers_.end(), [&](const Progress& peer) {
-    const bool here = is_voter(log.configuration(), peer.peer) && now - peer.contact < 2 * options_.election_timeout;
-    const Index from = needed_by(peer, log);
-    return here && from && log.retention().lag_exceeded_after(from);
+    const bool here = is_voter(log_.configuration(), peer.peer) && now_ - peer.contact < 2 * options_.election_timeout;
+    const Index from = needed_by(peer, log_);
+    return here && from && log_.retention().lag_exceeded_after(from);
   });
 }
 
-std::vector<ReplicaId> Leading::behind(LaggingTime now) const {
+std::vector<ReplicaId> CatchingUp::behind() const {
   std::vector<ReplicaId> found;
   for (const Progress& peer : peers_) {
-    if (peer.state == Progress::State::Behind && catches_up(peer, now)) found.push_back(peer.peer);
+    if (peer.state == Progress::State::Behind && catches_up(peer)) found.push_back(peer.peer);
   }
   return found;
 }

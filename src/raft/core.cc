@@ -187,9 +187,9 @@ void Core::Impl::drain(Effects& effects) {
   if (leading_) {
     leading_->send_turn(here());
     transfer_.send_order(*leading_, log_, outbox_);
-    effects.behind = leading_->behind(now_);
+    effects.behind = leading_->catching_up(log_, now_).behind();
   }
-  effects.compact = log_.compact(leading_ ? leading_->needed(log_, now_) : log_.needed_as_follower());
+  effects.compact = log_.compact(leading_ ? leading_->catching_up(log_, now_).needed() : log_.needed_as_follower());
   if (effects.compact) reader_.compacted(effects.compact->index);
   effects.write = log_.take_write();
   effects.reads.swap(reader_.requests());

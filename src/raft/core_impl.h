@@ -7,7 +7,7 @@
 //   leading.h         the leader's half: replication, the commit rule (3.5, 3.6, 10.2.1), leases; confirmations.h (6.4)
 //   following.cc      the follower's half (3.5); leader_news.h is what it has heard
 //   pending_transfer.h  handing leadership over (3.10); disk_monitor.h decides when it happens without a request
-//   members.cc        who is a member (4); pending_change.h
+//   members.cc        who is a member (4); change_rules.h judges, pending_change.h
 //   log.h             the log, its disk, and what of it must stay; log_reader.h reads back what is no longer in memory
 //   installing.cc     a state in place of entries that are gone (5)
 //
@@ -46,7 +46,7 @@ class Core::Impl {
   Status status() const;
   std::optional<Lease> lease() const;
   std::optional<LaggingTime> fresh_at() const;
-  bool holds_back() const { return leading_ ? leading_->holds_back(log_, now_) : news_.hold_back; }
+  bool holds_back() const { return leading_ ? leading_->catching_up(log_, now_).holds_back() : news_.hold_back; }
   const Leadership& leadership() const { return roles_.now(); }
   const Leading* leading() const { return leading_ ? &*leading_ : nullptr; }
   const LeaderNews& news() const { return news_; }

@@ -3,13 +3,15 @@
 //
 //   leading.cc     peers' answers, the commit rule, leases (thesis 3.5, 3.6, 6.4.1)
 //   appending.cc   the messages of a turn (thesis 3.5, 10.2.1)
-//   catching_up.cc what peers lack: entries that must stay, states to be sent (thesis 5)
-//   members.cc     which membership changes are accepted, and when one is complete (thesis 4)
+//   catching_up.h  what peers lack: entries that must stay, states to be sent (thesis 5)
+//   change_rules.h which membership changes are accepted, and when one is complete (thesis 4)
 #pragma once
 
+#include <optional>
 #include <span>
-#include <vector>
 
+#include "raft/catching_up.h"
+#include "raft/change_rules.h"
 #include "raft/confirmations.h"
 #include "raft/disk_monitor.h"
 #include "raft/log.h"
@@ -18,10 +20,6 @@
 #include "raft/peers.h"
 
 namespace coordkit::raft {
-
-// A peer heard from this recently may still be catching up: by then a broken connection is restored, and a new leader has
-// heard from everyone.
-Duration catch_up_grace(const Options& options);
 
 class Leading {
  public:
@@ -62,10 +60,11 @@ class Leading {
   void send_commit(ReplicaId peer, const Log& log);
   void send_read_back(Index first, std::span<const Entry> entries, const Step& step);
 
-  // ---- members
-  std::optional<ChangeOutcome::Kind> refuses_change(Index expected, const Log& log) const;
-  std::optional<ChangeOutcome::Kind> endangered_by(const Configuration& next, const Log& log, LaggingTime now) const;
-  bool change_decided(const Log& log) const;
+  // ---- members, and those of them that lag
+  ChangeRules change_rules(const Log& log, LaggingTime now) const {
+    return {options_, peers_, log, own_entry_committed(log), now};
+  }
+  CatchingUp catching_up(const Log& log, LaggingTime now) const { return {options_, peers_, since_, log, now}; }
 
   // ---- transfer targets (thesis 3.10)
   ReplicaId self() const { return options_.self; }
@@ -75,16 +74,10 @@ class Leading {
   std::optional<ReplicaId> relief(const Log& log, LaggingTime now) const;
   DiskMonitor& disk_monitor() { return disk_monitor_; }
 
-  // ---- lagging peers
-  Index needed(const Log& log, LaggingTime now) const;
-  bool holds_back(const Log& log, LaggingTime now) const;
-  std::vector<ReplicaId> behind(LaggingTime now) const;
-
  private:
   friend class CoreTwin;
   uint64_t match_of(ReplicaId id, const Log& log) const;
   void received_from(Progress& peer, uint64_t round);
-  bool catches_up(const Progress& peer, LaggingTime now) const { return now - peer.contact < catch_up_grace(options_); }
 
   void begin_round(const Step& step);
   void replicate(Progress& peer, const Step& step);
