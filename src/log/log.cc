@@ -37,14 +37,13 @@ absl::Status Log::final_failure(absl::Status status) {
 }
 
 uint64_t Log::bytes_on_disk() const {
-  uint64_t bytes = 0;
+  uint64_t bytes = spares_.bytes();
   for (const auto& [number, segment] : segments_) bytes += segment.capacity;
-  for (const Spare& spare : spares_) bytes += spare.capacity;
   return bytes;
 }
 
 Position Log::position_of(Index index) const {
-  return index <= state_.base.index ? state_.base : Position{index, index_[index - state_.base.index - 1].term};
+  return index <= state_.base.index ? state_.base : Position{index, index_[index].term};
 }
 
 // Rejects bad input: after this check the steps continue the log, and every payload is the one its proposer summed.
@@ -76,9 +75,9 @@ absl::Status Log::keep_needed_repairs(std::span<LogWrite> steps) const {
   for (LogWrite& step : steps) {
     if (step.reset_to) sure = Index();
     if (step.truncate_after) sure = std::min(sure, *step.truncate_after);
-    std::erase_if(step.repairs, [&](const raft::Entry& entry) { return entry.index > sure || !holes_.contains(entry.index); });
+    std::erase_if(step.repairs, [&](const raft::Entry& entry) { return entry.index > sure || !index_.hole(entry.index); });
     for (const raft::Entry& entry : step.repairs) {
-      const DamagedEntry& known = holes_.at(entry.index);
+      const DamagedEntry& known = *index_.hole(entry.index);
       const bool same_term = !known.term || known.term == entry.term;
       const bool same_sum = known.content_sum == 0 || known.content_sum == entry.content_sum;
       if (!same_term || !same_sum) return misuse("a repair with another entry than the one that was lost");
@@ -105,13 +104,12 @@ absl::Status Log::write_batch(std::span<const LogWrite> steps) {
   const size_t bound = batch_bytes_bound(steps, previous_.size());
   if (bound > kSegmentBytesMax / 2) return final_failure(misuse("a write too large for a segment"));
   if (!fits(steps)) {
-    const size_t peers = peers_ ? align_up(record_bytes(peers_->size() * kPeerMarkBytes), kBlockBytes) : 0;
-    if (absl::Status status = roll(bound + peers + mark_reserve(steps)); !status.ok()) return status;
+    if (absl::Status status = roll(bound + peers_.batch_bytes() + mark_reserve(steps)); !status.ok()) return status;
   }
   const bool told = std::ranges::any_of(steps, [](const LogWrite& step) { return step.peers.has_value(); });
-  if (told || !peers_ || peers_home_ == current_) return fill(steps);
+  if (told || !peers_.missing_in(current_)) return fill(steps);
   std::vector<LogWrite> with_peers(steps.begin(), steps.end());  // the first batch of a segment
-  with_peers.emplace_back().peers = peers_;
+  with_peers.emplace_back().peers = peers_.marks();
   absl::Status status = fill(with_peers);
   mark_due_ = mark_due_ && !steps.empty();
   return status;
@@ -133,8 +131,7 @@ void Log::advance(std::span<const LogWrite> steps, std::span<const Placed> place
   for (const LogWrite& step : steps) {
     if (step.hard_state) state_.hard_state = *step.hard_state;
     if (step.reset_to) {
-      index_.clear();
-      holes_.clear();
+      index_.restart(step.reset_to->index);
       previous_.clear();
       state_.base = state_.last = *step.reset_to;
       ++state_.truncations;
@@ -143,32 +140,25 @@ void Log::advance(std::span<const LogWrite> steps, std::span<const Placed> place
     if (step.truncate_after) truncate(*step.truncate_after);
     for (const raft::Entry& entry : step.entries) {
       const auto bytes = static_cast<uint32_t>(record_bytes(entry.payload.size()));
-      index_.push_back({entry.term, {current_, next->offset}, bytes, current_});
+      index_.append({entry.term, {current_, next->offset}, bytes, current_});
       previous_.push_back({entry.index, entry.term, entry.content_sum});
       state_.last = entry.position();
       ++next;
     }
     for (const raft::Entry& entry : step.repairs) {
-      Location& repaired = location(entry.index);
-      repaired.term = entry.term;
-      repaired.at = {current_, next->offset};
-      repaired.bytes = static_cast<uint32_t>(record_bytes(entry.payload.size()));
-      holes_.erase(entry.index);
+      const auto bytes = static_cast<uint32_t>(record_bytes(entry.payload.size()));
+      index_.repair(entry.index, entry.term, {current_, next->offset}, bytes);
       if (entry.index == state_.last.index) state_.last.term = entry.term;
       ++next;
     }
-    if (step.peers) {
-      peers_ = step.peers;
-      peers_home_ = current_;
-    }
+    if (step.peers) peers_.written(step.peers, current_);
   }
   end_ += batch_bytes;
   mark_due_ = !steps.empty();
 }
 
 void Log::truncate(Index keep) {
-  while (state_.base.index + index_.size() > keep) index_.pop_back();
-  holes_.erase(holes_.upper_bound(keep), holes_.end());
+  index_.truncate(keep);
   state_.last = position_of(keep);
   ++state_.truncations;
   state_.truncated_to = std::min(state_.truncated_to, keep);
@@ -193,7 +183,7 @@ absl::StatusOr<std::vector<raft::Entry>> Log::read(Index first, Index last, size
   std::vector<raft::Entry> entries;
   size_t bytes = 0;
   for (Index index = first; index <= last; index = index.next()) {
-    bytes += index_[index - state_.base.index - 1].bytes;
+    bytes += index_[index].bytes;
     if (bytes > bytes_max && !entries.empty()) break;
     absl::StatusOr<raft::Entry> entry = read_one(index);
     if (!entry.ok()) return entry.status();
@@ -203,7 +193,7 @@ absl::StatusOr<std::vector<raft::Entry>> Log::read(Index first, Index last, size
 }
 
 absl::StatusOr<raft::Entry> Log::read_one(Index index) const {
-  const Location& location = index_[index - state_.base.index - 1];
+  const EntryIndex::Location& location = index_[index];
   if (location.bytes == 0) return rotten(index);
   const absl::StatusOr<std::string> raw = segments_.at(location.at.segment).file->pread(location.at.offset, location.bytes);
   if (!raw.ok()) return raw.status();
@@ -215,15 +205,15 @@ absl::StatusOr<raft::Entry> Log::read_one(Index index) const {
 }
 
 std::optional<DiskPosition> Log::place(Index index) const {
-  if (index <= state_.base.index || index > state_.last.index || holes_.contains(index)) return std::nullopt;
-  return index_[index - state_.base.index - 1].at;
+  if (!index_.contains(index) || index_.hole(index)) return std::nullopt;
+  return index_[index].at;
 }
 
 LogScrub Log::scrub(Index from, size_t bytes_max) const {
   LogScrub found;
   Index index = std::max(from, state_.base.index.next());
   for (; failure_.ok() && index <= state_.last.index && found.bytes < bytes_max; index = index.next()) {
-    found.bytes += index_[index - state_.base.index - 1].bytes;
+    found.bytes += index_[index].bytes;
     const absl::StatusOr<raft::Entry> entry = read_one(index);
     if (entry.ok()) continue;
     if (!found.first_bad) {
@@ -240,9 +230,7 @@ absl::Status Log::compact(Position through) {
   if (!failure_.ok()) return failure_;
   if (through.index <= state_.base.index) return absl::OkStatus();
   if (through.index > state_.last.index) return final_failure(misuse("compaction beyond the end"));
-  const uint64_t count = through.index - state_.base.index;
-  index_.erase(index_.begin(), index_.begin() + static_cast<std::ptrdiff_t>(count));
-  holes_.erase(holes_.begin(), holes_.upper_bound(through.index));
+  index_.compact(through.index);
   state_.base = through;
   state_.first_segment = index_.empty() ? current_ : index_.front().home;
   COORDKIT_CHECK_MSG(index_.empty() || state_.first_segment <= index_.front().home, "INV_S01");
@@ -250,28 +238,24 @@ absl::Status Log::compact(Position through) {
   return absl::OkStatus();
 }
 
+// The file of the next segment, made on the spot if no spare is ready.
+absl::StatusOr<Spares::Open> Log::next_spare(uint64_t bytes) {
+  absl::StatusOr<Spares::Open> spare = spares_.open(bytes);
+  if (!spare.ok()) return final_failure(spare.status());
+  if (spare->file) return spare;
+  if (absl::Status made = spares_.make(bytes); !made.ok()) {
+    return absl::IsResourceExhausted(made) ? made : final_failure(std::move(made));
+  }
+  spare = spares_.open(bytes);
+  if (!spare.ok()) return final_failure(spare.status());
+  if (!spare->file) return final_failure(absl::DataLossError("log: a segment that was just made is not there"));
+  return spare;
+}
+
 // The next segment. Its header repeats the hard state, so no older segment is the only one to hold it.
 absl::Status Log::roll(size_t batch_bytes) {
-  const uint64_t needed = kFirstBatchOffset + batch_bytes;
-  const auto fits = [needed](const Spare& s) { return s.capacity >= needed; };
-  auto spare = std::ranges::find_if(spares_, fits);
-  std::unique_ptr<File> file;
-  while (spare != spares_.end() && !file) {
-    absl::StatusOr<std::unique_ptr<File>> opened = open_spare(*spare);
-    if (!opened.ok()) return final_failure(opened.status());
-    file = *std::move(opened);
-    if (file) break;
-    spares_.erase(spare);
-    spare = std::ranges::find_if(spares_, fits);
-  }
-  if (!file) {
-    if (absl::Status status = hasty_spare(batch_bytes); !status.ok()) return status;
-    spare = spares_.end() - 1;
-    absl::StatusOr<std::unique_ptr<File>> opened = open_spare(*spare);
-    if (!opened.ok()) return final_failure(opened.status());
-    if (!*opened) return final_failure(absl::DataLossError("log: a segment that was just made is not there"));
-    file = *std::move(opened);
-  }
+  absl::StatusOr<Spares::Open> spare = next_spare(kFirstBatchOffset + batch_bytes);
+  if (!spare.ok()) return spare.status();
   if (durable_ != DiskPosition{current_, end_}) {
     if (absl::Status status = sync(); !status.ok()) return status;
   }
@@ -284,47 +268,20 @@ absl::Status Log::roll(size_t batch_bytes) {
                              .predecessor = current_,
                              .predecessor_end = end_,
                              .state = state_};
-  absl::Status status = file->pwrite(0, encode(header, options_.group));
-  if (status.ok()) status = file->sync();
+  absl::Status status = spare->file->pwrite(0, encode(header, options_.group));
+  if (status.ok()) status = spare->file->sync();
   if (status.ok()) status = files_.rename(spare_name, file_name(FileUse::Segment, number));
   if (status.ok()) status = files_.sync_dir();
   if (!status.ok()) return final_failure(status);
-  segments_[number] = {.capacity = spare->capacity, .file = std::move(file)};
+  segments_[number] = {.capacity = spare->capacity, .file = std::move(spare->file)};
   current_ = number;
   capacity_ = spare->capacity;
   end_ = kFirstBatchOffset;
   durable_ = {current_, end_};
   first_segment_durable_ = state_.first_segment;
   state_.truncated_to = LogState().truncated_to;
-  spares_.erase(spare);
+  spares_.forget(spare->number);
   return absl::OkStatus();
-}
-
-// Null: the file is gone, or was truncated. It holds nothing, so it is discarded and another one is made.
-absl::StatusOr<std::unique_ptr<File>> Log::open_spare(const Spare& spare) {
-  const std::string name = file_name(FileUse::Spare, spare.number);
-  absl::StatusOr<std::unique_ptr<File>> file = files_.open(name, OpenMode::ReadWrite);
-  if (absl::IsNotFound(file.status())) return nullptr;
-  if (!file.ok()) return file;
-  const absl::StatusOr<uint64_t> size = (*file)->size();
-  if (!size.ok()) return size.status();
-  if (*size == spare.capacity) return file;
-  if (absl::Status status = files_.remove(name); !status.ok() && !absl::IsNotFound(status)) return status;
-  return nullptr;
-}
-
-absl::Status Log::hasty_spare(size_t batch_bytes) {
-  const uint64_t capacity =
-      std::max<uint64_t>(options_.small_segment_bytes, align_up(kFirstBatchOffset + batch_bytes, kBlockBytes));
-  SpareMaker maker(files_, take_number(), capacity);
-  const absl::StatusOr<bool> made = maker.step(capacity);
-  if (made.ok()) {
-    spare_ready(maker.number(), capacity);
-    return absl::OkStatus();
-  }
-  if (!absl::IsResourceExhausted(made.status())) return final_failure(made.status());
-  maker.discard().IgnoreError();  // a leftover is removed by the next open
-  return made.status();
 }
 
 // Segments older than a durable batch says are renamed to spares, oldest first; they are never read again.
@@ -334,17 +291,10 @@ absl::Status Log::recycle() {
     const uint32_t segment = segments_.begin()->first;
     const uint64_t capacity = segments_.begin()->second.capacity;
     segments_.erase(segments_.begin());
-    if (absl::Status status = retire(segment, capacity); !status.ok()) return status;
+    if (absl::Status status = spares_.retire(segment, capacity); !status.ok()) return status;
     changed = true;
   }
   return changed ? files_.sync_dir() : absl::OkStatus();
-}
-
-absl::Status Log::retire(uint32_t segment, uint64_t capacity) {
-  const std::string name = file_name(FileUse::Segment, segment);
-  if (!wants_spare() || capacity != options_.segment_bytes) return files_.remove(name);
-  spare_ready(segment, capacity);
-  return files_.rename(name, file_name(FileUse::Spare, segment));
 }
 
 }  // namespace coordkit::log

@@ -6,7 +6,6 @@
 // lack of space while the next segment is made: kResourceExhausted, nothing was written, the same append may be retried.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,19 +18,14 @@
 #include "coordkit/file_system.h"
 #include "coordkit/log_store.h"
 #include "log/batch.h"
+#include "log/entry_index.h"
+#include "log/kept_peer_marks.h"
+#include "log/log_options.h"
 #include "log/recovery.h"
 #include "log/segment.h"
+#include "log/spares.h"
 
 namespace coordkit::log {
-
-struct LogOptions {
-  StoreId store;
-  GroupId group = kOnlyGroup;
-  uint64_t segment_bytes = 64 << 20;       // of a prepared segment; multiple of a block
-  uint64_t small_segment_bytes = 1 << 20;  // of one made on the spot: at open, or when no spare is ready
-  size_t spares = 1;                       // kept ready, recycled ones included
-  Index checkpointed = {};                 // open() may leave out the payloads of commands up to here (LogStore::checkpointed)
-};
 
 struct OpenedLog;
 
@@ -59,9 +53,9 @@ class Log {
   absl::Status compact(Position through);
 
   // Spares are made by the caller, at leisure: a SpareMaker for this number and size, then spare_ready().
-  bool wants_spare() const { return spares_.size() < options_.spares; }
-  uint32_t take_number() { return next_number_++; }
-  void spare_ready(uint32_t number, uint64_t capacity) { spares_.push_back({number, capacity}); }
+  bool wants_spare() const { return spares_.wanted(); }
+  uint32_t take_number() { return spares_.take_number(); }
+  void spare_ready(uint32_t number, uint64_t capacity) { spares_.add(number, capacity); }
   uint64_t segment_bytes() const { return options_.segment_bytes; }
 
   const LogState& state() const { return state_; }
@@ -71,22 +65,12 @@ class Log {
   uint64_t bytes_on_disk() const;                           // segments and spares
 
  private:
-  struct Location {
-    Term term;
-    DiskPosition at;
-    uint32_t bytes = 0;  // of the record; 0: a hole
-    uint32_t home = 0;   // the segment that held it first; rises with the index, as `at` does not once it was repaired
-  };
-  struct Spare {
-    uint32_t number = 0;
-    uint64_t capacity = 0;
-  };
   struct Segment {
     uint64_t capacity = 0;
     std::unique_ptr<File> file;
   };
 
-  Log(FileSystem& files, const LogOptions& options) : files_(files), options_(options) {}
+  Log(FileSystem& files, const LogOptions& options) : files_(files), options_(options), spares_(files, options_) {}
   absl::Status start(const Recovery& recovery);  // log_open.cc
   SegmentHeader plan(const Recovery& recovery, DiskPosition from);
   absl::Status rewrite(const Recovery& recovery, SegmentHeader header, DiskPosition from);
@@ -96,14 +80,11 @@ class Log {
   absl::Status write_batch(std::span<const LogWrite> steps);
   absl::Status fill(std::span<const LogWrite> steps);
   absl::Status roll(size_t batch_bytes);
+  absl::StatusOr<Spares::Open> next_spare(uint64_t bytes);
   absl::StatusOr<raft::Entry> read_one(Index index) const;
-  absl::Status hasty_spare(size_t batch_bytes);
-  absl::StatusOr<std::unique_ptr<File>> open_spare(const Spare& spare);
   void advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes);
   void truncate(Index keep);
-  Location& location(Index index) { return index_[index - state_.base.index - 1]; }
   absl::Status recycle();
-  absl::Status retire(uint32_t segment, uint64_t capacity);
   absl::Status final_failure(absl::Status status);
   RecordKey key(uint32_t segment) const { return {options_.store, segment}; }
   Position position_of(Index index) const;
@@ -114,13 +95,10 @@ class Log {
 
   LogState state_;
   std::vector<Identity> previous_;  // entries of the newest batch
-  std::deque<Location> index_;      // of the entries from state_.base + 1 on
-  std::map<Index, DamagedEntry> holes_;
-  std::optional<std::vector<PeerMark>> peers_;
-  uint32_t peers_home_ = 0;  // the newest segment that holds them
+  EntryIndex index_;                // I: of the entries after state_.base, up to state_.last
+  KeptPeerMarks peers_;
   std::map<uint32_t, Segment> segments_;
-  std::vector<Spare> spares_;
-  uint32_t next_number_ = 1;
+  Spares spares_;
 
   uint32_t current_ = 0;  // the segment in use
   uint64_t capacity_ = 0;

@@ -70,7 +70,7 @@ absl::StatusOr<OpenedLog> Log::open(FileSystem& files, const LogOptions& options
 }
 
 absl::Status Log::start(const Recovery& recovery) {
-  next_number_ = recovery.number_max + 1;
+  spares_.number_from(recovery.number_max + 1);
   for (const SegmentFile& live : recovery.chain) {
     absl::StatusOr<std::unique_ptr<File>> file = files_.open(file_name(FileUse::Segment, live.segment), OpenMode::Read);
     if (!file.ok()) return file.status();
@@ -83,7 +83,7 @@ absl::Status Log::start(const Recovery& recovery) {
     const auto replaced = segments_.find(recovery.durable.segment);
     const uint64_t capacity = replaced->second.capacity;
     segments_.erase(replaced);
-    if (absl::Status status = retire(recovery.durable.segment, capacity); !status.ok()) return status;
+    if (absl::Status status = spares_.retire(recovery.durable.segment, capacity); !status.ok()) return status;
   }
   return clean_up(recovery);
 }
@@ -92,11 +92,12 @@ absl::Status Log::start(const Recovery& recovery) {
 SegmentHeader Log::plan(const Recovery& recovery, DiskPosition from) {
   state_ = recovery.state;
   state_.last = state_.base;
+  index_.restart(state_.base.index);
   for (const Slot& slot : recovery.slots) {
     if (slot.at >= from && slot.entry) break;
     const size_t bytes = slot.entry ? record_bytes(slot.payload_bytes) : 0;
-    index_.push_back({slot.term, slot.where(), static_cast<uint32_t>(bytes), slot.at.segment});
-    if (!slot.entry) holes_[slot.index] = {slot.index, slot.term, slot.content_sum};
+    const EntryIndex::Location location{slot.term, slot.where(), static_cast<uint32_t>(bytes), slot.at.segment};
+    slot.entry ? index_.append(location) : index_.append_hole({slot.index, slot.term, slot.content_sum}, location);
     state_.last = {slot.index, slot.term};
   }
   SegmentHeader header{.segment = take_number(), .store = options_.store};

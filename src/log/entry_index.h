@@ -1,0 +1,44 @@
+// Where the record of each entry lies, from the first one after the log's base on, and which entries this disk has lost: their
+// places are holes until they are repaired.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+
+#include "coordkit/log_store.h"
+#include "log/record.h"
+
+namespace coordkit::log {
+
+class EntryIndex {
+ public:
+  struct Location {
+    Term term;
+    DiskPosition at;
+    uint32_t bytes = 0;  // of the record; 0: a hole
+    uint32_t home = 0;   // the segment that held it first; rises with the index, as `at` does not once it was repaired
+  };
+
+  void restart(Index base);  // nothing is left; the next entry follows the base
+  void append(const Location& location) { locations_.push_back(location); }
+  void append_hole(const DamagedEntry& hole, const Location& location);
+  // A record in another place; the entry is no hole any more.
+  void repair(Index index, Term term, DiskPosition at, uint32_t bytes);
+  void truncate(Index keep);    // of the entries, the last one that stays
+  void compact(Index through);  // the new base
+
+  bool empty() const { return locations_.empty(); }
+  Index last() const { return base_ + locations_.size(); }
+  bool contains(Index index) const { return index > base_ && index <= last(); }
+  const Location& front() const { return locations_.front(); }
+  const Location& operator[](Index index) const { return locations_[index - base_ - 1]; }
+  const DamagedEntry* hole(Index index) const;  // what is known of the lost entry; null: it is not lost
+
+ private:
+  Index base_;
+  std::deque<Location> locations_;
+  std::map<Index, DamagedEntry> holes_;
+};
+
+}  // namespace coordkit::log

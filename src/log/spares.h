@@ -1,0 +1,55 @@
+// Empty segments that are kept ready for when the one in use is full: made by the caller at leisure, taken over from what
+// compaction has freed, or made on the spot where none is ready.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/file_system.h"
+#include "log/log_options.h"
+
+namespace coordkit::log {
+
+class Spares {
+ public:
+  struct Open {
+    uint32_t number = 0;
+    uint64_t capacity = 0;
+    std::unique_ptr<File> file;  // null: no spare can hold so much
+  };
+
+  Spares(FileSystem& files, const LogOptions& options) : files_(files), options_(options) {}
+
+  // Spares and segments are numbered alike, and no number is used twice.
+  void number_from(uint32_t number) { next_number_ = number; }
+  uint32_t take_number() { return next_number_++; }
+
+  bool wanted() const { return spares_.size() < options_.spares; }
+  uint64_t bytes() const;
+  void add(uint32_t number, uint64_t capacity) { spares_.push_back({number, capacity}); }
+  // A segment that is not needed any more: another spare, or removed.
+  absl::Status retire(uint32_t segment, uint64_t capacity);
+
+  // The first spare that can hold so much. It stays a spare until forget().
+  absl::StatusOr<Open> open(uint64_t bytes);
+  void forget(uint32_t number);
+  // One more that can hold so much, on the spot. kResourceExhausted: there is no space, and it may be tried again.
+  absl::Status make(uint64_t bytes);
+
+ private:
+  struct Spare {
+    uint32_t number = 0;
+    uint64_t capacity = 0;
+  };
+  absl::StatusOr<std::unique_ptr<File>> open_file(const Spare& spare);
+
+  FileSystem& files_;
+  const LogOptions& options_;
+  std::vector<Spare> spares_;
+  uint32_t next_number_ = 1;
+};
+
+}  // namespace coordkit::log
