@@ -12,8 +12,6 @@ namespace {
 
 using ChangeEnd = raft::ChangeOutcome::Kind;
 
-constexpr int kAloneTimeouts = 3;  // election timeouts in which a majority may come back before NotEnoughVoters is final
-
 std::string replica(ReplicaId id) { return "replica " + std::to_string(id.value()); }
 
 std::string grouped(uint64_t number) {
@@ -62,12 +60,9 @@ void MemberChange::start(ChangeMembers call, Index at, const raft::Configuration
   at_ = at;
   applied_ = applied;
   steps_.clear();
-  begun_ = leaving_ = unanswered_ = lost_ = false;
-  step_next_.reset();
-  refusal_.reset();
-  alone_since_.reset();
+  begun_ = false;
+  step_.begin();
   meeting_.clear();
-  ask_at_ = LaggingTime::min();
   if (at_) rebase(at_, applied_, completions);
 }
 
@@ -78,9 +73,9 @@ void MemberChange::forget(Ticket ticket) {
 std::string MemberChange::waits_for() const {
   if (!call_) return {};
   if (!meeting_.empty()) return meeting_;
-  if (leaving_) return "the leader completes it";
+  if (step_.leaving()) return "the leader completes it";
   if (!applied_.outgoing.empty()) return "another change is still to be completed";
-  if (refusal_) return described(*refusal_, options_.raft.promotion_lag_max);
+  if (step_.refusal()) return described(*step_.refusal(), options_.raft.promotion_lag_max);
   return "the leader is asked";
 }
 
@@ -88,21 +83,16 @@ std::string MemberChange::waits_for() const {
 
 void MemberChange::applied(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
   if (!call_) return;
-  const bool ours = step_next_ && configuration == (leaving_ ? raft::leave(*step_next_) : *step_next_);
-  if (!ours) return rebase(at, configuration, completions);
+  if (!step_.led_to(configuration)) return rebase(at, configuration, completions);
   at_ = at;
   applied_ = configuration;
-  leaving_ = !configuration.outgoing.empty();
-  if (!leaving_) step_done(at, completions);
+  step_.applied(configuration);
+  if (!step_.leaving()) step_done(at, completions);
 }
 
 void MemberChange::step_done(Index at, std::vector<Completion>& completions) {
   steps_.pop_front();
-  step_next_.reset();
-  unanswered_ = lost_ = false;
-  refusal_.reset();
-  alone_since_.reset();
-  ask_at_ = LaggingTime::min();
+  step_.begin();
   begun_ = true;
   if (steps_.empty()) complete(absl::OkStatus(), at, completions);
 }
@@ -111,10 +101,7 @@ void MemberChange::step_done(Index at, std::vector<Completion>& completions) {
 void MemberChange::rebase(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
   at_ = at;
   applied_ = configuration;
-  step_next_.reset();
-  leaving_ = unanswered_ = lost_ = false;
-  refusal_.reset();
-  ask_at_ = LaggingTime::min();
+  step_.restart();
   const bool expects_older = call_->expected && !begun_ && *call_->expected < at;
   if (expects_older) {
     return refuse(
@@ -132,8 +119,7 @@ void MemberChange::rebase(Index at, const raft::Configuration& configuration, st
 // A state replaced the log: what lay between the configuration we knew and this one is not known.
 void MemberChange::state_replaced(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
   if (!call_ || at == at_) return;
-  const bool ours = step_next_ && configuration == (leaving_ ? raft::leave(*step_next_) : *step_next_);
-  if (ours || !(leaving_ || uncertain())) return applied(at, configuration, completions);
+  if (step_.led_to(configuration) || !may_take_effect()) return applied(at, configuration, completions);
   fail(Reason::LeadershipLost, "this replica was sent a state instead of the log that would tell: look at the members",
        completions);
 }
@@ -141,24 +127,18 @@ void MemberChange::state_replaced(Index at, const raft::Configuration& configura
 // ---- answers of the leader
 
 void MemberChange::replied(const ChangeReply& reply, LaggingTime now, std::vector<Completion>& completions) {
-  if (!call_ || !step_next_ || reply.attempt != attempt_) return;
+  if (!call_ || !step_.result() || reply.attempt != attempt_) return;
   if (reply.outcome == ChangeEnd::Committed) {  // our own apply will show it, unless this very change removes us
     if (steps_.size() == 1 && leaves_by_it()) complete(absl::OkStatus(), reply.configuration, completions);
     return;
   }
   if (reply.outcome == ChangeEnd::Unknown) return;  // as above
-  unanswered_ = false;
-  refusal_ = reply;
-  ask_at_ = now + options_.raft.heartbeat_interval;
-  if (reply.outcome == ChangeEnd::NotLeader) ask_at_ = now + options_.raft.election_timeout;  // or when another one is known
-  if (reply.outcome != ChangeEnd::NotEnoughVoters) return alone_since_.reset();
-  if (!alone_since_) alone_since_ = now;
-  if (now - *alone_since_ < kAloneTimeouts * options_.raft.election_timeout || uncertain()) return;
-  refuse(explain(reply.outcome, {}), completions);
+  step_.refused(reply, now);
+  if (step_.hopeless(now)) refuse(explain(reply.outcome, {}), completions);
 }
 
 bool MemberChange::leaves_by_it() const {
-  const raft::Configuration after = raft::leave(*step_next_);
+  const raft::Configuration after = raft::leave(*step_.result());
   const raft::Member* self = raft::member_of(after, options_.raft.self);
   return !self || self->store != store_;
 }
@@ -174,12 +154,16 @@ void MemberChange::removed(std::vector<Completion>& completions) {
 
 // ---- asking
 
+bool MemberChange::asks() const {
+  if (!call_ || !at_ || step_.leaving() || !applied_.outgoing.empty()) return false;
+  return !call_->expected || begun_ || *call_->expected <= at_;  // else our log has not reached it yet
+}
+
 std::optional<ChangeRequest> MemberChange::question(LaggingTime now, const HelloOf& hello_of,
                                                     std::vector<Completion>& completions) {
-  if (!call_ || !at_ || leaving_ || !applied_.outgoing.empty() || now < ask_at_) return std::nullopt;
-  if (call_->expected && !begun_ && *call_->expected > at_) return std::nullopt;  // our log has not reached it yet
+  if (!asks() || now < step_.ask_at()) return std::nullopt;
   if (!meet(hello_of)) {
-    ask_at_ = now + options_.raft.heartbeat_interval;
+    step_.ask_at(now + options_.raft.heartbeat_interval);
     return std::nullopt;
   }
   if (steps_.empty()) {
@@ -191,10 +175,7 @@ std::optional<ChangeRequest> MemberChange::question(LaggingTime now, const Hello
     refuse(begun_ ? explain(ChangeEnd::Conflict, {}) : explain(*refusal, names_of(steps_.front())), completions);
     return std::nullopt;
   }
-  lost_ = lost_ || unanswered_;
-  step_next_ = std::get<raft::Configuration>(next);
-  unanswered_ = true;
-  ask_at_ = now + options_.raft.election_timeout;
+  step_.asked(std::get<raft::Configuration>(next), now);
   return ChangeRequest{++attempt_, at_, steps_.front()};
 }
 
@@ -248,28 +229,27 @@ void MemberChange::refuse(const Objection& objection, std::vector<Completion>& c
 void MemberChange::expire(LaggingTime now, std::vector<Completion>& completions) {
   if (!call_ || now < call_->deadline) return;
   const std::string waited = waits_for();
-  if (leaving_ || uncertain()) {
+  if (may_take_effect()) {
     return fail(Reason::CallTimeout, "no answer before the deadline of the call; it may still take effect: " + waited,
                 completions);
   }
-  if (!refusal_ || !meeting_.empty()) {
+  const std::optional<ChangeReply>& refusal = step_.refusal();
+  if (!refusal || !meeting_.empty()) {
     return refuse({Reason::CallTimeout, "not begun before the deadline of the call: " + waited}, completions);
   }
-  const bool crossed = refusal_->outcome == ChangeEnd::Conflict || refusal_->outcome == ChangeEnd::Overwritten;
-  refuse(explain(crossed ? ChangeEnd::ChangeInProgress : refusal_->outcome, replica(refusal_->lagging)), completions);
+  const bool crossed = refusal->outcome == ChangeEnd::Conflict || refusal->outcome == ChangeEnd::Overwritten;
+  refuse(explain(crossed ? ChangeEnd::ChangeInProgress : refusal->outcome, replica(refusal->lagging)), completions);
 }
 
 void MemberChange::fail(Reason reason, std::string_view why, std::vector<Completion>& completions) {
   if (!call_) return;
   const Outcome definite = begun_ ? Outcome::Done : Outcome::None;
-  complete(make_error(reason, leaving_ || uncertain() ? Outcome::Unknown : definite, why), Index(), completions);
+  complete(make_error(reason, may_take_effect() ? Outcome::Unknown : definite, why), Index(), completions);
 }
 
 LaggingTime MemberChange::next_deadline(bool leader_known) const {
   if (!call_) return LaggingTime::max();
-  const bool asks =
-      leader_known && at_ && !leaving_ && applied_.outgoing.empty() && !(call_->expected && !begun_ && *call_->expected > at_);
-  return asks ? std::min(call_->deadline, ask_at_) : call_->deadline;
+  return leader_known && asks() ? std::min(call_->deadline, step_.ask_at()) : call_->deadline;
 }
 
 }  // namespace coordkit::engine

@@ -14,13 +14,14 @@
 
 #include "coordkit/engine.h"
 #include "engine/change_plan.h"
+#include "engine/change_step.h"
 
 namespace coordkit::engine {
 
 class MemberChange {
  public:
   MemberChange(const EngineOptions& options, StoreId store, BootCounter boot)
-      : options_(options), store_(store), attempt_(boot.value() << 32) {}
+      : options_(options), store_(store), attempt_(boot.value() << 32), step_(options.raft) {}
 
   // A new call. Refused ones complete at once.
   void start(ChangeMembers call, Index at, const raft::Configuration& applied, std::vector<Completion>& completions);
@@ -32,7 +33,7 @@ class MemberChange {
   void applied(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
   void state_replaced(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
   void replied(const ChangeReply& reply, LaggingTime now, std::vector<Completion>& completions);
-  void leadership_changed() { ask_at_ = LaggingTime::min(); }
+  void leadership_changed() { step_.ask_at(LaggingTime::min()); }
   // This replica was told that it is no longer a member.
   void removed(std::vector<Completion>& completions);
   void expire(LaggingTime now, std::vector<Completion>& completions);
@@ -50,7 +51,8 @@ class MemberChange {
   void rebase(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
   void complete(absl::Status status, Index index, std::vector<Completion>& completions);
   void refuse(const Objection& objection, std::vector<Completion>& completions);
-  bool uncertain() const { return step_next_ && (unanswered_ || lost_); }
+  bool asks() const;  // once a leader is known
+  bool may_take_effect() const { return step_.leaving() || step_.uncertain(); }
   bool leaves_by_it() const;
 
   const EngineOptions& options_;
@@ -62,16 +64,8 @@ class MemberChange {
   raft::Configuration applied_;  // I: what the next step starts from, unless joint
   std::deque<Changes> steps_;    // the front one is current; empty before they are planned
   bool begun_ = false;           // an earlier step took effect
-
-  // The current step.
-  std::optional<raft::Configuration> step_next_;  // its result from `applied_`, once asked
-  bool leaving_ = false;                          // it is applied and joint: leaving it follows by itself
-  bool unanswered_ = false;                       // the newest attempt
-  bool lost_ = false;                             // an older attempt was never answered
-  LaggingTime ask_at_{};
-  std::optional<ChangeReply> refusal_;      // the newest one, for the explanation
-  std::optional<LaggingTime> alone_since_;  // NotEnoughVoters has been reported since then
-  std::string meeting_;                     // who was not connected yet, and why
+  ChangeStep step_;              // the current one
+  std::string meeting_;          // who was not connected yet, and why
 };
 
 }  // namespace coordkit::engine
