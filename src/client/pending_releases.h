@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,48 +61,53 @@ struct PendingRelease {
 class PendingReleases {
  public:
   PendingRelease& add(std::string name, ReleaseId id) {
-    places_.emplace(id, first_ + line_.size());
-    ++not_posted_;
-    return *line_.push_back(PendingRelease{.name = std::move(name), .id = id});
+    if (list_ == nullptr) list_ = std::make_unique<List>();
+    list_->places.emplace(id, list_->first + list_->line.size());
+    ++list_->not_posted;
+    return *list_->line.push_back(PendingRelease{.name = std::move(name), .id = id});
   }
   PendingRelease* find(const ReleaseId& id) {
-    const auto place = places_.find(id);
-    return place == places_.end() ? nullptr : &*line_[place->second - first_];
+    if (list_ == nullptr) return nullptr;
+    const auto place = list_->places.find(id);
+    return place == list_->places.end() ? nullptr : &*list_->line[place->second - list_->first];
   }
   void erase(const ReleaseId& id) {
-    const auto place = places_.find(id);
-    std::optional<PendingRelease>& over = line_[place->second - first_];
-    if (!over->posted) --not_posted_;
+    const auto place = list_->places.find(id);
+    std::optional<PendingRelease>& over = list_->line[place->second - list_->first];
+    if (!over->posted) --list_->not_posted;
     over.reset();
-    places_.erase(place);
-    for (; !line_.empty() && !line_.front(); line_.pop_front()) ++first_;
+    list_->places.erase(place);
+    for (; !list_->line.empty() && !list_->line.front(); list_->line.pop_front()) ++list_->first;
   }
   void set_posted(PendingRelease& release, bool posted) {
-    if (std::exchange(release.posted, posted) != posted) not_posted_ += posted ? -1 : 1;
+    if (std::exchange(release.posted, posted) != posted) list_->not_posted += posted ? -1 : 1;
   }
-  bool all_posted() const { return not_posted_ == 0; }
-  size_t size() const { return places_.size(); }
+  bool all_posted() const { return list_ == nullptr || list_->not_posted == 0; }
+  size_t size() const { return list_ == nullptr ? 0 : list_->places.size(); }
 
   // In their order, until `visit` says false.
   template <typename Visit>
   void each(Visit visit) {
-    for (size_t i = 0; i < line_.size(); ++i) {
-      if (line_[i] && !visit(*line_[i])) return;
+    for (size_t i = 0; list_ != nullptr && i < list_->line.size(); ++i) {
+      if (list_->line[i] && !visit(*list_->line[i])) return;
     }
   }
   template <typename Holds>
   bool any(Holds holds) const {
-    for (size_t i = 0; i < line_.size(); ++i) {
-      if (line_[i] && holds(*line_[i])) return true;
+    for (size_t i = 0; list_ != nullptr && i < list_->line.size(); ++i) {
+      if (list_->line[i] && holds(*list_->line[i])) return true;
     }
     return false;
   }
 
  private:
-  Ring<std::optional<PendingRelease>> line_;  // I: the first has not ended
-  uint64_t first_ = 0;                        // how many have left the line at its front
-  absl::flat_hash_map<ReleaseId, uint64_t> places_;
-  size_t not_posted_ = 0;
+  struct List {
+    Ring<std::optional<PendingRelease>> line;  // I: the first has not ended
+    uint64_t first = 0;                        // how many have left the line at its front
+    absl::flat_hash_map<ReleaseId, uint64_t> places;
+    size_t not_posted = 0;
+  };
+  std::unique_ptr<List> list_;  // null until the first: many sessions release nothing before they end
 };
 
 }  // namespace coordkit::client

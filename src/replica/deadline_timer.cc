@@ -61,23 +61,27 @@ void DeadlineTimer::valid(const SessionRef& session, const OnPhase& on_phase) {
 
 void DeadlineTimer::granted(const HoldRef& hold) {
   const std::lock_guard lock(mutex_);
-  sessions_[hold->session()->id()].holds[hold.get()] = hold;
+  holds_[{hold->session()->id(), hold.get()}] = hold;
   if (hold->until() != LeadingTime::max()) schedule({hold->until(), hold->session()->id(), hold.get()});
 }
 
 void DeadlineTimer::gone(const HoldState& hold) {
   const std::lock_guard lock(mutex_);
   if (hold.until() != LeadingTime::max()) due_.erase({hold.until(), hold.session()->id(), &hold});
-  const auto watched = sessions_.find(hold.session()->id());
-  if (watched != sessions_.end()) watched->second.holds.erase(&hold);
+  holds_.erase({hold.session()->id(), &hold});
 }
 
 void DeadlineTimer::lost(SessionId session) {
   const std::lock_guard lock(mutex_);
+  const auto first = first_hold(session);
+  auto last = first;
+  for (; last != holds_.end() && last->first.first == session; ++last) {
+    due_.erase({last->second->until(), session, last->first.second});
+  }
+  holds_.erase(first, last);
   const auto watched = sessions_.find(session);
   if (watched == sessions_.end()) return;
   due_.erase({watched->second.due, session, {}});
-  for (const auto& [handle, hold] : watched->second.holds) due_.erase({hold->until(), session, handle});
   sessions_.erase(watched);
 }
 
@@ -126,12 +130,10 @@ void DeadlineTimer::tell_due(LeadingTime now) {
   while (!due_.empty() && due_.begin()->at <= now) {
     const Due due = *due_.begin();
     due_.erase(due_.begin());
-    const auto watched = sessions_.find(due.session);
-    if (watched == sessions_.end()) continue;
-    if (!due.hold) {
+    if (due.hold) {
+      if (const auto hold = holds_.find({due.session, due.hold}); hold != holds_.end()) tell_hold(hold->second);
+    } else if (const auto watched = sessions_.find(due.session); watched != sessions_.end()) {
       tell_session(watched->second, now);
-    } else if (const auto hold = watched->second.holds.find(due.hold); hold != watched->second.holds.end()) {
-      tell_hold(hold->second);
     }
   }
 }
@@ -145,7 +147,9 @@ void DeadlineTimer::tell_session(Watched& watched, LeadingTime now) {
     due_.insert({watched.due, session.id(), {}});
     return;
   }
-  for (const auto& [handle, hold] : watched.holds) tell_hold(hold);
+  for (auto hold = first_hold(session.id()); hold != holds_.end() && hold->first.first == session.id(); ++hold) {
+    tell_hold(hold->second);
+  }
   if (session.delegations()) {
     for (const HoldRef& hold : session.delegations()->in_use()) tell_hold(hold);
   }
