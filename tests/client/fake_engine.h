@@ -90,7 +90,7 @@ class FakeEngine : public Engine {
     return out;
   }
 
-  RequestId request_of(Ticket ticket) const { return {{self(), StoreId(9), boot()}, Sequence(ticket.value() & 0xffffffff)}; }
+  RequestId request_of(Ticket ticket) const { return {{self(), store(), boot()}, Sequence(ticket.value() & 0xffffffff)}; }
   void complete(Ticket ticket, const machine::Result& result, ApplyOutput::Stage stage = ApplyOutput::Stage::Final) {
     next.completions.push_back({.ticket = ticket,
                                 .stage = stage,
