@@ -1,5 +1,7 @@
 #include "engine/timer_keeper.h"
 
+#include <utility>
+
 namespace coordkit::engine {
 
 LaggingTime TimerKeeper::due(LaggingTime base, Duration duration) {
@@ -8,7 +10,7 @@ LaggingTime TimerKeeper::due(LaggingTime base, Duration duration) {
 
 LaggingTime TimerKeeper::due(const Key& key, const Timer& timer) const {
   LaggingTime base = std::max(timer.base, takeover_);
-  if (timer.grouped) base = groups_.find(GroupKey{key.machine, timer.group})->second.covered_base(key.id, base);
+  if (timer.group) base = timer.group->second.covered_base(key.id, base);
   return due(base, timer.duration);
 }
 
@@ -20,9 +22,9 @@ void TimerKeeper::apply(MachineId machine, const TimerOp& op, LaggingTime now, I
 
 void TimerKeeper::arm(const Key& key, const TimerOp& op, LaggingTime now, Index at) {
   Timer& timer = timers_[key];
-  timer = {op.generation, op.duration, now, false, !op.group.alone(), op.group, at};
-  if (timer.grouped) {
-    join_group(key, timer, now);
+  timer = {.generation = op.generation, .duration = op.duration, .base = now, .armed = at.value()};
+  if (!op.group.alone()) {
+    join_group(key, timer, op.group, now);
   } else {
     alone_.insert({due(now, op.duration), key});
   }
@@ -32,7 +34,7 @@ void TimerKeeper::disarm(const Key& key) {
   const auto it = timers_.find(key);
   if (it == timers_.end()) return;
   Timer& timer = it->second;
-  if (timer.grouped) {
+  if (timer.group) {
     leave_group(key, timer);
   } else {
     alone_.erase({due(timer.base, timer.duration), key});  // by I it is here, or in firing_alone_
@@ -41,37 +43,36 @@ void TimerKeeper::disarm(const Key& key) {
   timers_.erase(it);
 }
 
-void TimerKeeper::join_group(const Key& key, const Timer& timer, LaggingTime at) {
-  const auto [group, fresh] = groups_.try_emplace(GroupKey{key.machine, timer.group});
+void TimerKeeper::join_group(const Key& key, Timer& timer, const TimerGroup& of, LaggingTime at) {
+  const auto [group, fresh] = groups_.try_emplace(GroupKey{key.machine, of});
+  timer.group = &*group;
   if (fresh) {
     group->second.check = due(at, timer.duration);
     group_checks_.insert({group->second.check, group->first});
   } else if (due(at, timer.duration) < group->second.check) {
-    schedule(group, due(at, timer.duration));
+    schedule(*group, due(at, timer.duration));
   }
   group->second.members.insert(key.id);
   group->second.sum += timer_set_hash(key.id);
 }
 
 void TimerKeeper::leave_group(const Key& key, Timer& timer) {
-  const auto group = groups_.find(GroupKey{key.machine, timer.group});
+  Groups::value_type* const group = std::exchange(timer.group, nullptr);
   group->second.members.erase(key.id);
   group->second.firing.erase(key.id);
   group->second.sum -= timer_set_hash(key.id);
   if (!group->second.members.empty() || !group->second.firing.empty()) return;
   group_checks_.erase({group->second.check, group->first});
-  groups_.erase(group);
+  groups_.erase(groups_.find(group->first));
 }
 
 // The holder has given this one up: it keeps the deadline it had and is no longer covered by renewals of the group.
 void TimerKeeper::exclude(const Key& key) {
   const auto it = timers_.find(key);
-  if (it == timers_.end() || !it->second.grouped) return;
+  if (it == timers_.end() || it->second.group == nullptr) return;
   Timer& timer = it->second;
-  const auto group = groups_.find(GroupKey{key.machine, timer.group});
-  timer.base = group->second.covered_base(key.id, timer.base);
+  timer.base = timer.group->second.covered_base(key.id, timer.base);
   leave_group(key, timer);
-  timer.grouped = false;
   if (timer.firing) {
     firing_alone_.insert(key);
   } else {
@@ -87,16 +88,17 @@ void TimerKeeper::lead(LaggingTime now) {
 void TimerKeeper::follow() {
   if (!leading_) return;
   leading_ = false;
-  for (auto group = groups_.begin(); group != groups_.end(); ++group) {
-    LaggingTime check = group->second.check;
-    for (const TimerId id : group->second.firing) {
-      Timer& timer = timers_.find(Key{group->first.machine, id})->second;
+  for (Groups::value_type& each : groups_) {
+    auto& [group_key, group] = each;
+    LaggingTime check = group.check;
+    for (const TimerId id : group.firing) {
+      Timer& timer = timers_.find(Key{group_key.machine, id})->second;
       timer.firing = false;
-      check = std::min(check, due(group->second.covered_base(id, timer.base), timer.duration));
+      check = std::min(check, due(group.covered_base(id, timer.base), timer.duration));
     }
-    group->second.members.insert(group->second.firing.begin(), group->second.firing.end());
-    group->second.firing.clear();
-    schedule(group, check);
+    group.members.insert(group.firing.begin(), group.firing.end());
+    group.firing.clear();
+    schedule(each, check);
   }
   for (const Key& key : firing_alone_) {
     Timer& timer = timers_.find(key)->second;
@@ -112,8 +114,8 @@ RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Grou
   RenewReply::Group reply{asked.group, RenewReply::Coverage::Only, {}};
   for (const TimerId id : asked.excluded) {
     const auto it = timers_.find(Key{machine, id});
-    if (it == timers_.end() || it->second.group != asked.group) continue;
-    const bool came_back = as_of && it->second.armed > as_of;
+    if (it == timers_.end() || it->second.group == nullptr || it->second.group->first.group != asked.group) continue;
+    const bool came_back = as_of && it->second.armed > as_of.value();
     if (!came_back) exclude(Key{machine, id});
   }
   const auto it = groups_.find(GroupKey{machine, asked.group});
@@ -168,10 +170,10 @@ void TimerKeeper::raise_bases(MachineId machine, Group& group, TimerId above, Ti
   }
 }
 
-void TimerKeeper::schedule(Groups::iterator group, LaggingTime check) {
-  group_checks_.erase({group->second.check, group->first});
-  group->second.check = check;
-  group_checks_.insert({check, group->first});
+void TimerKeeper::schedule(Groups::value_type& group, LaggingTime check) {
+  group_checks_.erase({group.second.check, group.first});
+  group.second.check = check;
+  group_checks_.insert({check, group.first});
 }
 
 void TimerKeeper::fire(const Key& key, Timer& timer, FireTimers& fired) {
@@ -182,15 +184,15 @@ void TimerKeeper::fire(const Key& key, Timer& timer, FireTimers& fired) {
 
 // Walks one group whose bound has come up: none right after a takeover, the timers younger than the last renewal as long
 // as that holds, all of it only if the process is gone. A scan ends when the entry is full; the next continues after it.
-void TimerKeeper::collect_group(Groups::iterator it, LaggingTime at, size_t max, FireTimers& fired) {
-  Group& group = it->second;
-  const Duration ttl = it->first.group.ttl;
-  if (const LaggingTime all = due(takeover_, ttl); all > at) return schedule(it, all);
+void TimerKeeper::collect_group(Groups::value_type& of, LaggingTime at, size_t max, FireTimers& fired) {
+  Group& group = of.second;
+  const Duration ttl = of.first.group.ttl;
+  if (const LaggingTime all = due(takeover_, ttl); all > at) return schedule(of, all);
   const LaggingTime covered = due(group.renewed, ttl);
   LaggingTime check = covered > at ? covered : LaggingTime::max();
   auto member = covered > at ? group.members.upper_bound(group.highest) : group.members.begin();
   while (member != group.members.end() && check > at) {
-    const Key key{it->first.machine, *member};
+    const Key key{of.first.machine, *member};
     Timer& timer = timers_.find(key)->second;
     const LaggingTime end = due(key, timer);
     ++looks_;
@@ -205,7 +207,7 @@ void TimerKeeper::collect_group(Groups::iterator it, LaggingTime at, size_t max,
       check = at;
     }
   }
-  schedule(it, check);
+  schedule(of, check);
 }
 
 std::optional<FireTimers> TimerKeeper::collect(LaggingTime now, size_t max) {
@@ -216,7 +218,7 @@ std::optional<FireTimers> TimerKeeper::collect(LaggingTime now, size_t max) {
     return fired.timers.size() < max && (fired.timers.empty() || fired.machine == machine);
   };
   while (!group_checks_.empty() && group_checks_.begin()->first <= at && fits(group_checks_.begin()->second.machine)) {
-    collect_group(groups_.find(group_checks_.begin()->second), at, max, fired);
+    collect_group(*groups_.find(group_checks_.begin()->second), at, max, fired);
   }
   while (!alone_.empty() && alone_.begin()->first <= at && fits(alone_.begin()->second.machine)) {
     const Key key = alone_.begin()->second;
@@ -242,11 +244,10 @@ void TimerKeeper::unfire(const FireTimers& fired) {
     const auto it = timers_.find(key);
     if (it == timers_.end() || !it->second.firing || it->second.generation != one.generation) continue;
     it->second.firing = false;
-    if (it->second.grouped) {
-      const auto group = groups_.find(GroupKey{key.machine, it->second.group});
+    if (Groups::value_type* const group = it->second.group) {
       group->second.firing.erase(one.id);
       group->second.members.insert(one.id);
-      schedule(group, std::min(group->second.check, due(key, it->second)));
+      schedule(*group, std::min(group->second.check, due(key, it->second)));
     } else {
       firing_alone_.erase(key);
       alone_.insert({due(it->second.base, it->second.duration), key});

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -72,15 +73,6 @@ class TimerKeeper {
     TimerGroup group;
     friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
   };
-  struct Timer {
-    Generation generation;
-    Duration duration{};
-    LaggingTime base;  // armed, or its group's last renewal when it left the group; own time
-    bool firing = false;
-    bool grouped = false;
-    TimerGroup group;
-    Index armed;  // by this entry, or an earlier one
-  };
   struct Group {
     LaggingTime renewed = LaggingTime::min();  // own time; covers the timers up to `highest`
     TimerId highest;
@@ -91,7 +83,16 @@ class TimerKeeper {
 
     LaggingTime covered_base(TimerId id, LaggingTime base) const { return id <= highest ? std::max(base, renewed) : base; }
   };
-  using Groups = absl::btree_map<GroupKey, Group>;
+  using Groups = std::map<GroupKey, Group>;  // addresses are stable
+  // There may be a million.
+  struct Timer {
+    Generation generation;
+    Duration duration{};
+    LaggingTime base;                     // armed, or its group's last renewal when it left the group; own time
+    Groups::value_type* group = nullptr;  // null: none, or it left
+    uint64_t armed : 63 = 0;              // by the entry of this index, or an earlier one
+    uint64_t firing : 1 = 0;
+  };
 
   LaggingTime own(LaggingTime now) const { return now - stood_still_; }
   static LaggingTime due(LaggingTime base, Duration duration);  // saturating
@@ -99,13 +100,13 @@ class TimerKeeper {
 
   void arm(const Key& key, const TimerOp& op, LaggingTime now, Index at);
   void disarm(const Key& key);
-  void join_group(const Key& key, const Timer& timer, LaggingTime at);
+  void join_group(const Key& key, Timer& timer, const TimerGroup& of, LaggingTime at);
   void leave_group(const Key& key, Timer& timer);
   void exclude(const Key& key);
   void cover(MachineId machine, Group& group, TimerId highest, LaggingTime at);
   void raise_bases(MachineId machine, Group& group, TimerId above, TimerId through, LaggingTime at);
-  void schedule(Groups::iterator group, LaggingTime check);
-  void collect_group(Groups::iterator group, LaggingTime at, size_t max, FireTimers& fired);
+  void schedule(Groups::value_type& group, LaggingTime check);
+  void collect_group(Groups::value_type& group, LaggingTime at, size_t max, FireTimers& fired);
   void fire(const Key& key, Timer& timer, FireTimers& fired);
 
   absl::flat_hash_map<Key, Timer> timers_;              // looked up, never iterated
