@@ -22,7 +22,7 @@ void TimerKeeper::apply(MachineId machine, const TimerOp& op, LaggingTime now, I
 
 void TimerKeeper::arm(const Key& key, const TimerOp& op, LaggingTime now, Index at) {
   Timer& timer = timers_[key];
-  timer = {.generation = op.generation, .duration = op.duration, .base = now, .armed = at.value()};
+  timer = {.generation = op.generation, .duration = op.duration, .base = now, .armed = at.value() & kIndexBits};
   if (!op.group.alone()) {
     join_group(key, timer, op.group, now);
   } else {

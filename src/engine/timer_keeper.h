@@ -83,7 +83,8 @@ class TimerKeeper {
 
     LaggingTime covered_base(TimerId id, LaggingTime base) const { return id <= highest ? std::max(base, renewed) : base; }
   };
-  using Groups = std::map<GroupKey, Group>;  // addresses are stable
+  using Groups = std::map<GroupKey, Group>;                  // addresses are stable
+  static constexpr uint64_t kIndexBits = ~uint64_t{0} >> 1;  // no log is longer
   // There may be a million.
   struct Timer {
     Generation generation;

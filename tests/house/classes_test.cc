@@ -30,21 +30,9 @@ constexpr size_t kFieldsMax = 15;
 using Exceptions = std::map<std::string, std::string>;
 Exceptions exceptions() {
   const std::string door = "a public door: one pointer, and a call for each thing that users do";
-  const std::string open = "its parts are still to be separated";
   return {
       {"include/coordkit/client.h Client", door},
       {"include/coordkit/replica.h Replica", door},
-      {"src/engine/engine_impl.h EngineImpl", open},
-      {"src/engine/member_change.h MemberChange", open},
-      {"src/engine/proposals.h Proposals", open},
-      {"src/lock/table.h Table", open},
-      {"src/log/log.h Log", open},
-      {"src/raft/leading.h Leading", open},
-      {"src/sim/disk.h SimLogStore", open},
-      {"src/sim/node.h Node", open},
-      {"src/sim/state_disk.h SimStateStore", open},
-      {"src/storage/log_disk.h SegmentedLogStore::Disk", open},
-      {"src/transport/tcp_connection.h Connection", open},
   };
 }
 
