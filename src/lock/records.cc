@@ -60,27 +60,20 @@ Claim* Records::find_delegation(std::string_view name) const {
 }
 
 // The order of the session's lists depends on history, so it is sorted away.
-std::vector<Claim*> Records::waits_of(SessionId session) const {
-  std::vector<Claim*> waits;
+template <typename Order>
+std::vector<Claim*> Records::claims_of(SessionId session, ClaimList Owner::*list, Order order) const {
+  std::vector<Claim*> claims;
   const auto found = sessions_.find(session);
-  if (found == sessions_.end()) return waits;
+  if (found == sessions_.end()) return claims;
   for (const Owner* owner = found->second.owners.first; owner; owner = owner->session_after) {
-    for (Claim* claim = owner->waits.first; claim; claim = claim->owner_after) waits.push_back(claim);
+    for (Claim* claim = (owner->*list).first; claim; claim = claim->owner_after) claims.push_back(claim);
   }
-  std::ranges::sort(waits, {}, &Claim::since);
-  return waits;
+  std::ranges::sort(claims, {}, order);
+  return claims;
 }
 
-std::vector<Claim*> Records::holds_of(SessionId session) const {
-  std::vector<Claim*> holds;
-  const auto found = sessions_.find(session);
-  if (found == sessions_.end()) return holds;
-  for (const Owner* owner = found->second.owners.first; owner; owner = owner->session_after) {
-    for (Claim* claim = owner->holds.first; claim; claim = claim->owner_after) holds.push_back(claim);
-  }
-  std::ranges::sort(holds, {}, &Claim::token);
-  return holds;
-}
+std::vector<Claim*> Records::waits_of(SessionId session) const { return claims_of(session, &Owner::waits, &Claim::since); }
+std::vector<Claim*> Records::holds_of(SessionId session) const { return claims_of(session, &Owner::holds, &Claim::token); }
 
 ClaimCounts Records::counts(SessionId session) const {
   const auto found = sessions_.find(session);

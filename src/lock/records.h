@@ -96,6 +96,8 @@ class Records {
   };
 
   static ClaimKind kind_of(const Claim& claim) { return claim.block ? ClaimKind::Sticky : ClaimKind::Plain; }
+  template <typename Order>
+  std::vector<Claim*> claims_of(SessionId session, ClaimList Owner::*list, Order order) const;
   Owner& owner(SessionId session, std::string_view tag);
   void link(Claim& claim, Place& place);
   void forget(Owner& owner);

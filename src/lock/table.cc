@@ -22,24 +22,8 @@ AcquireVerdict repeated(const Claim& own, const Attempt& attempt) {
   return {.kind = Kind::Granted, .token = own.token, .since = own.since, .releases = own.releases};
 }
 
-// The usual acquire as a hold: one free lock, nothing unusual.
-ClaimView hold_of(const Attempt& attempt, Token token) {
-  const Wanted& wanted = attempt.names.front();
-  return {.name = wanted.name,
-          .mode = wanted.mode,
-          .tag = attempt.tag,
-          .value = attempt.value,
-          .session = attempt.session,
-          .request = attempt.request,
-          .since = attempt.index,
-          .token = token,
-          .delay = attempt.delay,
-          .reentrant = attempt.reentrant,
-          .others = {},
-          .block = {.size = attempt.block}};
-}
-
-ClaimView wait_of(const Attempt& attempt) {
+// What a claim has from its acquire, held or waiting.
+ClaimView claim_of(const Attempt& attempt) {
   const Wanted& first = attempt.names.front();
   return {.name = first.name,
           .mode = first.mode,
@@ -48,11 +32,24 @@ ClaimView wait_of(const Attempt& attempt) {
           .session = attempt.session,
           .request = attempt.request,
           .since = attempt.index,
-          .timeout = attempt.timeout,
           .delay = attempt.delay,
           .reentrant = attempt.reentrant,
-          .others = {attempt.names.begin() + 1, attempt.names.end()},
+          .others = {},
           .block = {.size = attempt.block}};
+}
+
+// The usual acquire as a hold: one free lock, nothing unusual.
+ClaimView hold_of(const Attempt& attempt, Token token) {
+  ClaimView hold = claim_of(attempt);
+  hold.token = token;
+  return hold;
+}
+
+ClaimView wait_of(const Attempt& attempt) {
+  ClaimView wait = claim_of(attempt);
+  wait.timeout = attempt.timeout;
+  wait.others.assign(attempt.names.begin() + 1, attempt.names.end());
+  return wait;
 }
 
 }  // namespace

@@ -3,23 +3,14 @@
 #include <algorithm>
 #include <string>
 
+#include "sim/link_faults.h"
+
 namespace coordkit::sim {
 namespace {
 
 bool hits_one_node(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::Storm:
-    case FaultKind::OneWayCut:
-    case FaultKind::PairCut:
-    case FaultKind::Isolation:
-    case FaultKind::Split:
-    case FaultKind::Flap:
-    case FaultKind::Clog:
-    case FaultKind::HeldKind:
-    case FaultKind::ConnectionLoss:
-    case FaultKind::PowerLoss: return false;
-    default: return true;
-  }
+  if (of_links(kind)) return kind == FaultKind::Fade;
+  return kind != FaultKind::ConnectionLoss && kind != FaultKind::PowerLoss;
 }
 
 bool is_a_moment(FaultKind kind) {

@@ -29,16 +29,8 @@ void Faults::strike(FaultKind kind, Duration length) {
   ActiveFault fault{.kind = kind, .node = victim()};
   if (kind == FaultKind::Fade) fault.node = targets_.consensus.leader().value_or(fault.node);
   record(fault, length);
+  if (of_links(kind)) return strike_links(std::move(fault), length);
   switch (kind) {
-    case FaultKind::Storm:
-    case FaultKind::OneWayCut:
-    case FaultKind::PairCut:
-    case FaultKind::Isolation:
-    case FaultKind::Split:
-    case FaultKind::Flap:
-    case FaultKind::Clog:
-    case FaultKind::HeldKind:
-    case FaultKind::Fade: return strike_links(std::move(fault), length);
     case FaultKind::ConnectionLoss:
       for (const auto& [from, to] : links_of(FaultKind::PairCut)) targets_.connections.disconnect(from, to);
       return;

@@ -17,6 +17,8 @@ namespace coordkit::sim {
 
 using Links = std::vector<std::pair<uint32_t, uint32_t>>;  // directed: from, to
 
+constexpr bool of_links(FaultKind kind) { return kind <= FaultKind::HeldKind; }
+
 // The links around `one` that a fault of this kind strikes, among at least two nodes.
 Links draw_links(FaultKind kind, uint32_t nodes, uint32_t one, Random& random);
 
