@@ -218,8 +218,8 @@ class Lingering {
   static constexpr asio::execution::blocking_t query(asio::execution::blocking_t /*property*/) {
     return asio::execution::blocking.never;
   }
-  friend bool operator==(const Lingering& a, const Lingering& b) noexcept { return a.place_ == b.place_; }
-  friend bool operator!=(const Lingering& a, const Lingering& b) noexcept { return a.place_ != b.place_; }
+  [[maybe_unused]] friend bool operator==(const Lingering& a, const Lingering& b) noexcept { return a.place_ == b.place_; }
+  [[maybe_unused]] friend bool operator!=(const Lingering& a, const Lingering& b) noexcept { return a.place_ != b.place_; }
 
  private:
   struct Place {
