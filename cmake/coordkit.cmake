@@ -62,7 +62,7 @@ function(coordkit_together target)
   target_include_directories(${target}_each PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
   target_link_libraries(${target}_each PRIVATE $<TARGET_PROPERTY:${target},LINK_LIBRARIES>)
   get_target_property(test ${target} COORDKIT_TEST)
-  set_target_properties(${target}_each PROPERTIES COORDKIT_TEST "${test}")
+  set_target_properties(${target}_each PROPERTIES COORDKIT_TEST "${test}" CXX_CLANG_TIDY "")
 endfunction()
 
 # coordkit_library(NAME LINK target... [ALONE file...]): the sources of this folder, and of those below it, as coordkit_NAME. Tests

@@ -176,16 +176,17 @@ class Frontier {
       const auto& [op, twin] = floating_[i];
       if (op && !item.used.has(i) && (twin == kNone || item.used.has(twin))) consider(item, {op.get(), i, 0, false}, budget);
     }
-    for (size_t i = 0; i < moves_.size(); ++i) {
-      Item after = i + 1 == moves_.size() ? std::move(item) : item;
-      const Move move = moves_[i];
-      if (!take(move, after, budget)) continue;
-      if (after.placed.has(goal)) {
-        after.placed.remove(goal);
-        next_.insert(std::move(after));
-      } else if (met_.insert(after)) {
-        work_.push_back(std::move(after));
-      }
+    if (moves_.empty()) return;
+    for (size_t i = 0; i + 1 < moves_.size(); ++i) follow(moves_[i], item, goal, budget);
+    follow(moves_.back(), std::move(item), goal, budget);
+  }
+  void follow(const Move& move, Item from, size_t goal, Budget& budget) {
+    if (!take(move, from, budget)) return;
+    if (from.placed.has(goal)) {
+      from.placed.remove(goal);
+      next_.insert(std::move(from));
+    } else if (met_.insert(from)) {
+      work_.push_back(std::move(from));
     }
   }
 

@@ -125,7 +125,7 @@ class Shrinking {
     std::vector<std::string> texts;
     for (const auto& item : items) {
       if (texts.size() == kShownMost) {
-        texts.push_back("and more");
+        texts.emplace_back("and more");
         break;
       }
       if (std::string text = text_of(frontier, item); seen.insert(text).second) texts.push_back(std::move(text));

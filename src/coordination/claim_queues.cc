@@ -113,7 +113,7 @@ Verdict ClaimQueues::grant(Step& step, Index item, Claim claim) {
   claim.object = item;
   const Token token = step.next_token();
   if (claim.term > Duration::zero()) step.timers.push_back({claim.queued, token, claim.term});
-  claims_.add(token, std::move(claim));
+  claims_.add(token, claim);
   return grant_verdict(token);
 }
 

@@ -181,9 +181,9 @@ class Rows {
 
   template <typename By>
   static const Keys& of(const Groups<By>& groups, By by) {
-    static const Keys kNone;
+    static const Keys none;
     const auto found = groups.find(by);
-    return found == groups.end() ? kNone : found->second;
+    return found == groups.end() ? none : found->second;
   }
   template <typename By>
   static void leave(Groups<By>& groups, By by, Key key) {

@@ -1,13 +1,14 @@
 #include "mvcc/version.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <new>
 
 namespace coordkit::mvcc {
 namespace {
 
-constexpr size_t kNameAt = sizeof(Key::newest) + sizeof(Key::size);  // a short name fits into what padding leaves
+constexpr size_t kNameAt = offsetof(Key, size) + sizeof(Key::size);  // a short name fits into what padding leaves
 
 }  // namespace
 

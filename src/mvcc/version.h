@@ -5,6 +5,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -55,7 +56,7 @@ struct Key {
   uint32_t size = 0;  // of the name, whose bytes follow
 
   std::string_view name() const {
-    return {reinterpret_cast<const char*>(this) + sizeof(Key::newest) + sizeof(Key::size), size};
+    return {reinterpret_cast<const char*>(this) + offsetof(Key, size) + sizeof(Key::size), size};
   }
   // The key as it was after `at`; null: it did not exist, or that is compacted away. Searches from the newest change on.
   const Version* at(Revision at) const {
