@@ -22,7 +22,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class StopAny {
  public:
-  explicit StopAny(std::initializer_list<std::stop_token> tokens) {
+  StopAny(std::initializer_list<std::stop_token> tokens) {
     for (const std::stop_token& token : tokens) listen(token);
   }
   StopAny(StopAny&&) noexcept = default;

@@ -62,7 +62,7 @@ class InlineTask {
     std::destroy_at(&at<Kept>(bytes));
   }
   template <typename Task>
-  static constexpr bool kFits = sizeof(Task) <= kInlineBytes &&
+  static constexpr bool kFits = sizeof(Task) <= kInlineBytes &&  // NOLINT(misc-redundant-expression): not for each of them
                                 alignof(Task) <= alignof(std::max_align_t) && std::is_nothrow_move_constructible_v<Task>;
   template <typename Task>
   static constexpr Type kInline{[](void* bytes) { at<Task>(bytes)(); }, move_kept<Task>, destroy_kept<Task>};

@@ -65,7 +65,7 @@ class Pool {
  private:
   friend class PoolRef<T>;
   struct Home;
-  struct Slot {
+  struct Slot {  // NOLINT(cppcoreguidelines-pro-type-member-init): the union is
     T value;
     size_t users = 0;
     union {

@@ -93,19 +93,21 @@ void LockCalls::start(CallId id, const SessionRef& of, Body&& body, Now now) {
   Session* session = acquires_.begin(id, of, now);
   if (session == nullptr) return;
   if (session->overfull()) {
-    requests_.retry(now, [this, id, of, body = std::move(body)](Now later) mutable { start(id, of, std::move(body), later); });
+    requests_.retry(now, [this, id, of, body = std::forward<Body>(body)](Now later) mutable {
+      start(id, of, std::forward<Body>(body), later);
+    });
     return;
   }
-  if (!lines_.join(id, *session, body, now)) go_to_log(id, std::move(body));
+  if (!lines_.join(id, *session, body, now)) go_to_log(id, std::forward<Body>(body));
 }
 
 template <typename Body>
 void LockCalls::go_to_log(CallId id, Body&& body) {
   const Session& session = *table_.find(calls_.find(id)->acquire->session);
   if (body.wait.kind == machine::Wait::Kind::None && seems_held(session, body)) {
-    confirm_held(id, std::move(body));
+    confirm_held(id, std::forward<Body>(body));
   } else {
-    submit(id, std::move(body));
+    submit(id, std::forward<Body>(body));
   }
 }
 
@@ -157,7 +159,7 @@ void LockCalls::submit(CallId id, Body&& body) {
                         .delay = body.delay,
                         .of_lock = true};
   if (calls_.find(id)->acquire->proclaims) terms.proclaimed = body.value;
-  acquires_.submit(id, std::move(terms), {.body = std::move(body)});
+  acquires_.submit(id, std::move(terms), {.body = std::forward<Body>(body)});
 }
 
 }  // namespace coordkit::client

@@ -162,7 +162,7 @@ CallId Objects::leave(const HoldRef& place, LockWait wait, DoneCallback done, Ca
       .session = place->session()->id(), .name = place->name(), .wait = wait_of(wait), .token = place->token()};
   return await(place->session(), std::move(body), place->name(), wait, deadline, {},
                [this, place, done = std::move(done)](absl::StatusOr<Executed> executed) mutable {
-                 const absl::Status status = executed.status();
+                 const absl::Status& status = executed.status();
                  Session* session = table_.find(place->session());
                  if (session != nullptr && session->phase != SessionPhase::Lost) {
                    if (!has_left(status)) releases_.give_back(*session, place);

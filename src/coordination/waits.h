@@ -42,7 +42,7 @@ class Waits {
 
   // What a wait stood for when it ended early: its table must check again.
   struct Left {
-    WaitFor purpose;
+    WaitFor purpose{};
     Index object;
   };
   std::optional<Left> time_out(Index wait, Step& step);  // nullopt: there is no longer such a timed wait

@@ -54,10 +54,10 @@ absl::Status Condition::refusal_of_command(Urgency urgency, bool holds_back) con
 
 void Condition::warnings(bool holds_back, std::vector<std::string>& out) const {
   if (log_space_ != LogSpace::Ample) {
-    out.push_back("the disk of the log is nearly full, new commands are refused here: free some space");
+    out.emplace_back("the disk of the log is nearly full, new commands are refused here: free some space");
   }
   if (holds_back) {
-    out.push_back("a voter is further behind the leader than follower_lag_bytes_max: new commands are held back");
+    out.emplace_back("a voter is further behind the leader than follower_lag_bytes_max: new commands are held back");
   }
 }
 

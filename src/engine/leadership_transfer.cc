@@ -26,8 +26,8 @@ absl::Status unfit(ReplicaId target) {
 
 }  // namespace
 
-void LeadershipTransfer::start(TransferLeadership call, const raft::Configuration& in_force, const raft::Leadership& leadership,
-                               std::vector<Completion>& completions) {
+void LeadershipTransfer::start(const TransferLeadership& call, const raft::Configuration& in_force,
+                               const raft::Leadership& leadership, std::vector<Completion>& completions) {
   const auto end = [&](absl::Status status) { completions.push_back({.ticket = call.ticket, .status = std::move(status)}); };
   if (call_) {
     return end(make_error(Reason::ChangeInProgress,
@@ -40,7 +40,7 @@ void LeadershipTransfer::start(TransferLeadership call, const raft::Configuratio
     return end(make_error(Reason::MemberNotFound,
                           "replica " + std::to_string(target.value()) + " is no member; members() lists who is"));
   }
-  call_ = std::move(call);
+  call_ = call;
   previous_ = ReplicaId();
   unanswered_ = false;
   unfit_since_.reset();

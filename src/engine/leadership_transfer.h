@@ -15,7 +15,7 @@ class LeadershipTransfer {
   LeadershipTransfer(const EngineOptions& options, BootCounter boot) : options_(options), attempt_(boot.value() << 32) {}
 
   // A new call. Refused ones complete at once, and so does one that is already true. `in_force`: who could lead.
-  void start(TransferLeadership call, const raft::Configuration& in_force, const raft::Leadership& leadership,
+  void start(const TransferLeadership& call, const raft::Configuration& in_force, const raft::Leadership& leadership,
              std::vector<Completion>& completions);
   void forget(Ticket ticket);
 

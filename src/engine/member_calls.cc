@@ -11,9 +11,9 @@ void MemberCalls::start(ChangeMembers call, const Router& router, Turn& turn) {
   change_.start(std::move(call), router.configuration_at().index, router.configuration(), turn.effects.completions);
 }
 
-void MemberCalls::start(TransferLeadership call, const Router&, Turn& turn) {
+void MemberCalls::start(const TransferLeadership& call, const Router&, Turn& turn) {
   const Consensus& consensus = turn.consensus;
-  transfer_.start(std::move(call), consensus.core()->configuration(), consensus.leadership(), turn.effects.completions);
+  transfer_.start(call, consensus.core()->configuration(), consensus.leadership(), turn.effects.completions);
 }
 
 void MemberCalls::forget(Ticket ticket) {

@@ -20,7 +20,7 @@ class MemberCalls {
 
   // ---- the caller's side
   void start(ChangeMembers call, const Router& router, Turn& turn);
-  void start(TransferLeadership call, const Router& router, Turn& turn);
+  void start(const TransferLeadership& call, const Router& router, Turn& turn);
   void forget(Ticket ticket);
   // Sends what is due to the leader, possibly this replica's own core.
   void ask_leader(const MemberChange::HelloOf& hello_of, Turn& turn);

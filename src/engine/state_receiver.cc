@@ -78,7 +78,7 @@ void StateReceiver::received(ReplicaId from, StateChunk chunk) {
       staged_.insert(place, now);
     }
     last_ticket_ = last_ticket_.next();
-    orders_.push_back(StageRange{last_ticket_, std::move(chunk.rows)});
+    orders_.emplace_back(StageRange{last_ticket_, std::move(chunk.rows)});
   }
   cursor_ = range.upto;
   complete_ = range.upto.empty();
@@ -124,7 +124,7 @@ void StateReceiver::collect(ReplicaId leader, Term term, May may, LaggingTime no
                             std::vector<Outbound>& sends) {
   if (phase_ == Phase::Fetching && complete_ && staging() == 0 && may == May::Install) {
     phase_ = Phase::Installing;
-    orders_.push_back(InstallState{offer_->at, offer_->digest});
+    orders_.emplace_back(InstallState{offer_->at, offer_->digest});
     ask_at_ = LaggingTime::min();
   }
   std::move(orders_.begin(), orders_.end(), std::back_inserter(orders));

@@ -69,8 +69,8 @@ class Records {
     }
   };
   struct PlaceKey {
-    const Lock* lock;
-    const Owner* owner;
+    const Lock* lock = nullptr;
+    const Owner* owner = nullptr;
     ClaimKind kind = ClaimKind::Plain;
     friend bool operator==(const PlaceKey&, const PlaceKey&) = default;
     template <typename H>

@@ -106,8 +106,8 @@ absl::Status Log::write_batch(std::span<const LogWrite> steps) {
   if (!fits(steps)) {
     if (absl::Status status = roll(bound + peers_.batch_bytes() + mark_reserve(steps)); !status.ok()) return status;
   }
-  const bool told = std::ranges::any_of(steps, [](const LogWrite& step) { return step.peers.has_value(); });
-  if (told || !peers_.missing_in(current_)) return fill(steps);
+  const bool has_peers = std::ranges::any_of(steps, [](const LogWrite& step) { return step.peers.has_value(); });
+  if (has_peers || !peers_.missing_in(current_)) return fill(steps);
   std::vector<LogWrite> with_peers(steps.begin(), steps.end());  // the first batch of a segment
   with_peers.emplace_back().peers = peers_.marks();
   absl::Status status = fill(with_peers);

@@ -13,8 +13,8 @@ namespace {
 
 using namespace fields;  // the vocabulary of this file
 
-struct CodeRow {
-  ResultCode code;  // NOLINT(clang-analyzer-optin.performance.Padding): read as a table
+struct CodeRow {  // NOLINT(clang-analyzer-optin.performance.Padding): read as a table
+  ResultCode code;
   std::string_view reason;
   absl::StatusCode status;
   ResultOutcome outcome;

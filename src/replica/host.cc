@@ -73,8 +73,9 @@ void Host::start(std::unique_ptr<Engine> engine) {
 absl::Status Host::open_admin(Replica& replica) {
   if (options_.admin_socket.empty()) return absl::OkStatus();
   auto admin = AdminSocket::open(replica, {options_.id, options_.cluster}, options_.admin_socket);
-  if (admin.ok()) admin_ = *std::move(admin);
-  return admin.status();
+  if (!admin.ok()) return admin.status();
+  admin_ = *std::move(admin);
+  return absl::OkStatus();
 }
 
 void Host::later(Duration delay, absl::AnyInvocable<void()> act) {

@@ -58,9 +58,9 @@ const CommandOutcomes::Outcome* CommandOutcomes::find(const std::string& label) 
 }
 
 const std::vector<CommandOutcomes::Execution>& CommandOutcomes::executions(const std::string& key) const {
-  static const std::vector<Execution> kNone;
+  static const std::vector<Execution> none;
   const auto found = executions_.find(key);
-  return found == executions_.end() ? kNone : found->second;
+  return found == executions_.end() ? none : found->second;
 }
 
 const Result* CommandOutcomes::answered_at(Index index) const {

@@ -8,7 +8,9 @@ using std::chrono::milliseconds;
 
 void Connections::deliver(const Event& event) {
   std::unique_ptr<Parcel> parcel = network_.arrive(event.item);
-  if (parcel) nodes_[parcel->to]->receive(std::move(parcel));
+  if (!parcel) return;
+  Node& to = *nodes_[parcel->to];
+  to.receive(std::move(parcel));
 }
 
 // Both processes must run, and both directions must pass, or it is retried later.

@@ -28,7 +28,7 @@ class DoubleBarrierModel {
   struct Meeting {
     Index made;
     uint64_t parties = 0, expected = 0;
-    machine::AtPartyEnd at_end;
+    machine::AtPartyEnd at_end{};
     bool complete = false, broken = false;
   };
   bool serve_one();

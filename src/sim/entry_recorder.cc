@@ -1,5 +1,6 @@
 #include "sim/entry_recorder.h"
 
+#include <ranges>
 #include <utility>
 
 #include "raft/entry_codec.h"
@@ -32,8 +33,8 @@ void EntryRecorder::applied(const Model& model, Term term) {
 }
 
 void EntryRecorder::carries(Index index, uint64_t call) {
-  for (auto it = entries_.items().rbegin(); it != entries_.items().rend(); ++it) {
-    if (it->index == index) return it->operations.push_back(call);
+  for (auto& entry : std::views::reverse(entries_.items())) {
+    if (entry.index == index) return entry.operations.push_back(call);
   }
 }
 

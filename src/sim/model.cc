@@ -82,6 +82,7 @@ Result Model::run(const machine::Request& request, const RequestId& id) {
   return std::visit(
       [&](const auto& body) -> Result {
         using Body = std::decay_t<decltype(body)>;
+        // NOLINTNEXTLINE(bugprone-branch-clone): one of them for each body
         if constexpr (std::is_same_v<Body, std::monostate>) {
           return {.code = ResultCode::Unsupported};
         } else if constexpr (requires { run(body, id); }) {

@@ -24,7 +24,7 @@ class Programs::Host final : public Process {
   Duration now() const override { return world_.now().time_since_epoch(); }
   Now clock() const override { return node_.clock_now(); }
   uint64_t random(uint64_t below) override { return random_.below(below); }
-  void fail(std::string what) override { throw Violation("PROGRAM", std::move(what)); }
+  void fail(std::string what) override { throw Violation("PROGRAM", what); }
   void end_run() override { programs_.ended_ = true; }
 
   void change_members(std::vector<raft::MemberChange> changes, Duration patience, DoneCallback done) override {

@@ -110,14 +110,14 @@ StateReport RowsOnDisk::perform_one(InstallStaged& install) {
   staged_ = false;
   if (std::exchange(staged_rotten_, false)) install.digest = ~install.digest;  // no longer what is there
   const uint64_t wanted = install.digest;
-  StateReport report = rows_.perform(std::move(install));
+  StateReport report = rows_.perform(install);
   if (digest_of(rows_.rows()) == wanted) whole_again();
   return report;
 }
 
 StateReport RowsOnDisk::perform_one(Unstage& unstage) {
   staged_ = staged_rotten_ = false;
-  return rows_.perform(std::move(unstage));
+  return rows_.perform(unstage);
 }
 
 }  // namespace coordkit::sim

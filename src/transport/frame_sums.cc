@@ -40,7 +40,7 @@ struct FrameSums::Mac {
     must(EVP_EncryptInit_ex(context, nullptr, nullptr, nullptr, bytes(nonce.data())));
     must(EVP_EncryptUpdate(context, nullptr, &size, bytes(header), 24));
     if (!body.empty()) must(EVP_EncryptUpdate(context, nullptr, &size, bytes(body.data()), static_cast<int>(body.size())));
-    std::array<uint8_t, kTagBytes> tag;
+    std::array<uint8_t, kTagBytes> tag{};
     must(EVP_EncryptFinal_ex(context, tag.data(), &size));
     must(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_GET_TAG, kTagBytes, tag.data()));
     return load_u64(reinterpret_cast<const char*>(tag.data()));

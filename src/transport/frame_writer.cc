@@ -21,8 +21,8 @@ void FrameWriter::seal() {
       sums_.set_key(*next_key_);
       next_key_.reset();
     }
-    buffers_.push_back(asio::buffer(headers_[i]));
-    if (!frames_[i].body.empty()) buffers_.push_back(asio::buffer(frames_[i].body));
+    buffers_.emplace_back(asio::buffer(headers_[i]));
+    if (!frames_[i].body.empty()) buffers_.emplace_back(asio::buffer(frames_[i].body));
   }
 }
 

@@ -181,7 +181,8 @@ class LoopbackHub::Impl {
         Endpoint::Queue& lane = control ? receiver->control : receiver->bulk;
         while (!lane.has_room(frame.body.size(), control ? options_.control_frames_max : options_.bulk_frames_max,
                               control ? options_.control_bytes_max : options_.bulk_bytes_max)) {
-          if (const Endpoint::Body oldest = lane.pop(); oldest.farewell) receiver->news.push_back(Endpoint::Down{oldest.from});
+          if (const Endpoint::Body oldest = lane.pop(); oldest.farewell)
+            receiver->news.emplace_back(Endpoint::Down{oldest.from});
         }
         lane.push({self, std::move(frame.body)});
       }
@@ -217,15 +218,15 @@ class LoopbackHub::Impl {
       if (third->self.from == peer && one.sees(*third)) return;
     }
     if (std::string why = one.objection(other); std::exchange(one.refused[peer], why) != why) {
-      one.news.push_back(Endpoint::Refused{peer, std::move(why)});
+      one.news.emplace_back(Endpoint::Refused{peer, std::move(why)});
     }
   }
   static void introduce(Endpoint& one, Endpoint& other) {
     withdraw_farewell(one, other);
     one.refused.erase(other.self.from);
     other.refused.erase(one.self.from);
-    other.news.push_back(Endpoint::Up{one.hello_to(other.self.from)});
-    one.news.push_back(Endpoint::Up{other.hello_to(one.self.from)});
+    other.news.emplace_back(Endpoint::Up{one.hello_to(other.self.from)});
+    one.news.emplace_back(Endpoint::Up{other.hello_to(one.self.from)});
   }
 
   // Both discard what they had from each other.
@@ -235,7 +236,7 @@ class LoopbackHub::Impl {
       for (Endpoint::Queue* lane : {&one->control, &one->bulk}) {
         lane->erase_if([&](const auto& body) { return body.from == gone; });
       }
-      one->news.push_back(Endpoint::Down{gone});
+      one->news.emplace_back(Endpoint::Down{gone});
     }
   }
 

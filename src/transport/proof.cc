@@ -38,7 +38,7 @@ std::string text(const Sum& sum) { return {reinterpret_cast<const char*>(sum.dat
 uint64_t number(const Sum& sum) { return load_u64(reinterpret_cast<const char*>(sum.data())); }
 
 std::array<char, 8> key_of(ClusterId cluster) {
-  std::array<char, 8> key;
+  std::array<char, 8> key{};
   store_u64(key.data(), cluster.value());
   return key;
 }
@@ -65,7 +65,7 @@ bool equal_proofs(std::string_view a, std::string_view b) {
 }
 
 SessionKey session_key(std::string_view secret, Prover by, uint64_t dialers_nonce, uint64_t acceptors_nonce) {
-  std::array<char, 16> nonces;
+  std::array<char, 16> nonces{};
   store_u64(nonces.data(), dialers_nonce);
   store_u64(nonces.data() + 8, acceptors_nonce);
   const std::string_view both(nonces.data(), nonces.size());

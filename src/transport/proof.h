@@ -36,7 +36,7 @@ bool equal_proofs(std::string_view a, std::string_view b);
 
 // For the frames that `by` sends.
 struct SessionKey {
-  std::array<uint8_t, 32> frames;
+  std::array<uint8_t, 32> frames{};
   uint64_t headers = 0;
 };
 SessionKey session_key(std::string_view secret, Prover by, uint64_t dialers_nonce, uint64_t acceptors_nonce);

@@ -1,5 +1,8 @@
 #include "tests/cost/allocations.h"
 
+#include <malloc.h>
+
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -19,10 +22,12 @@ namespace coordkit::testing {
 namespace {
 
 thread_local uint64_t* counting = nullptr;
+std::atomic<uint64_t> live{0};
 
 }  // namespace
 
 bool counts_allocations() { return COORDKIT_OWN_ALLOCATOR != 0; }
+uint64_t live_bytes() { return live.load(std::memory_order_relaxed); }
 
 CountAllocations::CountAllocations(uint64_t& count) : previous_(counting) { counting = &count; }
 CountAllocations::~CountAllocations() { counting = previous_; }
@@ -33,7 +38,14 @@ void* counted(std::size_t size, std::size_t alignment) {
                           ? std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)
                           : std::malloc(size == 0 ? 1 : size);
   if (found == nullptr) throw std::bad_alloc();
+  live.fetch_add(::malloc_usable_size(found), std::memory_order_relaxed);
   return found;
+}
+
+void counted_free(void* memory) {
+  if (memory == nullptr) return;
+  live.fetch_sub(::malloc_usable_size(memory), std::memory_order_relaxed);
+  std::free(memory);
 }
 
 }  // namespace coordkit::testing
@@ -44,10 +56,10 @@ void* operator new[](std::size_t size) { return coordkit::testing::counted(size,
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return coordkit::testing::counted(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { coordkit::testing::counted_free(memory); }
+void operator delete[](void* memory) noexcept { coordkit::testing::counted_free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { coordkit::testing::counted_free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { coordkit::testing::counted_free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { coordkit::testing::counted_free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { coordkit::testing::counted_free(memory); }
 #endif

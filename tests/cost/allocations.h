@@ -1,4 +1,5 @@
-// Counts what this program allocates, by category: every operator new adds one to the current count. For one thread.
+// Counts what this program allocates, by category: every operator new adds one to the current count. For one thread. Bytes are
+// counted for all threads together.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,9 @@ namespace coordkit::testing {
 
 // False under a sanitizer, which has its own allocator; nothing is counted then.
 bool counts_allocations();
+
+// What is allocated now by operator new, in bytes as malloc() rounds them. Any thread.
+uint64_t live_bytes();
 
 class CountAllocations {
  public:

@@ -25,10 +25,12 @@ class LogWorkload {
     std::optional<size_t> durable_at;  // changes when its sync had returned
   };
 
-  LogWorkload(RecordingFs& disk, uint64_t seed) : disk_(disk), random_(seed) {}
+  LogWorkload(RecordingFs& disk, uint64_t seed) : disk_(disk), random_(seed), spares_(1 + seed % 3) {}
 
   absl::Status open() {
-    absl::StatusOr<log::OpenedLog> opened = log::Log::open(disk_, tiny_segments());
+    log::LogOptions options = tiny_segments();
+    options.spares = spares_;
+    absl::StatusOr<log::OpenedLog> opened = log::Log::open(disk_, options);
     if (!opened.ok()) return opened.status();
     if (moments_.empty()) moments_.push_back({.model = {}, .appended_at = 0, .durable_at = 0});
     log_ = std::move(opened->log);
@@ -131,6 +133,7 @@ class LogWorkload {
 
   RecordingFs& disk_;
   Random random_;
+  const size_t spares_;
   std::unique_ptr<log::Log> log_;
   std::vector<Moment> moments_;
   Position compacted_;

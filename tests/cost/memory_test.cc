@@ -1,0 +1,102 @@
+// What a process holds in memory for each waiting caller and each session, counted and not sampled. The bounds are the measured
+// values when they were set, plus a little; when a figure improves, its bound is lowered.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "coordkit/parts.h"
+#include "coordkit/replica.h"
+#include "coordkit/transport/loopback_transport.h"
+#include "tests/cost/allocations.h"
+
+namespace coordkit::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kLooks = 40;
+constexpr auto kBetweenLooks = 25ms;
+constexpr uint64_t kAtOnce = 256;
+
+class MemoryTest : public ::testing::Test {
+ protected:
+  MemoryTest() {
+    absl::StatusOr<std::unique_ptr<Replica>> opened = Replica::open(
+        {.id = 1, .cluster = "alone", .data_dir = data_, .members = {{1, "1"}}, .parts = {.transport = loopback(hub_)}});
+    if (!opened.ok()) throw std::runtime_error(opened.status().ToString());
+    replica_ = *std::move(opened);
+    EXPECT_TRUE(replica_->wait_ready(60s).ok());
+  }
+  ~MemoryTest() override {
+    replica_.reset();
+    std::filesystem::remove_all(data_);
+  }
+
+  Session session() {
+    absl::StatusOr<Session> opened = replica_->open_session({.ttl = 300s});
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    return *std::move(opened);
+  }
+  // The least of several looks: what is under way for a moment, as a checkpoint is, is not what something costs.
+  uint64_t held() const {
+    uint64_t least = std::numeric_limits<uint64_t>::max();
+    for (int look = 0; look < kLooks; ++look) {
+      std::this_thread::sleep_for(kBetweenLooks);
+      least = std::min(least, live_bytes() - replica_->metrics()->memory.log_bytes);
+    }
+    return least;
+  }
+  void expect_each(const char* what, uint64_t before, uint64_t count, double bound) {
+    const double each = (static_cast<double>(held()) - static_cast<double>(before)) / static_cast<double>(count);
+    std::printf("  %s: %.0f bytes\n", what, each);
+    if (!counts_allocations()) return;
+    EXPECT_LE(each, bound);
+    EXPECT_GT(each, 0) << "nothing was counted";
+  }
+
+  const std::string data_ = ::testing::TempDir() + "/memory-" + std::to_string(::getpid());
+  LoopbackHub hub_;
+  std::unique_ptr<Replica> replica_;
+};
+
+TEST_F(MemoryTest, OfACallerThatWaitsInLine) {
+  constexpr uint64_t kCallers = 4'096;
+  Session session = this->session();
+  const absl::StatusOr<Grant> holder = session.acquire("lock");
+  ASSERT_TRUE(holder.ok()) << holder.status();
+  const uint64_t before = held();
+  for (uint64_t asked = 0; asked < kCallers;) {
+    for (const uint64_t until = asked + kAtOnce; asked < until; ++asked) {
+      session.acquire_async("lock", {.owner = std::to_string(asked)}, [](const absl::StatusOr<Grant>&) {});
+    }
+    ASSERT_TRUE(session.acquire("another").ok());  // behind them in the log: now they stand in line
+  }
+  expect_each("a waiting caller", before, kCallers, 1'400);
+  session.close().IgnoreError();
+}
+
+TEST_F(MemoryTest, OfASessionWithALock) {
+  constexpr uint64_t kSessions = 4'096;
+  std::vector<Session> sessions;
+  std::vector<Grant> grants;
+  sessions.reserve(kSessions);
+  grants.reserve(kSessions);
+  const uint64_t before = held();
+  for (uint64_t i = 0; i < kSessions; ++i) {
+    sessions.push_back(session());
+    absl::StatusOr<Grant> grant = sessions.back().acquire("held/" + std::to_string(1'000'000 + i));
+    ASSERT_TRUE(grant.ok()) << grant.status();
+    grants.push_back(*std::move(grant));
+  }
+  expect_each("a session with a lock", before, kSessions, 1'900);
+}
+
+}  // namespace
+}  // namespace coordkit::testing
