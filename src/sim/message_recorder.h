@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "coordkit/message.h"
 #include "coordkit/transport.h"
 #include "sim/command_reader.h"
 #include "sim/timeline_rows.h"
