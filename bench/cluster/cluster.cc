@@ -58,13 +58,13 @@ class Cluster {
   }
 
   void listen(support::Deadline deadline, const std::string& what) {
-    const auto [from, said] = processes_.listen(deadline, what);
+    const auto [from, line] = processes_.listen(deadline, what);
     Member& member = members_[from];
-    if (said.contains("ready")) member.ready = true;
-    if (said.contains("result")) result_ = said["result"];
-    if (said.contains("term")) {
-      member.term = said["term"];
-      member.leads = said["leads"];
+    if (line.contains("ready")) member.ready = true;
+    if (line.contains("result")) result_ = line["result"];
+    if (line.contains("term")) {
+      member.term = line["term"];
+      member.leads = line["leads"];
     }
   }
 

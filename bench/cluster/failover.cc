@@ -58,7 +58,7 @@ class Cluster {
   struct Member {
     bool leads = false;
     uint64_t term = 0;
-    std::map<std::string, ordered_json> said;  // the newest of each, until consumed
+    std::map<std::string, ordered_json> outputs;  // the newest of each, until consumed
   };
 
   void start(int id) {
@@ -72,19 +72,19 @@ class Cluster {
   }
 
   ordered_json answer(int id, const std::string& expected, support::Deadline::duration limit) {
-    auto& said = members_[id].said;
+    auto& outputs = members_[id].outputs;
     const support::Deadline deadline = support::in(limit);
-    while (!said.contains(expected)) listen(deadline, "replica " + std::to_string(id) + " says \"" + expected + "\"");
-    return said.extract(expected).mapped();
+    while (!outputs.contains(expected)) listen(deadline, "replica " + std::to_string(id) + " says \"" + expected + "\"");
+    return outputs.extract(expected).mapped();
   }
 
   void listen(support::Deadline deadline, const std::string& what) {
-    const auto [from, said] = processes_.listen(deadline, what);
+    const auto [from, line] = processes_.listen(deadline, what);
     Member& member = members_[from];
-    for (const auto& [key, value] : said.items()) member.said[key] = value;
-    if (!said.contains("term")) return;
-    member.term = said["term"];
-    member.leads = said["leads"];
+    for (const auto& [key, value] : line.items()) member.outputs[key] = value;
+    if (!line.contains("term")) return;
+    member.term = line["term"];
+    member.leads = line["leads"];
   }
 
   const std::filesystem::path data_;

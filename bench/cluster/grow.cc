@@ -91,9 +91,9 @@ class Growing {
 
   bool listen(support::Deadline deadline, const std::function<void(const nlohmann::ordered_json&)>& tell) {
     for (;;) {
-      const auto [from, said] = processes_.listen(deadline, "the changes end");
-      if (said.contains("passed")) return said["passed"];
-      tell(said);
+      const auto [from, line] = processes_.listen(deadline, "the changes end");
+      if (line.contains("passed")) return line["passed"];
+      tell(line);
     }
   }
 

@@ -78,21 +78,22 @@ class Run {
   int doors(const PrintLine& print_line) {
     const std::vector<size_t> callers =
         arguments_.product.callers.empty() ? std::vector<size_t>{1, 16, 64} : arguments_.product.callers;
-    return told(run_doors(arguments_.loads, callers, print_line), "a call was refused without cause");
+    return exit_code(run_doors(arguments_.loads, callers, print_line), "a call was refused without cause");
   }
 
   int grow(const fs::path& data, const PrintLine& print_line) {
     probe(data, "before");
     const bool passed = run_grow(data / "grow", arguments_.grow, print_line);
     probe(data, "after");
-    return told(passed, "a change failed, or a call was refused without cause");
+    return exit_code(passed, "a change failed, or a call was refused without cause");
   }
 
   int failover(const fs::path& data, const PrintLine& print_line) {
-    return told(run_failover(data / "failover", arguments_.failover, print_line), "a session was lost, or a call was refused");
+    return exit_code(run_failover(data / "failover", arguments_.failover, print_line),
+                     "a session was lost, or a call was refused");
   }
 
-  static int told(bool passed, const char* otherwise) {
+  static int exit_code(bool passed, const char* otherwise) {
     if (!passed) std::fprintf(stderr, "coordkit-bench: %s\n", otherwise);
     return passed ? 0 : 1;
   }

@@ -14,14 +14,14 @@ void Processes::kill(int id) {
   processes_.erase(id);
 }
 
-Processes::Said Processes::listen(support::Deadline deadline, const std::string& what) {
+Processes::Output Processes::listen(support::Deadline deadline, const std::string& what) {
   const std::optional<support::Line> line = lines_.next(deadline);
   if (!line) throw std::runtime_error("waited in vain until " + what);
   const std::string who = "replica " + std::to_string(line->from);
   if (line->ended) throw std::runtime_error(who + " ended before " + what);
-  auto said = nlohmann::ordered_json::parse(line->text);
-  if (said.contains("error")) throw std::runtime_error(who + ": " + std::string(said["error"]));
-  return {line->from, std::move(said)};
+  auto output = nlohmann::ordered_json::parse(line->text);
+  if (output.contains("error")) throw std::runtime_error(who + ": " + std::string(output["error"]));
+  return {line->from, std::move(output)};
 }
 
 std::vector<std::string> member_arguments(const std::string& role, int id, const std::string& data_dir,

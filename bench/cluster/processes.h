@@ -17,13 +17,13 @@ class Processes {
   void kill(int id);  // no more output is read from it
   void send(int id, const nlohmann::json& line) { processes_.at(id).send(line.dump()); }
 
-  struct Said {
+  struct Output {
     int from = 0;
     nlohmann::ordered_json line;
   };
   // The next output of any of them. Throws std::runtime_error with a sentence: no output by the deadline, one ended, or
   // one printed {"error"}. `what` is the awaited event: "the load ends".
-  Said listen(support::Deadline deadline, const std::string& what);
+  Output listen(support::Deadline deadline, const std::string& what);
 
  private:
   std::map<int, support::Child> processes_;

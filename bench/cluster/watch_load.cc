@@ -21,15 +21,15 @@ constexpr std::string_view kPrefix = "key-";
 class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
  public:
   WatchLoad(Replica& replica, const LoadOptions& options)
-      : kv_(replica), options_(options), started_(options.callers), untold_(4 * options.callers) {
-    for (Untold& change : untold_) change.left = options.watchers + 1;
+      : kv_(replica), options_(options), started_(options.callers), undelivered_(4 * options.callers) {
+    for (Undelivered& change : undelivered_) change.left = options.watchers + 1;
   }
 
   void watch(const Replica& replica) {
     watches_.reserve(options_.watchers);
     for (size_t i = 0; i < options_.watchers; ++i) {
       watches_.emplace_back(replica, WatchOptions::prefix(std::string(kPrefix)),
-                            [self = shared_from_this()](const WatchBatch& batch) { self->told(batch); });
+                            [self = shared_from_this()](const WatchBatch& batch) { self->received(batch); });
     }
   }
 
@@ -50,7 +50,7 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
  private:
   // A change that not every watcher has received. Without locks: puts are answered by the engine's thread, which must not wait
   // for the one that notifies ten thousand watchers.
-  struct Untold {
+  struct Undelivered {
     std::atomic<size_t> left{0};  // watchers to be notified, plus the put to be answered
     size_t caller = 0;            // known when the put is answered
   };
@@ -66,19 +66,19 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
                   });
   }
 
-  void told(const WatchBatch& batch) {
+  void received(const WatchBatch& batch) {
     if (batch.what == WatchBatch::What::Created) ++standing_;
     if (batch.what == WatchBatch::What::Ended && loop_ && !loop_->over()) loop_->error(batch.why);
     if (batch.what != WatchBatch::What::Events) return;
     for (const WatchEvent& event : *batch.events) one_less(event.entry.mod);
   }
   void answered(Revision revision, size_t caller) {
-    untold(revision).caller = caller;
+    undelivered(revision).caller = caller;
     one_less(revision);
   }
   // Only the last one does more than counting.
   void one_less(Revision revision) {
-    Untold& change = untold(revision);
+    Undelivered& change = undelivered(revision);
     if (change.left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     const size_t caller = change.caller;
     change.left.store(options_.watchers + 1, std::memory_order_release);  // for a later revision in the same slot
@@ -86,13 +86,13 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
     put(caller);
   }
   // Puts are applied, answered and delivered in the order of their revisions, and each caller has one in progress.
-  Untold& untold(Revision revision) { return untold_[revision.value() % untold_.size()]; }
+  Undelivered& undelivered(Revision revision) { return undelivered_[revision.value() % undelivered_.size()]; }
 
   Kv kv_;
   const LoadOptions options_;
   std::optional<ClosedLoop> loop_;  // from the moment all watches are established
   std::vector<TimePoint> started_;  // the put that each caller has in progress
-  std::vector<Untold> untold_;
+  std::vector<Undelivered> undelivered_;
   std::atomic<size_t> standing_{0};
   std::vector<Watch> watches_;
 };

@@ -34,21 +34,21 @@ BENCHMARK(call_acquire_release)->Arg(1)->Arg(16)->Arg(64);
 // One put, which that many watches of its prefix hear of.
 void watch_fan_out(benchmark::State& state) {
   LoneReplica replica;
-  uint64_t heard = 0;
+  uint64_t received = 0;
   for (int64_t i = 0; i < state.range(0); ++i) {
-    replica.client().watch(WatchOptions::prefix("config/"), [&heard](const WatchBatch& batch) {
-      if (batch.what == WatchBatch::What::Events) heard += batch.events->size();
+    replica.client().watch(WatchOptions::prefix("config/"), [&received](const WatchBatch& batch) {
+      if (batch.what == WatchBatch::What::Events) received += batch.events->size();
     });
   }
   const auto watches = static_cast<uint64_t>(state.range(0));
   for (auto _ : state) {
-    const uint64_t wanted = heard + watches;
+    const uint64_t wanted = received + watches;
     bool done = false;
     replica.client().put("config/colour", "red", [&done](const absl::StatusOr<PutResult>& put) {
       COORDKIT_CHECK(put.ok());
       done = true;
     });
-    replica.until([&] { return done && heard >= wanted; });
+    replica.until([&] { return done && received >= wanted; });
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }

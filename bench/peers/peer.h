@@ -1,4 +1,4 @@
-// Other systems under the same loads, in the same rounds as ours. Their programs are not ours to install: whoever starts the
+// Other systems under the same loads, in the same rounds as ours. Their programs are not ours to install: the user of the
 // benchmark names them (./dev fetches the packages), and what is missing becomes a line that says so.
 #pragma once
 

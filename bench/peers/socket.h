@@ -12,7 +12,7 @@ namespace coordkit::bench {
 
 // Addresses are "127.0.0.1:port".
 support::Descriptor accept_at(const std::string& address);   // the first who connects
-support::Descriptor connect_to(const std::string& address);  // as soon as somebody listens, within a minute
+support::Descriptor connect_to(const std::string& address);  // as soon as a server listens, within a minute
 
 void send_all(int socket, std::string_view bytes);
 // What has come, at least one byte; 0: the other side is gone.

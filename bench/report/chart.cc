@@ -13,7 +13,7 @@ namespace {
 constexpr double kWidth = 760, kHeight = 420;
 constexpr double kLeft = 80, kRight = 190, kTop = 44, kBottom = 56;  // margins
 constexpr double kLineHeight = 18;
-// Told apart without colours too: by their dashes.
+// Distinguishable without colours too: by their dashes.
 constexpr std::array kColours = {"#1f5fa8", "#c2410c", "#2f7d32", "#7b3fa0", "#8a6d00", "#0f766e", "#9d174d", "#4b5563"};
 constexpr std::array kDashes = {"", "7 4", "2 3", "10 3 2 3", "4 2", "1 2", "12 4", "6 2 2 2"};
 

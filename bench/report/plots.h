@@ -14,7 +14,7 @@ struct Plot {
   Chart chart;
 };
 
-// For each kind of load that somebody did with more than one number of callers: throughput, median latency and its 99th
+// For each kind of load that was run with more than one number of callers: throughput, median latency and its 99th
 // percentile against callers, with a line for each who and where.
 std::vector<Plot> plots_of(const Figures& figures);
 

@@ -13,7 +13,7 @@ namespace coordkit::bench::skeleton {
 
 class LockTable {
  public:
-  // Appends what this record decides: nothing for an acquire that waits, two answers for a release that somebody waited
+  // Appends what this record decides: nothing for an acquire that waits, two answers for a release that a caller waited
   // for, the next holder's first.
   void apply(const Record& record, std::vector<Answer>& answers);
 

@@ -23,7 +23,7 @@ struct Acknowledgement {
   uint64_t stored = 0;
 };
 
-// What a caller is told when its command is committed and applied.
+// What a caller gets when its command is committed and applied.
 struct Answer {
   uint32_t caller = 0;
   bool agreed = false;  // false: a release of what was not held

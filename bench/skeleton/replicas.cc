@@ -88,20 +88,20 @@ class Leader {
 void follow(Stream& leader, Disk& disk) {
   LockTable table;
   std::vector<Record> records;
-  std::vector<Answer> nobody_asked;
+  std::vector<Answer> discarded;
   for (uint64_t stored = 0; leader.receive(records);) {
     if (records.empty()) continue;
     disk.append(records);
     stored += records.size();
     const Acknowledgement acknowledgement{stored};
     leader.send<Acknowledgement>({&acknowledgement, 1});
-    for (const Record& record : records) table.apply(record, nobody_asked);
+    for (const Record& record : records) table.apply(record, discarded);
     records.clear();
-    nobody_asked.clear();
+    discarded.clear();
   }
 }
 
-int told(const std::exception& error) { return fail(absl::InternalError(error.what())); }
+int failed(const std::exception& error) { return fail(absl::InternalError(error.what())); }
 
 }  // namespace
 
@@ -110,10 +110,10 @@ int run_follower(const ReplicaArguments& arguments) try {
   say({{"ready", true}});
   Stream leader(accept_at(arguments.address));
   follow(leader, disk);
-  std::cin.get();  // its parent ends it, when it has heard the leader
+  std::cin.get();  // its parent ends it, once the leader has reported
   return 0;
 } catch (const std::exception& error) {
-  return told(error);
+  return failed(error);
 }
 
 int run_leader(const ReplicaArguments& arguments) try {
@@ -125,7 +125,7 @@ int run_leader(const ReplicaArguments& arguments) try {
   say({{"result", loop.wait()}});
   return 0;
 } catch (const std::exception& error) {
-  return told(error);
+  return failed(error);
 }
 
 }  // namespace coordkit::bench::skeleton

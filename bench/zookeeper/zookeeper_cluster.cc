@@ -22,14 +22,14 @@ std::string port_of(const std::string& address) { return address.substr(address.
 std::string mode_of(const std::string& address) {
   const support::Descriptor connection = connect_to(address);
   send_all(connection.get(), "srvr");
-  std::string said;
+  std::string reply;
   std::array<char, 4096> buffer{};
-  while (const size_t got = receive_some(connection.get(), buffer)) said.append(buffer.data(), got);
+  while (const size_t got = receive_some(connection.get(), buffer)) reply.append(buffer.data(), got);
   constexpr std::string_view kBefore = "Mode: ";
-  const size_t at = said.find(kBefore);
+  const size_t at = reply.find(kBefore);
   if (at == std::string::npos) return {};
   const size_t from = at + kBefore.size();
-  return said.substr(from, said.find('\n', from) - from);
+  return reply.substr(from, reply.find('\n', from) - from);
 }
 
 }  // namespace

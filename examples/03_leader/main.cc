@@ -43,7 +43,7 @@ absl::Status lead_once(coordkit::Replica& replica, const std::string& name) {
   coordkit::Election election(*me, "scheduler");
   absl::StatusOr<coordkit::Grant> leadership = election.campaign(name + " starting");
   if (!leadership.ok()) return leadership.status();
-  if (absl::Status said = election.proclaim(*leadership, name + " ready"); !said.ok()) return said;
+  if (absl::Status proclaimed = election.proclaim(*leadership, name + " ready"); !proclaimed.ok()) return proclaimed;
   for (int job = 1; job <= 2 && leadership->valid(); ++job) say(name + " runs job " + std::to_string(job));
   return election.resign(*std::move(leadership));
 }

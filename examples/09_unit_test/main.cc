@@ -49,7 +49,7 @@ void a_change_of_leader_stops_nothing() {
   expect(sent == 100, "a change of leader in between stops nothing");
 }
 
-void it_gives_up_when_somebody_else_keeps_the_lock() {
+void it_gives_up_when_another_session_keeps_the_lock() {
   coordkit::testing::FakeService service;
   service.take("newsletter");
   expect(send_newsletters(service.open_session(), 100, [] {}) == 0, "it sends none while somebody else has the lock");
@@ -62,6 +62,6 @@ int main() {
   all_are_sent_when_nothing_happens();
   it_stops_when_the_network_is_gone();
   a_change_of_leader_stops_nothing();
-  it_gives_up_when_somebody_else_keeps_the_lock();
+  it_gives_up_when_another_session_keeps_the_lock();
   return failures == 0 ? 0 : 1;
 }

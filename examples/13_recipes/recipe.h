@@ -71,7 +71,7 @@ class Recipe : public sim::LockEnd {
     std::exchange(granted_, nullptr)();
   }
 
-  // Calls back once, when the key is deleted or that can no longer be said.
+  // Calls back once, when the key is deleted or that can no longer be known.
   void watch_until_gone(const std::string& key, Revision from, std::function<void()> gone) {
     stop_watching();
     WatchOptions options = WatchOptions::of(key);

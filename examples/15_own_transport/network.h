@@ -100,13 +100,13 @@ class Network {
   void hear(Connection& from) {
     if (from.gone) return;
     const ssize_t got = from.stream.read();
-    if (got > 0) from.heard = now();
+    if (got > 0) from.received = now();
     const size_t bytes_max = from.theirs ? kFrameBytesMax : kHelloBytesMax;
     for (auto piece = from.stream.next(bytes_max); piece && !from.gone; piece = from.stream.next(kFrameBytesMax)) {
       take(from, *std::move(piece));
     }
     if (from.stream.oversize() && !from.gone) refuse(from, "a frame is larger than any replica sends");
-    if (got < 0 || now() - from.heard > kSilenceMax) from.gone = true;
+    if (got < 0 || now() - from.received > kSilenceMax) from.gone = true;
   }
 
   void take(Connection& from, Piece piece) {
@@ -142,11 +142,11 @@ class Network {
     }
     from.peer = hello.from;
     from.theirs = hello;
-    if (!from.said) say_hello(from);
+    if (!from.announced) say_hello(from);
     Link& link = links_[hello.from];
     link.peer.id = hello.from;
     link.up = true;
-    link.told.clear();
+    link.reported.clear();
     link.backoff = kRedialMin;
     if (!from.dialed) link.dial_at = {};  // it is up: no need to wait
     news_.push_back([hello](TransportSink& sink) { sink.peer_up(hello); });
@@ -155,26 +155,26 @@ class Network {
   void say_hello(Connection& to) {
     Hello hello = self_;
     hello.to = to.peer;
-    to.said = self_.cluster;
+    to.announced = self_.cluster;
     to.stream.put(Kind::Hello, encode(hello));
   }
 
-  void refuse(Connection& whom, const std::string& why, ReplicaId claimed = {}) {
-    whom.stream.put(Kind::Refusal, why);
-    whom.stream.write();
-    whom.gone = true;
-    tell(whom.peer ? whom.peer : claimed, why, &TransportSink::peer_refused);
+  void refuse(Connection& connection, const std::string& why, ReplicaId claimed = {}) {
+    connection.stream.put(Kind::Refusal, why);
+    connection.stream.write();
+    connection.gone = true;
+    tell(connection.peer ? connection.peer : claimed, why, &TransportSink::peer_refused);
   }
   void tell(ReplicaId peer, const std::string& why, void (TransportSink::*report)(ReplicaId, std::string)) {
     const auto link = links_.find(peer);
-    if (link == links_.end() || link->second.told == why) return;
-    link->second.told = why;
+    if (link == links_.end() || link->second.reported == why) return;
+    link->second.reported = why;
     news_.push_back([peer, why, report](TransportSink& sink) { (sink.*report)(peer, why); });
   }
 
   void speak(Connection& to) {
     if (to.gone) return;
-    if (to.said && *to.said != self_.cluster) {
+    if (to.announced && *to.announced != self_.cluster) {
       say_hello(to);
       const std::string wrong = to.theirs ? objection(self_, to.peer, *to.theirs) : std::string();
       if (!wrong.empty()) return refuse(to, wrong);

@@ -51,21 +51,21 @@ struct Link {
   bool guest() const { return peer.address.empty(); }
   Peer peer;
   Queue control, bulk;
-  bool up = false;   // as reported
-  std::string told;  // why it is missing, as reported; empty: unknown
+  bool up = false;       // as reported
+  std::string reported;  // why it is missing, as reported; empty: unknown
   Time dial_at = {}, let_go_at = Time::max();
   Duration backoff = kRedialMin;
 };
 
 struct Connection {
   Connection(Descriptor socket, bool by_us, ReplicaId with, Time at)
-      : stream(std::move(socket)), dialed(by_us), peer(with), heard(at), pinged(at) {}
+      : stream(std::move(socket)), dialed(by_us), peer(with), received(at), pinged(at) {}
   bool established() const { return theirs.has_value() && !gone; }
   Stream stream;
   const bool dialed;
   ReplicaId peer;  // of one that came by itself: zero until its hello
-  Time heard, pinged;
-  std::optional<ClusterId> said;  // with our hello
+  Time received, pinged;
+  std::optional<ClusterId> announced;  // with our hello
   std::optional<Hello> theirs;
   bool gone = false;
 };

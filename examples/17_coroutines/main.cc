@@ -67,8 +67,8 @@ asio::awaitable<void> play(Replica& replica) {
 
   asio::cancellation_signal stop;
   const auto executor = co_await asio::this_coro::executor;
-  auto told = [](const absl::StatusOr<Grant>& grant) { std::cout << "rival: " << grant.status().message() << std::endl; };
-  async_acquire(rival, "desk", asio::bind_cancellation_slot(stop.slot(), asio::bind_executor(executor, told)));
+  auto on_answer = [](const absl::StatusOr<Grant>& grant) { std::cout << "rival: " << grant.status().message() << std::endl; };
+  async_acquire(rival, "desk", asio::bind_cancellation_slot(stop.slot(), asio::bind_executor(executor, on_answer)));
   stop.emit(asio::cancellation_type::total);
 
   WatchStream orders(replica, WatchOptions::prefix("orders/"));

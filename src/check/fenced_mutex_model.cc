@@ -66,7 +66,7 @@ Step FencedMutexModel::step(const State& state, const Op& op) {
       return hold_with(state, *call.token, kIdle);
     case Kind::Release:
     case Kind::Expire:
-      if (!call.token) return state.held && !state.told ? kPossible : kNotNow;
+      if (!call.token) return state.held && !state.holder_knows ? kPossible : kNotNow;
       return hold_with(state, *call.token, kPossible);
   }
   return kNotNow;
@@ -79,7 +79,7 @@ void FencedMutexModel::apply(State& state, const Op& op, uint32_t) {
   const bool holds = call.kind == Kind::Acquire || (call.kind == Kind::Holder && call.token);
   state.held = holds;
   state.known = holds && call.token;
-  state.told = holds && (call.kind == Kind::Acquire ? op.certain() : state.told);
+  state.holder_knows = holds && (call.kind == Kind::Acquire ? op.certain() : state.holder_knows);
   state.token = holds ? call.token.value_or(0) : 0;
 }
 

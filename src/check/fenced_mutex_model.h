@@ -28,14 +28,14 @@ struct FencedMutexModel {
   };
   struct State {
     bool held = false;
-    bool known = false;  // the holder's token
-    bool told = false;   // known to the holder itself: it is the grant of a certain acquire
-    uint64_t token = 0;  // if known
-    uint64_t last = 0;   // the highest one known to have been granted
+    bool known = false;         // the holder's token
+    bool holder_knows = false;  // known to the holder itself: it is the grant of a certain acquire
+    uint64_t token = 0;         // if known
+    uint64_t last = 0;          // the highest one known to have been granted
     friend bool operator==(const State&, const State&) = default;
     template <typename H>
     friend H AbslHashValue(H state, const State& s) {
-      return H::combine(std::move(state), s.held, s.known, s.told, s.token, s.last);
+      return H::combine(std::move(state), s.held, s.known, s.holder_knows, s.token, s.last);
     }
   };
   using Order = NoOrder<Call>;

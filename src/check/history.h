@@ -1,6 +1,6 @@
 // A whole history in memory, of one model. It allows two things that a stream does not: it can be sorted, and
-// what was never seen can be told from what was. Unknown writes of values that no answer shows are
-// indistinguishable, so each gets the same value, and the search need not tell them apart (frontier.h, twins).
+// what was never seen can be distinguished from what was. Unknown writes of values that no answer shows are
+// indistinguishable, so each gets the same value, and the search need not distinguish them (frontier.h, twins).
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 namespace coordkit::check {
 
 // Certain pairs, one after the other, acquire first: then no hold of theirs begins earlier or continues later. Not if
-// any caller was told that it was held. `acquires(call)`, `releases(call)`, and `alike(acquire, release)`: of the same hold.
+// any answer showed that it was held. `acquires(call)`, `releases(call)`, and `alike(acquire, release)`: of the same hold.
 template <typename Ref, typename Acquires, typename Releases, typename Alike>
 bool whole_holds(std::span<const Ref> group, std::span<const Ref> all, Acquires acquires, Releases releases, Alike alike) {
   if (std::any_of(all.begin(), all.end(), [](const Ref& op) { return !op->what.granted; })) return false;

@@ -17,9 +17,9 @@ using Op = KvModel::Op;
 Known exactly(uint64_t revision) { return {.at = revision}; }
 Known somewhere_above(uint64_t revision) { return {.above = revision, .known = false}; }
 
-bool can_be(const Known& revision, uint64_t told) {
-  if (revision.known) return revision.at == told;
-  return told > revision.above && (revision.below == 0 || told < revision.below);
+bool can_be(const Known& revision, uint64_t observed) {
+  if (revision.known) return revision.at == observed;
+  return observed > revision.above && (revision.below == 0 || observed < revision.below);
 }
 uint64_t lowest(const Known& revision) { return revision.known ? revision.at : revision.above + 1; }
 

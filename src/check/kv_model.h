@@ -20,7 +20,7 @@
 
 namespace coordkit::check {
 
-// What a caller was told about a key, as far as it was told.
+// An operation on a key, and its answer as far as it is known.
 struct KvCall {
   enum class Kind : uint8_t { Put, Delete, Get };
   Kind kind = Kind::Get;

@@ -14,7 +14,7 @@ namespace coordkit::check {
 
 // What every line has, whatever its model.
 struct LineHead {
-  std::string model;  // empty: not said
+  std::string model;  // empty: not given
   std::string client;
   std::string key;
   std::string op;

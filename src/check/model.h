@@ -7,7 +7,7 @@
 //   initial(settings)    the State before everything
 //   read(op, in, out, client, outcome), write(call, in, out), name_of(call)   Call from and to a line
 //   observes(call)       true if it never changes a state. If its outcome is unknown it is ignored
-//   step(state, op)      can it come next in this state, giving what its caller was told?
+//   step(state, op)      can it come next in this state, giving the answer its caller got?
 //   apply(state, op, way)    makes it so; `way` counts from 0 where the state after is not determined
 //   text(state)          for a reader
 //   bond(op), severable  see `Unbound` below

@@ -35,7 +35,7 @@ struct MutexModel {
   static Step step(const State& state, const Op& op);
   static void apply(State& state, const Op& op, uint32_t way);
   static std::string text(const State& state) { return state ? "held by " + *state : "free"; }
-  // An owner's pairs of acquire and release go together, unless a caller was told that it was held.
+  // An owner's pairs of acquire and release go together, unless an answer showed that it was held.
   static std::optional<std::string> bond(const Op& op) { return op.what.owner; }
   static bool severable(std::span<const Ref> group, std::span<const Ref> all);
 };

@@ -90,13 +90,13 @@ class Partition {
 
   void tell(const Clash<typename Model::Call>& clash) {
     report_.verdict = Verdict::Violation;
-    Counterexample& told = report_.counterexample.emplace();
-    told.key = clash.later->key;
-    told.unplaced = clash.later->number;
-    told.why = clash.why;
+    Counterexample& counterexample = report_.counterexample.emplace();
+    counterexample.key = clash.later->key;
+    counterexample.unplaced = clash.later->number;
+    counterexample.why = clash.why;
     for (const auto& op : {clash.earlier, clash.later}) {
-      told.numbers.push_back(op->number);
-      told.operations.push_back(line_of<Model>(*op));
+      counterexample.numbers.push_back(op->number);
+      counterexample.operations.push_back(line_of<Model>(*op));
     }
   }
 

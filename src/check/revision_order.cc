@@ -30,12 +30,12 @@ std::optional<Clash<KvCall>> RevisionOrder::called(const Ref& op) {
   if (!op->certain() || !op->what.revision) return std::nullopt;
   end_before(op->call);
   const uint64_t revision = *op->what.revision;
-  const uint64_t told = highest_ ? *highest_->what.revision : 0;
+  const uint64_t highest = highest_ ? *highest_->what.revision : 0;
   const bool changed = op->what.changed();
-  if (highest_ && (revision < told || (changed && revision == told))) {
+  if (highest_ && (revision < highest || (changed && revision == highest))) {
     return Clash<KvCall>{highest_, op,
                          fmt::format("operation {} was told revision {} before operation {} was called, which was {} {}",
-                                     highest_->number, told, op->number, changed ? "given" : "shown", revision)};
+                                     highest_->number, highest, op->number, changed ? "given" : "shown", revision)};
   }
   if (changed) {
     const auto [it, fresh] = changes_.try_emplace(revision, op);

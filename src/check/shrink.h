@@ -134,26 +134,27 @@ class Shrinking {
   }
 
   Counterexample tell() {
-    Counterexample told;
+    Counterexample counterexample;
     const std::optional<Frontier<Model>> stuck = fails(operations_, true);
-    if (!stuck) return told;  // this search had too few steps
-    told.key = stuck->unplaced()->key;
-    told.earlier = earlier_;
-    told.from = texts_of(start_, start_.items());
-    told.unplaced = stuck->unplaced()->number;
-    told.shut_out = stuck->shut_out() ? stuck->shut_out()->number : 0;
-    if (told.shut_out == told.unplaced) told.shut_out = 0;
-    told.reachable = texts_of(*stuck, stuck->tried());
+    if (!stuck) return counterexample;  // this search had too few steps
+    counterexample.key = stuck->unplaced()->key;
+    counterexample.earlier = earlier_;
+    counterexample.from = texts_of(start_, start_.items());
+    counterexample.unplaced = stuck->unplaced()->number;
+    counterexample.shut_out = stuck->shut_out() ? stuck->shut_out()->number : 0;
+    if (counterexample.shut_out == counterexample.unplaced) counterexample.shut_out = 0;
+    counterexample.reachable = texts_of(*stuck, stuck->tried());
     Refs all;
     start_.under_way(start_.items().front(), [&](const Ref& op, bool) { all.push_back(op); });
     all.insert(all.end(), operations_.begin(), operations_.end());
     for (const Ref& op : all) {
-      told.numbers.push_back(op->number);
-      told.operations.push_back(line_of<Model>(*op));
+      counterexample.numbers.push_back(op->number);
+      counterexample.operations.push_back(line_of<Model>(*op));
     }
-    told.why = fmt::format("operation {} has no place in any order that keeps to real time", told.unplaced);
-    if (told.shut_out != 0) told.why += fmt::format("; where it could stand, operation {} never could", told.shut_out);
-    return told;
+    counterexample.why = fmt::format("operation {} has no place in any order that keeps to real time", counterexample.unplaced);
+    if (counterexample.shut_out != 0)
+      counterexample.why += fmt::format("; where it could stand, operation {} never could", counterexample.shut_out);
+    return counterexample;
   }
 
   Frontier<Model> start_;

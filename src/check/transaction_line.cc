@@ -52,18 +52,18 @@ Part read_part(const json::Value& value, std::string_view path, Complaint& compl
   return part;
 }
 
-Model::Told read_told(Part::Kind kind, Fields& fields) {
-  Model::Told told;
-  if (kind == Part::Kind::Delete) told.deleted = fields.optional_count("deleted");
-  if (told.deleted.value_or(0) > 1) fields.complain("deleted", "0 or 1 is expected");
-  if (kind != Part::Kind::Get) return told;
+Model::Result read_result(Part::Kind kind, Fields& fields) {
+  Model::Result result;
+  if (kind == Part::Kind::Delete) result.deleted = fields.optional_count("deleted");
+  if (result.deleted.value_or(0) > 1) fields.complain("deleted", "0 or 1 is expected");
+  if (kind != Part::Kind::Get) return result;
   const std::optional<std::string> value = fields.scalar_or_null("value");
-  told.found = value.has_value();
-  told.value = value.value_or("");
-  told.create = fields.optional_count("create");
-  told.mod = fields.optional_count("mod");
-  told.version = fields.optional_count("version");
-  return told;
+  result.found = value.has_value();
+  result.value = value.value_or("");
+  result.create = fields.optional_count("create");
+  result.mod = fields.optional_count("mod");
+  result.version = fields.optional_count("version");
+  return result;
 }
 
 template <typename Read>
@@ -104,7 +104,7 @@ void read_answers(Model::Call& call, Fields& out, Complaint& complaint) {
   }
   for (size_t i = 0; i < parts.size(); ++i) {
     Fields fields(&results->items[i], fmt::format("out.results[{}].", i), complaint);
-    call.told.push_back(read_told(parts[i].kind, fields));
+    call.results.push_back(read_result(parts[i].kind, fields));
     fields.finish();
   }
 }
@@ -124,15 +124,15 @@ void write_part(std::string& list, const Part& part) {
   if (part.kind == Part::Kind::Put) writer.raw("value", part.value);
 }
 
-void write_told(json::ObjectWriter& out, const Model::Told& told) {
+void write_result(json::ObjectWriter& out, const Model::Result& result) {
   const auto number = [&](std::string_view name, std::optional<uint64_t> value) {
     if (value) out.number(name, static_cast<int64_t>(*value));
   };
-  if (told.found) out.raw("value", *told.found ? std::string_view(told.value) : "null");
-  number("deleted", told.deleted);
-  number("create", told.create);
-  number("mod", told.mod);
-  number("version", told.version);
+  if (result.found) out.raw("value", *result.found ? std::string_view(result.value) : "null");
+  number("deleted", result.deleted);
+  number("create", result.create);
+  number("mod", result.mod);
+  number("version", result.version);
 }
 
 template <typename Item, typename Write>
@@ -168,7 +168,7 @@ Model::Call TransactionModel::read(const LineHead& head, Fields& in, Fields& out
   part.kind = head.op == "put" ? Part::Kind::Put : head.op == "delete" ? Part::Kind::Delete : Part::Kind::Get;
   if (part.kind == Part::Kind::Get && head.op != "get") complain_of_op(head, "txn, put, delete, get", complaint);
   if (part.kind == Part::Kind::Put) part.value = in.scalar("value");
-  if (answered && complaint.none()) call.told.push_back(read_told(part.kind, out));
+  if (answered && complaint.none()) call.results.push_back(read_result(part.kind, out));
   return call;
 }
 
@@ -176,16 +176,16 @@ void TransactionModel::write(const Call& call, json::ObjectWriter& in, json::Obj
   if (call.revision) out.number("revision", static_cast<int64_t>(*call.revision));
   if (call.alone) {
     if (call.then_parts[0].kind == Part::Kind::Put) in.raw("value", call.then_parts[0].value);
-    if (!call.told.empty()) write_told(out, call.told[0]);
+    if (!call.results.empty()) write_result(out, call.results[0]);
     return;
   }
   write_list(in, "compare", call.compares, write_compare);
   write_list(in, "then", call.then_parts, write_part);
   write_list(in, "else", call.else_parts, write_part);
   if (call.succeeded) out.flag("succeeded", *call.succeeded);
-  write_list(out, "results", call.told, [](std::string& list, const Told& told) {
+  write_list(out, "results", call.results, [](std::string& list, const Result& result) {
     json::ObjectWriter writer(list);
-    write_told(writer, told);
+    write_result(writer, result);
   });
 }
 

@@ -83,30 +83,30 @@ bool holds(const Model::Entries& entries, const std::vector<Model::Compare>& com
   return std::all_of(compares.begin(), compares.end(), [&](const Model::Compare& one) { return holds(entries, one); });
 }
 
-bool was_told(const Model::Entry* entry, const Model::Told& told) {
-  if (told.found && *told.found != (entry != nullptr)) return false;
-  if (!told.found || entry == nullptr) return true;
-  return told.value == entry->value && told.create.value_or(entry->create) == entry->create &&
-         told.mod.value_or(entry->mod) == entry->mod && told.version.value_or(entry->version) == entry->version;
+bool matches(const Model::Entry* entry, const Model::Result& result) {
+  if (result.found && *result.found != (entry != nullptr)) return false;
+  if (!result.found || entry == nullptr) return true;
+  return result.value == entry->value && result.create.value_or(entry->create) == entry->create &&
+         result.mod.value_or(entry->mod) == entry->mod && result.version.value_or(entry->version) == entry->version;
 }
 
-// Runs one part; false if the result differs from what its caller was told.
-bool run(Overlay& overlay, const Part& part, const Model::Told* told, uint64_t revision) {
+// Runs one part; false if the result differs from its answer.
+bool run(Overlay& overlay, const Part& part, const Model::Result* result, uint64_t revision) {
   if (part.kind == Part::Kind::Put) return overlay.put(part.key, part.value, revision), true;
-  if (part.kind == Part::Kind::Get) return told == nullptr || was_told(overlay.find(part.key), *told);
+  if (part.kind == Part::Kind::Get) return result == nullptr || matches(overlay.find(part.key), *result);
   const uint64_t deleted = overlay.remove(part.key) ? 1 : 0;
-  return told == nullptr || told->deleted.value_or(deleted) == deleted;
+  return result == nullptr || result->deleted.value_or(deleted) == deleted;
 }
 
-// Runs all; false if the result differs from what its caller was told.
+// Runs all; false if the result differs from its answer.
 bool run(const Model::State& state, const Model::Op& op, Overlay& overlay) {
   const Model::Call& call = op.what;
   const bool succeeded = holds(*state.entries, call.compares);
   if (op.certain() && call.succeeded.value_or(succeeded) != succeeded) return false;
   const std::vector<Part>& parts = succeeded ? call.then_parts : call.else_parts;
-  const bool told = op.certain() && call.told.size() == parts.size();
+  const bool compared = op.certain() && call.results.size() == parts.size();
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (!run(overlay, parts[i], told ? &call.told[i] : nullptr, state.revision + 1)) return false;
+    if (!run(overlay, parts[i], compared ? &call.results[i] : nullptr, state.revision + 1)) return false;
   }
   const uint64_t revision = state.revision + (overlay.changed() ? 1 : 0);
   return !op.certain() || call.revision.value_or(revision) == revision;
@@ -118,7 +118,7 @@ bool run(const Model::State& state, const Model::Op& op, Overlay& overlay) {
 bool TransactionModel::observes(const Call& call) {
   const auto looks = [&](const std::vector<Part>& parts) {
     for (size_t i = 0; i < parts.size(); ++i) {
-      const bool deleted_nothing = i < call.told.size() && call.told[i].deleted == 0u;
+      const bool deleted_nothing = i < call.results.size() && call.results[i].deleted == 0u;
       if (parts[i].kind == Part::Kind::Put || (parts[i].kind == Part::Kind::Delete && !deleted_nothing)) return false;
     }
     return true;
@@ -184,7 +184,7 @@ void TransactionModel::forget_unseen(std::vector<Op>& history) {
       ordered = ordered || (compare.target == Target::Value && compare.relation != Relation::Equal &&
                             compare.relation != Relation::NotEqual);
     }
-    for (const Told& told : op.what.told) seen.insert(told.value);
+    for (const Result& result : op.what.results) seen.insert(result.value);
   }
   if (ordered || seen.contains(kUnseen)) return;  // an order sees every value
   for (Op& op : history) {

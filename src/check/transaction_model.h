@@ -40,12 +40,12 @@ struct TransactionModel {
     std::string value;  // Put
     friend bool operator==(const Part&, const Part&) = default;
   };
-  struct Told {
+  struct Result {
     std::optional<uint64_t> deleted;               // Delete
     std::optional<bool> found;                     // Get
     std::string value;                             // if found
     std::optional<uint64_t> create, mod, version;  // if found
-    friend bool operator==(const Told&, const Told&) = default;
+    friend bool operator==(const Result&, const Result&) = default;
   };
   struct Call {
     bool alone = false;  // one operation, not called a transaction
@@ -53,7 +53,7 @@ struct TransactionModel {
     std::vector<Part> then_parts, else_parts;
     std::optional<bool> succeeded;
     std::optional<uint64_t> revision;
-    std::vector<Told> told;  // as many as the taken branch has parts, or none
+    std::vector<Result> results;  // as many as the taken branch has parts, or none
     friend bool operator==(const Call&, const Call&) = default;
   };
   struct Entry {

@@ -83,7 +83,7 @@ void EphemeralLock::call(There there, Back back) {
         auto answer = there();
         scene_.respond(machine_, kService, [this, connection, back = std::move(back), answer = std::move(answer)]() mutable {
           if (connection != connection_) return;
-          heard();
+          received();
           back(std::move(answer));
         });
       });
@@ -102,16 +102,16 @@ void EphemeralLock::open() {
              if (session == session_ && connected_) disconnected();
            });
          });
-         heard();
+         received();
          ping();
          create();
        });
 }
 
 // Two thirds of the timeout from now the connection is taken for dead, unless a message arrives before.
-void EphemeralLock::heard() {
-  scene_.process(machine_).after(ensemble_.timeout() * 2 / 3, [this, count = ++heard_] {
-    if (count == heard_ && connected_) disconnected();
+void EphemeralLock::received() {
+  scene_.process(machine_).after(ensemble_.timeout() * 2 / 3, [this, count = ++received_] {
+    if (count == received_ && connected_) disconnected();
   });
 }
 
@@ -191,7 +191,7 @@ void EphemeralLock::watch(uint64_t node) {
     ensemble_.when_deleted(node, [this, connection] {
       scene_.respond(machine_, kService, [this, connection] {
         if (connection != connection_) return;
-        heard();
+        received();
         wait_for_turn();
       });
     });

@@ -56,7 +56,7 @@ class EphemeralLock final : public LockEnd {
   template <typename There, typename Back>
   void call(There there, Back back);
   void open();
-  void heard();
+  void received();
   void ping();
   void disconnected();
   void reconnect();
@@ -70,7 +70,7 @@ class EphemeralLock final : public LockEnd {
   const uint32_t machine_;
   uint64_t session_ = 0;
   uint64_t connection_ = 0;  // answers of older ones are not read
-  uint64_t heard_ = 0;       // how often; a timer of an older one is void
+  uint64_t received_ = 0;    // how often; a timer of an older one is void
   bool connected_ = false;
   uint64_t node_ = 0;
   bool held_ = false;

@@ -66,10 +66,10 @@ const CommandOutcomes::Outcome& AnswerRules::only_execution(const Call& call) co
 // ---- commands without a label
 
 // The oldest that fits: which of several equal ones it was makes no difference.
-std::optional<Index> AnswerRules::match(const Call& call, const Told& told) {
+std::optional<Index> AnswerRules::match(const Call& call, const Matches& matches) {
   for (const CommandOutcomes::Execution& execution : model_.outcomes().executions(call.command)) {
     const bool possible = execution.result && execution.index > call.floor && !matched_.contains(execution.request);
-    if (!possible || !told(*execution.result)) continue;
+    if (!possible || !matches(*execution.result)) continue;
     matched_.insert(execution.request);
     decided(call, execution.index);
     return execution.index;
@@ -77,9 +77,9 @@ std::optional<Index> AnswerRules::match(const Call& call, const Told& told) {
   return std::nullopt;
 }
 
-void AnswerRules::executed(CallNumber number, const absl::Status& answer, const Told& told) {
+void AnswerRules::executed(CallNumber number, const absl::Status& answer, const Matches& matches) {
   const Call* call = succeeded(number, answer);
-  if (!call || match(*call, told)) return;
+  if (!call || match(*call, matches)) return;
   std::string decided;
   for (const CommandOutcomes::Execution& execution : model_.outcomes().executions(call->command)) {
     decided += fmt::format(" {} at {}{}", execution.result ? static_cast<int>(execution.result->code) : -1,

@@ -19,8 +19,8 @@ class AnswerRules {
  public:
   // Checks, or only counts what is pending so that the black-box check stands alone.
   enum class Duty : uint8_t { Judge, Count };
-  // Says whether a result is what a caller was told.
-  using Told = std::function<bool(const machine::Result&)>;
+  // Says whether a result is what a caller was answered.
+  using Matches = std::function<bool(const machine::Result&)>;
 
   AnswerRules(World& world, const Model& model, Calls& calls, Duty duty)
       : world_(world), model_(model), calls_(calls), duty_(duty) {}
@@ -37,8 +37,8 @@ class AnswerRules {
   const CommandOutcomes::Outcome& only_execution(const Call& call) const;
   // Of a command without a label: a caller's answer is what the log decided for one command with exactly these contents from
   // its node, each matched to one call.
-  void executed(CallNumber number, const absl::Status& answer, const Told& told);
-  std::optional<Index> match(const Call& call, const Told& told);
+  void executed(CallNumber number, const absl::Status& answer, const Matches& matches);
+  std::optional<Index> match(const Call& call, const Matches& matches);
 
   // After the run: outcomes against the whole log.
   void finish() const;

@@ -35,7 +35,7 @@ CallNumber Calls::begin(uint32_t node, CallKind kind, std::string subject, std::
   call.node = node;
   call.kind = kind;
   call.began = world_.now();
-  call.floor = told_;
+  call.floor = highest_answered_;
   call.subject = std::move(subject);
   call.label = std::move(label);
   ++pending_;

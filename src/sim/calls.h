@@ -1,4 +1,4 @@
-// The calls of the workload: who asked for what and when, what any caller had been told by then, and that each call ends
+// The calls of the workload: who asked for what and when, what callers had been answered by then, and that each call ends
 // exactly once.
 #pragma once
 
@@ -70,8 +70,8 @@ class Calls {
   CallNumber begin_command(uint32_t node, CallKind kind, std::string subject, const machine::Request::Body& body);
   Call& end(CallNumber number);  // the first answer; another one is a violation
   void process_died(uint32_t node);
-  // A caller has been told of this index.
-  void tell(Index index) { told_ = std::max(told_, index); }
+  // A caller got this index in an answer.
+  void tell(Index index) { highest_answered_ = std::max(highest_answered_, index); }
 
   Call& at(CallNumber number) { return calls_[number]; }
   const std::vector<Call>& all() const { return calls_; }
@@ -87,7 +87,7 @@ class Calls {
   const Locks locks_;
   std::vector<Call> calls_;
   uint64_t pending_ = 0;
-  Index told_;  // highest index in any answer so far
+  Index highest_answered_;  // highest index in any answer so far
 };
 
 }  // namespace coordkit::sim

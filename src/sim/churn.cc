@@ -175,7 +175,7 @@ bool Churn::copy_disk(uint32_t node) {
 }
 
 // Disks are also copied at the very moments of an election, and rolled back soon after, to just before or right after it:
-// what was said since is forgotten while others still rely on it. A vote in a term that the disk already knew, and entries
+// what was sent since is forgotten while others still rely on it. A vote in a term that the disk already knew, and entries
 // that replaced others, leave an old image that the term alone does not distinguish from the present one. The latter is
 // revealed by the length of the log a moment later, so it is rolled back at once.
 void Churn::synced(uint32_t node) {

@@ -17,7 +17,7 @@ class ClaimQueueModel {
   machine::Result run(const machine::Enqueue& enqueue);
   machine::Result run(const machine::ClaimItem& claim);
   machine::Result run(const machine::AcknowledgeItem& done);
-  // What the answer of the claim said.
+  // The answer to the claim.
   machine::Result granted(const WaitsAndHolds::Hold& claim) const;
   void given_back(const WaitsAndHolds::Hold& claim);  // without being acknowledged
   void serve();

@@ -123,7 +123,7 @@ bool Cluster::may_go_on(uint32_t node) {
   const raft::Core* core = nodes_[node]->engine()->core();
   if (log.stands_for(log.id()) || core == nullptr || !core->rollback_checked()) return true;
   const Promises::Verdict verdict = promises.judge(node);
-  if (verdict == Promises::Verdict::Told || churn_.mixed_up(node)) {
+  if (verdict == Promises::Verdict::Known || churn_.mixed_up(node)) {
     throw Violation("INV_R23",
                     fmt::format("n{} takes part with a disk that forgot what those who answered had heard", node + 1));
   }

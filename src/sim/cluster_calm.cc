@@ -121,7 +121,7 @@ void Cluster::await_rest() {
            convergence_.levels_raised() && scrubs_.rot_is_over();
   });
   if (converged) return;
-  users_->demand_all_told();
+  users_->demand_all_caught_up();
   const char* id = calls_pend()                    ? "INV_L08"
                    : !scrubs_.rot_is_over()        ? "INV_S06"
                    : !convergence_.levels_raised() ? "INV_S08"

@@ -9,9 +9,10 @@ namespace coordkit::sim {
 using machine::Result;
 
 std::string CommandOutcomes::key_of(ReplicaId sender, const machine::Request::Body& body) {
-  machine::Request said{.body = body};
-  if (auto* resume = std::get_if<machine::ResumeSession>(&said.body)) resume->generation = {};  // only the client's own claim
-  return std::to_string(sender.value()) + " " + machine::encode(said);
+  machine::Request request{.body = body};
+  if (auto* resume = std::get_if<machine::ResumeSession>(&request.body))
+    resume->generation = {};  // only the client's own claim
+  return std::to_string(sender.value()) + " " + machine::encode(request);
 }
 
 void CommandOutcomes::arrived(const machine::Request& request, const RequestId& id, Index index) {

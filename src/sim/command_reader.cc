@@ -100,7 +100,7 @@ std::string counted(uint64_t number, const Timeline& timeline) {
   return number > base ? fmt::format("+{}", number - base) : fmt::format("{}", number);
 }
 
-CommandReader::Said CommandReader::read(std::string_view bytes) const {
+CommandReader::Description CommandReader::read(std::string_view bytes) const {
   const auto command = engine::decode_command(bytes);
   if (!command.ok()) return {"a command that does not decode", {}};
   if (const auto* registration = std::get_if<engine::RegisterOrigin>(&*command)) {
@@ -119,15 +119,16 @@ CommandReader::Said CommandReader::read(std::string_view bytes) const {
   const auto decoded = machine::decode_request(request.payload);
   if (!decoded.ok()) return {"a request that does not decode", {}};
   Request one = std::visit(Reading{timeline_}, decoded->body);
-  Said said{std::move(one.text), {}};
-  if (const auto caller = operations_.caller(one.key)) said.operations.push_back(*caller);
+  Description description{std::move(one.text), {}};
+  if (const auto caller = operations_.caller(one.key)) description.operations.push_back(*caller);
   for (const machine::PriorRelease& prior : decoded->prior_releases) {
-    said.text += fmt::format(", after a release of {} with token {}", prior.name, counted(prior.token.value(), timeline_));
+    description.text +=
+        fmt::format(", after a release of {} with token {}", prior.name, counted(prior.token.value(), timeline_));
   }
-  return said;
+  return description;
 }
 
-CommandReader::Said CommandReader::read(const raft::Entry& entry) const {
+CommandReader::Description CommandReader::read(const raft::Entry& entry) const {
   switch (entry.kind) {
     case raft::EntryKind::LeaderStart: return {fmt::format("term {} begins", entry.term.value()), {}};
     case raft::EntryKind::Genesis: return {"genesis", {}};

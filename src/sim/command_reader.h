@@ -17,15 +17,15 @@ std::string counted(uint64_t number, const Timeline& timeline);
 
 class CommandReader {
  public:
-  struct Said {
+  struct Description {
     std::string text;
     std::vector<uint64_t> operations;
   };
 
   CommandReader(const Timeline& timeline, const OperationRecorder& operations) : timeline_(timeline), operations_(operations) {}
 
-  Said read(const raft::Entry& entry) const;
-  Said read(std::string_view command) const;
+  Description read(const raft::Entry& entry) const;
+  Description read(std::string_view command) const;
 
  private:
   const Timeline& timeline_;

@@ -1,4 +1,4 @@
-// Who is connected with whom: connections come up when both processes run and both directions pass, their loss is noticed
+// Which nodes are connected: connections come up when both processes run and both directions pass, their loss is noticed
 // sooner or later, and they are tried again.
 #pragma once
 

@@ -109,10 +109,10 @@ void ConsensusObserver::restored(uint32_t node, Position position) {
   while (at(configuration).kind != raft::EntryKind::Genesis && at(configuration).kind != raft::EntryKind::Configuration) {
     configuration = configuration.previous();
   }
-  const Index said = views_[node].engine->core()->status().configuration_index;
-  if (said < configuration || (said > configuration && said <= index)) {
-    throw Violation("INV_R13",
-                    fmt::format("n{} installs the members of {} with a state after {}", node + 1, said.value(), index.value()));
+  const Index reported = views_[node].engine->core()->status().configuration_index;
+  if (reported < configuration || (reported > configuration && reported <= index)) {
+    throw Violation("INV_R13", fmt::format("n{} installs the members of {} with a state after {}", node + 1, reported.value(),
+                                           index.value()));
   }
 }
 

@@ -64,11 +64,11 @@ void CoordinationWitness::awaited(CallNumber number, const absl::Status& answer,
 // ---- reads
 
 void CoordinationWitness::object_seen(CallNumber number, const absl::Status& answer, const Object& object, Index as_of,
-                                      const machine::ObjectView& told) {
+                                      const machine::ObjectView& view) {
   const Call* call = rules_.succeeded(number, answer);
   if (!call) return;
   rules_.observed(*call, as_of);
-  if (told != model_.history().object_at(object, as_of)) {
+  if (view != model_.history().object_at(object, as_of)) {
     fail("INV_K1", *call, fmt::format("what was told at {} differs from the log's", as_of.value()));
   }
 }

@@ -1,4 +1,4 @@
-// What callers are told of semaphores, latches, barriers, double barriers, claim queues, counters and groups: of commands what
+// Answers about semaphores, latches, barriers, double barriers, claim queues, counters and groups: of commands what
 // the log decided, of reads what was so.
 #pragma once
 
@@ -25,7 +25,7 @@ class CoordinationWitness {
 
   void awaited(CallNumber number, const absl::Status& answer, const Object& object);  // a latch or a barrier
   void object_seen(CallNumber number, const absl::Status& answer, const Object& object, Index as_of,
-                   const machine::ObjectView& told);
+                   const machine::ObjectView& view);
   void counter_seen(CallNumber number, const absl::StatusOr<int64_t>& answer, const std::string& name);
 
  private:

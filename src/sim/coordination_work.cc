@@ -25,7 +25,7 @@ uint64_t CoordinationWork::command(Worker& worker, CallKind kind, const std::str
   return witness_.calls().begin_command(worker.node, kind, name, std::move(body));
 }
 
-auto CoordinationWork::told(Worker& worker, uint64_t call, Situation situation) {
+auto CoordinationWork::on_answer(Worker& worker, uint64_t call, Situation situation) {
   return calls_.then(worker, [this, call, situation](auto& answer) {
     witness_.coordination().executed(call, answer);
     if (answer.ok() && situation != Situation::Count) calls_.reach(situation);
@@ -62,11 +62,11 @@ void CoordinationWork::use_semaphore(Worker& worker) {
   const uint64_t dice = worker.random.below(10);
   if (dice == 0) {
     const auto call = command(worker, CallKind::Command, name, machine::DeleteSemaphore{session, name});
-    calls.delete_semaphore(worker.session, name, told(worker, call), calls_.deadline(worker));
+    calls.delete_semaphore(worker.session, name, on_answer(worker, call), calls_.deadline(worker));
   } else if (dice == 1) {
     const uint64_t limit = worker.random.below(5);
     const auto call = command(worker, CallKind::Command, name, machine::SetSemaphoreLimit{session, name, limit});
-    calls.set_limit(worker.session, name, limit, told(worker, call), calls_.deadline(worker));
+    calls.set_limit(worker.session, name, limit, on_answer(worker, call), calls_.deadline(worker));
   } else {
     PermitOptions options{.wait = calls_.wait(worker), .deadline = calls_.deadline(worker)};
     if (worker.random.chance(0.7)) options.initial_limit = worker.random.between(1, 3);
@@ -87,15 +87,15 @@ void CoordinationWork::use_latch(Worker& worker) {
   const uint64_t dice = worker.random.below(10);
   if (dice == 0) {
     const auto call = command(worker, CallKind::Command, name, machine::DeleteLatch{session, name});
-    calls.delete_latch(worker.session, name, told(worker, call), calls_.deadline(worker));
+    calls.delete_latch(worker.session, name, on_answer(worker, call), calls_.deadline(worker));
   } else if (dice < 4) {
     const uint64_t count = worker.random.between(1, 2);
     const auto call = command(worker, CallKind::Command, name, machine::CreateLatch{session, name, count});
-    calls.create_latch(worker.session, name, count, told(worker, call), calls_.deadline(worker));
+    calls.create_latch(worker.session, name, count, on_answer(worker, call), calls_.deadline(worker));
   } else if (dice < 7) {
     const uint64_t by = worker.random.between(1, 2);
     const auto call = command(worker, CallKind::Command, name, machine::CountDown{session, name, by});
-    calls.count_down(worker.session, name, by, told(worker, call), calls_.deadline(worker));
+    calls.count_down(worker.session, name, by, on_answer(worker, call), calls_.deadline(worker));
   } else {
     await_opening(worker, Kind::Latch, name);
   }
@@ -110,10 +110,10 @@ void CoordinationWork::use_barrier(Worker& worker) {
     const auto at_end = BarrierAtSessionEnd(worker.random.below(3));
     const auto call = command(worker, CallKind::Command, name,
                               machine::CloseBarrier{session, name, machine::AtSessionEnd(static_cast<uint8_t>(at_end))});
-    calls.close_barrier(worker.session, name, at_end, told(worker, call), calls_.deadline(worker));
+    calls.close_barrier(worker.session, name, at_end, on_answer(worker, call), calls_.deadline(worker));
   } else if (dice < 5) {
     const auto call = command(worker, CallKind::Command, name, machine::OpenBarrier{session, name});
-    calls.open_barrier(worker.session, name, told(worker, call), calls_.deadline(worker));
+    calls.open_barrier(worker.session, name, on_answer(worker, call), calls_.deadline(worker));
   } else {
     await_opening(worker, Kind::Barrier, name);
   }
@@ -158,7 +158,7 @@ void CoordinationWork::use_queue(Worker& worker) {
     const std::string value = calls_.label(worker);
     const auto priority = static_cast<int64_t>(worker.random.below(3));
     const auto call = command(worker, CallKind::Command, name, machine::Enqueue{name, priority, value});
-    calls.enqueue(name, value, priority, told(worker, call), calls_.deadline(worker));
+    calls.enqueue(name, value, priority, on_answer(worker, call), calls_.deadline(worker));
     return;
   }
   ClaimOptions options{.wait = calls_.wait(worker), .deadline = calls_.deadline(worker)};
@@ -185,11 +185,11 @@ void CoordinationWork::use_counter(Worker& worker) {
   const auto call = command(worker, CallKind::Command, name, machine::ChangeCounter{name, operation, operand, expected});
   const CallDeadline by = calls_.deadline(worker);
   switch (operation) {
-    case Operation::Add: calls.add(name, operand, told(worker, call), by); return;
-    case Operation::Set: calls.set(name, operand, told(worker, call), by); return;
-    case Operation::CompareAndSet: calls.compare_and_set(name, expected, operand, told(worker, call), by); return;
-    case Operation::Allocate: calls.allocate(name, operand, told(worker, call, Situation::NumberGiven), by); return;
-    case Operation::Delete: calls.delete_counter(name, told(worker, call), by); return;
+    case Operation::Add: calls.add(name, operand, on_answer(worker, call), by); return;
+    case Operation::Set: calls.set(name, operand, on_answer(worker, call), by); return;
+    case Operation::CompareAndSet: calls.compare_and_set(name, expected, operand, on_answer(worker, call), by); return;
+    case Operation::Allocate: calls.allocate(name, operand, on_answer(worker, call, Situation::NumberGiven), by); return;
+    case Operation::Delete: calls.delete_counter(name, on_answer(worker, call), by); return;
   }
 }
 
@@ -203,13 +203,13 @@ void CoordinationWork::use_group(Worker& worker) {
   const CallDeadline by = calls_.deadline(worker);
   if (dice == 0) {
     const auto call = command(worker, CallKind::Command, name, machine::JoinGroup{session, owner, name, value});
-    calls.join(worker.session, name, owner, value, told(worker, call, Situation::MemberJoined), by);
+    calls.join(worker.session, name, owner, value, on_answer(worker, call, Situation::MemberJoined), by);
   } else if (dice == 1) {
     const auto call = command(worker, CallKind::Command, name, machine::UpdateMember{session, owner, name, value});
-    calls.update(worker.session, name, owner, value, told(worker, call), by);
+    calls.update(worker.session, name, owner, value, on_answer(worker, call), by);
   } else {
     const auto call = command(worker, CallKind::Leave, name, machine::LeaveGroup{session, owner, name});
-    calls.leave_group(worker.session, name, owner, told(worker, call), by);
+    calls.leave_group(worker.session, name, owner, on_answer(worker, call), by);
   }
 }
 
@@ -223,14 +223,14 @@ void CoordinationWork::give_back(Worker& worker) {
   if (thing.kind == Kind::Queue && worker.random.chance(0.6)) {
     const auto call =
         command(worker, CallKind::Leave, hold->name(), machine::AcknowledgeItem{session, hold->name(), hold->token()});
-    calls.acknowledge(hold, told(worker, call, Situation::ItemAcknowledged), calls_.deadline(worker));
+    calls.acknowledge(hold, on_answer(worker, call, Situation::ItemAcknowledged), calls_.deadline(worker));
     return;
   }
   if (thing.kind == Kind::DoubleBarrier && worker.random.chance(0.7)) {
     const LockWait wait = calls_.wait(worker);
     const auto call = command(worker, CallKind::Leave, hold->name(),
                               machine::LeaveBarrier{session, hold->name(), client::wait_of(wait), hold->token()});
-    worker.waiting = calls.leave(hold, wait, told(worker, call, Situation::PartiesLeft), calls_.deadline(worker));
+    worker.waiting = calls.leave(hold, wait, on_answer(worker, call, Situation::PartiesLeft), calls_.deadline(worker));
     return;
   }
   if (worker.random.chance(0.3)) {

@@ -32,7 +32,7 @@ class CoordinationWork {
 
   uint64_t command(Worker& worker, CallKind kind, const std::string& name, machine::CoordinationCommand body);
   // The callback of a command. Count: its success is no situation to be counted.
-  auto told(Worker& worker, uint64_t call, Situation situation = Situation::Count);
+  auto on_answer(Worker& worker, uint64_t call, Situation situation = Situation::Count);
   Callback<HoldRef> got_hold(Worker& worker, uint64_t call, coordination::Kind kind, Situation situation);
 
   WorkerCalls& calls_;

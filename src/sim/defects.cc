@@ -185,7 +185,7 @@ Now shifted_for_sending(const Defects& defects, Now now) {
   return now;
 }
 
-Now as_told_to_engine(const Defects& defects, Now now) {
+Now shifted_for_engine(const Defects& defects, Now now) {
   if (defects.sleep_uncounted) now.leading = LeadingTime(now.lagging.time_since_epoch());
   return now;
 }

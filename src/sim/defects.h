@@ -25,7 +25,7 @@ std::unique_ptr<Engine> make_proxy(const Defects& defects, Engine& engine);
 Now shifted_for_sending(const Defects& defects, Now now);
 
 // The clock readings given to the engine.
-Now as_told_to_engine(const Defects& defects, Now now);
+Now shifted_for_engine(const Defects& defects, Now now);
 
 // Changes the answers that the client is about to get.
 void change_answers(const Defects& defects, EngineEffects& effects);

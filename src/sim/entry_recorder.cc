@@ -15,10 +15,11 @@ void EntryRecorder::writes(uint32_t node, const LogWrite& write) {
       const auto genesis = decode_genesis(entry.payload.view());
       if (genesis.ok()) timeline_.token_base = genesis->token_base;
     }
-    CommandReader::Said said = commands_.read(entry);
-    if (entry.kind == raft::EntryKind::Configuration) notes_.add(node, Timeline::Weight::Members, "appends " + said.text);
-    seen_[{entry.index, entry.term}] =
-        entries_.add({entry.index, entry.term, node, time_of(world_), std::move(said.text), std::move(said.operations)});
+    CommandReader::Description description = commands_.read(entry);
+    if (entry.kind == raft::EntryKind::Configuration)
+      notes_.add(node, Timeline::Weight::Members, "appends " + description.text);
+    seen_[{entry.index, entry.term}] = entries_.add(
+        {entry.index, entry.term, node, time_of(world_), std::move(description.text), std::move(description.operations)});
   }
 }
 

@@ -1,4 +1,4 @@
-// Faults in a timeline, from when to when and whom they hit.
+// Faults in a timeline, from when to when and which nodes they hit.
 #pragma once
 
 #include <set>

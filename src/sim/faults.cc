@@ -122,8 +122,8 @@ void Faults::fade(ActiveFault whole, Duration length) {
   for (uint32_t other = 0; other < targets_.plan.nodes; ++other) {
     if (other == node) continue;
     links.emplace_back(node, other);
-    const Duration unheard = within(spread);
-    remember_later({.kind = FaultKind::OneWayCut, .links = {{node, other}}, .node = node}, unheard, spread + length - unheard);
+    const Duration mute = within(spread);
+    remember_later({.kind = FaultKind::OneWayCut, .links = {{node, other}}, .node = node}, mute, spread + length - mute);
     const uint64_t choice = striking_.below(4);
     if (choice == 0) continue;
     const FaultKind kind = choice == 1 ? FaultKind::OneWayCut : FaultKind::Clog;

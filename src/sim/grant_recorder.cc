@@ -66,7 +66,7 @@ void GrantRecorder::begin_hold(const Model& model, const LockModel::Claim& hold,
   held_[{lock, hold.token}] = {number, hold.session};
 }
 
-void GrantRecorder::told(uint32_t node, const HoldRef& hold) {
+void GrantRecorder::notified(uint32_t node, const HoldRef& hold) {
   const auto [first, last] = by_token_.equal_range(hold->token());
   for (auto it = first; it != last; ++it) {
     if (Timeline::Grant* row = grants_.find(it->second)) row->trusted_from = row->trusted_from.value_or(time_of(world_));

@@ -20,7 +20,7 @@ class GrantRecorder {
       : timeline_(timeline), world_(world), operations_(operations), notes_(notes), grants_(timeline.limits.grants) {}
 
   void applied(const Model& model);  // the newest entry, at its first apply anywhere
-  void told(uint32_t node, const HoldRef& hold);
+  void notified(uint32_t node, const HoldRef& hold);
   void looked(uint32_t node, const NodeClock& clock);
   void resource(const std::string& lock, Token token, bool accepted);
   void process_died(uint32_t node);

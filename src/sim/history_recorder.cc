@@ -14,7 +14,7 @@ namespace {
 // and counted: the few long ones would cost more than all the others.
 constexpr check::Limits kLimits{.steps = 1'000'000, .configurations = 20'000, .shrink_steps = 1'000'000};
 
-check::Outcome outcome_as_told(const absl::Status& answer) {
+check::Outcome recorded_outcome(const absl::Status& answer) {
   if (answer.ok()) return check::Outcome::Ok;
   const bool refused = outcome_of(answer) == Outcome::None;
   return refused ? check::Outcome::Refused : check::Outcome::Unknown;
@@ -40,7 +40,7 @@ check::Operation<typename Model::Call>* HistoryRecorder::end(Book<Model>& book, 
   if (it == book.open.end()) return nullptr;
   auto& op = book.history.operations()[it->second];
   book.open.erase(it);
-  op.outcome = outcome_as_told(answer);
+  op.outcome = recorded_outcome(answer);
   op.end = op.certain() ? now() : check::kNever;
   return op.certain() ? &op : nullptr;
 }
@@ -167,11 +167,13 @@ template <typename Model>
 check::Report HistoryRecorder::check(Book<Model>& book, const char* id) {
   const check::Report report = book.history.check({}, kLimits);
   if (report.verdict != check::Verdict::Violation) return report;
-  const check::Counterexample& told = *report.counterexample;
-  std::string what = fmt::format("no {} could have answered like this ({}): {}", Model::kName, told.key, told.why);
-  for (const std::string& state : told.from) what += "\n  from: " + state;
-  for (size_t i = 0; i < told.operations.size(); ++i) what += fmt::format("\n  {} {}", told.numbers[i], told.operations[i]);
-  for (const std::string& state : told.reachable) what += "\n  before it: " + state;
+  const check::Counterexample& counterexample = *report.counterexample;
+  std::string what =
+      fmt::format("no {} could have answered like this ({}): {}", Model::kName, counterexample.key, counterexample.why);
+  for (const std::string& state : counterexample.from) what += "\n  from: " + state;
+  for (size_t i = 0; i < counterexample.operations.size(); ++i)
+    what += fmt::format("\n  {} {}", counterexample.numbers[i], counterexample.operations[i]);
+  for (const std::string& state : counterexample.reachable) what += "\n  before it: " + state;
   throw Violation(id, what);
 }
 

@@ -38,7 +38,7 @@ void Incarnation::turn(Now now, Inbox& inbox) {
   inbox.inputs().clear();
   const Index applied_before = engine_->applied();
   client_->before_turn(shifted_for_sending(parts_.defects, now));
-  engine_->turn(as_told_to_engine(parts_.defects, now), effects_);
+  engine_->turn(shifted_for_engine(parts_.defects, now), effects_);
   events_.turned(*engine_, effects_, now.lagging);
   if (engine_->applied() != applied_before) turns_in_a_row_ = 0;
   if (effects_.halted) return;
@@ -86,10 +86,10 @@ std::vector<Outbound> Incarnation::released(WriteNumber durable) {
 }
 
 // Not through the inbox: observers take what arrives there for a member's message.
-void Incarnation::visited(const Hello& claim, std::vector<Message> said) {
-  rejected_due_ = engine_->status().rejected + said.size();
+void Incarnation::visited(const Hello& claim, std::vector<Message> messages) {
+  rejected_due_ = engine_->status().rejected + messages.size();
   engine_->post(PeerConnected{claim});
-  for (Message& message : said) engine_->post(MessageReceived{claim.from, std::move(message)});
+  for (Message& message : messages) engine_->post(MessageReceived{claim.from, std::move(message)});
   engine_->post(PeerLost{claim.from});
 }
 

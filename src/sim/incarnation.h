@@ -19,7 +19,7 @@ namespace coordkit::sim {
 
 class Incarnation {
  public:
-  // `start`: the number it told its engine.
+  // `start`: the number it gave its engine.
   Incarnation(const NodeParts& parts, uint32_t node, std::unique_ptr<Engine> engine, ClientOptions options, uint64_t start,
               Now now);
 
@@ -34,7 +34,7 @@ class Incarnation {
   // What this write had held back, between turns.
   std::vector<Outbound> released(WriteNumber durable);
   // A non-member connects, sends all this and disconnects.
-  void visited(const Hello& claim, std::vector<Message> said);
+  void visited(const Hello& claim, std::vector<Message> messages);
 
   void end() { ended_ = true; }
   bool ended() const { return ended_; }

@@ -60,14 +60,14 @@ void KeyWitness::got(CallNumber number, const absl::StatusOr<GetResult>& answer)
   if (history_) history_->got(number, answer);
   if (!call) return;
   rules_.observed(*call, answer->as_of);
-  std::optional<KeyModel::Value> told;
+  std::optional<KeyModel::Value> value;
   if (answer->entry) {
     const KeyValue& entry = *answer->entry;
-    told = KeyModel::Value{entry.value, entry.create, entry.mod, entry.version, entry.lease};
+    value = KeyModel::Value{entry.value, entry.create, entry.mod, entry.version, entry.lease};
   }
   const std::optional<KeyModel::Value> expected = model_.value_at(call->subject, answer->as_of);
-  if (told != expected || answer->revision != model_.history().revision_at(answer->as_of)) {
-    fail("INV_K1", *call, fmt::format("told {} at {}, expected {}", text_of(told), answer->as_of.value(), text_of(expected)));
+  if (value != expected || answer->revision != model_.history().revision_at(answer->as_of)) {
+    fail("INV_K1", *call, fmt::format("told {} at {}, expected {}", text_of(value), answer->as_of.value(), text_of(expected)));
   }
 }
 
@@ -78,9 +78,9 @@ void KeyWitness::entry_put(CallNumber number, const absl::StatusOr<PutResult>& a
   if (!call) return;
   const CommandOutcomes::Outcome& outcome = rules_.only_execution(*call);
   const bool says_more = !answer->key.empty() || answer->previous;
-  const std::string told = says_more ? machine::encode(OperationReply{PutReply{answer->key, answer->previous}}) : "";
+  const std::string reply = says_more ? machine::encode(OperationReply{PutReply{answer->key, answer->previous}}) : "";
   if (!outcome.result || outcome.result->code != ResultCode::Ok || outcome.index != answer->index ||
-      outcome.result->revision != answer->revision || outcome.result->reply != told) {
+      outcome.result->revision != answer->revision || outcome.result->reply != reply) {
     fail("INV_K1", *call,
          fmt::format("told revision {} at {}, the log decided otherwise", answer->revision.value(), answer->index.value()));
   }
@@ -88,21 +88,21 @@ void KeyWitness::entry_put(CallNumber number, const absl::StatusOr<PutResult>& a
 }
 
 void KeyWitness::entries_erased(CallNumber number, const absl::StatusOr<EraseResult>& answer) {
-  const std::string told =
+  const std::string reply =
       answer.ok() ? machine::encode(OperationReply{DeleteReply{answer->deleted, answer->previous}}) : std::string();
   rules_.executed(number, answer.status(), [&](const Result& result) {
     return result.code == ResultCode::Ok && result.deleted == answer->deleted && result.revision == answer->revision &&
-           result.reply == told;
+           result.reply == reply;
   });
 }
 
 void KeyWitness::transacted(CallNumber number, const absl::StatusOr<TransactionResult>& answer) {
-  std::string told;
+  std::string reply;
   if (answer.ok()) {
-    told = machine::encode(OperationReply{std::vector<TransactionReply>{{answer->succeeded, answer->replies}}});
+    reply = machine::encode(OperationReply{std::vector<TransactionReply>{{answer->succeeded, answer->replies}}});
   }
   rules_.executed(number, answer.status(), [&](const Result& result) {
-    return result.code == ResultCode::Ok && result.revision == answer->revision && result.reply == told;
+    return result.code == ResultCode::Ok && result.revision == answer->revision && result.reply == reply;
   });
 }
 
@@ -120,11 +120,11 @@ void KeyWitness::ranged(CallNumber number, const RangeOperation& range, const ab
   if (past && range.revision < model_.history().compacted_at(answer->as_of)) {
     fail("INV_K04", *call, fmt::format("shown revision {}, which is compacted", range.revision.value()));
   }
-  const RangeReply told{answer->entries, answer->more, answer->count};
+  const RangeReply reply{answer->entries, answer->more, answer->count};
   const RangeReply expected = model_.keys().range_at(range, past ? range.revision : answer->revision);
-  if (told != expected || answer->revision != model_.history().revision_at(answer->as_of)) {
+  if (reply != expected || answer->revision != model_.history().revision_at(answer->as_of)) {
     fail(past ? "INV_K03" : "INV_K1", *call,
-         fmt::format("shown{} at revision {} of {}, expected{}", shown(told.entries), range.revision.value(),
+         fmt::format("shown{} at revision {} of {}, expected{}", shown(reply.entries), range.revision.value(),
                      answer->revision.value(), shown(expected.entries)));
   }
 }

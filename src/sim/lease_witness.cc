@@ -14,9 +14,9 @@ namespace {
 using machine::Result;
 using machine::ResultCode;
 
-bool same(const LeaseInfo& told, const LeaseModel::Lease& lease) {
-  return told.id == lease.id && told.ttl == lease.ttl && told.keeper == lease.keeper && told.remaining >= Duration::zero() &&
-         told.remaining <= lease.ttl;
+bool same(const LeaseInfo& info, const LeaseModel::Lease& lease) {
+  return info.id == lease.id && info.ttl == lease.ttl && info.keeper == lease.keeper && info.remaining >= Duration::zero() &&
+         info.remaining <= lease.ttl;
 }
 
 bool granted_as(const Result& result, LeaseId id, Duration ttl) {
@@ -52,7 +52,7 @@ void LeaseWitness::revoked(CallNumber number, LeaseId id, const absl::StatusOr<R
   demand_missing(calls_.at(number), id, answer.status());
 }
 
-// A caller that is told that there is no such lease: at some time since the call there was none.
+// The answer that there is no such lease: at some time since the call there was none.
 void LeaseWitness::demand_missing(const Call& call, LeaseId id, const absl::Status& answer) const {
   if (!rules_.judges() || reason_of(answer) != Reason::LeaseNotFound) return;
   if (!model_.leases().was_missing(id, call.floor)) {
@@ -60,7 +60,7 @@ void LeaseWitness::demand_missing(const Call& call, LeaseId id, const absl::Stat
   }
 }
 
-// Its keeper is told that it is over, whatever ended it.
+// Its keeper learns that it is over, whatever ended it.
 void LeaseWitness::given_back(CallNumber number, LeaseId id, const absl::Status& answer) {
   const Call* call = rules_.succeeded(number, answer);
   if (call && model_.leases().alive(id) != nullptr) fail("INV_K05", *call, "told that the lease has ended, but it lives");
@@ -92,9 +92,9 @@ void LeaseWitness::listed(CallNumber number, const absl::StatusOr<LeaseList>& an
   const std::vector<LeaseModel::Lease> all = model_.leases().all_at(answer->as_of);
   size_t found = 0;
   for (const LeaseModel::Lease& lease : all) {
-    const auto told = std::ranges::find(answer->leases, lease.id, &LeaseInfo::id);
-    const bool listed = told != answer->leases.end();
-    if (listed ? !same(*told, lease) : !lease.until) {
+    const auto info = std::ranges::find(answer->leases, lease.id, &LeaseInfo::id);
+    const bool listed = info != answer->leases.end();
+    if (listed ? !same(*info, lease) : !lease.until) {
       fail("INV_K05", *call, fmt::format("lease {} at {} differs from the log's", lease.id.value(), answer->as_of.value()));
     }
     found += listed ? 1 : 0;

@@ -1,4 +1,4 @@
-// What callers are told of leases of keys: answers match what the log made of the lease, and reads show what was so
+// Answers about leases of keys: they match what the log made of the lease, and reads show what was so
 // (docs/invariants.md: INV_K05).
 #pragma once
 

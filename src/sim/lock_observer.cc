@@ -26,7 +26,7 @@ void LockObserver::opened(uint32_t node, const SessionRef& session) {
 }
 
 void LockObserver::granted(uint32_t node, const HoldRef& hold) {
-  if (Recorder* recorder = world_.recorder()) recorder->grants().told(node, hold);
+  if (Recorder* recorder = world_.recorder()) recorder->grants().notified(node, hold);
   std::erase_if(holds_, [](const Known& k) { return k.hold->released(); });
   const Known fresh{node, hold};
   judge_order(fresh);

@@ -107,10 +107,10 @@ void LockWitness::looked(CallNumber number, const absl::StatusOr<LockInfo>& answ
   if (!call) return;
   rules_.observed(*call, answer->as_of);
   const StateHistory::LockLook expected = model_.history().lock_at(call->subject, answer->as_of);
-  const auto same = [&](const HolderInfo& told, const LockModel::Claim& hold) {
-    return told.session == hold.session && told.owner_tag == hold.owner_tag && told.token == hold.token &&
-           told.since == hold.since && told.request == hold.request && told.value == hold.label &&
-           told.mode == *hold.mode_on(call->subject) && told.count == hold.count;
+  const auto same = [&](const HolderInfo& holder, const LockModel::Claim& hold) {
+    return holder.session == hold.session && holder.owner_tag == hold.owner_tag && holder.token == hold.token &&
+           holder.since == hold.since && holder.request == hold.request && holder.value == hold.label &&
+           holder.mode == *hold.mode_on(call->subject) && holder.count == hold.count;
   };
   const bool equal = std::ranges::equal(answer->holders, expected.holds, same) && answer->waiters == expected.waiters.size() &&
                      answer->delayed == expected.delayed;
@@ -121,9 +121,9 @@ void LockWitness::queued(CallNumber number, const absl::StatusOr<QueueInfo>& ans
   const Call* call = rules_.succeeded(number, answer.status());
   if (!call) return;
   rules_.observed(*call, answer->as_of);
-  std::vector<RequestId> told;
-  for (const WaiterInfo& waiter : answer->waiters) told.push_back(waiter.request);
-  if (told != model_.history().lock_at(call->subject, answer->as_of).waiters) {
+  std::vector<RequestId> requests;
+  for (const WaiterInfo& waiter : answer->waiters) requests.push_back(waiter.request);
+  if (requests != model_.history().lock_at(call->subject, answer->as_of).waiters) {
     fail("INV_L05", *call, fmt::format("the queue at {} differs from the log's", answer->as_of.value()));
   }
 }

@@ -1,4 +1,4 @@
-// What callers are told of locks and of holds, those of semaphores, barriers and queues included
+// Answers about locks and holds, those of semaphores, barriers and queues included
 // (docs/invariants.md: INV_L01, L04, L05, L08).
 #pragma once
 

@@ -70,8 +70,8 @@ void MessageRecorder::fill(Timeline::Message& row, const Message& message) const
     row.last = answer->match;
   } else if (const auto* forward = std::get_if<Forward>(&message)) {
     for (const SharedBytes& command : forward->commands) {
-      const CommandReader::Said said = commands_.read(command.view());
-      row.operations.insert(row.operations.end(), said.operations.begin(), said.operations.end());
+      const CommandReader::Description description = commands_.read(command.view());
+      row.operations.insert(row.operations.end(), description.operations.begin(), description.operations.end());
     }
   } else if (const auto* request = std::get_if<raft::VoteRequest>(&message)) {
     row.term = request->term;

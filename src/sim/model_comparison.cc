@@ -22,8 +22,8 @@ std::string requests_of(const auto& waiters) {
 
 void compare_lock(uint64_t node, const machine::Reads& reads, const Model& model, const std::string& name) {
   const machine::Holders holders = reads.holders_of(name);
-  const auto same_hold = [](const machine::HolderInfo& told, const LockModel::Claim& hold) {
-    return told.token == hold.token && told.count == hold.count;
+  const auto same_hold = [](const machine::HolderInfo& holder, const LockModel::Claim& hold) {
+    return holder.token == hold.token && holder.count == hold.count;
   };
   if (!std::ranges::equal(holders.holders, model.locks().holds(name), same_hold)) {
     throw Violation("INV_L01",
@@ -31,7 +31,7 @@ void compare_lock(uint64_t node, const machine::Reads& reads, const Model& model
                     {.index = model.applied(), .lock = name});
   }
   const machine::LockQueue queue = reads.queue_of(name, 0);
-  const auto same_wait = [](const WaiterInfo& told, const LockModel::Claim& wait) { return told.request == wait.request; };
+  const auto same_wait = [](const WaiterInfo& waiter, const LockModel::Claim& wait) { return waiter.request == wait.request; };
   if (!std::ranges::equal(queue.waiters, model.locks().queue(name), same_wait)) {
     throw Violation("INV_L05",
                     fmt::format("n{}: the queue of {} after {} is {}, by the log it is {}", node, name, model.applied().value(),

@@ -38,9 +38,9 @@ void Node::receive(std::unique_ptr<Parcel> parcel) {
   post(MessageReceived{ReplicaId(parcel->from + 1), std::move(parcel->message)});
 }
 
-void Node::visited(const Hello& claim, std::vector<Message> said) {
-  parts_.world.trace(number_, "is visited by a stranger as n{}, who says {} things", claim.from.value(), said.size());
-  running_->visited(claim, std::move(said));
+void Node::visited(const Hello& claim, std::vector<Message> messages) {
+  parts_.world.trace(number_, "is visited by a stranger as n{}, who says {} things", claim.from.value(), messages.size());
+  running_->visited(claim, std::move(messages));
   wake();
 }
 

@@ -51,7 +51,7 @@ class Node final {
   void post(EngineInput input) { inbox_.post(std::move(input)); }
   void receive(std::unique_ptr<Parcel> parcel);
   // A non-member connects, sends all this and disconnects. The node runs, and is not frozen.
-  void visited(const Hello& claim, std::vector<Message> said);
+  void visited(const Hello& claim, std::vector<Message> messages);
   // Requests a turn as after a post: a call was made on the client.
   void wake() { schedule_.wake(); }
   // Of its turns and its stores.

@@ -18,8 +18,8 @@ class NodeBuild {
 
   // Before a start.
   void choose(Random& random);
-  // It cannot read what others write. Throws a Violation if nothing explains that. Whoever read that a build is too old starts
-  // the newest.
+  // It cannot read what others write. Throws a Violation if nothing explains that. An operator who read that a build is too old
+  // starts the newest.
   void is_too_old(const absl::Status& why);
   void stay_newest() { stays_newest_ = true; }  // from its next start on
 

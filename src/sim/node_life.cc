@@ -58,7 +58,7 @@ absl::Status Node::refused(const absl::Status& why) {
 
 void Node::crash(CrashKind kind) {
   schedule_.next_epoch();     // answers that the dying client gives reach no worker
-  running_->client().stop();  // an embedder's callbacks are told, and may call it, or fail, while it is there
+  running_->client().stop();  // an embedder's callbacks run, and may call it, or fail, while it is there
   stores_.crash(kind);
   running_->end();
   outbox_.transfers().end();

@@ -9,7 +9,7 @@
 namespace coordkit::sim {
 namespace {
 
-// What the operator of this node lists: the founders, and the node itself. Whoever sets up a lost disk again lists everybody:
+// What the operator of this node lists: the founders, and the node itself. To set up a lost disk again, all are listed:
 // the founders alone, all of them blank by now, would found another cluster.
 std::vector<Peer> members_of(const Plan& plan, uint32_t node, bool again) {
   const uint32_t founders = plan.founders == 0 || again ? plan.nodes : plan.founders;

@@ -1,4 +1,4 @@
-// What a caller was told of an object, in the machine's form, so that it can be compared with the model.
+// An answer about an object, in the machine's form, so that it can be compared with the model.
 #pragma once
 
 #include "coordkit/client.h"

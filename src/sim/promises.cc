@@ -48,7 +48,7 @@ void Promises::hear(uint32_t node, uint32_t from, const Message& message) {
 // A stream's answers repeat; once is enough.
 void Promises::hear(uint32_t node, uint32_t from, Promise promise) {
   promise.by = from;
-  promise.heard_by = node;
+  promise.learned_by = node;
   promise.listener = nodes_[node]->stores().log().id();
   promise.epoch = nodes_[node]->epoch();
   promise.turn = nodes_[node]->turns();
@@ -101,13 +101,13 @@ bool Promises::relied_on(uint32_t node, const Promise& promise) const {
 void Promises::turned(uint32_t node) {
   for (auto& [store, place] : new_[node]) {
     Promise& promise = promises_[store][place];
-    if (promise.turn != nodes_[node]->turns() || promise.heard_by != node) continue;
+    if (promise.turn != nodes_[node]->turns() || promise.learned_by != node) continue;
     promise.counts = promise.counts && relied_on(node, promise);
     if (promise.kind == Promise::Kind::Holds) {
       promise.chain = chain_at(
           promise.counts && nodes_[node]->engine()->leadership().role == raft::Role::Leader ? node : promise.by, promise.match);
     }
-    heard_late(store, promise);
+    learned_late(store, promise);
   }
   const raft::Core* core = nodes_[node]->engine()->core();
   if (core == nullptr || core->leadership().role != raft::Role::Leader) return;
@@ -118,7 +118,7 @@ void Promises::turned(uint32_t node) {
 }
 
 // It was in flight when the disk was rolled back, and that disk has not taken part again.
-void Promises::heard_late(StoreId store, const Promise& promise) {
+void Promises::learned_late(StoreId store, const Promise& promise) {
   const SimLogStore& log = nodes_[promise.by]->stores().log();
   if (log.id() != store || log.stands_for(store) || promise.kind == Promise::Kind::Start) return;
   if (!held(promise, {log.durable(), nodes_[promise.by]->stores().state().applied(), log.boot(), world_.now()})) {
@@ -135,8 +135,8 @@ void Promises::writes(uint32_t node, WriteNumber number) {
 
 void Promises::synced(uint32_t node) {
   const WriteNumber durable = nodes_[node]->stores().log().durable_number();
-  std::erase_if(new_[node], [&](const auto& heard) {
-    Promise& promise = promises_[heard.first][heard.second];
+  std::erase_if(new_[node], [&](const auto& learned) {
+    Promise& promise = promises_[learned.first][learned.second];
     promise.stored = promise.rides_on && promise.rides_on <= durable;
     return promise.stored;
   });
@@ -182,7 +182,7 @@ void Promises::set_back(uint32_t node, Disk now) {
     if (promise.at >= now.at && held(promise, before) && !held(promise, now)) forgotten.push_back(promise);
   }
   // A request is named by store, boot and number: names used in a forgotten life would be used again.
-  if (now.boot < before.boot) forgotten.push_back({.kind = Promise::Kind::Start, .boot = before.boot, .heard_by = node});
+  if (now.boot < before.boot) forgotten.push_back({.kind = Promise::Kind::Start, .boot = before.boot, .learned_by = node});
   for (auto* book : {&promises_, &forgotten_}) {
     for (auto& [owner, given] : *book) {
       for (Promise& promise : given) {
@@ -193,7 +193,7 @@ void Promises::set_back(uint32_t node, Disk now) {
 }
 
 bool Promises::knows(const Promise& promise) const {
-  const Node& listener = *nodes_[promise.heard_by];
+  const Node& listener = *nodes_[promise.learned_by];
   return promise.counts && listener.stores().log().stands_for(promise.listener) && listener.stores().intact() &&
          (promise.stored || (listener.up() && listener.epoch() == promise.epoch));
 }
@@ -211,11 +211,11 @@ Promises::Verdict Promises::judge(uint32_t node) const {
   const auto matters = [boot](const Promise& promise) { return !outlived(promise, boot); };
   if (std::ranges::none_of(forgotten->second, matters)) return Verdict::Whole;
   const auto answered = answered_.find(node);
-  const bool told = std::ranges::any_of(forgotten->second, [&](const Promise& promise) {
-    return matters(promise) && promise.heard_by != node && answered != answered_.end() &&
-           answered->second.contains(promise.heard_by) && knows(promise);
+  const bool known = std::ranges::any_of(forgotten->second, [&](const Promise& promise) {
+    return matters(promise) && promise.learned_by != node && answered != answered_.end() &&
+           answered->second.contains(promise.learned_by) && knows(promise);
   });
-  return told ? Verdict::Told : Verdict::Unknown;
+  return known ? Verdict::Known : Verdict::Unknown;
 }
 
 }  // namespace coordkit::sim

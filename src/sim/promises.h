@@ -1,6 +1,6 @@
 // What replicas have promised each other, as the world saw it: votes, acknowledgements and starts, each with who learned of it
 // and whether that replica must still know. A disk that is rolled back to an earlier image forgets some of them, and this class
-// is told which.
+// learns which.
 //
 // Nothing is compared that replicas compare: a disk holds a vote if it had given it by then, and what it acknowledged if it
 // knows the term of that leader and the very entry is there with all before it. So the simulator may roll back any disk at any
@@ -44,7 +44,7 @@ class Promises {
   enum class Verdict : uint8_t {
     Whole,    // no other replica had learned of anything missing
     Unknown,  // one had, but none that answered must know of it
-    Told,     // one that answered knew: must never happen
+    Known,    // one that answered knew: must never happen
   };
   Verdict judge(uint32_t node) const;
   void stands_again(uint32_t node) { forgotten_.erase(nodes_[node]->stores().log().id()); }
@@ -58,7 +58,7 @@ class Promises {
     uint64_t chain = 0;  // of the entry; zero: not known
     BootCounter boot;
     uint32_t by = 0;
-    uint32_t heard_by = 0;  // the promising node itself: relied on by itself
+    uint32_t learned_by = 0;  // the promising node itself: relied on by itself
     StoreId listener;
     uint32_t epoch = 0;  // of the process that learned of it
     uint64_t turn = 0;   // in which it did
@@ -71,7 +71,7 @@ class Promises {
   static bool held(const Promise& promise, const Disk& disk);
   void hear(uint32_t node, uint32_t from, Promise promise);
   void hear(uint32_t node, uint32_t from, const Message& message);
-  void heard_late(StoreId store, const Promise& promise);
+  void learned_late(StoreId store, const Promise& promise);
   uint64_t chain_at(uint32_t node, Index index) const;
   bool knows(const Promise& promise) const;
   static bool outlived(const Promise& promise, BootCounter boot);

@@ -27,7 +27,7 @@ class Roamers {
   // No more coming and going: each stays until it has received everything.
   void wind_down() { winding_down_ = true; }
   void look_away() { looking_ = false; }  // the run is over, however it went: nothing is checked any more
-  virtual bool all_told() const = 0;
+  virtual bool all_caught_up() const = 0;
   virtual std::string missing() const = 0;  // for the report of a run that does not end
 
  protected:

@@ -38,10 +38,10 @@ void SessionWitness::resumed(CallNumber number, SessionId session, const absl::S
   if (!at) fail("INV_K1", *call, "the log knows of no such resume");
   const SessionModel::Session* lives = model_.sessions().find(session);
   if (lives == nullptr || lives->resumed != *at) return;
-  std::vector<Token> told;
-  for (const HoldRef& hold : answer->holds) told.push_back(hold->token());
-  if (told != lives->held_then) {
-    fail("INV_L04", *call, fmt::format("told {} holds, the log says {}", told.size(), lives->held_then.size()));
+  std::vector<Token> tokens;
+  for (const HoldRef& hold : answer->holds) tokens.push_back(hold->token());
+  if (tokens != lives->held_then) {
+    fail("INV_L04", *call, fmt::format("told {} holds, the log says {}", tokens.size(), lives->held_then.size()));
   }
 }
 
@@ -59,9 +59,9 @@ void SessionWitness::listed(CallNumber number, const absl::StatusOr<SessionList>
   const Call* call = rules_.succeeded(number, answer.status());
   if (!call) return;
   rules_.observed(*call, answer->as_of);
-  std::vector<SessionId> told;
-  for (const SessionInfo& session : answer->sessions) told.push_back(session.session);
-  if (told != model_.sessions().alive_at(answer->as_of)) {
+  std::vector<SessionId> sessions;
+  for (const SessionInfo& session : answer->sessions) sessions.push_back(session.session);
+  if (sessions != model_.sessions().alive_at(answer->as_of)) {
     fail("INV_L07", *call, fmt::format("the sessions at {} differ from the log's", answer->as_of.value()));
   }
 }

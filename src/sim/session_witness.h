@@ -1,4 +1,4 @@
-// What callers are told of sessions, and of those that change hands or are ended by others (docs/semantics.md S-45, S-57).
+// Answers about sessions, including those that change hands or are ended by others (docs/semantics.md S-45, S-57).
 #pragma once
 
 #include "coordkit/client.h"

@@ -25,7 +25,7 @@ void SituationObserver::sends(uint32_t node, const Message& message) {
   if (const auto* order = std::get_if<raft::TimeoutNow>(&message)) {
     reach(Situation::TransferOrdered);
     if (cuts_ > 0) reach(Situation::TransferDuringPartition);
-    told_to_campaign_ = order->term.next();
+    transfer_term_ = order->term.next();
   }
   if (std::holds_alternative<StateOffer>(message)) reach(Situation::StateOffered);
   if (std::holds_alternative<StateRequest>(message)) taking_state_[node] = world_.now();
@@ -87,9 +87,9 @@ void SituationObserver::look_for_promotions() {
 void SituationObserver::look_at_leader(uint32_t node) {
   const raft::Leadership& now = nodes_[node]->engine()->leadership();
   if (now.role != raft::Role::Leader) return;
-  if (now.term == told_to_campaign_) {
+  if (now.term == transfer_term_) {
     reach(Situation::TransferCampaignWon);
-    told_to_campaign_ = Term();
+    transfer_term_ = Term();
   }
   if (now.term == joint_in_ && removed_in_ == now.term) return;
   const raft::Configuration& in_force = consensus_.members().in_force(node);

@@ -47,7 +47,7 @@ class SituationObserver {
   uint64_t promotions_ = 0;  // seen so far
   uint64_t elections_seen_ = 0;
   std::map<uint32_t, TrueTime> taking_state_;  // when a node last asked for rows
-  Term told_to_campaign_{};                    // the term that a TimeoutNow asked for
+  Term transfer_term_{};                       // the term that a TimeoutNow asked for
   Term joint_in_{}, removed_in_{};             // already noted in this term
 };
 

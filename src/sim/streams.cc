@@ -43,7 +43,7 @@ void Streams::open(StreamObserver& observer) {
   observer.name = observer.kind == Kind::Lock ? fmt::format("lock-{}", random.below(plan_.work.locks))
                                               : fmt::format("object-{}", random.below(2));
   move_to(observer, node);
-  observer.told = false;
+  observer.received = false;
   observer.picture = {};
   const ObserveOptions options{.waiting_max = random.chance(0.5) ? 1 : size_t{1024}};
   CoordinationCalls calls = nodes_[node]->client().coordination();
@@ -89,21 +89,22 @@ Observer<T> Streams::telling(StreamObserver& observer) {
 
 // Several members may leave in one entry: all of that is delivered, or nothing before a new snapshot.
 void Streams::take(StreamObserver& observer, Seen how, Index index, const std::function<void(Picture&)>& change) {
-  if (observer.told == (how == Seen::Snapshot))
+  if (observer.received == (how == Seen::Snapshot))
     fail("INV_W01", observer, "a snapshot is the first that is told, and only that");
   const bool older = how == Seen::Change ? index < observer.at : index <= observer.at;
-  if (observer.told && older) fail("INV_W01", observer, fmt::format("told of {} after {}", index.value(), observer.at.value()));
+  if (observer.received && older)
+    fail("INV_W01", observer, fmt::format("told of {} after {}", index.value(), observer.at.value()));
   if (index > model_.applied()) fail("INV_W01", observer, fmt::format("told of {}, which nobody applied", index.value()));
-  if (how == Seen::Change && index > observer.at) demand_nothing_untold(observer, index);
+  if (how == Seen::Change && index > observer.at) demand_nothing_missed(observer, index);
   if (how == Seen::Resync) reach(Situation::StreamResynced);
   if (how == Seen::Change) reach(Situation::StreamFollowed);
-  observer.told = true;
+  observer.received = true;
   observer.at = index;
   change(observer.picture);
 }
 
 // Everything it received matches the state at its time, and nothing changed between then and there.
-void Streams::demand_nothing_untold(const StreamObserver& observer, Index before) const {
+void Streams::demand_nothing_missed(const StreamObserver& observer, Index before) const {
   if (picture_at(observer, observer.at) != observer.picture) {
     fail("INV_W02", observer,
          fmt::format("told{}, it was{}", shown(observer.picture), shown(picture_at(observer, observer.at))));
@@ -152,10 +153,10 @@ std::string Streams::shown(const Picture& picture) {
 // ---- the end
 
 bool Streams::complete(const StreamObserver& observer) const {
-  return !observer.open || (observer.told && observer.picture == picture_at(observer, model_.applied()));
+  return !observer.open || (observer.received && observer.picture == picture_at(observer, model_.applied()));
 }
 
-bool Streams::all_told() const {
+bool Streams::all_caught_up() const {
   return std::ranges::all_of(all_, [this](const StreamObserver& observer) { return complete(observer); });
 }
 

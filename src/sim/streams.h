@@ -27,7 +27,7 @@ struct StreamObserver : Roamer {
   coordination::Kind kind = coordination::Kind::Lock;  // for a lock: who leads
   std::string name;
   ObserverId id;
-  bool told = false;
+  bool received = false;
   Index at;  // of the last change it received
   Picture picture;
 };
@@ -37,7 +37,7 @@ class Streams final : public RoamersOf<StreamObserver> {
   Streams(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model,
           SituationCounts& situations, Random random);
 
-  bool all_told() const override;
+  bool all_caught_up() const override;
   std::string missing() const override;
 
  private:
@@ -47,7 +47,7 @@ class Streams final : public RoamersOf<StreamObserver> {
   template <typename T>
   Observer<T> telling(StreamObserver& observer);
   void take(StreamObserver& observer, Seen how, Index index, const std::function<void(Picture&)>& change);
-  void demand_nothing_untold(const StreamObserver& observer, Index before) const;
+  void demand_nothing_missed(const StreamObserver& observer, Index before) const;
   static std::string shown(const Picture& picture);
   bool complete(const StreamObserver& observer) const;
   Picture picture_at(const StreamObserver& observer, Index at) const;

@@ -55,15 +55,15 @@ void Users::wind_down() {
   programs_.calm();
 }
 
-bool Users::done() const { return workload_.idle() && programs_.done() && all_told(); }
+bool Users::done() const { return workload_.idle() && programs_.done() && all_caught_up(); }
 
-bool Users::all_told() const {
-  return std::ranges::all_of(roamers_, [](const auto& each) { return each.second->all_told(); });
+bool Users::all_caught_up() const {
+  return std::ranges::all_of(roamers_, [](const auto& each) { return each.second->all_caught_up(); });
 }
 
-void Users::demand_all_told() const {
+void Users::demand_all_caught_up() const {
   for (const auto& [event, roamers] : roamers_) {
-    if (!roamers->all_told()) throw Violation("INV_W02", roamers->missing());
+    if (!roamers->all_caught_up()) throw Violation("INV_W02", roamers->missing());
   }
 }
 

@@ -34,14 +34,14 @@ class Users {
   void end_work() { workload_.wind_down(); }
   void wind_down();
   bool done() const;
-  void demand_all_told() const;  // throws Violation
+  void demand_all_caught_up() const;  // throws Violation
 
   // The run is over, however it went. In between, the nodes' clients end their calls.
   void look_away();
   void retire() { programs_.retire(); }
 
  private:
-  bool all_told() const;
+  bool all_caught_up() const;
 
   Programs programs_;
   Workload workload_;

@@ -152,9 +152,9 @@ void Watchers::take_events(Watcher& watcher, const WatchBatch& batch) {
 
 void Watchers::take_progress(Watcher& watcher, Revision revision) {
   if (revision.next() < watcher.next) fail("INV_W04", watcher, fmt::format("progress at revision {}", revision.value()));
-  const std::vector<WatchEvent> untold = expected(watcher, revision);
-  if (!untold.empty())
-    fail("INV_W04", watcher, fmt::format("progress at revision {} before{}", revision.value(), shown(untold)));
+  const std::vector<WatchEvent> undelivered = expected(watcher, revision);
+  if (!undelivered.empty())
+    fail("INV_W04", watcher, fmt::format("progress at revision {} before{}", revision.value(), shown(undelivered)));
   watcher.next = revision.next();
   reach(Situation::WatchProgressed);
 }
@@ -177,7 +177,7 @@ std::vector<WatchEvent> Watchers::expected(const Watcher& watcher, Revision upto
 
 // ---- the end
 
-bool Watchers::all_told() const {
+bool Watchers::all_caught_up() const {
   return std::ranges::all_of(all_, [this](const Watcher& watcher) {
     return watcher.wants.key.empty() || (watcher.next && expected(watcher, model_.keys().revision()).empty());
   });
@@ -185,10 +185,10 @@ bool Watchers::all_told() const {
 
 std::string Watchers::missing() const {
   for (const Watcher& watcher : all_) {
-    const std::vector<WatchEvent> untold =
+    const std::vector<WatchEvent> undelivered =
         watcher.next ? expected(watcher, model_.keys().revision()) : std::vector<WatchEvent>();
-    if (untold.empty()) continue;
-    return fmt::format("watcher {} on n{} has not been told{}", watcher.number, watcher.node + 1, shown(untold));
+    if (undelivered.empty()) continue;
+    return fmt::format("watcher {} on n{} has not been told{}", watcher.number, watcher.node + 1, shown(undelivered));
   }
   return {};
 }

@@ -28,7 +28,7 @@ class Watchers final : public RoamersOf<Watcher> {
   Watchers(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model,
            SituationCounts& situations, Random random);
 
-  bool all_told() const override;
+  bool all_caught_up() const override;
   std::string missing() const override;
 
  private:

@@ -92,18 +92,18 @@ class World {
   void trace(uint32_t node, const char* format, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0) {
     TraceRecord& record = ring_[traced_++ % ring_.size()];
     record = {now_, node, format, {a, b, c, d}};
-    if (heard_) [[unlikely]]
+    if (observed_) [[unlikely]]
       tell(record);
   }
   void set_listener(std::function<void(const std::string&)> listener) {
     listener_ = std::move(listener);
-    heard_ = listener_ != nullptr || recorder_ != nullptr;
+    observed_ = listener_ != nullptr || recorder_ != nullptr;
   }
   // Receives events for the timeline; null: none. It outlives the run.
   Recorder* recorder() const { return recorder_; }
   void set_recorder(Recorder* recorder) {
     recorder_ = recorder;
-    heard_ = listener_ != nullptr || recorder_ != nullptr;
+    observed_ = listener_ != nullptr || recorder_ != nullptr;
   }
   uint32_t node() const { return node_; }  // of the newest event
   // The last records, oldest first.
@@ -123,7 +123,7 @@ class World {
   uint64_t traced_ = 0;
   std::function<void(const std::string&)> listener_;
   Recorder* recorder_ = nullptr;
-  bool heard_ = false;  // by either
+  bool observed_ = false;  // by either
   uint32_t node_ = kNoNode;
 };
 

@@ -53,7 +53,7 @@ bool ScriptedEngine::refuses(const EngineInput& input) {
   const absl::StatusOr<machine::Request> request = machine::decode_request(submit->command.view());
   if (!request.ok()) return false;
   if (!acquires(*request)) return false;
-  unheard_.completions.push_back({.ticket = submit->ticket, .status = *std::exchange(refusal_, std::nullopt)});
+  undelivered_.completions.push_back({.ticket = submit->ticket, .status = *std::exchange(refusal_, std::nullopt)});
   return true;
 }
 
@@ -105,7 +105,7 @@ void ScriptedEngine::refuse_leaderless(Now now) {
   std::erase_if(unsent_, [&](const EngineInput& input) {
     if (cut_ || refusal_time(input) > now.lagging) return false;
     absl::Status why = make_error(Reason::NoLeader, "the cluster of this test has no leader (scripted)");
-    unheard_.completions.push_back({.ticket = ticket_of(input), .status = std::move(why)});
+    undelivered_.completions.push_back({.ticket = ticket_of(input), .status = std::move(why)});
     return true;
   });
 }
@@ -136,14 +136,14 @@ void ScriptedEngine::turn(Now now, EngineEffects& effects) {
     own_(completion);
     return true;
   });
-  append(unheard_.completions, effects.completions);
-  append(unheard_.events, effects.events);
+  append(undelivered_.completions, effects.completions);
+  append(undelivered_.events, effects.events);
   if (cut_) {
     effects.renewals.clear();
     return;
   }
-  append(effects.completions, unheard_.completions);
-  append(effects.events, unheard_.events);
+  append(effects.completions, undelivered_.completions);
+  append(effects.events, undelivered_.events);
 }
 
 }  // namespace coordkit::testing

@@ -73,7 +73,7 @@ class ScriptedEngine final : public Engine {
   bool restless_ = false;
   std::optional<absl::Status> refusal_;
   std::deque<EngineInput> unsent_;
-  EngineEffects unheard_;  // completions and events only
+  EngineEffects undelivered_;  // completions and events only
 };
 
 }  // namespace coordkit::testing

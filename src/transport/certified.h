@@ -15,7 +15,7 @@ CloseReason judge_certificate(const std::optional<CertifiedIdentity>& theirs, co
 // Whether a connection ended over a certificate: an invalid one, or a missing one.
 bool names_certificate(CloseReason reason);
 
-// Detail to append to the advice about such a certificate: whom it names. Empty: none.
+// Detail to append to the advice about such a certificate: the name in it. Empty: none.
 std::string certified_detail(CloseReason reason, const std::optional<CertifiedIdentity>& theirs);
 
 }  // namespace coordkit

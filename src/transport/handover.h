@@ -1,6 +1,6 @@
 // What other threads hand to the one of the io_context: one value or flag each, never a queue. Only the newest counts.
 //
-// Threads: put_*() from any, take_*() from that one. Each put_*() returns whether it has to be told; if not, it has been, and
+// Threads: put_*() from any, take_*() from that one. Each put_*() returns whether it has to be woken; if not, it has been, and
 // has not looked yet.
 #pragma once
 

@@ -6,10 +6,10 @@ namespace coordkit {
 
 std::string Handshake::hello(Hello mine) {
   Introduction introduction{std::move(mine), instance_, nonce_, theirs_.nonce};
-  told_cluster_ = introduction.hello.cluster;
+  sent_cluster_ = introduction.hello.cluster;
   // The first hello of a connection cannot prove anything: the other end's nonce is not known yet.
   const bool first = theirs_.nonce == 0;
-  prove(introduction, this_end(), told_cluster_, secret_);
+  prove(introduction, this_end(), sent_cluster_, secret_);
   if (first) introduction.proof_of_cluster.clear(), introduction.proof_of_secret.clear();
   return encode(introduction);
 }

@@ -1,4 +1,4 @@
-// What the two ends of one connection have said and proved to each other (hello.h has the order of hellos): the hellos of this
+// What the two ends of one connection have sent and proved to each other (hello.h has the order of hellos): the hellos of this
 // end, who is at the other one as far as it is proved, and the keys that follow from both. Pure: no sockets. Whether such a
 // replica may connect is the decision of the connection's owner.
 #pragma once
@@ -25,7 +25,7 @@ class Handshake {
   Side side() const { return side_; }
   // The next hello, encoded, with what can be proved by now.
   std::string hello(Hello mine);
-  ClusterId told_cluster() const { return told_cluster_; }  // by the last hello; zero: none
+  ClusterId sent_cluster() const { return sent_cluster_; }  // by the last hello; zero: none
 
   // ---- the other end. A judgement is the reason to close the connection, or None
   ReplicaId peer() const { return peer_; }                // accepted: zero until identify()
@@ -34,7 +34,7 @@ class Handshake {
   // Who is there, as far as it is proved, for a replica of this cluster: see Connection::shown().
   Hello shown(ClusterId ours) const;
 
-  // Whom its certificate names; nullopt: there is none, or it names no replica.
+  // The identity in its certificate; nullopt: there is none, or it names no replica.
   const std::optional<CertifiedIdentity>& certified() const { return certified_; }
   void set_certified(std::optional<CertifiedIdentity> identity) { certified_ = std::move(identity); }
 
@@ -66,7 +66,7 @@ class Handshake {
   const uint64_t instance_;
   const uint64_t nonce_;
   const std::string& secret_;
-  ClusterId told_cluster_;
+  ClusterId sent_cluster_;
   Introduction theirs_;
   bool belongs_ = false;
   std::optional<CertifiedIdentity> certified_;

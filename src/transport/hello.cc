@@ -50,9 +50,9 @@ std::string encode(const Introduction& introduction) {
 void prove(Introduction& introduction, Prover by, ClusterId cluster, std::string_view secret) {
   introduction.mark = cluster ? mark_of(cluster) : 0;
   introduction.secured = !secret.empty();
-  const std::string said = encode_statement(introduction);
-  introduction.proof_of_cluster = cluster ? proof_of_cluster(cluster, by, said) : std::string();
-  introduction.proof_of_secret = secret.empty() ? std::string() : proof_of_secret(secret, by, said);
+  const std::string statement = encode_statement(introduction);
+  introduction.proof_of_cluster = cluster ? proof_of_cluster(cluster, by, statement) : std::string();
+  introduction.proof_of_secret = secret.empty() ? std::string() : proof_of_secret(secret, by, statement);
 }
 
 absl::StatusOr<Introduction> decode_introduction(std::string_view body) try {
@@ -86,12 +86,13 @@ CloseReason judge(const Hello& mine, const Introduction& introduction) {
 
 Shown judge_proofs(const Introduction& theirs, Prover by, ClusterId cluster, std::string_view secret) {
   if (theirs.secured == secret.empty()) return {.wrong = CloseReason::SecretMissing};
-  const std::string said = encode_statement(theirs);
-  if (!secret.empty() && !equal_proofs(theirs.proof_of_secret, proof_of_secret(secret, by, said))) {
+  const std::string statement = encode_statement(theirs);
+  if (!secret.empty() && !equal_proofs(theirs.proof_of_secret, proof_of_secret(secret, by, statement))) {
     return {.wrong = CloseReason::SecretDiffers};
   }
   if (!cluster || theirs.mark != mark_of(cluster)) return {};
-  if (!equal_proofs(theirs.proof_of_cluster, proof_of_cluster(cluster, by, said))) return {.wrong = CloseReason::NotProven};
+  if (!equal_proofs(theirs.proof_of_cluster, proof_of_cluster(cluster, by, statement)))
+    return {.wrong = CloseReason::NotProven};
   return {.belongs = true};
 }
 

@@ -37,8 +37,8 @@ class IncarnationGuard {
 
  private:
   struct Conflict {
-    Incarnation last;  // the copy heard last
-    TimePoint until;   // moves on as long as both are heard
+    Incarnation last;  // the copy that sent last
+    TimePoint until;   // moves on as long as both send
   };
   Duration quarantine_;
   StoreId right_;

@@ -13,23 +13,27 @@ namespace coordkit::tcp {
 class Liveness {
  public:
   Liveness(TimePoint opened, Duration hello_timeout, Duration idle_timeout)
-      : hello_timeout_(hello_timeout), idle_timeout_(idle_timeout), opened_at_(opened), heard_(opened), pinged_(opened) {}
+      : hello_timeout_(hello_timeout),
+        idle_timeout_(idle_timeout),
+        opened_at_(opened),
+        last_received_(opened),
+        pinged_(opened) {}
 
-  void heard(TimePoint now) { heard_ = now; }
+  void received(TimePoint now) { last_received_ = now; }
   // This end was held up for so long: that is not the peer's silence.
   void excuse(Duration pause) {
     opened_at_ += pause;
-    heard_ += pause;
+    last_received_ += pause;
   }
 
   // ---- until both ends are proven
   bool hello_late(TimePoint now) const { return now - opened_at_ > hello_timeout_; }
-  void established() { established_at_ = heard_; }
+  void established() { established_at_ = last_received_; }
   TimePoint established_at() const { return established_at_; }  // zero: it is not
 
   // ---- afterwards. `unacknowledged`: bytes that the other end's kernel has yet to acknowledge
   void wrote(uint64_t bytes) { written_ += bytes; }
-  bool silent(TimePoint now) const { return now - heard_ > idle_timeout_; }
+  bool silent(TimePoint now) const { return now - last_received_ > idle_timeout_; }
   bool backlog_moves(uint64_t unacknowledged) const { return unacknowledged > 0 && written_ - unacknowledged > acknowledged_; }
   bool ping_due(TimePoint now) const { return now - pinged_ >= idle_timeout_ / 3; }
   void pinged(TimePoint now, uint64_t unacknowledged) {
@@ -41,7 +45,7 @@ class Liveness {
   const Duration hello_timeout_;
   const Duration idle_timeout_;
   TimePoint opened_at_;
-  TimePoint heard_;
+  TimePoint last_received_;
   TimePoint pinged_;
   TimePoint established_at_;
   uint64_t written_ = 0;       // bytes, to the kernel

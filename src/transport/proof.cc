@@ -20,11 +20,11 @@ constexpr std::string_view kHeaders = "coordkit/1 headers";
 
 using Sum = std::array<uint8_t, kProofBytes>;
 
-Sum hmac(std::string_view key, std::string_view use, Prover by, std::string_view said) {
+Sum hmac(std::string_view key, std::string_view use, Prover by, std::string_view statement) {
   std::string message(use);
   message += '\0';
   message += static_cast<char>(by);
-  message += said;
+  message += statement;
   Sum sum;
   unsigned size = 0;
   const auto* bytes = reinterpret_cast<const uint8_t*>(message.data());
@@ -51,13 +51,13 @@ uint64_t mark_of(ClusterId cluster) {
   return mark != 0 ? mark : 1;
 }
 
-std::string proof_of_cluster(ClusterId cluster, Prover by, std::string_view said) {
+std::string proof_of_cluster(ClusterId cluster, Prover by, std::string_view statement) {
   const auto key = key_of(cluster);
-  return text(hmac({key.data(), key.size()}, kBelongs, by, said));
+  return text(hmac({key.data(), key.size()}, kBelongs, by, statement));
 }
 
-std::string proof_of_secret(std::string_view secret, Prover by, std::string_view said) {
-  return text(hmac(secret, kKnowsSecret, by, said));
+std::string proof_of_secret(std::string_view secret, Prover by, std::string_view statement) {
+  return text(hmac(secret, kKnowsSecret, by, statement));
 }
 
 bool equal_proofs(std::string_view a, std::string_view b) {

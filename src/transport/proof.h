@@ -28,9 +28,9 @@ enum class Prover : uint8_t { Dialer = 1, Acceptor = 2 };
 // Never zero; zero stands for a blank store.
 uint64_t mark_of(ClusterId cluster);
 
-// `said`: the prover's hello without its proofs.
-std::string proof_of_cluster(ClusterId cluster, Prover by, std::string_view said);
-std::string proof_of_secret(std::string_view secret, Prover by, std::string_view said);
+// `statement`: the prover's hello without its proofs.
+std::string proof_of_cluster(ClusterId cluster, Prover by, std::string_view statement);
+std::string proof_of_secret(std::string_view secret, Prover by, std::string_view statement);
 // In constant time, wherever they differ.
 bool equal_proofs(std::string_view a, std::string_view b);
 

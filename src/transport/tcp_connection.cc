@@ -167,7 +167,7 @@ CloseReason Connection::establish() {
 }
 
 void Connection::tell_cluster() {
-  if (state_ != State::Established || handshake_.told_cluster() == owner_.cluster()) return;
+  if (state_ != State::Established || handshake_.sent_cluster() == owner_.cluster()) return;
   hello_owed_ = true;
   pump();
   if (belongs() || closed()) return;
@@ -203,7 +203,7 @@ void Connection::received(const boost::system::error_code& error, size_t bytes) 
   if (closed()) return;
   if (error) return failed();
   reader_.filled(bytes);
-  liveness_.heard(SteadyClock::now());
+  liveness_.received(SteadyClock::now());
   if (!belongs() && state_ == State::Established) {
     if (const CloseReason greedy = owner_.unproven_bytes(bytes); greedy != CloseReason::None) return close(greedy);
   }
@@ -211,8 +211,8 @@ void Connection::received(const boost::system::error_code& error, size_t bytes) 
     const CloseReason wrong = take(*frame);
     if (closed()) return;
     if (wrong != CloseReason::None) {
-      const bool told = frame->kind == FrameKind::Goodbye;
-      return close(told ? CloseReason::RefusedByPeer : wrong, told ? wrong : CloseReason::None);
+      const bool goodbye = frame->kind == FrameKind::Goodbye;
+      return close(goodbye ? CloseReason::RefusedByPeer : wrong, goodbye ? wrong : CloseReason::None);
     }
   }
   if (reader_.fault() != FrameFault::None) return close(reason_of(reader_.fault()));

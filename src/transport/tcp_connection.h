@@ -76,7 +76,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   TimePoint established_at() const { return liveness_.established_at(); }
   // Generation of the certificates it was made with (SecureChannels).
   uint64_t generation() const { return generation_; }
-  // Whom the other end's certificate names; nullopt: there is none, or it names no replica.
+  // The identity in the other end's certificate; nullopt: there is none, or it names no replica.
   const std::optional<CertifiedIdentity>& certified() const { return handshake_.certified(); }
   const asio::ip::address& address() const { return address_; }  // of the other end
 

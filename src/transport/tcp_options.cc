@@ -27,10 +27,10 @@ absl::Status TcpOptions::validate() const {
 
 std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReason peers_reason) {
   const std::string them = "replica " + std::to_string(peer.value());
-  const bool told = reason == CloseReason::RefusedByPeer;
-  const std::string subject = told ? "replica " + std::to_string(self.value()) : them;
-  const std::string says = told ? them + " says: " : "";
-  switch (told ? peers_reason : reason) {
+  const bool by_peer = reason == CloseReason::RefusedByPeer;
+  const std::string subject = by_peer ? "replica " + std::to_string(self.value()) : them;
+  const std::string says = by_peer ? them + " says: " : "";
+  switch (by_peer ? peers_reason : reason) {
     case CloseReason::TwoIncarnations:
     case CloseReason::OlderIncarnation:
       return says + "two processes act as " + subject + " (a copied data directory, or an old process): stop the wrong one";
@@ -40,7 +40,7 @@ std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReas
     case CloseReason::OtherClusterName:
       return says + subject + " names its cluster differently: correct the name or the address";
     case CloseReason::WrongReceiver:
-      return says + "somebody else answers at the address of " + (told ? them : subject) + ": correct it";
+      return says + "somebody else answers at the address of " + (by_peer ? them : subject) + ": correct it";
     case CloseReason::NoCommonProtocol:
       return says + subject + " speaks no protocol version that this one knows: upgrade the older";
     case CloseReason::NotProven:
@@ -61,7 +61,7 @@ std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReas
       return says + "the certificate of " + subject + " is not valid yet: wait, or set the clock right that is wrong";
     case CloseReason::CertificateUnknownAuthority:
       return says + "the certificate of " + subject + " is signed by an authority that is not trusted " +
-             (told ? "there" : "here") + ": give every replica a file with all authorities in use";
+             (by_peer ? "there" : "here") + ": give every replica a file with all authorities in use";
     case CloseReason::CertificateOtherCluster:
       return says + "the certificate of " + subject + " names another cluster: give it its own, or correct the address";
     case CloseReason::CertificateOtherReplica:

@@ -30,7 +30,7 @@ class Stream {
   void async_handshake(Done&& done) {
     secured_->handshake(std::forward<Done>(done));
   }
-  // Whom the other end's certificate names; only after a handshake.
+  // The identity in the other end's certificate; only after a handshake.
   const std::optional<CertifiedIdentity>& peer() const { return secured_->peer(); }
   // Why an operation failed, if it was the channel and not the network.
   SecureChannel::Fault fault() const { return secured_ ? secured_->fault() : SecureChannel::Fault{}; }

@@ -43,12 +43,12 @@ std::string_view compiler_says() {
 
 template <auto kValue>
 void check_name(std::string& faults, size_t& enumerators) {
-  const std::string_view said = compiler_says<kValue>();
+  const std::string_view spelled = compiler_says<kValue>();
   const std::string_view name = name_of(kValue);
-  const bool known = said.front() != '(';
+  const bool known = spelled.front() != '(';
   enumerators += known ? 1 : 0;
-  const std::string_view expected = known ? said.substr(said.rfind(':') + 1) : "?";
-  if (name != expected) faults += std::string(said) + " is called " + std::string(name) + "; ";
+  const std::string_view expected = known ? spelled.substr(spelled.rfind(':') + 1) : "?";
+  if (name != expected) faults += std::string(spelled) + " is called " + std::string(name) + "; ";
 }
 
 // Numbers to check: beyond the last enumerator.

@@ -71,8 +71,8 @@ class PageTest : public testing::Test {
     EXPECT_GT(fs::exists(picture) ? fs::file_size(picture) : 0, 10'000u) << picture;
     const Ran dom = run_command(common + "--dump-dom" + url + " 2>'" + log + "'");
     EXPECT_EQ(dom.status, 0);
-    std::ifstream said(log);
-    for (std::string line; std::getline(said, line);) EXPECT_THAT(line, Not(testing::HasSubstr("CONSOLE")));
+    std::ifstream in(log);
+    for (std::string line; std::getline(in, line);) EXPECT_THAT(line, Not(testing::HasSubstr("CONSOLE")));
     Facts facts;
     const std::string head = dom.text.substr(0, dom.text.find('>', dom.text.find("<html")));
     static const std::regex attribute("data-([a-z-]+)=\"([^\"]*)\"");

@@ -93,10 +93,10 @@ size_t from_middle(const std::vector<Op>& ops, const std::function<bool(const Op
 
 void expect_small(const Report& report, uint64_t planted, size_t size_max) {
   ASSERT_EQ(report.verdict, Verdict::Violation);
-  const Counterexample& told = *report.counterexample;
-  EXPECT_LE(told.operations.size(), size_max);
-  EXPECT_NE(std::find(told.numbers.begin(), told.numbers.end(), planted), told.numbers.end());
-  EXPECT_FALSE(told.why.empty());
+  const Counterexample& counterexample = *report.counterexample;
+  EXPECT_LE(counterexample.operations.size(), size_max);
+  EXPECT_NE(std::find(counterexample.numbers.begin(), counterexample.numbers.end(), planted), counterexample.numbers.end());
+  EXPECT_FALSE(counterexample.why.empty());
 }
 
 TEST(LongTest, ACorrectHistoryIsLinearizableAndKeepsLittle) {

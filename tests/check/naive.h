@@ -232,9 +232,9 @@ struct TransactionTwin {
     for (const Model::Compare& compare : call.compares) succeeded = succeeded && holds(state, compare);
     const uint64_t revision = state.first + 2;
     call.succeeded = succeeded;
-    call.told.clear();
+    call.results.clear();
     for (const Model::Part& part : succeeded ? call.then_parts : call.else_parts) {
-      Model::Told& told = call.told.emplace_back();
+      Model::Result& result = call.results.emplace_back();
       const auto it = state.second.find(part.key);
       const bool there = it != state.second.end();
       if (part.kind == Model::Part::Kind::Put) {
@@ -242,15 +242,15 @@ struct TransactionTwin {
         entry = {part.value, there ? entry.create : revision, revision, entry.version + 1};
         changed = true;
       } else if (part.kind == Model::Part::Kind::Delete) {
-        told.deleted = there ? 1 : 0;
+        result.deleted = there ? 1 : 0;
         if (there) state.second.erase(it), changed = true;
       } else {
-        told.found = there;
+        result.found = there;
         if (there) {
-          told.value = it->second.value;
-          told.create = it->second.create;
-          told.mod = it->second.mod;
-          told.version = it->second.version;
+          result.value = it->second.value;
+          result.create = it->second.create;
+          result.mod = it->second.mod;
+          result.version = it->second.version;
         }
       }
     }
@@ -261,12 +261,12 @@ struct TransactionTwin {
     const uint64_t which = random.below(5);
     if (which == 0) call.revision = *call.revision + 1 - 2 * random.below(2);
     if (which == 1 && !call.alone) call.revision.reset();
-    if (which == 2 && !call.compares.empty() && !call.alone) call.told.clear(), call.succeeded.reset();
-    if (which == 3 && !call.alone) call.told.clear();
-    if (call.told.empty() || which < 4) return;
-    Model::Told& told = call.told[random.below(call.told.size())];
-    if (told.deleted) told.deleted = 1 - *told.deleted;
-    if (told.found && *told.found) told.value = small_value(random);
+    if (which == 2 && !call.compares.empty() && !call.alone) call.results.clear(), call.succeeded.reset();
+    if (which == 3 && !call.alone) call.results.clear();
+    if (call.results.empty() || which < 4) return;
+    Model::Result& result = call.results[random.below(call.results.size())];
+    if (result.deleted) result.deleted = 1 - *result.deleted;
+    if (result.found && *result.found) result.value = small_value(random);
   }
   static std::vector<State> next(const State& state, const Op& op) {
     State after = state;
@@ -275,7 +275,7 @@ struct TransactionTwin {
     if (!op.certain()) return {after};
     bool right = op.what.revision.value_or(*call.revision) == *call.revision &&
                  op.what.succeeded.value_or(*call.succeeded) == *call.succeeded;
-    if (!op.what.told.empty()) right = right && op.what.told == call.told;
+    if (!op.what.results.empty()) right = right && op.what.results == call.results;
     return right ? std::vector{after} : std::vector<State>{};
   }
 };
@@ -307,9 +307,9 @@ struct FencedMutexTwin {
   using Call = Model::Call;
   using Op = Operation<Call>;
   struct State {
-    uint64_t token = 0;  // of the holder; 0: free
-    uint64_t last = 0;   // known
-    bool told = true;    // to the holder itself
+    uint64_t token = 0;        // of the holder; 0: free
+    uint64_t last = 0;         // known
+    bool holder_knows = true;  // to the holder itself
   };
   static Call draw(Random& random, const std::string&) {
     Call call;
@@ -345,7 +345,7 @@ struct FencedMutexTwin {
         if (!free) return {};
         if (op.certain())
           return *call.token > state.last ? std::vector<State>{{*call.token, *call.token, true}} : std::vector<State>{};
-        std::vector<State> after;  // some token that no caller was told
+        std::vector<State> after;  // some token that no caller knows
         for (uint64_t token = state.last + 1; token <= kNumberMost; ++token) after.push_back({token, state.last, false});
         return after;
       }
@@ -353,9 +353,9 @@ struct FencedMutexTwin {
         if (!op.certain()) return {state};
         if (!call.token) return free ? std::vector{state} : std::vector<State>{};
         if (state.token != *call.token) return {};
-        return {{state.token, state.token, state.told}};
+        return {{state.token, state.token, state.holder_knows}};
       default:
-        if (!call.token) return !free && !state.told ? std::vector{let_go} : std::vector<State>{};
+        if (!call.token) return !free && !state.holder_knows ? std::vector{let_go} : std::vector<State>{};
         if (state.token != *call.token) return {};
         return {{0, std::max(state.last, state.token), true}};
     }

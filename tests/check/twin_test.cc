@@ -86,7 +86,7 @@ class TwinTest : public testing::Test {
     return text;
   }
 
-  // Revisions told to callers of different keys in the wrong order are a violation, but not for any key by itself.
+  // Revisions answered to callers of different keys in the wrong order are a violation, but not for any key by itself.
   static bool across_keys(const Report& report) { return report.counterexample && report.counterexample->from.empty(); }
 };
 

@@ -17,23 +17,23 @@ struct AnyCallbackTest : testing::Test {
   AnyCallback made() {
     return absl::AnyInvocable<void(Answer)>([this](Answer answer) {
       ++times;
-      told = std::move(answer);
+      received = std::move(answer);
     });
   }
   int times = 0;
-  Answer told = absl::UnknownError("nothing yet");
+  Answer received = absl::UnknownError("nothing yet");
 };
 
 TEST_F(AnyCallbackTest, ItIsAnsweredUnderItsOwnType) {
   AnyCallback callback = made();
   callback.answer(Answer("yes"));
-  EXPECT_EQ(*told, "yes");
+  EXPECT_EQ(*received, "yes");
   EXPECT_EQ(times, 1);
 }
 
 TEST_F(AnyCallbackTest, AnyCanBeToldWhyThereIsNoAnswer) {
   made().fail(absl::AbortedError("no"));
-  EXPECT_EQ(told.status(), absl::AbortedError("no"));
+  EXPECT_EQ(received.status(), absl::AbortedError("no"));
   std::optional<absl::Status> done;
   AnyCallback plain(absl::AnyInvocable<void(absl::Status)>([&](absl::Status status) { done = status; }));
   plain.fail(absl::AbortedError("no"));

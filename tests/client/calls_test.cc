@@ -21,7 +21,7 @@ using testing::SizeIs;
 struct CallsTest : testing::Test, CallOwner {
   DoneCallback note(std::string name) {
     return [this, name = std::move(name)](absl::Status status) {
-      told.push_back(name + (status.ok() ? "" : " " + std::string(name_of(*reason_of(status)))));
+      delivered.push_back(name + (status.ok() ? "" : " " + std::string(name_of(*reason_of(status)))));
     };
   }
   CallId enter(std::string name, OnAbandon on_abandon = OnAbandon::Forget, CallDeadline deadline = {}) {
@@ -33,7 +33,7 @@ struct CallsTest : testing::Test, CallOwner {
   }
   std::vector<std::string> take() {
     deliveries.flush();
-    return std::exchange(told, {});
+    return std::exchange(delivered, {});
   }
   // ---- CallOwner
   bool cancel(Call&) override { return decided_elsewhere; }
@@ -46,7 +46,7 @@ struct CallsTest : testing::Test, CallOwner {
   Requests requests{engine, 300ms};
   Calls calls{options, deliveries, requests};
   Now now{LaggingTime(1h), LeadingTime(2h)};
-  std::vector<std::string> told;
+  std::vector<std::string> delivered;
   std::vector<CallId> gone;
   bool decided_elsewhere = false;
 };
@@ -141,7 +141,7 @@ TEST_F(CallsTest, AStopEndsAllInTheOrderOfTheirEntryAndWhatComesLaterAtOnce) {
   calls.stop();
   EXPECT_EQ(take(), all);
   enter("late");
-  EXPECT_THAT(std::exchange(told, {}), ElementsAre("late Closed"));
+  EXPECT_THAT(std::exchange(delivered, {}), ElementsAre("late Closed"));
 }
 
 }  // namespace

@@ -125,16 +125,16 @@ TEST_F(ClusterTest, REG_F45_F77_TheHolderIsToldBeforeTheNextOneIsGranted) {
   const auto held = acquire(one, mine);
   const auto waiting = acquire(two, theirs, LockWait::forever());
   run(2s);
-  std::optional<Duration> told;
-  const std::stop_callback on_lost((*held)->lost_token(), [&] { told = truth; });
-  EXPECT_FALSE(told);
+  std::optional<Duration> lost_at;
+  const std::stop_callback on_lost((*held)->lost_token(), [&] { lost_at = truth; });
+  EXPECT_FALSE(lost_at);
   one.node.speaks = one.node.listens = false;
   while (waiting.times() == 0) {
     ASSERT_LT(truth, 20s);
     run(1ms);
   }
-  ASSERT_TRUE(told);
-  EXPECT_LT(*told, truth);
+  ASSERT_TRUE(lost_at);
+  EXPECT_LT(*lost_at, truth);
 }
 
 TEST_F(ClusterTest, REG_F47_OfTwoThatSawTheLockFreeTheEntryChoosesOne) {
@@ -567,12 +567,12 @@ TEST_F(ClusterTest, REG_F27_AWatchThatCatchesUpDelaysNoRenewal) {
   }
   const SessionRef mine = open(one, 300ms);
   const uint64_t before = one.client.status().attempts;
-  uint64_t told = 0;
-  one.client.watch({.key = "k", .from = Revision(2)}, [&told](WatchBatch batch) {
-    if (batch.events) told += batch.events->size();
+  uint64_t events = 0;
+  one.client.watch({.key = "k", .from = Revision(2)}, [&events](WatchBatch batch) {
+    if (batch.events) events += batch.events->size();
   });
   uint64_t steps = 0;
-  for (; told < kChanges; ++steps) {
+  for (; events < kChanges; ++steps) {
     ASSERT_LT(steps, 1000u);
     truth += 60ms;
     turn();

@@ -302,14 +302,14 @@ TEST_F(CoordinationTest, S59_AJoinThatSucceedsAfterItsCallerHasGoneIsLeftAgain) 
 
 TEST_F(CoordinationTest, S37_BadArgumentsAreRefusedBeforeTheLog) {
   const uint64_t entries = cluster.index;
-  Answer<HoldRef> none, nobody;
+  Answer<HoldRef> none, sessionless;
   Answer<void> nameless, lost;
   mine.acquire_permits(a, "s", 0, {.initial_limit = 1}, none.callback());
-  mine.acquire_permits(nullptr, "s", 1, {.initial_limit = 1}, nobody.callback());
+  mine.acquire_permits(nullptr, "s", 1, {.initial_limit = 1}, sessionless.callback());
   mine.set_limit(a, "", 1, nameless.callback());
   turn();
   EXPECT_EQ(none.reason(), Reason::InvalidArgument);
-  EXPECT_EQ(nobody.reason(), Reason::InvalidArgument);
+  EXPECT_EQ(sessionless.reason(), Reason::InvalidArgument);
   EXPECT_EQ(nameless.reason(), Reason::InvalidArgument);
   EXPECT_EQ(cluster.index, entries);
   Answer<void> closed;
@@ -324,11 +324,11 @@ TEST_F(CoordinationTest, S37_BadArgumentsAreRefusedBeforeTheLog) {
 
 class ObservationTest : public CoordinationTest {
  public:
-  std::vector<std::string> told;
+  std::vector<std::string> delivered;
   ObserverId watch(std::string name = "e") {
     return theirs.observe_leader(std::move(name), [this](const LeaderSeen& seen) {
       const std::string how = seen.how == Seen::Snapshot ? "snapshot " : seen.how == Seen::Resync ? "resync " : "";
-      told.push_back(how + (seen.leader ? seen.leader->value : "vacant"));
+      delivered.push_back(how + (seen.leader ? seen.leader->value : "vacant"));
     });
   }
   HoldRef campaign(Member& member, const SessionRef& session, std::string value) {
@@ -344,10 +344,10 @@ TEST_F(ObservationTest, S37_LeadersAreSeenInOrderWithTheirProclamationsAndVacanc
   watch();
   turn();
   const HoldRef leadership = campaign(one, a, "first");
-  Answer<void> said;
-  mine.proclaim(leadership, "second", said.callback());
+  Answer<void> proclaimed;
+  mine.proclaim(leadership, "second", proclaimed.callback());
   turn();
-  EXPECT_TRUE(said.ok());
+  EXPECT_TRUE(proclaimed.ok());
   Answer<std::optional<LeaderInfo>> leader;
   theirs.leader("e", leader.callback());
   turn();
@@ -356,7 +356,7 @@ TEST_F(ObservationTest, S37_LeadersAreSeenInOrderWithTheirProclamationsAndVacanc
   EXPECT_EQ((**leader).value, "second");
   one.client.release_later(leadership);
   turn();
-  EXPECT_THAT(told, ElementsAre("snapshot vacant", "first", "second", "vacant"));
+  EXPECT_THAT(delivered, ElementsAre("snapshot vacant", "first", "second", "vacant"));
   Answer<void> stale;
   mine.proclaim(leadership, "third", stale.callback());
   turn();
@@ -373,7 +373,7 @@ TEST_F(ObservationTest, S37_AChangeOfLeadersInOneEntryIsShownWithoutVacancyBetwe
   one.client.release_later(first);
   turn();
   EXPECT_TRUE(next.ok());
-  EXPECT_THAT(told, ElementsAre("snapshot first", "next"));
+  EXPECT_THAT(delivered, ElementsAre("snapshot first", "next"));
 }
 
 TEST_F(ObservationTest, REG_F04_ACandidateWhoseSessionEndsIsToldAndNeverLeads) {
@@ -389,7 +389,7 @@ TEST_F(ObservationTest, REG_F04_ACandidateWhoseSessionEndsIsToldAndNeverLeads) {
   EXPECT_EQ(candidate.reason(), Reason::Lost);
   two.client.release_later(first);
   turn();
-  EXPECT_THAT(told, ElementsAre("snapshot first", "vacant"));
+  EXPECT_THAT(delivered, ElementsAre("snapshot first", "vacant"));
 }
 
 // Compaction removes history, and a stream needs none: a snapshot, and then what is applied.
@@ -400,7 +400,7 @@ TEST_F(ObservationTest, REG_F10_AnElectionIsObservedWithoutItsHistory) {
   cluster.machine.checkpoint(batch);
   watch();
   turn();
-  EXPECT_THAT(told, ElementsAre("snapshot now"));
+  EXPECT_THAT(delivered, ElementsAre("snapshot now"));
 }
 
 TEST_F(ObservationTest, S37_AfterAStateWasTakenOverComesAResync) {
@@ -408,11 +408,11 @@ TEST_F(ObservationTest, S37_AfterAStateWasTakenOverComesAResync) {
   turn();
   two.node.listens = false;
   const HoldRef unseen = campaign(one, a, "unseen");
-  EXPECT_THAT(told, ElementsAre("snapshot vacant"));
+  EXPECT_THAT(delivered, ElementsAre("snapshot vacant"));
   two.node.listens = true;
   two.restored = Position{Index(cluster.index), Term(1)};
   run(100ms);
-  EXPECT_THAT(told, ElementsAre("snapshot vacant", "resync unseen"));
+  EXPECT_THAT(delivered, ElementsAre("snapshot vacant", "resync unseen"));
 }
 
 TEST_F(ObservationTest, S37_CountersLatchesAndGroupsAreObservedTheSameWay) {
@@ -448,7 +448,7 @@ TEST_F(ObservationTest, S37_AnEndedObservationSaysNothingMore) {
   turn();
   theirs.end_observation(observer);
   campaign(one, a, "first");
-  EXPECT_THAT(told, ElementsAre("snapshot vacant"));
+  EXPECT_THAT(delivered, ElementsAre("snapshot vacant"));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST_F(LockTest, S36_DefiniteRefusalsReachTheCallerWithTheirReason) {
     EXPECT_EQ(answer.reason(), reason);
     EXPECT_NE(answer.outcome(), Outcome::Unknown);
   }
-  EXPECT_EQ(session->phase(), SessionPhase::Lost);  // told SessionNotFound by the last one
+  EXPECT_EQ(session->phase(), SessionPhase::Lost);  // the last one answered SessionNotFound
 }
 
 TEST_F(LockTest, S59_AGrantThatArrivesAfterTheCallTimedOutIsReleased) {

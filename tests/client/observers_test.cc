@@ -32,7 +32,7 @@ class ObserversTest : public testing::Test {
                           Index index) { return say(std::to_string(change.number) + "@" + std::to_string(index.value())); }});
   }
   absl::AnyInvocable<void()> say(std::string text) {
-    return [this, text = std::move(text)] { told.push_back(text); };
+    return [this, text = std::move(text)] { delivered.push_back(text); };
   }
   SnapshotQuestion ask() {
     auto questions = observers.to_ask();
@@ -53,12 +53,12 @@ class ObserversTest : public testing::Test {
   std::vector<std::string> interest;
   Observers observers{deliveries,
                       [this](Kind, const std::string& name, bool wanted) { interest.push_back((wanted ? "+" : "-") + name); }};
-  std::vector<std::string> told;
+  std::vector<std::string> delivered;
   std::string state;  // what the machine below the observers says
   std::vector<std::string> take() {
     deliveries.flush();
     for (auto& task : std::exchange(queue, {})) task();
-    return std::exchange(told, {});
+    return std::exchange(delivered, {});
   }
 };
 

@@ -19,7 +19,7 @@ using testing::SizeIs;
 
 struct RequestsTest : testing::Test {
   Requests::OnCompletion note(std::string name) {
-    return [this, name = std::move(name)](const Completion&, Now) { told.push_back(name); };
+    return [this, name = std::move(name)](const Completion&, Now) { delivered.push_back(name); };
   }
   void complete(Ticket ticket, ApplyOutput::Stage stage = ApplyOutput::Stage::Final) {
     requests.complete({.ticket = ticket, .stage = stage}, now);
@@ -27,7 +27,7 @@ struct RequestsTest : testing::Test {
   test::FakeEngine engine;
   Requests requests{engine, 300ms};
   Now now{LaggingTime(1h), LeadingTime(2h)};
-  std::vector<std::string> told;
+  std::vector<std::string> delivered;
 };
 
 TEST_F(RequestsTest, EachIsCompletedOnceAndTwiceIfTheMachineQueuesIt) {
@@ -41,7 +41,7 @@ TEST_F(RequestsTest, EachIsCompletedOnceAndTwiceIfTheMachineQueuesIt) {
   complete(second);
   complete(first);
   complete(first);
-  EXPECT_THAT(told, ElementsAre("put", "read", "put"));
+  EXPECT_THAT(delivered, ElementsAre("put", "read", "put"));
   EXPECT_EQ(requests.tickets(), 0u);
 }
 
@@ -49,7 +49,7 @@ TEST_F(RequestsTest, AForgottenOneIsNotCompletedAndTheEngineKnows) {
   const Ticket ticket = requests.when_readable({}, note("read"));
   requests.forget(ticket);
   complete(ticket);
-  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(delivered.empty());
   EXPECT_THAT(engine.take<Forget>(), SizeIs(1));
 }
 
@@ -65,7 +65,7 @@ TEST_F(RequestsTest, ACompletionMaySubmitAndMayClearEverything) {
 }
 
 TEST_F(RequestsTest, TimersRunByTheirTimeAndThenInTheirOrder) {
-  const auto run = [this](std::string name) { return [this, name](Now) { told.push_back(name); }; };
+  const auto run = [this](std::string name) { return [this, name](Now) { delivered.push_back(name); }; };
   requests.run_at(now.lagging + 2ms, run("later"));
   requests.run_at(now.lagging + 1ms, run("first"));
   requests.run_at(now.lagging + 1ms, run("second"));
@@ -73,10 +73,10 @@ TEST_F(RequestsTest, TimersRunByTheirTimeAndThenInTheirOrder) {
   EXPECT_EQ(requests.next_timer(), now.lagging + 1ms);
   now.lagging += 2ms;
   requests.run_due(now);
-  EXPECT_THAT(told, ElementsAre("first", "second", "later"));
+  EXPECT_THAT(delivered, ElementsAre("first", "second", "later"));
   now.lagging += 298ms;
   requests.run_due(now);
-  EXPECT_THAT(told, ElementsAre("first", "second", "later", "retry"));
+  EXPECT_THAT(delivered, ElementsAre("first", "second", "later", "retry"));
   EXPECT_EQ(requests.next_timer(), LaggingTime::max());
 }
 

@@ -644,7 +644,7 @@ TEST(NotifierTest, S45_FLT_A13_UserCodeRunsThroughTheNotifierInOrderEachOnce) {
 
 // Readers on other threads while the owner renews, loses and stops: for the thread sanitizer, and the one claim that
 // holds at any moment.
-// A watch that only records what it is told; the test acts for its thread.
+// A watch that only records its calls; the test acts for its thread.
 struct NotedWatch final : ValidityWatch {
   void valid(const SessionRef&, const OnPhase&) override { ++validities; }
   void granted(const HoldRef& hold) override { holds.push_back(hold->token()); }

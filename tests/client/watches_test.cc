@@ -52,7 +52,7 @@ class WatchesTest : public testing::Test {
     EXPECT_TRUE(check_watch(options).ok());
     const WatchId id(++last_);
     const WatchId made = watches.add(std::move(options), [this, id](WatchBatch batch) {
-      told[id].push_back(shown(batch));
+      delivered[id].push_back(shown(batch));
       if (batch.room && keeps) kept.push_back(std::move(batch));
     });
     EXPECT_EQ(made, id);
@@ -80,7 +80,7 @@ class WatchesTest : public testing::Test {
     while (watches.advance(now)) {
     }
     flush();
-    return std::exchange(told[id], {});
+    return std::exchange(delivered[id], {});
   }
   void flush() {
     deliveries.flush();
@@ -99,7 +99,7 @@ class WatchesTest : public testing::Test {
                     if (!readable) return std::nullopt;
                     return machine::changes_of(store, place);
                   }};
-  std::map<WatchId, std::vector<std::string>> told;
+  std::map<WatchId, std::vector<std::string>> delivered;
   LaggingTime now{1h};
   uint64_t last_ = 0;
 };
@@ -210,10 +210,10 @@ TEST_F(WatchesTest, S23_INV_W01_INV_W03_ARevisionIsToldAtOnceHoweverManyReadsItT
   watches.advance(now);
   flush();
   for (const WatchId id : {live, one}) {
-    ASSERT_THAT(told[id], SizeIs(2));
-    EXPECT_TRUE(told[id][1].ends_with("@2"));
+    ASSERT_THAT(delivered[id], SizeIs(2));
+    EXPECT_TRUE(delivered[id][1].ends_with("@2"));
   }
-  EXPECT_EQ(std::ranges::count(told[live][1], '*'), 3000);
+  EXPECT_EQ(std::ranges::count(delivered[live][1], '*'), 3000);
   const WatchId later = watch({.key = "k", .end = "l", .from = Revision(2)});
   const auto caught_up = take(later);
   ASSERT_THAT(caught_up, SizeIs(2));
@@ -259,7 +259,7 @@ TEST_F(WatchesTest, S25_REG_F38_AProgressReportThatIsAskedForWhileItCatchesUpWai
   watches.ask_progress(a);
   EXPECT_TRUE(watches.advance(now)) << "more than one turn reads";
   flush();
-  EXPECT_FALSE(told[a].back().starts_with("progress"));
+  EXPECT_FALSE(delivered[a].back().starts_with("progress"));
   EXPECT_EQ(take(a).back(), "progress@20001");
 }
 
@@ -342,12 +342,12 @@ TEST_F(WatchesTest, S28_REG_F27_HoweverFarWatchesAreBehindATurnOfReadingIsBounde
     EXPECT_LE(reads, 32u);
     flush();
     if (turns == 0) {
-      EXPECT_THAT(told[keeps_up], SizeIs(2)) << "no one waits for those that are behind";
+      EXPECT_THAT(delivered[keeps_up], SizeIs(2)) << "no one waits for those that are behind";
     }
   }
   EXPECT_GT(turns, 3u) << "or it was too little to show anything";
   for (const WatchId id : behind)
-    EXPECT_THAT(told[id], testing::Contains(testing::HasSubstr("@" + std::to_string(kChanges + 1))));
+    EXPECT_THAT(delivered[id], testing::Contains(testing::HasSubstr("@" + std::to_string(kChanges + 1))));
 }
 
 TEST_F(WatchesTest, S28_REG_F27_HoweverManyWatchAPrefixATurnOfTellingIsBoundedByRevisions) {
@@ -356,15 +356,15 @@ TEST_F(WatchesTest, S28_REG_F27_HoweverManyWatchAPrefixATurnOfTellingIsBoundedBy
   while (watches.advance(now)) {
   }
   flush();
-  told.clear();
+  delivered.clear();
   for (const char* value : {"1", "2", "3"}) put("a", value);
   for (size_t turn = 1; turn <= 3; ++turn) {
     EXPECT_EQ(watches.advance(now), turn != 3) << "whether there is more";
     flush();
-    for (const auto& [id, batches] : told) ASSERT_THAT(batches, SizeIs(turn)) << id.value();
+    for (const auto& [id, batches] : delivered) ASSERT_THAT(batches, SizeIs(turn)) << id.value();
   }
-  EXPECT_THAT(told.begin()->second, ElementsAre("*a=1@2", "+a=2@3", "+a=3@4"));
-  EXPECT_EQ(told.size(), kMany);
+  EXPECT_THAT(delivered.begin()->second, ElementsAre("*a=1@2", "+a=2@3", "+a=3@4"));
+  EXPECT_EQ(delivered.size(), kMany);
 }
 
 TEST_F(WatchesTest, S28_ASlowWatchWhoseHistoryIsCompactedEndsAndSaysWhereToBeginAnew) {
@@ -407,7 +407,8 @@ TEST_F(WatchesTest, S28_AStateOfAPeerThatHasForgottenTooMuchEndsIt) {
 }
 
 TEST_F(WatchesTest, AWatchThatCouldNotBeMadeIsTriedAgain) {
-  const WatchId id = watches.add(WatchOptions::of("a"), [this](WatchBatch batch) { told[WatchId(1)].push_back(shown(batch)); });
+  const WatchId id =
+      watches.add(WatchOptions::of("a"), [this](WatchBatch batch) { delivered[WatchId(1)].push_back(shown(batch)); });
   EXPECT_THAT(watches.to_make(), ElementsAre(id));
   watches.not_made(id);
   EXPECT_FALSE(watches.any_to_make());

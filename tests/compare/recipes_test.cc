@@ -65,15 +65,15 @@ TEST(RecipesTest, EachExcludesWhenNothingGoesWrong) {
 
 // Key and lock are gone with the session; the event about it still has to arrive.
 TEST(RecipesTest, AQueueOfKeysOverlapsAfterAPauseAndTheClockOfItsSessionMendsThat) {
-  const RecipeFigures told = sum(kQueue, kPausesOnly, 12);
-  EXPECT_GT(told.overlaps, 0u);
-  EXPECT_GT(told.lost, 0u);
-  EXPECT_EQ(told.fenced_lost, 0u);
+  const RecipeFigures queue = sum(kQueue, kPausesOnly, 12);
+  EXPECT_GT(queue.overlaps, 0u);
+  EXPECT_GT(queue.lost, 0u);
+  EXPECT_EQ(queue.fenced_lost, 0u);
   const RecipeFigures asked = sum(kQueueByTheClock, kPausesOnly, 12), ours = native(kPausesOnly, 12);
   EXPECT_GT(asked.grants, 200u);
   EXPECT_EQ(asked.overlaps, 0u);
   EXPECT_EQ(ours.overlaps, 0u);
-  EXPECT_GT(told.lost, 4 * (asked.lost + ours.lost));
+  EXPECT_GT(queue.lost, 4 * (asked.lost + ours.lost));
 }
 
 // Its process resumes, and acts before the thread that would have notified it.

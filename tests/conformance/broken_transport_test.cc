@@ -237,8 +237,8 @@ class ThreadsLeak : public TransportWrapper {
       std::thread([] {
         std::mutex never;
         std::unique_lock lock(never);
-        std::condition_variable told;
-        told.wait(lock, [] { return false; });
+        std::condition_variable notified;
+        notified.wait(lock, [] { return false; });
       }).detach();
     }
     return TransportWrapper::start(std::move(self), std::move(peers), sink);

@@ -94,9 +94,9 @@ TEST_F(CoordctlDataTest, RecoverSaysFirstAndDoesItWhenItIsTold) {
   ASSERT_THAT(three[2].put("kept", "yes", {.timeout = kPatience}).status(), IsOk());
   for (uint64_t id = 1; id <= 3; ++id) three.close(id);
   const std::string left = three.options(2).data_dir;
-  const Ran told = coordctl("recover " + left);
-  EXPECT_EQ(told.status, 1);
-  EXPECT_THAT(told.text, AllOf(HasSubstr("1 of 3 voters are here"), HasSubstr("LOSS:"), HasSubstr("nothing was written")));
+  const Ran ran = coordctl("recover " + left);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.text, AllOf(HasSubstr("1 of 3 voters are here"), HasSubstr("LOSS:"), HasSubstr("nothing was written")));
   const std::string flags =
       " --accept-the-loss-of-acknowledged-writes --member 2=" + three.options(2).members[1].address + "=" + made;
   const Ran done = coordctl("recover " + left + flags);

@@ -1,6 +1,6 @@
 // A state machine for tests: a counter with waiters and timers, driven by words.
 //
-//   add N           total += N; answers the new total        wait            queued until somebody says wake
+//   add N           total += N; answers the new total        wait            queued until a wake
 //   arm ID GEN MS [NODE BOOT INCARNATION]                    wake            answers all waiters, then itself
 //   disarm ID                                                say WORD        an event
 //   result N        answers N bytes

@@ -31,12 +31,12 @@ std::set<size_t> together(std::initializer_list<std::set<size_t>> sets) {
   for (const auto& one : sets) all.insert(one.begin(), one.end());
   return all;
 }
-std::set<size_t> heard_of(Speaker speaker) {
-  std::set<size_t> heard;
+std::set<size_t> accepted_from(Speaker speaker) {
+  std::set<size_t> accepted;
   for (const Message& message : all_kinds()) {
-    if (may_say(speaker, message)) heard.insert(message.index());
+    if (may_say(speaker, message)) accepted.insert(message.index());
   }
-  return heard;
+  return accepted;
 }
 
 // A second copy, by hand: what is not in a list here is not accepted.
@@ -52,14 +52,15 @@ TEST(HearingTest, FLT_S07_EachMessageIsHeardOfThoseWhoMaySayItAndOfNobodyElse) {
                                  ChangeReply, TransferReply>();
   const auto calls = kinds<Forward, ReadIndexRequest, RenewRequest, ChangeRequest, TransferRequest>();
   const auto append = kinds<raft::AppendRequest>();
-  EXPECT_EQ(heard_of({.capacity = Capacity::Member, .belongs = true}), everything);
-  EXPECT_EQ(heard_of({.capacity = Capacity::Acquaintance, .belongs = true}), unknown);
-  EXPECT_EQ(heard_of({.capacity = Capacity::Acquaintance, .belongs = true, .leads = true}), together({unknown, of_a_leader}));
-  EXPECT_EQ(heard_of({.capacity = Capacity::Acquaintance, .belongs = true, .leaving = true}), together({unknown, calls}));
-  EXPECT_EQ(heard_of({.capacity = Capacity::Impostor, .belongs = true}), append);
-  EXPECT_EQ(heard_of({.capacity = Capacity::Impostor, .belongs = true, .leads = true}), together({append, of_a_leader}));
+  EXPECT_EQ(accepted_from({.capacity = Capacity::Member, .belongs = true}), everything);
+  EXPECT_EQ(accepted_from({.capacity = Capacity::Acquaintance, .belongs = true}), unknown);
+  EXPECT_EQ(accepted_from({.capacity = Capacity::Acquaintance, .belongs = true, .leads = true}),
+            together({unknown, of_a_leader}));
+  EXPECT_EQ(accepted_from({.capacity = Capacity::Acquaintance, .belongs = true, .leaving = true}), together({unknown, calls}));
+  EXPECT_EQ(accepted_from({.capacity = Capacity::Impostor, .belongs = true}), append);
+  EXPECT_EQ(accepted_from({.capacity = Capacity::Impostor, .belongs = true, .leads = true}), together({append, of_a_leader}));
   for (const Capacity capacity : {Capacity::Uninvited, Capacity::NewMember, Capacity::Impostor}) {
-    EXPECT_EQ(heard_of({.capacity = capacity, .leads = true, .leaving = true}), std::set<size_t>());
+    EXPECT_EQ(accepted_from({.capacity = capacity, .leads = true, .leaving = true}), std::set<size_t>());
   }
 }
 
@@ -97,19 +98,19 @@ std::vector<Message> lies(Term term, Position last) {
   raft::Entry entry{.index = last.index.next(), .term = term, .payload = SharedBytes("lie")};
   entry.content_sum = content_sum(kOnlyGroup, entry.term, entry.index, entry.kind, entry.payload.view());
   const raft::MemberChange remove{raft::MemberChange::Kind::Remove, {.id = ReplicaId(2)}, ReplicaId()};
-  std::vector<Message> said = all_kinds();  // empty ones too
-  said.insert(said.end(),
-              {raft::VoteRequest{.kind = raft::VoteKind::Real, .term = term, .last = {last.index, term}},
-               raft::VoteRequest{.kind = raft::VoteKind::Pre, .term = term, .last = {last.index, term}},
-               raft::VoteReply{.kind = raft::VoteKind::Real, .term = term, .granted = raft::Answer::Yes},
-               raft::AppendRequest{.term = term, .stream = 1, .previous = last, .entries = {entry}},
-               raft::AppendReply{.term = term, .stream = 1, .match = last.index},
-               raft::Heartbeat{.term = term, .stream = 1, .commit = last.index},
-               raft::HeartbeatReply{.term = term, .stream = 1}, raft::TimeoutNow{.term = term}, raft::Removed{term, last},
-               ChangeRequest{.attempt = 1, .expected = Index(1), .changes = {remove}},
-               TransferRequest{.attempt = 1, .target = ReplicaId(3), .time_left = 1s}, StateOffer{term, last, 1},
-               RecallRequest{StoreId(102), BootCounter(50), 1}, Refusal{Refusal::Why::NotLeader, term, ReplicaId(9)}});
-  return said;
+  std::vector<Message> messages = all_kinds();  // empty ones too
+  messages.insert(messages.end(),
+                  {raft::VoteRequest{.kind = raft::VoteKind::Real, .term = term, .last = {last.index, term}},
+                   raft::VoteRequest{.kind = raft::VoteKind::Pre, .term = term, .last = {last.index, term}},
+                   raft::VoteReply{.kind = raft::VoteKind::Real, .term = term, .granted = raft::Answer::Yes},
+                   raft::AppendRequest{.term = term, .stream = 1, .previous = last, .entries = {entry}},
+                   raft::AppendReply{.term = term, .stream = 1, .match = last.index},
+                   raft::Heartbeat{.term = term, .stream = 1, .commit = last.index},
+                   raft::HeartbeatReply{.term = term, .stream = 1}, raft::TimeoutNow{.term = term}, raft::Removed{term, last},
+                   ChangeRequest{.attempt = 1, .expected = Index(1), .changes = {remove}},
+                   TransferRequest{.attempt = 1, .target = ReplicaId(3), .time_left = 1s}, StateOffer{term, last, 1},
+                   RecallRequest{StoreId(102), BootCounter(50), 1}, Refusal{Refusal::Why::NotLeader, term, ReplicaId(9)}});
+  return messages;
 }
 
 struct Attacked {
@@ -171,10 +172,10 @@ TEST(HearingTest, FLT_S07_WhoBelongedOnceMovesNobodyAndNothing) {
   const Index expected = attacked.cluster.engine(1).status().core->configuration_index;
   for (uint64_t id = 1; id <= 3; ++id) {
     attacked.cluster.post(id, PeerConnected{previous});
-    for (Message said : {Message(ChangeRequest{.attempt = 1, .expected = expected, .changes = {remove}}),
-                         Message(TransferRequest{.attempt = 1, .target = ReplicaId(2), .time_left = 1s}),
-                         Message(Forward{{SharedBytes("x")}})}) {
-      attacked.cluster.post(id, MessageReceived{previous.from, std::move(said)});
+    for (Message message : {Message(ChangeRequest{.attempt = 1, .expected = expected, .changes = {remove}}),
+                            Message(TransferRequest{.attempt = 1, .target = ReplicaId(2), .time_left = 1s}),
+                            Message(Forward{{SharedBytes("x")}})}) {
+      attacked.cluster.post(id, MessageReceived{previous.from, std::move(message)});
     }
   }
   attacked.cluster.pass(1s);

@@ -1,4 +1,4 @@
-// Leadership transfers through the engine: whoever asks, whoever shall lead, and when it is impossible.
+// Leadership transfers through the engine: from any replica, to any other, and when it is impossible.
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {

@@ -445,10 +445,10 @@ TEST_F(ProposalsTest, EveryAcceptedCallEndsExactlyOnceWhateverHappens) {
           for (const auto& one : dispatches) {
             if (!one.sequence) continue;
             known.push_back(one.sequence);
-            const Sequence said = std::get<Request>(*decode_command(one.payload.view())).lowest_unanswered;
-            ASSERT_GE(said, lowest_seen);
-            ASSERT_LE(one.sequence - said, options.window + options.window / 4);
-            lowest_seen = said;
+            const Sequence lowest = std::get<Request>(*decode_command(one.payload.view())).lowest_unanswered;
+            ASSERT_GE(lowest, lowest_seen);
+            ASSERT_LE(one.sequence - lowest, options.window + options.window / 4);
+            lowest_seen = lowest;
             if (random.below(4) == 0) calls.refused(one.sequence, one.handing, at(now + 5ms));
           }
           break;

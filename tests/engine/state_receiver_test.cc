@@ -29,10 +29,10 @@ struct StateReceiverTest : ::testing::Test {
   StateReceiver::May may = StateReceiver::May::Install;
 
   StateOffer offer(uint64_t index, Term term = kTerm) { return {term, {Index(index), Term(3)}, digest_of(rows)}; }
-  void collect(ReplicaId whom = ReplicaId(2), Term term = kTerm) {
+  void collect(ReplicaId peer = ReplicaId(2), Term term = kTerm) {
     sends.clear();
     std::vector<StagingOrder> orders;
-    receiver.collect(whom, term, may, now, orders, sends);
+    receiver.collect(peer, term, may, now, orders, sends);
     for (const StagingOrder& order : orders) {
       if (const auto* stage = std::get_if<StageRange>(&order)) {
         if (!stages) {
@@ -185,13 +185,13 @@ TEST_F(StateReceiverTest, REG_R72_QuestionsAreRepeatedEverMoreSlowly) {
 TEST_F(StateReceiverTest, ALoaderSaysSoAgainAndAgain) {
   receiver.offered(leader, offer(50), now);
   fetch();
-  size_t said = 0;
+  size_t loading = 0;
   for (int i = 0; i < 100; ++i, now += options.raft.election_timeout / 2) {
     collect();
-    said += !sends.empty() && std::holds_alternative<StateLoading>(sends.back().message);
+    loading += !sends.empty() && std::holds_alternative<StateLoading>(sends.back().message);
   }
-  EXPECT_GE(said, 49u);
-  EXPECT_LE(said, 51u);
+  EXPECT_GE(loading, 49u);
+  EXPECT_LE(loading, 51u);
 }
 
 TEST_F(StateReceiverTest, WhatDoesNotAnswerTheQuestionIsNotStaged) {

@@ -58,9 +58,9 @@ TEST(WireHelloTest, WhatIsTooLargeIsRefused) {
   Hello many = whole();
   many.agreement->machines.assign(kAgreedMachinesMax, {.id = MachineId(20)});
   EXPECT_TRUE(decode_hello(encode(many)).ok());
-  Hello nobody = whole();
-  nobody.from = ReplicaId();
-  EXPECT_EQ(decode_hello(encode(nobody)).status().code(), absl::StatusCode::kDataLoss);
+  Hello unnamed = whole();
+  unnamed.from = ReplicaId();
+  EXPECT_EQ(decode_hello(encode(unnamed)).status().code(), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

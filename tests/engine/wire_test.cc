@@ -313,8 +313,8 @@ TEST(WireTest, FLT_S2_ChangesOfMembersAreCappedAndMustSayWhom) {
   EXPECT_TRUE(decode(body).ok());
   body += std::string("\x1a\x04\x08\x04\x10\x01", 6);  // one more
   EXPECT_EQ(decode(body).status().code(), absl::StatusCode::kDataLoss);
-  const std::string of_nobody("\x14\x1a\x02\x08\x04", 5);
-  EXPECT_EQ(decode(of_nobody).status().code(), absl::StatusCode::kDataLoss);
+  const std::string without_id("\x14\x1a\x02\x08\x04", 5);
+  EXPECT_EQ(decode(without_id).status().code(), absl::StatusCode::kDataLoss);
   const std::string of_no_kind("\x14\x1a\x04\x08\x09\x10\x01", 7);
   EXPECT_EQ(decode(of_no_kind).status().code(), absl::StatusCode::kDataLoss);
   request.changes.resize(1);

@@ -13,12 +13,12 @@ port=$((20000 + $$ % 3000 * 4))
 declare -A pids
 trap 'kill -KILL "${pids[@]}" 2>/dev/null || true' EXIT
 
-mkfifo said
+mkfifo output
 for id in 1 2 3; do
-  "$program" "$id" "$port" >said 2>&1 &
+  "$program" "$id" "$port" >output 2>&1 &
   pids[$id]=$!
 done
-exec 3<said
+exec 3<output
 
 declare -A seen
 last=0

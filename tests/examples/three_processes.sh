@@ -12,7 +12,7 @@ certificates=${3:-}
 rm -rf "$folder"
 mkdir -p "$folder/data"
 cd "$folder"
-port=$((10000 + $$ % 1900 * 5))  # below those that the kernel gives to whoever connects
+port=$((10000 + $$ % 1900 * 5))  # below the kernel's ephemeral ports
 declare -A pids
 trap 'kill -KILL "${pids[@]}" 2>/dev/null || true' EXIT
 
@@ -29,14 +29,14 @@ founders() {
 founders >three.conf
 { founders; printf 'member 4 127.0.0.1:%d\n' $((port + 4)); } >four.conf
 
-mkfifo said
-exec 4<>said
+mkfifo output
+exec 4<>output
 
 start() {  # ID
   [ -p "to-$1" ] || mkfifo "to-$1"
   local configuration=three.conf
   [ "$1" -lt 4 ] || configuration=four.conf
-  "$program" $configuration "$1" <"to-$1" >said 2>&1 &
+  "$program" $configuration "$1" <"to-$1" >output 2>&1 &
   pids[$1]=$!
   case $1 in
     1) exec 11>"to-1" ;;

@@ -101,9 +101,9 @@ TEST_F(UnixTransportTest, FLT_P18_AnOlderProcessOfTheSameDirectoryIsRefusedWhile
   ASSERT_TRUE(sink_.wait_up(ReplicaId(2)));
   Dialer older(path(1), hello(2, 6));
   older.say("from the past");
-  const auto said = older.last();
-  ASSERT_TRUE(said && said->kind == example::Kind::Refusal);
-  EXPECT_NE(said->body.find("an older process of replica 2"), std::string::npos) << said->body;
+  const auto frame = older.last();
+  ASSERT_TRUE(frame && frame->kind == example::Kind::Refusal);
+  EXPECT_NE(frame->body.find("an older process of replica 2"), std::string::npos) << frame->body;
   later.say("from the present");
   ASSERT_TRUE(sink_.wait_body("from the present"));
   EXPECT_FALSE(sink_.has_body("from the past"));
@@ -133,9 +133,9 @@ TEST_F(UnixTransportTest, FLT_P18_AnotherDirectoryIsRefusedUnlessMembershipNames
   ASSERT_TRUE(sink_.wait_up(ReplicaId(2)));
   Dialer right(path(1), hello(2, 1, 5));
   ASSERT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.store == StoreId(5); }));
-  const auto said = Dialer(path(1), hello(2, 9, 4)).last();
-  ASSERT_TRUE(said && said->kind == example::Kind::Refusal);
-  EXPECT_NE(said->body.find("another data directory"), std::string::npos) << said->body;
+  const auto frame = Dialer(path(1), hello(2, 9, 4)).last();
+  ASSERT_TRUE(frame && frame->kind == example::Kind::Refusal);
+  EXPECT_NE(frame->body.find("another data directory"), std::string::npos) << frame->body;
   one_.close();
 }
 
@@ -152,8 +152,8 @@ TEST_F(UnixTransportTest, AFrameBeyondTheLimitEndsItsConnectionAndNothingElse) {
   Dialer greedy(path(1), hello(2));
   ASSERT_TRUE(sink_.wait_up(ReplicaId(2)));
   greedy.say(std::string(example::kFrameBytesMax + 1, 'x'));  // the socket takes the beginning of it
-  const auto said = greedy.last();
-  ASSERT_TRUE(said && said->kind == example::Kind::Refusal);
+  const auto frame = greedy.last();
+  ASSERT_TRUE(frame && frame->kind == example::Kind::Refusal);
   Dialer modest(path(1), hello(2));
   ASSERT_TRUE(sink_.wait_up(ReplicaId(2)));
   modest.say("small");

@@ -14,23 +14,23 @@ namespace {
 nlohmann::json run(const std::string& arguments, const std::string& name) {
   const std::string out = ::testing::TempDir() + "/" + name;
   const std::string line = std::string("mkdir -p ") + out + " && " COORDKIT_EXPERIMENT_PROGRAM " strangers --json --out " +
-                           out + " " + arguments + " > " + out + "/said";
+                           out + " " + arguments + " > " + out + "/stdout";
   const int status = std::system(line.c_str());
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << line;
-  std::ifstream said(out + "/said");
-  return nlohmann::json::parse(said, nullptr, false);
+  std::ifstream in(out + "/stdout");
+  return nlohmann::json::parse(in, nullptr, false);
 }
 
 TEST(StrangersExperimentTest, FLT_S07_FLT_S09_NothingComesOfThem) {
-  const nlohmann::json said = run("--seconds 15", "plain");
-  ASSERT_TRUE(said.is_object());
-  EXPECT_EQ(said["as_expected"], true) << said.dump();
+  const nlohmann::json result = run("--seconds 15", "plain");
+  ASSERT_TRUE(result.is_object());
+  EXPECT_EQ(result["as_expected"], true) << result.dump();
 }
 
 TEST(StrangersExperimentTest, FLT_S03_NorWithASecret) {
-  const nlohmann::json said = run("--seconds 15 --with-secret", "secret");
-  ASSERT_TRUE(said.is_object());
-  EXPECT_EQ(said["as_expected"], true) << said.dump();
+  const nlohmann::json result = run("--seconds 15 --with-secret", "secret");
+  ASSERT_TRUE(result.is_object());
+  EXPECT_EQ(result["as_expected"], true) << result.dump();
 }
 
 }  // namespace

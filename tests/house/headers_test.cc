@@ -95,15 +95,15 @@ TEST(PublicHeadersTest, AFieldOfOptionsWithoutADefaultIsSeen) {
 
 // Everything else has a default: leaving it out of {.name = value} causes no warning (-Wmissing-field-initializers).
 TEST(PublicHeadersTest, EveryOptionHasADefaultButThoseThatMustBeSaid) {
-  const std::set<std::string> must_be_said = {
+  const std::set<std::string> required = {
       "ReplicaOptions.cluster",       "EngineOptions.raft", "EngineOptions.members", "DataDirectoryOptions.cluster",
       "DataDirectoryOptions.path",    "TcpOptions.listen",  "WatchOptions.key",      "MirrorOptions.key",
       "DataDirectoryOptions.replica", "Options.self",       "Options.store",
   };
-  std::set<std::string> unused = must_be_said;
+  std::set<std::string> unused = required;
   for (const auto& [path, text] : headers()) {
     for (const std::string& field : without_default(text)) {
-      EXPECT_TRUE(must_be_said.contains(field)) << path << ": " << field << " needs a default: `= {}`";
+      EXPECT_TRUE(required.contains(field)) << path << ": " << field << " needs a default: `= {}`";
       unused.erase(field);
     }
   }

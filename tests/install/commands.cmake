@@ -13,13 +13,13 @@ function(expect_enough command preset targets)  # ARGN: the packages that the co
     endif()
   endforeach()
   execute_process(COMMAND ${CMAKE_COMMAND} --preset ${preset} -S ${source} -B ${scratch}/${command} ${hidden}
-                  WORKING_DIRECTORY ${source} OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE code)
+                  WORKING_DIRECTORY ${source} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
-    message(FATAL_ERROR "./dev ${command} needs more packages than it declares (preset ${preset}):\n${said}")
+    message(FATAL_ERROR "./dev ${command} needs more packages than it declares (preset ${preset}):\n${output}")
   endif()
-  execute_process(COMMAND ninja -C ${scratch}/${command} -n ${targets} OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE code)
+  execute_process(COMMAND ninja -C ${scratch}/${command} -n ${targets} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
-    message(FATAL_ERROR "./dev ${command} does not find its targets with the packages it declares (preset ${preset}):\n${said}")
+    message(FATAL_ERROR "./dev ${command} does not find its targets with the packages it declares (preset ${preset}):\n${output}")
   endif()
 endfunction()
 

@@ -1,4 +1,4 @@
-# The parts for users' tests, and the one for certificates: a machine in the simulator, code that locks without a cluster. A part that does not exist is told so.
+# The parts for users' tests, and the one for certificates: a machine in the simulator, code that locks without a cluster. Asking for a part that does not exist is an error that says so.
 include(${here}/steps.cmake)
 set(folder ${build}/consumers/components)
 configure_and_build(${here}/components ${folder} -D CMAKE_PREFIX_PATH=${prefix} -D examples=${source}/examples)
@@ -7,15 +7,15 @@ run(${folder}/unit_test)
 
 # Certificates, and libssl, only for those who ask for them.
 run(${build}/tools/coordkit-certificates ${folder}/certificates)
-run_for_output(said ${folder}/one_encrypted ${folder}/certificates)
-expect("a replica with certificates" "${said}" "OK")
+run_for_output(output ${folder}/one_encrypted ${folder}/certificates)
+expect("a replica with certificates" "${output}" "OK")
 run_for_output(needed objdump -p ${folder}/one_encrypted)
 expect("a program with certificates" "${needed}" "NEEDED +libssl")
 run_for_output(needed objdump -p ${folder}/one_plain)
 expect_not("a program without" "${needed}" "libssl")
 
-execute_process(COMMAND ${CMAKE_COMMAND} -S ${here}/components -B ${folder} -D wanted=telepathy RESULT_VARIABLE code ERROR_VARIABLE said)
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${here}/components -B ${folder} -D wanted=telepathy RESULT_VARIABLE code ERROR_VARIABLE output)
 if(code EQUAL 0)
   message(FATAL_ERROR "a component that does not exist was found")
 endif()
-expect("a component that does not exist" "${said}" "no component named telepathy")
+expect("a component that does not exist" "${output}" "no component named telepathy")

@@ -2,6 +2,6 @@
 include(${here}/steps.cmake)
 set(folder ${build}/consumers/embedded)
 configure_and_build(${here}/embedded ${folder} -D coordkit=${source} -D with_tests=ON -D COORDKIT_TOGETHER=${together} -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher})
-run_for_output(said ${folder}/one_lock)
-expect("a program with coordkit inside" "${said}" "token [1-9]")
+run_for_output(output ${folder}/one_lock)
+expect("a program with coordkit inside" "${output}" "token [1-9]")
 run(${folder}/unit_test)

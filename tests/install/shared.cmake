@@ -1,5 +1,5 @@
 # libcoordkit.so: programs, shared libraries and plug-ins link it and nothing else; it shows what public headers declare and hides the
-# rest. Nothing but the library is built here, so the parts for tests are missing, and whoever asks for one is told. It is compiled as
+# rest. Nothing but the library is built here, so the parts for tests are missing, and asking for one is an error. It is compiled as
 # the build is, so that a compiler cache knows all of it.
 include(${here}/steps.cmake)
 set(folder ${build}/shared)
@@ -34,8 +34,8 @@ include(${here}/pkg_config.cmake)
 include(${here}/plug_in.cmake)
 
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${here}/components -B ${build}/consumers/incomplete -G ${generator} -D CMAKE_PREFIX_PATH=${prefix}
-                        -D CMAKE_CXX_COMPILER=${compiler} -D examples=${source}/examples RESULT_VARIABLE code ERROR_VARIABLE said)
+                        -D CMAKE_CXX_COMPILER=${compiler} -D examples=${source}/examples RESULT_VARIABLE code ERROR_VARIABLE output)
 if(code EQUAL 0)
   message(FATAL_ERROR "a part that was not built was found")
 endif()
-expect("a part that was not built" "${said}" "installed[ \n]+without[ \n]+its[ \n]+part[ \n]+\"sim\"")
+expect("a part that was not built" "${output}" "installed[ \n]+without[ \n]+its[ \n]+part[ \n]+\"sim\"")

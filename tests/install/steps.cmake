@@ -29,7 +29,7 @@ function(expect_not what text pattern)
   endif()
 endfunction()
 
-# configure(FROM TO option...): a project of somebody else, with nothing set but where coordkit is and which warnings there are.
+# configure(FROM TO option...): a project from elsewhere, with nothing set but where coordkit is and which warnings there are.
 function(configure from to)
   file(REMOVE_RECURSE ${to})
   run(${CMAKE_COMMAND} -S ${from} -B ${to} -G ${generator} -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_FLAGS=${warnings} ${ARGN})

@@ -9,10 +9,10 @@ foreach(pair CLI11=coordkit-sim nlohmann_json=coordkit-demo gRPC=coordkit-bench 
   set(target ${CMAKE_MATCH_2})
   file(REMOVE_RECURSE ${folder})
   execute_process(COMMAND ${CMAKE_COMMAND} -S ${source} -B ${folder} -G ${generator} -D CMAKE_CXX_COMPILER=${compiler}
-                          -D CMAKE_DISABLE_FIND_PACKAGE_${package}=ON RESULT_VARIABLE code OUTPUT_VARIABLE said ERROR_VARIABLE complaint)
+                          -D CMAKE_DISABLE_FIND_PACKAGE_${package}=ON RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE complaint)
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "without ${package}: ${complaint}")
   endif()
-  expect("without ${package}" "${said}" "coordkit: without [^\n]*${target}[^\n]*, for want of ([^\n]*, )?${package}(, [^\n]*)?\n")
+  expect("without ${package}" "${output}" "coordkit: without [^\n]*${target}[^\n]*, for want of ([^\n]*, )?${package}(, [^\n]*)?\n")
   expect_not("without ${package}" "${complaint}" "Error")
 endforeach()

@@ -122,12 +122,12 @@ int MembersOnHosts::new_leader(int id, int previous) const {
 int MembersOnHosts::agreed_leader() const {
   int found = 0;
   wait_until([&] {
-    std::map<std::string, int> said;
+    std::map<std::string, int> leaders;
     for (int id = 1; id <= kMembers; ++id) {
-      if (members_->status_of(id, "state") == "Ready") ++said[members_->status_of(id, "leader")];
+      if (members_->status_of(id, "state") == "Ready") ++leaders[members_->status_of(id, "leader")];
     }
-    const bool one = said.size() == 1 && said.begin()->second == kMembers && said.begin()->first != "none";
-    if (one) found = std::stoi(said.begin()->first);
+    const bool one = leaders.size() == 1 && leaders.begin()->second == kMembers && leaders.begin()->first != "none";
+    if (one) found = std::stoi(leaders.begin()->first);
     return one;
   });
   return found;
@@ -168,10 +168,10 @@ Timing MembersOnHosts::expect_loaded_keys(int loader, const std::string& prefix,
 
 void MembersOnHosts::expect_keys(const std::string& prefix, const std::vector<std::pair<uint64_t, uint64_t>>& runs,
                                  int reader) {
-  const Ran said = members_->coordctl(reader, "keys " + prefix + " 1000000 --json");
-  ASSERT_EQ(said.status, 0) << said.text;
+  const Ran ran = members_->coordctl(reader, "keys " + prefix + " 1000000 --json");
+  ASSERT_EQ(ran.status, 0) << ran.text;
   std::map<std::string, std::string> found;
-  std::istringstream lines(said.text);
+  std::istringstream lines(ran.text);
   for (std::string line; std::getline(lines, line);) {
     const nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
     ASSERT_TRUE(row.is_object()) << line;

@@ -266,14 +266,14 @@ class Twins {
   void end() {
     const SessionId session = some_session();
     const bool expired = chance(2);
-    std::vector<Index> lost, told;
+    std::vector<Index> lost, ended;
     for (const auto& claim : naive_.claims) {
       if (claim.owner.first == session && !claim.held()) lost.push_back(claim.queued);
     }
     naive_.end(session, expired);
     table_.end(session, expired ? Table::Ending::Expired : Table::Ending::Closed, counter_, decisions_);
-    for (const Decision& decision : decisions_.waits) told.push_back(decision.queued);
-    ASSERT_EQ(told, lost);
+    for (const Decision& decision : decisions_.waits) ended.push_back(decision.queued);
+    ASSERT_EQ(ended, lost);
     ASSERT_EQ(table_.view().counts(session).holds + table_.view().counts(session).waiters, 0u) << "INV_L07";
   }
 

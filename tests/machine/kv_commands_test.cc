@@ -13,13 +13,13 @@ using Code = ResultCode;
 const std::string kEnd(kNoEnd);
 
 template <typename T>
-T said(const Result& result) {
+T reply_as(const Result& result) {
   const auto reply = decode_operation_reply(result.reply);
   EXPECT_TRUE(reply.ok() && std::holds_alternative<T>(reply->body));
   return reply.ok() && std::holds_alternative<T>(reply->body) ? std::get<T>(reply->body) : T();
 }
-TransactionReply transaction_said(const Result& result) {
-  const auto nested = said<std::vector<TransactionReply>>(result);
+TransactionReply nested_reply(const Result& result) {
+  const auto nested = reply_as<std::vector<TransactionReply>>(result);
   return nested.size() == 1 ? nested.front() : TransactionReply();
 }
 Transaction unconditional(std::vector<Operation> then) { return {{}, std::move(then), {}}; }
@@ -27,13 +27,13 @@ Transaction unconditional(std::vector<Operation> then) { return {{}, std::move(t
 TEST(KvCommandsTest, S11_S13_APutAndADeleteSayWhatWasThereIfAsked) {
   Driver d;
   EXPECT_EQ(d.submit(Put{"a", "1"}).reply, "") << "nothing to say beyond the revision";
-  const PutReply put = said<PutReply>(d.submit(Put{.key = "a", .value = "2", .previous = true}));
+  const PutReply put = reply_as<PutReply>(d.submit(Put{.key = "a", .value = "2", .previous = true}));
   EXPECT_EQ(put.previous, (KeyValue{"a", "1", Revision(2), Revision(2), 1}));
   d.submit(Put{"b", "1"});
   const Result erased = d.submit(Delete{.key = "", .end = kEnd, .previous = true});
   EXPECT_EQ(erased.deleted, 2u);
   EXPECT_EQ(erased.revision, Revision(5));
-  const DeleteReply reply = said<DeleteReply>(erased);
+  const DeleteReply reply = reply_as<DeleteReply>(erased);
   ASSERT_EQ(reply.previous.size(), 2u);
   EXPECT_EQ(reply.previous[0].value, "2");
 }
@@ -81,8 +81,8 @@ TEST(KvCommandsTest, S14_ATransactionAnswersForEachOperationOfItsBranch) {
   const Transaction create{{Compare::missing("a")}, {Put{"a", "1"}}, {RangeOperation::of("a")}};
   const Result created = d.submit(create);
   EXPECT_EQ(created.revision, Revision(2));
-  EXPECT_TRUE(transaction_said(created).succeeded);
-  const TransactionReply second = transaction_said(d.submit(create));
+  EXPECT_TRUE(nested_reply(created).succeeded);
+  const TransactionReply second = nested_reply(d.submit(create));
   EXPECT_FALSE(second.succeeded);
   ASSERT_EQ(second.replies.size(), 1u);
   EXPECT_EQ(std::get<RangeReply>(second.replies[0].body).entries.at(0).value, "1");
@@ -93,24 +93,24 @@ TEST(KvCommandsTest, S54_ATransactionIsGuardedByALocksTokenInTheSameApply) {
   const SessionId a = d.open();
   const Token token = d.acquire(a, "lock").token;
   const Transaction write{{Compare::lock_held("lock", token)}, {Put{"a", "mine"}}, {}};
-  EXPECT_TRUE(transaction_said(d.submit(write)).succeeded);
+  EXPECT_TRUE(nested_reply(d.submit(write)).succeeded);
   const Transaction exclusive{
       {{.key = "lock", .target = Compare::Target::LockHeldExclusively, .number = token.value()}}, {}, {}};
-  EXPECT_TRUE(transaction_said(d.submit(exclusive)).succeeded);
-  EXPECT_FALSE(transaction_said(d.submit(Transaction{{Compare::lock_free("lock")}, {}, {}})).succeeded);
+  EXPECT_TRUE(nested_reply(d.submit(exclusive)).succeeded);
+  EXPECT_FALSE(nested_reply(d.submit(Transaction{{Compare::lock_free("lock")}, {}, {}})).succeeded);
   d.release(a, "lock", token);
-  EXPECT_FALSE(transaction_said(d.submit(write)).succeeded) << "a former holder writes nothing";
-  EXPECT_TRUE(transaction_said(d.submit(Transaction{{Compare::lock_free("lock")}, {}, {}})).succeeded);
+  EXPECT_FALSE(nested_reply(d.submit(write)).succeeded) << "a former holder writes nothing";
+  EXPECT_TRUE(nested_reply(d.submit(Transaction{{Compare::lock_free("lock")}, {}, {}})).succeeded);
   EXPECT_EQ(d.machine.reads()->range(RangeOperation::of("a")).revision, Revision(2));
 }
 
 TEST(KvCommandsTest, S63_ASequentialPutNamesItsKeyByItsEntry) {
   Driver d;
   const Result first = d.submit(Put{.key = "q/", .value = "1", .sequential = true});
-  const std::string key = said<PutReply>(first).key;
+  const std::string key = reply_as<PutReply>(first).key;
   EXPECT_EQ(key, "q/0000000000000000000" + std::to_string(d.index.value()));
   for (int i = 0; i < 20; ++i) d.submit(Put{.key = "q/", .value = "x", .sequential = true});
-  const std::string last = said<PutReply>(d.submit(Put{.key = "q/", .value = "last", .sequential = true})).key;
+  const std::string last = reply_as<PutReply>(d.submit(Put{.key = "q/", .value = "last", .sequential = true})).key;
   const RangeReply all = d.machine.reads()->range(RangeOperation::prefix("q/")).reply;
   ASSERT_EQ(all.entries.size(), 22u);
   EXPECT_EQ(all.entries.front().key, key) << "the order of bytes is the order of creation";

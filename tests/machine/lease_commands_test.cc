@@ -17,7 +17,7 @@ GrantLease of_process(LeaseId id, Duration ttl = 5s) { return {id, ttl, kOrigin.
 
 std::vector<std::string> keys_of(const Driver& d, LeaseId lease) { return d.machine.reads()->lease(lease, true, "").keys; }
 
-TransactionReply said(const Result& result) {
+TransactionReply transaction_reply(const Result& result) {
   return std::get<std::vector<TransactionReply>>(decode_operation_reply(result.reply).value().body).front();
 }
 
@@ -115,8 +115,9 @@ TEST(LeaseCommandsTest, S15_ATransactionComparesLeasesAndPutsWithThem) {
   Driver d;
   d.submit(GrantLease{LeaseId(7), 5s});
   const auto attach = [&](LeaseId expected) {
-    return said(d.submit(Transaction{
-                    {Compare::lease_of("x", Compare::Relation::Equal, expected)}, {Put{.key = "x", .lease = LeaseId(7)}}, {}}))
+    return transaction_reply(
+               d.submit(Transaction{
+                   {Compare::lease_of("x", Compare::Relation::Equal, expected)}, {Put{.key = "x", .lease = LeaseId(7)}}, {}}))
         .succeeded;
   };
   EXPECT_TRUE(attach(LeaseId())) << "a key that is not there has none";

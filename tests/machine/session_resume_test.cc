@@ -436,14 +436,14 @@ TEST_F(SessionResumeTest, S45_REG_R73_AfterAnInstallThePreviousProcessIsToldThat
   d.apply(lock, for_lock);
   d.release(other, "n", token);
   d.apply(permits, for_permits);
-  const auto told = [&](const RequestId& id, const std::string& payload) {
+  const auto queued_code = [&](const RequestId& id, const std::string& payload) {
     return decode_result(d.machine.queued_result({d.index, id, payload})->bytes)->code;
   };
-  EXPECT_EQ(told(for_lock, lock), Code::Granted);
-  EXPECT_EQ(told(for_permits, permits), Code::Granted);
+  EXPECT_EQ(queued_code(for_lock, lock), Code::Granted);
+  EXPECT_EQ(queued_code(for_permits, permits), Code::Granted);
   ASSERT_EQ(resume(a, kElsewhere).code, Code::Ok);
-  EXPECT_EQ(told(for_lock, lock), Code::Lost);
-  EXPECT_EQ(told(for_permits, permits), Code::Lost);
+  EXPECT_EQ(queued_code(for_lock, lock), Code::Lost);
+  EXPECT_EQ(queued_code(for_permits, permits), Code::Lost);
 }
 
 }  // namespace

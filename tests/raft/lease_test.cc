@@ -85,7 +85,7 @@ TEST(LeasePromiseTest, AVoterThatMovedToALaterTermKeepsItsPromise) {
   for (const bool leases : {true, false}) {
     Solo voter(3, {}, {}, leases ? leased() : Options());
     voter.receive(2, Heartbeat{.term = Term(2), .stream = 1, .round = 1});
-    voter.receive(3, HeartbeatReply{.term = Term(4)});  // a later term, whoever sends it
+    voter.receive(3, HeartbeatReply{.term = Term(4)});  // a later term, from any replica
     ASSERT_EQ(voter.term(), Term(4));
     const VoteRequest request{.kind = VoteKind::Real, .term = Term(5), .round = 1, .last = at(9, 4)};
     voter.now += kElectionTimeout - milliseconds(1);

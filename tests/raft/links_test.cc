@@ -15,7 +15,7 @@ class Links {
       }
     }
   }
-  bool somebody_reaches_a_majority() const {
+  bool any_reaches_a_majority() const {
     for (uint64_t a = 1; a <= size_; ++a) {
       size_t reached = 1;
       for (uint64_t b = 1; b <= size_; ++b) reached += linked_.contains({a, b});
@@ -38,7 +38,7 @@ class Links {
 
 void expect_stable_leader(size_t size, uint64_t bits) {
   const Links links(size, bits);
-  if (!links.somebody_reaches_a_majority()) return;
+  if (!links.any_reaches_a_majority()) return;
   SCOPED_TRACE("size " + std::to_string(size) + " links " + std::to_string(bits));
   Cluster cluster(size, {.election_timeout = milliseconds(100), .heartbeat_interval = milliseconds(20)}, bits + 1);
   cluster.elect(1);

@@ -35,11 +35,11 @@ class Scenario {
  public:
   // Runs one command line and reports what happened.
   std::string run(const std::string& line) {
-    told_.clear();
+    output_.clear();
     std::istringstream in(line);
     std::string verb, subject;
     in >> verb >> subject;
-    const size_t from = told_.size();
+    const size_t from = output_.size();
     if (verb == "cluster") {
       const std::vector<std::string> sizes = absl::StrSplit(subject, '+');
       Options options{.election_timeout = milliseconds(300), .heartbeat_interval = milliseconds(60)};
@@ -48,7 +48,7 @@ class Scenario {
         if (with != "leases") options.log_retained_bytes = options.log_pinned_bytes = std::stoul(with);
       }
       cluster_.emplace(std::stoul(sizes[0]), options, 1, sizes.size() > 1 ? std::stoul(sizes[1]) : 0);
-      cluster_->on_turn = [this](const Node& node, const Effects& effects) { told_ += narrate(node, effects); };
+      cluster_->on_turn = [this](const Node& node, const Effects& effects) { output_ += narrate(node, effects); };
       return "";
     }
     if (verb == "deliver" || verb == "drop" || verb == "cut") {
@@ -60,13 +60,13 @@ class Scenario {
     } else {
       std::string rest;
       in >> rest;
-      somebody(verb, std::stoul(subject), rest);
+      one_node(verb, std::stoul(subject), rest);
     }
-    return told_.substr(from);
+    return output_.substr(from);
   }
 
   bool end_converged() {
-    told_.clear();
+    output_.clear();
     cluster_->heal();
     for (auto& [id, node] : cluster_->nodes()) {
       if (!node.core) cluster_->start(id);
@@ -95,24 +95,24 @@ class Scenario {
     if (verb == "stabilize") return cluster_->quiesce();
     if (verb == "heal") return cluster_->heal();
     if (verb == "status") return status();
-    told_ += "unknown command\n";
+    output_ += "unknown command\n";
   }
 
   void lease(uint64_t id) {
     const std::optional<Lease> lease = cluster_->core(id).lease();
-    if (!lease) return void(told_ += std::to_string(id) + ": no lease\n");
+    if (!lease) return void(output_ += std::to_string(id) + ": no lease\n");
     const auto age = std::chrono::duration_cast<milliseconds>(cluster_->node(id).now - lease->since);
-    told_ += std::to_string(id) + ": lease since " + std::to_string(age.count()) + " ms ago, read index " +
-             std::to_string(lease->read_index.value()) + "\n";
+    output_ += std::to_string(id) + ": lease since " + std::to_string(age.count()) + " ms ago, read index " +
+               std::to_string(lease->read_index.value()) + "\n";
   }
 
-  void somebody(const std::string& verb, uint64_t id, const std::string& rest) {
+  void one_node(const std::string& verb, uint64_t id, const std::string& rest) {
     Node& node = cluster_->node(id);
     if (verb == "campaign") {
       cluster_->advance(id, cluster_->core(id).next_deadline() - node.now);
     } else if (verb == "elect") {
       cluster_->elect(id);
-      told_.clear();
+      output_.clear();
     } else if (verb == "tick") {
       cluster_->advance(id, milliseconds(std::stol(rest)));
     } else if (verb == "elapse") {
@@ -144,7 +144,7 @@ class Scenario {
     } else if (verb == "restart") {
       cluster_->restart(id);
     } else {
-      told_ += "unknown command\n";
+      output_ += "unknown command\n";
     }
   }
 
@@ -161,18 +161,18 @@ class Scenario {
   void status() {
     for (const auto& [id, node] : cluster_->nodes()) {
       if (!node.core) {
-        absl::StrAppend(&told_, id, ": down\n");
+        absl::StrAppend(&output_, id, ": down\n");
         continue;
       }
       const Status status = node.core->status();
-      absl::StrAppend(&told_, id, ": term ", status.hard_state.term.value(), " last ", status.last.index.value(), "@",
+      absl::StrAppend(&output_, id, ": term ", status.hard_state.term.value(), " last ", status.last.index.value(), "@",
                       status.last.term.value(), " commit ", status.commit.value(), " durable ", status.durable.value(),
                       " applied ", node.applied.value(), status.leadership.role == Role::Leader ? " leader" : "", "\n");
     }
   }
 
   std::optional<Cluster> cluster_;
-  std::string told_;
+  std::string output_;
 };
 
 std::string replay(std::istream& in, bool& converged) {
@@ -183,12 +183,12 @@ std::string replay(std::istream& in, bool& converged) {
       out += line + "\n";
       continue;
     }
-    std::string told;
+    std::string output;
     do {  // commands up to the dashes
       out += line + "\n";
-      told += scenario.run(line);
+      output += scenario.run(line);
     } while (std::getline(in, line) && line != "----" && !line.empty());
-    out += "----\n" + told;
+    out += "----\n" + output;
     while (line == "----" || !line.empty()) {  // what was expected
       if (!std::getline(in, line)) break;
     }

@@ -55,14 +55,14 @@ class Visitor {
   void hang_up() { socket_ = Descriptor(); }
   Cells line() {
     size_t end = 0;
-    while ((end = heard_.find('\n')) == std::string::npos) {
+    while ((end = received_.find('\n')) == std::string::npos) {
       char bytes[4096];
       const ssize_t now = ::recv(socket_.get(), bytes, sizeof bytes, 0);
       if (now <= 0) return {};
-      heard_.append(bytes, static_cast<size_t>(now));
+      received_.append(bytes, static_cast<size_t>(now));
     }
-    Cells cells = *split_cells(std::string_view(heard_).substr(0, end));
-    heard_.erase(0, end + 1);
+    Cells cells = *split_cells(std::string_view(received_).substr(0, end));
+    received_.erase(0, end + 1);
     return cells;
   }
   Answer answer() {
@@ -86,7 +86,7 @@ class Visitor {
 
  private:
   Descriptor socket_;
-  std::string heard_;
+  std::string received_;
 };
 
 class AdminSocketTest : public ::testing::Test {
@@ -196,12 +196,12 @@ TEST_F(AdminSocketTest, AWatchTellsChangesUntilItsReaderLeaves) {
   watching.say("watch\ta/\n");
   EXPECT_THAT(watching.line(), Contains("columns"));
   // The watch begins after its columns were sent: its first rows may be any of these.
-  std::atomic<bool> told{false};
+  std::atomic<bool> done{false};
   std::thread writing([&] {
-    while (!told) EXPECT_THAT(cluster_[2].put("a/1", "v").status(), IsOk());
+    while (!done) EXPECT_THAT(cluster_[2].put("a/1", "v").status(), IsOk());
   });
   Cells row = watching.line();
-  told = true;
+  done = true;
   writing.join();
   ASSERT_EQ(row.size(), 5u);
   EXPECT_EQ(row[2], "put");

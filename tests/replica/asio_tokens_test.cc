@@ -41,15 +41,15 @@ class AsioTokensTest : public AsioTest {
 constexpr LockTimes kAtOnce{.timeout = Duration::zero()};
 
 TEST_F(AsioTokensTest, ARefusalIsAnErrorCodeOfCoordkitsCategory) {
-  std::optional<boost::system::error_code> told;
+  std::optional<boost::system::error_code> result;
   async_acquire(me_, "jobs", kAtOnce, as_error_code(asio::bind_executor(io_, [&](boost::system::error_code error, Grant grant) {
-                  told = error;
+                  result = error;
                   EXPECT_FALSE(grant.valid());
                 })));
   io_.run();
-  ASSERT_TRUE(told);
-  EXPECT_TRUE(*told == Reason::Held) << *told;
-  EXPECT_EQ(std::error_code(*told), make_error_code(Reason::Held));
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(*result == Reason::Held) << *result;
+  EXPECT_EQ(std::error_code(*result), make_error_code(Reason::Held));
 }
 
 TEST_F(AsioTokensTest, ATimeoutIsTheStandardsToo) {
@@ -103,15 +103,15 @@ TEST_F(AsioTokensTest, AdaptersOfAsioGoInsideAndOutside) {
 
 TEST_F(AsioTokensTest, S59_TheSlotOfTheHandlerInsideCancels) {
   asio::cancellation_signal signal;
-  std::optional<boost::system::error_code> told;
+  std::optional<boost::system::error_code> result;
   async_acquire(me_, "jobs", {},
                 as_error_code(asio::bind_cancellation_slot(
-                    signal.slot(), asio::bind_executor(io_, [&](boost::system::error_code error, Grant) { told = error; }))));
+                    signal.slot(), asio::bind_executor(io_, [&](boost::system::error_code error, Grant) { result = error; }))));
   signal.emit(asio::cancellation_type::total);
   io_.run();
-  ASSERT_TRUE(told);
-  EXPECT_TRUE(*told == Reason::Cancelled) << *told;
-  EXPECT_TRUE(*told == std::errc::operation_canceled);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(*result == Reason::Cancelled) << *result;
+  EXPECT_TRUE(*result == std::errc::operation_canceled);
 }
 
 TEST_F(AsioTokensTest, ARefusalWinsNoRaceIfItIsAnErrorForAsio) {
@@ -211,15 +211,15 @@ TEST_F(EventStreamTest, AFullStreamGivesWhatItHoldsAndThenSaysSo) {
 }
 
 TEST_F(EventStreamTest, WhoWaitsWhenTheStreamGoesIsTold) {
-  std::optional<absl::Status> told;
+  std::optional<absl::Status> result;
   auto stream = std::make_unique<EventStream<int>>();
   auto observer = stream->observer();
-  async_next(*stream, asio::bind_executor(io_, [&](absl::StatusOr<int> event) { told = event.status(); }));
+  async_next(*stream, asio::bind_executor(io_, [&](absl::StatusOr<int> event) { result = event.status(); }));
   stream.reset();
   observer(1);  // without a listener
   io_.run();
-  ASSERT_TRUE(told);
-  EXPECT_THAT(*told, Is(Reason::Closed));
+  ASSERT_TRUE(result);
+  EXPECT_THAT(*result, Is(Reason::Closed));
 }
 
 TEST_F(AsioTokensTest, S22_AWatchIsAStreamOfItsBatchesToItsEnd) {

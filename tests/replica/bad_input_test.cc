@@ -149,8 +149,8 @@ TEST_F(BadPlaceTest, AnUnwritableDirectory) {
   fs::permissions(options_.data_dir, fs::perms::owner_read | fs::perms::owner_exec);
   absl::Status status;
   {
-    const Unprivileged nobody;
-    if (!nobody.works()) GTEST_SKIP() << "this user can write everywhere";
+    const Unprivileged unprivileged;
+    if (!unprivileged.works()) GTEST_SKIP() << "this user can write everywhere";
     status = open_status(options_);
   }
   EXPECT_THAT(status, Refuses(absl::StatusCode::kPermissionDenied, options_.data_dir));
@@ -435,7 +435,7 @@ TEST_F(BadCallTest, EveryRefusalOfMembersAndOwnMachinesIsASentence) {
   EXPECT_THAT(cluster_[1].query(MachineId(17), "x").status(), Is(Reason::Unsupported));
 }
 
-// A caller that waits for an impossible leader is told who is missing.
+// A caller that waits for an impossible leader learns who is missing.
 TEST(BadClusterTest, ACallThatFindsNoLeaderSaysWhoIsMissing) {
   Cluster cluster;
   cluster.open_all();

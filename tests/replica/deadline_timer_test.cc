@@ -37,12 +37,12 @@ class DeadlineTimerTest : public ::testing::Test {
 TEST_F(DeadlineTimerTest, S52_INV_L16_TheHolderIsToldAtTheDeadlineOfItsSessionAndNotBefore) {
   const SessionRef held = session(30ms);
   const HoldRef hold = std::make_shared<HoldState>(held, "a", "", Token(5), Index(1));
-  std::promise<std::pair<SessionPhase, bool>> told;
+  std::promise<std::pair<SessionPhase, bool>> notified;
   deadlines_.granted(hold);
   deadlines_.valid(held, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase phase) {
-                     told.set_value({phase, now() >= held->validity_deadline()});
+                     notified.set_value({phase, now() >= held->validity_deadline()});
                    }));
-  const auto [phase, in_time] = told.get_future().get();
+  const auto [phase, in_time] = notified.get_future().get();
   EXPECT_EQ(phase, SessionPhase::Jeopardy);
   EXPECT_TRUE(in_time);
   EXPECT_TRUE(hold->lost_token().stop_requested());
@@ -51,23 +51,23 @@ TEST_F(DeadlineTimerTest, S52_INV_L16_TheHolderIsToldAtTheDeadlineOfItsSessionAn
 
 TEST_F(DeadlineTimerTest, S52_ARenewalMovesTheDeadlineAndNobodyIsTold) {
   const SessionRef renewed = session(20ms), other = session(60ms);
-  int told = 0;
-  std::promise<void> other_told;
-  deadlines_.valid(renewed, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { ++told; }));
+  int notified = 0;
+  std::promise<void> other_notified;
+  deadlines_.valid(renewed, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { ++notified; }));
   deadlines_.valid(other,
-                   std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { other_told.set_value(); }));
+                   std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { other_notified.set_value(); }));
   SessionWriter::set(*renewed, SessionPhase::Valid, now() + 5s);
-  other_told.get_future().get();  // the first deadline of the other is past as well
+  other_notified.get_future().get();  // the first deadline of the other is past as well
   drain();
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(notified, 0);
   EXPECT_EQ(renewed->phase(), SessionPhase::Valid);
 }
 
 TEST_F(DeadlineTimerTest, S52_WhatIsLostReleasedOrToldByTheClientIsNotToldAgain) {
   const SessionRef lost = session(20ms), first = session(20ms), last = session(60ms);
   const HoldRef released = std::make_shared<HoldState>(last, "a", "", Token(5), Index(1));
-  int told = 0;
-  const auto count = std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { ++told; });
+  int notified = 0;
+  const auto count = std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { ++notified; });
   deadlines_.valid(lost, count);
   deadlines_.valid(first, count);
   deadlines_.granted(released);
@@ -78,7 +78,7 @@ TEST_F(DeadlineTimerTest, S52_WhatIsLostReleasedOrToldByTheClientIsNotToldAgain)
   deadlines_.valid(last, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { end.set_value(); }));
   end.get_future().get();
   drain();
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(notified, 0);
   EXPECT_FALSE(released->lost_token().stop_requested());
 }
 
@@ -86,12 +86,12 @@ TEST_F(DeadlineTimerTest, S51_AHoldWithALongestTimeIsToldAlone) {
   const SessionRef held = session(5s);
   const HoldRef brief = std::make_shared<HoldState>(held, "a", "", Token(5), Index(1), now() + 20ms);
   const HoldRef other = std::make_shared<HoldState>(held, "b", "", Token(6), Index(1));
-  std::promise<void> told;
-  const std::stop_callback on_stop(brief->lost_token(), [&] { told.set_value(); });
+  std::promise<void> notified;
+  const std::stop_callback on_stop(brief->lost_token(), [&] { notified.set_value(); });
   deadlines_.valid(held, nullptr);
   deadlines_.granted(brief);
   deadlines_.granted(other);
-  told.get_future().get();
+  notified.get_future().get();
   drain();
   EXPECT_FALSE(brief->valid(now()));
   EXPECT_FALSE(other->lost_token().stop_requested());
@@ -125,8 +125,8 @@ TEST(DeadlineTimerReplicaTest, S52_INV_L16_REG_F45_TheHolderIsToldInTimeAlsoWhil
   std::mutex mutex;
   std::vector<SessionPhase> phases;
   std::promise<void> recovered, stopped;
-  std::latch told(1);
-  stuck_until = &told;
+  std::latch notified(1);
+  stuck_until = &notified;
   Cluster cluster(1);  // declared after what its callbacks use, so that it is destroyed first
   ReplicaOptions options = cluster.options(1);
   options.machines.push_back({.id = kSticky, .make = [] { return std::make_unique<Sticky>(); }});
@@ -137,7 +137,7 @@ TEST(DeadlineTimerReplicaTest, S52_INV_L16_REG_F45_TheHolderIsToldInTimeAlsoWhil
                                                           const std::lock_guard lock(mutex);
                                                           phases.push_back(phase);
                                                           if (phase == SessionPhase::Jeopardy && phases.size() == 2)
-                                                            told.count_down();
+                                                            notified.count_down();
                                                           if (phase == SessionPhase::Valid && phases.size() == 3)
                                                             recovered.set_value();
                                                         }});

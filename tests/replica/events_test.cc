@@ -1,4 +1,4 @@
-// What an operator is told by three running replicas.
+// The events that three running replicas report.
 #include <fstream>
 #include <mutex>
 #include <sstream>
@@ -23,7 +23,7 @@ class EventsTest : public ::testing::Test {
     ReplicaOptions options = cluster_.options(id);
     options.on_event = [this](const ReplicaEvent& event) {
       const std::scoped_lock lock(mutex_);
-      told_[event.replica.value()].push_back(event);
+      events_[event.replica.value()].push_back(event);
       changed_.notify_all();
     };
     cluster_.open(std::move(options));
@@ -32,17 +32,17 @@ class EventsTest : public ::testing::Test {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, kPatience, [&] {
       return std::ranges::any_of(
-          told_[id], [&](const ReplicaEvent& one) { return one.kind == kind && (peer == 0 || one.peer == ReplicaId(peer)); });
+          events_[id], [&](const ReplicaEvent& one) { return one.kind == kind && (peer == 0 || one.peer == ReplicaId(peer)); });
     });
   }
   void forget() {
     const std::scoped_lock lock(mutex_);
-    told_.clear();
+    events_.clear();
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<uint64_t, std::vector<ReplicaEvent>> told_;
+  std::map<uint64_t, std::vector<ReplicaEvent>> events_;
   Cluster cluster_;  // its replicas use what is above
 };
 
@@ -59,7 +59,7 @@ TEST_F(EventsTest, ThreeReplicasTellWhoLeadsWhoIsThereAndWhoIsGone) {
   EXPECT_TRUE(wait_for(leader, ReplicaEventKind::PeerConnected, other));
   {
     const std::scoped_lock lock(mutex_);
-    EXPECT_THAT(told_[leader], Each(Field(&ReplicaEvent::severity, ::testing::Lt(Severity::Error))));
+    EXPECT_THAT(events_[leader], Each(Field(&ReplicaEvent::severity, ::testing::Lt(Severity::Error))));
   }
   forget();
   cluster_.close(leader);
@@ -72,14 +72,14 @@ TEST_F(EventsTest, ThreeReplicasTellWhoLeadsWhoIsThereAndWhoIsGone) {
 
 TEST_F(EventsTest, WhatCodeOfTheHostThrewIsAnEventButNotWhatOnEventItselfThrows) {
   ReplicaOptions options = cluster_.options(1);
-  std::atomic<int> heard{0}, events{0}, threw{0};
+  std::atomic<int> errors{0}, events{0}, threw{0};
   options.on_event = [&](const ReplicaEvent& event) {
     ++events;
     if (event.kind == ReplicaEventKind::HostThrew) ++threw;
     throw std::runtime_error("no disk for logs");
   };
   options.on_leadership = [](const raft::Leadership&) { throw std::runtime_error("not now"); };
-  options.on_error = [&](const absl::Status&) { ++heard; };
+  options.on_error = [&](const absl::Status&) { ++errors; };
   cluster_.open(std::move(options));
   const auto until = std::chrono::steady_clock::now() + kPatience;
   while (threw == 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
@@ -87,7 +87,7 @@ TEST_F(EventsTest, WhatCodeOfTheHostThrewIsAnEventButNotWhatOnEventItselfThrows)
   const std::vector<std::string> warnings = cluster_[1].health().warnings;
   EXPECT_THAT(warnings, Contains(HasSubstr("on_event threw: no disk for logs")));
   cluster_.close(1);
-  EXPECT_LE(heard, 2 * events + 10) << "what on_event throws is reported to on_error only";
+  EXPECT_LE(errors, 2 * events + 10) << "what on_event throws is reported to on_error only";
 }
 
 TEST(EventFeedTest, ASlowCallbackLosesEventsAndIsToldHowMany) {
@@ -107,10 +107,10 @@ TEST(EventFeedTest, ASlowCallbackLosesEventsAndIsToldHowMany) {
   while (!at_work) std::this_thread::yield();
   for (int i = 0; i < 9; ++i) feed.tell({});  // three wait behind the one being delivered
   stop.unlock();
-  for (size_t told = 0; told < 4;) {
+  for (size_t delivered = 0; delivered < 4;) {
     std::this_thread::yield();
     const std::scoped_lock lock(stop);
-    told = missed.size();
+    delivered = missed.size();
   }
   feed.tell({});
   callbacks.stop();

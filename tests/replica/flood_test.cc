@@ -63,17 +63,17 @@ TEST(FloodTest, FLT_O01_WhoFindsTheHouseFullIsAnsweredWhereHeCalls) {
   FullHouse house(cluster[1]);
   EXPECT_EQ(house.answered, 0u);
 
-  std::thread::id told;
-  const auto note = [&told](const absl::Status& status) {
+  std::thread::id thread;
+  const auto note = [&thread](const absl::Status& status) {
     EXPECT_TRUE(is_refusal(status)) << status;
-    told = std::this_thread::get_id();
+    thread = std::this_thread::get_id();
   };
   cluster[1].put_async("key", "v", kPut, [&](const absl::StatusOr<PutResult>& put) { note(put.status()); });
-  EXPECT_EQ(std::exchange(told, {}), std::this_thread::get_id());
+  EXPECT_EQ(std::exchange(thread, {}), std::this_thread::get_id());
   session.acquire_async("lock", {}, [&](const absl::StatusOr<Grant>& grant) { note(grant.status()); });
-  EXPECT_EQ(std::exchange(told, {}), std::this_thread::get_id());
+  EXPECT_EQ(std::exchange(thread, {}), std::this_thread::get_id());
   cluster[1].open_session_async({}, [&](const absl::StatusOr<Session>& opened) { note(opened.status()); });
-  EXPECT_EQ(told, std::this_thread::get_id());
+  EXPECT_EQ(thread, std::this_thread::get_id());
   EXPECT_TRUE(is_refusal(cluster[1].put("key", "v").status()));
 
   still.let_go();

@@ -157,7 +157,7 @@ TEST_F(MembershipTest, ARemovedReplicaReturnsWithANewDirectory) {
   ASSERT_TRUE(becomes(2, ReplicaState::Removed));
   const std::string data = options(2).data_dir;
   cluster_.close(2);
-  ASSERT_NO_FATAL_FAILURE(open(2));  // the old directory: it is told again
+  ASSERT_NO_FATAL_FAILURE(open(2));  // the old directory: it learns it again
   ASSERT_TRUE(becomes(2, ReplicaState::Removed));
   cluster_.close(2);
   std::filesystem::remove_all(data);

@@ -183,18 +183,18 @@ TEST_F(MirrorTest, WithoutAMajorityItWaitsAndBeginsWhenThereIsOne) {
 
 TEST_F(MirrorTest, AMirrorThatGoesWhileItIsToldIsToldNothingMore) {
   for (int i = 0; i < 20; ++i) {
-    auto told = std::make_shared<std::atomic<int>>(0);
+    auto calls = std::make_shared<std::atomic<int>>(0);
     {
       const Mirror mirror(cluster_[1], MirrorOptions::prefix("m/"),
-                          [told](const MirrorSeen&, const MirrorEntries&) { ++*told; });
+                          [calls](const MirrorSeen&, const MirrorEntries&) { ++*calls; });
       put(1, "m/a", std::to_string(i));
     }
     put(1, "m/b", "1");  // its end has been posted before
-    const int before = *told;
+    const int before = *calls;
     put(1, "m/b", "2");
     Mirror fresh(cluster_[1], MirrorOptions::prefix("m/"));
     ASSERT_THAT(fresh.wait_ready(kPatience), IsOk());  // everything announced before has run
-    EXPECT_LE(*told, before + 1) << "one call may have been under way";
+    EXPECT_LE(*calls, before + 1) << "one call may have been under way";
   }
 }
 

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // What other threads report, and a test waits for.
-class Heard {
+class Received {
  public:
   void add(std::string word) {
     const std::lock_guard lock(mutex_);
@@ -42,7 +42,7 @@ class OwnMachineTest : public ::testing::Test {
     ReplicaOptions options = cluster_.options(id);
     options.machines.push_back({.id = kLedger,
                                 .make = [] { return std::make_unique<Ledger>(); },
-                                .on_event = [this, id](const OwnEvent& event) { heard_[id].add(event.bytes); }});
+                                .on_event = [this, id](const OwnEvent& event) { received_[id].add(event.bytes); }});
     return options;
   }
   void open_all() {
@@ -60,7 +60,7 @@ class OwnMachineTest : public ::testing::Test {
     return result.ok() ? result->bytes : "";
   }
 
-  std::array<Heard, 4> heard_;  // by replica id
+  std::array<Received, 4> received_;  // by replica id
   Cluster cluster_;
 };
 
@@ -77,13 +77,13 @@ TEST_F(OwnMachineTest, S60_EveryReplicaHearsEveryEventInTheOrderOfTheLog) {
   propose(1, "deposit anna 10");
   for (const char* amount : {"1", "2", "3"}) propose(2, std::string("move anna ben ") + amount);
   for (uint64_t id = 1; id <= 3; ++id) {
-    EXPECT_THAT(heard_[id].first(3), ElementsAre("anna paid 1 to ben", "anna paid 2 to ben", "anna paid 3 to ben")) << id;
+    EXPECT_THAT(received_[id].first(3), ElementsAre("anna paid 1 to ben", "anna paid 2 to ben", "anna paid 3 to ben")) << id;
   }
 }
 
 TEST_F(OwnMachineTest, S60_AnAsyncCommandIsAnsweredAndMayAskForMore) {
   open_all();
-  Heard answers;
+  Received answers;
   cluster_[1].propose_async(kLedger, "deposit anna 10", {.timeout = kPatience}, [&](absl::StatusOr<ProposeResult> result) {
     answers.add(result.ok() ? result->bytes : result.status().ToString());
     cluster_[1].query_async(kLedger, "anna", {.timeout = kPatience}, [&](absl::StatusOr<QueryResult> seen) {
@@ -184,7 +184,7 @@ class Thrower final : public StateMachine {
 TEST_F(OwnMachineTest, FLT_A07_AMachineThatThrowsHaltsItsReplicaAndNamesTheEntryAndTheProcessLives) {
   Cluster single(1);
   ReplicaOptions options = single.options(1);
-  Heard halts;
+  Received halts;
   options.machines.push_back({.id = kLedger, .make = [] { return std::make_unique<Thrower>(); }});
   options.on_halt = [&](const absl::Status& why) { halts.add(std::string(why.message())); };
   ASSERT_NO_FATAL_FAILURE(single.open(std::move(options)));
@@ -227,7 +227,7 @@ TEST_F(OwnMachineTest, FLT_A08_AReplicaWhoseMachineIsNotDeterministicIsReportedB
     options.digest_entries = 128;
     options.machines.push_back({.id = kLedger, .make = [id] { return std::make_unique<Miscounter>(id == 2 ? 2 : 1); }});
     options.on_divergence = [this, id](const Divergence& found) {
-      if (found.verdict != Divergence::Verdict::Unclear) heard_[id].add(found.sentence);
+      if (found.verdict != Divergence::Verdict::Unclear) received_[id].add(found.sentence);
     };
     ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(options)));
   }
@@ -235,9 +235,9 @@ TEST_F(OwnMachineTest, FLT_A08_AReplicaWhoseMachineIsNotDeterministicIsReportedB
   for (int i = 0; i < 128; ++i) {
     cluster_[1].propose_async(kLedger, "x", {.timeout = kPatience}, [](absl::StatusOr<ProposeResult>) {});
   }
-  EXPECT_THAT(heard_[2].first(1).at(0), HasSubstr("this one is not what the cluster agrees on"));
+  EXPECT_THAT(received_[2].first(1).at(0), HasSubstr("this one is not what the cluster agrees on"));
   for (const uint64_t id : {1, 3}) {
-    EXPECT_THAT(heard_[id].first(1).at(0), HasSubstr("that of replica 2"));
+    EXPECT_THAT(received_[id].first(1).at(0), HasSubstr("that of replica 2"));
     EXPECT_THAT(cluster_[id].health().warnings, Contains(HasSubstr("that of replica 2")));
     EXPECT_THAT(cluster_[id].put("k", "v", {.timeout = kPatience}).status(), IsOk());
   }

@@ -189,9 +189,9 @@ TEST_F(ReplicaTest, S46_AGrantIsConvertedWithoutWaiting) {
   absl::StatusOr<Grant> writer = alone.get_future().get();
   ASSERT_THAT(writer.status(), IsOk());
 
-  std::promise<absl::Status> told;
-  writer->update_value_async("said", [&](absl::Status answer) { told.set_value(answer); });
-  EXPECT_THAT(told.get_future().get(), IsOk());
+  std::promise<absl::Status> answered;
+  writer->update_value_async("said", [&](absl::Status answer) { answered.set_value(answer); });
+  EXPECT_THAT(answered.get_future().get(), IsOk());
   EXPECT_EQ(cluster_[1].holders("table")->holders.at(0).value, "said");
 
   std::promise<absl::StatusOr<Grant>> nothing;

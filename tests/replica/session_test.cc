@@ -68,8 +68,8 @@ TEST_F(ReplicaSessionTest, S45_AProcessThatWasRestartedTakesItsSessionAndLocksOv
   EXPECT_THAT(cluster_[1].resume_session(id, "guessed").status(), Is(Reason::PermissionDenied));
 
   std::promise<void> valid;
-  ResumeSessionOptions options{.timeout = kPatience, .on_phase = [&, told = false](SessionPhase phase) mutable {
-                                 if (phase == SessionPhase::Valid && !std::exchange(told, true)) valid.set_value();
+  ResumeSessionOptions options{.timeout = kPatience, .on_phase = [&, notified = false](SessionPhase phase) mutable {
+                                 if (phase == SessionPhase::Valid && !std::exchange(notified, true)) valid.set_value();
                                }};
   absl::StatusOr<Resumed> resumed = cluster_[1].resume_session(id, secret, std::move(options));
   ASSERT_THAT(resumed.status(), IsOk());

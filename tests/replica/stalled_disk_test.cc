@@ -21,7 +21,7 @@ class Gate {
     changed_.wait(lock, [this] { return !shut_; });
     --waiting_;
   }
-  void wait_for_somebody() {
+  void wait_for_any() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return waiting_ > 0; });
   }
@@ -58,7 +58,7 @@ TEST(StalledDiskTest, FLT_P11_CallersAreAnsweredWhileASyncOfTheirReplicaNeverEnd
     for (int i = 0; i < 40; ++i) ASSERT_THAT(put(id, "quick"), IsOk());  // so that the disks are known to be fast
     gates[id - 1].shut();
     EXPECT_THAT(put(id, "from behind the disk"), IsOk());
-    gates[id - 1].wait_for_somebody();
+    gates[id - 1].wait_for_any();
     for (uint64_t other = 1; other <= 3; ++other) EXPECT_THAT(put(other, "meanwhile"), IsOk()) << id << " stands still";
     EXPECT_NE(cluster[id].health().state, ReplicaState::Halted);
     gates[id - 1].open();

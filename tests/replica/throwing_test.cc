@@ -1,4 +1,4 @@
-// Code of the host that throws where coordkit calls it: only that call suffers, and the host is told, once.
+// Code of the host that throws where coordkit calls it: only that call suffers, and the host is notified, once.
 #include <atomic>
 #include <condition_variable>
 #include <future>
@@ -27,17 +27,17 @@ class Errors {
     const std::lock_guard lock(mutex_);
     EXPECT_THAT(error, Is(Reason::HostThrew));
     sentences_.emplace_back(sentence_of(error));
-    told_.notify_all();
+    added_.notify_all();
   }
   std::vector<std::string> first(size_t count) {
     std::unique_lock lock(mutex_);
-    EXPECT_TRUE(told_.wait_for(lock, kPatience, [&] { return sentences_.size() >= count; }));
+    EXPECT_TRUE(added_.wait_for(lock, kPatience, [&] { return sentences_.size() >= count; }));
     return sentences_;
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable told_;
+  std::condition_variable added_;
   std::vector<std::string> sentences_;
 };
 
@@ -155,10 +155,10 @@ TEST_F(ThrowingTest, FLT_A13_ASessionsPhaseCallbackAndAMachinesEventsMayThrow) {
   ASSERT_THAT(cluster_[1].propose(kOwn, "first").status(), IsOk());
   ASSERT_THAT(cluster_[1].propose(kOwn, "second").status(), IsOk());
   ASSERT_THAT(me->close(), IsOk());
-  const std::vector<std::string> told = errors_.first(3);
-  EXPECT_THAT(told, Contains("on_event of machine 16 threw: first"));
-  EXPECT_THAT(told, Contains("on_event of machine 16 threw: second"));
-  EXPECT_THAT(told, Contains(HasSubstr("threw: phase")));
+  const std::vector<std::string> sentences = errors_.first(3);
+  EXPECT_THAT(sentences, Contains("on_event of machine 16 threw: first"));
+  EXPECT_THAT(sentences, Contains("on_event of machine 16 threw: second"));
+  EXPECT_THAT(sentences, Contains(HasSubstr("threw: phase")));
   expect_it_lives();
 }
 

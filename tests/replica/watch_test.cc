@@ -215,12 +215,12 @@ TEST_F(WatchTest, S28_TheDeathOfTheLeaderIsNotSeenAndAWatchIsResumedOnAnotherRep
 TEST_F(WatchTest, TheCloseOfItsReplicaEndsItAndWakesItsReader) {
   Reader one = made_reader(1);
   auto waiting = std::async(std::launch::async, [&] { return one.watch.next().status(); });
-  Watch told(cluster_[1], WatchOptions::prefix("w/"));
-  ASSERT_EQ(told.next(kPatience)->what, WatchBatch::What::Created);
+  Watch other(cluster_[1], WatchOptions::prefix("w/"));
+  ASSERT_EQ(other.next(kPatience)->what, WatchBatch::What::Created);
   ASSERT_THAT(cluster_[1].close(), IsOk());
   EXPECT_THAT(waiting.get(), Is(Reason::Stopped));
-  EXPECT_THAT(told.next().status(), Is(Reason::Stopped));
-  EXPECT_THAT(told.next().status(), Is(Reason::Stopped)) << "again and again";
+  EXPECT_THAT(other.next().status(), Is(Reason::Stopped));
+  EXPECT_THAT(other.next().status(), Is(Reason::Stopped)) << "again and again";
   EXPECT_THAT(Watch(cluster_[1], WatchOptions::of("k")).next().status(), Is(Reason::Closed));
 }
 

@@ -40,8 +40,8 @@ class RunbookTest : public ::testing::Test {
     return "replace " + std::to_string(old) + " " + std::to_string(id) + " " + machines_.address(id);
   }
   void expect_done(int id, const std::string& words) {
-    const Ran said = machines_.coordctl(id, words);
-    EXPECT_EQ(said.status, 0) << words << ": " << said.text;
+    const Ran ran = machines_.coordctl(id, words);
+    EXPECT_EQ(ran.status, 0) << words << ": " << ran.text;
   }
   // Damages the middle of the file; its size stays.
   static void spoil(const fs::path& path) {

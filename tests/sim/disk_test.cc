@@ -176,14 +176,14 @@ TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedAndLostSomethingWithoutATraceIsOneT
   EXPECT_FALSE(store_.disk().damage().intact());
   store_.crash(CrashKind::Power);
   store_.disk().damage().set_faults({});
-  size_t told = 0;
+  size_t calls = 0;
   store_.disk().set_forgetful([&](const LogDisk::Image& now) {
-    ++told;
+    ++calls;
     EXPECT_EQ(now.log.last(), Index(3));
     EXPECT_EQ(store_.durable().last(), Index(6)) << "what it was to have";
   });
   EXPECT_EQ(open().entries.size(), 3u);
-  EXPECT_EQ(told, 1u);
+  EXPECT_EQ(calls, 1u);
   EXPECT_FALSE(store_.disk().damage().intact());
   EXPECT_FALSE(store_.stands_for(store_.id()));
   EXPECT_EQ(store_.durable().last(), Index(3));

@@ -231,33 +231,33 @@ TEST_F(EmbedderTest, S61_AProgramChangesMembersAndHandsLeadershipOver) {
   made.nodes = 4;
   made.founders = 3;
   made.hostile_time = 20s;
-  std::vector<absl::Status> told;
+  std::vector<absl::Status> answers;
   std::vector<ReplicaId> leaders;
   struct Operator final : Program {
-    Operator(Process& process, std::vector<absl::Status>& told) : process_(process), told_(told) {
+    Operator(Process& process, std::vector<absl::Status>& answers) : process_(process), answers_(answers) {
       if (process.node() == ReplicaId(1)) process.after(1s, [this] { go_on(); });
     }
     void go_on() {
       const auto done = [this](absl::Status status) {
-        told_.push_back(std::move(status));
+        answers_.push_back(std::move(status));
         process_.after(500ms, [this] { go_on(); });
       };
-      if (told_.empty()) {
+      if (answers_.empty()) {
         const raft::Member new_member{.id = ReplicaId(4)};
         process_.change_members(
             {{.kind = Kind::AddLearner, .member = new_member}, {.kind = Kind::Promote, .member = new_member}}, 5s, done);
-      } else if (told_.size() == 1) {
+      } else if (answers_.size() == 1) {
         process_.transfer_leadership(ReplicaId(4), 2s, done);
-      } else if (told_.size() == 2) {
+      } else if (answers_.size() == 2) {
         process_.change_members({{.kind = Kind::Remove, .member = {.id = ReplicaId(2)}}}, 5s, done);
-      } else if (told_.size() == 3) {
+      } else if (answers_.size() == 3) {
         process_.change_members({{.kind = Kind::Promote, .member = {.id = ReplicaId(2)}}}, 5s, done);
       }
     }
     Process& process_;
-    std::vector<absl::Status>& told_;
+    std::vector<absl::Status>& answers_;
   };
-  made.program = [&told](Process& process) { return std::make_unique<Operator>(process, told); };
+  made.program = [&answers](Process& process) { return std::make_unique<Operator>(process, answers); };
   made.script = [&leaders](Conductor& run) {
     run.at(900ms, [&] { leaders.push_back(run.leader()); });
     run.at(9s, [&] { leaders.push_back(run.leader()), run.end_run(); });
@@ -265,9 +265,9 @@ TEST_F(EmbedderTest, S61_AProgramChangesMembersAndHandsLeadershipOver) {
   made.check = nullptr;
   const Report report = simulate(made);
   EXPECT_EQ(report.violation, "") << report.what;
-  ASSERT_EQ(told.size(), 4u);
-  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(told[i].ok()) << i << ": " << told[i];
-  EXPECT_EQ(reason_of(told[3]), Reason::MemberNotFound) << told[3];
+  ASSERT_EQ(answers.size(), 4u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(answers[i].ok()) << i << ": " << answers[i];
+  EXPECT_EQ(reason_of(answers[3]), Reason::MemberNotFound) << answers[3];
   ASSERT_EQ(leaders.size(), 2u);
   EXPECT_NE(leaders[0], ReplicaId(4)) << "it was blank";
   EXPECT_EQ(leaders[1], ReplicaId(4));
@@ -361,7 +361,7 @@ TEST_F(EmbedderTest, INV_L11_TheDeadAreWaitedForByTheirOwnTtl) {
 // What a program's callbacks do when they learn that their process died: call it, fail, or start over.
 struct Dying final : Program {
   enum class Last : uint8_t { Asks, Fails, FailsInMembers };
-  Dying(Process& process, Last last, uint64_t& told) : process_(process), last_(last), told_(told) {
+  Dying(Process& process, Last last, uint64_t& answers) : process_(process), last_(last), answers_(answers) {
     process.after(1s, [this] {
       process_.client().acquire(nullptr, "x", {}, [](const absl::StatusOr<HoldRef>&) {});
       for (int i = 0; i < 3; ++i) {
@@ -373,35 +373,35 @@ struct Dying final : Program {
                               [this](const absl::Status& status) { end(status); });
     });
   }
-  ~Dying() override { told_ += process_.client().status().calls; }
+  ~Dying() override { answers_ += process_.client().status().calls; }
   void end(const absl::Status& status) {
     if (reason_of(status) != Reason::Stopped) return;
-    ++told_;
+    ++answers_;
     if (last_ != Last::Asks) process_.fail("stopped in the middle");
     process_.machine(kTally);
     process_.after(1ms, [] {});
-    process_.client().open_session({.ttl = 5s},
-                                   [this](const absl::StatusOr<SessionRef>& session) { EXPECT_FALSE(session.ok()), ++told_; });
-    process_.transfer_leadership({}, 1s, [this](const absl::Status& late) { EXPECT_FALSE(late.ok()), ++told_; });
+    process_.client().open_session(
+        {.ttl = 5s}, [this](const absl::StatusOr<SessionRef>& session) { EXPECT_FALSE(session.ok()), ++answers_; });
+    process_.transfer_leadership({}, 1s, [this](const absl::Status& late) { EXPECT_FALSE(late.ok()), ++answers_; });
   }
   Process& process_;
   const Last last_;
-  uint64_t& told_;
+  uint64_t& answers_;
 };
 
 TEST_F(EmbedderTest, FLT_P01_ADyingProcessMayBeAskedForAnything) {
   for (const Dying::Last last : {Dying::Last::Asks, Dying::Last::Fails, Dying::Last::FailsInMembers}) {
-    uint64_t told = 0;
+    uint64_t answers = 0;
     SimOptions made = options(1, "calm");
     made.nodes = 3;
-    made.program = [&](Process& process) { return std::make_unique<Dying>(process, last, told); };
+    made.program = [&](Process& process) { return std::make_unique<Dying>(process, last, answers); };
     made.script = [](Conductor& run) {
       run.at(900ms, [&run] { run.cut_off(ReplicaId(2)); });
       run.at(1100ms, [&run] { run.crash(ReplicaId(2)), run.end_run(); });
     };
     made.check = nullptr;
     const Report report = simulate(made);
-    EXPECT_GT(told, 0u);
+    EXPECT_GT(answers, 0u);
     EXPECT_EQ(report.violation, last == Dying::Last::Asks ? "" : "PROGRAM") << report.what;
     EXPECT_EQ(report.what, last == Dying::Last::Asks ? "" : "stopped in the middle");
   }
@@ -409,12 +409,12 @@ TEST_F(EmbedderTest, FLT_P01_ADyingProcessMayBeAskedForAnything) {
 
 // The run ends with open calls in every process: their callbacks fail too, and that must not count as a death.
 TEST_F(EmbedderTest, AViolationIsReportedThoughEveryProgramFailsAtTheEnd) {
-  uint64_t told = 0;
+  uint64_t answers = 0;
   SimOptions made = options(1, "calm");
   made.nodes = 3;
   made.program = [&](Process& process) {
     if (process.node() == ReplicaId(1)) process.after(1001ms, [&process] { process.fail("the first word"); });
-    return std::make_unique<Dying>(process, Dying::Last::Fails, told);
+    return std::make_unique<Dying>(process, Dying::Last::Fails, answers);
   };
   made.script = [](Conductor& run) { run.at(900ms, [&run] { run.cut_off(ReplicaId(2)), run.cut_off(ReplicaId(3)); }); };
   const Report report = simulate(made);

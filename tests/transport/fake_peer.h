@@ -32,7 +32,7 @@ class FakePeer {
         knows(other.knows),
         secret(other.secret),
         spoil(other.spoil),
-        heard(other.heard),
+        received_hello(other.received_hello),
         fd_(std::exchange(other.fd_, -1)),
         reader_(std::move(other.reader_)),
         sums_(std::move(other.sums_)) {}
@@ -101,7 +101,7 @@ class FakePeer {
     const auto theirs = decode_introduction(answer->body);
     if (answer->kind != FrameKind::Hello || !theirs.ok() || theirs->echo != mine.nonce) return false;
     key(mine.nonce, theirs->nonce);
-    heard = *theirs;
+    received_hello = *theirs;
     if (!knows && secret.empty()) return send(FrameKind::Ping);
     mine.echo = theirs->nonce;
     prove(mine, Prover::Dialer, knows, secret);
@@ -125,7 +125,7 @@ class FakePeer {
     if (!proven) return false;
     if (proven->kind == FrameKind::Goodbye) return note(*proven), false;
     if (proven->kind != FrameKind::Hello) return false;
-    heard = decode_introduction(proven->body).value();
+    received_hello = decode_introduction(proven->body).value();
     if (secret.empty()) return true;
     sums_.set_key(session_key(secret, Prover::Acceptor, mine.echo, mine.nonce));
     reader_.set_key(session_key(secret, Prover::Dialer, mine.echo, mine.nonce));
@@ -145,7 +145,7 @@ class FakePeer {
   ClusterId knows;                           // and proves; zero: nothing
   std::string secret;                        // and proves; empty: none
   std::function<void(Introduction&)> spoil;  // of what is proven as a dialer
-  Introduction heard;                        // the other end's newest hello
+  Introduction received_hello;               // the other end's newest hello
 
  private:
   friend class FakeListener;

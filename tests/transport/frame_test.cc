@@ -179,9 +179,9 @@ TEST(HelloTest, WhatMustBeSetAlikeComesAlongAndMayBeLeftOut) {
 // An older build skips what it does not know, and must find the proofs unchanged.
 TEST(HelloTest, WhatMustBeSetAlikeIsNoPartOfTheProofs) {
   Introduction mine = introduction();
-  const std::string said = encode_statement(mine);
+  const std::string statement = encode_statement(mine);
   mine.hello.agreement.emplace().rate_error_ppm = 7;
-  EXPECT_EQ(encode_statement(mine), said);
+  EXPECT_EQ(encode_statement(mine), statement);
 }
 
 TEST(HelloTest, SettingsOutOfRangeAreRefused) {

@@ -80,11 +80,11 @@ TEST_F(HandshakeTest, WhatIsShownIsWhatIsProved) {
 }
 
 TEST_F(HandshakeTest, ItRemembersWhichClusterItTold) {
-  EXPECT_EQ(dialer.told_cluster(), ClusterId());
+  EXPECT_EQ(dialer.sent_cluster(), ClusterId());
   dialer.hello(from_to(1, 2, ClusterId()));
-  EXPECT_EQ(dialer.told_cluster(), ClusterId());
+  EXPECT_EQ(dialer.sent_cluster(), ClusterId());
   dialer.hello(from_to(1, 2));
-  EXPECT_EQ(dialer.told_cluster(), kOrders);
+  EXPECT_EQ(dialer.sent_cluster(), kOrders);
 }
 
 struct SecretHandshakeTest : HandshakeTest {

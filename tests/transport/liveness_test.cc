@@ -16,7 +16,7 @@ struct LivenessTest : ::testing::Test {
 TEST_F(LivenessTest, TheHelloHasItsTimeAndSilenceToo) {
   EXPECT_FALSE(liveness.hello_late(at(5s)));
   EXPECT_TRUE(liveness.hello_late(at(5001ms)));
-  liveness.heard(at(4s));
+  liveness.received(at(4s));
   EXPECT_FALSE(liveness.silent(at(7s)));
   EXPECT_TRUE(liveness.silent(at(7001ms)));
 }
@@ -47,7 +47,7 @@ TEST_F(LivenessTest, ABacklogMovesIfMoreOfItIsAcknowledgedThanAtThePing) {
 
 TEST_F(LivenessTest, ItIsEstablishedWhenItsLastBytesCame) {
   EXPECT_EQ(liveness.established_at(), TimePoint());
-  liveness.heard(at(2s));
+  liveness.received(at(2s));
   liveness.established();
   EXPECT_EQ(liveness.established_at(), at(2s));
 }

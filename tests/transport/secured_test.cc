@@ -69,7 +69,7 @@ class SecuredTest : public TcpFixture {
     return wait_events(
         count, [reason](const TcpEvent& event) { return event.kind == TcpEvent::Kind::Closed && event.reason == reason; });
   }
-  bool wait_told(CloseReason reason) {
+  bool wait_refused_by_peer(CloseReason reason) {
     return wait_events(1, [reason](const TcpEvent& event) {
       return event.kind == TcpEvent::Kind::Closed && event.reason == CloseReason::RefusedByPeer && event.peers_reason == reason;
     });
@@ -80,7 +80,7 @@ class SecuredTest : public TcpFixture {
     return sink_.wait([&] { return twice(*transport_); }) && seconds_sink_.wait([&] { return twice(*second_); });
   }
   uint64_t opened() { return transport_->counters().opened; }
-  bool nothing_heard() { return opened() == 0 && sink_.all().empty() && seconds_sink_.all().empty(); }
+  bool nothing_received() { return opened() == 0 && sink_.all().empty() && seconds_sink_.all().empty(); }
 
   FakePeer connect() { return FakePeer::connect(transport_->port()); }
   // A handshake as far as it goes; returns whether it completed at this side.
@@ -121,15 +121,15 @@ TEST_F(SecuredTest, FLT_S10_ReplicasWithCertificatesSpeakAndEveryBodyArrives) {
   EXPECT_EQ(second_->counters().bytes_received, transport_->counters().bytes_sent);
 }
 
-// ---- refused peers: what both ends count, and what both operators are told
+// ---- refused peers: what both ends count, and what both operators read
 
 struct Refusal {
   std::string name;
   // Replica 2's channels.
   std::function<std::shared_ptr<SecureChannels>(const testing::Certificates&)> channels;
-  CloseReason reason;    // as replica 1 counts it
-  std::string sentence;  // that replica 1's operator reads
-  std::string told;      // that replica 2's operator reads
+  CloseReason reason;          // as replica 1 counts it
+  std::string sentence;        // that replica 1's operator reads
+  std::string peers_sentence;  // that replica 2's operator reads
 };
 
 std::shared_ptr<SecureChannels> odd(const testing::Certificates& files,
@@ -187,8 +187,8 @@ TEST_P(RefusalTest, FLT_S10_IsRefusedOnBothSidesWithASentenceBeforeAnythingIsHea
   start(files_.channels(1));
   start_second(GetParam().channels(files_));
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), GetParam().sentence)) << sink_.wait_refusal(ReplicaId(2)).value_or("nothing");
-  if (!GetParam().told.empty()) {
-    EXPECT_TRUE(seconds_sink_.wait_refused(ReplicaId(1), GetParam().told))
+  if (!GetParam().peers_sentence.empty()) {
+    EXPECT_TRUE(seconds_sink_.wait_refused(ReplicaId(1), GetParam().peers_sentence))
         << seconds_sink_.wait_refusal(ReplicaId(1)).value_or("nothing");
   }
   // On the dialed and on the accepted connection.
@@ -199,7 +199,7 @@ TEST_P(RefusalTest, FLT_S10_IsRefusedOnBothSidesWithASentenceBeforeAnythingIsHea
         1, [](const TcpEvent& event) { return event.reason == GetParam().reason && event.side == TcpEvent::Side::Accepted; }));
   }
   EXPECT_GE(transport_->counters().closed_for(GetParam().reason), 1u);
-  EXPECT_TRUE(nothing_heard());
+  EXPECT_TRUE(nothing_received());
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, RefusalTest, ::testing::ValuesIn(refusals()), [](const auto& each) { return each.param.name; });
@@ -210,7 +210,7 @@ TEST_F(SecuredTest, FLT_S10_OneThatSpeaksTlsIsToldSoWherePlainTextIsWanted) {
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "replica 2 says: replica 1 speaks plain text, and TLS is wanted"));
   EXPECT_TRUE(seconds_sink_.wait_refused(ReplicaId(1), "replica 1 speaks plain text, and TLS is wanted"));
   EXPECT_TRUE(wait_closed(CloseReason::SpeaksTls));
-  EXPECT_TRUE(nothing_heard());
+  EXPECT_TRUE(nothing_received());
 }
 
 TEST_F(SecuredTest, FLT_S10_ACertificateOfAnotherReplicaDoesNotBecomeItByItsHello) {
@@ -223,7 +223,7 @@ TEST_F(SecuredTest, FLT_S10_ACertificateOfAnotherReplicaDoesNotBecomeItByItsHell
   ASSERT_TRUE(tls.write(wire.seal(FrameKind::Hello, encode(introduction(2)))));
   wire.write(tls.take());
   EXPECT_TRUE(wait_closed(CloseReason::CertificateOtherReplica));
-  EXPECT_TRUE(nothing_heard());
+  EXPECT_TRUE(nothing_received());
 }
 
 // ---- non-replicas
@@ -239,7 +239,7 @@ TEST_F(SecuredTest, FLT_S10_AWrongCertificateAndThenBytesIsRefusedBeforeTheyAreP
   wire.write(tls.take());
   EXPECT_TRUE(wait_closed(CloseReason::CertificateUnknownAuthority));
   EXPECT_EQ(transport_->counters().closed_for(CloseReason::BadMagic), 0u);
-  EXPECT_TRUE(nothing_heard());
+  EXPECT_TRUE(nothing_received());
 }
 
 TEST_F(SecuredTest, FLT_S10_WhoShowsNoCertificateIsRefused) {
@@ -248,7 +248,7 @@ TEST_F(SecuredTest, FLT_S10_WhoShowsNoCertificateIsRefused) {
   FakePeer wire = connect();
   shake(wire, tls);
   EXPECT_TRUE(wait_closed(CloseReason::CertificateMissing));
-  EXPECT_TRUE(nothing_heard());
+  EXPECT_TRUE(nothing_received());
 }
 
 TEST_F(SecuredTest, FLT_S01_NoiseInPlaceOfAHandshakeIsClosedAtOnceAndCounted) {
@@ -316,7 +316,7 @@ TEST_F(SecuredTest, FLT_S11_AReloadReplacesWhatStandsWithoutAGap) {
   files_.change_authority();
   files_.valid(1);
   ASSERT_TRUE(channels->reload().ok());
-  // Signed by an authority that the other does not know yet: open connections stay, and the operator is told.
+  // Signed by an authority that the other does not know yet: open connections stay, and the operator is notified.
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "is not trusted"));
   EXPECT_EQ(sink_.downs(ReplicaId(2)), 0);
   transport_->send(ReplicaId(2), {{Lane::Bulk, "still there"}});

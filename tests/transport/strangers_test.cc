@@ -62,8 +62,8 @@ TEST_F(TcpStrangersTest, FLT_S07_AStrangerIsNobodysBusinessAndWhoIsInvitedIsWhoA
   for (const uint64_t id : {11, 2}) {
     FakePeer stranger = connect();
     ASSERT_TRUE(stranger.shake(introduction(id, 9, 66)) && stranger.processed());
-    EXPECT_NE(stranger.heard.mark, 0u) << "it learns that there is a cluster to wait for";
-    EXPECT_NE(stranger.heard.mark, kCluster.value());
+    EXPECT_NE(stranger.received_hello.mark, 0u) << "it learns that there is a cluster to wait for";
+    EXPECT_NE(stranger.received_hello.mark, kCluster.value());
     EXPECT_EQ(sink_.reports(), 0u);
   }
   FakePeer before = connect();
@@ -143,7 +143,7 @@ TEST_F(TcpStrangersTest, WhoIsInvitedShowsItOnTheConnectionItHas) {
   Introduction mine = introduction();
   ASSERT_TRUE(peer.shake(mine) && peer.processed());
   EXPECT_EQ(sink_.reports(), 0u);
-  mine.echo = peer.heard.nonce;
+  mine.echo = peer.received_hello.nonce;
   prove(mine, Prover::Dialer, kCluster, "");
   peer.send(FrameKind::Hello, encode(mine));
   EXPECT_TRUE(reported(2, kCluster));

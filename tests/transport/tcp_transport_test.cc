@@ -222,9 +222,9 @@ TEST_F(TcpTransportTest, ARepeatedHelloMayChangeTheClusterIdOnly) {
   ASSERT_TRUE(peer.shake(mine) && peer.processed());
   const auto again = [&](const Introduction& repeated) { return peer.send(FrameKind::Hello, encode(repeated)); };
   transport_->set_cluster(ClusterId(7));
-  const auto told = peer.read();  // on the live connection
-  ASSERT_TRUE(told && told->kind == FrameKind::Hello);
-  const Introduction theirs = decode_introduction(told->body).value();
+  const auto frame = peer.read();  // on the live connection
+  ASSERT_TRUE(frame && frame->kind == FrameKind::Hello);
+  const Introduction theirs = decode_introduction(frame->body).value();
   EXPECT_EQ(theirs.mark, mark_of(ClusterId(7)));
   mine.echo = theirs.nonce;
   prove(mine, Prover::Dialer, ClusterId(7), "");

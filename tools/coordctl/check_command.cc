@@ -33,13 +33,18 @@ int complain(const std::string& what) {
   return kBadInput;
 }
 
-nlohmann::ordered_json json_of(const Counterexample& told) {
+nlohmann::ordered_json json_of(const Counterexample& counterexample) {
   nlohmann::ordered_json operations = nlohmann::ordered_json::array();
-  for (const std::string& line : told.operations) operations.push_back(nlohmann::ordered_json::parse(line));
-  nlohmann::ordered_json json = {
-      {"why", told.why},   {"key", told.key},         {"unplaced", told.unplaced}, {"earlier", told.earlier},
-      {"from", told.from}, {"numbers", told.numbers}, {"operations", operations},  {"reachable", told.reachable}};
-  if (told.shut_out != 0) json["shut_out"] = told.shut_out;
+  for (const std::string& line : counterexample.operations) operations.push_back(nlohmann::ordered_json::parse(line));
+  nlohmann::ordered_json json = {{"why", counterexample.why},
+                                 {"key", counterexample.key},
+                                 {"unplaced", counterexample.unplaced},
+                                 {"earlier", counterexample.earlier},
+                                 {"from", counterexample.from},
+                                 {"numbers", counterexample.numbers},
+                                 {"operations", operations},
+                                 {"reachable", counterexample.reachable}};
+  if (counterexample.shut_out != 0) json["shut_out"] = counterexample.shut_out;
   return json;
 }
 
@@ -71,19 +76,19 @@ void print_list(const char* title, const std::vector<std::string>& list) {
   for (const std::string& text : list) std::printf("    %s\n", text.c_str());
 }
 
-void print_counterexample(const Counterexample& told) {
-  if (!told.key.empty()) std::printf("  key %s\n", told.key.c_str());
-  std::printf("  %s\n", told.why.c_str());
-  if (!told.from.empty()) {
-    std::printf("  after %lu earlier operations the state can have been\n", static_cast<unsigned long>(told.earlier));
-    for (const std::string& text : told.from) std::printf("    %s\n", text.c_str());
+void print_counterexample(const Counterexample& counterexample) {
+  if (!counterexample.key.empty()) std::printf("  key %s\n", counterexample.key.c_str());
+  std::printf("  %s\n", counterexample.why.c_str());
+  if (!counterexample.from.empty()) {
+    std::printf("  after %lu earlier operations the state can have been\n", static_cast<unsigned long>(counterexample.earlier));
+    for (const std::string& text : counterexample.from) std::printf("    %s\n", text.c_str());
   }
   std::printf("  these operations cannot be ordered then\n");
-  for (size_t i = 0; i < told.operations.size(); ++i) {
-    std::printf("  %s %lu  %s\n", told.numbers[i] == told.unplaced ? "->" : "  ", static_cast<unsigned long>(told.numbers[i]),
-                told.operations[i].c_str());
+  for (size_t i = 0; i < counterexample.operations.size(); ++i) {
+    std::printf("  %s %lu  %s\n", counterexample.numbers[i] == counterexample.unplaced ? "->" : "  ",
+                static_cast<unsigned long>(counterexample.numbers[i]), counterexample.operations[i].c_str());
   }
-  print_list("before it, all that can have happened is", told.reachable);
+  print_list("before it, all that can have happened is", counterexample.reachable);
 }
 
 void print_text(const Report& report, double seconds) {

@@ -26,9 +26,9 @@ AnswerPrinter::Form form_of(const LiveArguments& arguments) {
 
 int print_answer(LocalStream& replica, AnswerPrinter& printer) {
   while (true) {
-    absl::StatusOr<std::optional<std::vector<std::string>>> heard = replica.next();
-    if (!heard.ok() || !*heard) return unreachable("the answer broke off: has the replica been closed?");
-    std::optional<std::vector<std::string>>& line = *heard;
+    absl::StatusOr<std::optional<std::vector<std::string>>> received = replica.next();
+    if (!received.ok() || !*received) return unreachable("the answer broke off: has the replica been closed?");
+    std::optional<std::vector<std::string>>& line = *received;
     const std::string kind = line->front();
     line->erase(line->begin());
     if (kind == "columns") {

@@ -126,24 +126,24 @@ void Cast::listen(const std::string& what) {
 
 void Cast::hear(const support::Line& line) {
   if (line.ended) return hear_ended(line.from);
-  const auto said = nlohmann::json::parse(line.text, nullptr, false);
-  if (said.is_discarded()) return;  // cut off by a kill
-  const std::string event = said.at("event");
-  if (event == "error") throw StoryFailed(name_of(line.from) + ": " + std::string(said.at("what")));
-  if (line.from != kResource) return hear_node(line.from, event, said);
-  if (event == "listening") resource_port_ = said.at("port");
-  if (event == "write") admissions_.push_back({said.at("at"), said.at("node"), said.at("token"), said.at("taken")});
+  const auto report = nlohmann::json::parse(line.text, nullptr, false);
+  if (report.is_discarded()) return;  // cut off by a kill
+  const std::string event = report.at("event");
+  if (event == "error") throw StoryFailed(name_of(line.from) + ": " + std::string(report.at("what")));
+  if (line.from != kResource) return hear_node(line.from, event, report);
+  if (event == "listening") resource_port_ = report.at("port");
+  if (event == "write") admissions_.push_back({report.at("at"), report.at("node"), report.at("token"), report.at("taken")});
 }
 
-void Cast::hear_node(int id, const std::string& event, const nlohmann::json& said) {
+void Cast::hear_node(int id, const std::string& event, const nlohmann::json& report) {
   NodeView& one = node(id);
-  const uint64_t token = said.value("token", uint64_t{0});
-  const int64_t at = said.at("at");
+  const uint64_t token = report.value("token", uint64_t{0});
+  const int64_t at = report.at("at");
   if (event == "ready") {
     one.ready = true;
   } else if (event == "leadership") {
-    one.leads = said.at("leads");
-    one.term = said.at("term");
+    one.leads = report.at("leads");
+    one.term = report.at("term");
     recording_.leadership(id, at, one.leads, one.term);
   } else if (event == "waiting") {
     one.waiting = true;
@@ -155,8 +155,8 @@ void Cast::hear_node(int id, const std::string& event, const nlohmann::json& sai
     claims_.granted(id, token, at);
     recording_.answered(id, at, "ok", token);
   } else if (event == "wrote") {
-    claims_.valid(token, said.at("valid_at"));
-    if (said.at("taken")) ++one.rows;
+    claims_.valid(token, report.at("valid_at"));
+    if (report.at("taken")) ++one.rows;
   } else if (event == "invalid") {
     one.invalid = token;
     claims_.ended(token, at);
@@ -169,23 +169,23 @@ void Cast::hear_node(int id, const std::string& event, const nlohmann::json& sai
     claims_.ended(token, at);
   } else if (event == "released") {
     one.released = token;
-    recording_.answered(id, at, said.at("ok") ? "ok" : "not answered in time", 0);
+    recording_.answered(id, at, report.at("ok") ? "ok" : "not answered in time", 0);
   } else if (event == "resting") {
-    one.resting = said.at("number");
+    one.resting = report.at("number");
   } else if (event == "left") {
-    one.left = said.at("ok");
+    one.left = report.at("ok");
   } else if (event == "late_write") {
     ++one.late_writes;
-    one.late_write_taken = one.late_write_taken || said.at("taken");
+    one.late_write_taken = one.late_write_taken || report.at("taken");
   } else if (event == "not_granted") {
     recording_.answered(id, at, "not granted", 0);
   } else if (event == "queue") {
     ++one.queue_answers;
-    one.waiters = said.at("waiters");
+    one.waiters = report.at("waiters");
   } else if (event == "status") {
     ++one.status_answers;
-    one.applied = said.at("applied");
-    one.digest = said.at("digest");
+    one.applied = report.at("applied");
+    one.digest = report.at("digest");
   }
 }
 

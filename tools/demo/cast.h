@@ -82,7 +82,7 @@ class Cast {
  private:
   void listen(const std::string& what);
   void hear(const support::Line& line);
-  void hear_node(int id, const std::string& event, const nlohmann::json& said);
+  void hear_node(int id, const std::string& event, const nlohmann::json& report);
   void hear_ended(int from);
 
   const std::filesystem::path data_;

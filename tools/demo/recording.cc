@@ -72,7 +72,7 @@ void Recording::noted(int id, int64_t at_ns, sim::Timeline::Weight weight, const
   timeline_.notes.push_back({lane_of(id), since_start(at_ns), weight, text});
 }
 
-void Recording::told(int64_t at_ns, const std::string& sentence) {
+void Recording::narrated(int64_t at_ns, const std::string& sentence) {
   timeline_.notes.push_back({std::nullopt, since_start(at_ns), sim::Timeline::Weight::Story, sentence});
 }
 

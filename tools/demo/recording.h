@@ -24,7 +24,7 @@ class Recording {
   void called(int id, int64_t at_ns, const char* what, uint64_t token);
   void answered(int id, int64_t at_ns, const char* outcome, uint64_t token);
   void noted(int id, int64_t at_ns, sim::Timeline::Weight weight, const std::string& text);
-  void told(int64_t at_ns, const std::string& sentence);  // a sentence of the story
+  void narrated(int64_t at_ns, const std::string& sentence);  // a sentence of the story
 
   // `wrong`: why the story failed; empty if it did not.
   sim::Timeline timeline(const support::Claims& claims, const std::vector<support::Admission>& admissions, int64_t now_ns,

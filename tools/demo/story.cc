@@ -71,7 +71,7 @@ void Story::say(const std::string& sentence) {
   std::fputs(line, stdout);
   std::fflush(stdout);
   log_ << line << std::flush;
-  cast_.recording().told(support::machine_time_ns(), sentence);
+  cast_.recording().narrated(support::machine_time_ns(), sentence);
 }
 
 std::string Story::elapsed(int64_t since_ns) const {

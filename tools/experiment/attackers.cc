@@ -23,7 +23,7 @@ class Attackers::Attack {
 
   // With no member's id: terms, votes, membership changes, transfers.
   void speak() {
-    auto [peer, theirs] = dial(any_member(), nobody(), Confirm::Ping);
+    auto [peer, theirs] = dial(any_member(), blank(), Confirm::Ping);
     if (!theirs) return;
     const Term high(pick({2, 1000, uint64_t{1} << 40, kTermMax}));
     peer.say(raft::AppendRequest{.term = high, .stream = 1});
@@ -42,7 +42,7 @@ class Attackers::Attack {
   // As a member that it dialed before, restarted.
   void impersonate() {
     const uint64_t victim = any_member();
-    const auto learned = dial(victim, nobody(), Confirm::Ping).second;
+    const auto learned = dial(victim, blank(), Confirm::Ping).second;
     if (!learned) return;
     const uint64_t target = 1 + victim % all_.ports_.size();
     Introduction claim = *learned;
@@ -63,7 +63,7 @@ class Attackers::Attack {
     const uint64_t target = any_member();
     const std::string bulk(30 << 20, 'x');
     for (int i = 0; i < 16 && !all_.over_; ++i) {
-      auto [peer, theirs] = dial(target, nobody(), Confirm::Ping);
+      auto [peer, theirs] = dial(target, blank(), Confirm::Ping);
       if (theirs && peer.write(peer.header_of(FrameKind::Message, bulk))) guests.push_back(std::move(peer));
     }
     for (HostilePeer& guest : guests) {
@@ -75,7 +75,7 @@ class Attackers::Attack {
 
   // Frames of every kind with arbitrary contents, on a connection after the hello, and bytes on one before it.
   void babble() {
-    auto [peer, theirs] = dial(any_member(), nobody(), Confirm::Ping);
+    auto [peer, theirs] = dial(any_member(), blank(), Confirm::Ping);
     if (theirs) {
       for (int i = 0; i < 50; ++i) {
         if (!peer.send(FrameKind(1 + random_() % 5), noise(random_() % 900))) break;
@@ -105,7 +105,7 @@ class Attackers::Attack {
     return made;
   }
 
-  Introduction nobody() {
+  Introduction blank() {
     Introduction claim;
     claim.hello.from = ReplicaId(100 + random_() % 100);
     claim.hello.store = StoreId(random_() | 1);

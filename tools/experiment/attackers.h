@@ -1,4 +1,4 @@
-// The attacks of the strangers experiment, each in a thread of its own, repeated until it is told to stop. None of them
+// The attacks of the strangers experiment, each in a thread of its own, repeated until stopped. None of them
 // knows more than anyone who can dial the replicas and has read the description of the protocol.
 #pragma once
 

@@ -71,8 +71,8 @@ class CatchUp {
   // It has caught up when it reports Ready and has applied what the leader had committed a moment before.
   bool caught_up() {
     const MemberNews& victim = group_.news(victim_);
-    if (victim.heard == heard_) return in_a_row_ >= kFollowersCaughtUp;
-    heard_ = victim.heard;
+    if (victim.reported_at == reported_at_) return in_a_row_ >= kFollowersCaughtUp;
+    reported_at_ = victim.reported_at;
     uint64_t committed = 0;
     for (size_t id = 1; id <= kNodes; ++id) committed = std::max(committed, id == victim_ ? 0 : committed_before_[id]);
     for (size_t id = 1; id <= kNodes; ++id) committed_before_[id] = group_.news(id).commit;
@@ -139,7 +139,7 @@ class CatchUp {
   uint64_t term_before_ = 0;
   std::array<uint64_t, kNodes + 1> idle_{};
   std::array<uint64_t, kNodes + 1> committed_before_{};
-  Clock::time_point heard_{};
+  Clock::time_point reported_at_{};
   size_t in_a_row_ = 0;
   bool returned_ = false;
   double catch_up_seconds_ = 0;

@@ -19,7 +19,8 @@ constexpr auto kEnd = 30s;
 
 }  // namespace
 
-CounterGroup::CounterGroup(Heard heard) : heard_(std::move(heard)), addresses_(support::free_loopback_addresses(kNodes)) {}
+CounterGroup::CounterGroup(OnReport on_report)
+    : on_report_(std::move(on_report)), addresses_(support::free_loopback_addresses(kNodes)) {}
 
 void CounterGroup::start(const std::filesystem::path& data, const std::filesystem::path& log, const Arguments& arguments) {
   std::filesystem::remove_all(data);
@@ -72,12 +73,12 @@ void CounterGroup::hear(const support::Line& line) {
     return;
   }
   log_ << line.from << " " << line.text << "\n";
-  const nlohmann::json said = nlohmann::json::parse(line.text, nullptr, false);
-  const std::string event = said.value("event", std::string());
-  if (event == "error") throw std::runtime_error(said.value("what", std::string("an error")));
-  if (event == "listening") port_ = said.value("port", uint16_t{0});
+  const nlohmann::json report = nlohmann::json::parse(line.text, nullptr, false);
+  const std::string event = report.value("event", std::string());
+  if (event == "error") throw std::runtime_error(report.value("what", std::string("an error")));
+  if (event == "listening") port_ = report.value("port", uint16_t{0});
   if (event == "ready") ++ready_;
-  heard_(line.from, event, said);
+  on_report_(line.from, event, report);
 }
 
 }  // namespace coordkit::experiment

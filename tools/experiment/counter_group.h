@@ -20,13 +20,13 @@ namespace coordkit::experiment {
 class CounterGroup {
  public:
   // What a process reports after its start: `from` is a node's id, or zero for the counter.
-  using Heard = std::function<void(int from, const std::string& event, const nlohmann::json& said)>;
+  using OnReport = std::function<void(int from, const std::string& event, const nlohmann::json& report)>;
   struct Arguments {
     std::vector<std::string> counter;  // beyond those of every counter
     std::vector<std::string> node;
   };
 
-  explicit CounterGroup(Heard heard);
+  explicit CounterGroup(OnReport on_report);
 
   // Empties `data`. All nodes are ready when it returns.
   void start(const std::filesystem::path& data, const std::filesystem::path& log, const Arguments& arguments);
@@ -43,7 +43,7 @@ class CounterGroup {
   void until(const std::string& what, support::Deadline deadline, Condition condition);
   void hear(const support::Line& line);
 
-  const Heard heard_;
+  const OnReport on_report_;
   const std::vector<std::string> addresses_;
   uint16_t port_ = 0;
   support::Child counter_;

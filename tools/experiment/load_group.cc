@@ -87,25 +87,25 @@ void LoadGroup::hear(const support::Line& line) {
     return;
   }
   log_ << line.from << " " << line.text << "\n";
-  const nlohmann::json said = nlohmann::json::parse(line.text, nullptr, false);
-  const std::string event = said.value("event", std::string());
-  if (event == "error") throw std::runtime_error(said.value("what", std::string("an error")));
+  const nlohmann::json report = nlohmann::json::parse(line.text, nullptr, false);
+  const std::string event = report.value("event", std::string());
+  if (event == "error") throw std::runtime_error(report.value("what", std::string("an error")));
   if (event == "opened") from.opened = true;
   if (event == "filled") from.filled = true;
   if (event == "probed") {
     ++from.probes;
-    if (!said.value("ok", false) && from.state == "Ready") ++from.probes_failed_while_ready;
+    if (!report.value("ok", false) && from.state == "Ready") ++from.probes_failed_while_ready;
   }
   if (event != "health") return;
-  from.heard = std::chrono::steady_clock::now();
-  from.state = said.value("state", std::string());
-  from.sentence = said.value("sentence", std::string());
-  from.term = said.value("term", uint64_t{0});
-  from.leader = said.value("leader", uint64_t{0});
-  from.applied = said.value("applied", uint64_t{0});
-  from.commit = said.value("commit", uint64_t{0});
-  from.written = said.value("written", uint64_t{0});
-  from.refused = said.value("refused", uint64_t{0});
+  from.reported_at = std::chrono::steady_clock::now();
+  from.state = report.value("state", std::string());
+  from.sentence = report.value("sentence", std::string());
+  from.term = report.value("term", uint64_t{0});
+  from.leader = report.value("leader", uint64_t{0});
+  from.applied = report.value("applied", uint64_t{0});
+  from.commit = report.value("commit", uint64_t{0});
+  from.written = report.value("written", uint64_t{0});
+  from.refused = report.value("refused", uint64_t{0});
   if (const size_t at = from.sentence.find("the state after entry "); at != std::string::npos) {
     from.transfers.insert(from.sentence.substr(at, from.sentence.find_first_of(",;:", at) - at));
   }

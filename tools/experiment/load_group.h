@@ -26,7 +26,7 @@ struct MemberNews {
   std::string state, sentence;
   uint64_t term = 0, leader = 0, applied = 0, commit = 0;
   uint64_t written = 0, refused = 0;
-  std::chrono::steady_clock::time_point heard{};
+  std::chrono::steady_clock::time_point reported_at{};
   std::set<std::string> transfers;  // the sentences that named one
   uint64_t probes = 0, probes_failed_while_ready = 0;
 };

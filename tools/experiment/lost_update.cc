@@ -33,31 +33,31 @@ class Conductor {
   int run();
 
  private:
-  void hear(int from, const std::string& event, const nlohmann::json& said);
-  void stop_somebody(Deadline end);
+  void hear(int from, const std::string& event, const nlohmann::json& report);
+  void stop_any_node(Deadline end);
   int judge();
   uint64_t up_to(uint64_t longest) { return std::uniform_int_distribution<uint64_t>(0, longest)(random_); }
 
   const LostUpdateOptions options_;
   std::mt19937_64 random_;
-  CounterGroup group_{[this](int from, const std::string& event, const nlohmann::json& said) { hear(from, event, said); }};
+  CounterGroup group_{[this](int from, const std::string& event, const nlohmann::json& report) { hear(from, event, report); }};
   int holder_ = 0;  // the last to report a grant and not yet its end
   Tally tally_;
 };
 
-void Conductor::hear(int from, const std::string& event, const nlohmann::json& said) {
-  if (event == "summary") tally_.counter = said;
+void Conductor::hear(int from, const std::string& event, const nlohmann::json& report) {
+  if (event == "summary") tally_.counter = report;
   if (event == "granted") {
     ++tally_.grants;
     holder_ = from;
   }
   if (event != "ended") return;
   if (holder_ == from) holder_ = 0;
-  const std::string how = said.value("how", std::string());
+  const std::string how = report.value("how", std::string());
   ++(how == "written" ? tally_.written : how == "stopped" ? tally_.stopped : tally_.refused);
 }
 
-void Conductor::stop_somebody(Deadline end) {
+void Conductor::stop_any_node(Deadline end) {
   const bool the_holder = holder_ != 0 && up_to(3) != 0;
   const int id = the_holder ? holder_ : 1 + static_cast<int>(up_to(kNodes - 1));
   Child& node = group_.node(id);
@@ -80,7 +80,7 @@ int Conductor::run() {
   const Deadline end = support::in(length);
   for (Deadline next = support::in(kBetweenStops); next < end; next += kBetweenStops) {
     group_.listen(next);
-    stop_somebody(end);
+    stop_any_node(end);
   }
   group_.listen(end);
 

@@ -69,7 +69,7 @@ struct SpoiledFilesOptions {
   std::filesystem::path out = "out";
 };
 
-// catch-up and restart: members that write values to keys, as many and as fast as told (load_node.cc).
+// catch-up and restart: members that write values to keys, as many and as fast as asked (load_node.cc).
 struct LoadNodeOptions {
   int id = 0;
   std::vector<std::string> addresses;  // of members 1, 2, ...

@@ -31,7 +31,7 @@ constexpr auto kAnswerLimit = 60s;
 constexpr auto kReportTime = 20s;  // for a damaged member: by then it has reported all it will
 
 // What a member has reported since its start.
-struct Heard {
+struct MemberReports {
   bool opened = false, ready = false, quarantined = false, ended = false;
   std::string refused, halted, sentence;  // of opening, of the end, of its health
   size_t warnings = 0;
@@ -51,8 +51,8 @@ class Spoiler {
 
   std::filesystem::path data_of(int id) const { return data_ / ("node-" + std::to_string(id)); }
   Child& node(int id) { return nodes_.at(static_cast<size_t>(id)); }
-  Heard& heard(int id) { return heard_.at(static_cast<size_t>(id)); }
-  int somebody(int but = 0) {
+  MemberReports& reported(int id) { return reported_.at(static_cast<size_t>(id)); }
+  int any_member(int but = 0) {
     int id = 0;
     do id = 1 + static_cast<int>(below(kNodes));
     while (id == but);
@@ -83,7 +83,7 @@ class Spoiler {
   const std::vector<std::string> addresses_;
   std::filesystem::path data_;
   std::array<Child, kNodes + 1> nodes_;
-  std::array<Heard, kNodes + 1> heard_;
+  std::array<MemberReports, kNodes + 1> reported_;
   support::LineReader lines_;
   std::ofstream log_;
 
@@ -113,7 +113,7 @@ const char* Spoiler::name_of(Outcome outcome) {
 void Spoiler::start(int id) {
   std::vector<std::string> arguments = {"spoiled-node", "--id", std::to_string(id), "--data", data_of(id), "--members"};
   arguments.insert(arguments.end(), addresses_.begin(), addresses_.end());
-  heard(id) = {};
+  reported(id) = {};
   node(id) = Child::start(arguments);
   lines_.add(id, node(id).output());
 }
@@ -124,7 +124,7 @@ bool Spoiler::stop(int id, bool gently) {
   } else {
     node(id).kill();
   }
-  need(until(kAnswerLimit, [&] { return heard(id).ended; }), "the end of a member");
+  need(until(kAnswerLimit, [&] { return reported(id).ended; }), "the end of a member");
   lines_.remove(id);
   const std::optional<int> status = gently ? node(id).wait(support::in(kAnswerLimit)) : std::optional(0);
   node(id).kill();
@@ -132,35 +132,35 @@ bool Spoiler::stop(int id, bool gently) {
 }
 
 void Spoiler::hear(const support::Line& line) {
-  Heard& from = heard(line.from);
+  MemberReports& from = reported(line.from);
   if (line.ended) {
     from.ended = true;
     return;
   }
   log_ << line.from << " " << line.text << "\n";
-  const nlohmann::json said = nlohmann::json::parse(line.text, nullptr, false);
-  const std::string event = said.value("event", std::string());
-  const std::string sentence = said.value("sentence", std::string());
+  const nlohmann::json report = nlohmann::json::parse(line.text, nullptr, false);
+  const std::string event = report.value("event", std::string());
+  const std::string sentence = report.value("sentence", std::string());
   if (event == "opened") from.opened = true;
   if (event == "refused") from.refused = sentence.empty() ? "?" : sentence;
   if (event == "halted") from.halted = sentence.empty() ? "?" : sentence;
   if (event == "scrubbed") scrubbed_ = true;
-  if (event == "replaced") replaced_ = said.value("ok", false);
+  if (event == "replaced") replaced_ = report.value("ok", false);
   if (event == "replaced" || event == "put" || event == "got") --answers_;
   if (event == "health") {
-    from.ready = said.value("ready", false);
-    from.quarantined = said.value("quarantined", false);
+    from.ready = report.value("ready", false);
+    from.quarantined = report.value("quarantined", false);
     from.sentence = sentence;
-    from.warnings = said["warnings"].size();
-    if (from.warnings != 0) from.first_warning = said["warnings"][0];
+    from.warnings = report["warnings"].size();
+    if (from.warnings != 0) from.first_warning = report["warnings"][0];
   }
-  if (event == "put" && said.value("ok", false)) {
-    uint64_t& newest = acknowledged_[said["key"]];
-    newest = std::max<uint64_t>(newest, std::stoull(said["value"].get<std::string>()));
+  if (event == "put" && report.value("ok", false)) {
+    uint64_t& newest = acknowledged_[report["key"]];
+    newest = std::max<uint64_t>(newest, std::stoull(report["value"].get<std::string>()));
   }
-  if (event == "got" && said.value("ok", false)) {
-    const std::string value = said["value"];
-    found_[said["key"]] = value.empty() ? 0 : std::stoull(value);
+  if (event == "got" && report.value("ok", false)) {
+    const std::string value = report["value"];
+    found_[report["key"]] = value.empty() ? 0 : std::stoull(value);
   }
 }
 
@@ -178,7 +178,7 @@ bool Spoiler::until(std::chrono::steady_clock::duration limit, Condition conditi
 void Spoiler::work(int puts, int but) {
   answers_ = 0;
   for (int i = 0; i < puts; ++i) {
-    const int writer = somebody(but);
+    const int writer = any_member(but);
     const std::string key = "key-" + std::to_string(writer) + "-" + std::to_string(below(kKeys));
     if (node(writer).send("put " + key + " " + std::to_string(++next_value_))) ++answers_;
   }
@@ -187,7 +187,7 @@ void Spoiler::work(int puts, int but) {
 
 // A damaged member has been started, or continues to run.
 Spoiler::Outcome Spoiler::await_outcome(int id) {
-  const Heard& it = heard(id);
+  const MemberReports& it = reported(id);
   until(kReportTime, [&] { return it.ready || it.quarantined || it.ended || !it.halted.empty(); });
   if (it.ended) {
     const std::optional<int> status = node(id).wait(support::in(kAnswerLimit));
@@ -211,7 +211,7 @@ void Spoiler::note(Outcome outcome, const std::string& spoiled, const std::strin
 
 // What an operator does with a member that cannot continue.
 void Spoiler::replace(int id) {
-  if (node(id).running() && !heard(id).ended) stop(id, false);
+  if (node(id).running() && !reported(id).ended) stop(id, false);
   lines_.remove(id);
   ++replacements_;
   for (int attempt = 0; attempt < 5; ++attempt) {
@@ -219,51 +219,51 @@ void Spoiler::replace(int id) {
     lines_.remove(id);
     std::filesystem::remove_all(data_of(id));
     start(id);
-    need(until(kAnswerLimit, [&] { return heard(id).opened; }), "a blank member");
+    need(until(kAnswerLimit, [&] { return reported(id).opened; }), "a blank member");
     replaced_ = false;
     answers_ = 1;
-    need(node(somebody(id)).send("replace " + std::to_string(id)), "a member that listens");
+    need(node(any_member(id)).send("replace " + std::to_string(id)), "a member that listens");
     until(kAnswerLimit, [&] { return answers_ <= 0; });
-    if (until(kReportTime, [&] { return heard(id).ready; })) return;
+    if (until(kReportTime, [&] { return reported(id).ready; })) return;
   }
   throw std::runtime_error("a member could not be replaced");
 }
 
 // What an operator reads first.
-std::string told_by(const Heard& member) {
+std::string first_sentence_of(const MemberReports& member) {
   if (!member.refused.empty()) return member.refused;
   if (!member.halted.empty()) return member.halted;
   return member.warnings != 0 ? member.first_warning : member.sentence;
 }
 
 void Spoiler::spoil_stopped() {
-  const int id = somebody();
+  const int id = any_member();
   work(6, 0);
   if (!stop(id, below(2) == 0)) note(Outcome::Died, "nothing", {});
   work(3, id);
-  const std::string what = spoil(data_of(id), data_of(somebody(id)), random_);
+  const std::string what = spoil(data_of(id), data_of(any_member(id)), random_);
   if (what.empty()) return start(id);
   ++stopped_runs_;
   start(id);
   const Outcome outcome = await_outcome(id);
-  note(outcome, what, told_by(heard(id)));
+  note(outcome, what, first_sentence_of(reported(id)));
   if (outcome != Outcome::Unharmed && outcome != Outcome::Mended) replace(id);
 }
 
 // It is asked to scrub its files, and restarted at the end: what it does not need while running it needs then.
 void Spoiler::spoil_running() {
-  const int id = somebody();
+  const int id = any_member();
   work(6, 0);
-  const std::string what = spoil(data_of(id), data_of(somebody(id)), random_);
+  const std::string what = spoil(data_of(id), data_of(any_member(id)), random_);
   if (what.empty()) return;
   ++running_runs_;
   scrubbed_ = false;
   node(id).send("scrub");
   work(10, 0);
-  until(kReportTime, [&] { return scrubbed_ || heard(id).ended; });
+  until(kReportTime, [&] { return scrubbed_ || reported(id).ended; });
   work(80, 0);  // past the next checkpoint
   Outcome outcome = await_outcome(id);
-  std::string sentence = heard(id).halted.empty() ? heard(id).first_warning : heard(id).halted;
+  std::string sentence = reported(id).halted.empty() ? reported(id).first_warning : reported(id).halted;
   if (outcome == Outcome::Unharmed || outcome == Outcome::Mended) {
     if (!stop(id, true)) {
       outcome = Outcome::Died;
@@ -272,12 +272,12 @@ void Spoiler::spoil_running() {
       const Outcome again = await_outcome(id);
       if (again != Outcome::Unharmed) {
         outcome = again;
-        sentence = told_by(heard(id));
+        sentence = first_sentence_of(reported(id));
       }
     }
   }
   note(outcome, what + ", while it ran", sentence);
-  if (outcome != Outcome::Unharmed && !(outcome == Outcome::Mended && heard(id).ready)) replace(id);
+  if (outcome != Outcome::Unharmed && !(outcome == Outcome::Mended && reported(id).ready)) replace(id);
 }
 
 void Spoiler::look_for_lost() {
@@ -302,7 +302,7 @@ int Spoiler::run() {
   for (int id = 1; id <= kNodes; ++id) start(id);
   const auto all_ready = [&] {
     for (int id = 1; id <= kNodes; ++id) {
-      if (!heard(id).ready) return false;
+      if (!reported(id).ready) return false;
     }
     return true;
   };

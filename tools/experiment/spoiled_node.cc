@@ -61,14 +61,14 @@ class SpoiledNode {
 
   // Reports changes of state, and warnings.
   void watch() {
-    std::string told;
+    std::string reported;
     while (!over_) {
       const Health health = replica_->health();
       nlohmann::json now{{"state", static_cast<int>(health.state)}, {"sentence", health.reason}, {"warnings", health.warnings}};
       now["ready"] = health.state == ReplicaState::Ready;
       now["quarantined"] = health.state == ReplicaState::Quarantine;
       now["removed"] = health.state == ReplicaState::Removed;
-      if (std::exchange(told, now.dump()) != now.dump()) report_("health", now);
+      if (std::exchange(reported, now.dump()) != now.dump()) report_("health", now);
       std::this_thread::sleep_for(20ms);
     }
   }

@@ -49,7 +49,7 @@ Usage usage_of(pid_t pid) {
 }
 
 // What a node reports about itself.
-struct Told {
+struct NodeReport {
   uint64_t term = 0;
   uint64_t leader = 0;
   uint64_t voters = 0;
@@ -64,14 +64,14 @@ class Siege {
   int run();
 
  private:
-  void hear(int from, const std::string& event, const nlohmann::json& said);
+  void hear(int from, const std::string& event, const nlohmann::json& report);
   void measure();
   std::vector<uint16_t> ports() const;
   int judge(const std::map<std::string, uint64_t>& attacks);
 
   const StrangersOptions options_;
-  CounterGroup group_{[this](int from, const std::string& event, const nlohmann::json& said) { hear(from, event, said); }};
-  std::array<Told, kNodes + 1> told_;
+  CounterGroup group_{[this](int from, const std::string& event, const nlohmann::json& report) { hear(from, event, report); }};
+  std::array<NodeReport, kNodes + 1> nodes_;
   std::array<Usage, kNodes + 1> before_;
   std::array<Usage, kNodes + 1> after_;
   std::array<uint64_t, kNodes + 1> peak_mib_{};
@@ -80,16 +80,16 @@ class Siege {
   uint64_t updates_ = 0;
 };
 
-void Siege::hear(int from, const std::string& event, const nlohmann::json& said) {
-  if (event == "ended" && said.value("how", std::string()) == "written") ++updates_;
+void Siege::hear(int from, const std::string& event, const nlohmann::json& report) {
+  if (event == "ended" && report.value("how", std::string()) == "written") ++updates_;
   if (event != "health") return;
-  Told& told = told_.at(static_cast<size_t>(from));
-  told.term = said.value("term", uint64_t{0});
-  told.leader = said.value("leader", uint64_t{0});
-  told.voters = said.value("voters", uint64_t{0});
-  told.warning = said.value("warning", std::string());
-  ++told.reports;
-  told.without_leader += told.leader == 0 ? 1 : 0;
+  NodeReport& node = nodes_.at(static_cast<size_t>(from));
+  node.term = report.value("term", uint64_t{0});
+  node.leader = report.value("leader", uint64_t{0});
+  node.voters = report.value("voters", uint64_t{0});
+  node.warning = report.value("warning", std::string());
+  ++node.reports;
+  node.without_leader += node.leader == 0 ? 1 : 0;
 }
 
 void Siege::measure() {
@@ -114,10 +114,10 @@ int Siege::run() {
   group_.listen(support::in(kQuiet));
   measure();
   before_ = after_;
-  term_before_ = told_[1].term;
-  leader_before_ = told_[1].leader;
+  term_before_ = nodes_[1].term;
+  leader_before_ = nodes_[1].leader;
   updates_ = 0;
-  for (Told& told : told_) told.reports = told.without_leader = 0;
+  for (NodeReport& node : nodes_) node.reports = node.without_leader = 0;
 
   Attackers attackers("experiment", ports(), options_.seed);
   attackers.start();
@@ -136,27 +136,27 @@ int Siege::judge(const std::map<std::string, uint64_t>& attacks) {
   bool fine = updates_ > 0 && term_before_ > 0;
   nlohmann::ordered_json nodes = nlohmann::json::array();
   for (size_t id = 1; id <= kNodes; ++id) {
-    const Told& told = told_[id];
+    const NodeReport& node = nodes_[id];
     const uint64_t growth = peak_mib_[id] - std::min(peak_mib_[id], before_[id].rss_mib);
     const double cpu = after_[id].cpu_seconds - before_[id].cpu_seconds;
-    fine = fine && told.term - term_before_ <= kTermsMax && told.voters == kNodes && told.leader != 0 &&
-           growth <= kGrowthMaxMib && told.reports > 0 && told.without_leader * 10 <= told.reports;
+    fine = fine && node.term - term_before_ <= kTermsMax && node.voters == kNodes && node.leader != 0 &&
+           growth <= kGrowthMaxMib && node.reports > 0 && node.without_leader * 10 <= node.reports;
     nodes.push_back({{"id", id},
-                     {"term", told.term},
-                     {"leader", told.leader},
-                     {"voters", told.voters},
-                     {"reports", told.reports},
-                     {"without_leader", told.without_leader},
+                     {"term", node.term},
+                     {"leader", node.leader},
+                     {"voters", node.voters},
+                     {"reports", node.reports},
+                     {"without_leader", node.without_leader},
                      {"rss_mib_before", before_[id].rss_mib},
                      {"rss_mib_peak", peak_mib_[id]},
                      {"cpu_seconds", cpu},
-                     {"warning", told.warning}});
+                     {"warning", node.warning}});
     if (options_.json) continue;
     std::printf(
         "node %zu: term %lu (was %lu), leader %lu (was %lu), %lu voters; %lu MiB before, %lu at most; %.1f s of "
         "processor%s%s\n",
-        id, told.term, term_before_, told.leader, leader_before_, told.voters, before_[id].rss_mib, peak_mib_[id], cpu,
-        told.warning.empty() ? "" : "; it warns: ", told.warning.c_str());
+        id, node.term, term_before_, node.leader, leader_before_, node.voters, before_[id].rss_mib, peak_mib_[id], cpu,
+        node.warning.empty() ? "" : "; it warns: ", node.warning.c_str());
   }
   uint64_t made = 0;
   for (const auto& [name, count] : attacks) {

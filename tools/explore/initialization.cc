@@ -34,7 +34,7 @@ struct InitializationLetter {
 
 struct InitializationWorld {
   std::array<Number, kReplicas> lives{};
-  std::array<std::array<uint8_t, kReplicas>, kReplicas> heard{};      // [who][from]: the newest connection
+  std::array<std::array<uint8_t, kReplicas>, kReplicas> seen{};       // [who][from]: the newest connection
   std::array<std::array<uint8_t, kReplicas>, kReplicas> connected{};  // [low][high]: their newest connection
   std::array<std::array<bool, kReplicas>, kReplicas> up{};            // [low][high]: it is open
   std::array<uint8_t, kReplicas> exchanged{};                         // replaced disks so far
@@ -72,7 +72,7 @@ std::string InitializationWorld::print() const {
   std::string text;
   for (size_t i = 0; i < kReplicas; ++i) {
     put(text, lives[i], exchanged[i]);
-    for (size_t k = 0; k < kReplicas; ++k) put(text, heard[i][k], connected[i][k], up[i][k]);
+    for (size_t k = 0; k < kReplicas; ++k) put(text, seen[i][k], connected[i][k], up[i][k]);
   }
   put(text, crashes, lost, wiped, letters.size());
   for (const InitializationLetter& one : letters) put(text, one.from, one.to, one.connection, one.content);
@@ -150,11 +150,12 @@ class Initializations {
   std::string word_of(const InitializationMove& move) const {
     std::string word = absl::StrCat(kDoing[static_cast<size_t>(move.doing)], move.self + 1);
     if (move.doing == Doing::Connect) absl::StrAppend(&word, "+", move.other + 1);
-    if (move.doing == Doing::Deliver) absl::StrAppend(&word, "<", move.other + 1, ".", move.argument, ":", told(move.content));
+    if (move.doing == Doing::Deliver)
+      absl::StrAppend(&word, "<", move.other + 1, ".", move.argument, ":", text_of(move.content));
     if (move.doing == Doing::Crash) absl::StrAppend(&word, "/", move.argument);
     return word;
   }
-  std::string told(const InitializationWorld& world) const {
+  std::string text_of(const InitializationWorld& world) const {
     std::string text;
     for (const Number number : world.lives) {
       const Life& life = lives_[number];
@@ -171,9 +172,9 @@ class Initializations {
   static StoreId store_of(size_t self, uint8_t exchanged) { return StoreId((self + 1) * 100 + exchanged); }
 
   bool arrives(const InitializationWorld& world, const InitializationLetter& one) const {
-    const uint8_t heard = world.heard[one.to][one.from];
+    const uint8_t seen = world.seen[one.to][one.from];
     const bool greeting = std::holds_alternative<Hello>(contents_[one.content]);
-    return greeting ? heard < one.connection : heard == one.connection;
+    return greeting ? seen < one.connection : seen == one.connection;
   }
 
   void connect(InitializationWorld& world, uint8_t low, uint8_t high) {
@@ -197,7 +198,7 @@ class Initializations {
     std::erase(world.letters, letter);
     InitializationInput input = contents_[move.content];
     if (auto* hello = std::get_if<Hello>(&input)) {
-      world.heard[move.self][move.other] = move.argument;
+      world.seen[move.self][move.other] = move.argument;
       const ClusterId own = lives_[world.lives[move.self]].cluster;
       if (own && hello->cluster != own) hello->cluster = {};  // as a transport reports it: what was proven to us
       if (scope_.defect == InitializationDefect::GreetsAsBlank) hello->cluster = {};
@@ -213,7 +214,7 @@ class Initializations {
     finish_move(world, self);
   }
 
-  // What it sent uses the connection on which it last heard the receiver, if that is still open.
+  // What it sent uses the connection on which it last received from the receiver, if that is still open.
   void finish_move(InitializationWorld& world, uint8_t self) {
     while (scope_.defect == InitializationDefect::ReportsEarly && !lives_[world.lives[self]].pending.empty()) {
       send_offers(world, self);
@@ -231,7 +232,7 @@ class Initializations {
     for (const auto& [receiver, offer] : lives_[world.lives[self]].offers) {
       const auto to = static_cast<uint8_t>(receiver.value() - 1);
       const auto [low, high] = std::minmax(self, to);
-      const uint8_t connection = world.heard[self][to];
+      const uint8_t connection = world.seen[self][to];
       if (!world.up[low][high] || connection != world.connected[low][high]) continue;
       add(world.letters, {self, to, connection, content(std::pair(ReplicaId(self + 1), offer))});
     }
@@ -258,7 +259,7 @@ class Initializations {
   void restart(InitializationWorld& world, uint8_t self, InitializationDisk disk) {
     std::erase_if(world.letters, [&](const InitializationLetter& one) { return one.to == self; });
     for (uint8_t other = 0; other < kReplicas; ++other) {
-      world.heard[self][other] = 0;
+      world.seen[self][other] = 0;
       const auto [low, high] = std::minmax(self, other);
       if (low != high) world.up[low][high] = false;
     }
@@ -281,7 +282,7 @@ class Initializations {
     contents_.push_back(input);
     return static_cast<Number>(contents_.size() - 1);
   }
-  std::string told(Number number) const {
+  std::string text_of(Number number) const {
     const InitializationInput& input = contents_[number];
     if (const auto* hello = std::get_if<Hello>(&input)) {
       return hello->cluster ? absl::StrCat("member-of-", hello->cluster.value()) : "blank";
@@ -385,7 +386,7 @@ std::string tell_initialization(const InitializationScope& scope, const std::str
                                    [&](const InitializationMove& one) { return initializations.word_of(one) == word; });
     if (move == moves.end()) return word + " is not possible there";
     const std::string violation = initializations.make(world, *move);
-    std::fprintf(stderr, "%-36s %s\n", word.c_str(), initializations.told(world).c_str());
+    std::fprintf(stderr, "%-36s %s\n", word.c_str(), initializations.text_of(world).c_str());
     if (!violation.empty()) return violation;
   }
   return Initializations::quiet(initializations.moves(world)) ? initializations.at_rest(world) : "";

@@ -69,10 +69,10 @@ std::string tell(Space& space, const std::string& trace) {
     const auto move =
         std::find_if(possible.begin(), possible.end(), [&](const Move& one) { return word_of(space, one) == word; });
     if (move == possible.end()) return word + " is not possible there";
-    std::fprintf(stderr, "%3d  %s\n", ++count, told(space, *move).c_str());
+    std::fprintf(stderr, "%3d  %s\n", ++count, describe(space, *move).c_str());
     const std::string violation = space.make(world, *move);
     if (!violation.empty()) return violation;
-    std::fprintf(stderr, "       %s\n", told(space, world).c_str());
+    std::fprintf(stderr, "       %s\n", describe(space, world).c_str());
   }
   return {};
 }

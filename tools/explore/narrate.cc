@@ -39,19 +39,19 @@ struct Teller {
   std::string operator()(const Removed& m) const { return absl::StrCat("removed at ", at(m.configuration)); }
 };
 
-std::string told(const Letter& letter) {
+std::string describe(const Letter& letter) {
   if (std::holds_alternative<PeerUp>(letter.content)) return "is up again";
   return std::visit(Teller(), std::get<Message>(letter.content));
 }
 
 }  // namespace
 
-std::string told(const Space& space, const Move& move) {
+std::string describe(const Space& space, const Move& move) {
   const std::string self = absl::StrCat("replica ", move.self + 1);
   switch (move.kind) {
-    case Kind::Deliver: return absl::StrCat(move.from + 1, " -> ", move.self + 1, "  ", told(space.letter(move.letter)));
+    case Kind::Deliver: return absl::StrCat(move.from + 1, " -> ", move.self + 1, "  ", describe(space.letter(move.letter)));
     case Kind::DeliverLate:
-      return absl::StrCat(move.from + 1, " -> ", move.self + 1, "  ", told(space.letter(move.letter)),
+      return absl::StrCat(move.from + 1, " -> ", move.self + 1, "  ", describe(space.letter(move.letter)),
                           "  (after an election timeout of silence)");
     case Kind::Learn: return absl::StrCat(self, ": learns of term ", move.argument);
     case Kind::Written: return self + ": its oldest write is durable";
@@ -65,7 +65,7 @@ std::string told(const Space& space, const Move& move) {
   return self;
 }
 
-std::string told(const Space& space, const World& world) {
+std::string describe(const Space& space, const World& world) {
   std::string text;
   for (size_t i = 0; i < space.scope().replicas; ++i) {
     const Status status = space.replica(world, i).core.status();

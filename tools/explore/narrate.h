@@ -7,8 +7,8 @@
 
 namespace coordkit::explore {
 
-std::string told(const Space& space, const Move& move);
-std::string told(const Space& space, const World& world);
+std::string describe(const Space& space, const Move& move);
+std::string describe(const Space& space, const World& world);
 
 // "deliver2<1:a0b1c2d3": a trace consists of such words separated by blanks.
 std::string word_of(const Space& space, const Move& move);

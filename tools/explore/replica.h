@@ -5,7 +5,7 @@
 // move a clock where it makes a difference, and to the first moment at which it does:
 //
 //   Timeout      to the core's own deadline; not for leaders
-//   DeliverLate  a vote request arrives an election timeout later, so that the last heard leader no longer binds. This waiting
+//   DeliverLate  a vote request arrives an election timeout later, so that the last leader no longer binds. This waiting
 //                commutes with every input except those from a leader, which end it, so it is done right before the
 //                only message whose handling depends on it
 //   Beat         half an election timeout: a heartbeat is due, and unanswered ones are overdue
@@ -56,7 +56,7 @@ struct Replica {
   std::vector<Send> held;  // a set: the network keeps neither order nor count
   uint8_t boot = 0;
   std::array<uint8_t, kReplicasMost + 1> noticed{};  // the last known boot of each peer
-  std::array<uint8_t, kTermsMost + 1> votes{};       // INV_R02: whom this store has voted for, by term, in all incarnations
+  std::array<uint8_t, kTermsMost + 1> votes{};  // INV_R02: the candidate this store has voted for, by term, in all incarnations
 
   Replica(Core its_core, Disk its_disk) : core(std::move(its_core)), disk(std::move(its_disk)) {}
   Replica(const Replica& other);

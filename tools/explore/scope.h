@@ -20,7 +20,7 @@ enum class Defect : uint8_t {
   ComparesTooLittle,  // the fingerprint leaves out clocks that votes depend on; only twins can find it
 };
 
-// Free: pre-votes are granted automatically and no voter is bound by a leader it heard; any replica may campaign whenever
+// Free: pre-votes are granted automatically and no voter is bound by a leader it heard from; any replica may campaign whenever
 // its budget allows. More can happen than with the real rules, and no invariant may depend on these.
 enum class Elections : uint8_t { Free, Real };
 

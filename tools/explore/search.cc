@@ -13,7 +13,7 @@ class Search {
   Search(Space& space, const Bounds& bounds) : space_(space), bounds_(bounds) {}
 
   Findings run() {
-    reach(space_.first(), kNobody, {});
+    reach(space_.first(), kNone, {});
     while (!next_.empty() && found_.violation.empty() && found_.states < bounds_.states_max) {
       level_.swap(next_);
       next_.clear();
@@ -29,7 +29,7 @@ class Search {
   }
 
  private:
-  static constexpr uint32_t kNobody = ~uint32_t{0};
+  static constexpr uint32_t kNone = ~uint32_t{0};
   struct Node {
     World world;
     uint32_t record;
@@ -63,7 +63,7 @@ class Search {
 
   void trace(uint32_t record, Move last) {
     found_.trace.push_back(last);
-    for (; records_[record].parent != kNobody; record = records_[record].parent) found_.trace.push_back(records_[record].move);
+    for (; records_[record].parent != kNone; record = records_[record].parent) found_.trace.push_back(records_[record].move);
     std::reverse(found_.trace.begin(), found_.trace.end());
   }
 

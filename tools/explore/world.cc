@@ -240,11 +240,11 @@ void Space::compare(const Replica& one, const Replica& other, size_t self) {
   for (const Input& input : inputs) {
     const Step a = step(one, input, ReplicaId(self + 1), scope_);
     const Step b = step(other, input, ReplicaId(self + 1), scope_);
-    Digest said_a, said_b;
-    for (const Outgoing& sent : a.sent) said_a.add(sent.to), said_a.add(intern(sent.letter));
-    for (const Outgoing& sent : b.sent) said_b.add(sent.to), said_b.add(intern(sent.letter));
+    Digest sent_a, sent_b;
+    for (const Outgoing& sent : a.sent) sent_a.add(sent.to), sent_a.add(intern(sent.letter));
+    for (const Outgoing& sent : b.sent) sent_b.add(sent.to), sent_b.add(intern(sent.letter));
     if (!a.violation.empty() && !b.violation.empty()) continue;  // an impossible letter
-    const bool same = a.violation.empty() && b.violation.empty() && said_a.result() == said_b.result() &&
+    const bool same = a.violation.empty() && b.violation.empty() && sent_a.result() == sent_b.result() &&
                       a.after.fingerprint(kOwnNames, scope_) == b.after.fingerprint(kOwnNames, scope_);
     if (!same)
       twin_difference_ = absl::StrCat("TWINS of replica ", self + 1, " differ after input ", static_cast<int>(input.kind));

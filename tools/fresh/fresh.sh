@@ -6,8 +6,8 @@
 # A bare root is made once below out/fresh/ (mmdebstrap, minbase) and kept while its recipe is unchanged. Each run works in two
 # copies of it, and of the host it lends them only how packages are fetched:
 #   root       runs the commands as root; what is missing they install themselves
-#   newcomer   a user without rights is told one line to paste; root pastes it, and the commands run as that user
-# Without COMMAND: ./dev demo, ./dev test quick, and the examples against the installed package alone. The compiler cache of this tree is lent, unless --cold is said: then every
+#   newcomer   a user without rights gets one line to paste; root pastes it, and the commands run as that user
+# Without COMMAND: ./dev demo, ./dev test quick, and the examples against the installed package alone. The compiler cache of this tree is lent, unless --cold is given: then every
 # file is compiled in the first copy, the command list ends with bash .ci/run, and its cache is lent to the second copy only.
 # Exit code 77 where this cannot be done: it takes root, mmdebstrap and the right to mount.
 set -euo pipefail
@@ -146,12 +146,12 @@ cold_ci() {
 
 # A step that lacks packages must end at once with one line that, pasted, is enough.
 run_as_newcomer() {  # CACHE
-  local step told line pasted=0 fetched_before=0
+  local step output line pasted=0 fetched_before=0
   make_copy newcomer
   for step in "${steps[@]}"; do
-    told=$(enter newcomer newcomer "$1" "COORDKIT_ONLY_PACKAGES=1 $step" 2>&1) && continue
-    line=$(sed -n 's/^ *\(sudo apt-get .*\)$/\1/p' <<<"$told")
-    [ -n "$line" ] || { say "FAILED: no line to paste, but:" "$told"; return 1; }
+    output=$(enter newcomer newcomer "$1" "COORDKIT_ONLY_PACKAGES=1 $step" 2>&1) && continue
+    line=$(sed -n 's/^ *\(sudo apt-get .*\)$/\1/p' <<<"$output")
+    [ -n "$line" ] || { say "FAILED: no line to paste, but:" "$output"; return 1; }
     say "as newcomer, $step asks for: $line"
     enter newcomer root "" "${line//sudo /}" >out/logs/fresh-paste.log 2>&1 || { say "FAILED: that line (out/logs/fresh-paste.log)"; return 1; }
     pasted=$((pasted + 1))

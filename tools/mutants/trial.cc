@@ -15,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::seconds;
 
-std::vector<std::string> lines_of(const std::string& said) {
-  std::istringstream in(said);
+std::vector<std::string> lines_of(const std::string& output) {
+  std::istringstream in(output);
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
@@ -87,8 +87,8 @@ Simulated try_simulation(const Mutant& mutant, const Setting& setting) {
   return read_simulation(read_file(job.log), status, took.count());
 }
 
-Simulated read_simulation(const std::string& said, int status, double seconds) {
-  const std::vector<std::string> lines = lines_of(said);
+Simulated read_simulation(const std::string& output, int status, double seconds) {
+  const std::vector<std::string> lines = lines_of(output);
   const std::string totals = totals_in(lines);
   const std::string wall = number_in(totals, "wall_seconds");
   Simulated result{.violation = violation_in(lines), .seeds = number_in(totals, "runs"), .seconds = std::nullopt};

@@ -35,6 +35,6 @@ struct Simulated {
 Simulated try_simulation(const Mutant& mutant, const Setting& setting);
 
 // The simulator's output, and the exit status that a shell would see.
-Simulated read_simulation(const std::string& said, int status, double seconds);
+Simulated read_simulation(const std::string& output, int status, double seconds);
 
 }  // namespace coordkit::mutants
