@@ -80,6 +80,7 @@ void EngineImpl::Inputs::operator()(PeerConnected& input) {
 void EngineImpl::Inputs::operator()(PeerLost& input) {
   engine_.peers_.lost(input.peer, now_);
   engine_.recall_.lost(input.peer);
+  if (engine_.core()) engine_.consensus_.step(raft::PeerDown{input.peer}, now_);
 }
 
 void EngineImpl::Inputs::operator()(LogWritten& input) {

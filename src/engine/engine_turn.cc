@@ -68,12 +68,14 @@ void EngineImpl::run(Turn& turn) {
   peers_.drop_for_blank(turn.effects.sends);
 }
 
-// docs/time.md T6: turns that did not run are time in which no holder could renew. Leadership is confirmed before anything
-// expires.
+// docs/time.md T6: turns that did not run are time in which no holder could renew, and any peer may have gone. Leadership is
+// confirmed before anything expires.
 void EngineImpl::notice_gap(Turn& turn) {
-  if (condition_.halted() || !expirations_.timers().leading()) return;
+  if (condition_.halted() || !consensus_.leads()) return;
   const TurnClock::Gap gap = clock_.gap(turn.now);
-  if (gap.any) expirations_.stood_still(gap, calls_.reads().confirm_for_gap(turn));
+  if (!gap.any) return;
+  consensus_.step(raft::PeerDown{}, turn.now.lagging);
+  if (expirations_.timers().leading()) expirations_.stood_still(gap, calls_.reads().confirm_for_gap(turn));
 }
 
 // ---- members

@@ -71,11 +71,15 @@ void Core::Impl::take(Input& input) {
   const auto connected = [&](const PeerUp& up) {
     if (leading_) leading_->connected(up.peer, streams_, here());
   };
+  const auto lost = [&](const PeerDown& down) {
+    if (leading_) leading_->lost(down.peer, now_);
+  };
   std::visit(Cases{
                  [](const Tick&) {},
                  [&](Received& received) { on(received); },
                  note_written,
                  connected,
+                 lost,
                  [&](Propose& proposals) { on(proposals); },
                  send_commit,
                  ask,

@@ -224,6 +224,8 @@ class CoreTwin::Reader {
       to_.add(static_cast<uint64_t>(std::min(core_.now_ - peer.contact, catch_up_grace(*core_.options_)).count()));
     flag(peer.lease_contact != LaggingTime());
     age(peer.lease_contact);
+    flag(peer.lost != LaggingTime::min());
+    if (peer.lost != LaggingTime::min()) age(peer.lost), flag(peer.contact > peer.lost);
     to_.add(peer.beat.round);
     age(peer.beat.sent);
     to_.add(peer.beat.round == 0 ? Index() : peer.beat.upto);

@@ -35,6 +35,12 @@ void Leading::connected(ReplicaId id, StreamNumbers& streams, const Step& step) 
   send_heartbeat(*peer, step);
 }
 
+void Leading::lost(ReplicaId id, LaggingTime now) {
+  for (Progress& peer : peers_) {
+    if (!id || peer.peer == id) peer.lost = now;
+  }
+}
+
 bool Leading::current_stream(ReplicaId from, Term echoed, uint64_t stream) const {
   const Progress* peer = peers_.find(from);
   return peer && echoed == term_ && stream == peer->stream;

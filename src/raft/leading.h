@@ -35,6 +35,7 @@ class Leading {
 
   // ---- answers of peers
   void connected(ReplicaId peer, StreamNumbers& streams, const Step& step);
+  void lost(ReplicaId peer, LaggingTime now);  // zero: all
   void receive(ReplicaId from, const AppendReply& reply, const Step& step);
   void receive(ReplicaId from, const HeartbeatReply& reply, const Step& step);
   bool current_stream(ReplicaId from, Term echoed, uint64_t stream) const;

@@ -50,7 +50,9 @@ uint64_t Peers::quorum_round(const Configuration& configuration, uint64_t own) c
   });
 }
 
-bool Peers::answers(const Progress& peer, LaggingTime now) const { return now - peer.contact < options_.election_timeout; }
+bool Peers::answers(const Progress& peer, LaggingTime now) const {
+  return peer.contact > peer.lost && now - peer.contact < options_.election_timeout;
+}
 
 ReplicaId Peers::best_successor(const Configuration& configuration, LaggingTime now,
                                 absl::FunctionRef<bool(ReplicaId)> suits) const {

@@ -76,6 +76,7 @@ struct Progress {
   uint64_t answered_round = 0;
   LaggingTime contact;        // a message sent at this time was answered; to begin with, the time we started to count
   LaggingTime lease_contact;  // the same, but zero to begin with: what a lease may rest on
+  LaggingTime lost = LaggingTime::min();  // a contact up to this time says nothing about now (PeerDown)
   Beat beat;
 
   Progress(ReplicaId id, StoreId its_store, const AppendWindow& empty, Index first_probe, LaggingTime now)

@@ -262,6 +262,38 @@ TEST(MembershipTest, REG_R42_TheQuorumGrowsOnlyByWhoAnswersAndHasCaughtUp) {
   EXPECT_EQ(voters(cluster, 2), 2u);
 }
 
+// What a leader had heard of a learner before it lost the connection, or slept, may be about a disk that is gone.
+TEST(MembershipTest, REG_R42_REG_F82_WhoWasLostIsNotCountedUntilItAnswersAgain) {
+  for (const ReplicaId down : {ReplicaId(2), ReplicaId()}) {
+    Cluster cluster(1, {}, 1, 1);
+    cluster.elect(1);
+    cluster.change(1, {add(2)});
+    run_a_while(cluster);
+    cluster.isolate(2);
+    cluster.step(1, PeerDown{down});
+    cluster.change(1, {promote(2)});
+    EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LearnerLags) << down.value();
+    cluster.heal();
+    cluster.change(1, {promote(2)});
+    EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LearnerLags) << "connected is not answered";
+    run_a_while(cluster);
+    cluster.change(1, {promote(2)});
+    run_a_while(cluster);
+    EXPECT_EQ(voters(cluster, 2), 2u);
+  }
+}
+
+TEST(MembershipTest, AnotherPeerThatWasLostHoldsUpNoPromotion) {
+  Cluster cluster(3, {}, 1, 1);
+  cluster.elect(1);
+  cluster.change(1, {add(4)});
+  run_a_while(cluster);
+  cluster.step(1, PeerDown{ReplicaId(3)});
+  cluster.change(1, {promote(4)});
+  run_a_while(cluster);
+  EXPECT_EQ(voters(cluster, 4), 4u);
+}
+
 TEST(MembershipTest, AMajorityOfTheNewVotersMustAnswer) {
   Cluster cluster(5);
   cluster.elect(1);

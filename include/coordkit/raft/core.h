@@ -93,6 +93,13 @@ struct PeerUp {
   BootCounter boot;
 };
 
+// The connection to this peer is gone; zero: this process stood still, and what it knows of any peer may be old. Until a
+// message that leaves after this is answered, the peer is not relied on for a change of members or a transfer. Heartbeats go
+// on.
+struct PeerDown {
+  ReplicaId peer;
+};
+
 struct Proposal {
   Ticket ticket;
   EntryKind kind = EntryKind::Command;
@@ -157,8 +164,8 @@ struct Installed {
 // A quorum has said what it remembers of this disk, and the disk holds all of it (Recovered::rollback_checked).
 struct RollbackCheckPassed {};
 
-using Input = std::variant<Tick, Received, Written, PeerUp, Propose, SendCommit, Confirm, Transfer, ChangeMembership, LogRead,
-                           Checkpointed, Pin, Installed, RollbackCheckPassed>;
+using Input = std::variant<Tick, Received, Written, PeerUp, PeerDown, Propose, SendCommit, Confirm, Transfer, ChangeMembership,
+                           LogRead, Checkpointed, Pin, Installed, RollbackCheckPassed>;
 
 // ---- effects
 
