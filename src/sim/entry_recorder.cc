@@ -1,6 +1,6 @@
 #include "sim/entry_recorder.h"
 
-#include <ranges>
+#include <algorithm>
 #include <utility>
 
 #include "raft/entry_codec.h"
@@ -34,9 +34,10 @@ void EntryRecorder::applied(const Model& model, Term term) {
 }
 
 void EntryRecorder::carries(Index index, uint64_t call) {
-  for (auto& entry : std::views::reverse(entries_.items())) {
-    if (entry.index == index) return entry.operations.push_back(call);
-  }
+  auto& entries = entries_.items();
+  const auto found =
+      std::find_if(entries.rbegin(), entries.rend(), [index](const auto& entry) { return entry.index == index; });
+  if (found != entries.rend()) found->operations.push_back(call);
 }
 
 }  // namespace coordkit::sim
