@@ -216,14 +216,17 @@ class Twins {
                                                    .may_close_cycle = exempt,
                                                    .block = claim.block},
                                                   counter_);
+    std::vector<std::pair<Kind, Token>> already;
     for (const auto& [name, mode] : claim.names) {
       NaiveTable::Claim* own = naive_.find(claim.owner, name);
       if (!own && sticky) own = naive_.find(claim.owner, name, true);
       if (!own) continue;
       const bool again = own->held() && own->reentrant && claim.reentrant && own->names.front().second == mode;
       if (again) ++own->count;
-      ASSERT_EQ(verdict.kind, again ? Kind::Granted : own->held() ? Kind::AlreadyHeld : Kind::AlreadyWaiting) << "S-38";
-      ASSERT_EQ(verdict.token, own->token);
+      already.emplace_back(again ? Kind::Granted : own->held() ? Kind::AlreadyHeld : Kind::AlreadyWaiting, own->token);
+    }
+    if (!already.empty()) {  // of several names, which claim is reported is not promised
+      ASSERT_TRUE(std::ranges::count(already, std::pair(verdict.kind, verdict.token))) << "S-38";
       return;
     }
     if (naive_.grantable(claim)) {
@@ -341,6 +344,7 @@ class Twins {
     if (verdict.kind != Kind::Done) return;
     hold->names.front().second = from == Mode::Shared ? Mode::Exclusive : Mode::Shared;
     hold->token = Token(++naive_.last);
+    hold->releases = 0;  // they are numbered by token
     ASSERT_EQ(verdict.token, hold->token);
   }
 
@@ -402,7 +406,7 @@ class Twins {
 };
 
 TEST(LockTableTest, S48_INV_L17_REG_F53_REG_F66_RandomStepsMatchTheNaiveTwinOverCheckpointsAndRestores) {
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     Twins twins(seed, seed % 3 == 0);
     for (int step = 0; step < 400; ++step) {
