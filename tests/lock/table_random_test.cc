@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "lock/table.h"
 #include "tests/lock/naive_table.h"
+#include "tests/lock/restored_twin.h"
 
 namespace coordkit::lock {
 namespace {
@@ -53,13 +54,13 @@ class Twins {
 
   void compare() {
     ASSERT_EQ(counter_.last(), naive_.last) << "S-47";
-    ASSERT_EQ(table_.digest(), table_.recomputed_digest());
-    ASSERT_EQ(table_.view().claims(), naive_.claims.size());
+    ASSERT_EQ(table_->digest(), table_->recomputed_digest());
+    ASSERT_EQ(table_->view().claims(), naive_.claims.size());
     const std::set<std::string> names = naive_.names();
-    ASSERT_EQ(table_.view().names(), names.size()) << "REG_F76";
+    ASSERT_EQ(table_->view().names(), names.size()) << "REG_F76";
     for (const std::string& name : names) compare(name);
     std::map<std::string, std::pair<uint64_t, Duration>> delays;
-    table_.delays().each([&](const DelayView& delay) { delays[std::string(delay.name)] = {delay.id, delay.duration}; });
+    table_->delays().each([&](const DelayView& delay) { delays[std::string(delay.name)] = {delay.id, delay.duration}; });
     ASSERT_EQ(delays, naive_.delays) << "S-40";
     if (!exempt_) {
       ASSERT_FALSE(naive_.any_cycle()) << "INV_L17";
@@ -83,20 +84,20 @@ class Twins {
       table_.decide_waits(index_, counter_, decisions_);
       naive_.decide_waits();
     }
-    ASSERT_EQ(table_.view().claims(), 0u);
-    ASSERT_EQ(table_.view().names(), 0u) << "REG_F76";
+    ASSERT_EQ(table_->view().claims(), 0u);
+    ASSERT_EQ(table_->view().names(), 0u) << "REG_F76";
   }
 
   // Continues from the rows of a checkpoint.
   void checkpoint_and_restore() {
-    table_.collect([this](const ClaimView& claim) { rows_.insert_or_assign(id_of(claim), Row(claim)); },
-                   [this](const DelayView& delay) {
-                     delay_rows_.insert_or_assign(delay.id, std::pair(std::string(delay.name), delay.duration));
-                   },
-                   [this](RowId id) {
-                     const bool delay = id.kind == RowId::Kind::Delay;
-                     ASSERT_EQ(delay ? delay_rows_.erase(id.id) : rows_.erase(id), 1u);
-                   });
+    table_->collect([this](const ClaimView& claim) { rows_.insert_or_assign(id_of(claim), Row(claim)); },
+                    [this](const DelayView& delay) {
+                      delay_rows_.insert_or_assign(delay.id, std::pair(std::string(delay.name), delay.duration));
+                    },
+                    [this](RowId id) {
+                      const bool delay = id.kind == RowId::Kind::Delay;
+                      ASSERT_EQ(delay ? delay_rows_.erase(id.id) : rows_.erase(id), 1u);
+                    });
     Table copy;
     TableRestore restore = copy.restore();
     for (const auto& [id, delay] : delay_rows_) ASSERT_TRUE(restore.add(DelayView{id, delay.first, delay.second}).ok());
@@ -105,9 +106,9 @@ class Twins {
       ASSERT_TRUE(status.ok()) << status;
     }
     ASSERT_TRUE(restore.finish().ok());
-    ASSERT_EQ(copy.digest(), table_.digest());
+    ASSERT_EQ(copy.digest(), table_->digest());
     ASSERT_EQ(copy.view().claims(), rows_.size());
-    if (random_.below(2) == 0) table_ = std::move(copy);
+    if (chance(2)) table_.restored(std::move(copy));
   }
 
  private:
@@ -156,10 +157,10 @@ class Twins {
 
   void compare(const std::string& name) {
     std::vector<std::tuple<Token, SessionId, uint32_t, std::string>> holds, expected_holds;
-    table_.view().holders(name, [&](const ClaimView& hold) {
+    table_->view().holders(name, [&](const ClaimView& hold) {
       holds.emplace_back(hold.token, hold.session, hold.count, hold.value);
       if (!hold.sticky()) {
-        ASSERT_EQ(mode_on(hold, name), table_.view().held(name, hold.token));
+        ASSERT_EQ(mode_on(hold, name), table_->view().held(name, hold.token));
         return;
       }
       const NaiveTable::Claim* twin = naive_.delegation(name);
@@ -168,7 +169,7 @@ class Twins {
       ASSERT_EQ(hold.block, expected) << "S-58";
     });
     std::vector<std::pair<Index, Mode>> queue, expected_queue;
-    table_.view().queue(name, [&](const ClaimView& wait) {
+    table_->view().queue(name, [&](const ClaimView& wait) {
       queue.emplace_back(wait.since, mode_on(wait, name));
       return true;
     });
@@ -184,7 +185,7 @@ class Twins {
     std::ranges::sort(expected_holds);
     ASSERT_EQ(holds, expected_holds);
     ASSERT_EQ(queue, expected_queue);
-    ASSERT_EQ(table_.view().free(name), expected_holds.empty());
+    ASSERT_EQ(table_->view().free(name), expected_holds.empty());
   }
 
   void acquire() {
@@ -277,7 +278,7 @@ class Twins {
     table_.end(session, expired ? Table::Ending::Expired : Table::Ending::Closed, counter_, decisions_);
     for (const Decision& decision : decisions_.waits) ended.push_back(decision.queued);
     ASSERT_EQ(ended, lost);
-    ASSERT_EQ(table_.view().counts(session).holds + table_.view().counts(session).waiters, 0u) << "INV_L07";
+    ASSERT_EQ(table_->view().counts(session).holds + table_->view().counts(session).waiters, 0u) << "INV_L07";
   }
 
   void cancel() {
@@ -310,7 +311,7 @@ class Twins {
 
   void downgrade() {
     const NaiveTable::Claim claim = some_claim();
-    const ModeVerdict verdict = table_.hold_changes().downgrade(key_of(claim), index_, counter_);
+    const ModeVerdict verdict = table_.downgrade(key_of(claim), index_, counter_);
     convert(claim, verdict, Mode::Exclusive, ModeVerdict::Kind::Done);
   }
 
@@ -329,7 +330,7 @@ class Twins {
       if (naive_.cycle(hold->owner, naive_.all_in_the_way(hold->owner))) expected = Kind::Deadlock;
       hold->names.front().second = Mode::Shared;
     }
-    convert(claim, table_.hold_changes().upgrade(key_of(claim), index_, counter_), Mode::Shared, expected);
+    convert(claim, table_.upgrade(key_of(claim), index_, counter_), Mode::Shared, expected);
   }
 
   void convert(const NaiveTable::Claim& claim, const ModeVerdict& verdict, Mode from, ModeVerdict::Kind expected) {
@@ -360,7 +361,7 @@ class Twins {
         hold = nullptr;
       }
     }
-    ASSERT_EQ(table_.hold_changes().update_value(key, "another value, longer"), hold != nullptr);
+    ASSERT_EQ(table_.update_value(key, "another value, longer"), hold != nullptr);
     if (hold) hold->value = "another value, longer";
   }
 
@@ -368,7 +369,7 @@ class Twins {
   void refill() {
     const NaiveTable::Claim claim = some_claim();
     NaiveTable::Claim* hold = claim.token ? naive_.find(claim.token) : nullptr;
-    const std::optional<Token> first = table_.delegations().refill(key_of(claim), counter_);
+    const std::optional<Token> first = table_.refill(key_of(claim), counter_);
     ASSERT_EQ(first.has_value(), hold != nullptr && hold->block != 0);
     if (!first) return;
     ++naive_.last;
@@ -377,7 +378,7 @@ class Twins {
   }
   void renew() {
     const SessionId session = some_session();
-    table_.hold_changes().regrant_all(session, index_, counter_);
+    table_.regrant_all(session, index_, counter_);
     naive_.renew(session);
   }
   void put_forward() {
@@ -387,16 +388,16 @@ class Twins {
     const Token token = hold ? some_token(*hold) : claim.token;
     if (hold) {
       const bool met = NaiveTable::may_be_current(*hold, token.value());
-      ASSERT_EQ(table_.delegations().put_forward(name, token).has_value(), met);
+      ASSERT_EQ(table_.put_forward(name, token).has_value(), met);
       if (met) hold->newest = token.value();
     } else {
-      ASSERT_EQ(table_.delegations().put_forward(name, token).has_value(), token && naive_.find(token) != nullptr);
+      ASSERT_EQ(table_.put_forward(name, token).has_value(), token && naive_.find(token) != nullptr);
     }
   }
 
   Random random_;
   const bool exempt_;  // some acquires may close a cycle
-  Table table_;
+  RestoredTwin table_;
   NaiveTable naive_;
   TokenCounter counter_;
   Index index_;
