@@ -17,7 +17,7 @@ void call_acquire_release(benchmark::State& state) {
   const SessionRef session = replica.open_session();
   std::vector<std::string> names;
   for (int64_t i = 0; i < state.range(0); ++i) names.push_back("jobs/" + std::to_string(1'000'000 + i));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     size_t over = 0;
     for (const std::string& name : names) {
       replica.client().acquire(session, name, {}, [&](absl::StatusOr<HoldRef> hold) {
@@ -41,7 +41,7 @@ void watch_fan_out(benchmark::State& state) {
     });
   }
   const auto watches = static_cast<uint64_t>(state.range(0));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const uint64_t wanted = received + watches;
     bool done = false;
     replica.client().put("config/colour", "red", [&done](const absl::StatusOr<PutResult>& put) {

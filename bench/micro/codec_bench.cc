@@ -19,7 +19,7 @@ machine::Request acquire() {
 void command_encode(benchmark::State& state) {
   const machine::Request request = acquire();
   std::string bytes;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     machine::encode(request, bytes);
     benchmark::DoNotOptimize(bytes.data());
   }
@@ -29,7 +29,7 @@ BENCHMARK(command_encode);
 
 void command_decode(benchmark::State& state) {
   const std::string bytes = machine::encode(acquire());
-  for (auto _ : state) benchmark::DoNotOptimize(machine::decode_request(bytes));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(machine::decode_request(bytes));
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(bytes.size()));
 }
 BENCHMARK(command_decode);
@@ -48,14 +48,14 @@ raft::AppendRequest append_of(int64_t entries) {
 
 void append_encode(benchmark::State& state) {
   const Message message = append_of(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(encode(message));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(encode(message));
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(append_encode)->Arg(1)->Arg(16)->Arg(64);
 
 void append_decode(benchmark::State& state) {
   const std::string bytes = encode(append_of(state.range(0)));
-  for (auto _ : state) benchmark::DoNotOptimize(decode_taking(bytes));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(decode_taking(bytes));
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(append_decode)->Arg(1)->Arg(16)->Arg(64);

@@ -95,7 +95,7 @@ void core_commit(benchmark::State& state) {
   Leader leader;
   const SharedBytes payload(std::string(60, 'c'));
   const auto commands = static_cast<size_t>(state.range(0));
-  for (auto _ : state) leader.commit(commands, payload);
+  for ([[maybe_unused]] auto _ : state) leader.commit(commands, payload);
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(core_commit)->Arg(1)->Arg(16)->Arg(64);

@@ -77,7 +77,7 @@ void log_append(benchmark::State& state) {
   const SharedBytes payload(std::string(60, 'c'));
   Index last;
   WriteNumber number;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     state.PauseTiming();
     LogWrite write{.number = number = number.next()};
     if (number == WriteNumber(1)) write.hard_state = raft::HardState{Term(1), ReplicaId()};

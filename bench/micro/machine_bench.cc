@@ -56,7 +56,7 @@ class Applied {
 
 void apply_acquire_release(benchmark::State& state) {
   Applied applied(state.range(0));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const machine::Result granted = applied.run(applied.acquire("jobs/1000042"));
     COORDKIT_CHECK(granted.code == machine::ResultCode::Granted);
     benchmark::DoNotOptimize(applied.run(applied.release("jobs/1000042", granted.token)));
@@ -99,7 +99,7 @@ class Locks {
 
 void table_acquire_release(benchmark::State& state) {
   Locks locks(state.range(0));
-  for (auto _ : state) locks.release("jobs/1000042", locks.acquire("jobs/1000042"));
+  for ([[maybe_unused]] auto _ : state) locks.release("jobs/1000042", locks.acquire("jobs/1000042"));
   state.SetItemsProcessed(state.iterations());
 }
 BENCHMARK(table_acquire_release)->Arg(0)->Arg(1'000)->Arg(1'000'000);

@@ -34,6 +34,7 @@ class Teller final : public sim::Program {
     });
   }
 
+ private:
   sim::Process& process_;
   Bounds& bounds_;
   int open_ = 0;

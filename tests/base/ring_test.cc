@@ -31,7 +31,7 @@ TEST(RingTest, DoesWhatADequeDoes) {
     ASSERT_EQ(ring.back(), twin.back());
   }
   Ring<std::string> moved = std::move(ring);
-  EXPECT_TRUE(ring.empty());
+  EXPECT_TRUE(ring.empty());  // NOLINT(bugprone-use-after-move): so it is promised
   EXPECT_EQ(moved.size(), twin.size());
   moved.clear();
   EXPECT_TRUE(moved.empty());

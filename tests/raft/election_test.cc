@@ -100,8 +100,8 @@ TEST(ElectionTest, REG_R13_AfterACrashTheCandidateKnowsItsVote) {
 
 TEST(ElectionTest, REG_R15_LaterLastTermWinsThenLongerLog) {
   struct Case {
-    Position candidate;
-    Answer granted;
+    Position candidate = {};
+    Answer granted = Answer::No;
   };
   const Case cases[] = {{at(3, 3), Answer::No}, {at(4, 3), Answer::Yes}, {at(5, 3), Answer::Yes}, {at(9, 2), Answer::No},
                         {at(1, 1), Answer::No}, {at(2, 4), Answer::Yes}, {at(4, 4), Answer::Yes}, {at(4, 2), Answer::No}};

@@ -52,10 +52,10 @@ TEST(FollowerTest, REG_R21_PreviousAroundZeroAndTheBase) {
       .hard_state = {Term(2), {}}, .base = at(4, 2), .configuration = genesis_of(3).configuration, .applied = at(5, 2)};
   for (uint64_t i = 5; i <= 6; ++i) recovered.entries.push_back(command(i, 2));
   struct Case {
-    Position previous;
-    size_t entries;
-    AppendVerdict verdict;
-    uint64_t match;
+    Position previous = {};
+    size_t entries = 0;
+    AppendVerdict verdict = AppendVerdict::Accepted;
+    uint64_t match = 0;
   };
   using V = AppendVerdict;
   const Case cases[] = {{at(0, 0), 0, V::Accepted, 0}, {at(0, 0), 2, V::Accepted, 2}, {at(2, 1), 4, V::Accepted, 6},

@@ -408,10 +408,10 @@ TEST(InstalledTest, AnOlderStateIsNoNews) {
 
 TEST(InstalledTest, REG_R21_PreviousAroundAnInstalledPosition) {
   struct Case {
-    Position previous;
-    size_t entries;
-    AppendVerdict verdict;
-    uint64_t match;
+    Position previous = {};
+    size_t entries = 0;
+    AppendVerdict verdict = AppendVerdict::Accepted;
+    uint64_t match = 0;
   };
   using V = AppendVerdict;
   const Case cases[] = {{at(0, 0), 0, V::Accepted, 0},     {at(0, 0), 3, V::Accepted, 3},     {at(98, 3), 1, V::Accepted, 99},

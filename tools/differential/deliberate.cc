@@ -46,14 +46,14 @@ struct RemoveInReply {
   json& ours;
   std::vector<std::string>& found;
   void operator()(const RangeOperation& range) const {
-    if (remove_limit(range, theirs, ours)) found.push_back("limit before order");
-    if (remove_ties(range, theirs, ours)) found.push_back("order of equals");
+    if (remove_limit(range, theirs, ours)) found.emplace_back("limit before order");
+    if (remove_ties(range, theirs, ours)) found.emplace_back("order of equals");
   }
   void operator()(const PutOperation& put) const {
-    if (put.lease && put.ignore_value && remove_errors(theirs, ours)) found.push_back("one of several errors");
+    if (put.lease && put.ignore_value && remove_errors(theirs, ours)) found.emplace_back("one of several errors");
   }
   void operator()(const Transaction& transaction) const {
-    if (remove_errors(theirs, ours)) found.push_back("one of several errors");
+    if (remove_errors(theirs, ours)) found.emplace_back("one of several errors");
     remove_in_replies(transaction, theirs, ours, found);
   }
   void operator()(const std::vector<Transaction>& nested) const { remove_in_replies(nested.at(0), theirs, ours, found); }
@@ -85,7 +85,7 @@ bool remove_tombstones(const WatchFrom& watch, Revision compacted, json& theirs,
 std::vector<std::string> remove_deliberate(const Step& step, Revision compacted, Answer& theirs, Answer& ours) {
   std::vector<std::string> found;
   const auto* watch = std::get_if<WatchFrom>(&step);
-  if (watch != nullptr && remove_tombstones(*watch, compacted, theirs, ours)) found.push_back("deleted where compacted");
+  if (watch != nullptr && remove_tombstones(*watch, compacted, theirs, ours)) found.emplace_back("deleted where compacted");
   std::visit(RemoveInReply{theirs, ours, found}, step);
   return found;
 }

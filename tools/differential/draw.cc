@@ -135,7 +135,7 @@ Transaction Draw::transaction(Revision now, Revision compacted, int depth) {
   for (uint64_t left = many != 0 ? 0 : random_.below(3); left != 0; --left) {
     out.otherwise.push_back(operation(now, compacted, depth));
   }
-  while (out.otherwise.size() < many) out.otherwise.push_back(RangeOperation::of("a"));
+  while (out.otherwise.size() < many) out.otherwise.emplace_back(RangeOperation::of("a"));
   return out;
 }
 
