@@ -12,8 +12,8 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 struct Malformed {
-  const char* line;
-  const char* complaint;
+  const char* line = "";
+  const char* complaint = "";
   const char* model = "kv";
 };
 

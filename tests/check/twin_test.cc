@@ -24,7 +24,7 @@ class TwinTest : public testing::Test {
   static Ops draw(Random& random) {
     struct Drawn {
       Op op;
-      int64_t moment;
+      int64_t moment = 0;
     };
     std::vector<Drawn> drawn(1 + random.below(7));
     const uint64_t unknown_percent = random.below(3) * 20;

@@ -302,10 +302,10 @@ TEST_F(CallTest, REG_R79_FLT_A01_ACallbackMayCallAnythingAgain) {
   std::vector<std::string> order;
   Answer<HoldRef> nested;
   client.put("k", "v", [&](auto) {
-    order.push_back("put");
-    client.get("k", [&](auto) { order.push_back("get"); });
-    client.acquire(session, "", {}, [&](auto) { order.push_back("refused"); });
-    client.close(session, [&](auto) { order.push_back("closed"); });
+    order.emplace_back("put");
+    client.get("k", [&](auto) { order.emplace_back("get"); });
+    client.acquire(session, "", {}, [&](auto) { order.emplace_back("refused"); });
+    client.close(session, [&](auto) { order.emplace_back("closed"); });
     client.cancel(CallId(1));
     client.abandon(CallId(12345));
   });

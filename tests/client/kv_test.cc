@@ -158,7 +158,7 @@ TEST_F(KvTest, S35_WhatHasNoRoomIsRefusedBeforeTheLogAndAgainWhereItIsFull) {
 
 // The early check knows what was applied; what is in flight meets the limit in the log.
 TEST_F(KvTest, S35_PutsThatFilledTheStoreTogetherAreRefusedByTheLogWithoutEffect) {
-  apply(machine::SetKeyQuota{3 * 65});
+  apply(machine::SetKeyQuota{uint64_t{3} * 65});
   turn();
   std::vector<Answer<PutResult>> answers(5);
   for (Answer<PutResult>& answer : answers) one.client.keys().put({.key = "a"}, answer.callback());

@@ -85,7 +85,7 @@ void ThreeMembers::greet(size_t from) {
     hello.store = engine.store();
     hello.boot = engine.boot();
     hello.cluster = engine.status().cluster;
-    other->inbox.push_back(PeerConnected{hello});
+    other->inbox.emplace_back(PeerConnected{hello});
   }
 }
 

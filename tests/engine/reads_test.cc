@@ -80,8 +80,8 @@ TEST_F(ReadsTest, REG_R64_ALaterAnswerReleasesOlderReads) {
 }
 
 TEST_F(ReadsTest, REG_R62_AnAnswerToAPreviousIncarnationReleasesNothing) {
-  for (int i = 0; i < 100; ++i) {
-    ask(static_cast<uint64_t>(1 + i));
+  for (uint64_t i = 1; i <= 100; ++i) {
+    ask(i);
     reads.question(at(0ms));
   }
   ask(200);

@@ -34,7 +34,7 @@ RenewRequest::Group asking(TimerGroup group, const std::vector<uint64_t>& known,
   }
   for (const uint64_t id : excluded) {
     asked.highest = std::max(asked.highest, TimerId(id));
-    asked.excluded.push_back(TimerId(id));
+    asked.excluded.emplace_back(id);
   }
   return asked;
 }
@@ -451,7 +451,7 @@ TEST(TimerKeeperTest, AnEntryIsOfOneMachineAndWithinItsLimit) {
 struct Naive {
   struct Timer {
     TimerGroup group;
-    Duration duration;
+    Duration duration{};
     LaggingTime base;
     bool firing = false;
   };
@@ -473,7 +473,7 @@ struct Naive {
       timer.base = std::max(timer.base, received);
       ++mine.count;
       mine.sum += timer_set_hash(TimerId(id));
-      (timer.firing ? firing : reply.listed).push_back(TimerId(id));
+      (timer.firing ? firing : reply.listed).emplace_back(id);
     }
     if (mine.count != asked.count || mine.sum != asked.sum) return reply;
     reply.listed = firing;

@@ -39,7 +39,7 @@ TimerGroup any_group(Random& random) {
 std::vector<TimerId> any_timers(Random& random) {
   std::vector<TimerId> ids;
   uint64_t last = any_number(random) >> 1;
-  for (uint64_t n = random.below(20); n > 0; --n) ids.push_back(TimerId(last += 1 + random.below(1000)));
+  for (uint64_t n = random.below(20); n > 0; --n) ids.emplace_back(last += 1 + random.below(1000));
   return ids;
 }
 
@@ -357,7 +357,7 @@ TEST(WireTest, FLT_S2_TimerListsAreCappedOverAllGroupsTogether) {
   RenewReply reply;
   for (int g = 0; g < 2; ++g) {
     RenewReply::Group group{.group = {.node = ReplicaId(1)}};
-    for (uint64_t id = 1; id <= kTimersListedMax / 2 + 1; ++id) group.listed.push_back(TimerId(id));
+    for (uint64_t id = 1; id <= kTimersListedMax / 2 + 1; ++id) group.listed.emplace_back(id);
     reply.groups.push_back(std::move(group));
   }
   EXPECT_EQ(decode(encode(reply)).status().code(), absl::StatusCode::kDataLoss);
@@ -402,7 +402,7 @@ TEST(WireTest, EncodingAnAppendAllocatesOnce) {
         {.index = Index(i), .term = Term(9), .content_sum = i, .payload = SharedBytes(std::string(256, 'x'))});
   }
   const std::string body = encode(append);
-  EXPECT_LE(body.capacity(), body.size() + 96 + 6 * 64);  // reserved, never doubled
+  EXPECT_LE(body.capacity(), body.size() + 96 + size_t{6} * 64);  // reserved, never doubled
 }
 
 // ---- lanes

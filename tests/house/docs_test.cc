@@ -166,7 +166,7 @@ TEST(DocsTest, ProseIsNoWiderThanAScreen) {
   constexpr size_t kWidth = 120;
   for (const fs::path& document : documents()) {
     for (const std::string& line : lines_of(without_blocks(read(document)))) {
-      const bool free = line.find("](http") != std::string::npos || line.find_first_not_of(" ") == line.find('|');
+      const bool free = line.find("](http") != std::string::npos || line.find_first_not_of(' ') == line.find('|');
       EXPECT_TRUE(free || line.size() <= kWidth) << document << ": " << line;
     }
   }

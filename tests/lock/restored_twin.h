@@ -139,7 +139,7 @@ class RestoredTwin {
     for (const std::string& name : decisions.led) rest.push_back("led " + name);
     for (const Asked& one : decisions.asked) rest.push_back("asked " + one.name + " " + std::to_string(one.token.value()));
     std::ranges::sort(rest);
-    rest.erase(std::ranges::unique(rest).begin(), rest.end());
+    rest.erase(std::unique(rest.begin(), rest.end()), rest.end());
     for (const std::string& line : rest) text += line + "\n";
     return text;
   }

@@ -33,7 +33,7 @@ inline void touch_distinct_names(uint64_t names) {
     const std::vector<Result> grants = solo.run(acquires);
     for (size_t i = 0; i < grants.size(); ++i) {
       ASSERT_EQ(grants[i].code, ResultCode::Granted);
-      releases.push_back(Release{a, std::nullopt, "name/" + std::to_string(next + i), grants[i].token});
+      releases.emplace_back(Release{a, std::nullopt, "name/" + std::to_string(next + i), grants[i].token});
     }
     for (const Result& released : solo.run(releases)) ASSERT_EQ(released.code, ResultCode::Ok);
     ASSERT_EQ(solo.machine().lock_names(), 0u);

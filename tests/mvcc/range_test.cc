@@ -62,11 +62,7 @@ TEST(RangeTest, S05_ThePrefixEndIsTheFirstKeyBehindAllThatStartWithIt) {
     EXPECT_EQ(prefix_end(each.prefix), each.end);
   }
   Filled filled;
-  for (const std::string key : {"a", "a\xff", "a\xff\xff",
-                                "a\xff\xff"
-                                "b",
-                                "b", "\xff", "\xff\xff"})
-    filled.put(key);
+  for (const std::string key : {"a", "a\xff", "a\xff\xff", "a\xff\xff\x62", "b", "\xff", "\xff\xff"}) filled.put(key);
   EXPECT_EQ(filled.keys(RangeOperation::prefix("a\xff")), (Keys{"a\xff", "a\xff\xff",
                                                                 "a\xff\xff"
                                                                 "b"}));

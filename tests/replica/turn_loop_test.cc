@@ -22,7 +22,7 @@ class ByHand final : public Executor {
     const std::lock_guard lock(mutex);
     posted.push_back(std::move(task));
   }
-  void post_after(Duration delay, Task task) override { delayed.push_back({delay, std::move(task)}); }
+  void post_after(Duration delay, Task task) override { delayed.emplace_back(delay, std::move(task)); }
   bool run_one() {
     std::unique_lock lock(mutex);
     if (posted.empty()) return false;

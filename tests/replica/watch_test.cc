@@ -290,7 +290,7 @@ TEST_F(WatchTest, S41_ACounterByCompareAndSetCountsEveryStepOnceThroughChangesOf
   }
   for (std::thread& thread : threads) thread.join();
   Reader one{.watch = std::move(watch)};
-  one.read(3 * kSteps);
+  one.read(size_t{3} * kSteps);
   EXPECT_EQ(one.values(), numbers(1, 3 * kSteps));
   EXPECT_EQ(one.events.back().entry.version, 3u * kSteps + 1) << "nothing else was written";
 }

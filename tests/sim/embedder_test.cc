@@ -154,7 +154,7 @@ TEST_F(EmbedderTest, AScriptCrashesCutsAndHeals) {
     run.at(1s, [&] { first = run.leader(), run.crash(first); });
     run.at(2s, [&] { second = run.leader(), run.cut_off(second); });
     run.at(3s, [&] {
-      if (run.leader() == second || !run.leader()) story.push_back("nobody else can lead: one is down, one is cut off");
+      if (run.leader() == second || !run.leader()) story.emplace_back("nobody else can lead: one is down, one is cut off");
       run.start(first);
     });
     run.at(4s, [&] { run.rejoin(second), run.freeze(run.leader()), run.clock_rate(ReplicaId(1), -10'000); });

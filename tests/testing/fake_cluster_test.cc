@@ -38,7 +38,7 @@ TEST(FakeClusterTest, WhatIsSaidFasterDoesNotOvertakeWhatIsUnderWay) {
   service.slow(1s);
   std::vector<std::string> granted;
   const auto note = [&](const char* name) {
-    return [&granted, name](const absl::StatusOr<Grant>&) { granted.push_back(name); };
+    return [&granted, name](const absl::StatusOr<Grant>&) { granted.emplace_back(name); };
   };
   session.acquire_async("first", {}, note("first"));
   service.advance(10ms);
@@ -141,7 +141,7 @@ TEST(FakeClusterTest, S45_AProcessThatRestartsInAnOutageFindsItsSessionAfterIt) 
   FakeService service;
   Session session = service.open_session({.ttl = 60s});
   const SessionId id = session.id();
-  const std::string secret = session.secret();
+  const std::string& secret = session.secret();
   service.outage();
   service.restart();
   EXPECT_THAT(service.resume_session(id, secret, {.timeout = 1s}), Not(Succeeds()));

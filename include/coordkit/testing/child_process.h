@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill()
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -32,7 +32,7 @@ using coordkit::testing::Load;
 using coordkit::testing::Times;
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kFillBytes = 64 * 1024;
+constexpr size_t kFillBytes = size_t{64} * 1024;
 constexpr uint64_t kFillAtOnce = 16;
 
 void say(const std::string& line) { std::cout << line << std::endl; }
@@ -101,8 +101,9 @@ class Member {
   absl::Status open_session() {
     if (session_) return absl::OkStatus();
     absl::StatusOr<Session> opened = replica_.open_session({.ttl = ttl_, .timeout = 30s});
-    if (opened.ok()) session_ = *std::move(opened);
-    return opened.status();
+    if (!opened.ok()) return opened.status();
+    session_ = *std::move(opened);
+    return absl::OkStatus();
   }
 
   std::string locks(uint64_t count) {
