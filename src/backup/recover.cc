@@ -170,7 +170,6 @@ absl::StatusOr<RecoverReport> recover(const std::vector<std::string>& directorie
     if (absl::Status status = validate(options.restore); !status.ok()) return status;
   }
   std::vector<Survivor> survivors;
-  survivors.reserve(directories.size());
   for (const std::string& path : directories) survivors.push_back(look_at(path, options.machines));
   const absl::StatusOr<size_t> chosen = choose(survivors);
   if (!chosen.ok()) return chosen.status();
