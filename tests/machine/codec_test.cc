@@ -101,13 +101,13 @@ std::vector<Request> requests() {
 
 OperationReply every_reply() {
   const KeyValue entry{"k", "v", Revision(2), Revision(3), 4, LeaseId(5)};
-  TransactionReply reply{true, {}};
-  reply.replies.push_back({RangeReply{{entry, {}}, true, 9}});
-  reply.replies.push_back({PutReply{"key", entry}});
-  reply.replies.push_back({PutReply{"", KeyValue{}}});
-  reply.replies.push_back({DeleteReply{2, {entry, entry}}});
-  reply.replies.push_back({std::vector<TransactionReply>{TransactionReply{}}});
-  reply.replies.push_back({PutReply{}});
+  const TransactionReply reply{true,
+                               {{RangeReply{{entry, {}}, true, 9}},
+                                {PutReply{"key", entry}},
+                                {PutReply{"", KeyValue{}}},
+                                {DeleteReply{2, {entry, entry}}},
+                                {std::vector<TransactionReply>{TransactionReply{}}},
+                                {PutReply{}}}};
   return {std::vector<TransactionReply>{reply}};
 }
 
