@@ -344,12 +344,13 @@ class Reader {
     taken_ = false;
     return at_ != kEnd;
   }
-  void move_on() { at_ = in_.next() ? in_.tag_and_type() : kEnd; }
+  [[gnu::noinline]] void move_on() { at_ = in_.next() ? in_.tag_and_type() : kEnd; }
   void skip() {
     in_.skip();
     at_ = kTaken;
   }
-  bool at(uint32_t field, Wire type) {
+  // Asked once for each field that there is, and most are absent: a comparison, without a call.
+  [[gnu::always_inline]] bool at(uint32_t field, Wire type) {
     if (at_ == kTaken) move_on();
     if (at_ != protozero::tag_and_type(field, type)) return false;
     at_ = kTaken;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "client/times.h"
 #include "coordkit/error.h"
 
@@ -9,20 +10,19 @@ namespace coordkit::client {
 
 CallId Calls::enter(AnyCallback callback, OnAbandon on_abandon, CallDeadline deadline, Duration timeout, Call::Start start) {
   if (stopped_) return refuse(std::move(callback), absl::OkStatus());
-  if (on_abandon != OnAbandon::Persist && by_id_.size() >= options_.calls_max) {
+  if (on_abandon != OnAbandon::Persist && size() >= options_.calls_max) {
     return refuse(std::move(callback),
                   make_error(Reason::TooManyRequests, "calls_max calls are under way; wait for some to end"));
   }
-  const CallId id(++last_id_);
-  Call call{.callback = std::move(callback), .on_abandon = on_abandon};
   if (free_.empty()) {
-    by_id_.emplace(id, slots_.size());
-    slots_.emplace_back(std::move(call));
-  } else {
-    by_id_.emplace(id, free_.back());
-    slots_[free_.back()].emplace(std::move(call));
-    free_.pop_back();
+    COORDKIT_CHECK(slots_.size() < kSlotMask);
+    free_.push_back(slots_.size());
+    slots_.emplace_back();
   }
+  const size_t slot = free_.back();
+  free_.pop_back();
+  const CallId id = new_id(slot);
+  slots_[slot].emplace(Call{.id = id, .callback = std::move(callback), .on_abandon = on_abandon});
   fresh_.push_back({id, std::move(start), deadline, timeout});
   return id;
 }
@@ -30,7 +30,7 @@ CallId Calls::enter(AnyCallback callback, OnAbandon on_abandon, CallDeadline dea
 // Answered in the next turn, because a callback never runs inside the call it was passed to. A stopped client has no
 // next turn.
 CallId Calls::refuse(AnyCallback callback, absl::Status why) {
-  const CallId id(++last_id_);
+  const CallId id = new_id(kSlotMask);  // of no slot
   if (stopped_) {
     callback.fail(make_error(Reason::Closed, "the replica is closed; open another one"));
   } else {
@@ -40,8 +40,10 @@ CallId Calls::refuse(AnyCallback callback, absl::Status why) {
 }
 
 Call* Calls::find(CallId id) {
-  const auto found = by_id_.find(id);
-  return found == by_id_.end() ? nullptr : &*slots_[found->second];
+  const uint64_t slot = id.value() & kSlotMask;
+  if (slot >= slots_.size()) return nullptr;
+  std::optional<Call>& call = slots_[slot];
+  return call && call->id == id ? &*call : nullptr;
 }
 
 void Calls::start_new(Now now) {
@@ -64,14 +66,12 @@ void Calls::start_one(Fresh& fresh, Now now) {
 }
 
 std::optional<AnyCallback> Calls::remove(CallId id) {
-  const auto found = by_id_.find(id);
-  if (found == by_id_.end()) return std::nullopt;
-  const size_t slot = found->second;
-  Call& call = *slots_[slot];
-  deadlines_.erase({call.deadline, id});
-  if (call.owner != nullptr) call.owner->ended(id, call);
-  std::optional<AnyCallback> callback(std::move(call.callback));
-  by_id_.erase(id);
+  Call* const call = find(id);
+  if (call == nullptr) return std::nullopt;
+  deadlines_.erase({call->deadline, id});
+  if (call->owner != nullptr) call->owner->ended(id, *call);
+  std::optional<AnyCallback> callback(std::move(call->callback));
+  const uint64_t slot = id.value() & kSlotMask;
   slots_[slot].reset();
   free_.push_back(slot);
   return callback;
@@ -127,7 +127,9 @@ void Calls::abandon(CallId id) {
 void Calls::stop() {
   stopped_ = true;
   std::vector<CallId> ids;
-  for (const auto& [id, slot] : by_id_) ids.push_back(id);
+  for (const std::optional<Call>& call : slots_) {
+    if (call) ids.push_back(call->id);
+  }
   std::ranges::sort(ids);
   for (const CallId id : ids) {
     const Outcome outcome = find(id)->submitted ? Outcome::Unknown : Outcome::None;

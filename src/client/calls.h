@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_map.h"
 #include "base/spare_nodes.h"
 #include "client/call.h"
 #include "client/deliveries.h"
@@ -54,7 +53,7 @@ class Calls {
 
   bool any_fresh() const { return !fresh_.empty(); }
   LaggingTime next_deadline() const { return deadlines_.empty() ? LaggingTime::max() : deadlines_.begin()->first; }
-  size_t size() const { return by_id_.size(); }
+  size_t size() const { return slots_.size() - free_.size(); }
 
  private:
   template <typename Answer>
@@ -65,6 +64,12 @@ class Calls {
         [callback = *std::move(callback), value = std::move(value)]() mutable { callback.answer(std::move(value)); });
     return true;
   }
+  // An id is a serial number and, in its low bits, the call's slot: found without a search, and in the order of entry. A serial
+  // comes again after some days of the hardest work.
+  static constexpr uint64_t kSlotBits = 26;
+  static constexpr uint64_t kSlotMask = (uint64_t{1} << kSlotBits) - 1;
+  CallId new_id(uint64_t slot) { return CallId(++last_serial_ << kSlotBits | slot); }
+
   // What only a call that was not started needs.
   struct Fresh {
     CallId id;
@@ -80,14 +85,13 @@ class Calls {
   const ClientOptions& options_;
   Deliveries& deliveries_;
   Requests& requests_;
-  std::deque<std::optional<Call>> slots_;
+  std::deque<std::optional<Call>> slots_;  // empty: free
   std::vector<size_t> free_;
-  absl::flat_hash_map<CallId, size_t> by_id_;  // slots of those that have not ended
-  std::vector<Fresh> fresh_;                   // not started yet
-  std::vector<Fresh> starting_;                // of this turn
+  std::vector<Fresh> fresh_;     // not started yet
+  std::vector<Fresh> starting_;  // of this turn
   using Deadline = std::pair<LaggingTime, CallId>;
   absl::btree_set<Deadline, std::less<Deadline>, SpareNodes<Deadline>> deadlines_;  // of calls that were started
-  uint64_t last_id_ = 0;
+  uint64_t last_serial_ = 0;
   bool stopped_ = false;
 };
 

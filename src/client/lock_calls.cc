@@ -11,7 +11,7 @@ namespace coordkit::client {
 namespace {
 
 // The name, for both kinds of acquire.
-std::string name_of(const machine::Acquire& body) { return body.name; }
+const std::string& name_of(const machine::Acquire& body) { return body.name; }
 std::string name_of(const machine::AcquireAll& body) { return body.locks.empty() ? std::string() : body.locks.front().name; }
 
 HoldTerms terms_of(const machine::Acquire& body) { return {body.mode, (body.flags & machine::kReentrant) != 0, {}}; }
@@ -35,16 +35,17 @@ uint64_t flags_of(const AcquireOptions& options) {
 
 CallId LockCalls::acquire(const SessionRef& session, std::string name, AcquireOptions options, bool proclaims,
                           Callback<HoldRef> done) {
-  machine::Acquire body{.session = {},
-                        .owner_tag = std::move(options.owner_tag),
-                        .name = std::move(name),
-                        .wait = wait_of(options.wait),
-                        .value = std::move(options.value),
-                        .flags = flags_of(options),
-                        .mode = options.mode,
-                        .delay = options.delay,
-                        .block = options.sticky ? options_.sticky.block : 0};
-  return enter(session, std::move(body), options, proclaims, std::move(done));
+  const auto fill = [&](machine::Acquire& body) {
+    body.owner_tag = std::move(options.owner_tag);
+    body.name = std::move(name);
+    body.wait = wait_of(options.wait);
+    body.value = std::move(options.value);
+    body.flags = flags_of(options);
+    body.mode = options.mode;
+    body.delay = options.delay;
+    body.block = options.sticky ? options_.sticky.block : 0;
+  };
+  return enter<machine::Acquire>(session, fill, options, proclaims, std::move(done));
 }
 
 CallId LockCalls::acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options,
@@ -52,14 +53,15 @@ CallId LockCalls::acquire_all(const SessionRef& session, std::vector<NamedLock> 
   if (options.sticky) {
     return calls_.refuse(std::move(done), make_error(Reason::InvalidArgument, "several locks at once cannot be sticky"));
   }
-  machine::AcquireAll body{.session = {},
-                           .owner_tag = std::move(options.owner_tag),
-                           .locks = std::move(locks),
-                           .wait = wait_of(options.wait),
-                           .value = std::move(options.value),
-                           .flags = flags_of(options),
-                           .delay = options.delay};
-  return enter(session, std::move(body), options, /*proclaims=*/false, std::move(done));
+  const auto fill = [&](machine::AcquireAll& body) {
+    body.owner_tag = std::move(options.owner_tag);
+    body.locks = std::move(locks);
+    body.wait = wait_of(options.wait);
+    body.value = std::move(options.value);
+    body.flags = flags_of(options);
+    body.delay = options.delay;
+  };
+  return enter<machine::AcquireAll>(session, fill, options, /*proclaims=*/false, std::move(done));
 }
 
 CallId LockCalls::campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done) {
@@ -70,48 +72,53 @@ CallId LockCalls::campaign(const SessionRef& session, std::string name, Campaign
   return acquire(session, std::move(name), std::move(terms), options.proclaim_if_leader, std::move(done));
 }
 
-template <typename Body>
-CallId LockCalls::enter(const SessionRef& session, Body body, const AcquireOptions& options, bool proclaims,
+// The request is made where it stays until it is written.
+template <typename Body, typename Fill>
+CallId LockCalls::enter(const SessionRef& session, Fill fill, const AcquireOptions& options, bool proclaims,
                         Callback<HoldRef> done) {
   if (session == nullptr) return calls_.refuse(std::move(done), no_session());
+  PoolRef<Entered> begun = entered_.make({session});
+  Body& body = begun->request.body.emplace<Body>();
+  fill(body);
   body.session = session->id();
-  machine::Request request{.body = std::move(body)};
-  if (absl::Status refusal = check_request(request); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
+  if (absl::Status refusal = check_request(begun->request); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
   if (session->phase() == SessionPhase::Lost) return calls_.refuse(std::move(done), session_over());
   if (options.max_hold < Duration::zero()) {
     return calls_.refuse(std::move(done), make_error(Reason::InvalidArgument, "max_hold is negative; zero means no limit"));
   }
   const CallId id = calls_.enter(std::move(done), OnAbandon::Pursue, options.deadline, timeout_of(options.wait, options_),
-                                 [this, begun = pool<Body>().make({session, std::get<Body>(std::move(request.body))})](
-                                     CallId call, Now now) { start(call, begun->session, std::move(begun->body), now); });
+                                 [this, begun = std::move(begun)](CallId call, Now now) {
+                                   start<Body>(call, begun->session, std::move(begun->request), now);
+                                 });
   acquires_.own(id, options.max_hold, proclaims);
   return id;
 }
 
 template <typename Body>
-void LockCalls::start(CallId id, const SessionRef& of, Body&& body, Now now) {
+void LockCalls::start(CallId id, const SessionRef& of, machine::Request&& request, Now now) {
   Session* session = acquires_.begin(id, of, now);
   if (session == nullptr) return;
   if (session->overfull()) {
-    requests_.retry(now, [this, id, of, body = std::forward<Body>(body)](Now later) mutable {
-      start(id, of, std::forward<Body>(body), later);
+    requests_.retry(now, [this, id, of, request = std::move(request)](Now later) mutable {
+      start<Body>(id, of, std::move(request), later);
     });
     return;
   }
-  if (!lines_.join(id, *session, body, now)) go_to_log(id, std::forward<Body>(body));
+  if (!lines_.join(id, *session, std::get<Body>(request.body), now)) go_to_log<Body>(id, std::move(request));
 }
 
 template <typename Body>
-void LockCalls::go_to_log(CallId id, Body&& body) {
+void LockCalls::go_to_log(CallId id, machine::Request&& request) {
   const Session& session = *table_.find(calls_.find(id)->acquire->session);
+  const Body& body = std::get<Body>(request.body);
   if (body.wait.kind == machine::Wait::Kind::None && seems_held(session, body)) {
-    confirm_held(id, std::forward<Body>(body));
+    confirm_held<Body>(id, std::move(request));
   } else {
-    submit(id, std::forward<Body>(body));
+    submit<Body>(id, std::move(request));
   }
 }
 
-template void LockCalls::go_to_log(CallId, machine::Acquire&&);
+template void LockCalls::go_to_log<machine::Acquire>(CallId, machine::Request&&);
 
 // By this replica's own state, possibly stale. A pending release of ours makes it worth a log entry, which performs it.
 template <typename Body>
@@ -124,18 +131,19 @@ bool LockCalls::seems_held(const Session& session, const Body& body) const {
 
 // A failed try costs no log entry: one confirmed read is as good (S-48).
 template <typename Body>
-void LockCalls::confirm_held(CallId id, Body body) {
+void LockCalls::confirm_held(CallId id, machine::Request&& request) {
   Call& call = *calls_.find(id);
   call.ticket = requests_.when_readable({.deadline = call.deadline},
-                                        [this, id, body = std::move(body)](const Completion& completion, Now) mutable {
+                                        [this, id, request = std::move(request)](const Completion& completion, Now) mutable {
                                           if (calls_.find(id) == nullptr) return;
+                                          const Body& body = std::get<Body>(request.body);
                                           const auto state = requests_.reads(completion);
                                           if (!state.ok()) {
                                             calls_.fail(id, state.status());
                                           } else if (const auto refusal = (*state)->refusal_of(body)) {
                                             held(id, body, *refusal);
                                           } else {
-                                            submit(id, std::move(body));
+                                            submit<Body>(id, std::move(request));
                                           }
                                         });
 }
@@ -151,7 +159,8 @@ void LockCalls::held(CallId id, const Body& body, const machine::Result& refusal
 }
 
 template <typename Body>
-void LockCalls::submit(CallId id, Body&& body) {
+void LockCalls::submit(CallId id, machine::Request&& request) {
+  const Body& body = std::get<Body>(request.body);
   Acquires::Terms terms{.name = name_of(body),
                         .owner_tag = body.owner_tag,
                         .hold = terms_of(body),
@@ -159,7 +168,7 @@ void LockCalls::submit(CallId id, Body&& body) {
                         .delay = body.delay,
                         .of_lock = true};
   if (calls_.find(id)->acquire->proclaims) terms.proclaimed = body.value;
-  acquires_.submit(id, std::move(terms), {.body = std::forward<Body>(body)});
+  acquires_.submit(id, std::move(terms), std::move(request));
 }
 
 }  // namespace coordkit::client

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/pool.h"
@@ -30,34 +29,30 @@ class LockCalls {
   CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
   CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);
 
-  // For a call that has begun: the log decides, or, for a try that cannot be granted, one confirmed read.
+  // For a call that has begun, with a request of that kind: the log decides, or, for a try that cannot be granted, one
+  // confirmed read.
   template <typename Body>
-  void go_to_log(CallId id, Body&& body);
+  void go_to_log(CallId id, machine::Request&& request);
 
  private:
   // A call between its entry and its start.
-  template <typename Body>
   struct Entered {
     SessionRef session;
-    Body body;
+    machine::Request request = {};
   };
-  template <typename Body>
-  Pool<Entered<Body>>& pool() {
-    return std::get<Pool<Entered<Body>>>(entered_);
-  }
   CallId acquire(const SessionRef& session, std::string name, AcquireOptions options, bool proclaims, Callback<HoldRef> done);
+  template <typename Body, typename Fill>
+  CallId enter(const SessionRef& session, Fill fill, const AcquireOptions& options, bool proclaims, Callback<HoldRef> done);
   template <typename Body>
-  CallId enter(const SessionRef& session, Body body, const AcquireOptions& options, bool proclaims, Callback<HoldRef> done);
-  template <typename Body>
-  void start(CallId id, const SessionRef& session, Body&& body, Now now);
+  void start(CallId id, const SessionRef& session, machine::Request&& request, Now now);
   template <typename Body>
   bool seems_held(const Session& session, const Body& body) const;
   template <typename Body>
-  void confirm_held(CallId id, Body body);
+  void confirm_held(CallId id, machine::Request&& request);
   template <typename Body>
   void held(CallId id, const Body& body, const machine::Result& refusal);
   template <typename Body>
-  void submit(CallId id, Body&& body);
+  void submit(CallId id, machine::Request&& request);
 
   const ClientOptions& options_;
   SessionTable& table_;
@@ -66,7 +61,7 @@ class LockCalls {
   StickyLines& lines_;
   Acquires& acquires_;
   Statistics& statistics_;
-  std::tuple<Pool<Entered<machine::Acquire>>, Pool<Entered<machine::AcquireAll>>> entered_;
+  Pool<Entered> entered_;
 };
 
 }  // namespace coordkit::client

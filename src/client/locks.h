@@ -18,7 +18,9 @@ class Locks {
         calls_(calls),
         releases_(table, requests, calls, commands, limits_),
         lines_(options, table, requests, calls, commands, releases_, limits_, statistics_,
-               [this](CallId id, machine::Acquire body) { acquiring_.go_to_log(id, std::move(body)); }),
+               [this](CallId id, machine::Acquire body) {
+                 acquiring_.go_to_log<machine::Acquire>(id, {.body = std::move(body)});
+               }),
         acquires_(table, requests, calls, commands, releases_, lines_, limits_, statistics_),
         changes_(table, requests, calls, commands, releases_, lines_, limits_),
         acquiring_(options, table, requests, calls, lines_, acquires_, statistics_) {}

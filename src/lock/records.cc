@@ -12,6 +12,7 @@ Records::Records(Records&&) noexcept = default;
 Records& Records::operator=(Records&&) noexcept = default;
 
 Lock* Records::find(std::string_view name) const {
+  if (locks_.empty()) return nullptr;  // saves the hash where no lock is contended
   const auto found = locks_.find(name);
   return found == locks_.end() ? nullptr : found->get();
 }

@@ -100,9 +100,16 @@ size_t count_prior_releases(pbf_reader in) {
 }  // namespace
 
 absl::StatusOr<Request> decode_request(std::string_view encoded) {
-  if (encoded.size() > kRequestBytesMax) return absl::InvalidArgumentError("malformed request: too large");
   absl::StatusOr<Request> decoded{Request()};
-  const auto read = [&request = *decoded](pbf_reader in) -> absl::Status {
+  if (absl::Status status = decode_request(encoded, *decoded); !status.ok()) decoded = std::move(status);
+  return decoded;
+}
+
+absl::Status decode_request(std::string_view encoded, Request& request) {
+  request.body = std::monostate();
+  request.prior_releases.clear();
+  if (encoded.size() > kRequestBytesMax) return absl::InvalidArgumentError("malformed request: too large");
+  const auto read = [&request](pbf_reader in) -> absl::Status {
     while (in.next()) {
       if (in.tag_and_type() == bytes(kNumberOf<PriorRelease>)) {
         if (request.prior_releases.size() == kPriorReleasesMax) {
@@ -116,10 +123,7 @@ absl::StatusOr<Request> decode_request(std::string_view encoded) {
     }
     return absl::OkStatus();
   };
-  if (absl::Status status = guarded(encoded, absl::StatusCode::kInvalidArgument, "request", read); !status.ok()) {
-    decoded = std::move(status);
-  }
-  return decoded;
+  return guarded(encoded, absl::StatusCode::kInvalidArgument, "request", read);
 }
 
 }  // namespace coordkit::machine

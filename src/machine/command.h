@@ -82,5 +82,6 @@ ResultCode validate(const Request& request);
 std::string encode(const Request& request);
 void encode(const Request& request, std::string& bytes);         // replaces the contents of `bytes`, keeping its capacity
 absl::StatusOr<Request> decode_request(std::string_view bytes);  // kInvalidArgument: malformed
+absl::Status decode_request(std::string_view bytes, Request& request);  // into what is left of another one
 
 }  // namespace coordkit::machine

@@ -44,7 +44,7 @@ struct Acquire {
   // Exclusive, not re-entrant.
   uint64_t block = 0;
   static constexpr uint32_t kField = 4;
-  static Acquire blank() { return {.wait = {.kind = Wait::Kind(0)}}; }
+  void make_blank() { wait.kind = Wait::Kind(0); }
   static constexpr auto fields() {
     using A = Acquire;
     return std::tuple(&A::session, &A::owner_tag, &A::name, part(&A::wait, &Wait::kind), part(&A::wait, &Wait::timeout),
@@ -65,7 +65,7 @@ struct AcquireAll {
   uint64_t flags = 0;
   Duration delay{};
   static constexpr uint32_t kField = 20;
-  static AcquireAll blank() { return {.wait = {.kind = Wait::Kind(0)}}; }
+  void make_blank() { wait.kind = Wait::Kind(0); }
   static constexpr auto fields() {
     using A = AcquireAll;
     return std::tuple(&A::session, &A::owner_tag, &A::locks, part(&A::wait, &Wait::kind), part(&A::wait, &Wait::timeout),

@@ -62,14 +62,13 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
   decisions_.clear();
   ApplyStep step{command.index, command.request, output, decisions_, state_, scratch_};
   const bool cancelled = state_.cancels.arrived(command.request);
-  absl::StatusOr<Request> request = decode_request(command.payload);
-  if (const ResultCode refusal = sessions_.admit(request, command.request); refusal != ResultCode::Ok) {
-    return step.answer({.code = refusal}, ApplyOutput::Stage::Final);
-  }
-  locks_.perform_prior_releases(*request, step);
+  const bool formed = decode_request(command.payload, request_).ok();
+  const ResultCode refusal = formed ? sessions_.admit(request_, command.request) : ResultCode::InvalidArgument;
+  if (refusal != ResultCode::Ok) return step.answer({.code = refusal}, ApplyOutput::Stage::Final);
+  locks_.perform_prior_releases(request_, step);
   decide_waits(step);
   Answer result = cancelled ? Result{.code = ResultCode::Cancelled}
-                            : std::visit([&](auto& body) { return execute(body, step); }, request->body);
+                            : std::visit([&](auto& body) { return execute(body, step); }, request_.body);
   if (result) step.answer(*std::move(result), ApplyOutput::Stage::Final);
   decide_waits(step);
   coordination_.announce_leaders(step);

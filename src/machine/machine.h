@@ -89,6 +89,7 @@ class Machine final : public StateMachine {
   const MachineReads reads_{state_};
   std::optional<rows::Counters> stored_counters_;  // as the last checkpoint has them
   lock::Decisions decisions_;                      // scratch for one step
+  Request request_;                                // the one that is applied
   std::string scratch_;                            // a result while it is written
 };
 

@@ -23,15 +23,14 @@ bool succeeds(const TimerGroup& previous, const Origin& origin) {
 
 }  // namespace
 
-ResultCode MachineSessions::admit(const absl::StatusOr<Request>& request, const RequestId& by) const {
-  if (!request.ok()) return ResultCode::InvalidArgument;
-  if (const ResultCode refusal = validate(*request); refusal != ResultCode::Ok) return refusal;
-  const SessionId id = session_of(*request);
+ResultCode MachineSessions::admit(const Request& request, const RequestId& by) const {
+  if (const ResultCode refusal = validate(request); refusal != ResultCode::Ok) return refusal;
+  const SessionId id = session_of(request);
   if (!id) return ResultCode::Ok;
   const std::optional<lease::Session> session = state_.sessions.find(id);
   if (!session) return ResultCode::SessionNotFound;
   if (!session->owns(by)) return ResultCode::Lost;
-  return session->ending && !lets_go(*request) ? ResultCode::Lost : ResultCode::Ok;
+  return session->ending && !lets_go(request) ? ResultCode::Lost : ResultCode::Ok;
 }
 
 Answer MachineSessions::execute(OpenSession& open, ApplyStep& step) {

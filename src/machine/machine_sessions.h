@@ -18,7 +18,7 @@ class MachineSessions {
       : state_(state), coordination_(coordination), keys_(keys) {}
 
   // Ok if the request is well-formed and its session, if it names one, is live and its sender's own.
-  ResultCode admit(const absl::StatusOr<Request>& request, const RequestId& by) const;
+  ResultCode admit(const Request& request, const RequestId& by) const;
 
   Answer execute(OpenSession& open, ApplyStep& step);
   Answer execute(CloseSession& close, ApplyStep& step);

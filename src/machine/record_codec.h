@@ -1,7 +1,7 @@
 // The protobuf bytes of a record that lists its fields (field_list.h), by base/field_io.h: durations and signed numbers are
 // zigzag, a nested record is a message of its own. So a field is only ever added at the end. Readers take hostile
-// bytes: an unknown field is skipped, an enumerator out of range stays out of range for validation to see. blank(), if a record
-// has it, is what absent fields mean where that is not the type's own default.
+// bytes: an unknown field is skipped, an enumerator out of range stays out of range for validation to see. make_blank(), if a
+// record has it, is what absent fields mean where that is not the type's own default.
 //
 // A variant is a message with one field, the alternative under its number.
 #pragma once
@@ -56,9 +56,14 @@ struct Rules : codec::SparseRules {
     return static_cast<T>(static_cast<uint8_t>(std::min<uint64_t>(number, 0xff)));
   }
   template <typename M>
+  static void make_blank(M& one) {
+    if constexpr (requires { one.make_blank(); }) one.make_blank();
+  }
+  template <typename M>
   static M blank() {
-    if constexpr (requires { M::blank(); }) return M::blank();
-    return {};
+    M one{};
+    make_blank(one);
+    return one;
   }
 };
 using Writer = codec::Writer<Rules>;
@@ -264,7 +269,9 @@ bool get_this_alternative(pbf_reader& in, auto& variant) {
     return false;
   } else {
     if (in.tag_and_type() != bytes(kNumberOf<T>)) return false;
-    get(in, variant.template emplace<T>(Rules::blank<T>()));
+    T& one = variant.template emplace<T>();
+    Rules::make_blank(one);
+    get(in, one);
     return true;
   }
 }

@@ -89,7 +89,7 @@ struct Result {
   std::string reply = {};      // of an operation on keys with more to report: an encoded OperationReply (kv_codec.h)
   Revision compacted = {};     // Compacted, and answers to questions about keys: reads below it are refused
   LeaseId lease = {};          // granted; `session` is its number, `ttl` as granted, also of a renewal
-  static Result blank() { return {.code = ResultCode(0)}; }
+  void make_blank() { code = ResultCode(0); }
   static constexpr auto fields() {
     using R = Result;
     return std::tuple(&R::code, &R::revision, &R::token, &R::since, &R::session, &R::ttl, &R::position, &R::deleted,
@@ -109,7 +109,7 @@ struct SessionEnded {
   SessionId session;
   Reason reason = Reason::Closed;
   static constexpr uint32_t kField = 1;
-  static SessionEnded blank() { return {.reason = Reason::Expired}; }
+  void make_blank() { reason = Reason::Expired; }
   static constexpr auto fields() { return std::tuple(&SessionEnded::session, &SessionEnded::reason); }
   friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
