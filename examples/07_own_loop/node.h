@@ -48,7 +48,8 @@ class Node final : private coordkit::StoreEvents {
             .to = to,
             .store = engine_->store(),
             .boot = engine_->boot(),
-            .cluster = engine_->status().cluster};
+            .cluster = engine_->status().cluster,
+            .feature_level = coordkit::kFeatureLevel};
   }
   void post(coordkit::EngineInput input) { inbox_.push_back(std::move(input)); }
 

@@ -127,6 +127,10 @@ bool Cluster::may_go_on(uint32_t node) {
     throw Violation("INV_R23",
                     fmt::format("n{} takes part with a disk that forgot what those who answered had heard", node + 1));
   }
+  if (verdict == Promises::Verdict::Unasked) {
+    throw Violation("INV_R23",
+                    fmt::format("n{} takes part with a disk that was set back, and no majority was asked", node + 1));
+  }
   if (verdict == Promises::Verdict::Unknown) return false;
   reach(Situation::SetBackHarmless);
   world_.trace(node, "has forgotten nothing that matters");

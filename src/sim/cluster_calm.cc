@@ -38,7 +38,7 @@ void Cluster::heal() {
   if (Recorder* recorder = world_.recorder()) recorder->faults().calm();
   faults_.end_all();
   processes_.replace_bad_disks();
-  if (plan_.newest_level > 0) processes_.finish_upgrade();
+  if (plan_.upgraded) processes_.finish_upgrade();
   for (uint32_t node = 0; node < plan_.nodes; ++node) processes_.restore(node);
   connections_.disconnect_all();
   world_.trace(kNoNode, "all faults are over");

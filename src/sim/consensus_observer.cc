@@ -288,10 +288,15 @@ void ConsensusObserver::after_turn(uint32_t node) {
 
 // INV_R12: a replica acts on the latest configuration of its log, even after a part of the log was truncated.
 void ConsensusObserver::check_members(uint32_t node) const {
-  const Index goes_by = views_[node].engine->core()->configuration_position().index;
-  if (goes_by == members_.in_force_at(node)) return;
-  throw Violation("INV_R12", fmt::format("n{} goes by the members of {}, but the latest in its log are those of {}", node + 1,
-                                         goes_by.value(), members_.in_force_at(node).value()));
+  const raft::Core& core = *views_[node].engine->core();
+  const Index goes_by = core.configuration_position().index;
+  if (goes_by != members_.in_force_at(node)) {
+    throw Violation("INV_R12", fmt::format("n{} goes by the members of {}, but the latest in its log are those of {}", node + 1,
+                                           goes_by.value(), members_.in_force_at(node).value()));
+  }
+  if (core.configuration() != members_.in_force(node)) {
+    throw Violation("INV_R12", fmt::format("n{} goes by other members than those of {}", node + 1, goes_by.value()));
+  }
 }
 
 void ConsensusObserver::check_leadership(uint32_t node) {

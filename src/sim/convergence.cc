@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "coordkit/feature_level.h"
+
 namespace coordkit::sim {
 namespace {
 
@@ -24,9 +26,8 @@ bool Convergence::level() const {
 }
 
 bool Convergence::levels_raised() const {
-  if (plan_.newest_level == 0) return true;
   return std::ranges::all_of(
-      nodes_, [&](const auto& node) { return node->up() && node->engine()->status().feature_level == plan_.newest_level; });
+      nodes_, [&](const auto& node) { return node->up() && node->engine()->status().feature_level == kFeatureLevel; });
 }
 
 Duration Convergence::longest_ttl() const {

@@ -22,7 +22,7 @@ Node::Node(const NodeParts& parts, uint32_t number, Random random)
       random_(random),
       clock_(Duration(random_.below(uint64_t{1} << 50)), parts.plan.clock_ppm[number]),
       stores_(parts_, number, random_),
-      build_(parts.world, number, parts.plan.newest_level),
+      build_(parts.world, number, parts.plan.upgraded),
       schedule_(parts.world, number, parts.plan.turn_latency_max, random_),
       inbox_(parts.watcher, schedule_),
       outbox_(parts_, number, random_, stores_, schedule_, inbox_) {}

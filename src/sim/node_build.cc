@@ -11,13 +11,13 @@ namespace coordkit::sim {
 
 void NodeBuild::choose(Random& random) {
   too_old_ = false;
-  if (newest_ == 0) return;
+  if (!upgraded_) return;
   if (stays_newest_) {
-    level_ = newest_;
+    level_ = kFeatureLevel;
   } else if (next_level_) {
     level_ = *std::exchange(next_level_, std::nullopt);
   } else if (random.chance(0.4)) {
-    level_ = std::min(level_ + 1, newest_);
+    level_ = std::min(level_ + 1, kFeatureLevel);
   } else if (random.chance(0.15) && level_ > 0) {
     --level_;
   }
@@ -30,7 +30,7 @@ void NodeBuild::is_too_old(const absl::Status& why) {
     throw Violation("INV_S08", fmt::format("n{} cannot read what others write: {}", node_ + 1, why.ToString()));
   }
   too_old_ = true;
-  next_level_ = newest_;
+  next_level_ = kFeatureLevel;
   world_.trace(node_, "is too old, as a build of feature level {}", level_);
 }
 

@@ -7,14 +7,16 @@
 
 #include "absl/status/status.h"
 #include "base/random.h"
+#include "coordkit/feature_level.h"
 #include "sim/world.h"
 
 namespace coordkit::sim {
 
 class NodeBuild {
  public:
-  // `newest`: the highest feature level there is. Zero: all builds are the same.
-  NodeBuild(World& world, uint32_t node, uint64_t newest) : world_(world), node_(node), newest_(newest) {}
+  // Upgraded: it begins as the oldest build. Otherwise it is always the newest.
+  NodeBuild(World& world, uint32_t node, bool upgraded)
+      : world_(world), node_(node), upgraded_(upgraded), level_(upgraded ? 0 : kFeatureLevel) {}
 
   // Before a start.
   void choose(Random& random);
@@ -24,14 +26,14 @@ class NodeBuild {
   void stay_newest() { stays_newest_ = true; }  // from its next start on
 
   uint64_t level() const { return level_; }
-  bool newest() const { return level_ == newest_; }
+  bool newest() const { return level_ == kFeatureLevel; }
   bool too_old() const { return too_old_; }  // for what the node has or was sent
 
  private:
   World& world_;
   const uint32_t node_;
-  const uint64_t newest_;
-  uint64_t level_ = 0;                  // of the running build
+  const bool upgraded_;
+  uint64_t level_;                      // of the running build
   uint64_t highest_ = 0;                // of any build that ran here
   std::optional<uint64_t> next_level_;  // of the next start
   bool went_back_ = false;              // ever downgraded

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "coordkit/feature_level.h"
 #include "sim/draw.h"
 #include "sim/plan_parts.h"
 
@@ -220,7 +219,7 @@ void strangers(Plan& plan, const SimOptions& options, Random& random) {
 // Like swarm, with replicas that start as older and newer builds: upgrades in any order, and downgrades.
 void upgrade(Plan& plan, const SimOptions& options, Random& random) {
   swarm(plan, options, random);
-  plan.newest_level = kFeatureLevel;
+  plan.upgraded = true;
   plan.faults.push_back({FaultKind::Crash, draw(random, milliseconds(500), seconds(5)), milliseconds(10), seconds(1)});
 }
 

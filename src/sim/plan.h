@@ -61,8 +61,8 @@ struct Plan {
   bool transfers_only = false;   // the members stay, leadership moves
   bool sets_disks_back = false;  // mainly that, in contested elections
   Duration scrub_interval{};     // mean time between two scrubs of a replica; zero: none
-  uint64_t newest_level = 0;  // builds speak feature levels up to this one; above zero, replicas start as older and newer ones
-  bool mixes_up_disks = false;  // copies of one member's disk replace another's
+  bool upgraded = false;         // replicas start as builds of older and newer feature levels; else all are of the newest
+  bool mixes_up_disks = false;   // copies of one member's disk replace another's
   uint64_t promotion_lag_max = 1000;
   Duration hostile{};
   Duration election_timeout{};

@@ -215,7 +215,23 @@ Promises::Verdict Promises::judge(uint32_t node) const {
     return matters(promise) && promise.learned_by != node && answered != answered_.end() &&
            answered->second.contains(promise.learned_by) && knows(promise);
   });
-  return known ? Verdict::Known : Verdict::Unknown;
+  if (known) return Verdict::Known;
+  return majority_answered(node) ? Verdict::Unknown : Verdict::Unasked;
+}
+
+// Of each half of the configuration that it goes by, itself included.
+bool Promises::majority_answered(uint32_t node) const {
+  const auto answered = answered_.find(node);
+  const auto counts = [&](const raft::Member& member) {
+    const auto by = static_cast<uint32_t>(member.id.value() - 1);
+    return by == node || (answered != answered_.end() && answered->second.contains(by));
+  };
+  const raft::Configuration& configuration = nodes_[node]->engine()->core()->configuration();
+  for (const auto* half : {&configuration.voters, &configuration.outgoing}) {
+    const auto count = static_cast<size_t>(std::ranges::count_if(*half, counts));
+    if (!half->empty() && count * 2 <= half->size()) return false;
+  }
+  return true;
 }
 
 }  // namespace coordkit::sim

@@ -45,6 +45,7 @@ class Promises {
     Whole,    // no other replica had learned of anything missing
     Unknown,  // one had, but none that answered must know of it
     Known,    // one that answered knew: must never happen
+    Unasked,  // those that answered were no majority: neither must this
   };
   Verdict judge(uint32_t node) const;
   void stands_again(uint32_t node) { forgotten_.erase(nodes_[node]->stores().log().id()); }
@@ -74,6 +75,7 @@ class Promises {
   void learned_late(StoreId store, const Promise& promise);
   uint64_t chain_at(uint32_t node, Index index) const;
   bool knows(const Promise& promise) const;
+  bool majority_answered(uint32_t node) const;
   static bool outlived(const Promise& promise, BootCounter boot);
   bool lists(uint32_t node, uint32_t other) const;
 

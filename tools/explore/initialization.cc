@@ -190,7 +190,8 @@ class Initializations {
             .to = ReplicaId(to + 1),
             .store = disk.store,
             .boot = disk.boot,
-            .cluster = lives_[world.lives[from]].cluster};
+            .cluster = lives_[world.lives[from]].cluster,
+            .feature_level = kFeatureLevel};
   }
 
   void deliver(InitializationWorld& world, const InitializationMove& move) {
