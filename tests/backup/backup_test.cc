@@ -62,7 +62,8 @@ TEST_F(BackupTest, INV_L04_TokensAndRevisionsOfTheNewClusterAreAboveAllOfTheForm
   // What the backup does not know of: the old cluster continued.
   ASSERT_NO_FATAL_FAILURE(original.open(busy(original.options(1))));
   ASSERT_THAT(original[1].wait_ready(kPatience), IsOk());
-  const Revision last = original[1].put("later", "lost")->revision;
+  Revision last;
+  for (int i = 0; i < 20; ++i) last = original[1].put("later", "lost")->revision;
   auto later = original.session(1).acquire("later", {.timeout = kPatience});
   ASSERT_THAT(later.status(), IsOk());
   highest = std::max(highest, later->token());

@@ -206,9 +206,11 @@ TEST(EngineInitializationTest, REG_R03_MessagesOfAnotherStoreUnderAMembersIdAreI
   const uint64_t other = leader % 3 + 1;
   cluster.crash(other);
   cluster.run_until_idle();
-  cluster.post(
-      leader,
-      PeerConnected{{.from = ReplicaId(other), .store = StoreId(999), .boot = BootCounter(1), .cluster = ClusterId(1001)}});
+  cluster.post(leader, PeerConnected{{.from = ReplicaId(other),
+                                      .store = StoreId(999),
+                                      .boot = BootCounter(1),
+                                      .cluster = ClusterId(1001),
+                                      .feature_level = kFeatureLevel}});
   cluster.post(leader, MessageReceived{ReplicaId(other), raft::HeartbeatReply{.term = Term(99)}});
   cluster.run_until_idle();
   EXPECT_EQ(cluster.engine(leader).leadership().role, raft::Role::Leader);
