@@ -7,7 +7,10 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <latch>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -82,19 +85,40 @@ TEST_F(MemoryTest, OfACallerThatWaitsInLine) {
   session.close().IgnoreError();
 }
 
+// Some at a time, each of which counts the latch down when it is answered: a batch of calls costs one sync.
+template <typename Call>
+void in_batches(uint64_t first, uint64_t end, Call call) {
+  while (first < end) {
+    const auto answered = std::make_shared<std::latch>(kAtOnce);  // outlives the last answer
+    for (const uint64_t until = first + kAtOnce; first < until; ++first) call(first, answered);
+    answered->wait();
+  }
+}
+
 TEST_F(MemoryTest, OfASessionWithALock) {
   constexpr uint64_t kSessions = 4'096;
-  std::vector<Session> sessions;
-  std::vector<Grant> grants;
-  sessions.reserve(kSessions);
-  grants.reserve(kSessions);
+  std::vector<std::optional<Session>> sessions(kAtOnce + kSessions);
+  std::vector<std::optional<Grant>> grants(kAtOnce + kSessions);
+  const auto open = [&](uint64_t i, const std::shared_ptr<std::latch>& answered) {
+    replica_->open_session_async({.ttl = 300s}, [&, i, answered](absl::StatusOr<Session> opened) {
+      EXPECT_TRUE(opened.ok()) << opened.status();
+      if (opened.ok()) sessions[i] = *std::move(opened);
+      answered->count_down();
+    });
+  };
+  const auto acquire = [&](uint64_t i, const std::shared_ptr<std::latch>& answered) {
+    const auto keep = [&, i, answered](absl::StatusOr<Grant> grant) {
+      EXPECT_TRUE(grant.ok()) << grant.status();
+      if (grant.ok()) grants[i] = *std::move(grant);
+      answered->count_down();
+    };
+    sessions[i].value().acquire_async("held/" + std::to_string(1'000'000 + i), {}, keep);
+  };
+  in_batches(0, kAtOnce, open);  // what a batch of calls needs is there from here on
+  in_batches(0, kAtOnce, acquire);
   const uint64_t before = held();
-  for (uint64_t i = 0; i < kSessions; ++i) {
-    sessions.push_back(session());
-    absl::StatusOr<Grant> grant = sessions.back().acquire("held/" + std::to_string(1'000'000 + i));
-    ASSERT_TRUE(grant.ok()) << grant.status();
-    grants.push_back(*std::move(grant));
-  }
+  in_batches(kAtOnce, kAtOnce + kSessions, open);
+  in_batches(kAtOnce, kAtOnce + kSessions, acquire);
   expect_each("a session with a lock", before, kSessions, 1'620);
 }
 
