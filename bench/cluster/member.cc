@@ -4,21 +4,20 @@
 
 #include "bench/cluster/measure.h"
 #include "bench/cluster/process.h"
-#include "log/record.h"
 
 namespace coordkit::bench {
 namespace {
 
-// Of the records of one acquire and its release, beyond the name and the owner that they must carry. Padding counts as if it
-// were the most each time.
-double log_bytes_of_cycle(const LogMetrics& before, const LogMetrics& after, size_t callers) {
-  const auto entries = static_cast<double>(after.entries - before.entries);
-  const auto bytes = static_cast<double>(after.bytes - before.bytes);
-  const double record = bytes / entries + static_cast<double>(log::kRecordHeaderBytes + log::kRecordAlignment - 1);
+// Of all that the log wrote meanwhile, with every header and all padding, for one acquire and its release, beyond their names:
+// both say one.
+double log_bytes_of_cycle(const Metrics& before, const Metrics& after, size_t callers) {
   size_t names = 0;
-  for (size_t caller = 0; caller < callers; ++caller)
-    names += 2 * std::to_string(caller).size() + std::string_view("lock-").size();
-  return one_digit(2 * record - static_cast<double>(names) / static_cast<double>(callers));
+  for (size_t caller = 0; caller < callers; ++caller) {
+    names += 2 * (std::string_view("lock-").size() + std::to_string(caller).size());
+  }
+  const auto bytes = static_cast<double>(after.log.written_bytes - before.log.written_bytes);
+  const auto cycles = static_cast<double>(after.locks.grants - before.locks.grants);
+  return one_digit(bytes / cycles - static_cast<double>(names) / static_cast<double>(callers));
 }
 
 // The figures are those of callers beside the leader, or beside a follower: if this replica was not that from beginning to end,
@@ -26,11 +25,11 @@ double log_bytes_of_cycle(const LogMetrics& before, const LogMetrics& after, siz
 nlohmann::ordered_json run_in_role(Replica& replica, const LoadOptions& load) {
   const raft::Role role = load.where == "follower" ? raft::Role::Follower : raft::Role::Leader;
   const Health before = replica.health();
-  const LogMetrics log = metrics_of(replica).log;
+  const Metrics metrics = metrics_of(replica);
   nlohmann::ordered_json result = run_load(replica, load);
   const Health after = replica.health();
   if (load.kind == "lock" && load.where == "embedded") {
-    result["log_bytes_per_cycle"] = log_bytes_of_cycle(log, metrics_of(replica).log, load.callers);
+    result["log_bytes_per_cycle"] = log_bytes_of_cycle(metrics, metrics_of(replica), load.callers);
   }
   if (before.role != role || after.role != role || before.term != after.term) {
     result["errors"] = result["errors"].get<uint64_t>() + 1;

@@ -96,7 +96,7 @@ void add_counted(std::vector<Target>& rows, const TargetOptions& options) {
   rows.push_back(alone("failover", "the same, 90th percentile", {failover, "longest_gap_ms", 0.9}, kLess, 500, 350, "ms"));
   rows.push_back(alone("one-thread", "three replicas in one process and thread, in memory, 64 callers: cycles",
                        rate(ours("one-thread", 64)), Better::More, 300'000, 1'000'000, "/s"));
-  rows.push_back(alone("cycles", "log bytes of a cycle beyond the name, padding counted full, 64 callers",
+  rows.push_back(alone("cycles", "log bytes of a cycle beyond its names, all that is written, 64 callers",
                        {ours("lock", 64), "log_bytes_per_cycle"}, kLess, 160, 96, "B"));
 }
 

@@ -7,6 +7,7 @@
 //   0   builds that do not say a level
 //   1   the entry that raises the level; what must be set alike, in hellos
 //   2   a request that says which request of its origin must have been executed before it
+//   3   log segments of version 2, in which the entries of one write share a record
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,6 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-inline constexpr uint64_t kFeatureLevel = 2;
+inline constexpr uint64_t kFeatureLevel = 3;
 
 }  // namespace coordkit

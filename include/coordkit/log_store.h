@@ -36,6 +36,8 @@ struct LogWrite {
   // its content sum and whatever is known of the damaged one. Those that are not damaged, or not any more, are passed over.
   std::vector<raft::Entry> repairs = {};
   std::optional<std::vector<PeerMark>> peers = {};  // in the place of all that were stored; at most kPeerMarksMax
+  // The cluster's, as applied here: from now on the store may write what builds of a lower level cannot read. Never sinks.
+  uint64_t feature_level = 0;
 
   friend bool operator==(const LogWrite&, const LogWrite&) = default;
 };
@@ -114,6 +116,10 @@ class LogStore {
   // already opened directory, unknown format (nothing was touched). kDataLoss: what is there cannot be trusted or repaired
   // here.
   virtual absl::StatusOr<RecoveredLog> open(LogSink& sink) = 0;
+
+  // How many bytes have been written to its files since open(), headers and padding included. On any thread, also after
+  // close(). Zero: the store does not count.
+  virtual uint64_t bytes_written() const { return 0; }
 
   // Starts a write; numbers rise by one. Never blocks.
   virtual void submit(LogWrite write) = 0;

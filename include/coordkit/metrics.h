@@ -28,12 +28,13 @@ struct TurnMetrics {
 };
 
 struct LogMetrics {
-  uint64_t writes = 0;   // handed to the log store
-  uint64_t entries = 0;  // in them
-  uint64_t bytes = 0;    // of the entries' commands
-  uint64_t reports = 0;  // of the store that writes are durable; each may answer many writes: one sync
-  WaitTimes durable;     // of each write, until it was reported to the engine
-  size_t waiting = 0;    // now: writes that are not durable
+  uint64_t writes = 0;         // handed to the log store
+  uint64_t entries = 0;        // in them
+  uint64_t bytes = 0;          // of the entries' commands
+  uint64_t written_bytes = 0;  // to the store's files, headers and padding included; 0: the store does not count
+  uint64_t reports = 0;        // of the store that writes are durable; each may answer many writes: one sync
+  WaitTimes durable;           // of each write, until it was reported to the engine
+  size_t waiting = 0;          // now: writes that are not durable
 };
 
 struct StateMetrics {

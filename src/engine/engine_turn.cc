@@ -119,6 +119,7 @@ void EngineImpl::drain(Turn& turn) {
   if (drained.leadership) change_leadership(*drained.leadership, effects);
   if (drained.write) {
     drained.write->peers = recall_.take_changed();
+    drained.write->feature_level = state_.router().feature_level();
     writes.submit(*std::move(drained.write), now, effects);
   }
   for (raft::Send& one : drained.sends) {

@@ -5,25 +5,46 @@
 
 #include "base/fixed.h"
 #include "log/peer_marks.h"
+#include "log/run.h"
 
 namespace coordkit::log {
 namespace {
 
 constexpr size_t kMarkFixedBytes = 16 + kLogStateBytes;
-constexpr size_t kIdentityBytes = 24;
+
+Record entry_record(RecordKind kind, const raft::Entry& entry) {
+  return {.kind = kind,
+          .detail = static_cast<uint8_t>(entry.kind),
+          .term = entry.term,
+          .index = entry.index,
+          .content_sum = entry.content_sum,
+          .payload = entry.payload.view()};
+}
 
 // Writes the records of one batch one after the other and counts them.
 class BatchWriter {
  public:
   BatchWriter(const BatchPlace& place, std::string& out) : place_(place), out_(out) {}
 
-  uint32_t add(Record record) {
+  // Returns where it was put. A run counts as many records as it has entries.
+  Placed add(Record record, size_t count = 1) {
     record.group = place_.group;
     record.mark = place_.durable;
     const auto offset = static_cast<uint32_t>(place_.offset + out_.size());
     append_record(out_, record, place_.key, offset);
-    ++records_;
-    return offset;
+    records_ += static_cast<uint32_t>(count);
+    return {record.index, record.term, offset, static_cast<uint32_t>(record.bytes())};
+  }
+  // The entries of a step, and where each was put.
+  void add_entries(std::span<const raft::Entry> entries, std::vector<Placed>& placed) {
+    while (!entries.empty()) {
+      const size_t length = place_.format < 2 ? 1 : run_length(entries);
+      const raft::Entry& first = entries.front();
+      const bool run = length > 1;
+      Placed at = add(run ? run_record(entries.first(length), run_) : entry_record(RecordKind::Entry, first), length);
+      for (; at.index < first.index + length; at.index = at.index.next()) placed.push_back(at);
+      entries = entries.subspan(length);
+    }
   }
   void next_block() { out_.resize(align_up(out_.size(), kBlockBytes)); }
   uint32_t records() const { return records_; }
@@ -31,6 +52,7 @@ class BatchWriter {
  private:
   const BatchPlace& place_;
   std::string& out_;
+  std::string run_;  // a run's payload while it is written
   uint32_t records_ = 0;
 };
 
@@ -46,15 +68,6 @@ Record hard_state_record(const raft::HardState& hard_state) {
   return {.kind = RecordKind::HardState, .term = hard_state.term, .index = Index(hard_state.vote.value())};
 }
 
-Record entry_record(RecordKind kind, const raft::Entry& entry) {
-  return {.kind = kind,
-          .detail = static_cast<uint8_t>(entry.kind),
-          .term = entry.term,
-          .index = entry.index,
-          .content_sum = entry.content_sum,
-          .payload = entry.payload.view()};
-}
-
 void add_step(BatchWriter& writer, const LogWrite& step, std::vector<Placed>& placed) {
   if (step.reset_to) {
     writer.add({.kind = RecordKind::TruncateTo,
@@ -63,11 +76,9 @@ void add_step(BatchWriter& writer, const LogWrite& step, std::vector<Placed>& pl
                 .index = step.reset_to->index});
   }
   if (step.truncate_after) writer.add({.kind = RecordKind::TruncateTo, .index = *step.truncate_after});
-  for (const raft::Entry& entry : step.entries) {
-    placed.push_back({entry.index, entry.term, writer.add(entry_record(RecordKind::Entry, entry))});
-  }
+  writer.add_entries(step.entries, placed);
   for (const raft::Entry& entry : step.repairs) {
-    placed.push_back({entry.index, entry.term, writer.add(entry_record(RecordKind::Repair, entry))});
+    placed.push_back(writer.add(entry_record(RecordKind::Repair, entry)));
   }
   if (step.peers) {
     const std::string marks = encode(*step.peers);
@@ -99,19 +110,24 @@ LogState load_state(const char* at) {
           .first_segment = load_u32(at + 64)};
 }
 
-std::string encode(const Mark& mark) {
+namespace {
+
+size_t mark_payload_bytes(std::span<const Identity> previous, uint32_t format) {
+  return kMarkFixedBytes + bytes_as(shorter_names(previous, format), previous);
+}
+
+}  // namespace
+
+std::string encode(const Mark& mark, uint32_t format) {
+  const Names names = shorter_names(mark.previous, format);
   std::string out;
-  out.reserve(kMarkFixedBytes + mark.previous.size() * kIdentityBytes);
+  out.reserve(mark_payload_bytes(mark.previous, format));
   append_u32(out, mark.batch_bytes);
   append_u32(out, mark.records);
   append_u32(out, static_cast<uint32_t>(mark.previous.size()));
-  append_u32(out, 0);
+  append_u32(out, static_cast<uint32_t>(names));
   append_state(out, mark.state);
-  for (const Identity& identity : mark.previous) {
-    append_u64(out, identity.index.value());
-    append_u64(out, identity.term.value());
-    append_u64(out, identity.content_sum);
-  }
+  append_as(names, mark.previous, out);
   return out;
 }
 
@@ -121,11 +137,9 @@ std::optional<Mark> decode_mark(std::string_view payload) {
             .records = load_u32(payload.data() + 4),
             .state = load_state(payload.data() + 16)};
   const size_t count = load_u32(payload.data() + 8);
-  if (payload.size() - kMarkFixedBytes != count * kIdentityBytes) return std::nullopt;
-  for (size_t i = 0; i < count; ++i) {
-    const char* at = payload.data() + kMarkFixedBytes + i * kIdentityBytes;
-    mark.previous.push_back({Index(load_u64(at)), Term(load_u64(at + 8)), load_u64(at + 16)});
-  }
+  const auto names = static_cast<Names>(load_u32(payload.data() + 12));
+  payload.remove_prefix(kMarkFixedBytes);
+  if (!load_as(names, payload, count, mark.previous)) return std::nullopt;
   return mark;
 }
 
@@ -141,10 +155,14 @@ size_t batch_bytes_bound(std::span<const LogWrite> steps, size_t previous) {
   return align_up(bytes, kBlockBytes);
 }
 
+size_t mark_batch_bytes(std::span<const Identity> previous, uint32_t format) {
+  return align_up(record_bytes(mark_payload_bytes(previous, format)), kBlockBytes);
+}
+
 std::string encode_batch(const BatchPlace& place, const LogState& state, std::span<const Identity> previous,
                          std::span<const LogWrite> steps, std::vector<Placed>& placed) {
   Mark mark{.state = state, .previous = {previous.begin(), previous.end()}};
-  const size_t mark_bytes = record_bytes(kMarkFixedBytes + previous.size() * kIdentityBytes);
+  const size_t mark_bytes = record_bytes(mark_payload_bytes(previous, place.format));
   std::string out;
   out.reserve(batch_bytes_bound(steps, previous.size()));
   out.resize(mark_bytes);  // written last, when the length is known
@@ -162,7 +180,7 @@ std::string encode_batch(const BatchPlace& place, const LogState& state, std::sp
 
   mark.batch_bytes = static_cast<uint32_t>(out.size());
   mark.records = writer.records() + 1;
-  const std::string payload = encode(mark);
+  const std::string payload = encode(mark, place.format);
   std::string first;
   append_record(first,
                 {.kind = RecordKind::Mark,
@@ -191,7 +209,7 @@ std::vector<Record> find_records(std::string_view segment, size_t first, size_t 
   while (at + kRecordHeaderBytes <= end) {
     if (std::optional<Record> record = parse_record(segment.substr(0, end), at, key)) {
       at += record->bytes();
-      found.push_back(*record);
+      record->kind == RecordKind::Run ? append_entries(*record, found) : found.push_back(*record);
       continue;
     }
     // Zeros up to the next block are padding; anything else is a lost record, and the next lies on some eight bytes.

@@ -11,6 +11,7 @@
 
 #include "coordkit/log_store.h"
 #include "coordkit/raft/entry.h"
+#include "log/identities.h"
 #include "log/record.h"
 
 namespace coordkit::log {
@@ -27,14 +28,6 @@ struct LogState {
 };
 inline constexpr size_t kLogStateBytes = 72;
 
-// Names the content of an entry without holding it.
-struct Identity {
-  Index index;
-  Term term;
-  uint64_t content_sum = 0;
-  friend bool operator==(const Identity&, const Identity&) = default;
-};
-
 // The payload of a mark record.
 struct Mark {
   uint32_t batch_bytes = 0;  // up to the next batch; a multiple of a block
@@ -43,7 +36,7 @@ struct Mark {
   std::vector<Identity> previous;
 };
 
-std::string encode(const Mark& mark);
+std::string encode(const Mark& mark, uint32_t format = 1);
 std::optional<Mark> decode_mark(std::string_view payload);
 void append_state(std::string& out, const LogState& state);
 LogState load_state(const char* at);
@@ -52,7 +45,8 @@ LogState load_state(const char* at);
 struct Placed {
   Index index;
   Term term;
-  uint32_t offset = 0;
+  uint32_t offset = 0;  // of its record, and the bytes of that
+  uint32_t bytes = 0;
 };
 
 struct BatchPlace {
@@ -60,10 +54,13 @@ struct BatchPlace {
   GroupId group;
   uint32_t offset = 0;   // of the batch in its segment
   DiskPosition durable;  // the durable position
+  uint32_t format = 1;   // of the segment
 };
 
 // An upper bound of the bytes encode_batch() will make.
 size_t batch_bytes_bound(std::span<const LogWrite> steps, size_t previous);
+// Exactly those of a batch that is a mark alone.
+size_t mark_batch_bytes(std::span<const Identity> previous, uint32_t format);
 // The bytes of one batch; `placed` gets one element per entry. No steps: a mark-only batch.
 std::string encode_batch(const BatchPlace& place, const LogState& state, std::span<const Identity> previous,
                          std::span<const LogWrite> steps, std::vector<Placed>& placed);
@@ -77,7 +74,8 @@ struct FoundBatch {
 };
 std::optional<FoundBatch> find_batch(std::string_view segment, size_t offset, const RecordKey& key);
 
-// Every record whose header verifies in [first, end), in order; what lies between them is padding or lost.
+// Every record whose header verifies in [first, end), in order, runs as their entries; what lies between them is padding or
+// lost.
 std::vector<Record> find_records(std::string_view segment, size_t first, size_t end, const RecordKey& key);
 
 }  // namespace coordkit::log

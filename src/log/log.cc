@@ -89,6 +89,9 @@ absl::Status Log::keep_needed_repairs(std::span<LogWrite> steps) const {
 absl::Status Log::append(std::span<const LogWrite> steps) {
   if (!failure_.ok()) return failure_;
   if (absl::Status status = check(steps); !status.ok()) return final_failure(status);
+  for (const LogWrite& step : steps) {
+    if (step.feature_level >= kSecondFormatLevel) next_format_ = 2;
+  }
   if (std::ranges::all_of(steps, [](const LogWrite& step) { return step.repairs.empty(); })) return write_batch(steps);
   std::vector<LogWrite> needed(steps.begin(), steps.end());
   if (absl::Status status = keep_needed_repairs(needed); !status.ok()) return final_failure(status);
@@ -107,7 +110,7 @@ absl::Status Log::write_batch(std::span<const LogWrite> steps) {
     if (absl::Status status = roll(bound + peers_.batch_bytes() + mark_reserve(steps)); !status.ok()) return status;
   }
   const bool has_peers = std::ranges::any_of(steps, [](const LogWrite& step) { return step.peers.has_value(); });
-  if (has_peers || !peers_.missing_in(current_)) return fill(steps);
+  if (has_peers || !peers_.missing_in(in_use_.segment)) return fill(steps);
   std::vector<LogWrite> with_peers(steps.begin(), steps.end());  // the first batch of a segment
   with_peers.emplace_back().peers = peers_.marks();
   absl::Status status = fill(with_peers);
@@ -117,9 +120,15 @@ absl::Status Log::write_batch(std::span<const LogWrite> steps) {
 
 absl::Status Log::fill(std::span<const LogWrite> steps) {
   std::vector<Placed> placed;
-  const BatchPlace place{.key = key(current_), .group = options_.group, .offset = end_, .durable = durable_};
+  const BatchPlace place{.key = key(in_use_.segment),
+                         .group = options_.group,
+                         .offset = in_use_.end,
+                         .durable = durable_,
+                         .format = in_use_.format};
   const std::string bytes = encode_batch(place, state_, previous_, steps, placed);
-  if (absl::Status status = segments_[current_].file->pwrite(end_, bytes); !status.ok()) return final_failure(status);
+  if (absl::Status status = segments_[in_use_.segment].file->pwrite(in_use_.end, bytes); !status.ok())
+    return final_failure(status);
+  bytes_written_ += bytes.size();
   advance(steps, placed, static_cast<uint32_t>(bytes.size()));
   return absl::OkStatus();
 }
@@ -139,21 +148,19 @@ void Log::advance(std::span<const LogWrite> steps, std::span<const Placed> place
     }
     if (step.truncate_after) truncate(*step.truncate_after);
     for (const raft::Entry& entry : step.entries) {
-      const auto bytes = static_cast<uint32_t>(record_bytes(entry.payload.size()));
-      index_.append({entry.term, {current_, next->offset}, bytes, current_});
+      index_.append({entry.term, {in_use_.segment, next->offset}, next->bytes, in_use_.segment});
       previous_.push_back({entry.index, entry.term, entry.content_sum});
       state_.last = entry.position();
       ++next;
     }
     for (const raft::Entry& entry : step.repairs) {
-      const auto bytes = static_cast<uint32_t>(record_bytes(entry.payload.size()));
-      index_.repair(entry.index, entry.term, {current_, next->offset}, bytes);
+      index_.repair(entry.index, entry.term, {in_use_.segment, next->offset}, next->bytes);
       if (entry.index == state_.last.index) state_.last.term = entry.term;
       ++next;
     }
-    if (step.peers) peers_.written(step.peers, current_);
+    if (step.peers) peers_.written(step.peers, in_use_.segment);
   }
-  end_ += batch_bytes;
+  in_use_.end += batch_bytes;
   mark_due_ = !steps.empty();
 }
 
@@ -167,9 +174,9 @@ void Log::truncate(Index keep) {
 
 absl::Status Log::sync() {
   if (!failure_.ok()) return failure_;
-  const absl::Status status = segments_[current_].file->sync();
+  const absl::Status status = segments_[in_use_.segment].file->sync();
   if (!status.ok()) return final_failure(status);
-  durable_ = {current_, end_};
+  durable_ = in_use_.place();
   first_segment_durable_ = state_.first_segment;
   return final_failure(recycle());
 }
@@ -181,40 +188,40 @@ absl::StatusOr<std::vector<raft::Entry>> Log::read(Index first, Index last, size
     return absl::OutOfRangeError("entry " + std::to_string(first.value()) + " is not in the log");
   }
   std::vector<raft::Entry> entries;
+  RecordReader reader;
   size_t bytes = 0;
   for (Index index = first; index <= last; index = index.next()) {
-    bytes += index_[index].bytes;
-    if (bytes > bytes_max && !entries.empty()) break;
-    absl::StatusOr<raft::Entry> entry = read_one(index);
+    absl::StatusOr<raft::Entry> entry = read_one(index, reader);
     if (!entry.ok()) return entry.status();
+    bytes += record_bytes(entry->payload.size());
+    if (bytes > bytes_max && !entries.empty()) break;
     entries.push_back(*std::move(entry));
   }
   return entries;
 }
 
-absl::StatusOr<raft::Entry> Log::read_one(Index index) const {
+absl::StatusOr<raft::Entry> Log::read_one(Index index, RecordReader& reader) const {
   const EntryIndex::Location& location = index_[index];
   if (location.bytes == 0) return rotten(index);
-  const absl::StatusOr<std::string> raw = segments_.at(location.at.segment).file->pread(location.at.offset, location.bytes);
-  if (!raw.ok()) return raw.status();
-  const std::optional<Record> record = parse_record(*raw, 0, key(location.at.segment), location.at.offset);
-  if (!record || !record->payload_intact || !holds_entry(record->kind) || record->index != index) {
-    return rotten(index);
-  }
-  return entry_of(*record);
+  const Segment& segment = segments_.at(location.at.segment);
+  if (absl::Status status = reader.load(*segment.file, key(location.at.segment), location); !status.ok()) return status;
+  std::optional<raft::Entry> entry = reader.entry(index);
+  return entry ? absl::StatusOr<raft::Entry>(*std::move(entry)) : rotten(index);
 }
 
-std::optional<DiskPosition> Log::place(Index index) const {
-  if (!index_.contains(index) || index_.hole(index)) return std::nullopt;
-  return index_[index].at;
+std::optional<DiskRange> Log::place(Index index) const {
+  RecordReader reader;
+  if (!index_.contains(index) || !read_one(index, reader).ok()) return std::nullopt;
+  return reader.own_bytes(index);
 }
 
 LogScrub Log::scrub(Index from, size_t bytes_max) const {
   LogScrub found;
+  RecordReader reader;
   Index index = std::max(from, state_.base.index.next());
   for (; failure_.ok() && index <= state_.last.index && found.bytes < bytes_max; index = index.next()) {
-    found.bytes += index_[index].bytes;
-    const absl::StatusOr<raft::Entry> entry = read_one(index);
+    const absl::StatusOr<raft::Entry> entry = read_one(index, reader);
+    found.bytes = reader.bytes_read();
     if (entry.ok()) continue;
     if (!found.first_bad) {
       found.first_bad = index;
@@ -232,7 +239,7 @@ absl::Status Log::compact(Position through) {
   if (through.index > state_.last.index) return final_failure(misuse("compaction beyond the end"));
   index_.compact(through.index);
   state_.base = through;
-  state_.first_segment = index_.empty() ? current_ : index_.front().home;
+  state_.first_segment = index_.empty() ? in_use_.segment : index_.front().home;
   COORDKIT_CHECK_MSG(index_.empty() || state_.first_segment <= index_.front().home, "INV_S01");
   mark_due_ = true;
   return absl::OkStatus();
@@ -256,28 +263,31 @@ absl::StatusOr<Spares::Open> Log::next_spare(uint64_t bytes) {
 absl::Status Log::roll(size_t batch_bytes) {
   absl::StatusOr<Spares::Open> spare = next_spare(kFirstBatchOffset + batch_bytes);
   if (!spare.ok()) return spare.status();
-  if (durable_ != DiskPosition{current_, end_}) {
+  if (durable_ != in_use_.place()) {
     if (absl::Status status = sync(); !status.ok()) return status;
   }
   // Every hard failure from here on is final: the header may or may not be on disk.
   const std::string spare_name = file_name(FileUse::Spare, spare->number);
   const uint32_t number = take_number();
   const SegmentHeader header{.segment = number,
+                             .format = next_format_,
                              .store = options_.store,
                              .capacity = spare->capacity,
-                             .predecessor = current_,
-                             .predecessor_end = end_,
+                             .predecessor = in_use_.segment,
+                             .predecessor_end = in_use_.end,
                              .state = state_};
   absl::Status status = spare->file->pwrite(0, encode(header, options_.group));
+  bytes_written_ += kFirstBatchOffset;
   if (status.ok()) status = spare->file->sync();
   if (status.ok()) status = files_.rename(spare_name, file_name(FileUse::Segment, number));
   if (status.ok()) status = files_.sync_dir();
   if (!status.ok()) return final_failure(status);
   segments_[number] = {.capacity = spare->capacity, .file = std::move(spare->file)};
-  current_ = number;
-  capacity_ = spare->capacity;
-  end_ = kFirstBatchOffset;
-  durable_ = {current_, end_};
+  in_use_.segment = number;
+  in_use_.format = next_format_;
+  in_use_.capacity = spare->capacity;
+  in_use_.end = kFirstBatchOffset;
+  durable_ = in_use_.place();
   first_segment_durable_ = state_.first_segment;
   state_.truncated_to = LogState().truncated_to;
   spares_.forget(spare->number);
@@ -287,7 +297,7 @@ absl::Status Log::roll(size_t batch_bytes) {
 // Segments older than a durable batch says are renamed to spares, oldest first; they are never read again.
 absl::Status Log::recycle() {
   bool changed = false;
-  while (!segments_.empty() && segments_.begin()->first < std::min(first_segment_durable_, current_)) {
+  while (!segments_.empty() && segments_.begin()->first < std::min(first_segment_durable_, in_use_.segment)) {
     const uint32_t segment = segments_.begin()->first;
     const uint64_t capacity = segments_.begin()->second.capacity;
     segments_.erase(segments_.begin());

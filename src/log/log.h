@@ -21,6 +21,7 @@
 #include "log/entry_index.h"
 #include "log/kept_peer_marks.h"
 #include "log/log_options.h"
+#include "log/record_reader.h"
 #include "log/recovery.h"
 #include "log/segment.h"
 #include "log/spares.h"
@@ -46,8 +47,8 @@ class Log {
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max);
   // Verifies entries from `from` on as read() does, until `bytes_max` are read.
   LogScrub scrub(Index from, size_t bytes_max) const;
-  // Where the record of that entry lies; nothing: it is not in the log, or damaged.
-  std::optional<DiskPosition> place(Index index) const;
+  // Bytes that no other entry needs; nothing: there are none, or it is not in the log, or damaged.
+  std::optional<DiskRange> place(Index index) const;
 
   // Entries up to `through` are no longer needed. Their segments are recycled by the first sync after the next append.
   absl::Status compact(Position through);
@@ -61,13 +62,22 @@ class Log {
   const LogState& state() const { return state_; }
   DiskPosition durable() const { return durable_; }         // synced up to here; what the next batch carries as its mark
   const absl::Status& failure() const { return failure_; }  // not ok: the final one
-  uint64_t bytes_left() const { return capacity_ - end_; }  // of the segment in use
-  uint64_t bytes_on_disk() const;                           // segments and spares
+  uint64_t bytes_left() const { return in_use_.capacity - in_use_.end; }  // of the segment in use
+  uint64_t bytes_on_disk() const;                                         // segments and spares
+  uint64_t bytes_written() const { return bytes_written_; }  // since the open, with headers and padding, but no spares
 
  private:
   struct Segment {
     uint64_t capacity = 0;
     std::unique_ptr<File> file;
+  };
+
+  struct SegmentInUse {
+    uint32_t segment = 0;
+    uint32_t format = 1;
+    uint64_t capacity = 0;
+    uint32_t end = 0;  // of its last batch
+    DiskPosition place() const { return {segment, end}; }
   };
 
   Log(FileSystem& files, const LogOptions& options) : files_(files), options_(options), spares_(files, options_) {}
@@ -81,7 +91,7 @@ class Log {
   absl::Status fill(std::span<const LogWrite> steps);
   absl::Status roll(size_t batch_bytes);
   absl::StatusOr<Spares::Open> next_spare(uint64_t bytes);
-  absl::StatusOr<raft::Entry> read_one(Index index) const;
+  absl::StatusOr<raft::Entry> read_one(Index index, RecordReader& reader) const;
   void advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes);
   void truncate(Index keep);
   absl::Status recycle();
@@ -100,12 +110,12 @@ class Log {
   std::map<uint32_t, Segment> segments_;
   Spares spares_;
 
-  uint32_t current_ = 0;  // the segment in use
-  uint64_t capacity_ = 0;
-  uint32_t end_ = 0;                    // of its last batch
+  SegmentInUse in_use_;
+  uint32_t next_format_ = 1;            // of the segment after it
   DiskPosition durable_;                // synced up to here
   uint32_t first_segment_durable_ = 1;  // segments below it may be recycled
   bool mark_due_ = false;
+  uint64_t bytes_written_ = 0;
 };
 
 struct OpenedLog {

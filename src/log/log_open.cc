@@ -95,12 +95,12 @@ SegmentHeader Log::plan(const Recovery& recovery, DiskPosition from) {
   index_.restart(state_.base.index);
   for (const Slot& slot : recovery.slots) {
     if (slot.at >= from && slot.entry) break;
-    const size_t bytes = slot.entry ? record_bytes(slot.payload_bytes) : 0;
+    const size_t bytes = slot.entry ? slot.record_bytes : 0;
     const EntryIndex::Location location{slot.term, slot.where(), static_cast<uint32_t>(bytes), slot.at.segment};
     slot.entry ? index_.append(location) : index_.append_hole({slot.index, slot.term, slot.content_sum}, location);
     state_.last = {slot.index, slot.term};
   }
-  SegmentHeader header{.segment = take_number(), .store = options_.store};
+  SegmentHeader header{.segment = take_number(), .format = recovery.format, .store = options_.store};
   if (replaces_newest(recovery, from)) {
     previous_ = recovery.older_previous;
     header.predecessor = recovery.newest->predecessor;
@@ -118,13 +118,18 @@ SegmentHeader Log::plan(const Recovery& recovery, DiskPosition from) {
 }
 
 absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPosition from) {
-  current_ = header.segment;
-  end_ = kFirstBatchOffset;
+  in_use_.segment = header.segment;
+  in_use_.format = next_format_ = header.format;
+  in_use_.end = kFirstBatchOffset;
   state_.truncated_to = LogState().truncated_to;
   std::string bytes(kFirstBatchOffset, '\0');
   const auto carry = [&](std::span<const LogWrite> steps) {
     std::vector<Placed> placed;
-    const BatchPlace place{.key = key(current_), .group = options_.group, .offset = end_, .durable = {current_, end_}};
+    const BatchPlace place{.key = key(in_use_.segment),
+                           .group = options_.group,
+                           .offset = in_use_.end,
+                           .durable = in_use_.place(),
+                           .format = in_use_.format};
     const std::string batch = encode_batch(place, state_, previous_, steps, placed);
     bytes += batch;
     advance(steps, placed, static_cast<uint32_t>(batch.size()));
@@ -138,24 +143,24 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
     carry({&step, 1});
     if (bytes.size() > kSegmentBytesMax / 2) return make_error(Reason::Corrupt, "log: an unsynced tail larger than a segment");
   }
-  if (end_ != kFirstBatchOffset || !previous_.empty()) carry({});  // a mark: what was carried over is below it
-  header.synced_end = end_;
+  if (in_use_.end != kFirstBatchOffset || !previous_.empty()) carry({});  // a mark: what was carried over is below it
+  header.synced_end = in_use_.end;
   const uint64_t room = options_.small_segment_bytes / 2 + kBlockBytes;  // the mark takes no room from new batches
   header.capacity = align_up(std::max<uint64_t>(options_.small_segment_bytes, bytes.size() + room), kBlockBytes);
   bytes.replace(0, kFirstBatchOffset, encode(header, options_.group));
 
-  const std::string filling = file_name(FileUse::Filling, current_);
+  const std::string filling = file_name(FileUse::Filling, in_use_.segment);
   absl::StatusOr<std::unique_ptr<File>> file = files_.open(filling, OpenMode::CreateNew);
   if (!file.ok()) return file.status();
   absl::Status status = (*file)->pwrite(0, bytes);
   if (status.ok()) status = fill_with_zeros(**file, bytes.size(), header.capacity);
   if (status.ok()) status = (*file)->sync();
-  if (status.ok()) status = files_.rename(filling, file_name(FileUse::Segment, current_));
+  if (status.ok()) status = files_.rename(filling, file_name(FileUse::Segment, in_use_.segment));
   if (status.ok()) status = files_.sync_dir();
   if (!status.ok()) return status;
-  capacity_ = header.capacity;
-  segments_[current_] = {.capacity = capacity_, .file = *std::move(file)};
-  durable_ = {current_, end_};
+  in_use_.capacity = header.capacity;
+  segments_[in_use_.segment] = {.capacity = in_use_.capacity, .file = *std::move(file)};
+  durable_ = in_use_.place();
   first_segment_durable_ = header.state.first_segment;
   mark_due_ = false;
   return absl::OkStatus();

@@ -2,6 +2,7 @@
 
 #include "base/fixed.h"
 #include "base/sums.h"
+#include "log/run.h"
 
 namespace coordkit::log {
 namespace {
@@ -13,8 +14,13 @@ uint64_t header_sum(std::string_view header, const RecordKey& key, uint32_t offs
   return hash_bytes(header.substr(0, kSummedBytes), place);
 }
 
+// Of everything but entries, whose sum is their proposer's.
+uint64_t own_sum(const Record& record) {
+  return hash_bytes(record.kind == RecordKind::Run ? table_of_run(record.payload) : record.payload);
+}
+
 bool content_intact(const Record& record) {
-  if (!holds_entry(record.kind)) return record.content_sum == hash_bytes(record.payload);
+  if (!holds_entry(record.kind)) return record.content_sum == own_sum(record);
   const auto kind = static_cast<raft::EntryKind>(record.detail);
   return record.content_sum == content_sum(record.group, record.term, record.index, kind, record.payload);
 }
@@ -31,7 +37,7 @@ void append_record(std::string& out, const Record& record, const RecordKey& key,
   store_u64(header + 24, record.index.value());
   store_u32(header + 32, record.mark.offset);
   store_u32(header + 36, record.mark.segment);
-  store_u64(header + 40, holds_entry(record.kind) ? record.content_sum : hash_bytes(record.payload));
+  store_u64(header + 40, holds_entry(record.kind) ? record.content_sum : own_sum(record));
   store_u64(header + 48, header_sum({header, sizeof header}, key, offset));
   const size_t end = out.size() + record.bytes();
   out.append(header, sizeof header);
@@ -44,7 +50,7 @@ std::optional<Record> parse_record(std::string_view bytes, size_t at, const Reco
   const std::string_view header = bytes.substr(at, kRecordHeaderBytes);
   const auto offset = static_cast<uint32_t>(origin + at);
   const auto kind = static_cast<uint8_t>(header[4]);
-  if (kind == 0 || kind > static_cast<uint8_t>(RecordKind::Peers)) return std::nullopt;
+  if (kind == 0 || kind > static_cast<uint8_t>(RecordKind::Run)) return std::nullopt;
   if (load_u64(header.data() + 48) != header_sum(header, key, offset)) return std::nullopt;
   const uint32_t length = load_u32(header.data());
   if (length > bytes.size() - at - kRecordHeaderBytes) return std::nullopt;

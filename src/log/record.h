@@ -15,8 +15,8 @@
 
 namespace coordkit::log {
 
-inline constexpr uint32_t kFormatVersion = 1;
-inline constexpr size_t kBlockBytes = 4096;  // batches start on one, and no smaller unit is assumed to survive
+inline constexpr uint32_t kFormatVersion = 2;  // the newest; version 2 has runs, and marks that name entries in runs
+inline constexpr size_t kBlockBytes = 4096;    // batches start on one, and no smaller unit is assumed to survive
 inline constexpr size_t kRecordHeaderBytes = 56;
 inline constexpr size_t kRecordAlignment = 8;
 
@@ -28,7 +28,8 @@ enum class RecordKind : uint8_t {
   Mark = 4,
   SegmentHeader = 5,
   Repair = 6,
-  Peers = 7
+  Peers = 7,
+  Run = 8,  // several entries (run.h)
 };
 
 constexpr bool holds_entry(RecordKind kind) { return kind == RecordKind::Entry || kind == RecordKind::Repair; }
@@ -41,6 +42,11 @@ struct DiskPosition {
   uint32_t segment = 0;
   uint32_t offset = 0;
   friend constexpr auto operator<=>(const DiskPosition&, const DiskPosition&) = default;
+};
+
+struct DiskRange {
+  DiskPosition at;
+  uint32_t bytes = 0;
 };
 
 // What keys the header sum, beside the offset.
@@ -59,9 +65,10 @@ struct Record {
   uint64_t content_sum = 0;  // Entry, Repair: the proposer's. Else: of the payload.
   std::string_view payload;
 
-  uint32_t offset = 0;          // where it was found
-  bool payload_intact = false;  // the content sum verified
-  size_t bytes() const { return record_bytes(payload.size()); }
+  uint32_t offset = 0;          // where it was found; of an entry in a run: the run
+  uint32_t run_bytes = 0;       // of that run; 0: a record of its own
+  bool payload_intact = false;  // the content sum verified; of a run: that of its table
+  size_t bytes() const { return run_bytes != 0 ? run_bytes : record_bytes(payload.size()); }
 };
 
 enum class TruncateDetail : uint8_t {

@@ -74,6 +74,7 @@ class Recoverer {
         return make_error(Reason::NewerFormat, "the log was written by a newer version of coordkit; open it with that version");
       }
       link.header = found.header;
+      if (found.header) result_.format = std::max(result_.format, found.header->format);
       links_.push_back(link);
       link = predecessor(link);
     }
@@ -219,7 +220,7 @@ class Recoverer {
   // The batch without entries that ends what an open has carried over: it only says that nothing follows.
   bool is_closing_mark(const Link& link, size_t at, size_t end) const {
     return link.header && end == link.header->synced_end && !replay_.end_unknown() &&
-           at + batch_bytes_bound({}, replay_.previous().size()) == end;
+           at + mark_batch_bytes(replay_.previous(), link.header->format) == end;
   }
 
   size_t next_batch(std::string_view bytes, size_t at, size_t sure, uint32_t segment) const {

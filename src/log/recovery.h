@@ -28,6 +28,7 @@ struct Recovery {
   std::vector<SegmentFile> chain;              // the live segments, oldest first; empty for a new log
   std::vector<ParsedName> unused;              // every other file of the log
   uint32_t number_max = 0;                     // the highest number any file carries
+  uint32_t format = 1;                         // the newest of a segment: whatever reads these files reads it
 
   // About the newest segment of the chain, so that it can be replaced as a whole.
   std::optional<SegmentHeader> newest;

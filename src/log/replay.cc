@@ -69,7 +69,7 @@ void Replay::apply(const Record& record) {
     case RecordKind::Entry: {
       Slot slot{.index = record.index, .term = record.term, .content_sum = record.content_sum, .at = {segment_, record.offset}};
       if (record.payload_intact) slot.entry = entry_of(record);
-      slot.payload_bytes = record.payload.size();
+      slot.record_bytes = record.bytes();
       const Identity identity{slot.index, slot.term, slot.content_sum};
       put(std::move(slot));
       previous_.push_back(identity);
@@ -92,6 +92,7 @@ void Replay::apply(const Record& record) {
       if (auto marks = decode_peer_marks(record.payload); marks && record.payload_intact) peers_ = std::move(marks);
       break;
     case RecordKind::Mark:
+    case RecordKind::Run:  // comes as its entries
     case RecordKind::SegmentHeader: break;
   }
   state_.last = slots_.empty() ? state_.base : Position{slots_.back().index, slots_.back().term};
@@ -113,7 +114,7 @@ void Replay::repair(const Record& record) {
   slot.content_sum = record.content_sum;
   slot.repaired_at = {segment_, record.offset};
   slot.entry.reset();
-  slot.payload_bytes = record.payload.size();
+  slot.record_bytes = record.bytes();
   if (record.payload_intact) slot.entry = entry_of(record);
 }
 

@@ -20,7 +20,7 @@ struct Slot {
   DiskPosition at;           // of the record; of a hole: somewhere in the segment that held it. Rises with the index.
   DiskPosition repaired_at;  // of the record that filled the hole; nowhere: it was never a hole
   std::optional<raft::Entry> entry;
-  size_t payload_bytes = 0;  // of its payload, also where that was left out
+  size_t record_bytes = 0;  // of the record that has it, also where the payload was left out
 
   DiskPosition where() const { return repaired_at.segment != 0 ? repaired_at : at; }
 };

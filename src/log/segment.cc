@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::string_view kMagic = "coordlog";
 constexpr size_t kPrefixBytes = 16;  // magic, format version, zero: read before any sum can be checked
+
+// Where in a block the header's record lies. Builds that read version 1 alone do not find one in version 2, and then look at
+// the version and say so.
+constexpr size_t header_at(uint32_t format) { return format == 1 ? kPrefixBytes : kPrefixBytes + 8; }
 constexpr size_t kHeaderPayloadBytes = 24 + kLogStateBytes;
 constexpr uint64_t kFillBytes = 256 << 10;
 constexpr size_t kNameDigits = 8;
@@ -23,12 +27,13 @@ std::string_view suffix(FileUse use) {
   return "";
 }
 
-std::optional<SegmentHeader> find_copy(std::string_view segment, size_t block, const RecordKey& key) {
-  const std::optional<Record> record = parse_record(segment, block + kPrefixBytes, key);
+std::optional<SegmentHeader> find_copy(std::string_view segment, size_t block, uint32_t format, const RecordKey& key) {
+  const std::optional<Record> record = parse_record(segment, block + header_at(format), key);
   if (!record || record->kind != RecordKind::SegmentHeader || !record->payload_intact) return std::nullopt;
   if (record->payload.size() != kHeaderPayloadBytes) return std::nullopt;
   const char* at = record->payload.data();
   return SegmentHeader{.segment = load_u32(at),
+                       .format = format,
                        .store = key.store,
                        .capacity = load_u64(at + 8),
                        .predecessor = load_u32(at + 16),
@@ -57,8 +62,8 @@ std::string encode(const SegmentHeader& header, GroupId group) {
   for (const size_t block : {size_t{0}, kBlockBytes}) {
     out.resize(block);
     out.append(kMagic);
-    append_u32(out, kFormatVersion);
-    append_u32(out, 0);
+    append_u32(out, header.format);
+    out.resize(block + header_at(header.format));
     append_record(out,
                   {.kind = RecordKind::SegmentHeader,
                    .group = group,
@@ -74,7 +79,9 @@ std::string encode(const SegmentHeader& header, GroupId group) {
 
 FoundHeader find_header(std::string_view segment, const RecordKey& key) {
   for (const size_t block : {size_t{0}, kBlockBytes}) {
-    if (std::optional<SegmentHeader> header = find_copy(segment, block, key)) return {header, HeaderFault::None};
+    for (uint32_t format = 1; format <= kFormatVersion; ++format) {
+      if (std::optional<SegmentHeader> header = find_copy(segment, block, format, key)) return {header, HeaderFault::None};
+    }
   }
   const bool newer = newer_format(segment, 0) && newer_format(segment, kBlockBytes);
   return {std::nullopt, newer ? HeaderFault::NewerFormat : HeaderFault::Unreadable};

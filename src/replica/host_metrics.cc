@@ -10,6 +10,7 @@ Metrics Host::metrics(const Client& client) {
   metrics.turns.waiting = waiting.arrivals;
   metrics.turns.waiting_bytes = waiting.mail_bytes;
   metrics.turns.messages_lost = waiting.mails_lost;
+  metrics.log.written_bytes = stores_.log_bytes_written();
   const Engine& engine = turns_->engine();
   const EngineStatus status = engine.status();
   metrics.peers.rejected = status.rejected;

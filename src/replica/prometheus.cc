@@ -70,6 +70,7 @@ void write(Page& page, const LogMetrics& log) {
   page.counter("log_writes_total", "Writes handed to the log store.", log.writes);
   page.counter("log_entries_total", "Entries in these writes.", log.entries);
   page.counter("log_bytes_total", "Bytes of the commands in these entries.", log.bytes);
+  page.counter("log_written_bytes_total", "Bytes that the log store has written to its files.", log.written_bytes);
   page.counter("log_reports_total", "Reports of the log store that writes are durable.", log.reports);
   page.histogram("log_durable_seconds", "From the write to the news that it is durable.", log.durable);
   page.gauge("log_writes_waiting", "Writes that are not durable.", log.waiting);

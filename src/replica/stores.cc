@@ -79,6 +79,7 @@ void Stores::stop() {
 }
 
 void Stores::release() {
+  log_bytes_ = log_bytes_written();
   log_.reset();
   state_.reset();
   if (directory_) directory_->keep_reserve().IgnoreError();  // the next open tries again, and says so

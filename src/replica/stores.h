@@ -48,6 +48,7 @@ class Stores {
   bool take_deferred() { return std::exchange(deferred_, false); }
 
   absl::Status scrub_now();
+  uint64_t log_bytes_written() const { return log_ ? log_->bytes_written() : log_bytes_; }
   // The newest checkpoint; the view may outlive this. Closed: after stop().
   absl::StatusOr<std::unique_ptr<CheckpointView>> view();
 
@@ -61,7 +62,8 @@ class Stores {
   std::shared_ptr<DataDirectory> directory_;
   std::string no_reserve_;
   std::unique_ptr<LogStore> log_;
-  std::mutex viewing_;  // guards outside reads of the state store, and its end
+  uint64_t log_bytes_ = 0;  // that it had written when it was released
+  std::mutex viewing_;      // guards outside reads of the state store, and its end
   std::unique_ptr<StateStore> state_;
   bool stopped_ = false;               // under viewing_
   std::optional<StateWorker> worker_;  // uses the state store

@@ -91,30 +91,32 @@ std::optional<LogOnDisk::Place> LogOnDisk::place_below_mark() {
   return places[random_.below(places.size())];
 }
 
-std::optional<LogOnDisk::Flipped> LogOnDisk::place_of(StoreId store, Index index) const {
-  std::optional<Flipped> found;
+std::optional<LogOnDisk::Copy> LogOnDisk::place_of(StoreId store, Index index) const {
+  std::optional<Copy> found;
   for (const auto& [name, bytes] : files_.image()) {
     const std::optional<log::ParsedName> parsed = log::parse_name(name);
     if (!parsed || parsed->use != log::FileUse::Segment) continue;
     for (const log::Record& record : log::find_records(bytes, log::kFirstBatchOffset, bytes.size(), {store, parsed->number})) {
       if (!log::holds_entry(record.kind) || record.index != index) continue;
-      found = {{name}, record.offset, bytes.substr(record.offset, log::kRecordHeaderBytes)};
+      const auto payload = static_cast<size_t>(record.payload.data() - bytes.data());
+      const bool header = record.run_bytes == 0 || record.payload.empty();
+      found = {name, header ? record.offset : payload, payload};
     }
   }
   return found;
 }
 
 void LogOnDisk::rot(StoreId store, Index index) {
-  const std::optional<Flipped> found = place_of(store, index);
-  if (found) files_.flip(found->place.name, found->at + (random_.chance(0.5) ? 0 : log::kRecordHeaderBytes));
+  const std::optional<Copy> found = place_of(store, index);
+  if (found) files_.flip(found->file, random_.chance(0.5) ? found->at : found->payload);
 }
 
 bool LogOnDisk::rot_passing(Index index) {
-  const std::optional<log::DiskPosition> at = log_ && !passing_.contains(index) ? log_->place(index) : std::nullopt;
-  if (!at) return false;
-  const std::string name = log::file_name(log::FileUse::Segment, at->segment);
-  files_.flip(name, at->offset);
-  passing_[index] = {{name}, at->offset, files_.image().at(name).substr(at->offset, log::kRecordHeaderBytes)};
+  const std::optional<log::DiskRange> place = log_ && !passing_.contains(index) ? log_->place(index) : std::nullopt;
+  if (!place) return false;
+  const std::string name = log::file_name(log::FileUse::Segment, place->at.segment);
+  files_.flip(name, place->at.offset);
+  passing_[index] = {name, place->at.offset, files_.image().at(name).substr(place->at.offset, place->bytes)};
   return true;
 }
 
@@ -122,9 +124,9 @@ bool LogOnDisk::rot_passing(Index index) {
 void LogOnDisk::pass() {
   const SimFileSystem::Image files = passing_.empty() ? SimFileSystem::Image() : files_.image();
   for (const auto& [index, flipped] : std::exchange(passing_, {})) {
-    const auto file = files.find(flipped.place.name);
-    if (file == files.end() || file->second.size() < flipped.at + flipped.record.size()) continue;
-    if (file->second.compare(flipped.at, flipped.record.size(), flipped.record) == 0) files_.flip(file->first, flipped.at);
+    const auto file = files.find(flipped.file);
+    if (file == files.end() || file->second.size() < flipped.at + flipped.bytes.size()) continue;
+    if (file->second.compare(flipped.at, flipped.bytes.size(), flipped.bytes) == 0) files_.flip(file->first, flipped.at);
   }
 }
 

@@ -85,12 +85,17 @@ class LogOnDisk {
   bool short_of_space_ = false;
   log::DiskPosition marked_;  // the highest mark on disk
   struct Flipped {
-    Place place;
+    std::string file;
     uint64_t at = 0;
-    std::string record;  // as it is now
+    std::string bytes;  // from there on, as they are now: no other entry needs them
   };
   std::map<Index, Flipped> passing_;
-  std::optional<Flipped> place_of(StoreId store, Index index) const;
+  struct Copy {  // of an entry
+    std::string file;
+    uint64_t at = 0;  // its record's header, in a run its payload
+    uint64_t payload = 0;
+  };
+  std::optional<Copy> place_of(StoreId store, Index index) const;
 };
 
 }  // namespace coordkit::sim

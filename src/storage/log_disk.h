@@ -31,6 +31,7 @@ class SegmentedLogStore::Disk {
   bool defer(LogWrite write);
   void perform_deferred();
 
+  uint64_t bytes_written() const { return writer_.bytes_written(); }
   LogSpace space() const { return space_.load(std::memory_order_relaxed); }
 
  private:

@@ -36,6 +36,7 @@ absl::StatusOr<WriteNumber> LogWriter::write(log::Log& log) {
   const WriteNumber last = batch_.back().number;
   const Clock::time_point began = Clock::now();
   absl::Status status = log.append(batch_);
+  bytes_written_.store(log.bytes_written(), std::memory_order_relaxed);
   if (no_room(status, log)) {
     stalled_at_ = Clock::now();
     return status;
@@ -60,6 +61,7 @@ absl::Status LogWriter::note_log(const log::Log& log) {
 
 absl::Status LogWriter::write_mark(log::Log& log) {
   absl::Status status = log.append_mark();
+  bytes_written_.store(log.bytes_written(), std::memory_order_relaxed);
   if (no_room(status, log)) {
     last_write_ = Clock::now() + kRoomRetry;
     return absl::OkStatus();

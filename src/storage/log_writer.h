@@ -4,6 +4,7 @@
 // Threads: the one that uses the log.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <vector>
@@ -30,6 +31,7 @@ class LogWriter {
   // OK without one if there is no room: the previous batch is safe, only the mark waits.
   absl::Status write_mark(log::Log& log);
 
+  uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }  // on any thread
   bool stalled() const { return stalled_at_.has_value(); }
   // When to try again, or to write a mark; nullopt: neither.
   std::optional<Clock::time_point> due(const log::Log& log) const;
@@ -46,6 +48,7 @@ class LogWriter {
   std::optional<Clock::time_point> stalled_at_;
   Clock::time_point last_write_;
   SyncPace pace_;
+  std::atomic<uint64_t> bytes_written_{0};
   bool noted_;  // the directory knows that there is a log
 };
 

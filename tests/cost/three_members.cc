@@ -9,6 +9,7 @@
 #include "coordkit/coordination_machine.h"
 #include "coordkit/wire.h"
 #include "log/batch.h"
+#include "log/segment.h"
 #include "tests/cost/allocations.h"
 #include "transport/frame.h"
 
@@ -85,6 +86,7 @@ void ThreeMembers::greet(size_t from) {
     hello.store = engine.store();
     hello.boot = engine.boot();
     hello.cluster = engine.status().cluster;
+    hello.feature_level = kFeatureLevel;
     other->inbox.emplace_back(PeerConnected{hello});
   }
 }
@@ -159,7 +161,8 @@ void ThreeMembers::write(Member& member, LogWrite write) {
   Cost& cost = member.cost;
   std::vector<log::Placed> placed;
   ++cost.syncs;
-  cost.log_bytes += log::encode_batch({}, {}, member.previous, std::span(&write, 1), placed).size();
+  const log::BatchPlace place{.format = write.feature_level < log::kSecondFormatLevel ? 1u : 2u};  // of some later segment
+  cost.log_bytes += log::encode_batch(place, {}, member.previous, std::span(&write, 1), placed).size();
   cost.entries += write.entries.size();
   member.previous.clear();
   for (const raft::Entry& entry : write.entries) {

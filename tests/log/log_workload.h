@@ -25,7 +25,8 @@ class LogWorkload {
     std::optional<size_t> durable_at;  // changes when its sync had returned
   };
 
-  LogWorkload(RecordingFs& disk, uint64_t seed) : disk_(disk), random_(seed), spares_(1 + seed % 3) {}
+  LogWorkload(RecordingFs& disk, uint64_t seed)
+      : disk_(disk), random_(seed), spares_(1 + seed % 3), level_(seed % 2 == 0 ? 0 : log::kSecondFormatLevel) {}
 
   absl::Status open() {
     log::LogOptions options = tiny_segments();
@@ -75,7 +76,8 @@ class LogWorkload {
 
  private:
   LogWrite random_step(const LogModel& now) {
-    LogWrite step;
+    if (random_.chance(0.02)) level_ = log::kSecondFormatLevel;
+    LogWrite step{.feature_level = level_};
     const Term term(now.last().term.value() + random_.below(2));
     if (random_.chance(0.2)) {
       step.hard_state = raft::HardState{Term(now.hard_state.term.value() + 1), ReplicaId(random_.below(4))};
@@ -135,6 +137,7 @@ class LogWorkload {
   RecordingFs& disk_;
   Random random_;
   const size_t spares_;
+  uint64_t level_;  // of the cluster
   std::unique_ptr<log::Log> log_;
   std::vector<Moment> moments_;
   Position compacted_;

@@ -10,19 +10,30 @@ constexpr uint64_t kIntactEntries = 60;
 
 log::LogOptions few_segments() { return {.store = kStore, .segment_bytes = 96 << 10, .small_segment_bytes = 96 << 10}; }
 
+// How a log is written.
+struct Form {
+  uint64_t level = 0;  // of the cluster
+  uint64_t batch = 1;  // entries
+  size_t bytes = 700;  // of each
+};
+constexpr Form kSingle;
+constexpr Form kRuns{.level = log::kSecondFormatLevel, .batch = 3, .bytes = 3'000};  // but for the first segment
+
 // A log of several segments, closed properly: everything below the last mark.
 class RotTest : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { write(kSingle); }
+
+  void write(const Form& form) {
     RecordingFs disk;
     auto opened = log::Log::open(disk, few_segments());
     ASSERT_TRUE(opened.ok());
-    for (uint64_t index = 1; index <= kIntactEntries; ++index) {
-      LogWrite step{.entries = entries(index, 1, 1 + index / 20, 700)};
-      if (index == 30) step.hard_state = kHardState;
+    for (uint64_t index = 1; index <= kIntactEntries; index += form.batch) {
+      LogWrite step{.entries = entries(index, form.batch, 1 + index / 20, form.bytes), .feature_level = form.level};
+      if (index == 31) step.hard_state = kHardState;
       ASSERT_TRUE(opened->log->append({&step, 1}).ok());
       ASSERT_TRUE(opened->log->sync().ok());
-      expected_.push_back(step.entries.front());
+      expected_.insert(expected_.end(), step.entries.begin(), step.entries.end());
     }
     ASSERT_TRUE(opened->log->append_mark().ok());
     ASSERT_TRUE(opened->log->sync().ok());
@@ -60,7 +71,14 @@ class RotTest : public ::testing::Test {
   std::vector<raft::Entry> expected_;
 };
 
-TEST_F(RotTest, FLT_D02_D05_D06_REG_R31_AnyBadBlockIsAHoleAndNothingIsCut) {
+class AnyFormRotTest : public RotTest, public ::testing::WithParamInterface<Form> {
+ protected:
+  void SetUp() override { write(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Forms, AnyFormRotTest, ::testing::Values(kSingle, kRuns),
+                         [](const auto& form) { return form.param.level == 0 ? "Single" : "Runs"; });
+
+TEST_P(AnyFormRotTest, FLT_D02_D05_D06_REG_R31_AnyBadBlockIsAHoleAndNothingIsCut) {
   for (const std::string& name : segments()) {
     const size_t size = image_[name].size();
     for (size_t block = 2; block < size / log::kBlockBytes; ++block) {
@@ -82,7 +100,7 @@ TEST_F(RotTest, FLT_D02_D05_D06_REG_R31_AnyBadBlockIsAHoleAndNothingIsCut) {
   }
 }
 
-TEST_F(RotTest, FLT_D02_RandomFlipsNeverLoseOrInventAnything) {
+TEST_P(AnyFormRotTest, FLT_D02_RandomFlipsNeverLoseOrInventAnything) {
   Random random(7);
   for (int round = 0; round < 200; ++round) {
     Image rotten = image_;
@@ -98,7 +116,7 @@ TEST_F(RotTest, FLT_D02_RandomFlipsNeverLoseOrInventAnything) {
   }
 }
 
-TEST_F(RotTest, FLT_D07_HardStateSurvivesTheLossOfAnyWholeSegmentBody) {
+TEST_P(AnyFormRotTest, FLT_D07_HardStateSurvivesTheLossOfAnyWholeSegmentBody) {
   const std::vector<std::string> names = segments();
   ASSERT_GE(names.size(), 3u);
   for (size_t i = 0; i + 1 < names.size(); ++i) {
@@ -112,7 +130,7 @@ TEST_F(RotTest, FLT_D07_HardStateSurvivesTheLossOfAnyWholeSegmentBody) {
   }
 }
 
-TEST_F(RotTest, FLT_D11_AMissingShortOrEmptyMiddleSegmentIsRot) {
+TEST_P(AnyFormRotTest, FLT_D11_AMissingShortOrEmptyMiddleSegmentIsRot) {
   const std::vector<std::string> names = segments();
   for (size_t i = 0; i + 1 < names.size(); ++i) {
     for (const size_t size : {size_t{0}, size_t{5000}, size_t{1} << 40}) {
@@ -306,7 +324,7 @@ TEST_F(RotTest, FLT_D14_ANewerFormatIsRefusedAndNothingIsTouched) {
   Image newer = image_;
   std::string& bytes = newer[segments().back()];
   for (const size_t block : {size_t{0}, log::kBlockBytes}) {
-    bytes[block + 8] = 2;
+    bytes[block + 8] = static_cast<char>(log::kFormatVersion + 1);
     bytes[block + 40] ^= 1;  // and its sums are computed differently
   }
   RecordingFs disk(newer);
@@ -336,7 +354,7 @@ TEST(LogInputTest, GapsAndTruncationsOutsideOfTheLogAreRefused) {
 }
 
 // Random bytes in every file: any answer but a crash, an unbounded allocation, or invented entries.
-TEST_F(RotTest, HostileBytesAreNeverBelieved) {
+TEST_P(AnyFormRotTest, HostileBytesAreNeverBelieved) {
   Random random(11);
   for (int round = 0; round < 100; ++round) {
     Image hostile = image_;

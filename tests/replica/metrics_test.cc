@@ -94,6 +94,8 @@ TEST(MetricsTest, CountWhatWasDone) {
   EXPECT_EQ(after->commands.refused, before->commands.refused);
   EXPECT_GE(after->log.entries, before->log.entries + 20);
   EXPECT_GE(after->log.bytes, before->log.bytes + 20'000);
+  EXPECT_GE(after->log.written_bytes - before->log.written_bytes, after->log.bytes - before->log.bytes);
+  EXPECT_EQ(after->log.written_bytes % 4096, 0u) << "whole blocks";
   EXPECT_GE(after->peers.bytes_sent, before->peers.bytes_sent + 40'000) << "to two peers";
   EXPECT_EQ(after->peers.malformed, 0u);
   EXPECT_GT(after->log.reports, before->log.reports);

@@ -53,6 +53,7 @@ class SegmentedLogStore final : public LogStore {
   void submit(LogWrite write) override;
   bool defer(LogWrite write) override;
   void perform_deferred() override;
+  uint64_t bytes_written() const override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
   void close() override;  // finishes what was submitted

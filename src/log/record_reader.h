@@ -1,0 +1,38 @@
+// Entries as they are read back: the record that has one, with the others of its run, is read and verified once for all of
+// them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "coordkit/file_system.h"
+#include "log/entry_index.h"
+
+namespace coordkit::log {
+
+class RecordReader {
+ public:
+  RecordReader() = default;
+  RecordReader(const RecordReader&) = delete;
+  RecordReader& operator=(const RecordReader&) = delete;
+
+  // Reads the record there, if it is not the one it has. Not ok: the file could not be read.
+  absl::Status load(const File& file, const RecordKey& key, const EntryIndex::Location& location);
+  // Of the loaded record; nothing: it is not there, or not intact.
+  std::optional<raft::Entry> entry(Index index) const;
+  // Of that entry alone: its record's header, in a run its payload, which may be empty.
+  std::optional<DiskRange> own_bytes(Index index) const;
+  size_t bytes_read() const { return bytes_read_; }
+
+ private:
+  const Record* find(Index index) const;
+
+  DiskPosition at_;
+  std::string bytes_;
+  std::vector<Record> entries_;  // consecutive, views of `bytes_`
+  size_t bytes_read_ = 0;
+};
+
+}  // namespace coordkit::log
