@@ -39,6 +39,7 @@ void ConsensusObserver::attach(uint32_t node, const Engine& engine) {
 }
 
 void ConsensusObserver::detach(uint32_t node) {
+  if (const raft::Core* core = views_[node].engine->core()) members_.stopped(node, core->configuration());
   views_[node].engine = nullptr;
   seen_[node].leadership = {};
   synced(node);

@@ -29,6 +29,9 @@ class MembershipObserver {
   }
   // A process starts or ends: unsynced entries may be gone, truncated ones back.
   void look_again(uint32_t node);
+  // The process ends, and acted by these members last: it may have committed by them what others report in its place, and die
+  // before it wrote them.
+  void stopped(uint32_t node, const raft::Configuration& used) { before_[node] = used; }
   void disk_lost(uint32_t node);  // called before the loss
 
   // A write, before the store takes it. `leading`: by a leader, for its own term.
@@ -72,7 +75,7 @@ class MembershipObserver {
 
   std::vector<const SimLogStore*> logs_;
   std::vector<const SimStateStore*> states_;
-  std::vector<std::optional<raft::Configuration>> before_;  // per node: before the one appended in this turn
+  std::vector<std::optional<raft::Configuration>> before_;  // per node: before the one of this turn, or the last of a dead one
   std::vector<std::vector<Known>> known_;                   // per node: of its log, ascending
   std::map<Index, raft::Configuration> committed_;
   std::map<StoreId, LostDisk> lost_;
