@@ -1,5 +1,7 @@
 #include "log/record.h"
 
+#include <algorithm>
+
 #include "base/fixed.h"
 #include "base/sums.h"
 #include "log/run.h"
@@ -23,6 +25,13 @@ bool content_intact(const Record& record) {
   if (!holds_entry(record.kind)) return record.content_sum == own_sum(record);
   const auto kind = static_cast<raft::EntryKind>(record.detail);
   return record.content_sum == content_sum(record.group, record.term, record.index, kind, record.payload);
+}
+
+SharedBytes whole_payload(const Record& record) {
+  if (record.shared.empty()) return SharedBytes(record.payload);
+  const size_t at = std::min<size_t>(record.shared_at, record.payload.size());
+  std::string whole(record.payload.substr(0, at));
+  return SharedBytes(whole.append(record.shared).append(record.payload.substr(at)));
 }
 
 }  // namespace
@@ -74,7 +83,7 @@ raft::Entry entry_of(const Record& record) {
           .term = record.term,
           .kind = static_cast<raft::EntryKind>(record.detail),
           .content_sum = record.content_sum,
-          .payload = SharedBytes(record.payload)};
+          .payload = whole_payload(record)};
 }
 
 }  // namespace coordkit::log

@@ -64,6 +64,8 @@ struct Record {
   DiskPosition mark;         // everything before it was durable when this record was written
   uint64_t content_sum = 0;  // Entry, Repair: the proposer's. Else: of the payload.
   std::string_view payload;
+  std::string_view shared = {};  // of an entry in a run: what its payload has at that place, but not here
+  uint8_t shared_at = 0;
 
   uint32_t offset = 0;          // where it was found; of an entry in a run: the run
   uint32_t run_bytes = 0;       // of that run; 0: a record of its own

@@ -22,7 +22,7 @@ class RecordReader {
   absl::Status load(const File& file, const RecordKey& key, const EntryIndex::Location& location);
   // Of the loaded record; nothing: it is not there, or not intact.
   std::optional<raft::Entry> entry(Index index) const;
-  // Of that entry alone: its record's header, in a run its payload, which may be empty.
+  // Of that entry alone: its record's header, in a run what it has of its payload alone, which may be nothing.
   std::optional<DiskRange> own_bytes(Index index) const;
   size_t bytes_read() const { return bytes_read_; }
 

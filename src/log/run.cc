@@ -1,6 +1,7 @@
 #include "log/run.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/fixed.h"
 #include "base/sums.h"
@@ -8,12 +9,40 @@
 namespace coordkit::log {
 namespace {
 
-constexpr size_t kCountBytes = 4;  // of the entries; then their lines
-constexpr size_t kLineBytes = 12;  // length (3), kind (1), content sum (8)
+// The table: how many entries (4), length (3) and place (1) of what their payloads share, those bytes, and a line for each
+// entry.
+constexpr size_t kCountsBytes = 8;
+constexpr size_t kLineBytes = 12;  // length of what the payload has alone (3), kind (1), content sum (8)
 constexpr int kLengthBits = 24;
+constexpr uint32_t kLengthMask = (1u << kLengthBits) - 1;
 static_assert(kRunPayloadsMax < size_t{1} << kLengthBits);
+constexpr uint8_t kSharedAtMax = 3;  // behind the kind of a command and its length
 
-size_t table_bytes(size_t entries) { return kCountBytes + entries * kLineBytes; }
+// What all payloads have from that place on.
+struct Shared {
+  std::string_view bytes;
+  uint8_t at = 0;
+};
+
+std::string_view shared_from(size_t at, std::span<const raft::Entry> entries) {
+  std::optional<std::string_view> shared;
+  for (const raft::Entry& entry : entries) {
+    const std::string_view payload = entry.payload.view();
+    const std::string_view rest = payload.substr(std::min(at, payload.size()));
+    if (!shared) shared = rest;
+    shared = shared->substr(0, static_cast<size_t>(std::ranges::mismatch(*shared, rest).in1 - shared->begin()));
+  }
+  return shared.value_or(std::string_view());
+}
+
+Shared shared_by(std::span<const raft::Entry> entries) {
+  Shared best;
+  for (uint8_t at = 0; at <= kSharedAtMax; ++at) {
+    const std::string_view bytes = shared_from(at, entries);
+    if (bytes.size() > best.bytes.size()) best = {bytes, at};
+  }
+  return best;
+}
 
 }  // namespace
 
@@ -27,40 +56,49 @@ size_t run_length(std::span<const raft::Entry> entries) {
 }
 
 Record run_record(std::span<const raft::Entry> entries, std::string& payload) {
+  const Shared shared = shared_by(entries);
   payload.clear();
   append_u32(payload, static_cast<uint32_t>(entries.size()));
+  append_u32(payload, static_cast<uint32_t>(shared.at) << kLengthBits | static_cast<uint32_t>(shared.bytes.size()));
+  payload.append(shared.bytes);
   for (const raft::Entry& entry : entries) {
-    append_u32(payload, static_cast<uint32_t>(entry.kind) << kLengthBits | static_cast<uint32_t>(entry.payload.size()));
+    const auto alone = static_cast<uint32_t>(entry.payload.size() - shared.bytes.size());
+    append_u32(payload, static_cast<uint32_t>(entry.kind) << kLengthBits | alone);
     append_u64(payload, entry.content_sum);
   }
-  for (const raft::Entry& entry : entries) payload.append(entry.payload.view());
+  for (const raft::Entry& entry : entries) {
+    const std::string_view whole = entry.payload.view();
+    payload.append(whole.substr(0, shared.at)).append(whole.substr(shared.at + shared.bytes.size()));
+  }
   return {.kind = RecordKind::Run, .term = entries.front().term, .index = entries.front().index, .payload = payload};
 }
 
 std::string_view table_of_run(std::string_view payload) {
-  if (payload.size() < kCountBytes) return {};
-  const uint64_t bytes = table_bytes(load_u32(payload.data()));
+  if (payload.size() < kCountsBytes) return {};
+  const uint64_t lines = load_u32(payload.data()), shared = load_u32(payload.data() + 4) & kLengthMask;
+  const uint64_t bytes = kCountsBytes + shared + lines * kLineBytes;
   return bytes <= payload.size() ? payload.substr(0, bytes) : std::string_view();
 }
 
 void append_entries(const Record& run, std::vector<Record>& entries) {
-  if (!run.payload_intact) return;
-  const std::string_view table = table_of_run(run.payload);
+  const std::string_view table = run.payload_intact ? table_of_run(run.payload) : std::string_view();
+  if (table.empty()) return;
   std::string_view payloads = run.payload.substr(table.size());
-  Index index = run.index;
-  for (size_t at = kCountBytes; at < table.size(); at += kLineBytes, index = index.next()) {
-    Record entry = run;
-    entry.kind = RecordKind::Entry;
+  const uint32_t shared = load_u32(table.data() + 4);
+  Record entry = run;
+  entry.kind = RecordKind::Entry;
+  entry.shared = table.substr(kCountsBytes, shared & kLengthMask);
+  entry.shared_at = static_cast<uint8_t>(shared >> kLengthBits);
+  entry.run_bytes = static_cast<uint32_t>(run.bytes());
+  for (size_t at = kCountsBytes + entry.shared.size(); at < table.size(); at += kLineBytes) {
     const uint32_t line = load_u32(&table[at]);
     entry.detail = static_cast<uint8_t>(line >> kLengthBits);
-    entry.index = index;
     entry.content_sum = load_u64(&table[at + 4]);
-    entry.payload = payloads.substr(0, line & ((1u << kLengthBits) - 1));
-    entry.run_bytes = static_cast<uint32_t>(run.bytes());
-    const auto kind = static_cast<raft::EntryKind>(entry.detail);
-    entry.payload_intact = entry.content_sum == content_sum(entry.group, entry.term, entry.index, kind, entry.payload);
+    entry.payload = payloads.substr(0, line & kLengthMask);
+    entry.payload_intact = content_intact(run.group, entry_of(entry));
     entries.push_back(entry);
     payloads.remove_prefix(entry.payload.size());
+    entry.index = entry.index.next();
   }
 }
 

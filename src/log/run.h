@@ -1,6 +1,7 @@
-// Runs: entries that follow each other in one term and one write, in one record (docs/format-log.md). Its payload is a table, a
-// line for each entry, and then their payloads. The record's content sum is that of the table, which has the proposers' sums of
-// the payloads: rot in a payload costs its entry alone, rot in header or table all of the run.
+// Runs: entries that follow each other in one term and one write, in one record (docs/format-log.md). Its payload is a table
+// and then the payloads of the entries, without the bytes near their beginning that all of them have, which are in the table:
+// the commands of one process say there whose they are. The record's content sum is that of the table, which has the proposers'
+// sums of the payloads: rot in a payload costs its entry alone, rot in header or table all of the run.
 #pragma once
 
 #include <span>
