@@ -47,12 +47,15 @@ Shared shared_by(std::span<const raft::Entry> entries) {
 }  // namespace
 
 size_t run_length(std::span<const raft::Entry> entries) {
-  size_t bytes = 0;
-  const auto end = std::ranges::find_if(entries, [&](const raft::Entry& entry) {
+  const raft::Entry& first = entries.front();
+  size_t length = 0, bytes = 0;
+  for (const raft::Entry& entry : entries) {
     bytes += entry.payload.size();
-    return bytes > kRunPayloadsMax || entry.term != entries.front().term;
-  });
-  return std::max<size_t>(1, static_cast<size_t>(end - entries.begin()));
+    const bool follows = entry.term == first.term && entry.index == first.index + length;
+    if (!follows || bytes > kRunPayloadsMax) break;
+    ++length;
+  }
+  return std::max<size_t>(1, length);
 }
 
 Record run_record(std::span<const raft::Entry> entries, std::string& payload) {

@@ -16,7 +16,7 @@ namespace coordkit::log {
 
 inline constexpr size_t kRunPayloadsMax = 64 << 10;  // to read one entry all of its run is read
 
-// How many of `entries` (there is one) are written as one record: 1 is no run.
+// How many of `entries` (there is one) are written as one record: 1 is no run. Around repaired ones there may be gaps.
 size_t run_length(std::span<const raft::Entry> entries);
 // The record of so many, but for what every record of a batch has. `payload` is what it views.
 Record run_record(std::span<const raft::Entry> entries, std::string& payload);

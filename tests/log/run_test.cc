@@ -62,9 +62,12 @@ TEST(RunTest, TheEntriesOfAWriteShareARecord) {
   for (const log::Placed& placed : runs.placed) EXPECT_EQ(placed.offset, runs.placed.front().offset);
 }
 
-TEST(RunTest, ARunIsOfOneTermAndEndsWhereReadingOneEntryWouldReadTooMuch) {
+TEST(RunTest, ARunIsOfOneTermWithoutAGapAndEndsWhereReadingOneEntryWouldReadTooMuch) {
   const std::vector<raft::Entry> terms = joined(entries(1, 2, 3), entries(3, 2, 4));
   EXPECT_EQ(log::run_length(terms), 2u);
+  const std::vector<raft::Entry> gap = joined(entries(1, 3, 3), entries(5, 2, 3));  // what an open carries over around a repair
+  EXPECT_EQ(log::run_length(gap), 3u);
+  expect_same(Written({{.entries = gap}}).entries(), gap);
   expect_same(Written({{.entries = terms}}).entries(), terms);
   const std::vector<raft::Entry> large = entries(1, 5, 3, log::kRunPayloadsMax / 2);
   EXPECT_EQ(log::run_length(large), 2u);
@@ -306,6 +309,16 @@ TEST_F(RunReadTest, FLT_D02_AHoleInARunIsRepairedAndReadAgain) {
   ASSERT_TRUE(opened->log->append({&repair, 1}).ok());
   ASSERT_TRUE(opened->log->sync().ok());
   EXPECT_EQ(*opened->log->read(Index(590), Index(600), 1 << 20), entries(590, 11, 1, 300));
+  Image image = again.now();
+  for (int open = 0; open < 3; ++open) {  // each carries entries over, and the repaired one apart from those around it
+    RecordingFs next(image);
+    const auto reopened = log::Log::open(next, two_segments());
+    ASSERT_TRUE(reopened.ok()) << reopened.status();
+    EXPECT_TRUE(reopened->damaged.empty());
+    EXPECT_EQ(reopened->entries, entries(1, 600, 1, 300)) << open;
+    EXPECT_EQ(*reopened->log->read(Index(590), Index(600), 1 << 20), entries(590, 11, 1, 300));
+    image = next.now();
+  }
 }
 
 // The next mark names each entry of a run whose table is lost.
