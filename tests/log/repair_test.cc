@@ -17,7 +17,7 @@ class RepairTest : public ::testing::Test {
     RecordingFs disk;
     auto opened = open(disk);
     for (uint64_t index = 1; index <= kEntries; index += 2) {
-      LogWrite step{.entries = entries(index, 2, 1 + index / 8, 300)};
+      LogWrite step{.entries = entries(index, 2, 1 + index / 8, 300), .feature_level = level_};
       ASSERT_TRUE(opened.log->append({&step, 1}).ok());
       ASSERT_TRUE(opened.log->sync().ok());
       twin_.insert(twin_.end(), step.entries.begin(), step.entries.end());
@@ -42,8 +42,8 @@ class RepairTest : public ::testing::Test {
     for (const DamagedEntry& one : damaged) found.push_back(twin_[one.index.value() - 1]);
     return found;
   }
-  static absl::Status repair(log::OpenedLog& opened, const std::vector<raft::Entry>& with) {
-    const LogWrite write{.repairs = with};
+  absl::Status repair(log::OpenedLog& opened, const std::vector<raft::Entry>& with) const {
+    const LogWrite write{.repairs = with, .feature_level = level_};
     absl::Status status = opened.log->append({&write, 1});
     return status.ok() ? opened.log->sync() : status;
   }
@@ -74,9 +74,20 @@ class RepairTest : public ::testing::Test {
     }
   }
 
+  uint64_t level_ = 0;  // of the cluster
   Image image_;
   std::vector<raft::Entry> twin_;
 };
+
+// Entries that have records of their own, and entries in runs.
+class AnyFormRepairTest : public RepairTest, public ::testing::WithParamInterface<uint64_t> {
+ protected:
+  void SetUp() override {
+    level_ = GetParam();
+    RepairTest::SetUp();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Levels, AnyFormRepairTest, ::testing::Values(0, log::kSecondFormatLevel));
 
 TEST_F(RepairTest, WhatACheckpointHasComesWithoutPayloadsAndIsReadWhole) {
   for (const uint64_t checkpointed : {uint64_t{0}, uint64_t{5}, kEntries / 2, kEntries}) {
@@ -103,7 +114,7 @@ TEST_F(RepairTest, WhatACheckpointHasComesWithoutPayloadsAndIsReadWhole) {
   }
 }
 
-TEST_F(RepairTest, FLT_D02_D05_D06_RotAnywhereIsRepairedFromATwin) {
+TEST_P(AnyFormRepairTest, FLT_D02_D05_D06_RotAnywhereIsRepairedFromATwin) {
   size_t repaired = 0;
   for_every_rot(88, [&](const Image& rotten, const std::string& where) {
     RecordingFs disk(rotten);
@@ -181,7 +192,7 @@ TEST_F(RepairTest, FLT_D16_ACrashInARepairLeavesTheHolesOrTheEntries) {
 }
 
 // Rot, repair, appends, truncations, compaction, restarts, in any order, beside a model.
-TEST_F(RepairTest, FLT_D06_INV_S01_RandomRotRepairAndWorkAgreeWithATwin) {
+TEST_P(AnyFormRepairTest, FLT_D06_INV_S01_RandomRotRepairAndWorkAgreeWithATwin) {
   Random random(5);
   for (int round = 0; round < 40; ++round) {
     Image image = image_;
@@ -205,7 +216,7 @@ TEST_F(RepairTest, FLT_D06_INV_S01_RandomRotRepairAndWorkAgreeWithATwin) {
         ASSERT_TRUE(repair(opened, with).ok());
       }
       for (int work = 0; work < 3; ++work) {
-        LogWrite step;
+        LogWrite step{.feature_level = level_};
         Index last(twin.size());
         const Index base = opened.log->state().base.index;
         if (random.chance(0.3)) {
