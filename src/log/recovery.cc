@@ -71,7 +71,8 @@ class Recoverer {
       if (!head.ok()) return head.status();
       FoundHeader found = find_header(*head, key(link.segment));
       if (found.fault == HeaderFault::NewerFormat) {
-        return make_error(Reason::NewerFormat, "the log was written by a newer version of coordkit; open it with that version");
+        return make_error(Reason::NewerFormat,
+                          "the log was written by a newer version of coordkit: start a newer build on this directory");
       }
       link.header = found.header;
       if (found.header) result_.format = std::max(result_.format, found.header->format);

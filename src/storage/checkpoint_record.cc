@@ -35,7 +35,8 @@ std::string encode(const Checkpoint& checkpoint) {
 
 absl::StatusOr<Checkpoint> decode_checkpoint(std::string_view bytes) {
   if (bytes.size() >= 4 && load_u32(bytes.data()) > kStateVersion) {
-    return make_error(Reason::NewerFormat, "the checkpoint was written by a newer version of coordkit; use that version");
+    return make_error(Reason::NewerFormat,
+                      "the checkpoint was written by a newer version of coordkit: start a newer build on this directory");
   }
   if (bytes.size() != kRecordBytes) return rotten("its description has the wrong size");
   const char* at = bytes.data();

@@ -40,7 +40,8 @@ absl::StatusOr<Identity> decode_identity(std::string_view bytes) {
                       "the data directory holds an identity file that is not coordkit's; choose another directory");
   }
   if (load_u32(bytes.data() + 8) > kIdentityVersion) {
-    return make_error(Reason::NewerFormat, "the data directory was written by a newer version of coordkit; use that version");
+    return make_error(Reason::NewerFormat,
+                      "the data directory was written by a newer version of coordkit: start a newer build on it");
   }
   const std::string_view summed = bytes.substr(0, bytes.size() - kIdentitySumBytes);
   const uint32_t cluster_bytes = load_u32(bytes.data() + 12);
