@@ -119,7 +119,7 @@ TEST(RunTest, REG_R32_FLT_D05_AFlippedBitOfAPayloadCostsItsEntryAndOneBeforeItTh
   const size_t run = good.placed.front().offset;
   const size_t payloads = good.bytes.find(std::string(24, 'a'));
   const auto payload_of = [&](size_t at) { return (at - payloads) / 24; };
-  for (size_t bit = run * 8; bit < (payloads + 4 * 24) * 8; ++bit) {
+  for (size_t bit = run * 8; bit < (payloads + size_t{4} * 24) * 8; ++bit) {
     std::string bytes = good.bytes;
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
     const std::vector<Record> found = Written::entries_in(bytes);
