@@ -40,7 +40,7 @@ CallId Calls::refuse(AnyCallback callback, absl::Status why) {
 }
 
 Call* Calls::find(CallId id) {
-  const uint64_t slot = id.value() & kSlotMask;
+  const uint64_t slot = slot_of(id);
   if (slot >= slots_.size()) return nullptr;
   std::optional<Call>& call = slots_[slot];
   return call && call->id == id ? &*call : nullptr;
@@ -71,7 +71,7 @@ std::optional<AnyCallback> Calls::remove(CallId id) {
   deadlines_.erase({call->deadline, id});
   if (call->owner != nullptr) call->owner->ended(id, *call);
   std::optional<AnyCallback> callback(std::move(call->callback));
-  const uint64_t slot = id.value() & kSlotMask;
+  const uint64_t slot = slot_of(id);
   slots_[slot].reset();
   free_.push_back(slot);
   return callback;

@@ -68,6 +68,7 @@ class Calls {
   // comes again after some days of the hardest work.
   static constexpr uint64_t kSlotBits = 26;
   static constexpr uint64_t kSlotMask = (uint64_t{1} << kSlotBits) - 1;
+  static uint64_t slot_of(CallId id) { return id.value() & kSlotMask; }
   CallId new_id(uint64_t slot) { return CallId(++last_serial_ << kSlotBits | slot); }
 
   // What only a call that was not started needs.

@@ -31,18 +31,24 @@ uint64_t flags_of(const AcquireOptions& options) {
   return (options.reentrant ? machine::kReentrant : 0) | (options.no_deadlock_check ? machine::kNoDeadlockCheck : 0);
 }
 
+// What both kinds take from the options.
+template <typename Body>
+void take_terms(AcquireOptions& options, Body& body) {
+  body.owner_tag = std::move(options.owner_tag);
+  body.wait = wait_of(options.wait);
+  body.value = std::move(options.value);
+  body.flags = flags_of(options);
+  body.delay = options.delay;
+}
+
 }  // namespace
 
 CallId LockCalls::acquire(const SessionRef& session, std::string name, AcquireOptions options, bool proclaims,
                           Callback<HoldRef> done) {
   const auto fill = [&](machine::Acquire& body) {
-    body.owner_tag = std::move(options.owner_tag);
+    take_terms(options, body);
     body.name = std::move(name);
-    body.wait = wait_of(options.wait);
-    body.value = std::move(options.value);
-    body.flags = flags_of(options);
     body.mode = options.mode;
-    body.delay = options.delay;
     body.block = options.sticky ? options_.sticky.block : 0;
   };
   return enter<machine::Acquire>(session, fill, options, proclaims, std::move(done));
@@ -54,12 +60,8 @@ CallId LockCalls::acquire_all(const SessionRef& session, std::vector<NamedLock> 
     return calls_.refuse(std::move(done), make_error(Reason::InvalidArgument, "several locks at once cannot be sticky"));
   }
   const auto fill = [&](machine::AcquireAll& body) {
-    body.owner_tag = std::move(options.owner_tag);
+    take_terms(options, body);
     body.locks = std::move(locks);
-    body.wait = wait_of(options.wait);
-    body.value = std::move(options.value);
-    body.flags = flags_of(options);
-    body.delay = options.delay;
   };
   return enter<machine::AcquireAll>(session, fill, options, /*proclaims=*/false, std::move(done));
 }

@@ -110,18 +110,10 @@ LogState load_state(const char* at) {
           .first_segment = load_u32(at + 64)};
 }
 
-namespace {
-
-size_t mark_payload_bytes(std::span<const Identity> previous, uint32_t format) {
-  return kMarkFixedBytes + bytes_as(shorter_names(previous, format), previous);
-}
-
-}  // namespace
-
 std::string encode(const Mark& mark, uint32_t format) {
   const Names names = shorter_names(mark.previous, format);
   std::string out;
-  out.reserve(mark_payload_bytes(mark.previous, format));
+  out.reserve(kMarkFixedBytes + bytes_as(names, mark.previous));
   append_u32(out, mark.batch_bytes);
   append_u32(out, mark.records);
   append_u32(out, static_cast<uint32_t>(mark.previous.size()));
@@ -156,16 +148,16 @@ size_t batch_bytes_bound(std::span<const LogWrite> steps, size_t previous) {
 }
 
 size_t mark_batch_bytes(std::span<const Identity> previous, uint32_t format) {
-  return align_up(record_bytes(mark_payload_bytes(previous, format)), kBlockBytes);
+  const size_t payload = kMarkFixedBytes + bytes_as(shorter_names(previous, format), previous);
+  return align_up(record_bytes(payload), kBlockBytes);
 }
 
 std::string encode_batch(const BatchPlace& place, const LogState& state, std::span<const Identity> previous,
                          std::span<const LogWrite> steps, std::vector<Placed>& placed) {
-  Mark mark{.state = state, .previous = {previous.begin(), previous.end()}};
-  const size_t mark_bytes = record_bytes(mark_payload_bytes(previous, place.format));
+  std::string mark = encode({.state = state, .previous = {previous.begin(), previous.end()}}, place.format);
   std::string out;
   out.reserve(batch_bytes_bound(steps, previous.size()));
-  out.resize(mark_bytes);  // written last, when the length is known
+  out.resize(record_bytes(mark.size()));  // written last, when the length is known
 
   BatchWriter writer(place, out);
   const std::optional<raft::HardState> hard_state = final_hard_state(steps);
@@ -178,9 +170,8 @@ std::string encode_batch(const BatchPlace& place, const LogState& state, std::sp
   }
   writer.next_block();
 
-  mark.batch_bytes = static_cast<uint32_t>(out.size());
-  mark.records = writer.records() + 1;
-  const std::string payload = encode(mark, place.format);
+  store_u32(mark.data(), static_cast<uint32_t>(out.size()));
+  store_u32(mark.data() + 4, writer.records() + 1);
   std::string first;
   append_record(first,
                 {.kind = RecordKind::Mark,
@@ -188,7 +179,7 @@ std::string encode_batch(const BatchPlace& place, const LogState& state, std::sp
                  .term = state.last.term,
                  .index = state.last.index,
                  .mark = place.durable,
-                 .payload = payload},
+                 .payload = mark},
                 place.key, place.offset);
   out.replace(0, first.size(), first);
   return out;

@@ -21,20 +21,21 @@ uint64_t own_sum(const Record& record) {
   return hash_bytes(record.kind == RecordKind::Run ? table_of_run(record.payload) : record.payload);
 }
 
-bool content_intact(const Record& record) {
-  if (!holds_entry(record.kind)) return record.content_sum == own_sum(record);
-  const auto kind = static_cast<raft::EntryKind>(record.detail);
-  return record.content_sum == content_sum(record.group, record.term, record.index, kind, record.payload);
-}
-
-SharedBytes whole_payload(const Record& record) {
-  if (record.shared.empty()) return SharedBytes(record.payload);
+std::string joined_payload(const Record& record) {
   const size_t at = std::min<size_t>(record.shared_at, record.payload.size());
   std::string whole(record.payload.substr(0, at));
-  return SharedBytes(whole.append(record.shared).append(record.payload.substr(at)));
+  return whole.append(record.shared).append(record.payload.substr(at));
 }
 
 }  // namespace
+
+bool content_verifies(const Record& record) {
+  if (!holds_entry(record.kind)) return record.content_sum == own_sum(record);
+  const auto sum_of = [&record](std::string_view payload) {
+    return content_sum(record.group, record.term, record.index, static_cast<raft::EntryKind>(record.detail), payload);
+  };
+  return record.content_sum == (record.shared.empty() ? sum_of(record.payload) : sum_of(joined_payload(record)));
+}
 
 void append_record(std::string& out, const Record& record, const RecordKey& key, uint32_t offset) {
   char header[kRecordHeaderBytes] = {};
@@ -74,7 +75,7 @@ std::optional<Record> parse_record(std::string_view bytes, size_t at, const Reco
       .payload = bytes.substr(at + kRecordHeaderBytes, length),
       .offset = offset,
   };
-  record.payload_intact = content_intact(record);
+  record.payload_intact = content_verifies(record);
   return record;
 }
 
@@ -83,7 +84,7 @@ raft::Entry entry_of(const Record& record) {
           .term = record.term,
           .kind = static_cast<raft::EntryKind>(record.detail),
           .content_sum = record.content_sum,
-          .payload = whole_payload(record)};
+          .payload = record.shared.empty() ? SharedBytes(record.payload) : SharedBytes(joined_payload(record))};
 }
 
 }  // namespace coordkit::log

@@ -78,6 +78,8 @@ enum class TruncateDetail : uint8_t {
   Reset = 1,     // all entries are gone; the log starts again after (index, term)
 };
 
+// Whether its content sum is that of its payload.
+bool content_verifies(const Record& record);
 // The entry it holds.
 raft::Entry entry_of(const Record& record);
 

@@ -98,7 +98,7 @@ void append_entries(const Record& run, std::vector<Record>& entries) {
     entry.detail = static_cast<uint8_t>(line >> kLengthBits);
     entry.content_sum = load_u64(&table[at + 4]);
     entry.payload = payloads.substr(0, line & kLengthMask);
-    entry.payload_intact = content_intact(run.group, entry_of(entry));
+    entry.payload_intact = content_verifies(entry);
     entries.push_back(entry);
     payloads.remove_prefix(entry.payload.size());
     entry.index = entry.index.next();

@@ -16,8 +16,7 @@ namespace coordkit::log {
 
 inline constexpr uint32_t kFirstBatchOffset = 2 * kBlockBytes;
 inline constexpr uint64_t kSegmentBytesMax = uint64_t{1} << 31;
-inline constexpr uint64_t kSecondFormatLevel =
-    3;  // the cluster's feature level from which on segments of version 2 may be made
+inline constexpr uint64_t kSecondFormatLevel = 3;  // of the cluster: from here on segments of version 2 may be made
 
 // Links a segment to what came before. Only this authorises ignoring older bytes: those of the predecessor from
 // `predecessor_end` on, and every segment that is not on the chain of predecessors.

@@ -49,6 +49,9 @@ class MembershipObserver {
 
   void turn_over(uint32_t node) { before_[node].reset(); }
 
+  // A majority of each half.
+  using Agrees = std::function<bool(const raft::Member&)>;
+  static bool quorum(const raft::Configuration& configuration, const Agrees& agrees);
   // Whether the holders are a majority of each half of the configuration that `node` uses, or used when the turn began: leaders
   // may commit by one configuration and append the next in one turn.
   using Holds = std::function<bool(const LogImage& log, Index state)>;
@@ -62,8 +65,6 @@ class MembershipObserver {
     Position at;
     raft::Configuration configuration;
   };
-  using Agrees = std::function<bool(const raft::Member&)>;
-  static bool quorum(const raft::Configuration& configuration, const Agrees& agrees);
   bool disk_holds(StoreId store, const Holds& holds) const;
   void append(uint32_t node, const raft::Entry& entry);
   void note_transition(const raft::Configuration& before, const raft::Configuration& after);

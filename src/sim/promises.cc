@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "raft/membership.h"
+#include "sim/membership_observer.h"
 
 namespace coordkit::sim {
 
@@ -226,12 +227,7 @@ bool Promises::majority_answered(uint32_t node) const {
     const auto by = static_cast<uint32_t>(member.id.value() - 1);
     return by == node || (answered != answered_.end() && answered->second.contains(by));
   };
-  const raft::Configuration& configuration = nodes_[node]->engine()->core()->configuration();
-  for (const auto* half : {&configuration.voters, &configuration.outgoing}) {
-    const auto count = static_cast<size_t>(std::ranges::count_if(*half, counts));
-    if (!half->empty() && count * 2 <= half->size()) return false;
-  }
-  return true;
+  return MembershipObserver::quorum(nodes_[node]->engine()->core()->configuration(), counts);
 }
 
 }  // namespace coordkit::sim

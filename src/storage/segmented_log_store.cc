@@ -48,7 +48,6 @@ void SegmentedLogStore::checkpointed(Index applied) { disk_->checkpointed(applie
 absl::StatusOr<RecoveredLog> SegmentedLogStore::open(LogSink& sink) { return disk_->open(sink); }
 void SegmentedLogStore::submit(LogWrite write) { disk_->post(std::move(write)); }
 bool SegmentedLogStore::defer(LogWrite write) { return disk_->defer(std::move(write)); }
-uint64_t SegmentedLogStore::bytes_written() const { return disk_->bytes_written(); }
 void SegmentedLogStore::perform_deferred() { disk_->perform_deferred(); }
 void SegmentedLogStore::read(Index first, Index last, size_t bytes_max) {
   disk_->post(Disk::Queue::Read{first, last, bytes_max});
@@ -58,6 +57,7 @@ void SegmentedLogStore::close() { disk_->close(); }
 void SegmentedLogStore::scrub(Index from, std::function<void(LogScrub)> done) {
   disk_->post(Disk::Queue::Scrub{from, std::move(done)});
 }
+uint64_t SegmentedLogStore::bytes_written() const { return disk_->bytes_written(); }
 LogSpace SegmentedLogStore::space() const { return disk_->space(); }
 
 }  // namespace coordkit

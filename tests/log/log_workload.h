@@ -16,6 +16,15 @@ inline constexpr StoreId kStore{0x1122334455667788};
 
 inline log::LogOptions tiny_segments() { return {.store = kStore, .segment_bytes = 48 << 10, .small_segment_bytes = 32 << 10}; }
 
+// The segments of a log's disk, oldest first.
+inline std::vector<std::string> segment_names(const Image& image) {
+  std::vector<std::string> names;
+  for (const auto& [name, file] : image.names) {
+    if (name.ends_with(".seg")) names.push_back(name);
+  }
+  return names;
+}
+
 class LogWorkload {
  public:
   // A state the log was asked to adopt, and the disk's progress at that time.

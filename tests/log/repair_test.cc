@@ -52,13 +52,7 @@ class RepairTest : public ::testing::Test {
     const auto first = twin_.begin() + static_cast<std::ptrdiff_t>(opened.base.index.value());
     EXPECT_EQ(opened.entries, std::vector<raft::Entry>(first, twin_.end())) << where;
   }
-  std::vector<std::string> segments() const {
-    std::vector<std::string> names;
-    for (const auto& [name, file] : image_.names) {
-      if (name.ends_with(".seg")) names.push_back(name);
-    }
-    return names;
-  }
+  std::vector<std::string> segments() const { return segment_names(image_); }
   // Every image with one block of eight flipped bytes somewhere, `stride` apart, where there is anything to flip.
   template <typename Body>
   void for_every_rot(size_t stride, Body body) {
@@ -242,10 +236,7 @@ TEST_P(AnyFormRepairTest, FLT_D06_INV_S01_RandomRotRepairAndWorkAgreeWithATwin) 
       }
       close(opened);
       image = disk.now();
-      std::vector<std::string> names;
-      for (const auto& [name, file] : image.names) {
-        if (name.ends_with(".seg")) names.push_back(name);
-      }
+      const std::vector<std::string> names = segment_names(image);
       if (names.size() < 2 || !random.chance(0.7)) continue;
       whole = false;
       std::string& bytes = image[names[random.below(names.size() - 1)]];  // not the newest: it holds the highest mark

@@ -40,13 +40,7 @@ class RotTest : public ::testing::Test {
     image_ = disk.now();
   }
 
-  std::vector<std::string> segments() const {
-    std::vector<std::string> names;
-    for (const auto& [name, file] : image_.names) {
-      if (name.ends_with(".seg")) names.push_back(name);
-    }
-    return names;
-  }
+  std::vector<std::string> segments() const { return segment_names(image_); }
 
   // Everything recovered is what was written, and every index is either present or a hole.
   void expect_complete(const log::OpenedLog& opened) {

@@ -192,14 +192,6 @@ uint32_t version_of(const Image& image, const std::string& name) {
   return static_cast<uint8_t>(image.files.at(image.names.at(name))[8]);
 }
 
-std::vector<std::string> segments(const Image& image) {
-  std::vector<std::string> names;
-  for (const auto& [name, file] : image.names) {
-    if (name.ends_with(".seg")) names.push_back(name);
-  }
-  return names;
-}
-
 // Batches of ten entries, up to `last`.
 void write_up_to(log::Log& log, uint64_t last, uint64_t level) {
   for (uint64_t first = log.state().last.index.value() + 1; first <= last; first += 10) {
@@ -214,11 +206,11 @@ TEST(RunLogTest, SegmentsAreOfVersionTwoOnceTheClusterIsAtItsLevelAndStaySo) {
   auto opened = log::Log::open(disk, two_segments());
   ASSERT_TRUE(opened.ok());
   write_up_to(*opened->log, 400, log::kSecondFormatLevel - 1);
-  const std::vector<std::string> before = segments(disk.now());
+  const std::vector<std::string> before = segment_names(disk.now());
   ASSERT_GE(before.size(), 2u);
   for (const std::string& name : before) EXPECT_EQ(version_of(disk.now(), name), 1u) << name;
   write_up_to(*opened->log, 800, log::kSecondFormatLevel);
-  const std::vector<std::string> after = segments(disk.now());
+  const std::vector<std::string> after = segment_names(disk.now());
   ASSERT_GT(after.size(), before.size());
   for (const std::string& name : after) {
     EXPECT_EQ(version_of(disk.now(), name), name <= before.back() ? 1u : 2u) << name;
@@ -227,7 +219,7 @@ TEST(RunLogTest, SegmentsAreOfVersionTwoOnceTheClusterIsAtItsLevelAndStaySo) {
   auto reopened = log::Log::open(again, two_segments());
   ASSERT_TRUE(reopened.ok()) << reopened.status();
   EXPECT_EQ(reopened->entries, entries(1, 800, 1, 300));
-  EXPECT_EQ(version_of(again.now(), segments(again.now()).back()), 2u) << "whoever reads the others reads this one";
+  EXPECT_EQ(version_of(again.now(), segment_names(again.now()).back()), 2u) << "whoever reads the others reads this one";
 }
 
 // What builds before level 3 look for in both copies of the header, so that they say NewerFormat and touch nothing.
@@ -254,7 +246,7 @@ class RunReadTest : public ::testing::Test {
     ASSERT_TRUE(opened.ok());
     log_ = std::move(opened->log);
     write_up_to(*log_, 600, log::kSecondFormatLevel);
-    ASSERT_EQ(version_of(disk_.now(), segments(disk_.now()).back()), 2u);
+    ASSERT_EQ(version_of(disk_.now(), segment_names(disk_.now()).back()), 2u);
   }
   void flip(uint64_t index) {
     const auto place = log_->place(Index(index));
@@ -324,7 +316,7 @@ TEST_F(RunReadTest, FLT_D02_AHoleInARunIsRepairedAndReadAgain) {
 // The next mark names each entry of a run whose table is lost.
 TEST_F(RunReadTest, FLT_D02_ARottenTableIsHolesOfKnownEntries) {
   Image image = disk_.now();
-  std::string& bytes = image[segments(image).back()];
+  std::string& bytes = image[segment_names(image).back()];
   const size_t payload = bytes.rfind(entries(591, 1, 1, 300).front().payload.view());
   ASSERT_NE(payload, std::string::npos);
   bytes[payload - 1] ^= 1;
@@ -336,7 +328,7 @@ TEST_F(RunReadTest, FLT_D02_ARottenTableIsHolesOfKnownEntries) {
   ASSERT_TRUE(log_->append_mark().ok());
   ASSERT_TRUE(log_->sync().ok());
   image = disk_.now();
-  std::string& marked = image[segments(image).back()];
+  std::string& marked = image[segment_names(image).back()];
   marked[payload - 1] ^= 1;
   RecordingFs again(image);
   opened = log::Log::open(again, two_segments());
