@@ -29,20 +29,21 @@ void SessionWitness::closed(CallNumber number, SessionId session, const absl::St
 }
 
 // With its holds at that time; the answer may have been made after the session ended or went on to yet another process.
-void SessionWitness::resumed(CallNumber number, SessionId session, const absl::StatusOr<ResumedSession>& answer) {
+bool SessionWitness::resumed(CallNumber number, SessionId session, const absl::StatusOr<ResumedSession>& answer) {
   const Call* call = rules_.succeeded(number, answer.status());
-  if (!call) return;
+  if (!call) return false;
   const auto at = rules_.match(*call, [&](const Result& result) {
     return result.code == ResultCode::Ok && result.session == session && result.ttl == answer->session->ttl();
   });
   if (!at) fail("INV_K1", *call, "the log knows of no such resume");
   const SessionModel::Session* lives = model_.sessions().find(session);
-  if (lives == nullptr || lives->resumed != *at) return;
+  if (lives == nullptr || lives->resumed != *at) return false;
   std::vector<Token> tokens;
   for (const HoldRef& hold : answer->holds) tokens.push_back(hold->token());
   if (tokens != lives->held_then) {
     fail("INV_L04", *call, fmt::format("told {} holds, the log says {}", tokens.size(), lives->held_then.size()));
   }
+  return lives->contested;
 }
 
 void SessionWitness::killed(CallNumber number, SessionId victim, const absl::Status& answer) {

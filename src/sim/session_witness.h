@@ -12,7 +12,8 @@ class SessionWitness {
 
   void opened(CallNumber number, const absl::StatusOr<SessionRef>& answer);
   void closed(CallNumber number, SessionId session, const absl::Status& answer);
-  void resumed(CallNumber number, SessionId session, const absl::StatusOr<ResumedSession>& answer);
+  // Whether another process may trust the session still, as far as the log knows.
+  bool resumed(CallNumber number, SessionId session, const absl::StatusOr<ResumedSession>& answer);
   void killed(CallNumber number, SessionId victim, const absl::Status& answer);
   void forced(CallNumber number, const absl::StatusOr<SessionId>& answer);  // by a hold of the session
   void listed(CallNumber number, const absl::StatusOr<SessionList>& answer);

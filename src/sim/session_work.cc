@@ -49,22 +49,40 @@ void SessionWork::close(Worker& worker) {
 
 void SessionWork::save(Worker& worker) {
   if (worker.session->secret().empty()) return;
-  saved_.push_back({worker.session->id(), worker.session->secret(), {{worker.node, calls_.epoch(worker.node)}}});
+  saved_.push_back({worker.session->id(), worker.session->secret(), {{worker.node, calls_.epoch(worker.node), {}}}});
+}
+
+// Often the one that another process is asking for and vouched for: two may find a session without a process, and either may
+// be bound to it first.
+SessionWork::SavedSession& SessionWork::choose(Random& random) {
+  const auto found = std::ranges::find(saved_, vouched_for_, &SavedSession::session);
+  if (found == saved_.end() || random.chance(0.5)) return saved_[random.below(saved_.size())];
+  vouched_for_ = SessionId();
+  return *found;
+}
+
+bool SessionWork::runs(const SavedSession& saved, Generation known) const {
+  return std::ranges::any_of(saved.processes, [&](const Process& process) {
+    return calls_.epoch(process.node) == process.epoch && (!process.asked || *process.asked < known);
+  });
 }
 
 // False: there is nothing to resume.
 bool SessionWork::resume(Worker& worker) {
   std::erase_if(saved_, [this](const SavedSession& saved) { return locks_.over(saved.session); });
   if (saved_.empty()) return false;
-  SavedSession& saved = saved_[worker.random.below(saved_.size())];
-  const bool running = std::ranges::any_of(saved.processes, [this](const auto& process) { return runs(process); });
+  SavedSession& saved = choose(worker.random);
+  const std::optional<Generation> known = calls_.generation(worker, saved.session);
+  const bool running = !known || runs(saved, *known);
   if (running && worker.random.chance(0.7)) return false;
   ResumeOptions options;
   options.deadline = calls_.deadline(worker);
   options.previous_is_gone = !running && worker.random.chance(0.3);
   const bool forged = worker.random.chance(0.05);  // a caller that knows the session but not its secret
-  if (!forged) saved.processes.emplace_back(worker.node, calls_.epoch(worker.node));  // from the moment it asks
+  // From the moment it asks.
+  if (!forged) saved.processes.push_back({worker.node, calls_.epoch(worker.node), known.value_or(Generation())});
   const SessionId id = saved.session;
+  if (options.previous_is_gone && !forged) vouched_for_ = id;
   const std::string secret = forged ? saved.secret + "?" : saved.secret;
   const auto call = witness_.calls().begin_command(
       worker.node, CallKind::Resume, "session",
@@ -73,9 +91,10 @@ bool SessionWork::resume(Worker& worker) {
                               : options.previous_is_gone ? Situation::SessionVouchedFor
                                                          : Situation::SessionResumed;
   auto done = calls_.then(worker, [this, &worker, call, id, situation](absl::StatusOr<ResumedSession>& answer) {
-    witness_.sessions().resumed(call, id, answer);
+    const bool shared = witness_.sessions().resumed(call, id, answer);
     if (!answer.ok()) return;
-    calls_.reach(situation);
+    const bool late = situation == Situation::SessionVouchedFor && shared;
+    calls_.reach(late ? Situation::SessionVouchedTooLate : situation);
     locks_.resumed(worker.node, *answer);
     worker.session = answer->session;
     worker.holds = answer->holds;

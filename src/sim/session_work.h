@@ -3,6 +3,7 @@
 // process died, or because it is wrongly believed dead, another process takes the session over.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,15 +28,22 @@ class SessionWork {
   void end_another(Worker& worker);
 
  private:
+  struct Process {
+    uint32_t node = 0;
+    uint64_t epoch = 0;
+    std::optional<Generation> asked;  // for the session when its replica knew this generation; none: opened it
+  };
   // What a program saved so that the session can be taken over; and every process that ever asked for it.
   struct SavedSession {
     SessionId session;
     std::string secret;
-    std::vector<std::pair<uint32_t, uint64_t>> processes;  // node, epoch
+    std::vector<Process> processes;
   };
   bool borrow(Worker& worker);
   void save(Worker& worker);
-  bool runs(const std::pair<uint32_t, uint64_t>& process) const { return calls_.epoch(process.first) == process.second; }
+  SavedSession& choose(Random& random);
+  // By what a replica knows that has this generation of the session.
+  bool runs(const SavedSession& saved, Generation known) const;
 
   WorkerCalls& calls_;
   const WorkPlan& work_;
@@ -44,6 +52,7 @@ class SessionWork {
   LockObserver& locks_;
   Witness& witness_;
   std::vector<SavedSession> saved_;
+  SessionId vouched_for_;  // whose process was last said to be gone, until another asks for it
 };
 
 }  // namespace coordkit::sim

@@ -51,6 +51,7 @@ constexpr std::string_view kSituationNames[kSituations] = {
     "log_mended",
     "session_resumed",
     "session_vouched_for",
+    "session_vouched_too_late",
     "session_taken_over",
     "previous_holder_refused",
     "session_killed",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/reads.h"
 #include "sim/draw.h"
 
 namespace coordkit::sim {
@@ -28,5 +29,10 @@ LockWait WorkerCalls::wait(Worker& worker) const {
 std::string WorkerCalls::label(Worker& worker) const { return fmt::format("w{}-{}", worker.number, ++worker.labels); }
 
 std::string WorkerCalls::lock_name(Worker& worker) const { return fmt::format("lock-{}", worker.random.below(work_.locks)); }
+
+std::optional<Generation> WorkerCalls::generation(const Worker& worker, SessionId session) const {
+  const auto info = engine(worker).machine(kCoordination)->reads()->session(session);
+  return info ? std::optional(info->generation) : std::nullopt;
+}
 
 }  // namespace coordkit::sim

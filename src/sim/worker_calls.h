@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,8 @@ class WorkerCalls {
   LockWait wait(Worker& worker) const;  // not forever: the awaited event may never come
   std::string label(Worker& worker) const;
   std::string lock_name(Worker& worker) const;
+  // Of a session, as the worker's replica knows it; none if it knows no such session.
+  std::optional<Generation> generation(const Worker& worker, SessionId session) const;
 
  private:
   World& world_;

@@ -57,6 +57,7 @@ enum class Situation : uint8_t {
   LogMended,                 // a log that had lost entries goes as far again as it did
   SessionResumed,            // by another process
   SessionVouchedFor,         // the process that had it is gone, as its new process knows
+  SessionVouchedTooLate,     // the same, but another process had it by then
   SessionTakenOver,          // while the process that had it runs
   PreviousHolderRefused,     // by a gate: it wrote with a token from before its session was taken over
   SessionKilled,             // by another process
