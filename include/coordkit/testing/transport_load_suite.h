@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <future>
@@ -126,12 +127,14 @@ TEST_P(TransportSuite, NothingIsReportedAfterACloseUnderSendsOfManyThreads) {
     const auto b = make_started(2);
     ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
     std::atomic<bool> stop{false};
+    std::array<std::atomic<uint64_t>, 4> sent{};  // by each thread, to both
     std::vector<std::thread> senders;
-    for (int i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < sent.size(); ++i) {
       senders.emplace_back([&, i] {
         while (!stop) {
           send(*a, 2, "ping", i % 2 == 0 ? Lane::Control : Lane::Bulk);
           send(*b, 1, "pong", i % 2 == 0 ? Lane::Bulk : Lane::Control);
+          ++sent[i];
           std::this_thread::yield();
         }
       });
@@ -142,6 +145,10 @@ TEST_P(TransportSuite, NothingIsReportedAfterACloseUnderSendsOfManyThreads) {
     EXPECT_TRUE(a->sink.wait_down(ReplicaId(2)));
     a->transport->close();
     a->sink.forbid();
+    for (const std::atomic<uint64_t>& by_one : sent) {  // the second from now on began when both were closed
+      const uint64_t before = by_one;
+      while (by_one < before + 2) std::this_thread::yield();
+    }
     stop = true;
     for (std::thread& sender : senders) sender.join();
     EXPECT_FALSE(a->sink.violated() || b->sink.violated()) << "something was reported after close() had returned";
