@@ -52,13 +52,11 @@ void SessionWork::save(Worker& worker) {
   saved_.push_back({worker.session->id(), worker.session->secret(), {{worker.node, calls_.epoch(worker.node), {}}}});
 }
 
-// Often the one that another process is asking for and vouched for: two may find a session without a process, and either may
-// be bound to it first.
+// Mostly the one that another process has just asked for and vouched for: two may find a session without a process, and either
+// may be bound to it first.
 SessionWork::SavedSession& SessionWork::choose(Random& random) {
   const auto found = std::ranges::find(saved_, vouched_for_, &SavedSession::session);
-  if (found == saved_.end() || random.chance(0.5)) return saved_[random.below(saved_.size())];
-  vouched_for_ = SessionId();
-  return *found;
+  return found == saved_.end() || random.chance(0.3) ? saved_[random.below(saved_.size())] : *found;
 }
 
 bool SessionWork::runs(const SavedSession& saved, Generation known) const {
@@ -77,7 +75,7 @@ bool SessionWork::resume(Worker& worker) {
   if (running && worker.random.chance(0.7)) return false;
   ResumeOptions options;
   options.deadline = calls_.deadline(worker);
-  options.previous_is_gone = !running && worker.random.chance(0.3);
+  options.previous_is_gone = !running && worker.random.chance(0.5);
   const bool forged = worker.random.chance(0.05);  // a caller that knows the session but not its secret
   // From the moment it asks.
   if (!forged) saved.processes.push_back({worker.node, calls_.epoch(worker.node), known.value_or(Generation())});

@@ -52,7 +52,7 @@ class SessionWork {
   LockObserver& locks_;
   Witness& witness_;
   std::vector<SavedSession> saved_;
-  SessionId vouched_for_;  // whose process was last said to be gone, until another asks for it
+  SessionId vouched_for_;  // whose process was last said to be gone
 };
 
 }  // namespace coordkit::sim
