@@ -17,14 +17,7 @@ class InlineTask {
   InlineTask() = default;
   template <typename F>
   requires(!std::is_same_v<std::decay_t<F>, InlineTask>) InlineTask(F&& run) {  // NOLINT: meant to convert
-    using Task = std::decay_t<F>;
-    if constexpr (kFits<Task>) {
-      new (&bytes_) Task(std::forward<F>(run));
-      type_ = &kInline<Task>;
-    } else {
-      new (&bytes_) std::unique_ptr<Task>(std::make_unique<Task>(std::forward<F>(run)));
-      type_ = &kOnHeap<Task>;
-    }
+    make(std::forward<F>(run));
   }
   InlineTask(InlineTask&& other) noexcept : type_(std::exchange(other.type_, nullptr)) {
     if (type_) type_->move(&other.bytes_, &bytes_);
@@ -40,9 +33,27 @@ class InlineTask {
     if (type_) type_->destroy(&bytes_);
   }
 
+  // The same as assigning, without a move.
+  template <typename F>
+  void emplace(F&& run) {
+    if (type_) std::exchange(type_, nullptr)->destroy(&bytes_);
+    make(std::forward<F>(run));
+  }
+
   void operator()() { type_->run(&bytes_); }
 
  private:
+  template <typename F>
+  void make(F&& run) {
+    using Task = std::decay_t<F>;
+    if constexpr (kFits<Task>) {
+      new (&bytes_) Task(std::forward<F>(run));
+      type_ = &kInline<Task>;
+    } else {
+      new (&bytes_) std::unique_ptr<Task>(std::make_unique<Task>(std::forward<F>(run)));
+      type_ = &kOnHeap<Task>;
+    }
+  }
   struct Type {
     void (*run)(void* bytes);
     void (*move)(void* from, void* to);  // and ends `from`

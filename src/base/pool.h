@@ -55,7 +55,8 @@ class Pool {
   PoolRef<T> make(T&& value) {
     if (home_->free == nullptr) grow();
     Slot* const slot = std::exchange(home_->free, home_->free->next);
-    slot->value = std::move(value);
+    std::destroy_at(&slot->value);
+    std::construct_at(&slot->value, std::move(value));
     slot->home = home_;
     slot->users = 1;
     ++home_->used;
@@ -92,7 +93,8 @@ class Pool {
   }
   static void free(Slot* slot) {
     Home* const home = slot->home;
-    slot->value = T();  // releases what it refers to, which may end others of this pool
+    std::destroy_at(&slot->value);  // and what it refers to, which may end others of this pool
+    std::construct_at(&slot->value);
     slot->next = std::exchange(home->free, slot);
     --home->used;
     drop_if_over(home);

@@ -32,10 +32,12 @@ class Ring {
   const T& front() const { return slots_[head_]; }
   T& back() { return (*this)[size_ - 1]; }
 
-  T& push_back(T value) {
+  T& push_back(T value) { return push_back() = std::move(value); }
+  // An empty one, to be filled.
+  T& push_back() {
     if (size_ == capacity_) grow();
     ++size_;
-    return back() = std::move(value);
+    return back();
   }
   void pop_front() {
     slots_[head_] = T();

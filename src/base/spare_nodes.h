@@ -13,7 +13,7 @@ namespace coordkit {
 
 class NodeShelf {
  public:
-  NodeShelf() = default;
+  explicit NodeShelf(size_t kept_of_each_size = 8) : kept_max_(kept_of_each_size) {}
   ~NodeShelf() {
     for (Row& row : rows_) {
       while (row.first != nullptr) ::operator delete(pop(row));
@@ -23,12 +23,14 @@ class NodeShelf {
   NodeShelf& operator=(const NodeShelf&) = delete;
 
   void* take(size_t bytes) {
-    if (bytes > kBytesMax) return ::operator new(bytes);
+    if (bytes > kBytesMax) return make(bytes);
     Row& row = row_of(bytes);
-    return row.first != nullptr ? pop(row) : ::operator new(rounded(bytes));
+    return row.first != nullptr ? pop(row) : make(bytes);
   }
+  // A node that any shelf may be given.
+  static void* make(size_t bytes) { return ::operator new(rounded(bytes)); }
   void give_back(void* node, size_t bytes) noexcept {
-    if (bytes > kBytesMax || row_of(bytes).kept == kKept) return ::operator delete(node);
+    if (bytes > kBytesMax || row_of(bytes).kept >= kept_max_) return ::operator delete(node);
     Row& row = row_of(bytes);
     row.first = new (node) Spare{row.first};
     ++row.kept;
@@ -38,7 +40,6 @@ class NodeShelf {
  private:
   static constexpr size_t kGrain = 16;
   static constexpr size_t kBytesMax = 512;  // larger ones are not kept
-  static constexpr size_t kKept = 8;        // of each size
   struct Spare {
     Spare* next;
   };
@@ -55,6 +56,7 @@ class NodeShelf {
     return node;
   }
 
+  const size_t kept_max_;
   std::array<Row, kBytesMax / kGrain + 1> rows_;
 };
 

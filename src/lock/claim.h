@@ -10,8 +10,8 @@
 #include <memory>
 #include <span>
 
+#include "base/linked.h"
 #include "coordkit/types.h"
-#include "lock/linked.h"
 #include "lock/short_text.h"
 #include "lock/terms.h"
 

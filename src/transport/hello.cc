@@ -36,8 +36,7 @@ void describe(Io& io, codec::Describes<Introduction> auto& introduction) {
 
 std::string encode_statement(const Introduction& introduction) {
   std::string body;
-  codec::Writer<codec::DenseRules> out(body);
-  describe_statement(out, introduction);
+  codec::append_by<codec::DenseRules>(body, [&](auto& out) { describe_statement(out, introduction); });
   return body;
 }
 

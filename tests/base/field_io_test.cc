@@ -84,6 +84,15 @@ TEST(FieldIoTest, WritesWhatProtozeroWrites) {
   EXPECT_EQ(read_back(bytes), sample());
 }
 
+TEST(FieldIoTest, AnyNumberOfNumbersInARowIsWritten) {
+  Whole whole = sample();
+  for (uint64_t i = 0; i < 500; ++i) whole.numbers.push_back(~uint64_t{0} >> (i % 64));
+  for (uint64_t i = 0; i < 50; ++i) whole.parts.push_back({~uint64_t{0} >> i});
+  std::string bytes = "what was there before";
+  append<SparseRules>(bytes, whole);
+  EXPECT_EQ(bytes, "what was there before" + joined(fields(whole)));
+}
+
 TEST(FieldIoTest, FieldsComeInAnyOrder) {
   std::vector<std::string> all = fields(sample());
   std::ranges::reverse(all);

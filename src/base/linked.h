@@ -1,7 +1,7 @@
 // A list through members of its elements: nothing is allocated, and removal from the middle costs O(1).
 #pragma once
 
-namespace coordkit::lock {
+namespace coordkit {
 
 template <typename T, T* T::*kBefore, T* T::*kAfter>
 struct Linked {
@@ -22,4 +22,4 @@ struct Linked {
   }
 };
 
-}  // namespace coordkit::lock
+}  // namespace coordkit
