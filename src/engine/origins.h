@@ -8,10 +8,10 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "base/ring.h"
 #include "coordkit/bytes.h"
@@ -92,7 +92,7 @@ class Origins {
   State* find(const Origin& origin);
   static StoredAnswer* unanswered(State& state, Sequence sequence);
   void retire(State& state, Sequence lowest);
-  absl::btree_map<ReplicaId, State> states_;
+  std::map<ReplicaId, State> states_;
   // Chained over all admissions and over all answers: equal histories give equal digests.
   uint64_t admitted_digest_ = 0;
   uint64_t answered_digest_ = 0;

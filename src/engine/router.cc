@@ -78,13 +78,12 @@ void RouterOutput::clear() {
   overtaking.clear();
 }
 
-Router::Router(std::vector<HostedMachine> machines, uint64_t digest_entries) : digest_entries_(digest_entries) {
-  for (HostedMachine& hosted : machines) machines_[hosted.id] = std::move(hosted.machine);
-}
+Router::Router(std::vector<HostedMachine> machines, uint64_t digest_entries)
+    : machines_(std::move(machines)), digest_entries_(digest_entries) {}
 
 StateMachine* Router::find(MachineId id) {
-  const auto it = machines_.find(id);
-  return it == machines_.end() ? nullptr : it->second.get();
+  const auto it = std::ranges::find(machines_, id, &HostedMachine::id);
+  return it == machines_.end() ? nullptr : it->machine.get();
 }
 
 const StateMachine* Router::machine(MachineId id) const { return const_cast<Router*>(this)->find(id); }

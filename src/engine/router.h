@@ -7,13 +7,11 @@
 // replica before it (a CheckFailure), because skipping it would let replicas diverge.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/status/status.h"
 #include "coordkit/engine.h"
@@ -128,7 +126,7 @@ class Router {
   void collect(MachineId machine, RouterOutput& output);  // moves one machine's output to the common one
   StateMachine* find(MachineId id);
 
-  absl::btree_map<MachineId, std::unique_ptr<StateMachine>> machines_;
+  std::vector<HostedMachine> machines_;                          // few
   absl::btree_set<std::pair<MachineId, std::string>> observed_;  // here; not replicated
   absl::btree_set<MachineId> begun_;                             // started: part of the state. I: a subset of machines_
   Origins origins_;

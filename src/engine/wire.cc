@@ -113,6 +113,27 @@ std::string encode(const Message& message) {
   return body;
 }
 
+// The leader of a term never changes its log, so that the entries of two of its appends are the same if they follow the same
+// one and are as many.
+std::string MessageEncoder::encode(const Message& message) {
+  const auto* append = std::get_if<raft::AppendRequest>(&message);
+  if (append == nullptr || append->entries.empty()) return coordkit::encode(message);
+  const Encoded wanted{append->term, append->previous, append->entries.size()};
+  if (encoded_ != wanted) {
+    if (entries_.capacity() > kBytesKept) entries_ = std::string();
+    entries_.clear();
+    wire::append_entries(entries_, *append);
+    encoded_ = wanted;
+  }
+  std::string body;
+  body.reserve(kHeadBytes + entries_.size());
+  body.push_back(kKind<raft::AppendRequest>);
+  wire::append_head(body, *append);
+  body += entries_;
+  COORDKIT_CHECK(body.size() <= kMessageBytesMax);
+  return body;
+}
+
 namespace {
 
 absl::StatusOr<Message> decode(std::string_view body, const SharedBytes* of) try {

@@ -13,6 +13,9 @@ namespace coordkit::wire {
 // Behind the kind byte.
 template <typename M>
 void append_body(std::string& body, const M& m);
+// An append in two parts: its own fields, and its entries.
+void append_head(std::string& body, const raft::AppendRequest& m);
+void append_entries(std::string& bytes, const raft::AppendRequest& m);
 // `bytes` lie in `of`, and what the message carries are slices of it; null: copies. Throws protozero::exception if the bytes
 // are no such message.
 template <typename M>

@@ -49,7 +49,7 @@ void describe(Io& io, Describes<Entry> auto& m) {
 }
 constexpr uint32_t kEntriesField = 8;  // of an append
 template <typename Io>
-void describe(Io& io, Describes<raft::AppendRequest> auto& m) {
+void describe_head(Io& io, Describes<raft::AppendRequest> auto& m) {
   io.number(1, m.term);
   io.number(2, m.stream);
   io.number(3, m.previous.index);
@@ -57,7 +57,15 @@ void describe(Io& io, Describes<raft::AppendRequest> auto& m) {
   io.number(5, m.commit);
   io.number(6, m.everyone_has);
   io.number(7, m.round);
+}
+template <typename Io>
+void describe_entries(Io& io, Describes<raft::AppendRequest> auto& m) {
   io.repeated(kEntriesField, m.entries, kEntriesMax);
+}
+template <typename Io>
+void describe(Io& io, Describes<raft::AppendRequest> auto& m) {
+  describe_head(io, m);
+  describe_entries(io, m);
 }
 template <typename Io>
 void describe(Io& io, Describes<raft::AppendReply> auto& m) {
@@ -207,5 +215,16 @@ template void append_body(std::string&, const raft::TimeoutNow&);
 template absl::StatusOr<Message> parse_body<raft::TimeoutNow>(std::string_view, const SharedBytes*);
 template void append_body(std::string&, const raft::Removed&);
 template absl::StatusOr<Message> parse_body<raft::Removed>(std::string_view, const SharedBytes*);
+
+// ---- an append in its two parts
+
+void append_head(std::string& body, const raft::AppendRequest& m) {
+  check(m);
+  codec::append_by<Rules>(body, [&m](auto& out) { describe_head(out, m); });
+}
+void append_entries(std::string& bytes, const raft::AppendRequest& m) {
+  bytes.reserve(bytes.size() + size_hint(m));
+  codec::append_by<Rules>(bytes, [&m](auto& out) { describe_entries(out, m); });
+}
 
 }  // namespace coordkit::wire

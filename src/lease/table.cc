@@ -120,6 +120,14 @@ std::optional<Session> Table::find(SessionId id) const {
   return session_of(found->second);
 }
 
+Standing Table::standing(SessionId id, const RequestId& request) const {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return Standing::Unknown;
+  const Row& row = found->second;
+  if (!binds(row.group->first, row.extra ? row.extra->resumed_by : Sequence(), request)) return Standing::OfAnother;
+  return row.ending ? Standing::Ending : Standing::Alive;
+}
+
 void Table::each_after(SessionId after, WhileVisitor visit) const {
   for (auto row = sessions_.upper_bound(after); row != sessions_.end(); ++row) {
     if (!visit(row->first, session_of(row->second))) return;

@@ -27,6 +27,13 @@ inline constexpr Duration kTtlFloor = std::chrono::milliseconds(50);  // docs/se
 // S-29: the TTL that is granted for the one asked for. It never shrinks.
 constexpr Duration granted_ttl(Duration asked) { return asked < kTtlFloor ? kTtlFloor : asked; }
 
+// Whether a request belongs to a session: sent by the process it is bound to, after it was bound (S-45).
+inline bool binds(const TimerGroup& group, Sequence resumed_by, const RequestId& request) {
+  const Origin& origin = request.origin;
+  return group.node == origin.replica && group.boot == origin.boot && group.incarnation == origin.store.value() &&
+         request.sequence > resumed_by;
+}
+
 struct Session {
   TimerGroup group;       // node, boot, incarnation and TTL class: group.ttl is the granted TTL
   Generation generation;  // 0 at open; +1 by every resume (docs/time.md LT-4): its timer is armed again
@@ -38,13 +45,11 @@ struct Session {
   LeaseId name = {};       // of a lease of keys: any number that is not zero; of a session zero
   friend bool operator==(const Session&, const Session&) = default;
 
-  // Whether a request belongs to the session: sent by the process it is bound to, after it was bound (S-45).
-  bool owns(const RequestId& request) const {
-    const Origin& origin = request.origin;
-    return group.node == origin.replica && group.boot == origin.boot && group.incarnation == origin.store.value() &&
-           request.sequence > resumed_by;
-  }
+  bool owns(const RequestId& request) const { return binds(group, resumed_by, request); }
 };
+
+// What a session is to a request.
+enum class Standing : uint8_t { Unknown, OfAnother, Ending, Alive };
 
 enum class PreviousProcess : uint8_t { MayLive, IsGone };  // the process that had the session before a resume
 
@@ -64,6 +69,7 @@ class Table {
   void mark_ending(SessionId id);  // of a live session
   bool contains(SessionId id) const { return sessions_.contains(id); }
   std::optional<Session> find(SessionId id) const;
+  Standing standing(SessionId id, const RequestId& request) const;  // asked for every request: nothing is copied
   size_t size() const { return sessions_.size(); }
   size_t groups() const { return groups_.size(); }
   void each_after(SessionId after, WhileVisitor visit) const;  // ascending

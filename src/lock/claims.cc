@@ -10,17 +10,18 @@ namespace coordkit::lock {
 
 // ---- at rest or with records
 
-// Null: it is not at rest. Neither its digest nor its row changes.
+// Null: it is not at rest. Neither the digest nor its row changes.
 Lock* Claims::give_records(std::string_view name) {
   const Resting::Handle handle = resting_.find(name);
   if (handle == 0) return nullptr;
-  const bool stored = resting_.stored(handle), dirty = resting_.dirty(handle);
+  const bool stored = resting_[handle].stored, dirty = resting_[handle].dirty;
   ClaimView hold = resting_.view(handle);
   const std::string name_kept(hold.name), tag_kept(hold.tag);
   hold.name = name_kept;
   hold.tag = tag_kept;
   resting_.remove(handle);
   Claim& claim = records_.add(hold);
+  rows_.add(hold);
   claim.stored = stored;
   if (dirty) rows_.mark(claim);
   return &claim.lock();
@@ -31,6 +32,7 @@ bool Claims::put_to_rest(Lock& lock) {
   if (!lock.queue.empty() || lock.delay != 0 || lock.holds.empty() || lock.holds.first != lock.holds.last) return false;
   Claim& claim = *lock.holds.first->claim;
   if (!resting_.add(view_of(claim), claim.stored, claim.dirty_slot != 0)) return false;
+  rows_.subtract(view_of(claim));
   rows_.unmark(claim);
   records_.remove(claim);
   return true;
@@ -93,26 +95,21 @@ void Claims::notice_leaders(const Claim& hold) {
 
 bool Claims::add_at_rest(const ClaimView& hold) {
   if (!resting_.add(hold, /*stored=*/false, /*dirty=*/true)) return false;
-  rows_.add(hold);
   if (hold.mode == Mode::Exclusive) notices_.leader_changed(hold.name);
   return true;
 }
 
 void Claims::regrant(Resting::Handle handle, Token token, Index index) {
-  const ClaimView previous = resting_.view(handle);
-  rows_.subtract(previous);
-  if (resting_.stored(handle)) rows_.erase({RowId::Kind::Hold, previous.token.value()});
+  const Resting::Record& hold = resting_[handle];
+  if (hold.stored) rows_.erase({RowId::Kind::Hold, hold.token.value()});
   resting_.regrant(handle, token, index);
-  const ClaimView hold = resting_.view(handle);
-  rows_.add(hold);
-  if (hold.mode == Mode::Exclusive) notices_.leader_changed(hold.name);
+  if (hold.mode() == Mode::Exclusive) notices_.leader_changed(hold.name());
 }
 
 void Claims::remove(Resting::Handle handle) {
-  const ClaimView hold = resting_.view(handle);
-  rows_.subtract(hold);
-  if (hold.mode == Mode::Exclusive) notices_.leader_changed(hold.name);
-  if (resting_.stored(handle)) rows_.erase({RowId::Kind::Hold, hold.token.value()});
+  const Resting::Record& hold = resting_[handle];
+  if (hold.mode() == Mode::Exclusive) notices_.leader_changed(hold.name());
+  if (hold.stored) rows_.erase({RowId::Kind::Hold, hold.token.value()});
   resting_.remove(handle);
 }
 
@@ -168,9 +165,7 @@ void Claims::forget_stored() {
 
 bool Claims::restore_at_rest(const ClaimView& hold) {
   const bool alone = !records_.find(hold.name) && resting_.find(hold.name) == 0;
-  if (!alone || !resting_.add(hold, /*stored=*/true, /*dirty=*/false)) return false;
-  rows_.add(hold);
-  return true;
+  return alone && resting_.add(hold, /*stored=*/true, /*dirty=*/false);
 }
 
 void Claims::restore(const ClaimView& row) {

@@ -28,6 +28,7 @@ class Claims {
   const Records& records() const { return records_; }
   const Resting& resting() const { return resting_; }
   Notices& notices() { return notices_; }
+  const Notices& notices() const { return notices_; }
 
   // ---- claims with records
   void wake(std::string_view name);   // gives the lock its records, if it is at rest
@@ -63,7 +64,7 @@ class Claims {
   void restore(const ClaimView& row);
   Lock& restore_lock(std::string_view name);
 
-  uint64_t digest() const { return rows_.digest(); }
+  uint64_t digest() const { return rows_.digest() + resting_.digest(); }
   uint64_t recomputed_digest() const;
 
  private:

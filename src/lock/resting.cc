@@ -4,12 +4,15 @@
 #include <limits>
 #include <utility>
 
+#include "lock/claim_hash.h"
+
 namespace coordkit::lock {
 namespace {
 
 constexpr size_t kCapacityKept = 4096;   // of the index by name once nothing is left
-constexpr size_t kOriginsMax = 1 << 12;  // what Record::origin can tell apart
+constexpr size_t kOriginsMax = 1 << 11;  // what Record::origin can tell apart
 constexpr size_t kTagBytesMax = 255;     // of one at rest
+constexpr size_t kUnsummedMax = 4096;
 
 ShortText text_of(const ClaimView& hold) {
   if (hold.tag.empty()) return ShortText(hold.name);
@@ -49,6 +52,7 @@ bool Resting::add(const ClaimView& hold, bool stored, bool dirty) {
   COORDKIT_CHECK(names_.insert(handle).second);
   sessions_.insert(handle);
   if (dirty) dirty_.push_back(handle);
+  sum_later(handle);
   return true;
 }
 
@@ -62,7 +66,7 @@ ClaimView Resting::view(Handle handle) const {
   ClaimView view;
   view.name = record.name();
   view.tag = record.tag();
-  view.mode = record.shared ? Mode::Shared : Mode::Exclusive;
+  view.mode = record.mode();
   view.session = record.session;
   view.request = {origins_[record.origin].origin, Sequence(record.sequence)};
   view.since = record.since;
@@ -71,6 +75,7 @@ ClaimView Resting::view(Handle handle) const {
 }
 
 void Resting::remove(Handle handle) {
+  leave_sum(handle);
   names_.erase(names_.find(handle));
   sessions_.erase(sessions_.find(handle));
   leave((*records_)[handle].origin);
@@ -78,6 +83,7 @@ void Resting::remove(Handle handle) {
   // Locks that came and went must leave nothing behind, even if no checkpoint is ever taken (REG_F76).
   if (names_.empty()) {
     dirty_.clear();
+    unsummed_.clear();
     if (names_.capacity() > kCapacityKept) *this = Resting();
   } else if (dirty_.size() > 2 * names_.size() + 64) {
     dirty_.clear();
@@ -88,6 +94,7 @@ void Resting::remove(Handle handle) {
 }
 
 void Resting::regrant(Handle handle, Token token, Index since) {
+  leave_sum(handle);
   sessions_.erase(handle);
   Record& record = (*records_)[handle];
   record.token = token;
@@ -96,11 +103,34 @@ void Resting::regrant(Handle handle, Token token, Index since) {
   if (!record.dirty) dirty_.push_back(handle);
   record.dirty = 1;
   sessions_.insert(handle);
+  sum_later(handle);
+}
+
+uint64_t Resting::digest() const {
+  for (const Handle handle : unsummed_) {
+    Record& record = (*records_)[handle];
+    if (record.unsummed) digest_ += claim_hash(view(handle));
+    record.unsummed = 0;
+  }
+  unsummed_.clear();
+  return digest_;
+}
+
+void Resting::sum_later(Handle handle) {
+  if (unsummed_.size() == kUnsummedMax) digest();
+  (*records_)[handle].unsummed = 1;
+  unsummed_.push_back(handle);
+}
+
+void Resting::leave_sum(Handle handle) {
+  Record& record = (*records_)[handle];
+  if (!record.unsummed) digest_ -= claim_hash(view(handle));
+  record.unsummed = 0;
 }
 
 std::vector<Resting::Handle> Resting::of_session(SessionId session) const {
   std::vector<Handle> handles;
-  for (auto at = sessions_.lower_bound(std::pair(session, Token())); at != sessions_.end(); ++at) {
+  for (auto at = sessions_.lower_bound(BySession::Key{session, Token()}); at != sessions_.end(); ++at) {
     if ((*records_)[*at].session != session) break;
     handles.push_back(*at);
   }
@@ -137,6 +167,10 @@ void Resting::forget_stored() {
 }
 
 std::optional<uint16_t> Resting::place_of(const Origin& origin) {
+  if (latest_ < origins_.size() && origins_[latest_].uses > 0 && origins_[latest_].origin == origin) {
+    ++origins_[latest_].uses;
+    return latest_;
+  }
   const auto [found, fresh] = places_.try_emplace(origin, uint16_t{0});
   if (fresh) {
     const auto empty = std::ranges::find(origins_, uint64_t{0}, &OriginPlace::uses);
@@ -151,8 +185,9 @@ std::optional<uint16_t> Resting::place_of(const Origin& origin) {
       *empty = {origin, 0};
     }
   }
-  ++origins_[found->second].uses;
-  return found->second;
+  latest_ = found->second;
+  ++origins_[latest_].uses;
+  return latest_;
 }
 
 void Resting::leave(uint16_t place) {

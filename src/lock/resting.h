@@ -19,6 +19,7 @@
 #include "absl/functional/function_ref.h"
 #include "base/spare_nodes.h"
 #include "coordkit/types.h"
+#include "lock/name_hash.h"
 #include "lock/pool.h"
 #include "lock/short_text.h"
 #include "lock/terms.h"
@@ -33,15 +34,17 @@ class Resting {
     Token token;
     uint32_t sequence = 0;     // of the acquire
     ShortText text;            // the name; behind it, of a tagged one, the owner's tag and a byte with the length of that
-    uint16_t origin : 12 = 0;  // of the acquire: a place in origins_
+    uint16_t origin : 11 = 0;  // of the acquire: a place in origins_
     uint16_t tagged : 1 = 0;
     uint16_t shared : 1 = 0;
-    uint16_t stored : 1 = 0;  // its row is in the checkpoint
-    uint16_t dirty : 1 = 0;   // it is listed as changed
+    uint16_t stored : 1 = 0;    // its row is in the checkpoint
+    uint16_t dirty : 1 = 0;     // it is listed as changed
+    uint16_t unsummed : 1 = 0;  // it is listed as not in the digest yet
 
     size_t tag_bytes() const { return tagged ? static_cast<uint8_t>(text.view().back()) : 0; }
     std::string_view name() const { return text.view().substr(0, text.view().size() - tagged - tag_bytes()); }
     std::string_view tag() const { return text.view().substr(name().size(), tag_bytes()); }
+    Mode mode() const { return shared ? Mode::Shared : Mode::Exclusive; }
   };
   static_assert(sizeof(Record) == 48);
   using Handle = Pool<Record>::Handle;  // zero: none; valid until that lock is removed
@@ -51,14 +54,16 @@ class Resting {
   // False: it is not such a hold, or there is no room for its origin; nothing happened.
   bool add(const ClaimView& hold, bool stored, bool dirty);
   Handle find(std::string_view name) const;
+  const Record& operator[](Handle handle) const { return (*records_)[handle]; }
   ClaimView view(Handle handle) const;  // valid until a lock is added or removed
-  bool stored(Handle handle) const { return (*records_)[handle].stored != 0; }
-  bool dirty(Handle handle) const { return (*records_)[handle].dirty != 0; }
   void remove(Handle handle);
   // Gives the hold another token, above all existing ones: another row, which is to be stored.
   void regrant(Handle handle, Token token, Index since);
 
   size_t size() const { return names_.size(); }
+  // The sum of the hashes of what is here. A hash is computed when somebody asks, so that a lock which comes and goes in
+  // between costs none.
+  uint64_t digest() const;
   std::vector<Handle> of_session(SessionId session) const;  // in grant order
   uint32_t count(SessionId session) const;
   void each(absl::FunctionRef<void(Handle)> visit) const;  // unordered
@@ -73,15 +78,22 @@ class Resting {
     const Pool<Record>* records;
     std::string_view key(Handle handle) const { return (*records)[handle].name(); }
     static std::string_view key(std::string_view name) { return name; }
-    size_t operator()(const auto& of) const { return absl::HashOf(key(of)); }
+    size_t operator()(const auto& of) const { return name_hash(key(of)); }
     bool operator()(const auto& a, const auto& b) const { return key(a) == key(b); }
   };
   struct BySession {
     using is_transparent = void;
     const Pool<Record>* records;
-    std::pair<SessionId, Token> key(Handle handle) const { return {(*records)[handle].session, (*records)[handle].token}; }
-    static std::pair<SessionId, Token> key(const std::pair<SessionId, Token>& itself) { return itself; }
-    bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
+    struct Key {
+      SessionId session;
+      Token token;
+    };
+    Key key(Handle handle) const { return {(*records)[handle].session, (*records)[handle].token}; }
+    static Key key(const Key& itself) { return itself; }
+    bool operator()(const auto& a, const auto& b) const {
+      const Key one = key(a), other = key(b);
+      return one.session == other.session ? one.token < other.token : one.session < other.session;
+    }
   };
   struct OriginPlace {
     Origin origin;
@@ -89,14 +101,19 @@ class Resting {
   };
   // A slot in origins_ for one more use of this origin; nullopt: all are taken.
   std::optional<uint16_t> place_of(const Origin& origin);
+  void sum_later(Handle handle);
+  void leave_sum(Handle handle);
   void leave(uint16_t place);
 
   std::unique_ptr<Pool<Record>> records_;  // on the heap, because the indexes point to it, also after a move
   absl::flat_hash_set<Handle, ByName, ByName> names_;
   absl::btree_set<Handle, BySession, SpareNodes<Handle>> sessions_;
   std::vector<OriginPlace> origins_;  // places without uses are free
+  uint16_t latest_ = 0;               // the place asked for last
   absl::btree_map<Origin, uint16_t, std::less<Origin>, SpareNodes<std::pair<const Origin, uint16_t>>> places_;
-  std::vector<Handle> dirty_;  // may name places that are empty or taken anew
+  std::vector<Handle> dirty_;             // may name places that are empty or taken anew
+  mutable std::vector<Handle> unsummed_;  // the same
+  mutable uint64_t digest_ = 0;           // of the others
 };
 
 }  // namespace coordkit::lock

@@ -1,5 +1,5 @@
-// What claims are as rows: the digest over all of them, and which rows changed since the last checkpoint. A claim that comes
-// and goes between two checkpoints leaves nothing behind (REG_F76).
+// What claims with records are as rows: the digest over all of them, and which rows changed since the last checkpoint. A claim
+// that comes and goes between two checkpoints leaves nothing behind (REG_F76).
 #pragma once
 
 #include <cstdint>

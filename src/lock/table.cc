@@ -140,17 +140,17 @@ std::optional<AcquireVerdict> Table::refusal_at_rest(const Wanted& wanted, const
   using Kind = AcquireVerdict::Kind;
   const Resting::Handle handle = claims_.resting().find(wanted.name);
   if (handle == 0) return std::nullopt;
-  const ClaimView hold = claims_.resting().view(handle);
-  const bool own = hold.session == attempt.session && hold.tag == attempt.tag;
+  const Resting::Record& hold = claims_.resting()[handle];
+  const bool own = hold.session == attempt.session && hold.tag() == attempt.tag;
   if (own) return AcquireVerdict{Kind::AlreadyHeld, hold.token, hold.since};
-  if (compatible(hold.mode, wanted.mode)) return std::nullopt;
+  if (compatible(hold.mode(), wanted.mode)) return std::nullopt;
   return AcquireVerdict{Kind::Held};
 }
 
 bool Table::release(const HoldKey& key, uint64_t number) {
   if (const Resting::Handle handle = claims_.resting().find(key.name)) {
-    const ClaimView hold = claims_.resting().view(handle);
-    const bool owner = hold.session == key.session && (!key.tag || hold.tag == *key.tag);
+    const Resting::Record& hold = claims_.resting()[handle];
+    const bool owner = hold.session == key.session && (!key.tag || hold.tag() == *key.tag);
     if (!owner || hold.token != key.token) return false;
     claims_.remove(handle);
     return true;
@@ -222,7 +222,7 @@ bool Table::clear_delay(std::string_view name, Decisions& decisions) {
 }
 
 void Table::decide_waits(Index index, TokenCounter& tokens, Decisions& decisions) {
-  if (claims_.touched().empty() && claims_.notices().empty()) return;
+  if (nothing_touched()) return;
   for (const Lock* lock : claims_.touched()) order_.nominate(*lock);
   while (Claim* next = order_.next()) {
     Decision decision = decided(Decision::Kind::Granted, *next);

@@ -53,6 +53,8 @@ class Table {
   void note_leaders(bool wanted) { claims_.notices().want_leaders(wanted); }
   // Grants what became grantable, oldest wait first over all names. `index` is the entry of the step.
   void decide_waits(Index index, TokenCounter& tokens, Decisions& decisions);
+  // Whether it would find nothing to do.
+  bool nothing_touched() const { return claims_.touched().empty() && claims_.notices().empty(); }
 
   // ---- queries
   std::optional<AcquireVerdict> refusal(const Attempt& attempt) const;  // of a try like this one, if made now

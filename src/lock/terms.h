@@ -113,6 +113,7 @@ struct Decisions {
   std::vector<std::string> led;  // names whose exclusive hold came, went or has another value; may repeat
   std::vector<Asked> asked;
 
+  bool empty() const { return waits.empty() && delays.empty() && led.empty() && asked.empty(); }
   // Their memory is kept: one object serves step after step.
   void clear() {
     waits.clear();

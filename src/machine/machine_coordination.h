@@ -26,6 +26,10 @@ class MachineCoordination {
   void regrant(SessionId session, ApplyStep& step);
   void time_out(const FiredTimer& timer, ApplyStep& step);  // of a wait or a claim
   void decide_waits(ApplyStep& step);
+  // Whether it would find nothing to do.
+  bool nothing_touched() const {
+    return state_.coordination.nothing_touched() && decisions_.empty() && timers_.empty() && changes_.empty();
+  }
 
   // Here; not replicated.
   void observe(std::string_view subject, bool wanted);

@@ -7,20 +7,29 @@
 namespace coordkit::machine {
 namespace {
 
-Result answer_of(const lock::AcquireVerdict& verdict) {
+ResultCode code_of(lock::AcquireVerdict::Kind kind) {
   using VerdictKind = lock::AcquireVerdict::Kind;
-  switch (verdict.kind) {
-    case VerdictKind::Granted:
-      return {.code = ResultCode::Granted, .token = verdict.token, .since = verdict.since, .releases = verdict.releases};
-    case VerdictKind::Held: return {.code = ResultCode::Held};
-    case VerdictKind::Delayed: return {.code = ResultCode::Delayed};
-    case VerdictKind::AlreadyHeld: return {.code = ResultCode::AlreadyHeld, .token = verdict.token, .since = verdict.since};
-    case VerdictKind::AlreadyWaiting: return {.code = ResultCode::AlreadyWaiting, .since = verdict.since};
-    case VerdictKind::Deadlock: return {.code = ResultCode::Deadlock};
-    case VerdictKind::TooDeep: return {.code = ResultCode::LimitExceeded};
+  switch (kind) {
+    case VerdictKind::Granted: return ResultCode::Granted;
+    case VerdictKind::Held: return ResultCode::Held;
+    case VerdictKind::Delayed: return ResultCode::Delayed;
+    case VerdictKind::AlreadyHeld: return ResultCode::AlreadyHeld;
+    case VerdictKind::AlreadyWaiting: return ResultCode::AlreadyWaiting;
+    case VerdictKind::Deadlock: return ResultCode::Deadlock;
+    case VerdictKind::TooDeep: return ResultCode::LimitExceeded;
     case VerdictKind::Queued: break;
   }
-  return {.code = ResultCode::Queued, .position = verdict.position};
+  return ResultCode::Queued;
+}
+void tell(const lock::AcquireVerdict& verdict, Result& result) {
+  result.code = code_of(verdict.kind);
+  if (verdict.kind == lock::AcquireVerdict::Kind::Queued) {
+    result.position = verdict.position;
+    return;
+  }
+  result.token = verdict.token;
+  result.since = verdict.since;
+  result.releases = verdict.releases;
 }
 
 Result answer_of(const lock::ModeVerdict& verdict) {
@@ -91,12 +100,15 @@ Answer MachineLocks::attempt(lock::Attempt attempt, ApplyStep& step) {
   attempt.index = step.index;
   attempt.request = step.request;
   const lock::AcquireVerdict verdict = state_.locks.acquire(attempt, state_.counter);
-  if (verdict.kind != lock::AcquireVerdict::Kind::Queued) return answer_of(verdict);
-  step.answer(answer_of(verdict), ApplyOutput::Stage::Queued);
+  Answer answer(std::in_place);  // returned without a move
+  tell(verdict, *answer);
+  if (verdict.kind != lock::AcquireVerdict::Kind::Queued) return answer;
+  step.answer(*std::move(answer), ApplyOutput::Stage::Queued);
   if (attempt.timeout > Duration::zero()) {
     step.output.timer_ops.push_back({TimerOp::Kind::Arm, wait_timer(step.index), Generation(0), attempt.timeout, TimerGroup{}});
   }
-  return std::nullopt;
+  answer.reset();
+  return answer;
 }
 
 // Tokens are unique over all kinds of holds, so that this also gives back permits, an item or a place inside a barrier.
@@ -154,7 +166,8 @@ std::optional<Result> refusal_of_try(const State& state, const Body& acquire) {
   const lock::Attempt attempt = attempt_of(acquire, names);
   const auto refusal = state.locks.refusal(attempt);
   if (!refusal || state.locks.view().would_ask(attempt)) return std::nullopt;
-  Result result = answer_of(*refusal);
+  Result result;
+  tell(*refusal, result);
   result.revision = state.keys.revision();
   return result;
 }

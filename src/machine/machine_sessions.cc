@@ -27,10 +27,13 @@ ResultCode MachineSessions::admit(const Request& request, const RequestId& by) c
   if (const ResultCode refusal = validate(request); refusal != ResultCode::Ok) return refusal;
   const SessionId id = session_of(request);
   if (!id) return ResultCode::Ok;
-  const std::optional<lease::Session> session = state_.sessions.find(id);
-  if (!session) return ResultCode::SessionNotFound;
-  if (!session->owns(by)) return ResultCode::Lost;
-  return session->ending && !lets_go(request) ? ResultCode::Lost : ResultCode::Ok;
+  switch (state_.sessions.standing(id, by)) {
+    case lease::Standing::Unknown: return ResultCode::SessionNotFound;
+    case lease::Standing::OfAnother: return ResultCode::Lost;
+    case lease::Standing::Ending: return lets_go(request) ? ResultCode::Ok : ResultCode::Lost;
+    case lease::Standing::Alive: break;
+  }
+  return ResultCode::Ok;
 }
 
 Answer MachineSessions::execute(OpenSession& open, ApplyStep& step) {

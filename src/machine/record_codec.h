@@ -207,7 +207,8 @@ std::string encode_record(const T& record) {
 
 template <typename T>
 absl::StatusOr<T> decode_record(std::string_view encoded, const char* what) {
-  absl::StatusOr<T> record(Rules::blank<T>());
+  absl::StatusOr<T> record(absl::in_place);
+  Rules::make_blank(*record);
   absl::Status status = guarded(encoded, absl::StatusCode::kDataLoss, what, [&record](pbf_reader in) {
     CodecOf<T>::read(in, *record);
     return absl::OkStatus();

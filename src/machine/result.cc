@@ -95,7 +95,7 @@ void encode(const Result& result, std::string& bytes) {
 absl::StatusOr<Result> decode_result(std::string_view encoded) {
   absl::StatusOr<Result> result = decode_record<Result>(encoded, "result");
   const bool known = !result.ok() || (result->code != ResultCode(0) && result->code != ResultCode(0xff));
-  if (!known) return absl::DataLossError("a result without a known code");
+  if (!known) result = absl::DataLossError("a result without a known code");
   return result;
 }
 

@@ -35,6 +35,30 @@ TEST(LeaseTableTest, S45_AnIdAtOrBelowALiveOneIsRefused) {
   EXPECT_THROW(table.open(SessionId(4), some(1)), CheckFailure);
 }
 
+TEST(LeaseTableTest, S45_S57_ARequestIsToldWhatTheSessionIsToItsProcess) {
+  Table table;
+  const SessionId id(5);
+  const RequestId own{{ReplicaId(1), StoreId(7), BootCounter(1)}, Sequence(3)};
+  const auto from = [&](auto change) {
+    RequestId request = own;
+    change(request);
+    return table.standing(id, request);
+  };
+  EXPECT_EQ(table.standing(id, own), Standing::Unknown);
+  table.open(id, some(1));
+  EXPECT_EQ(table.standing(id, own), Standing::Alive);
+  EXPECT_EQ(from([](RequestId& request) { request.origin.replica = ReplicaId(2); }), Standing::OfAnother);
+  EXPECT_EQ(from([](RequestId& request) { request.origin.store = StoreId(8); }), Standing::OfAnother);
+  EXPECT_EQ(from([](RequestId& request) { request.origin.boot = BootCounter(2); }), Standing::OfAnother);
+  table.resume(id, {ReplicaId(1), BootCounter(1), 7, 5s}, Sequence(3), PreviousProcess::IsGone);
+  EXPECT_EQ(table.standing(id, own), Standing::OfAnother) << "sent before it came back";
+  EXPECT_EQ(from([](RequestId& request) { request.sequence = Sequence(4); }), Standing::Alive);
+  table.mark_ending(id);
+  EXPECT_EQ(from([](RequestId& request) { request.sequence = Sequence(4); }), Standing::Ending);
+  EXPECT_TRUE(table.close(id));
+  EXPECT_EQ(table.standing(id, own), Standing::Unknown);
+}
+
 TEST(LeaseTableTest, REG_F76_SessionsThatComeAndGoLeaveNothingEvenWithoutCheckpoints) {
   Table table;
   for (uint64_t id = 1; id <= 100'000; ++id) {

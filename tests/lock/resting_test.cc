@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "base/random.h"
 #include "lock/claim_hash.h"
 #include "lock/table.h"
 
@@ -82,14 +83,45 @@ TEST(RestingTest, WhatIsOutOfTheOrdinaryIsNotTaken) {
 TEST(RestingTest, OriginsThatAreOverMakeRoomForOthersAndAFullHouseRefuses) {
   Resting resting;
   std::vector<std::string> names;
-  for (uint64_t i = 0; i < 4096; ++i) names.push_back(std::to_string(i));
-  for (uint64_t i = 0; i < 4096; ++i) ASSERT_TRUE(resting.add(hold(names[i], 1, i + 1, i + 1), false, false));
+  for (uint64_t i = 0; i < 2048; ++i) names.push_back(std::to_string(i));
+  for (uint64_t i = 0; i < 2048; ++i) ASSERT_TRUE(resting.add(hold(names[i], 1, i + 1, i + 1), false, false));
   EXPECT_FALSE(resting.add(hold("one more", 1, 9000, 9000), false, false));
   EXPECT_TRUE(resting.add(hold("one more", 1, 9000, 3), false, false)) << "of an origin that is there";
-  resting.remove(resting.find(names[3000]));
+  resting.remove(resting.find(names[1000]));
   ASSERT_TRUE(resting.add(hold("another", 1, 9001, 9001), false, false));
   EXPECT_EQ(resting.view(resting.find("another")).request.origin.boot, BootCounter(9001));
-  EXPECT_EQ(resting.view(resting.find(names[2999])).request.origin.boot, BootCounter(3000));
+  EXPECT_EQ(resting.view(resting.find(names[999])).request.origin.boot, BootCounter(1000));
+}
+
+// Asked often or hardly ever, among few locks or more than are left unsummed: it is always the sum of what is here.
+TEST(RestingTest, TheDigestIsTheSumOfTheHashesWheneverItIsAsked) {
+  for (const uint64_t one_in : {1, 7, 3000}) {
+    for (const uint64_t locks : {5, 200, 9000}) {
+      Random random(one_in + locks);
+      Resting resting;
+      uint64_t token = 0;
+      for (uint64_t step = 0; step < 3 * locks + 500; ++step) {
+        const std::string name = "lock-" + std::to_string(random.below(locks));
+        const Resting::Handle handle = resting.find(name);
+        if (handle == 0) {
+          ASSERT_TRUE(resting.add(hold(name, 1 + random.below(3), ++token), false, random.chance(0.5)));
+        } else if (random.chance(0.3)) {
+          ++token;
+          resting.regrant(handle, Token(token), Index(token));
+        } else {
+          resting.remove(handle);
+        }
+        if (random.below(one_in) != 0) continue;
+        uint64_t sum = 0;
+        resting.each([&](Resting::Handle each) { sum += claim_hash(resting.view(each)); });
+        ASSERT_EQ(resting.digest(), sum) << "step " << step;
+      }
+      std::vector<Resting::Handle> left;
+      resting.each([&](Resting::Handle each) { left.push_back(each); });
+      for (const Resting::Handle each : left) resting.remove(each);
+      EXPECT_EQ(resting.digest(), 0u);
+    }
+  }
 }
 
 TEST(RestingTest, LocksOfASessionComeInGrantOrder) {
@@ -114,7 +146,7 @@ TEST(RestingTest, REG_F76_LocksThatComeAndGoAreNotListedForEver) {
   const auto dirty = resting.take_dirty();
   ASSERT_EQ(dirty.size(), 2u);
   EXPECT_EQ(resting.view(dirty[0]).name, "stays");
-  EXPECT_TRUE(resting.stored(dirty[1]));
+  EXPECT_TRUE(resting[dirty[1]].stored);
   EXPECT_TRUE(resting.take_dirty().empty());
 }
 
