@@ -33,18 +33,20 @@ Session* Acquires::begin(CallId id, const SessionRef& of, Now now) {
     return nullptr;
   }
   PendingAcquire& acquire = *calls_.find(id)->acquire;
-  session->acquires.insert(id);
-  acquire.session = session->state;
+  if (!acquire.session) {
+    acquire.session = session->state;
+    session->acquires.append(acquire);
+  }
   if (acquire.began == LaggingTime()) acquire.began = now.lagging;
   return session;
 }
 
-void Acquires::submit(CallId id, Terms terms, machine::Request&& request) {
+void Acquires::submit(CallId id, Terms&& terms, machine::Request&& request) {
   Call& call = *calls_.find(id);
   call.submitted = true;
   Pending acquire = call.acquire;
-  acquire->name = std::move(terms.name);
-  acquire->owner_tag = std::move(terms.owner_tag);
+  acquire->name = terms.name;
+  acquire->owner_tag = terms.owner_tag;
   acquire->mode = terms.hold.mode;
   acquire->counted = terms.hold.counted;
   acquire->of_lock = terms.of_lock;
@@ -176,7 +178,7 @@ bool Acquires::pursues(const Call& call) {
 void Acquires::ended(CallId id, const Call& call) {
   Session* session = call.acquire->session ? table_.find(call.acquire->session) : nullptr;
   if (session == nullptr) return;
-  session->acquires.erase(id);
+  session->acquires.remove(*call.acquire);
   if (call.acquire->in_line) lines_.leave(*session, id, *call.acquire);
 }
 

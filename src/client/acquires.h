@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "client/calls.h"
 #include "client/pending_acquire.h"
@@ -31,8 +32,8 @@ class Acquires final : public CallOwner {
   Session* begin(CallId id, const SessionRef& of, Now now);
   // What a submitted acquire is for.
   struct Terms {
-    std::string name;
-    std::string owner_tag = {};
+    std::string_view name;
+    std::string_view owner_tag = {};
     HoldTerms hold = {};
     uint64_t block = 0;  // of a sticky one
     Duration delay{};    // of a sticky one
@@ -40,7 +41,7 @@ class Acquires final : public CallOwner {
     std::string proclaimed = {};  // if it proclaims
   };
   // For a call that has begun and not ended.
-  void submit(CallId id, Terms terms, machine::Request&& request);
+  void submit(CallId id, Terms&& terms, machine::Request&& request);
   // The owner has the lock: it keeps it, with another value, and gets its existing handle as the answer.
   void proclaim(CallId id, const SessionRef& session, const std::string& name, Token token, std::string value);
 

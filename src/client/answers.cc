@@ -312,9 +312,9 @@ std::optional<Revision> revision_of(const absl::Status& refusal) {
 namespace coordkit::client {
 
 absl::StatusOr<machine::Result> result_of(const Completion& completion) {
-  if (!completion.status.ok()) return completion.status;
-  auto result = machine::decode_result(completion.bytes.view());
-  if (!result.ok()) return unreadable(Outcome::Unknown);
+  absl::StatusOr<machine::Result> result = completion.status.ok() ? machine::decode_result(completion.bytes.view())
+                                                                  : absl::StatusOr<machine::Result>(completion.status);
+  if (completion.status.ok() && !result.ok()) result = unreadable(Outcome::Unknown);
   return result;
 }
 

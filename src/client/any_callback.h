@@ -16,7 +16,7 @@ class AnyCallback {
  public:
   // `Answer`: absl::Status, or absl::StatusOr of what is answered.
   template <typename Answer>
-  AnyCallback(absl::AnyInvocable<void(Answer)> callback) : type_(&kType<Answer>) {  // NOLINT: meant to convert
+  AnyCallback(absl::AnyInvocable<void(Answer)>&& callback) : type_(&kType<Answer>) {  // NOLINT: meant to convert
     static_assert(sizeof(callback) <= sizeof(bytes_) && alignof(decltype(callback)) <= alignof(std::max_align_t));
     new (&bytes_) absl::AnyInvocable<void(Answer)>(std::move(callback));
   }

@@ -45,7 +45,6 @@ class CallOwner {
 struct Call {
   using Start = absl::AnyInvocable<void(CallId, Now)>;
 
-  CallId id;
   AnyCallback callback;
   LaggingTime deadline = LaggingTime::max();  // valid once started
   Ticket ticket = {};                         // pending in the engine; zero: none

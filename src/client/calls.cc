@@ -2,35 +2,27 @@
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "client/times.h"
 #include "coordkit/error.h"
 
 namespace coordkit::client {
 
-CallId Calls::enter(AnyCallback callback, OnAbandon on_abandon, CallDeadline deadline, Duration timeout, Call::Start start) {
+CallId Calls::enter(AnyCallback&& callback, OnAbandon on_abandon, CallDeadline deadline, Duration timeout,
+                    Call::Start&& start) {
   if (stopped_) return refuse(std::move(callback), absl::OkStatus());
   if (on_abandon != OnAbandon::Persist && size() >= options_.calls_max) {
     return refuse(std::move(callback),
                   make_error(Reason::TooManyRequests, "calls_max calls are under way; wait for some to end"));
   }
-  if (free_.empty()) {
-    COORDKIT_CHECK(slots_.size() < kSlotMask);
-    free_.push_back(slots_.size());
-    slots_.emplace_back();
-  }
-  const size_t slot = free_.back();
-  free_.pop_back();
-  const CallId id = new_id(slot);
-  slots_[slot].emplace(Call{.id = id, .callback = std::move(callback), .on_abandon = on_abandon});
+  const CallId id = calls_.add([&](CallId) { return Call{.callback = std::move(callback), .on_abandon = on_abandon}; });
   fresh_.push_back({id, std::move(start), deadline, timeout});
   return id;
 }
 
 // Answered in the next turn, because a callback never runs inside the call it was passed to. A stopped client has no
 // next turn.
-CallId Calls::refuse(AnyCallback callback, absl::Status why) {
-  const CallId id = new_id(kSlotMask);  // of no slot
+CallId Calls::refuse(AnyCallback&& callback, absl::Status why) {
+  const CallId id = calls_.id_of_none();
   if (stopped_) {
     callback.fail(make_error(Reason::Closed, "the replica is closed; open another one"));
   } else {
@@ -39,12 +31,7 @@ CallId Calls::refuse(AnyCallback callback, absl::Status why) {
   return id;
 }
 
-Call* Calls::find(CallId id) {
-  const uint64_t slot = slot_of(id);
-  if (slot >= slots_.size()) return nullptr;
-  std::optional<Call>& call = slots_[slot];
-  return call && call->id == id ? &*call : nullptr;
-}
+Call* Calls::find(CallId id) { return calls_.find(id); }
 
 void Calls::start_new(Now now) {
   starting_.swap(fresh_);
@@ -61,35 +48,37 @@ void Calls::start_one(Fresh& fresh, Now now) {
     fail(id, too_late(*call));
     return;
   }
-  if (call->deadline != LaggingTime::max()) deadlines_.emplace(call->deadline, id);
+  deadlines_.add(call->deadline, id);
   fresh.start(id, now);
 }
 
-std::optional<AnyCallback> Calls::remove(CallId id) {
+Call* Calls::leave(CallId id) {
   Call* const call = find(id);
-  if (call == nullptr) return std::nullopt;
-  deadlines_.erase({call->deadline, id});
-  if (call->owner != nullptr) call->owner->ended(id, *call);
-  std::optional<AnyCallback> callback(std::move(call->callback));
-  const uint64_t slot = slot_of(id);
-  slots_[slot].reset();
-  free_.push_back(slot);
-  return callback;
+  if (call != nullptr && call->owner != nullptr) call->owner->ended(id, *call);
+  return call;
+}
+
+void Calls::remove(CallId id, const Call& call) {
+  const bool timed = call.deadline != LaggingTime::max();
+  calls_.remove(id);
+  if (timed) deadlines_.ended(stands());
 }
 
 bool Calls::fail(CallId id, absl::Status why) {
-  std::optional<AnyCallback> callback = remove(id);
-  if (!callback) return false;
-  deliveries_.answer([callback = *std::move(callback), why = std::move(why)]() mutable { callback.fail(why); });
+  Call* const call = leave(id);
+  if (call == nullptr) return false;
+  deliveries_.answer([callback = std::move(call->callback), why = std::move(why)]() mutable { callback.fail(why); });
+  remove(id, *call);
   return true;
 }
 
 // The engine had its turn at this moment and would have answered what it knows; the rest ends here (docs/semantics.md S-59).
 // However many there are, a turn must stay short: the next one, which comes at once, continues.
 void Calls::expire(Now now) {
-  for (size_t left = kExpiredOfATurn; left > 0 && next_deadline() <= now.lagging; --left) {
-    const CallId id = deadlines_.begin()->second;
-    give_up(id, too_late(*find(id)));
+  for (size_t left = kExpiredOfATurn; left > 0; --left) {
+    const std::optional<CallId> id = deadlines_.take_due(now.lagging, stands());
+    if (!id) return;
+    give_up(*id, too_late(*find(*id)));
   }
 }
 
@@ -126,10 +115,7 @@ void Calls::abandon(CallId id) {
 
 void Calls::stop() {
   stopped_ = true;
-  std::vector<CallId> ids;
-  for (const std::optional<Call>& call : slots_) {
-    if (call) ids.push_back(call->id);
-  }
+  std::vector<CallId> ids = calls_.ids();
   std::ranges::sort(ids);
   for (const CallId id : ids) {
     const Outcome outcome = find(id)->submitted ? Outcome::Unknown : Outcome::None;

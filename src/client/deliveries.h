@@ -2,6 +2,7 @@
 // works and run at the end, in order, when the client's own state is consistent again; so a callback may call the client.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include "base/inline_task.h"
@@ -14,8 +15,14 @@ class Deliveries {
  public:
   explicit Deliveries(Notifier notify) : notify_(std::move(notify)) {}
 
-  void answer(InlineTask run) { waiting_.push_back({Kind::Answer, std::move(run)}); }
-  void announce(InlineTask run) { waiting_.push_back({Kind::Announcement, std::move(run)}); }
+  template <typename Run>
+  void answer(Run&& run) {
+    add(Kind::Answer, std::forward<Run>(run));
+  }
+  template <typename Run>
+  void announce(Run&& run) {
+    add(Kind::Announcement, std::forward<Run>(run));
+  }
   bool empty() const { return waiting_.empty(); }
 
   // Also runs what is added meanwhile. A nested call (a callback that stops the client) takes over the rest.
@@ -31,11 +38,18 @@ class Deliveries {
   }
 
  private:
-  enum class Kind { Answer, Announcement };
+  enum class Kind : uint8_t { Answer, Announcement };
   struct Item {
     Kind kind = Kind::Answer;
     InlineTask run;
   };
+  template <typename Run>
+  void add(Kind kind, Run&& run) {
+    Item& item = waiting_.push_back();
+    item.kind = kind;
+    item.run.emplace(std::forward<Run>(run));
+  }
+
   Notifier notify_;
   Ring<Item> waiting_;
 };

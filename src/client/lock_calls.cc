@@ -12,7 +12,10 @@ namespace {
 
 // The name, for both kinds of acquire.
 const std::string& name_of(const machine::Acquire& body) { return body.name; }
-std::string name_of(const machine::AcquireAll& body) { return body.locks.empty() ? std::string() : body.locks.front().name; }
+const std::string& name_of(const machine::AcquireAll& body) {
+  static const std::string none;
+  return body.locks.empty() ? none : body.locks.front().name;
+}
 
 HoldTerms terms_of(const machine::Acquire& body) { return {body.mode, (body.flags & machine::kReentrant) != 0, {}}; }
 HoldTerms terms_of(const machine::AcquireAll& body) {
@@ -43,8 +46,8 @@ void take_terms(AcquireOptions& options, Body& body) {
 
 }  // namespace
 
-CallId LockCalls::acquire(const SessionRef& session, std::string name, AcquireOptions options, bool proclaims,
-                          Callback<HoldRef> done) {
+CallId LockCalls::acquire(const SessionRef& session, std::string&& name, AcquireOptions&& options, bool proclaims,
+                          Callback<HoldRef>&& done) {
   const auto fill = [&](machine::Acquire& body) {
     take_terms(options, body);
     body.name = std::move(name);
@@ -77,7 +80,7 @@ CallId LockCalls::campaign(const SessionRef& session, std::string name, Campaign
 // The request is made where it stays until it is written.
 template <typename Body, typename Fill>
 CallId LockCalls::enter(const SessionRef& session, Fill fill, const AcquireOptions& options, bool proclaims,
-                        Callback<HoldRef> done) {
+                        Callback<HoldRef>&& done) {
   if (session == nullptr) return calls_.refuse(std::move(done), no_session());
   PoolRef<Entered> begun = entered_.make({session});
   Body& body = begun->request.body.emplace<Body>();

@@ -23,7 +23,7 @@ class LockCalls {
         acquires_(acquires),
         statistics_(statistics) {}
 
-  CallId acquire(const SessionRef& session, std::string name, AcquireOptions options, Callback<HoldRef> done) {
+  CallId acquire(const SessionRef& session, std::string&& name, AcquireOptions&& options, Callback<HoldRef>&& done) {
     return acquire(session, std::move(name), std::move(options), /*proclaims=*/false, std::move(done));
   }
   CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
@@ -40,9 +40,10 @@ class LockCalls {
     SessionRef session;
     machine::Request request = {};
   };
-  CallId acquire(const SessionRef& session, std::string name, AcquireOptions options, bool proclaims, Callback<HoldRef> done);
+  CallId acquire(const SessionRef& session, std::string&& name, AcquireOptions&& options, bool proclaims,
+                 Callback<HoldRef>&& done);
   template <typename Body, typename Fill>
-  CallId enter(const SessionRef& session, Fill fill, const AcquireOptions& options, bool proclaims, Callback<HoldRef> done);
+  CallId enter(const SessionRef& session, Fill fill, const AcquireOptions& options, bool proclaims, Callback<HoldRef>&& done);
   template <typename Body>
   void start(CallId id, const SessionRef& session, machine::Request&& request, Now now);
   template <typename Body>

@@ -7,7 +7,7 @@
 
 namespace coordkit::client {
 
-CallId Locks::release(const HoldRef& hold, DoneCallback done, CallDeadline deadline) {
+CallId Locks::release(const HoldRef& hold, DoneCallback&& done, CallDeadline deadline) {
   if (hold == nullptr) return calls_.refuse(std::move(done), no_grant());
   hold->invalidate();  // T8: before anything is sent
   Session* session = table_.find(hold->session());

@@ -25,7 +25,7 @@ class Locks {
         changes_(table, requests, calls, commands, releases_, lines_, limits_),
         acquiring_(options, table, requests, calls, lines_, acquires_, statistics_) {}
 
-  CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline);
+  CallId release(const HoldRef& hold, DoneCallback&& done, CallDeadline deadline);
   void release_later(const HoldRef& hold);
   LockStatistics seen() const;
 

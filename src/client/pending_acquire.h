@@ -22,8 +22,9 @@ struct PendingAcquire {
   };
 
   CallId call;
-  SessionRef session = {};  // once its call has begun
-  LaggingTime began{};      // when it did
+  SessionRef session = {};                             // once its call has begun
+  PendingAcquire *before = nullptr, *after = nullptr;  // of that session's, until the call ends
+  LaggingTime began{};                                 // when it did
   Duration max_hold{};
   std::string name = {};                  // once in line (S-58), or submitted
   std::string owner_tag = {};             // once submitted

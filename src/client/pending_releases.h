@@ -64,7 +64,10 @@ class PendingReleases {
     if (list_ == nullptr) list_ = std::make_unique<List>();
     list_->places.emplace(id, list_->first + list_->line.size());
     ++list_->not_posted;
-    return *list_->line.push_back(PendingRelease{.name = std::move(name), .id = id});
+    PendingRelease& added = list_->line.push_back().emplace();
+    added.name = std::move(name);
+    added.id = id;
+    return added;
   }
   PendingRelease* find(const ReleaseId& id) {
     if (list_ == nullptr) return nullptr;

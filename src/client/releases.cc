@@ -8,7 +8,7 @@
 
 namespace coordkit::client {
 
-CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback done, CallDeadline deadline) {
+CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback&& done, CallDeadline deadline) {
   PendingRelease* release = give_back(session, hold);
   if (release == nullptr) {  // possibly by release_later(), and not acknowledged yet
     session.releases.each([&](PendingRelease& each) {

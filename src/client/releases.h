@@ -22,7 +22,7 @@ class Releases {
       : table_(table), requests_(requests), calls_(calls), commands_(commands), limits_(limits) {}
 
   // Answered when the log has released it. The hold is one that is not kept here by its session (S-58).
-  CallId release(Session& session, const HoldRef& hold, DoneCallback done, CallDeadline deadline);
+  CallId release(Session& session, const HoldRef& hold, DoneCallback&& done, CallDeadline deadline);
   // The same without a caller. A hold already released: no effect, and null.
   PendingRelease* give_back(Session& session, const HoldRef& hold);
   // For a grant that never got a handle, or on behalf of its handle.

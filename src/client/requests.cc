@@ -9,20 +9,18 @@ void Requests::post(EngineInput input) {
   posted_ = true;
 }
 
-Ticket Requests::next_ticket(OnCompletion on_completion, std::optional<LaggingTime> submitted) {
-  const Ticket ticket(++last_ticket_);
-  tickets_.emplace(ticket, Waiting{std::move(on_completion), submitted});
-  return ticket;
+Ticket Requests::next_ticket(OnCompletion&& on_completion, std::optional<LaggingTime> submitted) {
+  return tickets_.add([&](Ticket) { return Waiting{std::move(on_completion), submitted}; });
 }
 
-Ticket Requests::submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion,
+Ticket Requests::submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion&& on_completion,
                         Ticket after) {
   machine::encode(request, scratch_);
   return submit({.command = slab_.keep(scratch_), .deadline = deadline, .urgency = urgency, .after = after},
                 std::move(on_completion));
 }
 
-Ticket Requests::submit(Submit submit, OnCompletion on_completion) {
+Ticket Requests::submit(Submit&& submit, OnCompletion&& on_completion) {
   const Ticket ticket = submit.ticket = next_ticket(std::move(on_completion), now_);
   ++statistics_.submitted;
   post(std::move(submit));
@@ -36,9 +34,10 @@ Ticket Requests::when_readable(Ask ask, OnCompletion on_completion) {
 }
 
 void Requests::forget(Ticket ticket) {
-  const auto found = tickets_.find(ticket);
-  if (found != tickets_.end() && found->second.submitted) ++statistics_.refused;
-  if (found != tickets_.end()) tickets_.erase(found);
+  if (const Waiting* found = tickets_.find(ticket)) {
+    if (found->submitted) ++statistics_.refused;
+    tickets_.remove(ticket);
+  }
   post(Forget{ticket});
 }
 
@@ -76,22 +75,23 @@ void Requests::turned(const EngineEffects& effects) {
   halted_ = halted_ || effects.halted.has_value();
 }
 
-// The callback may clear everything (by stopping the client), and may submit.
+// The callback may clear everything (by stopping the client), forget this very ticket, and submit.
 void Requests::complete(const Completion& completion, Now now) {
-  const auto found = tickets_.find(completion.ticket);
-  if (found == tickets_.end()) return;
-  Waiting waiting = std::move(found->second);
-  tickets_.erase(found);
-  if (const auto submitted = std::exchange(waiting.submitted, std::nullopt)) {
+  Waiting* const found = tickets_.find(completion.ticket);
+  if (found == nullptr) return;
+  if (const auto submitted = std::exchange(found->submitted, std::nullopt)) {
     if (completion.status.ok()) {
       statistics_.latency.add(now.lagging - *submitted);
     } else {
       ++statistics_.refused;
     }
   }
-  waiting.on_completion(completion, now);
+  OnCompletion on_completion = std::move(found->on_completion);
   const bool once_more = completion.status.ok() && completion.stage == ApplyOutput::Stage::Queued;
-  if (once_more) tickets_.emplace(completion.ticket, std::move(waiting));
+  if (!once_more) tickets_.remove(completion.ticket);
+  on_completion(completion, now);
+  if (!once_more) return;
+  if (Waiting* const still = tickets_.find(completion.ticket)) still->on_completion = std::move(on_completion);
 }
 
 void Requests::clear() {

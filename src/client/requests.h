@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
+#include "base/slots.h"
 #include "coordkit/client/statistics.h"
 #include "coordkit/engine.h"
 #include "machine/command.h"
@@ -22,9 +22,9 @@ class Requests {
   Requests(Engine& engine, Duration retry) : engine_(engine), retry_(retry) {}
 
   // A command of coordkit's machine.
-  Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion on_completion,
+  Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion&& on_completion,
                 Ticket after = {});
-  Ticket submit(Submit submit, OnCompletion on_completion);
+  Ticket submit(Submit&& submit, OnCompletion&& on_completion);
   // Completes when the state may be read.
   Ticket when_readable(Ask ask, OnCompletion on_completion);
   void renew(RenewRequest request) { post(Renew{std::move(request)}); }
@@ -62,7 +62,7 @@ class Requests {
 
  private:
   void post(EngineInput input);
-  Ticket next_ticket(OnCompletion on_completion, std::optional<LaggingTime> submitted);
+  Ticket next_ticket(OnCompletion&& on_completion, std::optional<LaggingTime> submitted);
 
   Engine& engine_;
   Duration retry_;
@@ -70,9 +70,8 @@ class Requests {
     OnCompletion on_completion;
     std::optional<LaggingTime> submitted;  // for a command, until its first answer
   };
-  absl::flat_hash_map<Ticket, Waiting> tickets_;
+  Slots<Ticket, Waiting> tickets_{uint64_t{1} << 63};  // the host has smaller ones
   absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> timers_;
-  uint64_t last_ticket_ = uint64_t{1} << 63;
   uint64_t last_timer_ = 0;
   LaggingTime now_{};  // of the last turn
   CommandStatistics statistics_;

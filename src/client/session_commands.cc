@@ -29,7 +29,7 @@ void SessionCommands::carry(Session& session, machine::Request& request, std::ve
 }
 
 Ticket SessionCommands::submit(Session& session, machine::Request&& request, LaggingTime deadline, Urgency urgency,
-                               OnResult on_result, std::vector<ReleaseId> named) {
+                               OnResult&& on_result, std::vector<ReleaseId> named) {
   carry(session, request, named);
   const Ticket after = requests_.feature_level() >= kOrderedLevel ? session.last_release : Ticket();
   PoolRef<Posted> posted = posted_.make({session.state, std::move(named), std::move(on_result)});

@@ -21,7 +21,7 @@ class SessionCommands {
   using Result = absl::StatusOr<machine::Result>;
   using OnResult = absl::AnyInvocable<void(const Completion&, const Result&, Now)>;
   // `named`: the releases that the request already names, besides its body.
-  Ticket submit(Session& session, machine::Request&& request, LaggingTime deadline, Urgency urgency, OnResult on_result,
+  Ticket submit(Session& session, machine::Request&& request, LaggingTime deadline, Urgency urgency, OnResult&& on_result,
                 std::vector<ReleaseId> named = {});
   // The release was performed, or never will be: answers its waiting callers. NotOwner means performed if another command
   // may have performed it earlier.

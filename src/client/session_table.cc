@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/thread_shelf.h"
 #include "client/delegations.h"
 #include "client/times.h"
 
@@ -48,11 +49,13 @@ Session& SessionTable::add(NewSession added, LeadingTime now) {
 }
 
 Session* SessionTable::find(SessionId id) {
+  if (found_ != nullptr && found_->id() == id) return found_;
   const auto found = sessions_.find(id);
-  return found == sessions_.end() ? nullptr : found->second.get();
+  return found == sessions_.end() ? nullptr : found_ = found->second.get();
 }
 
 Session* SessionTable::find(const SessionRef& state) {
+  if (found_ != nullptr && found_->state == state) return found_;
   Session* session = find(state->id());
   return session != nullptr && session->state == state ? session : nullptr;
 }
@@ -61,6 +64,7 @@ void SessionTable::erase(SessionId id) {
   const auto found = sessions_.find(id);
   COORDKIT_CHECK(found != sessions_.end() && found->second->phase == SessionPhase::Lost);
   granted_by_gone_ += found->second->state->delegations()->granted();
+  found_ = nullptr;
   sessions_.erase(found);
 }
 
@@ -100,10 +104,9 @@ void SessionTable::lose(Session& session, SessionEvent why) {
   raise(session, why, LeadingTime::max());
 }
 
-HoldRef SessionTable::grant(Session& session, std::string name, std::string owner_tag, Token token, Index since,
+HoldRef SessionTable::grant(Session& session, const std::string& name, const std::string& owner_tag, Token token, Index since,
                             LeadingTime until, HoldTerms terms) {
-  auto hold =
-      std::make_shared<HoldState>(session.state, std::move(name), std::move(owner_tag), token, since, until, std::move(terms));
+  auto hold = make_shelved<HoldState>(session.state, name, owner_tag, token, since, until, std::move(terms));
   session.holds.emplace(token, hold);
   if (options_.watch != nullptr) options_.watch->granted(hold);
   if (session.state->phase() != SessionPhase::Valid) stop(hold);
@@ -210,7 +213,7 @@ void SessionTable::announce(Session& session) {
 }
 
 void SessionTable::stop(const HoldRef& hold) {
-  if (hold->lost_token().stop_requested()) return;  // exact when user code runs inline; a repeat has no effect anyway
+  if (hold->reported_invalid()) return;  // exact when user code runs inline; a repeat has no effect anyway
   deliveries_.announce([hold] { hold->report_invalid(); });
 }
 

@@ -13,11 +13,12 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
+#include "base/linked.h"
 #include "base/spare_nodes.h"
 #include "client/deliveries.h"
 #include "client/lifecycle.h"
 #include "client/line.h"
+#include "client/pending_acquire.h"
 #include "client/pending_releases.h"
 #include "coordkit/client/options.h"
 #include "coordkit/state_machine.h"
@@ -27,9 +28,9 @@ namespace coordkit::client {
 
 struct Session {
   using Holds = absl::btree_multimap<Token, HoldRef, std::less<Token>, SpareNodes<std::pair<const Token, HoldRef>>>;
-  using Acquires = absl::btree_set<CallId, std::less<CallId>, SpareNodes<CallId>>;
+  using Acquires = Linked<PendingAcquire, &PendingAcquire::before, &PendingAcquire::after>;
 
-  explicit Session(const SpareNodes<std::byte>& nodes) : holds(nodes), acquires(nodes) {}
+  explicit Session(const SpareNodes<std::byte>& nodes) : holds(nodes) {}
 
   SessionRef state;
   TimerGroup group;
@@ -42,7 +43,7 @@ struct Session {
   absl::btree_map<Token, uint64_t> releases_counted;  // number of the last release, of counted holds not over here
   PendingReleases releases;
   Ticket last_release;          // of the newest command that releases, not answered; zero: none
-  Acquires acquires;            // pending calls, ended with Lost if the session is lost
+  Acquires acquires;            // of pending calls, ended with Lost if the session is lost
   std::vector<CallId> closing;  // callers of close
   bool questioned = false;      // it is looked at, because a renewal did not cover it
   Duration give_up{};           // longest time in jeopardy; zero: the default
@@ -92,8 +93,8 @@ class SessionTable {
   void confirm(Session& session, LeadingTime sent, LeadingTime now);
   void lose(Session& session, SessionEvent why);  // Ended or Closed
   // The grant becomes known. In jeopardy it is asked to stop at once, because it is not valid.
-  HoldRef grant(Session& session, std::string name, std::string owner_tag, Token token, Index since, LeadingTime until,
-                HoldTerms terms);
+  HoldRef grant(Session& session, const std::string& name, const std::string& owner_tag, Token token, Index since,
+                LeadingTime until, HoldTerms terms);
   // A hold that a resumed session brought along: asked to stop when it becomes invalid again after it was valid, or is lost.
   HoldRef adopt(Session& session, std::string name, std::string owner_tag, Token token, Index since, HoldTerms terms);
   static bool holds(const Session& session, const HoldRef& hold);
@@ -125,6 +126,7 @@ class SessionTable {
   Deliveries& deliveries_;
   SpareNodes<std::byte> nodes_;  // of all sessions
   absl::btree_map<SessionId, std::unique_ptr<Session>> sessions_;
+  Session* found_ = nullptr;  // the latest, which is nearly always the next; null: none
   std::vector<SessionId> lost_;
   uint64_t granted_by_gone_ = 0;
   LeadingTime next_timer_ = LeadingTime::max();  // not above any session's timer

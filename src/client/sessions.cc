@@ -98,7 +98,7 @@ void Sessions::end_lost() {
     Session* session = table_.find(id);
     if (session == nullptr) continue;
     renewals_.exclude(*session);
-    while (!session->acquires.empty()) calls_.fail(*session->acquires.begin(), lost_while_acquiring());
+    while (!session->acquires.empty()) calls_.fail(session->acquires.first->call, lost_while_acquiring());
     post_close(id);
   }
 }
@@ -133,7 +133,7 @@ void Sessions::ended(SessionId id) {
   if (session == nullptr) return;
   table_.lose(*session, SessionEvent::Ended);
   const absl::Status lost = make_error(Reason::Lost, "the session has ended, and its holds with it; open a new one");
-  while (!session->acquires.empty()) calls_.fail(*session->acquires.begin(), lost);
+  while (!session->acquires.empty()) calls_.fail(session->acquires.first->call, lost);
   session->releases.each([&](const PendingRelease& release) {
     release.waiting.each([&](CallId caller) { calls_.answer_done(caller, lost); });
     return true;

@@ -60,27 +60,33 @@ void DeadlineTimer::valid(const SessionRef& session, const OnPhase& on_phase) {
 }
 
 void DeadlineTimer::granted(const HoldRef& hold) {
+  const SessionId session = hold->session()->id();
   const std::lock_guard lock(mutex_);
-  holds_[{hold->session()->id(), hold.get()}] = hold;
-  if (hold->until() != LeadingTime::max()) schedule({hold->until(), hold->session()->id(), hold.get()});
+  std::vector<HoldRef>& holds = sessions_[session].holds;
+  hold->set_watched_at(holds.size());
+  holds.push_back(hold);
+  if (hold->until() != LeadingTime::max()) schedule({hold->until(), session, hold.get()});
 }
 
 void DeadlineTimer::gone(const HoldState& hold) {
+  const SessionId session = hold.session()->id();
   const std::lock_guard lock(mutex_);
-  if (hold.until() != LeadingTime::max()) due_.erase({hold.until(), hold.session()->id(), &hold});
-  holds_.erase({hold.session()->id(), &hold});
+  const auto watched = sessions_.find(session);
+  if (watched == sessions_.end()) return;
+  std::vector<HoldRef>& holds = watched->second.holds;
+  const size_t place = hold.watched_at();
+  if (place >= holds.size() || holds[place].get() != &hold) return;
+  if (hold.until() != LeadingTime::max()) due_.erase({hold.until(), session, &hold});
+  holds.back()->set_watched_at(place);
+  std::swap(holds[place], holds.back());
+  holds.pop_back();
 }
 
 void DeadlineTimer::lost(SessionId session) {
   const std::lock_guard lock(mutex_);
-  const auto first = first_hold(session);
-  auto last = first;
-  for (; last != holds_.end() && last->first.first == session; ++last) {
-    due_.erase({last->second->until(), session, last->first.second});
-  }
-  holds_.erase(first, last);
   const auto watched = sessions_.find(session);
   if (watched == sessions_.end()) return;
+  for (const HoldRef& hold : watched->second.holds) due_.erase({hold->until(), session, hold.get()});
   due_.erase({watched->second.due, session, {}});
   sessions_.erase(watched);
 }
@@ -130,9 +136,11 @@ void DeadlineTimer::tell_due(LeadingTime now) {
   while (!due_.empty() && due_.begin()->at <= now) {
     const Due due = *due_.begin();
     due_.erase(due_.begin());
+    const auto watched = sessions_.find(due.session);
+    if (watched == sessions_.end()) continue;
     if (due.hold) {
-      if (const auto hold = holds_.find({due.session, due.hold}); hold != holds_.end()) tell_hold(hold->second);
-    } else if (const auto watched = sessions_.find(due.session); watched != sessions_.end()) {
+      tell_hold(watched->second.holds[due.hold->watched_at()]);
+    } else {
       tell_session(watched->second, now);
     }
   }
@@ -147,9 +155,7 @@ void DeadlineTimer::tell_session(Watched& watched, LeadingTime now) {
     due_.insert({watched.due, session.id(), {}});
     return;
   }
-  for (auto hold = first_hold(session.id()); hold != holds_.end() && hold->first.first == session.id(); ++hold) {
-    tell_hold(hold->second);
-  }
+  for (const HoldRef& hold : watched.holds) tell_hold(hold);
   if (session.delegations()) {
     for (const HoldRef& hold : session.delegations()->in_use()) tell_hold(hold);
   }

@@ -7,7 +7,7 @@
 
 #include <mutex>
 #include <thread>
-#include <utility>
+#include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
@@ -36,6 +36,7 @@ class DeadlineTimer final : public ValidityWatch {
   struct Watched {
     SessionRef session;
     OnPhase on_phase;
+    std::vector<HoldRef> holds;            // each says where it is; a counted hold has several handles
     LeadingTime due = LeadingTime::max();  // its place in due_; max: in jeopardy
   };
   struct Due {
@@ -45,23 +46,18 @@ class DeadlineTimer final : public ValidityWatch {
     friend auto operator<=>(const Due&, const Due&) = default;
   };
 
-  using Holds = absl::btree_map<std::pair<SessionId, const HoldState*>, HoldRef>;  // a counted hold has several handles
-
   void run();
   void sleep(Duration by);
   void wake();
   void tell_due(LeadingTime now);
   void tell_session(Watched& watched, LeadingTime now);
   void tell_hold(const HoldRef& hold);
-  // Those of one session; ends where the next session's begin.
-  Holds::iterator first_hold(SessionId session) { return holds_.lower_bound({session, nullptr}); }
   void schedule(const Due& due);
 
   const Clock& clock_;
   CallbackThread& callbacks_;
   std::mutex mutex_;
   absl::btree_map<SessionId, Watched> sessions_;
-  Holds holds_;  // of all sessions: most have one, and there may be a million
   absl::btree_set<Due> due_;
   LeadingTime asleep_until_ = LeadingTime::max();
   bool stopping_ = false;

@@ -64,6 +64,18 @@ TEST_F(RequestsTest, ACompletionMaySubmitAndMayClearEverything) {
   EXPECT_EQ(requests.tickets(), 0u);
 }
 
+TEST_F(RequestsTest, OneThatForgetsItselfWhileItIsQueuedIsCompletedNoMore) {
+  Ticket ticket;
+  ticket = requests.submit({.body = machine::Put{"k", "v"}}, now.lagging, Urgency::Normal, [&](const Completion&, Now) {
+    delivered.emplace_back("queued");
+    requests.forget(ticket);
+  });
+  complete(ticket, ApplyOutput::Stage::Queued);
+  complete(ticket);
+  EXPECT_THAT(delivered, ElementsAre("queued"));
+  EXPECT_EQ(requests.tickets(), 0u);
+}
+
 TEST_F(RequestsTest, TimersRunByTheirTimeAndThenInTheirOrder) {
   const auto run = [this](std::string name) { return [this, name](Now) { delivered.push_back(name); }; };
   requests.run_at(now.lagging + 2ms, run("later"));

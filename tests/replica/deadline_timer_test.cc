@@ -82,6 +82,27 @@ TEST_F(DeadlineTimerTest, S52_WhatIsLostReleasedOrToldByTheClientIsNotToldAgain)
   EXPECT_FALSE(released->lost_token().stop_requested());
 }
 
+TEST_F(DeadlineTimerTest, S52_EveryHoldThatASessionStillHasIsToldAndNoOther) {
+  const SessionRef held = session(30ms);
+  std::vector<HoldRef> holds;
+  for (uint64_t i = 0; i < 7; ++i) {
+    holds.push_back(
+        std::make_shared<HoldState>(held, "a", "", Token(i + 1), Index(1), i == 4 ? now() + 1h : LeadingTime::max()));
+    deadlines_.granted(holds.back());
+  }
+  const HoldRef stranger = std::make_shared<HoldState>(held, "a", "", Token(9), Index(1));
+  for (const size_t gone : {0, 6, 3, 3, 4}) deadlines_.gone(*holds[gone]);
+  deadlines_.gone(*stranger);
+  std::promise<void> end;
+  deadlines_.valid(held, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { end.set_value(); }));
+  end.get_future().get();
+  std::vector<uint64_t> told;
+  for (const HoldRef& hold : holds) {
+    if (hold->reported_invalid()) told.push_back(hold->token().value());
+  }
+  EXPECT_THAT(told, ElementsAre(2, 3, 6));
+}
+
 TEST_F(DeadlineTimerTest, S51_AHoldWithALongestTimeIsToldAlone) {
   const SessionRef held = session(5s);
   const HoldRef brief = std::make_shared<HoldState>(held, "a", "", Token(5), Index(1), now() + 20ms);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordkit/client/lazy_stop_source.h"
 #include "coordkit/clock.h"
 #include "coordkit/export.h"
 #include "coordkit/records.h"
@@ -144,6 +146,11 @@ class HoldState {
 
   // Stops lost_token(), which runs user code: only where announcements are made. Repeats do nothing.
   void report_invalid() { stop_.request_stop(); }
+  bool reported_invalid() const { return stop_.stop_requested(); }
+
+  // Where the ValidityWatch of its session keeps it: for that one alone.
+  size_t watched_at() const { return watched_at_; }
+  void set_watched_at(size_t place) { watched_at_ = place; }
 
  private:
   friend class SessionWriter;
@@ -158,7 +165,8 @@ class HoldState {
   std::atomic<bool> released_{false};
   std::atomic<bool> suspended_{false};
   std::atomic<bool> lost_{false};
-  std::stop_source stop_;  // request_stop() runs user code: only ever called through the Notifier
+  size_t watched_at_ = 0;
+  LazyStopSource stop_;  // request_stop() runs user code: only ever called through the Notifier
 };
 
 using HoldRef = std::shared_ptr<HoldState>;
