@@ -188,7 +188,7 @@ class Session {
   friend class SharedMutex;
   HoldRef acquire_here(std::string_view name, const LockOptions& options) const;
   template <typename Start>
-  AsyncCall acquire_by(Start start, const std::stop_token& stop, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
+  AsyncCall acquire_by(Start&& start, const std::stop_token& stop, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
   friend class testing::FakeService;
   explicit Session(std::shared_ptr<SessionHandle> handle) : handle_(std::move(handle)) {}
   std::shared_ptr<SessionHandle> handle_;

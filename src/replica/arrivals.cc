@@ -7,8 +7,6 @@
 namespace coordkit {
 namespace {
 
-constexpr size_t kCallsOfATurn = 1024;  // a few milliseconds
-
 // Moves up to `most` calls; returns how many.
 size_t move_calls(std::deque<CallRunner::Call>& from, std::vector<CallRunner::Call>& to, size_t most) {
   const size_t share = std::min(from.size(), most);

@@ -32,6 +32,7 @@ class Arrivals final : public StoreEvents, public TransportSink {
   };
   using Arrival = std::variant<EngineInput, Mail, Call>;
 
+  static constexpr size_t kCallsOfATurn = 1024;       // a few milliseconds
   static constexpr size_t kMailBytesMax = 256 << 20;  // a transport may lose frames, so the newest are dropped
 
   explicit Arrivals(TurnLoop& loop, size_t mail_bytes_max = kMailBytesMax) : loop_(loop), mail_bytes_max_(mail_bytes_max) {}

@@ -38,6 +38,7 @@ class CallAdmission {
   // After each turn: this many commands wait for their first answer.
   void turned(LaggingTime now, size_t unanswered);
 
+  size_t in_line() const { return line_.load(std::memory_order_relaxed); }
   size_t inside() const { return inside_.load(std::memory_order_relaxed); }
   size_t ahead() const { return line_.load(std::memory_order_relaxed) + unanswered_.load(std::memory_order_relaxed); }
   bool overloaded() const { return overloaded_.load(std::memory_order_relaxed); }

@@ -13,6 +13,9 @@
 
 namespace coordkit {
 
+// Whether a call was admitted, and so counts among those in progress until it is answered.
+enum class Counts : uint8_t { No, Yes };
+
 class CallRunner {
  public:
   using Call = absl::AnyInvocable<void(Client&)>;
@@ -30,6 +33,13 @@ class CallRunner {
   enum class Served : uint8_t { No, Yes };
   virtual void leave(Served served) { static_cast<void>(served); }
   virtual bool on_engine_thread() const = 0;
+  // Inside of run_callback(), on the thread of its turns: the client, for a call right here. There call() runs what it is given
+  // at once as well, so that calls of one thread keep their order. Null elsewhere.
+  // Also null for a call that counts, if it would overtake another one or this turn has no room for it.
+  virtual Client* client_here(Counts counts) {
+    static_cast<void>(counts);
+    return nullptr;
+  }
   // In an announcement: blocking here for another announcement would wait for itself.
   virtual bool on_callback_thread() const { return false; }
   virtual const Clock& clock() const = 0;

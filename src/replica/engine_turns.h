@@ -37,6 +37,7 @@ class EngineTurns {
 
   const Engine& engine() const { return *engine_; }
   const Client& client() const { return *client_; }
+  Client& client() { return *client_; }
   Meter& meter() { return meter_; }
 
   // Door 1's own calls, inside a call.

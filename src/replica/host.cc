@@ -36,6 +36,7 @@ Host::Host(ReplicaOptions options, std::shared_ptr<OwnThread> own_thread, std::s
       own_thread_(std::move(own_thread)),
       loop_(own_thread_ ? own_thread_ : options_.parts.executor, [this] { return run_turns(); }),
       arrivals_(loop_),
+      callback_calls_(loop_, arrivals_.admission()),
       health_(loop_),
       closing_(loop_),
       stores_(std::move(directory), std::move(parts.log), std::move(parts.state), own_thread_.get()),
@@ -86,6 +87,21 @@ void Host::later(Duration delay, absl::AnyInvocable<void()> act) {
   });
 }
 
+// ---- calls
+
+void Host::call(Call call) {
+  if (forked()) return;
+  if (Client* const client = client_here(Counts::No)) return std::move(call)(*client);
+  run_if_closed(arrivals_.add(std::move(call)));
+}
+
+Client* Host::client_here(Counts counts) { return callback_calls_.may_begin_here(counts) ? &turns_->client() : nullptr; }
+
+void Host::run_callback(absl::FunctionRef<void()> callback) {
+  if (!loop_.runs_here()) return announcements_->run(callback);
+  callback_calls_.inside([&] { announcements_->run(callback); });
+}
+
 // What comes too late is run here, on the stopped client, which answers Closed.
 void Host::run_if_closed(Call call) {
   if (call) turns_->run_stopped(std::move(call));
@@ -98,6 +114,7 @@ Duration Host::run_turns() {
   const LaggingTime end = looked + kTurnsLast;
   Duration wait{};
   for (int turns = 0; turns < kTurnsAtOnce && wait == Duration::zero(); ++turns) {
+    callback_calls_.turn_begins();
     turns_->take(arrivals_, looked);
     const Now now = clock_.now();  // after everything that has arrived, before anything that leaves
     const LaggingTime due = turns_->turn(now);

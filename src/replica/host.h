@@ -22,6 +22,7 @@
 #include "replica/announcements.h"
 #include "replica/arrivals.h"
 #include "replica/call_runner.h"
+#include "replica/callback_calls.h"
 #include "replica/closing.h"
 #include "replica/engine_turns.h"
 #include "replica/fork_guard.h"
@@ -47,8 +48,10 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   absl::Status open_admin(Replica& replica);     // the replica closes this host before it is destroyed
 
   // Runs `call` on the engine's thread before one of its next turns, or, once closed, right here on the stopped client.
-  void call(Call call) override { run_if_closed(forked() ? nullptr : arrivals_.add(std::move(call))); }
+  // Inside a callback on that thread: at once.
+  void call(Call call) override;
   void call_in_line(Call call) override { run_if_closed(forked() ? nullptr : arrivals_.add_in_line(std::move(call))); }
+  Client* client_here(Counts counts) override;
   bool admit(LaggingTime deadline) override { return arrivals_.admission().enter(deadline, clock_); }
   void leave(Served served) override { arrivals_.admission().left(served == Served::Yes); }
   bool on_engine_thread() const override { return loop_.runs_here(); }
@@ -61,7 +64,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   LaggingTime deadline(Duration timeout) const;
   WriteOptions write_options(ProposeOptions options) const;
 
-  void run_callback(absl::FunctionRef<void()> callback) override { announcements_->run(callback); }
+  void run_callback(absl::FunctionRef<void()> callback) override;
   // Runs `task` on the callback thread; once that is stopped, right here.
   void announce(CallbackThread::Task task) { announcements_->announce(std::move(task)); }
   // On the engine's thread, after this delay unless the host is closed before.
@@ -99,6 +102,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   const std::shared_ptr<OwnThread> own_thread_;  // none: the host has an executor
   TurnLoop loop_;
   Arrivals arrivals_;
+  CallbackCalls callback_calls_;
   PublishedHealth health_;
   Closing closing_;
   Stores stores_;

@@ -7,7 +7,7 @@
 
 namespace coordkit {
 
-inline AcquireOptions client_options(LockOptions options) {
+inline AcquireOptions client_options(LockOptions&& options) {
   AcquireOptions out{.owner_tag = std::move(options.owner),
                      .value = std::move(options.value),
                      .max_hold = options.max_hold,

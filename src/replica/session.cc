@@ -130,9 +130,10 @@ absl::StatusOr<Grant> Session::try_acquire(std::string name, LockOptions options
   return acquire(std::move(name), std::move(options));
 }
 
-// `start(client, state, answer)` asks the client for it.
+// `start(client, answer)` asks the client for it.
 template <typename Start>
-AsyncCall Session::acquire_by(Start start, const std::stop_token& stop, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
+AsyncCall Session::acquire_by(Start&& start, const std::stop_token& stop,
+                              absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
   if (!handle_) {
     std::move(done)(no_session());
     return {};
@@ -141,24 +142,21 @@ AsyncCall Session::acquire_by(Start start, const std::stop_token& stop, absl::An
     std::move(done)(forked_away());
     return {};
   }
-  std::optional<Place> place = Place::admit(handle_->shared_host(), LaggingTime::max());
-  if (!place) return refuse(handle_->shared_host(), std::move(done));
-  auto begin = [state = handle_->state(), start = std::move(start)](Client& client, Callback<HoldRef> answer) mutable {
-    return start(client, state, std::move(answer));
-  };
+  const std::shared_ptr<CallRunner>& host = handle_->shared_host();
+  if (!host->admit(LaggingTime::max())) return refuse(host, std::move(done));
   auto granted = [self = *this, done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
     if (!hold.ok()) return std::move(done)(hold.status());
     std::move(done)(Grant(std::move(self), *std::move(hold)));
   };
-  return begin_at<absl::StatusOr<HoldRef>>(*std::move(place), std::move(begin), std::move(granted), stop);
+  return begin_at<absl::StatusOr<HoldRef>>(host, Counts::Yes, std::forward<Start>(start), std::move(granted), stop);
 }
 
 AsyncCall Session::acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
   const std::stop_token stop = options.stop;
   return acquire_by(
-      [name = std::move(name), options = std::move(options)](Client& client, const SessionRef& state,
-                                                             Callback<HoldRef> answer) mutable {
-        return client.acquire(state, std::move(name), client_options(std::move(options)), std::move(answer));
+      [session = handle_, name = std::move(name), options = std::move(options)](Client& client,
+                                                                                Callback<HoldRef> answer) mutable {
+        return client.acquire(session->state(), std::move(name), client_options(std::move(options)), std::move(answer));
       },
       stop, std::move(done));
 }
@@ -167,9 +165,9 @@ AsyncCall Session::acquire_all_async(std::vector<NamedLock> locks, LockOptions o
                                      absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
   const std::stop_token stop = options.stop;
   return acquire_by(
-      [locks = std::move(locks), options = std::move(options)](Client& client, const SessionRef& state,
-                                                               Callback<HoldRef> answer) mutable {
-        return client.acquire_all(state, std::move(locks), client_options(std::move(options)), std::move(answer));
+      [session = handle_, locks = std::move(locks), options = std::move(options)](Client& client,
+                                                                                  Callback<HoldRef> answer) mutable {
+        return client.acquire_all(session->state(), std::move(locks), client_options(std::move(options)), std::move(answer));
       },
       stop, std::move(done));
 }

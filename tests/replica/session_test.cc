@@ -194,6 +194,49 @@ TEST_F(ReplicaSessionTest, S59_ACallCancelledBeforeItsThreadSawItNeverLeaves) {
   EXPECT_THAT(me.acquire("jobs", {.timeout = kPatience}).status(), IsOk()) << "whatever it was, nothing is held unknown";
 }
 
+// ---- calls inside callbacks
+
+TEST_F(ReplicaSessionTest, S43_WhatACallbackCallsTakesEffectInThatOrder) {
+  Session me = cluster_.session(1);
+  std::promise<std::vector<absl::Status>> answered;
+  std::vector<absl::Status> seen;
+  const auto note = [&](const absl::Status& status) {
+    seen.push_back(status);
+    if (seen.size() == 4) answered.set_value(seen);
+  };
+  Grant first;
+  me.acquire_async("jobs", {}, [&](absl::StatusOr<Grant> grant) {
+    ASSERT_THAT(grant.status(), IsOk());
+    first = *std::move(grant);
+    first.release_later();
+    me.acquire_async("jobs", {.timeout = 0s}, [&](absl::StatusOr<Grant> again) {
+      note(again.status());
+      if (!again.ok()) return answered.set_value(seen);
+      me.acquire_async("jobs", {.timeout = 0s}, [&](absl::StatusOr<Grant> twice) { note(twice.status()); });
+      first = *std::move(again);
+      first.release_async(note);
+      me.acquire_async("jobs", {.timeout = 0s}, [&](absl::StatusOr<Grant> last) { note(last.status()); }).cancel();
+    });
+  });
+  const std::vector<absl::Status> all = answered.get_future().get();
+  EXPECT_THAT(all[0], IsOk()) << "the release came first";
+  EXPECT_THAT(me.acquire("jobs", {.timeout = kPatience}).status(), IsOk());
+}
+
+TEST_F(ReplicaSessionTest, S59_ACallbackThatAlwaysBeginsTheNextCallStopsNoOther) {
+  Session me = cluster_.session(1);
+  std::atomic<bool> over{false};
+  std::promise<void> ended;
+  std::function<void()> again = [&] {
+    if (over) return ended.set_value();
+    cluster_[1].put_async("chained", "v", {}, [&](auto) { again(); });
+  };
+  again();
+  for (int i = 0; i < 100; ++i) EXPECT_THAT(cluster_[1].put("k", std::to_string(i)).status(), IsOk());
+  over = true;
+  ended.get_future().get();
+}
+
 TEST_F(ReplicaSessionTest, S59_AStopTokenEndsABlockingAcquire) {
   Session me = cluster_.session(1), other = cluster_.session(1);
   absl::StatusOr<Grant> held = other.acquire("jobs");
