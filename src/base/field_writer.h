@@ -129,7 +129,7 @@ class Writer {
 
  private:
   static constexpr size_t kNumbersMax = 64;
-  static constexpr size_t kFieldMax = 2 * protozero::max_varint_length;
+  static constexpr size_t kFieldMax = size_t{2} * protozero::max_varint_length;
 
   void flush() {
     if (size_ > 0) bytes_.append(numbers_, std::exchange(size_, 0));

@@ -26,13 +26,13 @@ class ThreadShelf {
   // Null: this thread ends, and its objects are being destroyed.
   static NodeShelf* here() {
     static thread_local Own own;
-    return ended_ ? nullptr : &own.shelf;
+    return ended ? nullptr : &own.shelf;
   }
   struct Own {
-    ~Own() { ended_ = true; }
+    ~Own() { ended = true; }
     NodeShelf shelf{kKept};
   };
-  static inline thread_local constinit bool ended_ = false;
+  static inline thread_local constinit bool ended = false;
 };
 
 template <typename T>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "coordkit/types.h"
 
 namespace coordkit {
 namespace {
