@@ -32,7 +32,7 @@ class LogWeight {
 
   uint64_t budget_;
   uint64_t step_;
-  uint64_t sample_from_ = 0;  // the total where the last sample begins; modulo 2^64
+  uint64_t sample_from_ = 0;    // the total where the last sample begins; modulo 2^64
   std::deque<Sample> samples_;  // never empty; both members rise; the first is the base or a sample below it
 };
 
