@@ -37,14 +37,14 @@ inline constexpr uint64_t kPositionMax = uint64_t{1} << 62;  // of a term or an 
 // Exact bytes of a message. It must be within the limits above and state the truth about itself (checked).
 std::string encode(const Message& message);
 
-// The same bytes, for the messages that one engine sends: entries that go to several peers are encoded once. For one thread.
+// The same bytes, for messages that leave an engine together: entries that go to several peers are encoded once. One for each
+// batch, so that nothing of an earlier one is ever sent again. For one thread.
 class MessageEncoder {
  public:
   std::string encode(const Message& message);
 
  private:
   static constexpr size_t kHeadBytes = 96;
-  static constexpr size_t kBytesKept = 1 << 20;
   struct Encoded {
     Term term;
     Position previous;

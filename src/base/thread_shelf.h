@@ -41,7 +41,10 @@ struct FromThreadShelf {
   FromThreadShelf() = default;
   template <typename U>
   FromThreadShelf(const FromThreadShelf<U>&) {}  // NOLINT: as an allocator must
-  T* allocate(size_t count) { return static_cast<T*>(ThreadShelf::take(count * sizeof(T))); }
+  T* allocate(size_t count) {
+    static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    return static_cast<T*>(ThreadShelf::take(count * sizeof(T)));
+  }
   void deallocate(T* objects, size_t count) noexcept { ThreadShelf::give_back(objects, count * sizeof(T)); }
   friend bool operator==(const FromThreadShelf&, const FromThreadShelf&) { return true; }
 };

@@ -4,7 +4,6 @@
 // gone, while its ticket lives on until its outcome is known, so that none of its effects stays unknown.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -120,7 +120,6 @@ std::string MessageEncoder::encode(const Message& message) {
   if (append == nullptr || append->entries.empty()) return coordkit::encode(message);
   const Encoded wanted{append->term, append->previous, append->entries.size()};
   if (encoded_ != wanted) {
-    if (entries_.capacity() > kBytesKept) entries_ = std::string();
     entries_.clear();
     wire::append_entries(entries_, *append);
     encoded_ = wanted;

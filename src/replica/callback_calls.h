@@ -1,7 +1,7 @@
 // Which calls begin where they are made (decision 0035): those inside a callback on the engine's thread. An admitted one only
 // while it overtakes none that stands in line, and no more of them in a turn than the queue gives it.
 //
-// Threads: the engine's, but here(), which is for any.
+// Threads: the engine's, but here() and inside(), which are for any.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,10 @@ class CallbackCalls {
     ++begun_;
     return true;
   }
-  // Runs a callback, or what runs it.
+  // Runs a callback, or what runs it. Any thread.
   template <typename Run>
   void inside(Run run) {
+    if (!loop_.runs_here()) return run();
     const bool outer = std::exchange(inside_, true);
     run();
     inside_ = outer;

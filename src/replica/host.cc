@@ -98,7 +98,6 @@ void Host::call(Call call) {
 Client* Host::client_here(Counts counts) { return callback_calls_.may_begin_here(counts) ? &turns_->client() : nullptr; }
 
 void Host::run_callback(absl::FunctionRef<void()> callback) {
-  if (!loop_.runs_here()) return announcements_->run(callback);
   callback_calls_.inside([&] { announcements_->run(callback); });
 }
 

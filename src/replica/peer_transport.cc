@@ -16,10 +16,11 @@ absl::Status PeerTransport::start(const Hello& self, std::vector<Peer> peers, Tr
 }
 
 void PeerTransport::send(const std::vector<Outbound>& sends, Meter& meter) {
+  MessageEncoder encoder;  // of these alone: what is sent again is encoded again
   for (const Outbound& outbound : sends) {
     auto peer = std::find_if(frames_.begin(), frames_.end(), [&](auto& one) { return one.first == outbound.to; });
     if (peer == frames_.end()) peer = frames_.insert(peer, {outbound.to, {}});
-    meter.sent(peer->second.emplace_back(Frame{lane_of(outbound.message), encoder_.encode(outbound.message)}));
+    meter.sent(peer->second.emplace_back(Frame{lane_of(outbound.message), encoder.encode(outbound.message)}));
   }
   for (auto& [peer, frames] : frames_) {
     if (!frames.empty()) transport_->send(peer, std::exchange(frames, {}));

@@ -13,7 +13,6 @@
 #include "coordkit/engine.h"
 #include "coordkit/transport.h"
 #include "coordkit/transport/tcp_transport.h"
-#include "coordkit/wire.h"
 #include "replica/meter.h"
 
 namespace coordkit {
@@ -38,7 +37,6 @@ class PeerTransport {
   TcpTransport* tcp_;                        // null: another one, or closed
   std::optional<TcpCounters> tcp_counters_;  // as they were then
   const std::shared_ptr<SecureChannels> channels_;
-  MessageEncoder encoder_;
   std::vector<std::pair<ReplicaId, std::vector<Frame>>> frames_;  // of the current turn
 };
 
