@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kCapacityKept = 4096;   // of the index by name once nothing is left
 constexpr size_t kOriginsMax = 1 << 11;  // what Record::origin can tell apart
 constexpr size_t kTagBytesMax = 255;     // of one at rest
-constexpr size_t kUnsummedMax = 4096;
+constexpr size_t kFreshMax = 4096;
 
 ShortText text_of(const ClaimView& hold) {
   if (hold.tag.empty()) return ShortText(hold.name);
@@ -29,7 +29,7 @@ bool plain(const ClaimView& hold) {
 }  // namespace
 
 Resting::Resting()
-    : records_(std::make_unique<Pool<Record>>()),
+    : records_(std::make_unique<HandlePool<Record>>()),
       names_(0, ByName{records_.get()}, ByName{records_.get()}),
       sessions_(BySession{records_.get()}) {}
 
@@ -50,9 +50,8 @@ bool Resting::add(const ClaimView& hold, bool stored, bool dirty) {
   record.stored = stored ? 1 : 0;
   record.dirty = dirty ? 1 : 0;
   COORDKIT_CHECK(names_.insert(handle).second);
-  sessions_.insert(handle);
   if (dirty) dirty_.push_back(handle);
-  sum_later(handle);
+  join_later(handle);
   return true;
 }
 
@@ -75,15 +74,14 @@ ClaimView Resting::view(Handle handle) const {
 }
 
 void Resting::remove(Handle handle) {
-  leave_sum(handle);
+  leave_joined(handle);
   names_.erase(names_.find(handle));
-  sessions_.erase(sessions_.find(handle));
   leave((*records_)[handle].origin);
   records_->remove(handle);
   // Locks that came and went must leave nothing behind, even if no checkpoint is ever taken (REG_F76).
   if (names_.empty()) {
     dirty_.clear();
-    unsummed_.clear();
+    fresh_.clear();
     if (names_.capacity() > kCapacityKept) *this = Resting();
   } else if (dirty_.size() > 2 * names_.size() + 64) {
     dirty_.clear();
@@ -94,41 +92,49 @@ void Resting::remove(Handle handle) {
 }
 
 void Resting::regrant(Handle handle, Token token, Index since) {
-  leave_sum(handle);
-  sessions_.erase(handle);
+  leave_joined(handle);
   Record& record = (*records_)[handle];
   record.token = token;
   record.since = since;
   record.stored = 0;
   if (!record.dirty) dirty_.push_back(handle);
   record.dirty = 1;
-  sessions_.insert(handle);
-  sum_later(handle);
+  join_later(handle);
+}
+
+void Resting::join_later(Handle handle) {
+  if (fresh_.size() == kFreshMax) join();
+  (*records_)[handle].fresh = 1;
+  fresh_.push_back(handle);
+}
+
+void Resting::join() const {
+  for (const Handle handle : fresh_) {
+    Record& record = (*records_)[handle];
+    if (!record.fresh) continue;
+    record.fresh = 0;
+    digest_ += claim_hash(view(handle));
+    sessions_.insert(handle);
+  }
+  fresh_.clear();
+}
+
+void Resting::leave_joined(Handle handle) {
+  Record& record = (*records_)[handle];
+  if (!record.fresh) {
+    digest_ -= claim_hash(view(handle));
+    sessions_.erase(handle);
+  }
+  record.fresh = 0;
 }
 
 uint64_t Resting::digest() const {
-  for (const Handle handle : unsummed_) {
-    Record& record = (*records_)[handle];
-    if (record.unsummed) digest_ += claim_hash(view(handle));
-    record.unsummed = 0;
-  }
-  unsummed_.clear();
+  join();
   return digest_;
 }
 
-void Resting::sum_later(Handle handle) {
-  if (unsummed_.size() == kUnsummedMax) digest();
-  (*records_)[handle].unsummed = 1;
-  unsummed_.push_back(handle);
-}
-
-void Resting::leave_sum(Handle handle) {
-  Record& record = (*records_)[handle];
-  if (!record.unsummed) digest_ -= claim_hash(view(handle));
-  record.unsummed = 0;
-}
-
 std::vector<Resting::Handle> Resting::of_session(SessionId session) const {
+  join();
   std::vector<Handle> handles;
   for (auto at = sessions_.lower_bound(BySession::Key{session, Token()}); at != sessions_.end(); ++at) {
     if ((*records_)[*at].session != session) break;

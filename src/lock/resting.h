@@ -17,10 +17,10 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
+#include "base/handle_pool.h"
+#include "base/name_hash.h"
 #include "base/spare_nodes.h"
 #include "coordkit/types.h"
-#include "lock/name_hash.h"
-#include "lock/pool.h"
 #include "lock/short_text.h"
 #include "lock/terms.h"
 
@@ -39,7 +39,7 @@ class Resting {
     uint16_t shared : 1 = 0;
     uint16_t stored : 1 = 0;    // its row is in the checkpoint
     uint16_t dirty : 1 = 0;     // it is listed as changed
-    uint16_t unsummed : 1 = 0;  // it is listed as not in the digest yet
+    uint16_t fresh : 1 = 0;     // it is neither in the digest nor in the index by session yet
 
     size_t tag_bytes() const { return tagged ? static_cast<uint8_t>(text.view().back()) : 0; }
     std::string_view name() const { return text.view().substr(0, text.view().size() - tagged - tag_bytes()); }
@@ -47,7 +47,7 @@ class Resting {
     Mode mode() const { return shared ? Mode::Shared : Mode::Exclusive; }
   };
   static_assert(sizeof(Record) == 48);
-  using Handle = Pool<Record>::Handle;  // zero: none; valid until that lock is removed
+  using Handle = HandlePool<Record>::Handle;  // zero: none; valid until that lock is removed
 
   Resting();
 
@@ -61,9 +61,7 @@ class Resting {
   void regrant(Handle handle, Token token, Index since);
 
   size_t size() const { return names_.size(); }
-  // The sum of the hashes of what is here. A hash is computed when somebody asks, so that a lock which comes and goes in
-  // between costs none.
-  uint64_t digest() const;
+  uint64_t digest() const;  // the sum of the hashes of what is here
   std::vector<Handle> of_session(SessionId session) const;  // in grant order
   uint32_t count(SessionId session) const;
   void each(absl::FunctionRef<void(Handle)> visit) const;  // unordered
@@ -75,7 +73,7 @@ class Resting {
   // Hash and order of handles by what they stand for; a key can be looked up without a record.
   struct ByName {
     using is_transparent = void;
-    const Pool<Record>* records;
+    const HandlePool<Record>* records;
     std::string_view key(Handle handle) const { return (*records)[handle].name(); }
     static std::string_view key(std::string_view name) { return name; }
     size_t operator()(const auto& of) const { return name_hash(key(of)); }
@@ -83,7 +81,7 @@ class Resting {
   };
   struct BySession {
     using is_transparent = void;
-    const Pool<Record>* records;
+    const HandlePool<Record>* records;
     struct Key {
       SessionId session;
       Token token;
@@ -99,21 +97,24 @@ class Resting {
     Origin origin;
     uint64_t uses = 0;
   };
+  // What is fresh gets its hash and its place in the index by session when somebody asks for either, so that a lock which comes
+  // and goes in between costs neither.
+  void join_later(Handle handle);
+  void join() const;
+  void leave_joined(Handle handle);
   // A slot in origins_ for one more use of this origin; nullopt: all are taken.
   std::optional<uint16_t> place_of(const Origin& origin);
-  void sum_later(Handle handle);
-  void leave_sum(Handle handle);
   void leave(uint16_t place);
 
-  std::unique_ptr<Pool<Record>> records_;  // on the heap, because the indexes point to it, also after a move
+  std::unique_ptr<HandlePool<Record>> records_;  // on the heap, because the indexes point to it, also after a move
   absl::flat_hash_set<Handle, ByName, ByName> names_;
-  absl::btree_set<Handle, BySession, SpareNodes<Handle>> sessions_;
+  mutable absl::btree_set<Handle, BySession, SpareNodes<Handle>> sessions_;  // without fresh ones
   std::vector<OriginPlace> origins_;  // places without uses are free
   uint16_t latest_ = 0;               // the place asked for last
   absl::btree_map<Origin, uint16_t, std::less<Origin>, SpareNodes<std::pair<const Origin, uint16_t>>> places_;
-  std::vector<Handle> dirty_;             // may name places that are empty or taken anew
-  mutable std::vector<Handle> unsummed_;  // the same
-  mutable uint64_t digest_ = 0;           // of the others
+  std::vector<Handle> dirty_;          // may name places that are empty or taken anew
+  mutable std::vector<Handle> fresh_;  // the same
+  mutable uint64_t digest_ = 0;        // without fresh ones
 };
 
 }  // namespace coordkit::lock

@@ -14,9 +14,12 @@ using codec::Describes;
 
 struct Rules : fields::Rules {};
 
+constexpr size_t kRowBytesUsual = 64;  // most rows are no longer than that: one allocation
+
 template <typename Row>
 std::string encoded(const Row& row) {
   std::string bytes;
+  bytes.reserve(kRowBytesUsual);
   codec::append<Rules>(bytes, row);
   return bytes;
 }

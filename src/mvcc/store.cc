@@ -25,17 +25,17 @@ Refusal Store::readable(Revision at) const {
 }
 
 const Version* Store::find(std::string_view key, Revision at) const {
-  const auto found = keys_.find(key);
-  return found == keys_.end() ? nullptr : (*found)->at(at ? at : revision());
+  const Key* const found = keys_.find(key);
+  return found == nullptr ? nullptr : found->at(at ? at : revision());
 }
 
 void Store::scan(const Interval& interval, Revision at, absl::FunctionRef<bool(const Version&)> visit) const {
   const Revision wanted = at ? at : revision();
-  for (auto each = keys_.lower_bound(interval.from.key); each != keys_.end(); ++each) {
-    if (interval.below((*each)->name())) return;
-    const Version* version = (*each)->at(wanted);
-    if (version != nullptr && !visit(*version)) return;
-  }
+  keys_.from(interval.from.key, [&](const Key& key) {
+    if (interval.below(key.name())) return false;
+    const Version* version = key.at(wanted);
+    return version == nullptr || visit(*version);
+  });
 }
 
 void Store::changes(Revision from, absl::FunctionRef<bool(const Version&)> visit) const {
@@ -72,12 +72,7 @@ ChangeId Store::next(Change& change) {
 
 // S-02: the version counts from one since the key was made, and again after it was deleted.
 void Store::put(Change& change, std::string_view key, std::string_view value, LeaseId lease) {
-  auto found = keys_.lower_bound(key);
-  if (found == keys_.end() || (*found)->name() != key) {
-    found = keys_.insert(found, Key::make(key));
-    bytes_ += sizeof(Key) + key.size();
-  }
-  Key& of = **found;
+  Key& of = key_of(key);
   const Version* before = of.newest;
   const bool there = before != nullptr && !before->deleted();
   const ChangeId id = next(change);
@@ -87,13 +82,21 @@ void Store::put(Change& change, std::string_view key, std::string_view value, Le
   attach(*of.newest);
 }
 
+// The key, with or without changes yet.
+Key& Store::key_of(std::string_view name) {
+  if (Key* const found = keys_.find(name)) return *found;
+  Key& made = keys_.add(name);
+  bytes_ += made.footprint();
+  return made;
+}
+
 bool Store::erase(Change& change, std::string_view key) {
-  const auto found = keys_.find(key);
-  const bool there = found != keys_.end() && !(*found)->newest->deleted();
+  Key* const found = keys_.find(key);
+  const bool there = found != nullptr && !found->newest->deleted();
   if (!there) return false;
-  detach(*(*found)->newest);
+  detach(*found->newest);
   --size_;
-  append(**found, next(change), {}, {});
+  append(*found, next(change), {}, {});
   return true;
 }
 
@@ -179,11 +182,11 @@ void Store::sweep_changes(size_t budget) {
 void Store::pass(Version& version) {
   if (version.before != nullptr) drop(std::exchange(version.before, nullptr));
   if (version.deleted() && version.of->newest == &version) {
-    const auto key = keys_.find(version.key());
-    bytes_ -= sizeof(Key) + version.of->size;
-    version.of->newest = nullptr;
+    Key& key = *version.of;
+    bytes_ -= key.footprint();
+    key.newest = nullptr;
     drop(&version);
-    keys_.erase(key);
+    keys_.remove(key);
     return;
   }
   if (version.id() > stored_) unstored_.emplace_hint(unstored_.end(), version.id(), &version);

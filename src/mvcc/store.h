@@ -27,6 +27,7 @@
 #include "absl/status/status.h"
 #include "coordkit/types.h"
 #include "mvcc/interval.h"
+#include "mvcc/keys.h"
 #include "mvcc/refusal.h"
 #include "mvcc/version.h"
 
@@ -101,9 +102,8 @@ class Store {
   uint64_t recomputed_digest() const;
 
  private:
-  using Keys = absl::btree_set<KeyPointer, KeyOrder>;
-
   ChangeId next(Change& change);
+  Key& key_of(std::string_view name);
   void append(Key& key, ChangeId id, const Stamp& stamp, std::string_view value);
   void attach(const Version& version);
   void detach(const Version& version);

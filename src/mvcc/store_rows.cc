@@ -33,11 +33,11 @@ void Store::forget_stored() {
   stored_ = {};
   erased_.clear();
   unstored_.clear();
-  for (const KeyPointer& key : keys_) {
-    for (const Version* version = key->newest; version != nullptr; version = version->before) {
+  keys_.each([this](const Key& key) {
+    for (const Version* version = key.newest; version != nullptr; version = version->before) {
       if (version->mod < swept()) unstored_.emplace(version->id(), version);
     }
-  }
+  });
 }
 
 absl::Status Store::restore_counters(const Counters& counters) {
@@ -84,21 +84,17 @@ absl::Status Store::check_stamp(const Row& row, const Version* before, bool at_r
 absl::Status Store::restore(const Row& row) {
   if (absl::Status place = check_place(row); !place.ok()) return place;
   const bool at_rest = row.id.revision < swept();
-  const auto found = keys_.find(row.key);
-  const Version* before = found == keys_.end() ? nullptr : (*found)->newest;
+  const Key* const found = keys_.find(row.key);
+  const Version* before = found == nullptr ? nullptr : found->newest;
   if (absl::Status stamp = check_stamp(row, before, at_rest); !stamp.ok()) return stamp;
-  Key* key = before == nullptr ? nullptr : found->get();
-  if (key == nullptr) {
-    key = keys_.insert(Key::make(row.key)).first->get();
-    bytes_ += sizeof(Key) + key->size;
-  }
+  Key& key = key_of(row.key);
   if (before != nullptr && !before->deleted()) {
     detach(*before);
     --size_;
   }
-  append(*key, row.id, row.stamp, row.value);
-  if (!key->newest->deleted()) {
-    attach(*key->newest);
+  append(key, row.id, row.stamp, row.value);
+  if (!key.newest->deleted()) {
+    attach(*key.newest);
     ++size_;
   }
   if (at_rest) window_.pop_back();
@@ -108,9 +104,9 @@ absl::Status Store::restore(const Row& row) {
 absl::Status Store::restored() {
   const Revision last = window_.empty() ? Revision(1) : window_.back()->mod;
   if (last != revision()) return absl::DataLossError("the newest changes are missing");
-  for (const KeyPointer& key : keys_) {
-    if (key->newest->deleted() && key->newest->mod < swept()) return absl::DataLossError("a tombstone at rest for nothing");
-  }
+  bool needless = false;
+  keys_.each([&](const Key& key) { needless = needless || (key.newest->deleted() && key.newest->mod < swept()); });
+  if (needless) return absl::DataLossError("a tombstone at rest for nothing");
   weight_ -= hidden();
   stored_ = {revision(), UINT32_MAX};
   return absl::OkStatus();
@@ -129,9 +125,9 @@ uint64_t Store::digest() const { return digest_ + counters_hash(counters_); }
 
 uint64_t Store::recomputed_digest() const {
   uint64_t sum = counters_hash(counters_);
-  for (const KeyPointer& key : keys_) {
-    for (const Version* version = key->newest; version != nullptr; version = version->before) sum += hash_of(*version);
-  }
+  keys_.each([&](const Key& key) {
+    for (const Version* version = key.newest; version != nullptr; version = version->before) sum += hash_of(*version);
+  });
   return sum;
 }
 

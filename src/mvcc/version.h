@@ -1,14 +1,15 @@
-// A key with its history, and one change of it: a block of memory each, with their bytes inside, because a store has many of
-// them and most are small.
+// A key with its history, and one change of it, with their bytes inside, because a store has many of them and most are small.
 //
 // A key owns its changes, the newest first; each points to its predecessor, as far as that is kept. A change is never altered.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "coordkit/records.h"
 #include "coordkit/types.h"
@@ -30,7 +31,7 @@ struct Stamp {
   friend bool operator==(const Stamp&, const Stamp&) = default;
 };
 
-struct Key;
+class Key;
 
 struct Version {
   Key* of = nullptr;
@@ -51,13 +52,23 @@ struct Version {
   static size_t footprint(const Version& version);  // bytes of its block
 };
 
-struct Key {
-  Version* newest = nullptr;
-  uint32_t size = 0;  // of the name, whose bytes follow
-
-  std::string_view name() const {
-    return {reinterpret_cast<const char*>(this) + offsetof(Key, size) + sizeof(Key::size), size};
+class Key {
+ public:
+  Key() = default;
+  explicit Key(std::string_view name);
+  ~Key();
+  Key(Key&& other) noexcept { *this = std::move(other); }
+  Key& operator=(Key&& other) noexcept {
+    std::swap(newest, other.newest);
+    std::swap(size_, other.size_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
   }
+
+  Version* newest = nullptr;
+
+  std::string_view name() const { return {outside() ? text() : bytes_.data(), size_}; }
+  size_t footprint() const { return sizeof(Key) + (outside() ? size_ : 0); }  // bytes of its blocks, without its changes
   // The key as it was after `at`; null: it did not exist, or that is compacted away. Searches from the newest change on.
   const Version* at(Revision at) const {
     const Version* version = newest;
@@ -65,21 +76,19 @@ struct Key {
     return version == nullptr || version->deleted() ? nullptr : version;
   }
 
-  struct Free {
-    void operator()(Key* key) const;  // with its changes
-  };
-  static std::unique_ptr<Key, Free> make(std::string_view name);
+ private:
+  bool outside() const { return size_ > sizeof bytes_; }
+  char* text() const {
+    char* text;
+    std::memcpy(static_cast<void*>(&text), bytes_.data(), sizeof text);
+    return text;
+  }
+
+  uint32_t size_ = 0;
+  std::array<char, 12> bytes_ = {};  // the name, or the address of its allocation
 };
-using KeyPointer = std::unique_ptr<Key, Key::Free>;
+static_assert(sizeof(Key) == 24);
 
 inline std::string_view Version::key() const { return of->name(); }
-
-// By name; a name can stand for a key in look-ups.
-struct KeyOrder {
-  using is_transparent = void;
-  static std::string_view name_of(std::string_view name) { return name; }
-  static std::string_view name_of(const KeyPointer& key) { return key->name(); }
-  bool operator()(const auto& a, const auto& b) const { return name_of(a) < name_of(b); }
-};
 
 }  // namespace coordkit::mvcc

@@ -24,22 +24,6 @@ ClaimView hold(std::string_view name, uint64_t session, uint64_t token, uint64_t
   return view;
 }
 
-TEST(PoolTest, HandlesAreReusedAndTheLastOneGivesTheMemoryBack) {
-  Pool<uint64_t> pool;
-  const auto add = [&pool](uint64_t record) {
-    const auto handle = pool.add();
-    pool[handle] = record;
-    return handle;
-  };
-  std::vector<Pool<uint64_t>::Handle> handles;
-  for (uint64_t i = 0; i < 5000; ++i) handles.push_back(add(i));
-  for (uint64_t i = 0; i < 5000; ++i) EXPECT_EQ(pool[handles[i]], i);
-  pool.remove(handles[17]);
-  EXPECT_EQ(add(99), handles[17]);
-  for (const auto handle : handles) pool.remove(handle);
-  EXPECT_EQ(add(1), handles[0]) << "as new";
-}
-
 TEST(RestingTest, KeepsAPlainHoldAsItWas) {
   Resting resting;
   const std::string longer(300, 'n');
@@ -93,8 +77,9 @@ TEST(RestingTest, OriginsThatAreOverMakeRoomForOthersAndAFullHouseRefuses) {
   EXPECT_EQ(resting.view(resting.find(names[999])).request.origin.boot, BootCounter(1000));
 }
 
-// Asked often or hardly ever, among few locks or more than are left unsummed: it is always the sum of what is here.
-TEST(RestingTest, TheDigestIsTheSumOfTheHashesWheneverItIsAsked) {
+// Asked often or hardly ever, for either, among few locks or more than are left fresh: it is always what follows from all that
+// is here.
+TEST(RestingTest, TheDigestAndTheLocksOfASessionAreTheSameWheneverTheyAreAsked) {
   for (const uint64_t one_in : {1, 7, 3000}) {
     for (const uint64_t locks : {5, 200, 9000}) {
       Random random(one_in + locks);
@@ -112,6 +97,17 @@ TEST(RestingTest, TheDigestIsTheSumOfTheHashesWheneverItIsAsked) {
           resting.remove(handle);
         }
         if (random.below(one_in) != 0) continue;
+        if (random.chance(0.5)) {
+          const SessionId session(1 + random.below(3));
+          std::map<Token, Resting::Handle> of_session;
+          resting.each([&](Resting::Handle each) {
+            if (resting[each].session == session) of_session[resting[each].token] = each;
+          });
+          std::vector<Resting::Handle> expected;
+          for (const auto& [of, each] : of_session) expected.push_back(each);
+          ASSERT_EQ(resting.of_session(session), expected) << "step " << step;
+          continue;
+        }
         uint64_t sum = 0;
         resting.each([&](Resting::Handle each) { sum += claim_hash(resting.view(each)); });
         ASSERT_EQ(resting.digest(), sum) << "step " << step;

@@ -6,11 +6,11 @@
 
 #include "base/sums.h"
 
-namespace coordkit::lock {
+namespace coordkit {
 
 inline uint64_t name_hash(std::string_view name) {
   static const char somewhere = 0;
   return hash_bytes(name, reinterpret_cast<uintptr_t>(&somewhere));
 }
 
-}  // namespace coordkit::lock
+}  // namespace coordkit

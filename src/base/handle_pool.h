@@ -10,10 +10,10 @@
 
 #include "base/check.h"
 
-namespace coordkit::lock {
+namespace coordkit {
 
 template <typename Record>
-class Pool {
+class HandlePool {
  public:
   using Handle = uint32_t;  // zero: none
 
@@ -60,4 +60,4 @@ class Pool {
   Handle next_ = kFirst;
 };
 
-}  // namespace coordkit::lock
+}  // namespace coordkit
