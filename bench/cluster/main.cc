@@ -8,6 +8,7 @@
 //   coordkit-bench watch --watchers 10000 --callers 1,16
 //   coordkit-bench grow --seconds 3
 //   coordkit-bench takeover --sessions 10,1000000
+//   coordkit-bench memory --kind waiter --count 10000
 //   coordkit-bench overload --times 10 --seconds 60
 //   coordkit-bench doors --callers 1,64 --rounds 3
 //   coordkit-bench failover --sessions 10,1000000 --kills 5
@@ -30,6 +31,7 @@
 #include "bench/cluster/compare.h"
 #include "bench/cluster/doors.h"
 #include "bench/cluster/measure.h"
+#include "bench/cluster/memory.h"
 #include "bench/cluster/options.h"
 #include "bench/cluster/takeover.h"
 #include "bench/report/plots.h"
@@ -50,6 +52,7 @@ class Run {
     if (arguments_.command == "failover") return failover(data, print_line);
     if (arguments_.command == "doors") return doors(print_line);
     if (arguments_.command == "table") return table(data);
+    if (arguments_.command == "memory") return memory(data);
     return suite(data);
   }
 
@@ -86,6 +89,14 @@ class Run {
     const bool passed = run_grow(data / "grow", arguments_.grow, print_line);
     probe(data, "after");
     return exit_code(passed, "a change failed, or a call was refused without cause");
+  }
+
+  int memory(const fs::path& data) {
+    for (const std::string& kind : arguments_.memory_kinds) {
+      const double bytes = memory_of(kind, arguments_.memory_count, data / kind);
+      print({{"name", "coordkit/memory"}, {"kind", kind}, {"count", arguments_.memory_count}, {"bytes_each", bytes}});
+    }
+    return 0;
   }
 
   int failover(const fs::path& data, const PrintLine& print_line) {

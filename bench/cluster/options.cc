@@ -170,6 +170,18 @@ void add_takeovers(CLI::App& app, Arguments& arguments) {
   add_place(*failover, arguments);
 }
 
+void add_memory(CLI::App& app, Arguments& arguments) {
+  CLI::App* memory = app.add_subcommand("memory", "what a process allocates for each of many (bench/cluster/memory.h)");
+  memory->add_option("--kind", arguments.memory_kinds, "of what")
+      ->delimiter(',')
+      ->check(CLI::IsMember(arguments.memory_kinds))
+      ->default_str(CLI::detail::join(arguments.memory_kinds));
+  memory->add_option("--count", arguments.memory_count, "how many")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+  add_place(*memory, arguments);
+}
+
 void add_table(CLI::App& app, Arguments& arguments) {
   TableOptions& table = arguments.table;
   CLI::App* command = app.add_subcommand("table", "what is to be reached (bench/report/targets.cc), with figures and verdicts");
@@ -210,6 +222,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   add_loads(app, arguments);
   add_grow(app, arguments);
   add_takeovers(app, arguments);
+  add_memory(app, arguments);
   add_table(app, arguments);
   add_reports(app, arguments);
   add_grow_member(app, arguments.grown);

@@ -23,6 +23,8 @@ struct Arguments {
   FailoverOptions failover;
   double overload_seconds = 60;
   std::vector<uint64_t> takeover_sessions{10, 1'000'000};
+  std::vector<std::string> memory_kinds{"session", "key", "waiter", "process"};
+  uint64_t memory_count = 10'000;
   TableOptions table;
   std::string figures, out = "out/plots";  // of plot
   std::string then, now;                   // of compare
