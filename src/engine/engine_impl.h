@@ -70,6 +70,7 @@ class EngineImpl final : public Engine {
   void halt(absl::Status why, EngineEffects& effects);
   void quarantine(std::string why, EngineEffects& effects);
   void fall_silent(Reason reason, EngineEffects& effects);
+  LaggingTime next_wanted() const;
 
   // Inputs (engine_inputs.cc): one function for each kind, in a class of their own.
   class Inputs;

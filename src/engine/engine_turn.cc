@@ -29,7 +29,7 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
   }
   if (condition_.halted()) take_inputs(turn);  // remaining callers are told
   clock_.ended(now);
-  clock_.next_wanted(next_deadline());
+  clock_.next_wanted(next_wanted());
 }
 
 void EngineImpl::run(Turn& turn) {
@@ -251,8 +251,14 @@ void EngineImpl::fall_silent(Reason reason, EngineEffects& effects) {
   state_.stop();
 }
 
+// Between turns only what is posted changes anything.
 LaggingTime EngineImpl::next_deadline() const {
-  if (!inbox_.empty() || !clock_.last()) return LaggingTime::min();
+  return inbox_.empty() && clock_.last() ? clock_.promised() : LaggingTime::min();
+}
+
+// As things are at the end of a turn.
+LaggingTime EngineImpl::next_wanted() const {
+  if (!inbox_.empty()) return LaggingTime::min();
   if (condition_.halted()) return LaggingTime::max();
   if (state_.applies_later()) return clock_.last()->lagging + Duration(1);  // behind the effects of that turn
   if (state_.more_to_apply()) return LaggingTime::min();

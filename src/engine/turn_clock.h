@@ -16,6 +16,7 @@ class TurnClock {
   void began(Now now) { sleep_.sample(now); }
   void ended(Now now) { last_ = now; }
   void next_wanted(LaggingTime at) { promised_ = at; }
+  LaggingTime promised() const { return promised_; }
   const std::optional<Now>& last() const { return last_; }
   const SleepGauge& sleep() const { return sleep_; }
 
