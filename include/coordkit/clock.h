@@ -29,11 +29,13 @@ struct Now {
   friend bool operator==(const Now&, const Now&) = default;
 };
 
-// Source of both readings. now() is called from several threads at once, must not block and must not fail.
+// Source of both readings. Both functions are called from several threads at once, must not block and must not fail.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual Now now() const noexcept = 0;
+  // The same as now().lagging, which a clock may be able to say at less cost.
+  virtual LaggingTime lagging() const noexcept { return now().lagging; }
 };
 
 // This machine's clock. Thread-safe; lives as long as the process.

@@ -39,9 +39,10 @@ class SystemClock final : public Clock {
     int64_t known = suspended_.load(std::memory_order_relaxed);
     while (suspended > known && !suspended_.compare_exchange_weak(known, suspended, std::memory_order_relaxed)) {
     }
-    const int64_t raw = read_ns(CLOCK_MONOTONIC_RAW);
-    return {LaggingTime(Duration(raw)), LeadingTime(Duration(raw + std::max(suspended, known)))};
+    const LaggingTime raw = lagging();
+    return {raw, LeadingTime(raw.time_since_epoch() + Duration(std::max(suspended, known)))};
   }
+  LaggingTime lagging() const noexcept override { return LaggingTime(Duration(read_ns(CLOCK_MONOTONIC_RAW))); }
 
  private:
   mutable std::atomic<int64_t> suspended_{0};

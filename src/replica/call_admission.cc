@@ -29,7 +29,7 @@ bool CallAdmission::in_time(LaggingTime deadline, const Clock& clock) {
     if (!queue_full_.load(std::memory_order_relaxed)) queue_full_.store(true, std::memory_order_relaxed);
     return false;
   }
-  return deadline == LaggingTime::max() || wait <= (deadline - clock.now().lagging) / 2;
+  return deadline == LaggingTime::max() || wait <= (deadline - clock.lagging()) / 2;
 }
 
 void CallAdmission::left(bool served) {

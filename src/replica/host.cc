@@ -46,7 +46,7 @@ Host::~Host() { close().IgnoreError(); }
 
 void Host::start(std::unique_ptr<Engine> engine) {
   announcements_.emplace(options_, clock_, [this](const absl::Status& why) {
-    arrivals_.post(Call([this, why](Client&) { turns_->threw(why, clock_.now().lagging); }));
+    arrivals_.post(Call([this, why](Client&) { turns_->threw(why, clock_.lagging()); }));
   });
   stores_.start([this] { return make_machines(options_.machines); },
                 {.every = options_.scrub_every, .bytes_per_second = options_.scrub_bytes_per_second},
@@ -63,7 +63,7 @@ void Host::start(std::unique_ptr<Engine> engine) {
   if (options_.on_event) {  // from here on the host's code runs
     turns_->report_events(
         options_.election_timeout, agreement_of(options_), [this](const ReplicaEvent& event) { announcements_->tell(event); },
-        clock_.now().lagging);
+        clock_.lagging());
   }
   publish();
   announcements_->tell(turns_->engine().leadership());
@@ -109,7 +109,7 @@ void Host::run_if_closed(Call call) {
 // ---- the engine's thread
 
 Duration Host::run_turns() {
-  LaggingTime looked = clock_.now().lagging;
+  LaggingTime looked = clock_.lagging();
   const LaggingTime end = looked + kTurnsLast;
   Duration wait{};
   for (int turns = 0; turns < kTurnsAtOnce && wait == Duration::zero(); ++turns) {
@@ -121,7 +121,7 @@ Duration Host::run_turns() {
     carry_out(turns_->effects(), due <= now.lagging);
     if (health_.watched()) publish();
     if (closing_.drains()) finish_drain();
-    looked = clock_.now().lagging;
+    looked = clock_.lagging();
     turns_->meter().took(looked - now.lagging);
     wait = due <= looked || arrivals_.any() ? Duration::zero() : due - looked;
     if (looked >= end) break;
@@ -145,7 +145,7 @@ void Host::send_released() { peers_.send(turns_->released(arrivals_.durable()), 
 // ---- members
 
 Ticket Host::change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done) {
-  return turns_->change_members(clock_.now().lagging, change, options, std::move(done));
+  return turns_->change_members(clock_.lagging(), change, options, std::move(done));
 }
 
 Ticket Host::transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
@@ -153,13 +153,13 @@ Ticket Host::transfer_leadership(std::optional<uint64_t> target, Duration timeou
     std::move(done)(make_error(Reason::InvalidArgument, "the target has id 0: ids start at 1"));
     return {};
   }
-  return turns_->transfer_leadership(clock_.now().lagging, ReplicaId(target.value_or(0)), timeout, std::move(done));
+  return turns_->transfer_leadership(clock_.lagging(), ReplicaId(target.value_or(0)), timeout, std::move(done));
 }
 
 // ---- what calls ask for
 
 LaggingTime Host::deadline(Duration timeout) const {
-  const LaggingTime now = clock_.now().lagging;
+  const LaggingTime now = clock_.lagging();
   return timeout > LaggingTime::max() - now ? LaggingTime::max() : now + timeout;
 }
 

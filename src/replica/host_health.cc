@@ -46,7 +46,7 @@ Health health_of(const Engine& engine, LaggingTime now) {
 }  // namespace
 
 void Host::publish() {
-  Health health = health_of(turns_->engine(), clock_.now().lagging);
+  Health health = health_of(turns_->engine(), clock_.lagging());
   for (std::string& threw : announcements_->warnings()) health.warnings.push_back(std::move(threw));
   if (!stores_.no_reserve().empty()) health.warnings.push_back(stores_.no_reserve());
   health_.publish(std::move(health));
@@ -66,7 +66,7 @@ absl::StatusOr<std::unique_ptr<CheckpointView>> Host::checkpoint_at(Index at_lea
   if (forked()) return forked_away();
   if (on_engine_thread() || on_callback_thread()) return would_wait_for_itself();
   arrivals_.post(EngineInput(CheckpointWanted{at_least}));
-  const auto health = health_.wait(deadline - clock_.now().lagging,
+  const auto health = health_.wait(deadline - clock_.lagging(),
                                    [&](const Health& now) { return has_stopped(now.state) || now.checkpointed >= at_least; });
   if (!health) return closed_already();
   if (has_stopped(health->state)) return make_error(Reason::NotReady, health->reason);

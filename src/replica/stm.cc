@@ -62,7 +62,7 @@ absl::StatusOr<std::optional<KeyValue>> Stm::read(const std::string& key) {
   return known;
 }
 
-Duration Stm::left() const { return std::max(deadline_ - kv_->host_->clock().now().lagging, Duration::zero()); }
+Duration Stm::left() const { return std::max(deadline_ - kv_->host_->clock().lagging(), Duration::zero()); }
 
 void Stm::put(std::string key, std::string value, LeaseId lease) {
   KeyValue own{.key = key, .value = std::move(value), .lease = lease};
