@@ -30,7 +30,7 @@ class Slots {
     const uint32_t slot = free_.back();
     free_.pop_back();
     const Id id = new_id(slot);
-    at(slot).emplace(Record{id, make(id)});
+    at(slot).emplace(id, make);
     return id;
   }
   Id id_of_none() { return new_id(kMask); }
@@ -62,6 +62,8 @@ class Slots {
 
  private:
   struct Record {
+    template <typename Make>
+    Record(Id of, Make& make) : id(of), value(make(of)) {}
     Id id;
     T value;
   };

@@ -140,12 +140,11 @@ void Acquires::proclaim(CallId id, const SessionRef& of, const std::string& name
   Call* call = calls_.find(id);
   if (call == nullptr) return;
   Session* session = table_.find(of);
-  const auto found = session != nullptr ? session->holds.find(token) : decltype(session->holds.find(token))();
-  const bool known = session != nullptr && found != session->holds.end() && found->second->name() == name;
-  if (!known) {
+  const HoldRef* const found = session != nullptr ? session->holds.find(token) : nullptr;
+  if (found == nullptr || (*found)->name() != name) {
     return refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::AlreadyHeld, .token = token}, name);
   }
-  const HoldRef hold = found->second;
+  const HoldRef hold = *found;
   call->acquire->in_log = false;
   machine::UpdateValue body{session->id(), hold->owner_tag(), name, token, std::move(value)};
   call->ticket = commands_.submit(*session, {.body = std::move(body)}, call->deadline, Urgency::Normal,

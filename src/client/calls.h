@@ -58,8 +58,7 @@ class Calls {
   bool end(CallId id, Answer value) {
     Call* const call = leave(id);
     if (call == nullptr) return false;
-    deliveries_.answer(
-        [callback = std::move(call->callback), value = std::move(value)]() mutable { callback.answer(std::move(value)); });
+    deliveries_.answer(std::move(call->callback), std::move(value));
     remove(id, *call);
     return true;
   }

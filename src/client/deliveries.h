@@ -2,11 +2,14 @@
 // works and run at the end, in order, when the client's own state is consistent again; so a callback may call the client.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
-#include "base/inline_task.h"
+#include "base/inline_function.h"
 #include "base/ring.h"
+#include "client/any_callback.h"
 #include "coordkit/client/options.h"
 
 namespace coordkit::client {
@@ -17,11 +20,16 @@ class Deliveries {
 
   template <typename Run>
   void answer(Run&& run) {
-    add(Kind::Answer, std::forward<Run>(run));
+    add<std::decay_t<Run>>(Kind::Answer, std::forward<Run>(run));
+  }
+  // With this value, made in place.
+  template <typename Answer>
+  void answer(AnyCallback&& callback, Answer&& value) {
+    add<Answered<std::decay_t<Answer>>>(Kind::Answer, std::move(callback), std::forward<Answer>(value));
   }
   template <typename Run>
   void announce(Run&& run) {
-    add(Kind::Announcement, std::forward<Run>(run));
+    add<std::decay_t<Run>>(Kind::Announcement, std::forward<Run>(run));
   }
   bool empty() const { return waiting_.empty(); }
 
@@ -39,15 +47,22 @@ class Deliveries {
 
  private:
   enum class Kind : uint8_t { Answer, Announcement };
+  static constexpr size_t kAnswerBytes = 112;  // of a callback and what most calls are answered with
   struct Item {
     Kind kind = Kind::Answer;
-    InlineTask run;
+    InlineFunction<void(), kAnswerBytes> run;
   };
-  template <typename Run>
-  void add(Kind kind, Run&& run) {
+  template <typename Answer>
+  struct Answered {
+    AnyCallback callback;
+    Answer value;
+    void operator()() { callback.answer(std::move(value)); }
+  };
+  template <typename Run, typename... Parts>
+  void add(Kind kind, Parts&&... parts) {
     Item& item = waiting_.push_back();
     item.kind = kind;
-    item.run.emplace(std::forward<Run>(run));
+    item.run.template emplace<Run>(std::forward<Parts>(parts)...);
   }
 
   Notifier notify_;

@@ -12,7 +12,7 @@ absl::Status HoldChanges::refusal_of(const HoldRef& hold) {
   if (hold == nullptr) return no_grant();
   Session* session = table_.find(hold->session());
   if (session == nullptr || session->phase == SessionPhase::Lost) return hold_lost();
-  const bool known = hold->delegation() ? session->state->delegations()->current(*hold) : SessionTable::holds(*session, hold);
+  const bool known = hold->delegation() ? session->state->delegations()->current(*hold) : session->holds.contains(hold);
   if (!hold->released() && known) return absl::OkStatus();
   return make_error(Reason::NotOwner, "the grant was released or lost before; acquire anew");
 }
@@ -172,7 +172,7 @@ void HoldChanges::end_long_holds(LeadingTime now) {
       if (session->state->delegations()->current(*hold)) lines_.lose(*session, hold);
       continue;
     }
-    if (session == nullptr || !SessionTable::holds(*session, hold)) continue;  // already lost
+    if (session == nullptr || !session->holds.contains(hold)) continue;  // already lost
     table_.lose(*session, hold);
     releases_.give_back(*session, hold->name(), hold->token(), hold->terms().counted);
   }

@@ -12,12 +12,12 @@ namespace coordkit::client {
 
 class HoldLimits {
  public:
-  // A hold without one: no effect.
   void add(const HoldRef& hold) {
-    if (hold->until() == LeadingTime::max()) return;
+    if (hold->until() == LeadingTime::max()) return;  // it has none
     holds_.emplace(hold->until(), hold);
   }
   void remove(const HoldRef& hold) {
+    if (hold->until() == LeadingTime::max()) return;
     const auto [first, last] = holds_.equal_range(hold->until());
     const auto found = std::find_if(first, last, [&hold](const auto& each) { return each.second == hold; });
     if (found != last) holds_.erase(found);

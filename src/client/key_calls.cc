@@ -75,14 +75,14 @@ Fence while_free(std::string lock) { return {.lock = std::move(lock), .token = {
 CallId KeyCalls::put(PutOperation put, Callback<PutResult> done, WriteOptions options) {
   const uint64_t growth = machine::growth(put, nullptr);
   const machine::Request request{.body = std::move(put)};
-  WriteCalls::Write write = WriteCalls::command(request, std::move(options));
+  WriteCalls::Write write = client_->impl_->writes.command(request, std::move(options));
   if (write.refusal.ok()) write.refusal = client_->impl_->keys.room_for(growth);
   return client_->impl_->writes.write<PutResult>(std::move(write), std::move(done), read_put);
 }
 
 CallId KeyCalls::erase(DeleteOperation erase, Callback<EraseResult> done, WriteOptions options) {
   const machine::Request request{.body = std::move(erase)};
-  return client_->impl_->writes.write<EraseResult>(WriteCalls::command(request, std::move(options)), std::move(done),
+  return client_->impl_->writes.write<EraseResult>(client_->impl_->writes.command(request, std::move(options)), std::move(done),
                                                    read_erase);
 }
 
@@ -98,8 +98,8 @@ CallId KeyCalls::commit(Transaction transaction, Callback<TransactionResult> don
   if (refusal.ok()) refusal = client_->impl_->keys.room_for(growth);
   if (logged) {
     return client_->impl_->writes.write<TransactionResult>(
-        {.bytes = machine::encode(request), .options = std::move(options), .refusal = std::move(refusal)}, std::move(done),
-        read_transaction);
+        {.bytes = client_->impl_->requests.encoded(request), .options = std::move(options), .refusal = std::move(refusal)},
+        std::move(done), read_transaction);
   }
   return client_->impl_->reads.read<TransactionResult>(
       {.options = read, .deadline = options.deadline, .refusal = std::move(refusal)}, std::move(done),
@@ -114,7 +114,7 @@ CallId KeyCalls::commit(Transaction transaction, Callback<TransactionResult> don
 
 CallId KeyCalls::set_quota(uint64_t bytes, Callback<QuotaResult> done, WriteOptions options) {
   const machine::Request request{.body = machine::SetKeyQuota{bytes}};
-  return client_->impl_->writes.write<QuotaResult>(WriteCalls::command(request, std::move(options)), std::move(done),
+  return client_->impl_->writes.write<QuotaResult>(client_->impl_->writes.command(request, std::move(options)), std::move(done),
                                                    [](const Completion& completion) -> absl::StatusOr<QuotaResult> {
                                                      const auto result = client::done_of(completion, client::Nameless{"quota"});
                                                      if (!result.ok()) return result.status();
@@ -134,8 +134,8 @@ CallId KeyCalls::space(Callback<KeySpaceInfo> done, CallDeadline deadline, ReadO
 
 CallId KeyCalls::compact(Revision at, Callback<CompactResult> done, WriteOptions options) {
   const machine::Request request{.body = machine::Compact{at}};
-  return client_->impl_->writes.write<CompactResult>(WriteCalls::command(request, std::move(options)), std::move(done),
-                                                     read_compact);
+  return client_->impl_->writes.write<CompactResult>(client_->impl_->writes.command(request, std::move(options)),
+                                                     std::move(done), read_compact);
 }
 
 CallId Client::put(std::string key, std::string value, Callback<PutResult> done, WriteOptions options) {
@@ -160,11 +160,14 @@ CallId Client::erase(std::string key, Callback<EraseResult> done, WriteOptions o
 // ---- machines of the host
 
 CallId Client::propose(MachineId machine, std::string command, Callback<ProposeResult> done, WriteOptions options) {
-  return impl_->writes.write<ProposeResult>(
-      {.machine = machine, .bytes = std::move(command), .options = std::move(options), .refusal = check_machine(machine)},
-      std::move(done), [](const Completion& completion) {
-        return ProposeResult{.bytes = std::string(completion.bytes.view()), .index = completion.index};
-      });
+  return impl_->writes.write<ProposeResult>({.machine = machine,
+                                             .bytes = impl_->requests.keep(command),
+                                             .options = std::move(options),
+                                             .refusal = check_machine(machine)},
+                                            std::move(done), [](const Completion& completion) {
+                                              return ProposeResult{.bytes = std::string(completion.bytes.view()),
+                                                                   .index = completion.index};
+                                            });
 }
 
 CallId Client::query(MachineId machine, std::string question, Callback<QueryResult> done, CallDeadline deadline,

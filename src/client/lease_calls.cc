@@ -27,7 +27,7 @@ CallId LeaseCalls::renew(LeaseId id, Callback<GrantedLease> done, CallDeadline d
 
 CallId LeaseCalls::revoke(LeaseId id, Callback<RevokedLease> done, CallDeadline deadline) {
   return client_->impl_->writes.write<RevokedLease>(
-      client::WriteCalls::command({.body = machine::RevokeLease{.id = id}}, {.deadline = deadline}), std::move(done),
+      client_->impl_->writes.command({.body = machine::RevokeLease{.id = id}}, {.deadline = deadline}), std::move(done),
       [](const Completion& completion) -> absl::StatusOr<RevokedLease> {
         const auto result = client::done_of(completion, client::Nameless{"lease"});
         if (!result.ok()) return result.status();

@@ -33,7 +33,7 @@ CallId Leases::keep(KeepLeaseOptions options, Callback<KeyLeaseRef> done) {
 
 CallId Leases::write(const machine::Request& request, Callback<GrantedLease> done, CallDeadline deadline) {
   return writes_.write<GrantedLease>(
-      WriteCalls::command(request, {.deadline = deadline}), std::move(done),
+      writes_.command(request, {.deadline = deadline}), std::move(done),
       [this](const Completion& completion) -> absl::StatusOr<GrantedLease> {
         const auto result = done_of(completion, Nameless{"lease"});
         if (!result.ok()) return result.status();

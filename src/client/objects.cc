@@ -166,7 +166,7 @@ CallId Objects::leave(const HoldRef& place, LockWait wait, DoneCallback done, Ca
                  Session* session = table_.find(place->session());
                  if (session != nullptr && session->phase != SessionPhase::Lost) {
                    if (!has_left(status)) releases_.give_back(*session, place);
-                   forget(*session, place);
+                   table_.forget(*session, place);
                  }
                  done(status);
                });
@@ -210,15 +210,11 @@ void Objects::start_acknowledge(CallId id, const HoldRef& claim, machine::Reques
                        [this, id, claim](const Completion&, const SessionCommands::Result& result, Now) {
                          if (result.ok()) {
                            claim->invalidate();
-                           if (Session* owner = table_.find(claim->session())) forget(*owner, claim);
+                           if (Session* owner = table_.find(claim->session())) table_.forget(*owner, claim);
                          }
                          calls_.answer_done(id, result.ok() ? status_of(*result, claim->name()) : result.status());
                        });
   if (Call* call = calls_.find(id)) call->ticket = ticket;
-}
-
-void Objects::forget(Session& session, const HoldRef& hold) {
-  if (SessionTable::holds(session, hold)) table_.forget(session, hold);
 }
 
 }  // namespace coordkit::client

@@ -97,7 +97,6 @@ class Objects {
   void confirm(CallId id, const SessionRef& session, Waiting waiting);
   void submit(CallId id, Waiting waiting);
   void start_acknowledge(CallId id, const HoldRef& claim, machine::Request request, Now now);
-  void forget(Session& session, const HoldRef& hold);
 
   const ClientOptions& options_;
   SessionTable& table_;

@@ -27,9 +27,8 @@ CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback&& d
 }
 
 PendingRelease* Releases::give_back(Session& session, const HoldRef& hold) {
-  if (!SessionTable::holds(session, hold)) return nullptr;
+  if (!table_.forget(session, hold)) return nullptr;
   limits_.remove(hold);
-  table_.forget(session, hold);
   PendingRelease& release = give_back(session, hold->name(), hold->token(), hold->terms().counted);
   release.hold = hold;
   return &release;
@@ -77,19 +76,23 @@ void Releases::post(Session& session, std::span<const ReleaseId> batch) {
   for (const ReleaseId& id : before) {
     request.prior_releases.push_back({session.releases.find(id)->name, id.token, id.number});
   }
-  PoolRef<Posted> posted = posted_.make({session.state, batch.back(), before});
+  PoolRef<Posted> posted = posted_.make({session.state, batch.back(), std::move(before)});
+  const std::span<const ReleaseId> named = posted->before;
   session.last_release = commands_.submit(
       session, std::move(request), LaggingTime::max(), Urgency::Reserved,
       [this, posted = std::move(posted)](const Completion&, const SessionCommands::Result& result, Now now) {
         answered(*posted, result, now);
       },
-      std::move(before));
+      named);
 }
 
 void Releases::answered(const Posted& posted, const SessionCommands::Result& result, Now now) {
   Session* session = table_.find(posted.session);
   if (session == nullptr) return;
   if (result.ok()) {
+    for (const ReleaseId& each : posted.before) {
+      if (was_executed(*result)) commands_.release_done(*session, each, absl::OkStatus());
+    }
     if (result->code == machine::ResultCode::SessionNotFound) return;  // SessionCommands says that it has ended
     commands_.release_done(*session, posted.last, status_of(*result, Nameless{"lock"}));
     return;

@@ -13,10 +13,14 @@ Ticket Requests::next_ticket(OnCompletion&& on_completion, std::optional<Lagging
   return tickets_.add([&](Ticket) { return Waiting{std::move(on_completion), submitted}; });
 }
 
+SharedBytes Requests::encoded(const machine::Request& request) {
+  machine::encode(request, scratch_);
+  return keep(scratch_);
+}
+
 Ticket Requests::submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion&& on_completion,
                         Ticket after) {
-  machine::encode(request, scratch_);
-  return submit({.command = slab_.keep(scratch_), .deadline = deadline, .urgency = urgency, .after = after},
+  return submit({.command = encoded(request), .deadline = deadline, .urgency = urgency, .after = after},
                 std::move(on_completion));
 }
 

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/container/btree_map.h"
 #include "absl/functional/any_invocable.h"
+#include "base/inline_function.h"
 #include "base/slots.h"
 #include "coordkit/client/statistics.h"
 #include "coordkit/engine.h"
@@ -18,9 +21,13 @@ namespace coordkit::client {
 
 class Requests {
  public:
-  using OnCompletion = absl::AnyInvocable<void(const Completion&, Now)>;
+  static constexpr size_t kOnCompletionBytes = 48;  // of a command of a session
+  using OnCompletion = InlineFunction<void(const Completion&, Now), kOnCompletionBytes, alignof(void*)>;
   Requests(Engine& engine, Duration retry) : engine_(engine), retry_(retry) {}
 
+  // Bytes of a command, side by side with those of others.
+  SharedBytes keep(std::string_view command) { return slab_.keep(command); }
+  SharedBytes encoded(const machine::Request& request);
   // A command of coordkit's machine.
   Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion&& on_completion,
                 Ticket after = {});

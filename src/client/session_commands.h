@@ -3,9 +3,12 @@
 // unanswered ones. Once a command was executed, the releases it names were performed.
 #pragma once
 
+#include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
-#include "base/pool.h"
+#include "client/answers.h"
 #include "client/calls.h"
 #include "client/requests.h"
 #include "client/sessions.h"
@@ -17,31 +20,39 @@ class SessionCommands {
   SessionCommands(Sessions& sessions, Requests& requests, Calls& calls)
       : sessions_(sessions), requests_(requests), calls_(calls) {}
 
-  // With what result_of() makes of the completion.
   using Result = absl::StatusOr<machine::Result>;
-  using OnResult = absl::AnyInvocable<void(const Completion&, const Result&, Now)>;
-  // `named`: the releases that the request already names, besides its body.
+  // `on_result(completion, result, now)`: with what result_of() makes of the completion. `named`: the releases that the request
+  // already names, besides its body; whoever named them answers for them.
+  template <typename OnResult>
   Ticket submit(Session& session, machine::Request&& request, LaggingTime deadline, Urgency urgency, OnResult&& on_result,
-                std::vector<ReleaseId> named = {});
+                std::span<const ReleaseId> named = {}) {
+    return requests_.submit(
+        request, deadline, urgency,
+        [this, of = session.state, carried = carry(session, request, named), on_result = std::forward<OnResult>(on_result)](
+            const Completion& completion, Now now) mutable {
+          const Result result = result_of(completion);
+          answered(of, completion, result, carried);
+          on_result(completion, result, now);
+          settle(of, result);
+        },
+        comes_after(session));
+  }
   // The release was performed, or never will be: answers its waiting callers. NotOwner means performed if another command
   // may have performed it earlier.
   void release_done(Session& session, const ReleaseId& id, const absl::Status& status);
 
  private:
-  static constexpr uint64_t kOrderedLevel = 2;  // from which on a request may name its predecessor
-  // A pending command, and the releases it names.
-  struct Posted {
-    SessionRef session;
-    std::vector<ReleaseId> named;
-    OnResult on_result;
-  };
-  void completed(Posted& posted, const Completion& completion, Now now);
-  void carry(Session& session, machine::Request& request, std::vector<ReleaseId>& named);
+  static constexpr uint64_t kOrderedLevel = 2;                    // from which on a request may name its predecessor
+  using Carried = std::unique_ptr<const std::vector<ReleaseId>>;  // null: none, as nearly always
+
+  Carried carry(Session& session, machine::Request& request, std::span<const ReleaseId> named);
+  Ticket comes_after(const Session& session) const;
+  void answered(const SessionRef& of, const Completion& completion, const Result& result, const Carried& carried);
+  void settle(const SessionRef& of, const Result& result);
 
   Sessions& sessions_;
   Requests& requests_;
   Calls& calls_;
-  Pool<Posted> posted_;
 };
 
 }  // namespace coordkit::client

@@ -126,8 +126,8 @@ std::vector<HoldRef> Sessions::adopt_holds(Session& session) {
 
 // The same for objects other than locks.
 void Sessions::adopt_objects(Session& session, ResumedSession& resumed) {
-  const auto adopt = [&](machine::OwnedObject& object) {
-    return table_.adopt(session, std::move(object.name), {}, object.token, object.since, {});
+  const auto adopt = [&](const machine::OwnedObject& object) {
+    return table_.adopt(session, object.name, {}, object.token, object.since, {});
   };
   const machine::Reads* state = requests_.reads();
   if (state == nullptr) return;

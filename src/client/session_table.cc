@@ -26,7 +26,7 @@ Duration SessionTable::validity_of(Duration ttl) const { return validity(ttl, op
 Session& SessionTable::add(NewSession added, LeadingTime now) {
   auto& slot = sessions_[added.state->id()];
   COORDKIT_CHECK(slot == nullptr);
-  slot = std::make_unique<Session>(nodes_);
+  slot = std::make_unique<Session>();
   Session& session = *slot;
   session.state = std::move(added.state);
   SessionWriter::equip(*session.state, std::make_shared<Delegations>());
@@ -104,28 +104,25 @@ void SessionTable::lose(Session& session, SessionEvent why) {
   raise(session, why, LeadingTime::max());
 }
 
-HoldRef SessionTable::grant(Session& session, const std::string& name, const std::string& owner_tag, Token token, Index since,
+HoldRef SessionTable::grant(Session& session, std::string_view name, std::string_view owner_tag, Token token, Index since,
                             LeadingTime until, HoldTerms terms) {
   auto hold = make_shelved<HoldState>(session.state, name, owner_tag, token, since, until, std::move(terms));
-  session.holds.emplace(token, hold);
+  session.holds.add(hold);
   if (options_.watch != nullptr) options_.watch->granted(hold);
   if (session.state->phase() != SessionPhase::Valid) stop(hold);
   return hold;
 }
 
-HoldRef SessionTable::adopt(Session& session, std::string name, std::string owner_tag, Token token, Index since,
+HoldRef SessionTable::adopt(Session& session, std::string_view name, std::string_view owner_tag, Token token, Index since,
                             HoldTerms terms) {
-  auto hold = std::make_shared<HoldState>(session.state, std::move(name), std::move(owner_tag), token, since,
-                                          LeadingTime::max(), std::move(terms));
-  session.holds.emplace(token, hold);
+  auto hold = std::make_shared<HoldState>(session.state, name, owner_tag, token, since, LeadingTime::max(), std::move(terms));
+  session.holds.add(hold);
   if (options_.watch != nullptr) options_.watch->granted(hold);
   return hold;
 }
 
 void SessionTable::lose(Session& session, Token token) {
-  for (auto hold = session.holds.find(token); hold != session.holds.end(); hold = session.holds.find(token)) {
-    lose(session, HoldRef(hold->second));
-  }
+  while (const HoldRef* hold = session.holds.find(token)) lose(session, HoldRef(*hold));
 }
 
 void SessionTable::lose(Session& session, const HoldRef& hold) {
@@ -134,17 +131,10 @@ void SessionTable::lose(Session& session, const HoldRef& hold) {
   forget(session, hold);
 }
 
-bool SessionTable::holds(const Session& session, const HoldRef& hold) {
-  const auto [first, last] = session.holds.equal_range(hold->token());
-  return std::any_of(first, last, [&hold](const auto& each) { return each.second == hold; });
-}
-
-void SessionTable::forget(Session& session, const HoldRef& hold) {
-  const auto [first, last] = session.holds.equal_range(hold->token());
-  const auto found = std::find_if(first, last, [&hold](const auto& each) { return each.second == hold; });
-  if (found == last) return;
+bool SessionTable::forget(Session& session, const HoldRef& hold) {
+  if (!session.holds.remove(hold)) return false;
   if (options_.watch != nullptr) options_.watch->gone(*hold);
-  session.holds.erase(found);
+  return true;
 }
 
 void SessionTable::run_timers(LeadingTime now) {
@@ -195,12 +185,12 @@ void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) 
   if (next == SessionPhase::Valid) watch_validity(session);
   if (next == SessionPhase::Lost && options_.watch != nullptr) options_.watch->lost(session.id());
   if (next != SessionPhase::Valid) {
-    for (const auto& [token, hold] : session.holds) stop(hold);
+    session.holds.each([this](const HoldRef& hold) { stop(hold); });
     for (const HoldRef& hold : session.state->delegations()->in_use()) stop(hold);
   }
   if (next == SessionPhase::Lost) {
     for (const HoldRef& hold : session.state->delegations()->clear()) SessionWriter::lose(*hold);
-    for (const auto& [token, hold] : session.holds) SessionWriter::lose(*hold);
+    session.holds.each([](const HoldRef& hold) { SessionWriter::lose(*hold); });
     session.holds.clear();
     lost_.push_back(session.id());
   }

@@ -6,16 +6,15 @@
 // exactly when it changes. Every hold that a phase makes invalid is asked to stop once, in the same step.
 #pragma once
 
-#include <cstddef>
-#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "base/linked.h"
-#include "base/spare_nodes.h"
 #include "client/deliveries.h"
+#include "client/holds.h"
 #include "client/lifecycle.h"
 #include "client/line.h"
 #include "client/pending_acquire.h"
@@ -27,10 +26,7 @@
 namespace coordkit::client {
 
 struct Session {
-  using Holds = absl::btree_multimap<Token, HoldRef, std::less<Token>, SpareNodes<std::pair<const Token, HoldRef>>>;
   using Acquires = Linked<PendingAcquire, &PendingAcquire::before, &PendingAcquire::after>;
-
-  explicit Session(const SpareNodes<std::byte>& nodes) : holds(nodes) {}
 
   SessionRef state;
   TimerGroup group;
@@ -93,14 +89,13 @@ class SessionTable {
   void confirm(Session& session, LeadingTime sent, LeadingTime now);
   void lose(Session& session, SessionEvent why);  // Ended or Closed
   // The grant becomes known. In jeopardy it is asked to stop at once, because it is not valid.
-  HoldRef grant(Session& session, const std::string& name, const std::string& owner_tag, Token token, Index since,
+  HoldRef grant(Session& session, std::string_view name, std::string_view owner_tag, Token token, Index since,
                 LeadingTime until, HoldTerms terms);
   // A hold that a resumed session brought along: asked to stop when it becomes invalid again after it was valid, or is lost.
-  HoldRef adopt(Session& session, std::string name, std::string owner_tag, Token token, Index since, HoldTerms terms);
-  static bool holds(const Session& session, const HoldRef& hold);
+  HoldRef adopt(Session& session, std::string_view name, std::string_view owner_tag, Token token, Index since, HoldTerms terms);
   void lose(Session& session, Token hold);             // everything with this token is lost
   void lose(Session& session, const HoldRef& hold);    // only this handle
-  void forget(Session& session, const HoldRef& hold);  // it is released, or became another hold
+  bool forget(Session& session, const HoldRef& hold);  // it is released, or became another hold; false: it was not held
   void stop(const HoldRef& hold);                      // notifies its owner that it is invalid
 
   // Deadlines and give-ups that are due. Cheap while none is.
@@ -124,7 +119,6 @@ class SessionTable {
 
   const ClientOptions& options_;
   Deliveries& deliveries_;
-  SpareNodes<std::byte> nodes_;  // of all sessions
   absl::btree_map<SessionId, std::unique_ptr<Session>> sessions_;
   Session* found_ = nullptr;  // the latest, which is nearly always the next; null: none
   std::vector<SessionId> lost_;

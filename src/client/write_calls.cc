@@ -34,21 +34,21 @@ std::optional<Guard> guard_of(const std::optional<Fence>& fence) {
 }  // namespace
 
 WriteCalls::Write WriteCalls::command(const machine::Request& request, WriteOptions options) {
-  return {.bytes = machine::encode(request), .options = std::move(options), .refusal = check_request(request)};
+  return {.bytes = requests_.encoded(request), .options = std::move(options), .refusal = check_request(request)};
 }
 
-CallId WriteCalls::submit(Write write, AnyCallback callback, OnExecuted on_executed) {
+CallId WriteCalls::submit(Write&& write, AnyCallback&& callback, OnExecuted&& on_executed) {
   if (write.refusal.ok()) write.refusal = check_fence(write.options.fence);
   if (!write.refusal.ok()) return calls_.refuse(std::move(callback), std::move(write.refusal));
   const CallDeadline deadline = write.options.deadline;
-  return calls_.enter(std::move(callback), OnAbandon::Forget, deadline,
-                      [this, write = std::move(write), on_executed = std::move(on_executed)](CallId id, Now) mutable {
-                        start(id, std::move(write), std::move(on_executed));
-                      });
+  return calls_.enter(
+      std::move(callback), OnAbandon::Forget, deadline,
+      [this, pending = pending_.make({std::move(write), std::move(on_executed)})](CallId id, Now) { start(id, pending); });
 }
 
 // A command that its machine has queued is answered by its second completion.
-void WriteCalls::start(CallId id, Write write, OnExecuted on_executed) {
+void WriteCalls::start(CallId id, const PoolRef<Pending>& pending) {
+  Write& write = pending->write;
   if (over_here(write.options.fence)) {
     calls_.fail(id, make_error(Reason::Fenced, "the sticky hold of this fence is over: acquire the lock again"));
     return;
@@ -56,12 +56,12 @@ void WriteCalls::start(CallId id, Write write, OnExecuted on_executed) {
   Call& call = *calls_.find(id);
   call.submitted = true;
   call.ticket = requests_.submit({.machine = write.machine,
-                                  .command = SharedBytes(write.bytes),
+                                  .command = std::move(write.bytes),
                                   .deadline = call.deadline,
                                   .guard = guard_of(write.options.fence)},
-                                 [this, id, on_executed = std::move(on_executed)](const Completion& completion, Now) mutable {
+                                 [this, id, kept = pending](const Completion& completion, Now) {
                                    if (!completion.status.ok()) return static_cast<void>(calls_.fail(id, completion.status));
-                                   if (completion.stage != ApplyOutput::Stage::Queued) on_executed(id, completion);
+                                   if (completion.stage != ApplyOutput::Stage::Queued) kept->on_executed(id, completion);
                                  });
 }
 

@@ -1,9 +1,9 @@
 // Commands without a session, for coordkit's machine or one of the host's: with a fence or without (docs/semantics.md S-54).
 #pragma once
 
-#include <string>
 #include <utility>
 
+#include "base/pool.h"
 #include "client/calls.h"
 #include "client/requests.h"
 
@@ -15,14 +15,14 @@ class WriteCalls {
 
   struct Write {
     MachineId machine = kCoordination;
-    std::string bytes;
+    SharedBytes bytes = {};
     WriteOptions options = {};
     absl::Status refusal = {};  // why the call is refused without sending
   };
-  static Write command(const machine::Request& request, WriteOptions options);
+  Write command(const machine::Request& request, WriteOptions options);
   // `read(completion)` makes the answer: a T or a status. The engine completed it without an error of its own.
   template <typename T, typename Read>
-  CallId write(Write write, Callback<T> done, Read read) {
+  CallId write(Write&& write, Callback<T>&& done, Read read) {
     return submit(std::move(write), std::move(done),
                   [this, read = std::move(read)](CallId id, const Completion& completion) mutable {
                     calls_.answer<T>(id, absl::StatusOr<T>(read(completion)));
@@ -31,11 +31,16 @@ class WriteCalls {
 
  private:
   using OnExecuted = absl::AnyInvocable<void(CallId, const Completion&)>;
-  CallId submit(Write write, AnyCallback callback, OnExecuted on_executed);
-  void start(CallId id, Write write, OnExecuted on_executed);
+  struct Pending {
+    Write write = {};
+    OnExecuted on_executed = {};
+  };
+  CallId submit(Write&& write, AnyCallback&& callback, OnExecuted&& on_executed);
+  void start(CallId id, const PoolRef<Pending>& pending);
 
   Requests& requests_;
   Calls& calls_;
+  Pool<Pending> pending_;
 };
 
 }  // namespace coordkit::client

@@ -130,7 +130,8 @@ class PendingCall final : public CallControl {
 // On the engine's thread.
 template <typename Answer, typename Done, typename Start>
 void start_pending(const std::shared_ptr<PendingCall<Answer, Done>>& pending, Start& start, Client& client) {
-  pending->begun(client, start(client, [pending](Answer answer) { pending->end(std::move(answer)); }));
+  // A copy that is not const, because moving one that is would copy it.
+  pending->begun(client, start(client, [kept = pending](Answer answer) { kept->end(std::move(answer)); }));
 }
 
 // Begins a call from any thread: `start(client, callback)` gives its CallId, or the Ticket of a membership change. `done` runs

@@ -106,11 +106,11 @@ struct HoldTerms {
 class HoldState {
  public:
   // `until`: when a hold with a longest time (S-51) ends by itself.
-  HoldState(SessionRef session, std::string name, std::string owner_tag, Token token, Index since,
+  HoldState(SessionRef session, std::string_view name, std::string_view owner_tag, Token token, Index since,
             LeadingTime until = LeadingTime::max(), HoldTerms terms = {}, std::shared_ptr<Delegation> delegation = nullptr)
       : session_(std::move(session)),
-        name_(std::move(name)),
-        owner_tag_(std::move(owner_tag)),
+        name_(name),
+        owner_tag_(owner_tag),
         token_(token),
         since_(since),
         until_(until),
