@@ -1,5 +1,5 @@
-// The releases of one session whose end in the log is not acknowledged, in the order in which they were made. They are found by
-// their names in the log, and end in any order; the cost does not grow with their number.
+// The releases of one session whose end in the log is not acknowledged, in the order in which they were made. Each has a number
+// by which it is found. They end in any order; the cost does not grow with how many there are.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,21 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "base/ring.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
 
 namespace coordkit::client {
 
-// Names a release: for a counted hold (S-38) its n-th, otherwise number zero.
+// What a release is called in the log: for a counted hold (S-38) its n-th, otherwise number zero.
 struct ReleaseId {
   Token token;
   uint64_t number = 0;
   friend bool operator==(const ReleaseId&, const ReleaseId&) = default;
-  template <typename H>
-  friend H AbslHashValue(H state, const ReleaseId& id) {
-    return H::combine(std::move(state), id.token, id.number);
-  }
 };
+
+// Which release of its session it is; no two have the same.
+using ReleaseNumber = Id<struct ReleaseNumberTag>;
 
 // Callers that wait for one release: nearly always one.
 class Waiters {
@@ -50,6 +48,7 @@ class Waiters {
 
 // A hold given back locally.
 struct PendingRelease {
+  ReleaseNumber number;
   std::string name;
   ReleaseId id;
   HoldRef hold = {};      // whose release it is; null: of a grant that nobody got to know
@@ -62,31 +61,34 @@ class PendingReleases {
  public:
   PendingRelease& add(std::string name, ReleaseId id) {
     if (list_ == nullptr) list_ = std::make_unique<List>();
-    list_->places.emplace(id, list_->first + list_->line.size());
     ++list_->not_posted;
+    ++list_->size;
+    const ReleaseNumber number = list_->first + list_->line.size();
     PendingRelease& added = list_->line.push_back().emplace();
+    added.number = number;
     added.name = std::move(name);
     added.id = id;
     return added;
   }
-  PendingRelease* find(const ReleaseId& id) {
-    if (list_ == nullptr) return nullptr;
-    const auto place = list_->places.find(id);
-    return place == list_->places.end() ? nullptr : &*list_->line[place->second - list_->first];
+  // Null: it has ended.
+  PendingRelease* find(ReleaseNumber number) {
+    if (list_ == nullptr || number < list_->first) return nullptr;
+    std::optional<PendingRelease>& found = list_->line[number - list_->first];
+    return found ? &*found : nullptr;
   }
-  void erase(const ReleaseId& id) {
-    const auto place = list_->places.find(id);
-    std::optional<PendingRelease>& over = list_->line[place->second - list_->first];
+  // It has not ended.
+  void erase(ReleaseNumber number) {
+    std::optional<PendingRelease>& over = list_->line[number - list_->first];
     if (!over->posted) --list_->not_posted;
+    --list_->size;
     over.reset();
-    list_->places.erase(place);
-    for (; !list_->line.empty() && !list_->line.front(); list_->line.pop_front()) ++list_->first;
+    for (; !list_->line.empty() && !list_->line.front(); list_->line.pop_front()) list_->first = list_->first.next();
   }
   void set_posted(PendingRelease& release, bool posted) {
     if (std::exchange(release.posted, posted) != posted) list_->not_posted += posted ? -1 : 1;
   }
   bool all_posted() const { return list_ == nullptr || list_->not_posted == 0; }
-  size_t size() const { return list_ == nullptr ? 0 : list_->places.size(); }
+  size_t size() const { return list_ == nullptr ? 0 : list_->size; }
 
   // In their order, until `visit` says false.
   template <typename Visit>
@@ -106,8 +108,8 @@ class PendingReleases {
  private:
   struct List {
     Ring<std::optional<PendingRelease>> line;  // I: the first has not ended
-    uint64_t first = 0;                        // how many have left the line at its front
-    absl::flat_hash_map<ReleaseId, uint64_t> places;
+    ReleaseNumber first{1};                    // of the first place in the line
+    size_t size = 0;                           // that have not ended
     size_t not_posted = 0;
   };
   std::unique_ptr<List> list_;  // null until the first: many sessions release nothing before they end

@@ -1,6 +1,5 @@
 #include "client/releases.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "client/answers.h"
@@ -55,7 +54,7 @@ void Releases::post_due() {
     session->releases.each([&](PendingRelease& release) {
       if (release.posted) return true;
       session->releases.set_posted(release, true);
-      batch_.push_back(release.id);
+      batch_.push_back(release.number);
       if (batch_.size() == machine::kPriorReleasesMax) {
         post(*session, batch_);
         batch_.clear();
@@ -67,46 +66,46 @@ void Releases::post_due() {
 }
 
 // The last one is the body of its command, those before it are its prior releases.
-void Releases::post(Session& session, std::span<const ReleaseId> batch) {
+void Releases::post(Session& session, std::span<const ReleaseNumber> batch) {
   const PendingRelease& last = *session.releases.find(batch.back());
   machine::Request request{
       .body = machine::Release{.session = session.id(), .name = last.name, .token = last.id.token, .number = last.id.number}};
-  std::vector<ReleaseId> before(batch.begin(), batch.end() - 1);
+  std::vector<ReleaseNumber> before(batch.begin(), batch.end() - 1);
   request.prior_releases.reserve(before.size());
-  for (const ReleaseId& id : before) {
-    request.prior_releases.push_back({session.releases.find(id)->name, id.token, id.number});
+  for (const ReleaseNumber each : before) {
+    const PendingRelease& release = *session.releases.find(each);
+    request.prior_releases.push_back({release.name, release.id.token, release.id.number});
   }
   PoolRef<Posted> posted = posted_.make({session.state, batch.back(), std::move(before)});
-  const std::span<const ReleaseId> named = posted->before;
   session.last_release = commands_.submit(
       session, std::move(request), LaggingTime::max(), Urgency::Reserved,
       [this, posted = std::move(posted)](const Completion&, const SessionCommands::Result& result, Now now) {
         answered(*posted, result, now);
       },
-      named);
+      batch);
 }
 
 void Releases::answered(const Posted& posted, const SessionCommands::Result& result, Now now) {
   Session* session = table_.find(posted.session);
   if (session == nullptr) return;
   if (result.ok()) {
-    for (const ReleaseId& each : posted.before) {
+    for (const ReleaseNumber each : posted.before) {
       if (was_executed(*result)) commands_.release_done(*session, each, absl::OkStatus());
     }
     if (result->code == machine::ResultCode::SessionNotFound) return;  // SessionCommands says that it has ended
     commands_.release_done(*session, posted.last, status_of(*result, Nameless{"lock"}));
     return;
   }
-  for (const ReleaseId& each : posted.before) not_released(*session, each, result.status());
+  for (const ReleaseNumber each : posted.before) not_released(*session, each, result.status());
   not_released(*session, posted.last, result.status());
   if (requests_.halted()) return;
   requests_.retry(now, [this, id = posted.session->id()](Now) { due_.insert(id); });
 }
 
-void Releases::not_released(Session& session, const ReleaseId& id, const absl::Status& why) {
-  PendingRelease* release = session.releases.find(id);
+void Releases::not_released(Session& session, ReleaseNumber number, const absl::Status& why) {
+  PendingRelease* release = session.releases.find(number);
   if (release == nullptr) return;
-  if (requests_.halted()) return commands_.release_done(session, id, why);
+  if (requests_.halted()) return commands_.release_done(session, number, why);
   session.releases.set_posted(*release, false);
   release->repeated = true;
 }

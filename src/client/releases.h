@@ -38,12 +38,12 @@ class Releases {
  private:
   struct Posted {
     SessionRef session;
-    ReleaseId last;
-    std::vector<ReleaseId> before;
+    ReleaseNumber last;
+    std::vector<ReleaseNumber> before;
   };
-  void post(Session& session, std::span<const ReleaseId> batch);
+  void post(Session& session, std::span<const ReleaseNumber> batch);
   void answered(const Posted& posted, const SessionCommands::Result& result, Now now);
-  void not_released(Session& session, const ReleaseId& id, const absl::Status& why);
+  void not_released(Session& session, ReleaseNumber number, const absl::Status& why);
 
   SessionTable& table_;
   Requests& requests_;
@@ -52,7 +52,7 @@ class Releases {
   HoldLimits& limits_;
   absl::btree_set<SessionId, std::less<SessionId>, SpareNodes<SessionId>> due_;  // have releases that are to be posted
   std::vector<SessionId> posting_;
-  std::vector<ReleaseId> batch_;
+  std::vector<ReleaseNumber> batch_;
   Pool<Posted> posted_;
 };
 

@@ -6,23 +6,22 @@
 namespace coordkit::client {
 
 // Releases already named by the request are not named twice.
-SessionCommands::Carried SessionCommands::carry(Session& session, machine::Request& request, std::span<const ReleaseId> named) {
+SessionCommands::Carried SessionCommands::carry(Session& session, machine::Request& request,
+                                                std::span<const ReleaseNumber> named) {
   if (session.previous_trusts) return nullptr;  // S-45: none of it may take effect yet
-  const auto* release = std::get_if<machine::Release>(&request.body);
   const bool ordered = requests_.feature_level() >= kOrderedLevel;
   if (ordered && session.releases.all_posted()) return nullptr;
-  std::vector<ReleaseId> carried;
+  std::vector<ReleaseNumber> carried;
   session.releases.each([&](PendingRelease& pending) {
     if (ordered && pending.posted) return true;
-    if (release != nullptr && ReleaseId{release->token, release->number} == pending.id) return true;
-    if (std::ranges::find(named, pending.id) != named.end()) return true;
+    if (std::ranges::find(named, pending.number) != named.end()) return true;
     if (request.prior_releases.size() == machine::kPriorReleasesMax) return false;
     pending.repeated = true;
-    carried.push_back(pending.id);
+    carried.push_back(pending.number);
     request.prior_releases.push_back({pending.name, pending.id.token, pending.id.number});
     return true;
   });
-  return carried.empty() ? nullptr : std::make_unique<const std::vector<ReleaseId>>(std::move(carried));
+  return carried.empty() ? nullptr : std::make_unique<const std::vector<ReleaseNumber>>(std::move(carried));
 }
 
 Ticket SessionCommands::comes_after(const Session& session) const {
@@ -35,7 +34,7 @@ void SessionCommands::answered(const SessionRef& of, const Completion& completio
   if (session == nullptr) return;
   if (session->last_release == completion.ticket) session->last_release = {};
   if (carried == nullptr || !result.ok() || !was_executed(*result)) return;
-  for (const ReleaseId& id : *carried) release_done(*session, id, absl::OkStatus());
+  for (const ReleaseNumber number : *carried) release_done(*session, number, absl::OkStatus());
 }
 
 // What the answer says about the session itself.
@@ -46,12 +45,13 @@ void SessionCommands::settle(const SessionRef& of, const Result& result) {
   if (result->code == machine::ResultCode::Lost) sessions_.check_lost(*left);
 }
 
-void SessionCommands::release_done(Session& session, const ReleaseId& id, const absl::Status& status) {
-  PendingRelease* found = session.releases.find(id);
+void SessionCommands::release_done(Session& session, ReleaseNumber number, const absl::Status& status) {
+  PendingRelease* found = session.releases.find(number);
   if (found == nullptr) return;
   const bool done = status.ok() || (found->repeated && reason_of(status) == Reason::NotOwner);
   const auto waiting = std::move(found->waiting);
-  session.releases.erase(id);
+  const ReleaseId id = found->id;
+  session.releases.erase(number);
   const auto same = [&id](const PendingRelease& release) { return release.id.token == id.token; };
   if (id.number != 0 && session.holds.find(id.token) == nullptr && !session.releases.any(same)) {
     session.releases_counted.erase(id.token);

@@ -22,10 +22,10 @@ class SessionCommands {
 
   using Result = absl::StatusOr<machine::Result>;
   // `on_result(completion, result, now)`: with what result_of() makes of the completion. `named`: the releases that the request
-  // already names, besides its body; whoever named them answers for them.
+  // itself performs; whoever named them answers for them.
   template <typename OnResult>
   Ticket submit(Session& session, machine::Request&& request, LaggingTime deadline, Urgency urgency, OnResult&& on_result,
-                std::span<const ReleaseId> named = {}) {
+                std::span<const ReleaseNumber> named = {}) {
     return requests_.submit(
         request, deadline, urgency,
         [this, of = session.state, carried = carry(session, request, named), on_result = std::forward<OnResult>(on_result)](
@@ -39,13 +39,13 @@ class SessionCommands {
   }
   // The release was performed, or never will be: answers its waiting callers. NotOwner means performed if another command
   // may have performed it earlier.
-  void release_done(Session& session, const ReleaseId& id, const absl::Status& status);
+  void release_done(Session& session, ReleaseNumber number, const absl::Status& status);
 
  private:
-  static constexpr uint64_t kOrderedLevel = 2;                    // from which on a request may name its predecessor
-  using Carried = std::unique_ptr<const std::vector<ReleaseId>>;  // null: none, as nearly always
+  static constexpr uint64_t kOrderedLevel = 2;                        // from which on a request may name its predecessor
+  using Carried = std::unique_ptr<const std::vector<ReleaseNumber>>;  // null: none, as nearly always
 
-  Carried carry(Session& session, machine::Request& request, std::span<const ReleaseId> named);
+  Carried carry(Session& session, machine::Request& request, std::span<const ReleaseNumber> named);
   Ticket comes_after(const Session& session) const;
   void answered(const SessionRef& of, const Completion& completion, const Result& result, const Carried& carried);
   void settle(const SessionRef& of, const Result& result);

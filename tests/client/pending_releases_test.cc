@@ -13,11 +13,12 @@ namespace {
 // The same as a vector, where everything is searched linearly.
 struct Twin {
   struct Release {
+    ReleaseNumber number;
     ReleaseId id;
     bool posted = false;
   };
   std::vector<Release> all;
-  auto find(const ReleaseId& id) { return std::ranges::find(all, id, &Release::id); }
+  auto find(ReleaseNumber number) { return std::ranges::find(all, number, &Release::number); }
 };
 
 TEST(PendingReleasesTest, AreFoundEndedAndListedAsInAVector) {
@@ -27,17 +28,20 @@ TEST(PendingReleasesTest, AreFoundEndedAndListedAsInAVector) {
   for (uint64_t step = 1; step < 20'000; ++step) {
     const ReleaseId id{Token(step / 2 + 1), step % 2};
     if (random.chance(0.5)) {
-      EXPECT_EQ(releases.add("lock", id).id, id);
-      twin.all.push_back({id});
+      const PendingRelease& added = releases.add("lock", id);
+      EXPECT_EQ(added.id, id);
+      EXPECT_EQ(twin.find(added.number), twin.all.end());
+      twin.all.push_back({added.number, id});
     }
     if (!twin.all.empty()) {
       Twin::Release& one = twin.all[random.below(twin.all.size())];
-      ASSERT_NE(releases.find(one.id), nullptr);
+      ASSERT_NE(releases.find(one.number), nullptr);
+      EXPECT_EQ(releases.find(one.number)->id, one.id);
       one.posted = random.chance(0.7);
-      releases.set_posted(*releases.find(one.id), one.posted);
+      releases.set_posted(*releases.find(one.number), one.posted);
     }
     if (!twin.all.empty() && random.chance(0.5)) {
-      const ReleaseId over = twin.all[random.below(twin.all.size())].id;
+      const ReleaseNumber over = twin.all[random.below(twin.all.size())].number;
       releases.erase(over);
       twin.all.erase(twin.find(over));
       EXPECT_EQ(releases.find(over), nullptr);
