@@ -92,7 +92,8 @@ Refusal possible(const Store& store, const Transaction& transaction, const Taken
 // ---- execution: possible() was checked
 
 void run(Store& store, const PutOperation& put, Store::Change& change, PutReply& reply) {
-  const Version* before = store.find(put.key);
+  const bool asks = put.previous || put.ignore_lease || put.ignore_value;
+  const Version* before = asks ? store.find(put.key) : nullptr;  // the store finds it anyway
   if (put.previous && before != nullptr) reply.previous = before->entry();
   const LeaseId lease = put.ignore_lease ? before->stamp.lease : put.lease;
   const std::string kept = put.ignore_value ? std::string(before->value()) : std::string();
