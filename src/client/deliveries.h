@@ -53,7 +53,7 @@ class Deliveries {
     InlineFunction<void(), kAnswerBytes> run;
   };
   template <typename Answer>
-  struct Answered {
+  struct Answered {  // NOLINT(cppcoreguidelines-pro-type-member-init): made with both
     AnyCallback callback;
     Answer value;
     void operator()() { callback.answer(std::move(value)); }
