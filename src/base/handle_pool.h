@@ -1,5 +1,5 @@
 // Records of one type, packed in chunks and named by a 32-bit handle: no allocation and no pointer for each. Addresses stay
-// while a record lives. For plain records that need no destructor other than the one remove() runs.
+// while a record lives. What a record owns goes when it is removed, or with the pool.
 #pragma once
 
 #include <array>

@@ -3,10 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <functional>
 #include <future>
 #include <memory>
 #include <stdexcept>
-#include <string>
+#include <utility>
 
 #include "coordkit/coordkit.h"
 #include "coordkit/kv.h"
@@ -22,64 +23,27 @@ using namespace std::chrono_literals;
 constexpr uint64_t kFirstCycles = 2'000;
 constexpr uint64_t kCountedCycles = 5'000;
 
-// Acquires and releases one lock over and over, on the engine's thread, and counts what that thread allocates meanwhile.
-class Chain {
+// Begins `once` over and over, on the engine's thread, each from the callback of the one before, and counts what that thread
+// allocates meanwhile.
+class Loop {
  public:
-  explicit Chain(Session session) : session_(std::move(session)) {}
+  explicit Loop(std::function<void(Loop&)> once) : once_(std::move(once)) {}
 
   uint64_t run() {
-    acquire();
+    once_(*this);
     ended_.get_future().wait();
     return allocations_;
   }
-
- private:
-  void acquire() {
-    session_.acquire_async("lock", {}, [this](absl::StatusOr<Grant> grant) {
-      ASSERT_TRUE(grant.ok()) << grant.status();
-      grant_ = *std::move(grant);
-      grant_.release_async([this](const absl::Status& released) {
-        ASSERT_TRUE(released.ok()) << released;
-        if (++cycles_ == kFirstCycles) counting_ = std::make_unique<CountAllocations>(allocations_);
-        if (cycles_ < kFirstCycles + kCountedCycles) return acquire();
-        counting_.reset();
-        ended_.set_value();
-      });
-    });
-  }
-
-  Session session_;
-  Grant grant_;
-  uint64_t cycles_ = 0;
-  uint64_t allocations_ = 0;
-  std::unique_ptr<CountAllocations> counting_;
-  std::promise<void> ended_;
-};
-
-// The same with puts of one key.
-class Puts {
- public:
-  explicit Puts(const Replica& replica) : kv_(replica) {}
-
-  uint64_t run() {
-    put();
-    ended_.get_future().wait();
-    return allocations_;
+  void again() {
+    if (++times_ == kFirstCycles) counting_ = std::make_unique<CountAllocations>(allocations_);
+    if (times_ < kFirstCycles + kCountedCycles) return once_(*this);
+    counting_.reset();
+    ended_.set_value();
   }
 
  private:
-  void put() {
-    kv_.put_async({.key = "key", .value = "value"}, {}, [this](const absl::StatusOr<PutResult>& done) {
-      ASSERT_TRUE(done.ok()) << done.status();
-      if (++puts_ == kFirstCycles) counting_ = std::make_unique<CountAllocations>(allocations_);
-      if (puts_ < kFirstCycles + kCountedCycles) return put();
-      counting_.reset();
-      ended_.set_value();
-    });
-  }
-
-  Kv kv_;
-  uint64_t puts_ = 0;
+  const std::function<void(Loop&)> once_;
+  uint64_t times_ = 0;
   uint64_t allocations_ = 0;
   std::unique_ptr<CountAllocations> counting_;
   std::promise<void> ended_;
@@ -106,14 +70,30 @@ class CallbackCallsCostTest : public ::testing::Test {
 };
 
 TEST_F(CallbackCallsCostTest, ACycleInCallbacksAllocatesHardlyAnything) {
-  const auto session = replica_->open_session({.ttl = 300s});
+  auto session = replica_->open_session({.ttl = 300s});
   ASSERT_TRUE(session.ok()) << session.status();
-  Chain chain(*session);
-  expect_each("cycle", chain.run(), 5.6);
+  Grant held;
+  Loop cycles([&](Loop& loop) {
+    session->acquire_async("lock", {}, [&](absl::StatusOr<Grant> grant) {
+      ASSERT_TRUE(grant.ok()) << grant.status();
+      held = *std::move(grant);
+      held.release_async([&](const absl::Status& released) {
+        ASSERT_TRUE(released.ok()) << released;
+        loop.again();
+      });
+    });
+  });
+  expect_each("cycle", cycles.run(), 5.6);
 }
 
 TEST_F(CallbackCallsCostTest, APutInCallbacksAllocatesHardlyMoreThanTheChangeItself) {
-  Puts puts(*replica_);
+  Kv kv(*replica_);
+  Loop puts([&](Loop& loop) {
+    kv.put_async({.key = "key", .value = "value"}, {}, [&](const absl::StatusOr<PutResult>& done) {
+      ASSERT_TRUE(done.ok()) << done.status();
+      loop.again();
+    });
+  });
   expect_each("put", puts.run(), 4.8);
 }
 
