@@ -1,62 +1,12 @@
-// A byte string that is nearly always short: a lock's name, an owner's tag, the value of a hold. Up to sixteen bytes are kept
-// inside, longer ones in an allocation; 18 bytes in all, because there are millions of them.
+// A lock's name, an owner's tag, the value of a hold: 18 bytes in all, if it is as short as it nearly always is.
 #pragma once
 
 #include <cstdint>
-#include <cstring>
-#include <initializer_list>
-#include <string_view>
-#include <utility>
 
-#include "base/check.h"
+#include "base/short_text.h"
 
 namespace coordkit::lock {
 
-class ShortText {
- public:
-  static constexpr size_t kInside = 16;
-  static constexpr size_t kMax = 0xffff;
-
-  ShortText() = default;
-  explicit ShortText(std::string_view text) : ShortText({text}) {}
-  // Of pieces, one behind the other.
-  ShortText(std::initializer_list<std::string_view> pieces) {
-    size_t size = 0;
-    for (const std::string_view piece : pieces) size += piece.size();
-    COORDKIT_CHECK(size <= kMax);
-    size_ = static_cast<uint16_t>(size);
-    if (outside()) {
-      char* copy = new char[size];
-      std::memcpy(bytes_, static_cast<const void*>(&copy), sizeof copy);
-    }
-    char* end = data();
-    for (const std::string_view piece : pieces) end += piece.copy(end, piece.size());
-  }
-  ~ShortText() {
-    if (outside()) delete[] data();
-  }
-  ShortText(ShortText&& other) noexcept : size_(std::exchange(other.size_, uint16_t{0})) {
-    std::memcpy(bytes_, other.bytes_, kInside);
-  }
-  ShortText& operator=(ShortText&& other) noexcept {
-    std::swap(bytes_, other.bytes_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
-
-  std::string_view view() const { return {const_cast<ShortText*>(this)->data(), size_}; }
-
- private:
-  bool outside() const { return size_ > kInside; }
-  char* data() {
-    if (!outside()) return bytes_;
-    char* text;
-    std::memcpy(static_cast<void*>(&text), bytes_, sizeof text);
-    return text;
-  }
-
-  char bytes_[kInside] = {};  // the text, or the address of its allocation
-  uint16_t size_ = 0;
-};
+using ShortText = coordkit::ShortText<16, uint16_t>;
 
 }  // namespace coordkit::lock

@@ -4,6 +4,7 @@
 #include <new>
 
 namespace coordkit::mvcc {
+
 Version* Version::make(ChangeId id, const Stamp& stamp, std::string_view value) {
   void* block = ::operator new(sizeof(Version) + value.size());
   auto* version =
@@ -16,22 +17,12 @@ void Version::free(Version* version) { ::operator delete(version); }
 
 size_t Version::footprint(const Version& version) { return sizeof(Version) + version.size; }
 
-Key::Key(std::string_view name) : size_(static_cast<uint32_t>(name.size())) {
-  char* at = bytes_.data();
-  if (outside()) {
-    at = new char[name.size()];
-    std::memcpy(bytes_.data(), static_cast<const void*>(&at), sizeof at);
-  }
-  name.copy(at, name.size());
-}
-
 Key::~Key() {
   for (Version* version = newest; version != nullptr;) {
     Version* before = version->before;
     Version::free(version);
     version = before;
   }
-  if (outside()) delete[] text();
 }
 
 }  // namespace coordkit::mvcc

@@ -3,14 +3,13 @@
 // A key owns its changes, the newest first; each points to its predecessor, as far as that is kept. A change is never altered.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "base/short_text.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 
@@ -55,20 +54,19 @@ struct Version {
 class Key {
  public:
   Key() = default;
-  explicit Key(std::string_view name);
+  explicit Key(std::string_view name) : name_(name) {}
   ~Key();
   Key(Key&& other) noexcept { *this = std::move(other); }
   Key& operator=(Key&& other) noexcept {
     std::swap(newest, other.newest);
-    std::swap(size_, other.size_);
-    std::swap(bytes_, other.bytes_);
+    name_ = std::move(other.name_);
     return *this;
   }
 
   Version* newest = nullptr;
 
-  std::string_view name() const { return {outside() ? text() : bytes_.data(), size_}; }
-  size_t footprint() const { return sizeof(Key) + (outside() ? size_ : 0); }  // bytes of its blocks, without its changes
+  std::string_view name() const { return name_.view(); }
+  size_t footprint() const { return sizeof(Key) + name_.bytes_outside(); }  // bytes of its blocks, without its changes
   // The key as it was after `at`; null: it did not exist, or that is compacted away. Searches from the newest change on.
   const Version* at(Revision at) const {
     const Version* version = newest;
@@ -77,15 +75,7 @@ class Key {
   }
 
  private:
-  bool outside() const { return size_ > sizeof bytes_; }
-  char* text() const {
-    char* text;
-    std::memcpy(static_cast<void*>(&text), bytes_.data(), sizeof text);
-    return text;
-  }
-
-  uint32_t size_ = 0;
-  std::array<char, 12> bytes_ = {};  // the name, or the address of its allocation
+  ShortText<12, uint32_t> name_;
 };
 static_assert(sizeof(Key) == 24);
 
