@@ -45,7 +45,7 @@ void Core::Impl::step(Input input, LaggingTime now) {
   now_ = std::max(now_, now);
   const bool expired = leading_ && leading_->expired(log_, now_);
   if (expired) roles_.step_down(log_.term());
-  finish_step();
+  if (expired || transfer_.under_way()) finish_step();
   take(input);
   watch_time();
   finish_step();
@@ -193,8 +193,10 @@ void Core::Impl::drain(Effects& effects) {
     transfer_.send_order(*leading_, log_, outbox_);
     effects.behind = leading_->catching_up(log_, now_).behind();
   }
-  effects.compact = log_.compact(leading_ ? leading_->catching_up(log_, now_).needed() : log_.needed_as_follower());
-  if (effects.compact) reader_.compacted(effects.compact->index);
+  if (log_.checkpointed_beyond_base()) {
+    effects.compact = log_.compact(leading_ ? leading_->catching_up(log_, now_).needed() : log_.needed_as_follower());
+    if (effects.compact) reader_.compacted(effects.compact->index);
+  }
   effects.write = log_.take_write();
   effects.reads.swap(reader_.requests());
   effects.leadership = roles_.take_change();
@@ -212,8 +214,9 @@ void Core::Impl::applied(Index applied) {
 LaggingTime Core::Impl::next_deadline() const {
   const LaggingTime transfer = transfer_.deadline();
   if (leading_) {
-    const LaggingTime end = leading_->quorum_contact(log_, now_) + options_->election_timeout;
-    return std::min({leading_->heartbeat_deadline(), leading_->commit_news_due(), end, transfer});
+    const LaggingTime next = std::min({leading_->heartbeat_deadline(), leading_->commit_news_due(), transfer});
+    if (next <= leading_->leads_until()) return next;
+    return std::min(next, leading_->quorum_contact(log_, now_) + options_->election_timeout);
   }
   return voting().electable() ? std::min(election_timer_.deadline(), transfer) : transfer;
 }

@@ -23,6 +23,7 @@ Leading::Leading(const Options& options, const Log& log, StreamNumbers& streams,
 
 void Leading::members_changed(const Log& log, StreamNumbers& streams, LaggingTime now) {
   peers_.follow(log.configuration(), log.last().index.next(), streams, now);
+  leads_until_ = LaggingTime::min();
 }
 
 // ---- answers
@@ -112,8 +113,10 @@ LaggingTime Leading::quorum_contact(const Log& log, LaggingTime now) const {
 
 // A leader steps down no later than when another could have been elected: an election timeout after it sent the last
 // heartbeat that a quorum answered (thesis 6.2; regression R66).
-bool Leading::expired(const Log& log, LaggingTime now) const {
-  return now - quorum_contact(log, now) >= options_.election_timeout;
+bool Leading::expired(const Log& log, LaggingTime now) {
+  if (now + options_.heartbeat_interval < leads_until_) return false;
+  leads_until_ = quorum_contact(log, now) + options_.election_timeout;
+  return now >= leads_until_;
 }
 
 bool Leading::heartbeat_comes_due(LaggingTime now) {

@@ -46,7 +46,9 @@ class Leading {
   LaggingTime heartbeat_deadline() const { return heartbeat_deadline_; }
   LaggingTime commit_news_due() const { return commit_news_due_; }
   bool heartbeat_comes_due(LaggingTime now);
-  bool expired(const Log& log, LaggingTime now) const;
+  // Leads at least until then, unless members change: the expiry as of some heartbeats ago.
+  LaggingTime leads_until() const { return leads_until_; }
+  bool expired(const Log& log, LaggingTime now);
   // The time since which a quorum has followed us, for a lease.
   std::optional<LaggingTime> lease_start(const Log& log, LaggingTime now) const;
 
@@ -96,6 +98,7 @@ class Leading {
   DiskMonitor disk_monitor_;
   bool match_changed_ = true;  // the commit rule has something to look at
   bool heartbeat_due_ = true;
+  LaggingTime leads_until_ = LaggingTime::min();  // contacts only get later, so a bound once found stays one
   LaggingTime heartbeat_deadline_;
   LaggingTime commit_news_due_ = LaggingTime::max();  // for peers that no append has informed; max(): there are none
 };

@@ -42,6 +42,7 @@ class Log {
   bool adopt(std::vector<Entry>& entries);
   bool agrees(Position previous) const;
   void start_after(const Installed& installed);
+  bool checkpointed_beyond_base() const { return retention_.checkpoint() > base().index; }  // else nothing can be forgotten
   // Forgets what need not be kept; others still need the entries after `needed`. nullopt: nothing was removed.
   std::optional<Position> compact(Index needed);
 
