@@ -1,8 +1,11 @@
 #include "engine/members.h"
 
+#include <algorithm>
+
 #include "raft/membership.h"
 
 namespace coordkit::engine {
+
 void Members::connected(const Hello& hello) { peers_[hello.from] = {hello, judge(hello)}; }
 
 std::vector<Hello> Members::follow(const raft::Configuration& configuration, ClusterId cluster) {
@@ -51,9 +54,17 @@ const Hello* Members::hello_of(ReplicaId peer) const {
 std::vector<ReplicaId> Members::uninitiated() const {
   std::vector<ReplicaId> found;
   for (const auto& [id, peer] : peers_) {
-    if (peer.capacity == Capacity::NewMember && !peer.hello.cluster) found.push_back(id);
+    if (peer.uninitiated()) found.push_back(id);
   }
   return found;
+}
+
+bool Members::any_uninitiated() const {
+  return std::ranges::any_of(peers_, [](const auto& one) { return one.second.uninitiated(); });
+}
+
+bool Members::any(Capacity capacity) const {
+  return std::ranges::any_of(peers_, [capacity](const auto& one) { return one.second.capacity == capacity; });
 }
 
 std::vector<ReplicaId> Members::below(uint64_t feature_level) const {

@@ -30,7 +30,9 @@ class Members {
 
   // Named members that are blank: they lack the genesis.
   std::vector<ReplicaId> uninitiated() const;
+  bool any_uninitiated() const;
   std::vector<ReplicaId> of(Capacity capacity) const;
+  bool any(Capacity capacity) const;
   // Those whose build supports less.
   std::vector<ReplicaId> below(uint64_t feature_level) const;
 
@@ -38,6 +40,7 @@ class Members {
   struct Connected {
     Hello hello;
     Capacity capacity = Capacity::Uninvited;
+    bool uninitiated() const { return capacity == Capacity::NewMember && !hello.cluster; }
   };
   bool belongs(const Hello& hello) const;
   Capacity judge(const Hello& hello) const;

@@ -124,8 +124,8 @@ void PeerSet::inform(const Router& router, Turn& turn) {
 
 LaggingTime PeerSet::next_deadline(const Consensus& consensus, const Router& router) const {
   const bool mine = consensus.leads() || !consensus.leader();
-  const bool any = !members_.uninitiated().empty() || (consensus.leads() && !members_.of(Capacity::Acquaintance).empty());
-  return mine && any && router.genesis() ? inform_again_ : LaggingTime::max();
+  const bool any = mine && (members_.any_uninitiated() || (consensus.leads() && members_.any(Capacity::Acquaintance)));
+  return any && router.genesis() ? inform_again_ : LaggingTime::max();
 }
 
 void PeerSet::drop_for_blank(std::vector<Outbound>& sends) const {
