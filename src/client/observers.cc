@@ -38,6 +38,7 @@ void Observers::clear() {
 
 std::vector<Observers::Question> Observers::to_ask() {
   std::vector<Question> out;
+  if (wanting_.empty()) return out;
   for (const ObserverId id : std::exchange(wanting_, {})) {
     One& one = all_.find(id)->second;
     one.state = State::Asking;

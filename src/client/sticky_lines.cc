@@ -119,10 +119,12 @@ void StickyLines::end_waits(LaggingTime now) {
 // ---- the line moves on
 
 void StickyLines::serve_due(Now now) {
-  for (const SessionId id : std::exchange(stalled_, {})) {
-    Session* session = table_.find(id);
-    if (session == nullptr) continue;
-    for (const auto& [name, line] : session->lines) due_.emplace(id, name);
+  if (!stalled_.empty()) {
+    for (const SessionId id : std::exchange(stalled_, {})) {
+      Session* session = table_.find(id);
+      if (session == nullptr) continue;
+      for (const auto& [name, line] : session->lines) due_.emplace(id, name);
+    }
   }
   while (!due_.empty()) {
     const auto [id, name] = *due_.begin();

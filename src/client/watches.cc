@@ -113,6 +113,7 @@ bool Watches::ask_progress(WatchId id) {
 
 std::vector<WatchId> Watches::to_make() {
   std::vector<WatchId> out;
+  if (wanting_.empty()) return out;
   for (const WatchId id : std::exchange(wanting_, {})) {
     all_.find(id)->second->state = State::Asked;
     out.push_back(id);

@@ -10,6 +10,7 @@ namespace {
 // Moves up to `most` calls; returns how many.
 size_t move_calls(std::deque<CallRunner::Call>& from, std::vector<CallRunner::Call>& to, size_t most) {
   const size_t share = std::min(from.size(), most);
+  if (share == 0) return 0;
   const auto end = from.begin() + static_cast<ptrdiff_t>(share);
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(end));
   from.erase(from.begin(), end);
