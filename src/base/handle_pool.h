@@ -12,7 +12,7 @@
 
 namespace coordkit {
 
-template <typename Record>
+template <typename Record, uint32_t kChunk = 1024>
 class HandlePool {
  public:
   using Handle = uint32_t;  // zero: none
@@ -51,7 +51,6 @@ class HandlePool {
 
  private:
   static constexpr Handle kFirst = 1;
-  static constexpr Handle kChunk = 1024;
   using Chunk = std::array<Record, kChunk>;
   Chunk& chunk_of(Handle handle) const { return *chunks_[handle / kChunk]; }
 

@@ -22,4 +22,23 @@ struct Linked {
   }
 };
 
+// The same without an end: elements join at the front, and the list is one pointer.
+template <typename T, T* T::*kBefore, T* T::*kAfter>
+struct LinkedFront {
+  T* first = nullptr;
+
+  bool empty() const { return first == nullptr; }
+  void prepend(T& element) {
+    element.*kBefore = nullptr;
+    element.*kAfter = first;
+    if (first) first->*kBefore = &element;
+    first = &element;
+  }
+  void remove(T& element) {
+    (element.*kBefore ? element.*kBefore->*kAfter : first) = element.*kAfter;
+    if (element.*kAfter) element.*kAfter->*kBefore = element.*kBefore;
+    element.*kBefore = element.*kAfter = nullptr;
+  }
+};
+
 }  // namespace coordkit

@@ -3,12 +3,16 @@
 //
 // A claim is first a waiter, then a hold: the same object moves from the queues of its locks to their holds. It stands in
 // each of its locks through a Place; nearly every claim has exactly one, a multi-lock has several (docs/semantics.md S-53).
-// Records are linked by pointers and owned by the table; none of this leaves the folder.
+// Records are linked by pointers and owned by the table; none of this leaves the folder. Thousands may wait at the same time,
+// so what few of them have lies apart.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 #include "base/linked.h"
 #include "coordkit/types.h"
@@ -20,15 +24,24 @@ namespace coordkit::lock {
 struct Claim;
 struct Lock;
 
-// A claim's place in one lock: in its queue while the claim waits, among its holds afterwards.
+// A claim's place in one lock: in its queue while the claim waits, among its holds afterwards. The first place of a claim is
+// the claim itself.
 struct Place {
-  Claim* claim = nullptr;
   Lock* lock = nullptr;
-  Mode mode = Mode::Exclusive;
   Place* before = nullptr;
   Place* after = nullptr;
+  Mode mode = Mode::Exclusive;
+  bool further = false;  // it is a FurtherPlace
+
+  Claim& claim();
+  const Claim& claim() const { return const_cast<Place*>(this)->claim(); }
 };
 using PlaceList = Linked<Place, &Place::before, &Place::after>;
+
+// Of a multi-lock: in a lock other than the first.
+struct FurtherPlace : Place {
+  Claim* of = nullptr;
+};
 
 // Exists while it has a hold, a waiter or a delay; afterwards nothing remains.
 struct Lock {
@@ -44,46 +57,104 @@ struct Lock {
 // Could one more hold of this mode coexist with the present ones?
 inline bool admits(const Lock& lock, Mode mode) { return lock.holds.empty() || compatible(lock.holds.first->mode, mode); }
 
-// Session and tag: whatever it has on one lock, it has at most once.
-struct Owner;
-struct Claim {
-  Owner* owner = nullptr;
-  Claim* owner_before = nullptr;  // in Owner::holds or Owner::waits
-  Claim* owner_after = nullptr;
-  RequestId request;   // of the acquire: its permanent name
-  Index since;         // waiting: the entry that queued it, unique; held: the entry that granted it
-  Token token;         // zero: waiting
+// What few claims have.
+struct Unusual {
   Duration timeout{};  // of a timed wait, else zero; zero once held
   Duration delay{};    // S-40: the lock-delay after its session expires
   uint64_t releases = 0;
   ShortText value;
-  std::unique_ptr<Block> block;  // of a sticky claim; null otherwise
-  bool reentrant = false;
-  bool stored = false;               // its present row is in the checkpoint
-  uint32_t count = 1;                // 1 to kCountMax; above 1 only if held and reentrant
-  uint32_t dirty_slot = 0;           // position in the table's list of changed claims, plus one; zero: unchanged
-  uint32_t extent = 1;               // number of places
-  Place one;                         // the place, if there is one
-  std::unique_ptr<Place[]> several;  // the places, if there are more
+  uint32_t count = 1;                      // 1 to kCountMax; above 1 only if held and reentrant
+  uint32_t places = 0;                     // the further ones of a multi-lock
+  std::unique_ptr<FurtherPlace[]> others;  // these
+  std::unique_ptr<Block> block;            // of a sticky claim; null otherwise
+};
+
+// An origin of claims, and how many claims it has.
+using OriginUses = std::pair<const Origin, uint64_t>;
+
+// The places of a claim, its own first, as a range.
+template <typename OfClaim>
+class Places {
+ public:
+  class Iterator {
+   public:
+    using value_type = Place;
+    using difference_type = std::ptrdiff_t;
+    Iterator() = default;
+    Iterator(OfClaim* claim, uint32_t at) : claim_(claim), at_(at) {}
+    auto& operator*() const {
+      std::conditional_t<std::is_const_v<OfClaim>, const Place, Place>* const own = claim_;
+      return at_ == 0 ? *own : claim_->others()[at_ - 1];
+    }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return {claim_, at_++}; }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    OfClaim* claim_ = nullptr;
+    uint32_t at_ = 0;
+  };
+  explicit Places(OfClaim& claim) : claim_(&claim) {}
+  Iterator begin() const { return {claim_, 0}; }
+  Iterator end() const { return {claim_, claim_->extent()}; }
+
+ private:
+  OfClaim* claim_;
+};
+
+// Session and tag: whatever it has on one lock, it has at most once.
+struct Owner;
+struct Claim : Place {
+  bool reentrant : 1 = false;
+  bool stored : 1 = false;  // its present row is in the checkpoint
+  uint32_t dirty_slot = 0;  // position in the table's list of changed claims, plus one; zero: unchanged
+  Owner* owner = nullptr;
+  Claim* owner_before = nullptr;  // in Owner::holds or Owner::waits
+  Claim* owner_after = nullptr;
+  const OriginUses* origin = nullptr;  // with the sequence: the request of the acquire, its permanent name
+  Sequence sequence;
+  Index since;  // waiting: the entry that queued it, unique; held: the entry that granted it
+  Token token;  // zero: waiting
+  std::unique_ptr<Unusual> unusual;
 
   bool held() const { return static_cast<bool>(token); }
-  std::span<Place> places() { return {several ? several.get() : &one, extent}; }
-  std::span<const Place> places() const { return {several ? several.get() : &one, extent}; }
-  Lock& lock() const { return *places().front().lock; }  // the first
+  RequestId request() const { return {origin->first, sequence}; }
+  Duration timeout() const { return unusual ? unusual->timeout : Duration::zero(); }
+  Duration delay() const { return unusual ? unusual->delay : Duration::zero(); }
+  uint64_t releases() const { return unusual ? unusual->releases : 0; }
+  std::string_view value() const { return unusual ? unusual->value.view() : std::string_view(); }
+  uint32_t count() const { return unusual ? unusual->count : 1; }
+  Block* block() const { return unusual ? unusual->block.get() : nullptr; }
+  // To change what is unusual about it.
+  Unusual& make_unusual() {
+    if (!unusual) unusual = std::make_unique<Unusual>();
+    return *unusual;
+  }
+
+  // Its places, this one first.
+  std::span<FurtherPlace> others() const {
+    return unusual ? std::span(unusual->others.get(), unusual->places) : std::span<FurtherPlace>();
+  }
+  uint32_t extent() const { return unusual ? 1 + unusual->places : 1; }
+  Places<Claim> places() { return Places<Claim>(*this); }
+  Places<const Claim> places() const { return Places<const Claim>(*this); }
 };
-using ClaimList = Linked<Claim, &Claim::owner_before, &Claim::owner_after>;
+using ClaimList = LinkedFront<Claim, &Claim::owner_before, &Claim::owner_after>;
+
+inline Claim& Place::claim() { return further ? *static_cast<FurtherPlace*>(this)->of : static_cast<Claim&>(*this); }
 
 // Exists while it has a claim.
 struct Owner {
-  Owner(SessionId of, std::string_view with) : session(of), tag(with) {}
   SessionId session;
   ShortText tag;
-  ClaimList holds;                  // in no meaningful order
-  ClaimList waits;                  // in no meaningful order
-  Owner* session_before = nullptr;  // the other owners of the session
-  Owner* session_after = nullptr;
+  bool indexed = false;  // its claims are found by an index of the table
+  uint32_t places = 0;   // of its claims
+  ClaimList holds;       // in no meaningful order
+  ClaimList waits;       // in no meaningful order
 };
-using OwnerList = Linked<Owner, &Owner::session_before, &Owner::session_after>;
 
 // S-48: nothing is ahead of it in any of its queues, no hold is in the way, and no delay runs.
 bool grantable(const Claim& waiter);

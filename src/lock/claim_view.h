@@ -7,23 +7,22 @@
 namespace coordkit::lock {
 
 inline ClaimView view_of(const Claim& claim) {
-  const Place& first = claim.places().front();
-  ClaimView view{.name = first.lock->name.view(),
-                 .mode = first.mode,
+  ClaimView view{.name = claim.lock->name.view(),
+                 .mode = claim.mode,
                  .tag = claim.owner->tag.view(),
-                 .value = claim.value.view(),
+                 .value = claim.value(),
                  .session = claim.owner->session,
-                 .request = claim.request,
+                 .request = claim.request(),
                  .since = claim.since,
                  .token = claim.token,
-                 .timeout = claim.timeout,
-                 .delay = claim.delay,
+                 .timeout = claim.timeout(),
+                 .delay = claim.delay(),
                  .reentrant = claim.reentrant,
-                 .count = claim.count,
-                 .releases = claim.releases,
+                 .count = claim.count(),
+                 .releases = claim.releases(),
                  .others = {},
-                 .block = claim.block ? *claim.block : Block()};
-  for (const Place& place : claim.places().subspan(1)) view.others.push_back({place.lock->name.view(), place.mode});
+                 .block = claim.block() ? *claim.block() : Block()};
+  for (const Place& place : claim.others()) view.others.push_back({place.lock->name.view(), place.mode});
   return view;
 }
 

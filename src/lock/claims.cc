@@ -24,13 +24,13 @@ Lock* Claims::give_records(std::string_view name) {
   rows_.add(hold);
   claim.stored = stored;
   if (dirty) rows_.mark(claim);
-  return &claim.lock();
+  return claim.lock;
 }
 
 // The reverse. False: it is not plain enough.
 bool Claims::put_to_rest(Lock& lock) {
   if (!lock.queue.empty() || lock.delay != 0 || lock.holds.empty() || lock.holds.first != lock.holds.last) return false;
-  Claim& claim = *lock.holds.first->claim;
+  Claim& claim = lock.holds.first->claim();
   if (!resting_.add(view_of(claim), claim.stored, claim.dirty_slot != 0)) return false;
   rows_.subtract(view_of(claim));
   rows_.unmark(claim);
@@ -58,8 +58,8 @@ void Claims::grant(Claim& wait, Token token, Index index, TokenCounter& tokens) 
   rows_.rewrite(wait, [&](Claim& now) {
     now.token = token;
     now.since = index;
-    now.timeout = Duration::zero();
-    if (now.block) reserve(*now.block, token, tokens);
+    if (now.timeout() > Duration::zero()) now.unusual->timeout = Duration::zero();
+    if (Block* const block = now.block()) reserve(*block, token, tokens);
   });
 }
 
@@ -69,8 +69,8 @@ void Claims::regrant(Claim& hold, Token token, Index index, TokenCounter& tokens
   rows_.rewrite(hold, [&](Claim& now) {
     now.token = token;
     now.since = index;
-    now.releases = 0;  // they are numbered by token
-    if (now.block) reserve(*now.block, token, tokens);
+    if (now.releases() != 0) now.unusual->releases = 0;  // they are numbered by token
+    if (Block* const block = now.block()) reserve(*block, token, tokens);
   });
   notice_leaders(hold);
   for (const Place& place : hold.places()) touch(*place.lock);
@@ -123,7 +123,7 @@ void Claims::touch(Lock& lock) {
 void Claims::end_step() {
   for (Lock* lock : touched_) {
     lock->touched = false;
-    COORDKIT_CHECK_MSG(lock->queue.empty() || !grantable(*lock->queue.first->claim), "INV_L06");
+    COORDKIT_CHECK_MSG(lock->queue.empty() || !grantable(lock->queue.first->claim()), "INV_L06");
     const bool empty = lock->holds.empty() && lock->queue.empty() && lock->delay == 0;
     if (put_to_rest(*lock) || empty) records_.forget(*lock);
   }

@@ -36,20 +36,20 @@ class Search {
     Walked& walked = walked_[place.lock];
     const bool exclusive = place.mode == Mode::Exclusive;
     Index& until = exclusive ? walked.exclusive : walked.shared;
-    if (place.claim->since <= until) return;
+    if (place.claim().since <= until) return;
     const Index done = until;
-    until = place.claim->since;
+    until = place.claim().since;
     if (!done) {
       for (const Place* hold = place.lock->holds.first; hold; hold = hold->after) {
         // S-58: the log does not know which owner has a delegation, and it is given back on request.
-        if (hold->claim->block == nullptr && !compatible(place.mode, hold->mode)) visit(*hold->claim->owner);
+        if (hold->claim().block() == nullptr && !compatible(place.mode, hold->mode)) visit(*hold->claim().owner);
       }
     }
-    for (const Place* earlier = place.before; earlier && earlier->claim->since >= done; earlier = earlier->before) {
+    for (const Place* earlier = place.before; earlier && earlier->claim().since >= done; earlier = earlier->before) {
       if (!compatible(place.mode, earlier->mode)) {
-        visit(*earlier->claim->owner);
-      } else if (earlier->claim->extent > 1) {
-        follow(*earlier->claim);
+        visit(*earlier->claim().owner);
+      } else if (earlier->claim().extent() > 1) {
+        follow(earlier->claim());
       }
     }
   }
@@ -73,7 +73,7 @@ class Search {
 // An owner without other claims blocks no one, which is the usual case.
 bool closes_cycle(const Claim& wait) {
   const Owner& owner = *wait.owner;
-  if (owner.holds.empty() && owner.waits.first == owner.waits.last) return false;
+  if (owner.holds.empty() && wait.owner_before == nullptr && wait.owner_after == nullptr) return false;
   Search search(owner);
   search.follow(wait);
   return search.closes();

@@ -18,7 +18,7 @@ bool grantable(const Claim& waiter) {
 
 void GrantOrder::nominate(const Lock& lock) {
   if (lock.queue.empty()) return;
-  Claim& head = *lock.queue.first->claim;
+  Claim& head = lock.queue.first->claim();
   candidates_.emplace_back(head.since, &head);
   std::ranges::push_heap(candidates_, queued_later);
 }

@@ -13,7 +13,7 @@ Claim* HoldChanges::find_convertible(const HoldKey& key, Mode from, ModeVerdict&
   claims_.wake(key.name);
   Claim* claim = claims_.records().find_hold(key);
   if (!claim) return nullptr;  // NotOwner
-  const bool simple = claim->extent == 1 && claim->count == 1 && claim->one.mode == from && !claim->block;
+  const bool simple = claim->extent() == 1 && claim->count() == 1 && claim->mode == from && !claim->block();
   if (!simple) verdict.kind = ModeVerdict::Kind::Impossible;
   return simple ? claim : nullptr;
 }
@@ -30,12 +30,12 @@ ModeVerdict HoldChanges::upgrade(const HoldKey& key, Index index, TokenCounter& 
   ModeVerdict verdict;
   Claim* claim = find_convertible(key, Mode::Shared, verdict);
   if (!claim) return verdict;
-  const Lock& lock = claim->lock();
+  const Lock& lock = *claim->lock;
   if (lock.holds.first != lock.holds.last) return {ModeVerdict::Kind::Conflict};
   if (lock.delay != 0) return {ModeVerdict::Kind::Delayed};  // S-40: an expired reader may still read
-  claim->one.mode = Mode::Exclusive;
+  claim->mode = Mode::Exclusive;
   const bool deadlock = waits_for_itself(*claim->owner);
-  claim->one.mode = Mode::Shared;
+  claim->mode = Mode::Shared;
   if (deadlock) return {ModeVerdict::Kind::Deadlock};
   return convert(*claim, Mode::Exclusive, index, tokens);
 }
@@ -43,7 +43,7 @@ ModeVerdict HoldChanges::upgrade(const HoldKey& key, Index index, TokenCounter& 
 // It becomes the newest hold of its lock.
 ModeVerdict HoldChanges::convert(Claim& claim, Mode mode, Index index, TokenCounter& tokens) {
   claims_.notice_leaders(claim);  // an exclusive one leads no longer, or under another token
-  claims_.rewrite(claim, [mode](Claim& hold) { hold.one.mode = mode; });
+  claims_.rewrite(claim, [mode](Claim& hold) { hold.mode = mode; });
   claims_.regrant(claim, Token(tokens.next()), index, tokens);
   return {ModeVerdict::Kind::Done, claim.token, claim.since};
 }
@@ -69,12 +69,12 @@ bool HoldChanges::update_value(const HoldKey& key, std::string_view value) {
   claims_.wake(key.name);
   Delegations delegations(claims_);
   Claim* claim = claims_.records().find_hold(key);
-  if (!claim || claim->block) claim = delegations.find(key);
+  if (!claim || claim->block()) claim = delegations.find(key);
   if (!claim) return false;
-  if (claim->block) delegations.put_forward(key.name, key.token);
-  claims_.rewrite(*claim, [value](Claim& hold) { hold.value = ShortText(value); });
+  if (claim->block()) delegations.put_forward(key.name, key.token);
+  claims_.rewrite(*claim, [value](Claim& hold) { hold.make_unusual().value = ShortText(value); });
   claims_.notice_leaders(*claim);
-  claims_.touch(claim->lock());
+  claims_.touch(*claim->lock);
   return true;
 }
 

@@ -6,7 +6,11 @@
 
 namespace coordkit::lock {
 
-Records::Records() = default;
+Records::Records()
+    : claims_(std::make_unique<Claims>()),
+      owners_(std::make_unique<Owners>()),
+      owners_by_key_(ByOwner{owners_.get()}),
+      waits_(ByEntry{claims_.get()}) {}
 Records::~Records() = default;
 Records::Records(Records&&) noexcept = default;
 Records& Records::operator=(Records&&) noexcept = default;
@@ -18,15 +22,22 @@ Lock* Records::find(std::string_view name) const {
 }
 
 Owner* Records::find(SessionId session, std::string_view tag) const {
-  const auto found = owners_.find(OwnerKey{session, tag});
-  return found == owners_.end() ? nullptr : found->get();
+  const auto found = owners_by_key_.find(OwnerKey{session, tag});
+  return found == owners_by_key_.end() ? nullptr : &(*owners_)[*found];
 }
 
 Claim* Records::find(const Lock& lock, const Owner& owner, ClaimKind kind) const {
-  const PlaceKey key{&lock, &owner, kind};
-  if (const auto found = claims_.find(key); found != claims_.end()) return found->get();
-  const auto further = further_places_.find(key);
-  return further == further_places_.end() ? nullptr : further->second;
+  if (owner.indexed) {
+    const auto found = places_.find(PlaceKey{&lock, &owner, kind});
+    return found == places_.end() ? nullptr : found->second;
+  }
+  for (Claim* of : {owner.holds.first, owner.waits.first}) {
+    for (Claim* claim = of; claim; claim = claim->owner_after) {
+      const auto here = [&lock](const Place& place) { return place.lock == &lock; };
+      if (kind_of(*claim) == kind && std::ranges::any_of(claim->places(), here)) return claim;
+    }
+  }
+  return nullptr;
 }
 
 Claim* Records::find(const Lock& lock, SessionId session, std::string_view tag, ClaimKind kind) const {
@@ -36,7 +47,7 @@ Claim* Records::find(const Lock& lock, SessionId session, std::string_view tag, 
 
 Claim* Records::find_hold(Token token) const {
   const auto found = holds_.find(token);
-  return found == holds_.end() ? nullptr : found->second;
+  return found == holds_.end() ? nullptr : &(*claims_)[found->second];
 }
 
 Claim* Records::find_hold(const HoldKey& key) const {
@@ -50,24 +61,24 @@ Claim* Records::find_hold(const HoldKey& key) const {
 
 Claim* Records::find_wait(Index queued) const {
   const auto found = waits_.find(queued);
-  return found == waits_.end() ? nullptr : found->second;
+  return found == waits_.end() ? nullptr : &(*claims_)[*found];
 }
 
 Claim* Records::find_delegation(std::string_view name) const {
   const Lock* lock = find(name);
   if (lock == nullptr || lock->holds.empty()) return nullptr;
-  Claim* claim = lock->holds.first->claim;
-  return claim->block ? claim : nullptr;
+  Claim& claim = lock->holds.first->claim();
+  return claim.block() ? &claim : nullptr;
 }
 
-// The order of the session's lists depends on history, so it is sorted away.
+// The order of an owner's lists depends on history, so it is sorted away.
 template <typename Order>
 std::vector<Claim*> Records::claims_of(SessionId session, ClaimList Owner::*list, Order order) const {
   std::vector<Claim*> claims;
-  const auto found = sessions_.find(session);
-  if (found == sessions_.end()) return claims;
-  for (const Owner* owner = found->second.owners.first; owner; owner = owner->session_after) {
-    for (Claim* claim = (owner->*list).first; claim; claim = claim->owner_after) claims.push_back(claim);
+  for (auto at = owners_by_key_.lower_bound(OwnerKey{session, {}}); at != owners_by_key_.end(); ++at) {
+    const Owner& owner = (*owners_)[*at];
+    if (owner.session != session) break;
+    for (Claim* claim = (owner.*list).first; claim; claim = claim->owner_after) claims.push_back(claim);
   }
   std::ranges::sort(claims, {}, order);
   return claims;
@@ -78,15 +89,21 @@ std::vector<Claim*> Records::holds_of(SessionId session) const { return claims_o
 
 ClaimCounts Records::counts(SessionId session) const {
   const auto found = sessions_.find(session);
-  return found == sessions_.end() ? ClaimCounts{} : found->second.counts;
+  return found == sessions_.end() ? ClaimCounts{} : found->second;
+}
+
+void Records::each_wait(absl::FunctionRef<void(const Claim&)> visit) const {
+  for (const Handle handle : waits_) visit((*claims_)[handle]);
 }
 
 void Records::each_claim(absl::FunctionRef<void(Claim&)> visit) const {
-  for (const auto& claim : claims_) visit(*claim);
+  claims_->each([&visit](Handle, Claim& claim) {
+    if (claim.owner != nullptr) visit(claim);
+  });
 }
 
 void Records::each_session(absl::FunctionRef<void(SessionId)> visit) const {
-  for (const auto& [session, claims] : sessions_) visit(session);
+  for (const auto& [session, counts] : sessions_) visit(session);
 }
 
 Lock& Records::lock(std::string_view name) {
@@ -98,63 +115,115 @@ void Records::forget(const Lock& lock) { locks_.erase(locks_.find(lock.name.view
 
 Owner& Records::owner(SessionId session, std::string_view tag) {
   if (Owner* owner = find(session, tag)) return *owner;
-  Owner& owner = **owners_.insert(std::make_unique<Owner>(session, tag)).first;
-  sessions_[session].owners.append(owner);
+  const Handle handle = owners_->add();
+  Owner& owner = (*owners_)[handle];
+  owner.session = session;
+  owner.tag = ShortText(tag);
+  owners_by_key_.insert(handle);
   return owner;
 }
 
+namespace {
+
+std::unique_ptr<Unusual> unusual_of(const ClaimView& row) {
+  const bool usual = row.timeout == Duration::zero() && row.delay == Duration::zero() && row.count == 1 && row.releases == 0 &&
+                     row.value.empty() && !row.sticky() && row.others.empty();
+  if (usual) return nullptr;
+  auto unusual = std::make_unique<Unusual>();
+  unusual->timeout = row.timeout;
+  unusual->delay = row.delay;
+  unusual->releases = row.releases;
+  unusual->value = ShortText(row.value);
+  unusual->count = row.count;
+  unusual->places = static_cast<uint32_t>(row.others.size());
+  if (!row.others.empty()) unusual->others = std::make_unique<FurtherPlace[]>(row.others.size());
+  if (row.sticky()) unusual->block = std::make_unique<Block>(row.block);
+  return unusual;
+}
+
+}  // namespace
+
 Claim& Records::add(const ClaimView& row) {
-  auto fresh = std::make_unique<Claim>();
-  Claim& claim = *fresh;
-  claim.owner = &owner(row.session, row.tag);
-  claim.request = row.request;
+  const Handle handle = claims_->add();
+  Claim& claim = (*claims_)[handle];
+  OriginUses& origin = *origins_.try_emplace(row.request.origin, 0).first;
+  ++origin.second;
+  claim.origin = &origin;
+  claim.sequence = row.request.sequence;
   claim.since = row.since;
   claim.token = row.token;
-  claim.timeout = row.timeout;
-  claim.delay = row.delay;
   claim.reentrant = row.reentrant;
-  claim.count = row.count;
-  claim.releases = row.releases;
-  claim.value = ShortText(row.value);
-  if (row.sticky()) claim.block = std::make_unique<Block>(row.block);
-  claim.extent = static_cast<uint32_t>(1 + row.others.size());
-  if (claim.extent > 1) claim.several = std::make_unique<Place[]>(claim.extent);
-  for (uint32_t i = 0; i < claim.extent; ++i) {
-    const Wanted wanted = i == 0 ? Wanted{row.name, row.mode} : row.others[i - 1];
-    Place& place = claim.places()[i];
-    place.lock = &lock(wanted.name);
-    place.mode = wanted.mode;
-    link(claim, place);
-    if (i > 0) further_places_.emplace(PlaceKey{place.lock, claim.owner}, &claim);
+  claim.unusual = unusual_of(row);
+  claim.lock = &lock(row.name);
+  claim.mode = row.mode;
+  for (size_t i = 0; i < row.others.size(); ++i) {
+    FurtherPlace& place = claim.others()[i];
+    place.further = true;
+    place.of = &claim;
+    place.lock = &lock(row.others[i].name);
+    place.mode = row.others[i].mode;
   }
-  claims_.insert(std::move(fresh));
-  (claim.held() ? claim.owner->holds : claim.owner->waits).append(claim);
-  ClaimCounts& counts = sessions_[row.session].counts;
+  for (Place& place : claim.places()) link(claim, place);
+  join(owner(row.session, row.tag), claim);
+  ClaimCounts& counts = sessions_[row.session];
   ++(claim.held() ? counts.holds : counts.waiters);
   if (claim.held()) {
-    holds_.emplace(claim.token, &claim);
+    holds_.emplace(claim.token, handle);
   } else {
-    COORDKIT_CHECK_MSG(waits_.emplace(claim.since, &claim).second, "two acquires in one entry");
+    COORDKIT_CHECK_MSG(waits_.insert(handle).second, "two acquires in one entry");
   }
   return claim;
 }
 
 // INV_L05: a queue is ordered by entry.
 void Records::link(Claim& claim, Place& place) {
-  place.claim = &claim;
   Lock& lock = *place.lock;
   if (claim.held()) {
     COORDKIT_CHECK_MSG(admits(lock, place.mode), "INV_L01");
     lock.holds.append(place);
   } else {
-    COORDKIT_CHECK_MSG(lock.queue.empty() || lock.queue.last->claim->since < claim.since, "INV_L05");
+    COORDKIT_CHECK_MSG(lock.queue.empty() || lock.queue.last->claim().since < claim.since, "INV_L05");
     lock.queue.append(place);
     ++lock.waiting;
   }
 }
 
+// Once an owner has its index, it keeps it.
+void Records::join(Owner& owner, Claim& claim) {
+  claim.owner = &owner;
+  (claim.held() ? owner.holds : owner.waits).prepend(claim);
+  owner.places += claim.extent();
+  const auto index = [this, &owner](Claim* first) {
+    for (Claim* each = first; each; each = each->owner_after) {
+      for (const Place& place : each->places()) places_.emplace(PlaceKey{place.lock, &owner, kind_of(*each)}, each);
+    }
+  };
+  if (owner.indexed) {
+    for (const Place& place : claim.places()) places_.emplace(PlaceKey{place.lock, &owner, kind_of(claim)}, &claim);
+  } else if (owner.places > kPlacesLookedAt) {
+    owner.indexed = true;
+    index(owner.holds.first);
+    index(owner.waits.first);
+  }
+}
+
+void Records::leave(Owner& owner, Claim& claim) {
+  (claim.held() ? owner.holds : owner.waits).remove(claim);
+  owner.places -= claim.extent();
+  if (owner.indexed) {
+    for (const Place& place : claim.places()) places_.erase(PlaceKey{place.lock, &owner, kind_of(claim)});
+  }
+  if (owner.places != 0) return;
+  const auto found = owners_by_key_.find(OwnerKey{owner.session, owner.tag.view()});
+  const Handle handle = *found;
+  owners_by_key_.erase(found);
+  owners_->remove(handle);
+}
+
 void Records::grant(Claim& wait, Token token) {
-  waits_.erase(wait.since);
+  const auto found = waits_.find(wait.since);
+  holds_.emplace(token, *found);
+  waits_.erase(found);
   for (Place& place : wait.places()) {
     Lock& lock = *place.lock;
     COORDKIT_CHECK_MSG(admits(lock, place.mode), "INV_L01");
@@ -164,17 +233,18 @@ void Records::grant(Claim& wait, Token token) {
     lock.holds.append(place);
   }
   wait.owner->waits.remove(wait);
-  wait.owner->holds.append(wait);
-  OfSession& session = sessions_[wait.owner->session];
-  --session.counts.waiters;
-  ++session.counts.holds;
-  holds_.emplace(token, &wait);
+  wait.owner->holds.prepend(wait);
+  ClaimCounts& counts = sessions_[wait.owner->session];
+  --counts.waiters;
+  ++counts.holds;
 }
 
 // In the order of its locks too, so that a table restored from rows is the same.
 void Records::regrant(Claim& hold, Token token) {
-  holds_.erase(hold.token);
-  holds_.emplace(token, &hold);
+  const auto found = holds_.find(hold.token);
+  const Handle handle = found->second;
+  holds_.erase(found);
+  holds_.emplace(token, handle);
   for (Place& place : hold.places()) {
     place.lock->holds.remove(place);
     place.lock->holds.append(place);
@@ -182,6 +252,7 @@ void Records::regrant(Claim& hold, Token token) {
 }
 
 void Records::remove(Claim& claim) {
+  const Handle handle = handle_of(claim);
   const bool held = claim.held();
   if (held) holds_.erase(claim.token);
   if (!held) waits_.erase(claim.since);
@@ -189,21 +260,18 @@ void Records::remove(Claim& claim) {
     Lock& lock = *place.lock;
     (held ? lock.holds : lock.queue).remove(place);
     if (!held) --lock.waiting;
-    if (&place != &claim.places().front()) further_places_.erase(PlaceKey{&lock, claim.owner});
   }
-  Owner& owner = *claim.owner;
-  (held ? owner.holds : owner.waits).remove(claim);
-  ClaimCounts& counts = sessions_[owner.session].counts;
-  --(held ? counts.holds : counts.waiters);
-  claims_.erase(claims_.find(PlaceKey{&claim.lock(), &owner, kind_of(claim)}));
-  if (owner.holds.empty() && owner.waits.empty()) forget(owner);
+  const auto counts = sessions_.find(claim.owner->session);
+  --(held ? counts->second.holds : counts->second.waiters);
+  if (counts->second.holds == 0 && counts->second.waiters == 0) sessions_.erase(counts);
+  leave(*claim.owner, claim);
+  const auto origin = origins_.find(claim.origin->first);
+  if (--origin->second == 0) origins_.erase(origin);
+  claims_->remove(handle);
 }
 
-void Records::forget(Owner& owner) {
-  const auto session = sessions_.find(owner.session);
-  session->second.owners.remove(owner);
-  if (session->second.owners.empty()) sessions_.erase(session);
-  owners_.erase(owners_.find(OwnerKey{owner.session, owner.tag.view()}));
+Records::Handle Records::handle_of(const Claim& claim) const {
+  return claim.held() ? holds_.find(claim.token)->second : *waits_.find(claim.since);
 }
 
 }  // namespace coordkit::lock

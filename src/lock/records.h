@@ -5,15 +5,19 @@
 // record.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
+#include "base/handle_pool.h"
+#include "base/spare_nodes.h"
 #include "coordkit/types.h"
 #include "lock/claim.h"
 #include "lock/terms.h"
@@ -39,11 +43,11 @@ class Records {
 
   // ---- all of them
   size_t locks() const { return locks_.size(); }
-  size_t claims() const { return claims_.size(); }
+  size_t claims() const { return holds_.size() + waits_.size(); }
   std::vector<Claim*> waits_of(SessionId session) const;  // in queueing order
   std::vector<Claim*> holds_of(SessionId session) const;  // in grant order
   ClaimCounts counts(SessionId session) const;
-  const absl::btree_map<Index, Claim*>& waits() const { return waits_; }
+  void each_wait(absl::FunctionRef<void(const Claim&)> visit) const;  // in queueing order
   void each_claim(absl::FunctionRef<void(Claim&)> visit) const;       // unordered
   void each_session(absl::FunctionRef<void(SessionId)> visit) const;  // with a claim; unordered
 
@@ -59,14 +63,31 @@ class Records {
   void remove(Claim& claim);
 
  private:
-  struct OwnerKey {
-    SessionId session;
-    std::string_view tag;
-    friend bool operator==(const OwnerKey&, const OwnerKey&) = default;
-    template <typename H>
-    friend H AbslHashValue(H state, const OwnerKey& key) {
-      return H::combine(std::move(state), key.session, key.tag);
-    }
+  static constexpr uint32_t kChunk = 64;
+  using Claims = HandlePool<Claim, kChunk>;
+  using Owners = HandlePool<Owner, kChunk>;
+  using Handle = Claims::Handle;
+  struct ByName {
+    using is_transparent = void;
+    static std::string_view key(const std::unique_ptr<Lock>& lock) { return lock->name.view(); }
+    static std::string_view key(std::string_view name) { return name; }
+    size_t operator()(const auto& of) const { return absl::HashOf(key(of)); }
+    bool operator()(const auto& a, const auto& b) const { return key(a) == key(b); }
+  };
+  using OwnerKey = std::pair<SessionId, std::string_view>;
+  struct ByOwner {
+    using is_transparent = void;
+    const Owners* owners;
+    OwnerKey key(Handle handle) const { return {(*owners)[handle].session, (*owners)[handle].tag.view()}; }
+    static const OwnerKey& key(const OwnerKey& itself) { return itself; }
+    bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
+  };
+  struct ByEntry {
+    using is_transparent = void;
+    const Claims* claims;
+    Index key(Handle handle) const { return (*claims)[handle].since; }
+    static Index key(Index queued) { return queued; }
+    bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
   };
   struct PlaceKey {
     const Lock* lock = nullptr;
@@ -78,37 +99,27 @@ class Records {
       return H::combine(std::move(state), key.lock, key.owner, key.kind);
     }
   };
-  // Hashes and compares records by their keys, and finds them by key alone.
-  struct Keyed {
-    using is_transparent = void;
-    static std::string_view key(const std::unique_ptr<Lock>& lock) { return lock->name.view(); }
-    static OwnerKey key(const std::unique_ptr<Owner>& owner) { return {owner->session, owner->tag.view()}; }
-    static PlaceKey key(const std::unique_ptr<Claim>& claim) { return {&claim->lock(), claim->owner, kind_of(*claim)}; }
-    static const auto& key(const auto& itself) { return itself; }
-    size_t operator()(const auto& of) const { return absl::HashOf(key(of)); }
-    bool operator()(const auto& a, const auto& b) const { return key(a) == key(b); }
-  };
-  template <typename Record>
-  using Set = absl::flat_hash_set<std::unique_ptr<Record>, Keyed, Keyed>;
-  struct OfSession {
-    OwnerList owners;
-    ClaimCounts counts;
-  };
 
-  static ClaimKind kind_of(const Claim& claim) { return claim.block ? ClaimKind::Sticky : ClaimKind::Plain; }
+  static constexpr uint32_t kPlacesLookedAt = 8;  // an owner with more gets an index
+
+  static ClaimKind kind_of(const Claim& claim) { return claim.block() ? ClaimKind::Sticky : ClaimKind::Plain; }
+  Handle handle_of(const Claim& claim) const;
   template <typename Order>
   std::vector<Claim*> claims_of(SessionId session, ClaimList Owner::*list, Order order) const;
   Owner& owner(SessionId session, std::string_view tag);
   void link(Claim& claim, Place& place);
-  void forget(Owner& owner);
+  void join(Owner& owner, Claim& claim);
+  void leave(Owner& owner, Claim& claim);
 
-  Set<Lock> locks_;
-  Set<Owner> owners_;
-  Set<Claim> claims_;                                     // by owner and first lock
-  absl::flat_hash_map<PlaceKey, Claim*> further_places_;  // of multi-locks, by owner and lock: all but the first
-  absl::flat_hash_map<Token, Claim*> holds_;
-  absl::flat_hash_map<SessionId, OfSession> sessions_;  // those with a claim
-  absl::btree_map<Index, Claim*> waits_;                // by Claim::since
+  absl::flat_hash_set<std::unique_ptr<Lock>, ByName, ByName> locks_;
+  std::unique_ptr<Claims> claims_;  // these two on the heap, because indexes point to them, also after a move
+  std::unique_ptr<Owners> owners_;
+  absl::btree_set<Handle, ByOwner> owners_by_key_;
+  absl::btree_set<Handle, ByEntry> waits_;
+  absl::flat_hash_map<Token, Handle> holds_;
+  absl::flat_hash_map<PlaceKey, Claim*> places_;          // of owners that are indexed
+  absl::flat_hash_map<SessionId, ClaimCounts> sessions_;  // those with a claim
+  std::map<Origin, uint64_t, std::less<Origin>, SpareNodes<OriginUses>> origins_;
 };
 
 }  // namespace coordkit::lock

@@ -9,17 +9,17 @@ namespace coordkit::lock {
 namespace {
 
 Decision decided(Decision::Kind kind, const Claim& waiter) {
-  return {kind, waiter.request, waiter.owner->session, waiter.since, waiter.timeout > Duration::zero(), {}};
+  return {kind, waiter.request(), waiter.owner->session, waiter.since, waiter.timeout() > Duration::zero(), {}};
 }
 
 // S-38: the answer to an owner that has a claim already. Granted: count it up.
 AcquireVerdict repeated(const Claim& own, const Attempt& attempt) {
   using Kind = AcquireVerdict::Kind;
   if (!own.held()) return {Kind::AlreadyWaiting, {}, own.since};
-  const bool again = attempt.reentrant && own.reentrant && own.one.mode == attempt.names.front().mode;
+  const bool again = attempt.reentrant && own.reentrant && own.mode == attempt.names.front().mode;
   if (!again) return {Kind::AlreadyHeld, own.token, own.since};
-  if (own.count == kCountMax) return {Kind::TooDeep};
-  return {.kind = Kind::Granted, .token = own.token, .since = own.since, .releases = own.releases};
+  if (own.count() == kCountMax) return {Kind::TooDeep};
+  return {.kind = Kind::Granted, .token = own.token, .since = own.since, .releases = own.releases()};
 }
 
 // What a claim has from its acquire, held or waiting.
@@ -72,7 +72,7 @@ AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
   for (const Wanted& wanted : attempt.names) claims_.wake(wanted.name);
   if (Claim* own = own_claim(attempt)) {
     const AcquireVerdict verdict = repeated(*own, attempt);
-    if (verdict.kind == Kind::Granted) claims_.rewrite(*own, [](Claim& claim) { ++claim.count; });
+    if (verdict.kind == Kind::Granted) claims_.rewrite(*own, [](Claim& claim) { ++claim.make_unusual().count; });
     return verdict;
   }
   uint64_t position = 0;
@@ -93,7 +93,7 @@ AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
 // S-58: whoever waits behind a sticky hold has asked for it.
 void Table::grant(Claim& wait, Token token, Index index, TokenCounter& tokens) {
   claims_.grant(wait, token, index, tokens);
-  if (wait.block && wait.lock().waiting > 0) delegations().ask(wait.lock());
+  if (wait.block() && wait.lock->waiting > 0) delegations().ask(*wait.lock);
 }
 
 // The claim that this owner has on one of the names already. A sticky one belongs to its session rather than to its owner: it
@@ -157,13 +157,13 @@ bool Table::release(const HoldKey& key, uint64_t number) {
   }
   Claim* claim = claims_.records().find_hold(key);
   if (!claim) return false;
-  const uint64_t counts = number == 0 ? 1 : number > claim->releases ? number - claim->releases : 0;
-  if (counts >= claim->count) {
+  const uint64_t counts = number == 0 ? 1 : number > claim->releases() ? number - claim->releases() : 0;
+  if (counts >= claim->count()) {
     claims_.remove(*claim);
   } else if (counts > 0) {
     claims_.rewrite(*claim, [counts](Claim& hold) {
-      hold.count -= static_cast<uint32_t>(counts);
-      hold.releases += counts;
+      hold.unusual->count -= static_cast<uint32_t>(counts);
+      hold.unusual->releases += counts;
     });
   }
   return true;
@@ -179,8 +179,8 @@ CancelVerdict Table::cancel(SessionId session, std::string_view tag, std::string
   const Records& records = claims_.records();
   const Lock* lock = records.find(name);
   Claim* claim = lock ? records.find(*lock, session, tag, ClaimKind::Plain) : nullptr;
-  if (lock && (!claim || claim->request != acquire)) claim = records.find(*lock, session, tag, ClaimKind::Sticky);
-  if (!claim || claim->request != acquire) return {};
+  if (lock && (!claim || claim->request() != acquire)) claim = records.find(*lock, session, tag, ClaimKind::Sticky);
+  if (!claim || claim->request() != acquire) return {};
   if (claim->held()) return {CancelVerdict::Kind::Granted, claim->token, claim->since};
   decisions.waits.push_back(decided(Decision::Kind::Cancelled, *claim));
   claims_.remove(*claim);
@@ -189,7 +189,7 @@ CancelVerdict Table::cancel(SessionId session, std::string_view tag, std::string
 
 bool Table::time_out(Index queued, Decisions& decisions) {
   Claim* wait = claims_.records().find_wait(queued);
-  if (!wait || wait->timeout <= Duration::zero()) return false;
+  if (!wait || wait->timeout() <= Duration::zero()) return false;
   decisions.waits.push_back(decided(Decision::Kind::WaitTimeout, *wait));
   claims_.remove(*wait);
   return true;
@@ -207,8 +207,8 @@ void Table::end(SessionId session, Ending how, TokenCounter& tokens, Decisions& 
   for (const Resting::Handle hold : claims_.resting().of_session(session)) claims_.remove(hold);
   const bool delays = how == Ending::Expired;
   for (Claim* hold : claims_.records().holds_of(session)) {
-    if (delays && hold->delay > Duration::zero()) {
-      for (const Place& place : hold->places()) delays_.begin(*place.lock, hold->delay, tokens, claims_, decisions);
+    if (delays && hold->delay() > Duration::zero()) {
+      for (const Place& place : hold->places()) delays_.begin(*place.lock, hold->delay(), tokens, claims_, decisions);
     }
     claims_.remove(*hold);
   }

@@ -24,7 +24,7 @@ absl::Status TableRestore::check_place(const ClaimView& row, const Wanted& place
     if (!lock.holds.empty() && !compatible(lock.holds.first->mode, place.mode)) {
       return absl::DataLossError("two holds of one lock that exclude each other");
     }
-  } else if (!lock.queue.empty() && lock.queue.last->claim->since >= row.since) {
+  } else if (!lock.queue.empty() && lock.queue.last->claim().since >= row.since) {
     return absl::DataLossError("a queue out of order");
   }
   return absl::OkStatus();
@@ -48,10 +48,9 @@ absl::Status TableRestore::add(const ClaimView& row) {
 }
 
 absl::Status TableRestore::finish() const {
-  for (const auto& [queued, claim] : claims_.records().waits()) {
-    if (grantable(*claim)) return absl::DataLossError("a waiter that nothing keeps waiting");
-  }
-  return absl::OkStatus();
+  bool any_grantable = false;
+  claims_.records().each_wait([&](const Claim& wait) { any_grantable = any_grantable || grantable(wait); });
+  return any_grantable ? absl::DataLossError("a waiter that nothing keeps waiting") : absl::OkStatus();
 }
 
 }  // namespace coordkit::lock

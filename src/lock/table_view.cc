@@ -34,14 +34,14 @@ void TableView::holders(std::string_view name, Visitor visit) const {
   if (const Resting::Handle handle = resting_.find(name)) return visit(resting_.view(handle));
   const Lock* lock = records_.find(name);
   if (!lock) return;
-  for (const Place* place = lock->holds.first; place; place = place->after) visit(view_of(*place->claim));
+  for (const Place* place = lock->holds.first; place; place = place->after) visit(view_of(place->claim()));
 }
 
 void TableView::queue(std::string_view name, WhileVisitor visit) const {
   const Lock* lock = records_.find(name);
   if (!lock) return;
   for (const Place* place = lock->queue.first; place; place = place->after) {
-    if (!visit(view_of(*place->claim))) return;
+    if (!visit(view_of(place->claim()))) return;
   }
 }
 
@@ -64,7 +64,7 @@ std::optional<Mode> TableView::held(std::string_view name, Token token) const {
     return hold.token == token ? std::optional(hold.mode) : std::nullopt;
   }
   if (const Claim* sticky = records_.find_delegation(name)) {
-    return may_be_current(*sticky->block, token) ? std::optional(Mode::Exclusive) : std::nullopt;
+    return may_be_current(*sticky->block(), token) ? std::optional(Mode::Exclusive) : std::nullopt;
   }
   const Claim* hold = records_.find_hold(token);
   if (!hold) return std::nullopt;
@@ -77,7 +77,7 @@ std::optional<Mode> TableView::held(std::string_view name, Token token) const {
 bool TableView::would_ask(const Attempt& attempt) const {
   for (const Wanted& wanted : attempt.names) {
     const Claim* claim = records_.find_delegation(wanted.name);
-    if (claim && !claim->block->asked) return true;
+    if (claim && !claim->block()->asked) return true;
   }
   return false;
 }
@@ -102,9 +102,9 @@ void TableView::every_session(absl::FunctionRef<void(SessionId)> visit) const {
 }
 
 void TableView::timed_waits(Visitor visit) const {
-  for (const auto& [queued, claim] : records_.waits()) {
-    if (claim->timeout > Duration::zero()) visit(view_of(*claim));
-  }
+  records_.each_wait([&](const Claim& wait) {
+    if (wait.timeout() > Duration::zero()) visit(view_of(wait));
+  });
 }
 
 }  // namespace coordkit::lock

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "base/check.h"
 #include "lock/short_text.h"
 
@@ -505,6 +508,39 @@ TEST(ShortTextTest, HoldsAnyTextAndIsMovedWithIt) {
     third = std::move(second);
     EXPECT_EQ(third.view(), text);
   }
+}
+
+// An owner with many claims is looked up in another way than one with few.
+TEST(LockTableTest, S38_AnOwnerFindsEachOfItsClaimsHoweverManyThereAre) {
+  Desk d;
+  std::vector<std::string> names;
+  for (int i = 0; i < 30; ++i) names.push_back("n" + std::to_string(i));
+  const auto expect_own = [&](size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      const AcquireVerdict again = d.exclusive(2, names[i]);
+      EXPECT_EQ(again.kind, i % 2 == 0 ? Acquired::AlreadyWaiting : Acquired::AlreadyHeld) << i << " of " << count;
+    }
+  };
+  std::vector<Token> tokens;
+  for (size_t i = 0; i < names.size(); ++i) {
+    // Waits at every other name, and holds those between, where another one waits.
+    tokens.push_back(d.exclusive(i % 2 == 0 ? 1 : 2, names[i]).token);
+    EXPECT_EQ(d.exclusive(i % 2 == 0 ? 2 : 3, names[i]).kind, Acquired::Queued);
+    expect_own(i + 1);
+    EXPECT_EQ(d.table.digest(), d.table.recomputed_digest());
+  }
+  for (size_t i = names.size(); i > 0; --i) {
+    const size_t last = i - 1;
+    EXPECT_TRUE(d.release(last % 2 == 0 ? 1 : 2, names[last], tokens[last]));
+    EXPECT_EQ(d.holders(names[last]), Sessions{last % 2 == 0 ? uint64_t{2} : uint64_t{3}});
+    if (last % 2 == 0) {
+      EXPECT_TRUE(d.release(2, names[last], d.token(names[last])));
+    }
+    expect_own(last);
+    EXPECT_EQ(d.table.digest(), d.table.recomputed_digest());
+  }
+  EXPECT_EQ(d.table.view().counts(SessionId(2)).holds + d.table.view().counts(SessionId(2)).waiters, 0u);
+  EXPECT_EQ(d.exclusive(2, names[0]).kind, Acquired::Granted) << "with nothing left of what it had";
 }
 
 }  // namespace
