@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -30,7 +30,9 @@ class Slots {
     const uint32_t slot = free_.back();
     free_.pop_back();
     const Id id = new_id(slot);
-    at(slot).emplace(id, make);
+    Page& page = page_of(slot);
+    new (&page.records[slot % kPageSlots]) T(make(id));
+    page.ids[slot % kPageSlots] = id;
     return id;
   }
   Id id_of_none() { return new_id(kMask); }
@@ -38,13 +40,13 @@ class Slots {
   T* find(Id id) {
     const uint64_t slot = id.value() & kMask;
     if (slot >= slots()) return nullptr;
-    std::optional<Record>& record = at(slot);
-    return record && record->id == id ? &record->value : nullptr;
+    Page& page = page_of(slot);
+    return id && page.ids[slot % kPageSlots] == id ? &page.records[slot % kPageSlots] : nullptr;
   }
   // It is there.
   void remove(Id id) {
     const uint64_t slot = id.value() & kMask;
-    at(slot).reset();
+    page_of(slot).free(slot % kPageSlots);
     free_.push_back(static_cast<uint32_t>(slot));
   }
   void clear() {
@@ -54,35 +56,52 @@ class Slots {
   size_t size() const { return slots() - free_.size(); }
   std::vector<Id> ids() const {  // in no order
     std::vector<Id> ids;
-    for (uint64_t slot = 0; slot < slots(); ++slot) {
-      if (const std::optional<Record>& record = at(slot)) ids.push_back(record->id);
+    for (const auto& page : pages_) {
+      for (const Id id : page->ids) {
+        if (id) ids.push_back(id);
+      }
     }
     return ids;
   }
 
  private:
-  struct Record {
-    template <typename Make>
-    Record(Id of, Make& make) : id(of), value(make(of)) {}
-    Id id;
-    T value;
-  };
   static constexpr uint64_t kMask = (uint64_t{1} << kSlotBits) - 1;
   static constexpr size_t kPageSlots = 64;
-  using Page = std::array<std::optional<Record>, kPageSlots>;
+  struct Page {
+    Page() {}  // NOLINT(modernize-use-equals-default, cppcoreguidelines-pro-type-member-init): no record is there yet
+    ~Page() {
+      for (size_t place = 0; place < kPageSlots; ++place) {
+        if (ids[place]) free(place);
+      }
+    }
+    Page(const Page&) = delete;
+    Page& operator=(const Page&) = delete;
+    // The id goes first: what the record's destructor looks up is not there any more.
+    void free(size_t place) {
+      ids[place] = Id();
+      std::destroy_at(&records[place]);
+    }
+    std::array<Id, kPageSlots> ids{};  // zero: free
+    union {
+      T records[kPageSlots];
+    };
+  };
 
   size_t slots() const { return pages_.size() * kPageSlots; }
-  std::optional<Record>& at(uint64_t slot) const { return (*pages_[slot / kPageSlots])[slot % kPageSlots]; }
+  Page& page_of(uint64_t slot) const { return *pages_[slot / kPageSlots]; }
   void grow() {
     const size_t first = slots();
     COORDKIT_CHECK(first + kPageSlots <= kMask);
     pages_.push_back(std::make_unique<Page>());
     for (size_t i = kPageSlots; i > 0; --i) free_.push_back(static_cast<uint32_t>(first + i - 1));
   }
-  Id new_id(uint64_t slot) { return Id(base_ | (++last_serial_ << kSlotBits & ~base_) | slot); }
+  Id new_id(uint64_t slot) {
+    const Id id(base_ | (++last_serial_ << kSlotBits & ~base_) | slot);
+    return id ? id : new_id(slot);
+  }
 
   const uint64_t base_;
-  std::vector<std::unique_ptr<Page>> pages_;  // of records; empty: free
+  std::vector<std::unique_ptr<Page>> pages_;
   std::vector<uint32_t> free_;
   uint64_t last_serial_ = 0;
 };

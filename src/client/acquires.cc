@@ -22,7 +22,8 @@ void Acquires::own(CallId id, Duration max_hold, bool proclaims) {
   Call* call = calls_.find(id);
   if (call == nullptr) return;
   call->owner = this;
-  call->acquire = pending_.make({.call = id, .max_hold = max_hold, .proclaims = proclaims});
+  call->acquire = pending_.make({.call = id, .proclaims = proclaims});
+  if (max_hold > Duration::zero()) call->acquire->make_special().max_hold = max_hold;
 }
 
 Session* Acquires::begin(CallId id, const SessionRef& of, Now now) {
@@ -45,15 +46,17 @@ void Acquires::submit(CallId id, Terms&& terms, machine::Request&& request) {
   Call& call = *calls_.find(id);
   call.submitted = true;
   Pending acquire = call.acquire;
-  acquire->name = terms.name;
-  acquire->owner_tag = terms.owner_tag;
+  acquire->set_names(terms.name, terms.owner_tag);
   acquire->mode = terms.hold.mode;
   acquire->counted = terms.hold.counted;
   acquire->of_lock = terms.of_lock;
   acquire->in_log = true;
   if (terms.block != 0 || acquire->proclaims || !terms.hold.others.empty()) {
-    acquire->special = std::make_unique<PendingAcquire::Special>(
-        PendingAcquire::Special{std::move(terms.hold.others), terms.block, terms.delay, std::move(terms.proclaimed)});
+    PendingAcquire::Special& special = acquire->make_special();
+    special.others = std::move(terms.hold.others);
+    special.block = terms.block;
+    special.delay = terms.delay;
+    special.proclaimed = std::move(terms.proclaimed);
   }
   // One that may count up a hold is pursued until its own answer comes: for a hold that several acquires stand for, a cancel
   // cannot tell whether this was one of them.
@@ -74,6 +77,7 @@ void Acquires::answered(const Pending& acquire, const Completion& completion, co
       acquire->waited = true;
       statistics_.queued();
     }
+    requests_.await_end(completion.ticket, acquire);
     return;
   }
   if (result->code == machine::ResultCode::Granted) {
@@ -81,11 +85,11 @@ void Acquires::answered(const Pending& acquire, const Completion& completion, co
   } else if (result->code == machine::ResultCode::Ok) {  // a wait that ends without a hold
     calls_.answer<Executed>(acquire->call, Executed{*result, completion.index, nullptr});
   } else if (result->code == machine::ResultCode::AlreadyHeld && acquire->proclaims) {
-    proclaim(acquire->call, acquire->session, acquire->name, result->token, acquire->special->proclaimed);
+    proclaim(acquire->call, acquire->session, acquire->name(), result->token, acquire->special->proclaimed);
   } else if (acquire->of_lock) {
-    refuse_lock(calls_, statistics_, acquire->call, *result, acquire->name);
+    refuse_lock(calls_, statistics_, acquire->call, *result, acquire->name());
   } else {
-    calls_.fail(acquire->call, status_of(*result, acquire->name));
+    calls_.fail(acquire->call, status_of(*result, acquire->name()));
   }
   lines_.fetched(*acquire);
 }
@@ -120,12 +124,13 @@ void Acquires::granted(const PendingAcquire& acquire, const machine::Result& res
   }
   if (acquire.special && acquire.special->block != 0) return lines_.delegated(*session, acquire, result, now);
   if (calls_.find(acquire.call) == nullptr) {
-    releases_.give_back(*session, acquire.name, result.token, acquire.counted);
+    releases_.give_back(*session, acquire.name(), result.token, acquire.counted);
     return;
   }
-  const LeadingTime until = acquire.max_hold > Duration::zero() ? later(now.leading, acquire.max_hold) : LeadingTime::max();
+  const Duration max_hold = acquire.max_hold();
+  const LeadingTime until = max_hold > Duration::zero() ? later(now.leading, max_hold) : LeadingTime::max();
   HoldRef hold =
-      table_.grant(*session, acquire.name, acquire.owner_tag, result.token, result.since, until, hold_terms(acquire));
+      table_.grant(*session, acquire.name(), acquire.owner_tag(), result.token, result.since, until, hold_terms(acquire));
   limits_.add(hold);
   if (acquire.of_lock) {
     statistics_.granted(acquire.time_in_line(now.lagging));
@@ -136,7 +141,7 @@ void Acquires::granted(const PendingAcquire& acquire, const machine::Result& res
 }
 
 // A hold without a handle at this client must not be proclaimed by it.
-void Acquires::proclaim(CallId id, const SessionRef& of, const std::string& name, Token token, std::string value) {
+void Acquires::proclaim(CallId id, const SessionRef& of, std::string_view name, Token token, std::string value) {
   Call* call = calls_.find(id);
   if (call == nullptr) return;
   Session* session = table_.find(of);
@@ -146,7 +151,7 @@ void Acquires::proclaim(CallId id, const SessionRef& of, const std::string& name
   }
   const HoldRef hold = *found;
   call->acquire->in_log = false;
-  machine::UpdateValue body{session->id(), hold->owner_tag(), name, token, std::move(value)};
+  machine::UpdateValue body{session->id(), hold->owner_tag(), std::string(name), token, std::move(value)};
   call->ticket = commands_.submit(*session, {.body = std::move(body)}, call->deadline, Urgency::Normal,
                                   [this, id, hold](const Completion&, const SessionCommands::Result& result, Now) {
                                     const absl::Status status =
@@ -186,8 +191,8 @@ void Acquires::post_cancel(const Pending& acquire) {
   if (acquire->cancel_posted || session == nullptr || session->phase == SessionPhase::Lost) return;
   acquire->cancel_posted = true;
   machine::CancelAcquire body{.session = session->id(),
-                              .owner_tag = acquire->owner_tag,
-                              .name = acquire->name,
+                              .owner_tag = std::string(acquire->owner_tag()),
+                              .name = std::string(acquire->name()),
                               .acquire = requests_.id(acquire->sequence)};
   commands_.submit(*session, {.body = std::move(body)}, LaggingTime::max(), Urgency::Reserved,
                    [this, acquire](const Completion&, const SessionCommands::Result& result, Now now) {
@@ -208,7 +213,7 @@ void Acquires::cancel_answered(const Pending& acquire, const SessionCommands::Re
   Session* session = table_.find(acquire->session);
   const bool late_grant = result->code == machine::ResultCode::Granted && acquire->given_up;
   if (late_grant && session != nullptr && session->phase != SessionPhase::Lost) {
-    releases_.give_back(*session, acquire->name, result->token, acquire->counted);
+    releases_.give_back(*session, acquire->name(), result->token, acquire->counted);
   }
 }
 

@@ -24,7 +24,13 @@ class Acquires final : public CallOwner {
         releases_(releases),
         lines_(lines),
         limits_(limits),
-        statistics_(statistics) {}
+        statistics_(statistics) {
+    requests_.on_acquire_end([this](const PoolRef<PendingAcquire>& acquire, const Completion& completion, Now now) {
+      const SessionCommands::Result result = result_of(completion);
+      answered(acquire, completion, result, now);
+      commands_.settle(acquire->session, result);
+    });
+  }
 
   // Turns the call into an acquire: it ends if its session does, and its cancellation is decided in the log.
   void own(CallId id, Duration max_hold = {}, bool proclaims = false);
@@ -43,7 +49,7 @@ class Acquires final : public CallOwner {
   // For a call that has begun and not ended.
   void submit(CallId id, Terms&& terms, machine::Request&& request);
   // The owner has the lock: it keeps it, with another value, and gets its existing handle as the answer.
-  void proclaim(CallId id, const SessionRef& session, const std::string& name, Token token, std::string value);
+  void proclaim(CallId id, const SessionRef& session, std::string_view name, Token token, std::string value);
 
   // ---- CallOwner
   bool cancel(Call& call) override;

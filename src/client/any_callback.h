@@ -54,8 +54,8 @@ class AnyCallback {
       [](void* bytes) { std::destroy_at(&callback<Answer>(bytes)); },
       [](void* bytes, const absl::Status& why) { callback<Answer>(bytes)(why); }};
 
-  const Type* type_;
   alignas(std::max_align_t) std::byte bytes_[sizeof(absl::AnyInvocable<void()>)];
+  const Type* type_;  // last, so that what follows in a record needs no gap
 };
 
 }  // namespace coordkit::client

@@ -45,7 +45,7 @@ class CallOwner {
 struct Call {
   using Start = absl::AnyInvocable<void(CallId, Now)>;
 
-  AnyCallback callback;
+  [[no_unique_address]] AnyCallback callback;
   LaggingTime deadline = LaggingTime::max();  // valid once started
   Ticket ticket = {};                         // pending in the engine; zero: none
   CallOwner* owner = nullptr;                 // null: none

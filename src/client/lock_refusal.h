@@ -1,7 +1,7 @@
 // The refusal of an acquire of a lock: the answer, and its count if the caller was still waiting.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include "client/answers.h"
 #include "client/calls.h"
@@ -9,8 +9,7 @@
 
 namespace coordkit::client {
 
-inline void refuse_lock(Calls& calls, Statistics& statistics, CallId id, const machine::Result& result,
-                        const std::string& name) {
+inline void refuse_lock(Calls& calls, Statistics& statistics, CallId id, const machine::Result& result, std::string_view name) {
   if (calls.fail(id, status_of(result, name))) statistics.refused(result.code);
 }
 

@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/short_text.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
 
@@ -18,18 +20,19 @@ struct PendingAcquire {
     std::vector<NamedLock> others = {};  // wanted together with it
     uint64_t block = 0;                  // of a sticky one: size of the block it asked for
     Duration delay{};                    // of a sticky one (S-40)
+    Duration max_hold{};                 // S-51; zero: no limit
     std::string proclaimed = {};         // published instead, if its owner has the lock already
   };
 
-  CallId call;
   SessionRef session = {};                             // once its call has begun
   PendingAcquire *before = nullptr, *after = nullptr;  // of that session's, until the call ends
-  LaggingTime began{};                                 // when it did
-  Duration max_hold{};
-  std::string name = {};                  // once in line (S-58), or submitted
-  std::string owner_tag = {};             // once submitted
-  std::unique_ptr<Special> special = {};  // once submitted; null: none of it
+  CallId call;
+  LaggingTime began{};                    // when it did
+  std::unique_ptr<Special> special = {};  // null: none of it
   Sequence sequence = {};                 // zero until the engine assigns it
+  // The name, once in line (S-58) or submitted, and behind it the owner's tag, once submitted.
+  ShortText<18, uint16_t> text = {};
+  uint16_t name_bytes = 0;
   LockMode mode = LockMode::Exclusive;
   bool counted : 1 = false;
   bool proclaims : 1 = false;  // satisfied with its owner's existing hold
@@ -40,6 +43,18 @@ struct PendingAcquire {
   bool cancel_posted : 1 = false;
   bool given_up : 1 = false;  // the engine stopped pursuing it with an unknown outcome: only a cancel can find out
 
+  std::string_view name() const { return text.view().substr(0, name_bytes); }
+  std::string_view owner_tag() const { return text.view().substr(name_bytes); }
+  void set_names(std::string_view name, std::string_view owner_tag) {
+    text = ShortText<18, uint16_t>({name, owner_tag});
+    name_bytes = static_cast<uint16_t>(name.size());
+  }
+  Duration max_hold() const { return special ? special->max_hold : Duration::zero(); }
+  // To give it something that few have.
+  Special& make_special() {
+    if (!special) special = std::make_unique<Special>();
+    return *special;
+  }
   std::optional<Duration> time_in_line(LaggingTime now) const { return waited ? std::optional(now - began) : std::nullopt; }
 };
 

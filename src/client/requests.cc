@@ -10,7 +10,7 @@ void Requests::post(EngineInput input) {
 }
 
 Ticket Requests::next_ticket(OnCompletion&& on_completion, std::optional<LaggingTime> submitted) {
-  return tickets_.add([&](Ticket) { return Waiting{std::move(on_completion), submitted}; });
+  return tickets_.add([&](Ticket) { return pending_.make({std::move(on_completion), submitted}); });
 }
 
 SharedBytes Requests::encoded(const machine::Request& request) {
@@ -39,10 +39,15 @@ Ticket Requests::when_readable(Ask ask, OnCompletion on_completion) {
 
 void Requests::forget(Ticket ticket) {
   if (const Waiting* found = tickets_.find(ticket)) {
-    if (found->submitted) ++statistics_.refused;
+    const auto* const request = std::get_if<PoolRef<Request>>(found);
+    if (request != nullptr && (*request)->submitted) ++statistics_.refused;
     tickets_.remove(ticket);
   }
   post(Forget{ticket});
+}
+
+void Requests::await_end(Ticket ticket, PoolRef<PendingAcquire> acquire) {
+  if (Waiting* const found = tickets_.find(ticket)) *found = std::move(acquire);
 }
 
 const machine::Reads* Requests::reads() const {
@@ -81,21 +86,24 @@ void Requests::turned(const EngineEffects& effects) {
 
 // The callback may clear everything (by stopping the client), forget this very ticket, and submit.
 void Requests::complete(const Completion& completion, Now now) {
-  Waiting* const found = tickets_.find(completion.ticket);
+  const Waiting* const found = tickets_.find(completion.ticket);
   if (found == nullptr) return;
-  if (const auto submitted = std::exchange(found->submitted, std::nullopt)) {
+  const Waiting waiting = *found;
+  const bool once_more = completion.status.ok() && completion.stage == ApplyOutput::Stage::Queued;
+  if (!once_more) tickets_.remove(completion.ticket);
+  if (const auto* const acquire = std::get_if<PoolRef<PendingAcquire>>(&waiting)) {
+    on_acquire_end_(*acquire, completion, now);
+    return;
+  }
+  Request& request = *std::get<PoolRef<Request>>(waiting);
+  if (const auto submitted = std::exchange(request.submitted, std::nullopt)) {
     if (completion.status.ok()) {
       statistics_.latency.add(now.lagging - *submitted);
     } else {
       ++statistics_.refused;
     }
   }
-  OnCompletion on_completion = std::move(found->on_completion);
-  const bool once_more = completion.status.ok() && completion.stage == ApplyOutput::Stage::Queued;
-  if (!once_more) tickets_.remove(completion.ticket);
-  on_completion(completion, now);
-  if (!once_more) return;
-  if (Waiting* const still = tickets_.find(completion.ticket)) still->on_completion = std::move(on_completion);
+  request.on_completion(completion, now);
 }
 
 void Requests::clear() {

@@ -7,11 +7,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "absl/container/btree_map.h"
 #include "absl/functional/any_invocable.h"
 #include "base/inline_function.h"
+#include "base/pool.h"
 #include "base/slots.h"
+#include "client/pending_acquire.h"
 #include "coordkit/client/statistics.h"
 #include "coordkit/engine.h"
 #include "machine/command.h"
@@ -23,6 +26,7 @@ class Requests {
  public:
   static constexpr size_t kOnCompletionBytes = 48;  // of a command of a session
   using OnCompletion = InlineFunction<void(const Completion&, Now), kOnCompletionBytes, alignof(void*)>;
+  using OnAcquireEnd = absl::AnyInvocable<void(const PoolRef<PendingAcquire>&, const Completion&, Now)>;
   Requests(Engine& engine, Duration retry) : engine_(engine), retry_(retry) {}
 
   // Bytes of a command, side by side with those of others.
@@ -36,6 +40,10 @@ class Requests {
   Ticket when_readable(Ask ask, OnCompletion on_completion);
   void renew(RenewRequest request) { post(Renew{std::move(request)}); }
   void forget(Ticket ticket);  // it will not be completed
+  // For the callback of an acquire that the machine has queued: the second completion goes to on_acquire_end() in its place,
+  // since thousands may wait for theirs at the same time.
+  void await_end(Ticket ticket, PoolRef<PendingAcquire> acquire);
+  void on_acquire_end(OnAcquireEnd run) { on_acquire_end_ = std::move(run); }
 
   // This replica's own state, as it is now. Null: the engine hosts no machine of coordkit's.
   const machine::Reads* reads() const;
@@ -73,11 +81,14 @@ class Requests {
 
   Engine& engine_;
   Duration retry_;
-  struct Waiting {
+  struct Request {
     OnCompletion on_completion;
     std::optional<LaggingTime> submitted;  // for a command, until its first answer
   };
+  using Waiting = std::variant<PoolRef<Request>, PoolRef<PendingAcquire>>;
+  Pool<Request> pending_;
   Slots<Ticket, Waiting> tickets_{uint64_t{1} << 63};  // the host has smaller ones
+  OnAcquireEnd on_acquire_end_;
   absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> timers_;
   uint64_t last_timer_ = 0;
   LaggingTime now_{};  // of the last turn

@@ -40,6 +40,8 @@ class SessionCommands {
   // The release was performed, or never will be: answers its waiting callers. NotOwner means performed if another command
   // may have performed it earlier.
   void release_done(Session& session, ReleaseNumber number, const absl::Status& status);
+  // What the answer says about the session itself; done for commands submitted here.
+  void settle(const SessionRef& of, const Result& result);
 
  private:
   static constexpr uint64_t kOrderedLevel = 2;                        // from which on a request may name its predecessor
@@ -48,7 +50,6 @@ class SessionCommands {
   Carried carry(Session& session, machine::Request& request, std::span<const ReleaseNumber> named);
   Ticket comes_after(const Session& session) const;
   void answered(const SessionRef& of, const Completion& completion, const Result& result, const Carried& carried);
-  void settle(const SessionRef& of, const Result& result);
 
   Sessions& sessions_;
   Requests& requests_;

@@ -46,7 +46,7 @@ void StickyLines::enqueue(CallId id, Session& session, machine::Acquire& body, N
   const LaggingTime until =
       body.wait.kind == machine::Wait::Kind::Timed ? later(now.lagging, body.wait.timeout) : LaggingTime::max();
   PendingAcquire& acquire = *calls_.find(id)->acquire;
-  acquire.name = name;
+  acquire.set_names(name, {});
   acquire.in_line = true;
   session.lines[name].waiting.push_back({id, std::move(body), until});
   if (until != LaggingTime::max()) waits_.emplace(until, id);
@@ -96,7 +96,7 @@ bool StickyLines::may_try(const Session& session, const Line& line, Now now) {
 }
 
 void StickyLines::leave(Session& session, CallId id, const PendingAcquire& acquire) {
-  const auto found = session.lines.find(acquire.name);
+  const auto found = session.lines.find(std::string(acquire.name()));
   if (found == session.lines.end()) return;
   Line& line = found->second;
   std::erase_if(line.waiting, [&](const Line::Waiting& waiting) {
@@ -105,14 +105,14 @@ void StickyLines::leave(Session& session, CallId id, const PendingAcquire& acqui
     return true;
   });
   if (line.fetching == id && !acquire.in_log) line.fetching = CallId();  // it was never sent
-  due_.emplace(session.id(), acquire.name);
+  due_.emplace(session.id(), acquire.name());
 }
 
 void StickyLines::end_waits(LaggingTime now) {
   while (!waits_.empty() && waits_.begin()->first <= now) {
     const CallId id = waits_.begin()->second;
     waits_.erase(waits_.begin());
-    refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::WaitTimeout}, calls_.find(id)->acquire->name);
+    refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::WaitTimeout}, calls_.find(id)->acquire->name());
   }
 }
 
@@ -187,9 +187,9 @@ void StickyLines::grant_locally(Session& session, Line& line, Now now) {
   hand_over(session, line, next.call, next.body.owner_tag, now);
 }
 
-void StickyLines::hand_over(Session& session, Line& line, CallId id, const std::string& owner_tag, Now now) {
+void StickyLines::hand_over(Session& session, Line& line, CallId id, std::string_view owner_tag, Now now) {
   const PendingAcquire& call = *calls_.find(id)->acquire;
-  const LeadingTime until = call.max_hold > Duration::zero() ? later(now.leading, call.max_hold) : LeadingTime::max();
+  const LeadingTime until = call.max_hold() > Duration::zero() ? later(now.leading, call.max_hold()) : LeadingTime::max();
   HoldRef hold = session.state->delegations()->grant(session.state, line.lock, owner_tag, until);
   limits_.add(hold);
   if (until != LeadingTime::max() && options_.watch != nullptr) options_.watch->granted(hold);
@@ -217,35 +217,35 @@ void StickyLines::fetch(Line& line, Now now) {
 }
 
 void StickyLines::delegated(Session& session, const PendingAcquire& acquire, const machine::Result& result, Now now) {
-  const auto found = session.lines.find(acquire.name);
+  const auto found = session.lines.find(std::string(acquire.name()));
   const bool wanted = calls_.find(acquire.call) != nullptr;
   const bool expected = found != session.lines.end() && found->second.lock == nullptr;
   if (!expected || (!wanted && found->second.waiting.empty())) {
-    releases_.give_back(session, acquire.name, result.token, /*counted=*/false);
+    releases_.give_back(session, acquire.name(), result.token, /*counted=*/false);
     calls_.fail(acquire.call, lost_while_acquiring());
     return;
   }
   Line& line = found->second;
   line.token = result.token;
   line.delay = acquire.special->delay;
-  line.lock = session.state->delegations()->add({.name = acquire.name,
+  line.lock = session.state->delegations()->add({.name = std::string(acquire.name()),
                                                  .token = result.token,
                                                  .since = result.since,
                                                  .first = result.token,
                                                  .last = Token(result.token.value() + acquire.special->block - 1),
                                                  .delay = acquire.special->delay});
-  if (wanted) hand_over(session, line, acquire.call, acquire.owner_tag, now);
-  if (asked_in_log(session, acquire.name, line.token)) ask(line, now);
+  if (wanted) hand_over(session, line, acquire.call, acquire.owner_tag(), now);
+  if (asked_in_log(session, std::string(acquire.name()), line.token)) ask(line, now);
 }
 
 // The next one in line may begin.
 void StickyLines::fetched(const PendingAcquire& acquire) {
   Session* session = acquire.in_line ? table_.find(acquire.session) : nullptr;
   if (session == nullptr) return;
-  const auto found = session->lines.find(acquire.name);
+  const auto found = session->lines.find(std::string(acquire.name()));
   if (found == session->lines.end() || found->second.fetching != acquire.call) return;
   found->second.fetching = CallId();
-  due_.emplace(session->id(), acquire.name);
+  due_.emplace(session->id(), acquire.name());
 }
 
 void StickyLines::give_back(Session& session, const std::string& name) {

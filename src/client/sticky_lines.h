@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/container/btree_set.h"
@@ -70,7 +71,7 @@ class StickyLines {
   static bool prefers_line(const Line& line, Now now);
   void ask(Line& line, Now now);
   void grant_locally(Session& session, Line& line, Now now);
-  void hand_over(Session& session, Line& line, CallId id, const std::string& owner_tag, Now now);
+  void hand_over(Session& session, Line& line, CallId id, std::string_view owner_tag, Now now);
   void fetch(Line& line, Now now);
   void give_back(Session& session, const std::string& name);
   void refill(Session& session, const std::string& name);

@@ -22,7 +22,7 @@ const absl::Status& crowded_out() {
 }
 
 void AsyncCall::cancel() const {
-  if (control_ != nullptr) control_->cancel();
+  if (control_ != nullptr) CallControl::cancel(control_);
 }
 
 }  // namespace coordkit

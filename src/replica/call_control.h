@@ -16,50 +16,54 @@
 
 namespace coordkit {
 
-class CallControl : public std::enable_shared_from_this<CallControl> {
+class CallControl {
  public:
   explicit CallControl(std::shared_ptr<CallRunner> host) : host_(std::move(host)) {}
 
   // On the engine's thread, once: the call has begun.
-  void begun(Client& client, CallId id) {
-    id_ = id;
-    if (cancelled_) client.cancel(id_);
-  }
-  void begun(Client&, Ticket membership) {
-    membership_ = membership;
-    if (cancelled_) host_->abandon_members(membership_);
-  }
-  void cancel() {
-    if (host_->forked()) return;
-    host_->call([self = shared_from_this()](Client& client) {
-      self->cancelled_ = true;
-      if (self->id_) client.cancel(self->id_);
-      if (self->membership_) self->host_->abandon_members(self->membership_);
+  void begun(Client& client, CallId id) { begun(client, Kind::OfClient, id.value()); }
+  void begun(Client& client, Ticket membership) { begun(client, Kind::OfMembers, membership.value()); }
+  static void cancel(const std::shared_ptr<CallControl>& call) {
+    if (call->host_->forked()) return;
+    call->host_->call([call](Client& client) {
+      call->cancelled_ = true;
+      call->end_early(client);
     });
+  }
+  // Cancels the call when the token stops, until it has ended.
+  static void connect(const std::shared_ptr<CallControl>& call, const std::stop_token& token) {
+    if (token.stop_possible()) call->stop_ = std::make_unique<std::stop_callback<Cancel>>(token, Cancel{call});
   }
 
  protected:
   ~CallControl() = default;
   CallRunner& host() const { return *host_; }
-  // Cancels the call when the token stops, until disconnect().
-  void connect(const std::stop_token& token) {
-    if (token.stop_possible()) stop_ = std::make_unique<std::stop_callback<Cancel>>(token, Cancel{weak_from_this()});
-  }
   void disconnect() { stop_.reset(); }
 
  private:
   struct Cancel {
     std::weak_ptr<CallControl> control;
     void operator()() const {
-      if (const auto alive = control.lock()) alive->cancel();
+      if (const auto alive = control.lock()) cancel(alive);
     }
   };
+  enum class Kind : uint8_t { NotBegun, OfClient, OfMembers };
+
+  void begun(Client& client, Kind kind, uint64_t id) {
+    kind_ = kind;
+    id_ = id;
+    if (cancelled_) end_early(client);
+  }
+  void end_early(Client& client) {
+    if (kind_ == Kind::OfClient && id_ != 0) client.cancel(CallId(id_));
+    if (kind_ == Kind::OfMembers && id_ != 0) host_->abandon_members(Ticket(id_));
+  }
 
   const std::shared_ptr<CallRunner> host_;
   std::unique_ptr<std::stop_callback<Cancel>> stop_;  // null: it cannot stop
   // Used by the engine's thread.
-  CallId id_;
-  Ticket membership_;
+  uint64_t id_ = 0;
+  Kind kind_ = Kind::NotBegun;
   bool cancelled_ = false;
 };
 
@@ -107,14 +111,20 @@ class PendingCall final : public CallControl {
  public:
   PendingCall(const std::shared_ptr<CallRunner>& host, Counts counts, Done done)
       : CallControl(host), counts_(counts), done_(std::move(done)) {}
-  ~PendingCall() { leave(CallRunner::Served::No); }
+  ~PendingCall() {
+    leave(CallRunner::Served::No);
+    if (!ended_) std::destroy_at(&done_);
+  }
+  PendingCall(const PendingCall&) = delete;
+  PendingCall& operator=(const PendingCall&) = delete;
 
-  using CallControl::connect;
   // Nothing of the call stays behind in this object, which its AsyncCall may keep. Its callback's exceptions end nothing else,
   // and by then it counts no more.
   void end(Answer answer) {
     disconnect();
-    Done done = *std::exchange(done_, std::nullopt);
+    Done done = std::move(done_);
+    std::destroy_at(&done_);
+    ended_ = true;
     leave(served_by(answer));
     host().run_callback([&] { std::move(done)(std::move(answer)); });
   }
@@ -124,7 +134,10 @@ class PendingCall final : public CallControl {
     if (std::exchange(counts_, Counts::No) == Counts::Yes) host().leave(served);
   }
   Counts counts_;
-  std::optional<Done> done_;  // empty once it has ended
+  bool ended_ = false;
+  union {  // with ended_ an optional that takes no room for its flag
+    Done done_;
+  };
 };
 
 // On the engine's thread.
@@ -141,7 +154,7 @@ template <typename Answer, typename Start, typename Done>
 AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, Counts counts, Start&& start, Done&& done,
                    const std::stop_token& stop = {}) {
   auto pending = make_shelved<PendingCall<Answer, std::decay_t<Done>>>(host, counts, std::forward<Done>(done));
-  pending->connect(stop);
+  CallControl::connect(pending, stop);
   if (Client* const here = host->client_here(counts)) {
     start_pending(pending, start, *here);
   } else {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,37 @@ TEST_F(RequestsTest, EachIsCompletedOnceAndTwiceIfTheMachineQueuesIt) {
   complete(first);
   complete(first);
   EXPECT_THAT(delivered, ElementsAre("put", "read", "put"));
+  EXPECT_EQ(requests.tickets(), 0u);
+}
+
+TEST_F(RequestsTest, TheSecondCompletionOfAnAcquireGoesToWhoeverAwaitsItsEnd) {
+  Pool<PendingAcquire> acquires;
+  const PoolRef<PendingAcquire> acquire = acquires.make({.call = CallId(7)});
+  const auto kept = std::make_shared<int>(0);
+  const auto submit = [&](const std::string& name) {
+    return requests.submit({.body = machine::Put{"k", "v"}}, now.lagging, Urgency::Normal,
+                           [this, name, acquire, kept](const Completion& completion, Now) {
+                             delivered.push_back(name);
+                             requests.await_end(completion.ticket, acquire);
+                           });
+  };
+  requests.on_acquire_end([&](const PoolRef<PendingAcquire>& ended, const Completion&, Now) {
+    delivered.push_back("end of " + std::to_string(ended->call.value()));
+  });
+  const Ticket first = submit("first"), second = submit("second");
+  EXPECT_EQ(requests.unanswered(), 2u);
+  complete(first, ApplyOutput::Stage::Queued);
+  complete(second, ApplyOutput::Stage::Queued);
+  EXPECT_EQ(requests.unanswered(), 0u);
+  EXPECT_EQ(kept.use_count(), 1) << "what was submitted with it is let go";
+  complete(first);
+  complete(first);
+  requests.forget(second);
+  complete(second);
+  EXPECT_THAT(delivered, ElementsAre("first", "second", "end of 7"));
+  EXPECT_EQ(requests.tickets(), 0u);
+  EXPECT_EQ(requests.statistics().refused, 0u);
+  requests.await_end(first, acquire);  // it has ended: no effect
   EXPECT_EQ(requests.tickets(), 0u);
 }
 
