@@ -191,7 +191,7 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
   }
   const QueuedCalls::Call* waiting = queued_.find(sequence);
   if (waiting == nullptr || !decided) return;  // a repeat; the decision is still to come
-  complete(waiting->ticket, std::move(completion), completions);
+  complete(waiting->ticket(), std::move(completion), completions);
 }
 
 // Accepted by the machine, which will answer later.
@@ -220,7 +220,7 @@ void Proposals::drop(Ticket ticket) {
   const auto it = calls_.find(ticket);
   if (it == calls_.end()) {
     const QueuedCalls::Call& queued = *queued_.find(ticket);
-    const bool had_deadline = queued.has_deadline;
+    const bool had_deadline = queued.has_deadline();
     queued_.erase(queued);
     if (had_deadline) deadline_ended();
     return;
@@ -274,14 +274,14 @@ void Proposals::fail_all(Reason reason, std::string_view why, std::vector<Comple
 
 Proposals::Progress Proposals::progress_of(Ticket ticket) const {
   const auto it = calls_.find(ticket);
-  if (it == calls_.end()) return {.handed = true, .sequence = queued_.find(ticket)->sequence};
+  if (it == calls_.end()) return {.handed = true, .sequence = queued_.find(ticket)->sequence()};
   return {.handed = it->second.handed, .sequence = it->second.sequence};
 }
 
 std::vector<Ticket> Proposals::tickets() const {
   std::vector<Ticket> all;
   for (const auto& [ticket, call] : calls_) all.push_back(ticket);
-  queued_.each([&](const QueuedCalls::Call& call) { all.push_back(call.ticket); });
+  queued_.each([&](const QueuedCalls::Call& call) { all.push_back(call.ticket()); });
   std::ranges::sort(all);
   return all;
 }

@@ -16,7 +16,7 @@ void Proposals::state_replaced(const Router& router, std::vector<Completion>& co
   for (const Sequence sequence : queued_.sequences()) {
     const QueuedCalls::Call& call = *queued_.find(sequence);
     const RequestId request{origin_, sequence};
-    const auto queued_result = router.queued_result(call.machine, Command{Index(), request, call.command()});
+    const auto queued_result = router.queued_result(call.machine(), Command{Index(), request, call.command()});
     if (queued_result && queued_result->stage == ApplyOutput::Stage::Queued) continue;
     Completion completion{.request = request};
     if (queued_result) {
@@ -26,7 +26,7 @@ void Proposals::state_replaced(const Router& router, std::vector<Completion>& co
       completion.status = make_error(Reason::SequenceRetired, Outcome::Unknown,
                                      "this replica was sent a whole state, and the answer is not in it any more");
     }
-    complete(call.ticket, std::move(completion), completions);
+    complete(call.ticket(), std::move(completion), completions);
   }
 }
 

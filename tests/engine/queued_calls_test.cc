@@ -14,11 +14,22 @@ TEST(QueuedCallsTest, ACallIsFoundByItsTicketAndByItsSequence) {
   const QueuedCalls::Call* call = calls.find(Ticket(70));
   ASSERT_NE(call, nullptr);
   EXPECT_EQ(call, calls.find(Sequence(7)));
-  EXPECT_EQ(call->machine, kCoordination);
-  EXPECT_TRUE(call->has_deadline);
+  EXPECT_EQ(call->machine(), kCoordination);
+  EXPECT_TRUE(call->has_deadline());
   EXPECT_EQ(call->command(), "command");
   EXPECT_EQ(calls.find(Ticket(7)), nullptr);
   EXPECT_EQ(calls.find(Sequence(70)), nullptr);
+}
+
+TEST(QueuedCallsTest, ACallOfAnyMachineIsKept) {
+  QueuedCalls calls;
+  const MachineId largest(~uint64_t{0});
+  calls.add({.ticket = Ticket(1), .sequence = Sequence(1), .machine = largest}, "");
+  calls.add({.ticket = Ticket(2), .sequence = Sequence(2), .machine = kFirstHostMachine}, "odd");
+  EXPECT_EQ(calls.find(Ticket(1))->machine(), largest);
+  EXPECT_EQ(calls.find(Ticket(1))->command(), "");
+  EXPECT_EQ(calls.find(Ticket(2))->machine(), kFirstHostMachine);
+  EXPECT_EQ(calls.find(Ticket(2))->command(), "odd");
 }
 
 TEST(QueuedCallsTest, TheCommandIsACopy) {
