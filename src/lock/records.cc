@@ -114,12 +114,14 @@ Lock& Records::lock(std::string_view name) {
 void Records::forget(const Lock& lock) { locks_.erase(locks_.find(lock.name.view())); }
 
 Owner& Records::owner(SessionId session, std::string_view tag) {
-  if (Owner* owner = find(session, tag)) return *owner;
+  const OwnerKey key{session, tag};
+  const auto at = owners_by_key_.lower_bound(key);
+  if (at != owners_by_key_.end() && owners_by_key_.key_comp().key(*at) == key) return (*owners_)[*at];
   const Handle handle = owners_->add();
   Owner& owner = (*owners_)[handle];
   owner.session = session;
   owner.tag = ShortText(tag);
-  owners_by_key_.insert(handle);
+  owners_by_key_.insert(at, handle);
   return owner;
 }
 
