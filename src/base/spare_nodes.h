@@ -35,10 +35,12 @@ class NodeShelf {
     row.first = new (node) Spare{row.first};
     ++row.kept;
   }
-  size_t kept(size_t bytes) const { return rows_[rounded(bytes) / kGrain].kept; }  // of this size
+  size_t kept(size_t bytes) const { return rows_[row(bytes)].kept; }  // of this size
 
  private:
+  // Sizes are rounded up to what the allocator gives anyway: steps of sixteen bytes, of which it keeps eight for itself.
   static constexpr size_t kGrain = 16;
+  static constexpr size_t kTaken = 8;
   static constexpr size_t kBytesMax = 512;  // larger ones are not kept
   struct Spare {
     Spare* next;
@@ -47,8 +49,9 @@ class NodeShelf {
     Spare* first = nullptr;
     size_t kept = 0;
   };
-  static size_t rounded(size_t bytes) { return (bytes + kGrain - 1) / kGrain * kGrain; }
-  Row& row_of(size_t bytes) { return rows_[rounded(bytes) / kGrain]; }
+  static size_t row(size_t bytes) { return (bytes + kTaken + kGrain - 1) / kGrain; }
+  static size_t rounded(size_t bytes) { return row(bytes) * kGrain - kTaken; }
+  Row& row_of(size_t bytes) { return rows_[row(bytes)]; }
   static void* pop(Row& row) {
     Spare* const node = row.first;
     row.first = node->next;
@@ -57,7 +60,7 @@ class NodeShelf {
   }
 
   const size_t kept_max_;
-  std::array<Row, kBytesMax / kGrain + 1> rows_;
+  std::array<Row, (kBytesMax + kTaken) / kGrain + 2> rows_;
 };
 
 template <typename T>

@@ -22,8 +22,13 @@ TEST(SpareNodesTest, ANodeIsMadeWhereAFreedOneOfItsSizeWas) {
   shelf.give_back(first, 100);
   void* const larger = shelf.take(200);
   EXPECT_NE(larger, first) << "of another size";
-  EXPECT_EQ(shelf.take(97), first) << "sizes are rounded up to sixteen bytes";
-  shelf.give_back(first, 97);
+  EXPECT_EQ(shelf.take(89), first) << "sizes are rounded up to 88, 104 and so on";
+  shelf.give_back(first, 89);
+  EXPECT_EQ(shelf.take(104), first);
+  shelf.give_back(first, 104);
+  EXPECT_EQ(shelf.kept(88), 0u);
+  EXPECT_EQ(shelf.kept(105), 0u);
+  EXPECT_EQ(shelf.kept(96), 1u);
   shelf.give_back(larger, 200);
 }
 
