@@ -21,8 +21,8 @@ void TimerKeeper::apply(MachineId machine, const TimerOp& op, LaggingTime now, I
 }
 
 void TimerKeeper::arm(const Key& key, const TimerOp& op, LaggingTime now, Index at) {
-  Timer& timer = timers_[key];
-  timer = {.generation = op.generation, .duration = op.duration, .base = now, .armed = at.value() & kIndexBits};
+  Timer& timer = timers_[key.machine].add(
+      {.id = key.id, .generation = op.generation, .duration = op.duration, .base = now, .armed = at.value() & kIndexBits});
   if (!op.group.alone()) {
     join_group(key, timer, op.group, now);
   } else {
@@ -31,16 +31,15 @@ void TimerKeeper::arm(const Key& key, const TimerOp& op, LaggingTime now, Index 
 }
 
 void TimerKeeper::disarm(const Key& key) {
-  const auto it = timers_.find(key);
-  if (it == timers_.end()) return;
-  Timer& timer = it->second;
-  if (timer.group) {
-    leave_group(key, timer);
+  Timer* const timer = find(key);
+  if (timer == nullptr) return;
+  if (timer->group) {
+    leave_group(key, *timer);
   } else {
-    alone_.erase({due(timer.base, timer.duration), key});  // by I it is here, or in firing_alone_
+    alone_.erase({due(timer->base, timer->duration), key});  // by I it is here, or in firing_alone_
     firing_alone_.erase(key);
   }
-  timers_.erase(it);
+  timers_.find(key.machine)->second.remove(key.id);
 }
 
 void TimerKeeper::join_group(const Key& key, Timer& timer, const TimerGroup& of, LaggingTime at) {
@@ -68,15 +67,14 @@ void TimerKeeper::leave_group(const Key& key, Timer& timer) {
 
 // The holder has given this one up: it keeps the deadline it had and is no longer covered by renewals of the group.
 void TimerKeeper::exclude(const Key& key) {
-  const auto it = timers_.find(key);
-  if (it == timers_.end() || it->second.group == nullptr) return;
-  Timer& timer = it->second;
-  timer.base = timer.group->second.covered_base(key.id, timer.base);
-  leave_group(key, timer);
-  if (timer.firing) {
+  Timer* const timer = find(key);
+  if (timer == nullptr || timer->group == nullptr) return;
+  timer->base = timer->group->second.covered_base(key.id, timer->base);
+  leave_group(key, *timer);
+  if (timer->firing) {
     firing_alone_.insert(key);
   } else {
-    alone_.insert({due(timer.base, timer.duration), key});
+    alone_.insert({due(timer->base, timer->duration), key});
   }
 }
 
@@ -92,7 +90,7 @@ void TimerKeeper::follow() {
     auto& [group_key, group] = each;
     LaggingTime check = group.check;
     for (const TimerId id : group.firing) {
-      Timer& timer = timers_.find(Key{group_key.machine, id})->second;
+      Timer& timer = *find({group_key.machine, id});
       timer.firing = false;
       check = std::min(check, due(group.covered_base(id, timer.base), timer.duration));
     }
@@ -101,7 +99,7 @@ void TimerKeeper::follow() {
     schedule(each, check);
   }
   for (const Key& key : firing_alone_) {
-    Timer& timer = timers_.find(key)->second;
+    Timer& timer = *find(key);
     timer.firing = false;
     alone_.insert({due(timer.base, timer.duration), key});
   }
@@ -113,9 +111,9 @@ void TimerKeeper::follow() {
 RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Group& asked, LaggingTime received, Index as_of) {
   RenewReply::Group reply{asked.group, RenewReply::Coverage::Only, {}};
   for (const TimerId id : asked.excluded) {
-    const auto it = timers_.find(Key{machine, id});
-    if (it == timers_.end() || it->second.group == nullptr || it->second.group->first.group != asked.group) continue;
-    const bool came_back = as_of && it->second.armed > as_of.value();
+    const Timer* const timer = find({machine, id});
+    if (timer == nullptr || timer->group == nullptr || timer->group->first.group != asked.group) continue;
+    const bool came_back = as_of && timer->armed > as_of.value();
     if (!came_back) exclude(Key{machine, id});
   }
   const auto it = groups_.find(GroupKey{machine, asked.group});
@@ -146,10 +144,10 @@ RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Grou
 
 std::optional<Duration> TimerKeeper::remaining(MachineId machine, TimerId id, LaggingTime now) const {
   const Key key{machine, id};
-  const auto it = timers_.find(key);
-  if (it == timers_.end()) return std::nullopt;
-  const LaggingTime end = due(key, it->second);
-  return it->second.firing || end <= own(now) ? Duration::zero() : end - own(now);
+  const Timer* const timer = find(key);
+  if (timer == nullptr) return std::nullopt;
+  const LaggingTime end = due(key, *timer);
+  return timer->firing || end <= own(now) ? Duration::zero() : end - own(now);
 }
 
 // One number covers all up to `highest`. Where two renewals disagree about the newest timer (messages overtook each
@@ -164,7 +162,7 @@ void TimerKeeper::cover(MachineId machine, Group& group, TimerId highest, Laggin
 void TimerKeeper::raise_bases(MachineId machine, Group& group, TimerId above, TimerId through, LaggingTime at) {
   for (const auto* timers : {&group.members, &group.firing}) {
     for (auto id = timers->upper_bound(above); id != timers->end() && *id <= through; ++id) {
-      Timer& timer = timers_.find(Key{machine, *id})->second;
+      Timer& timer = *find({machine, *id});
       timer.base = std::max(timer.base, at);
     }
   }
@@ -193,7 +191,7 @@ void TimerKeeper::collect_group(Groups::value_type& of, LaggingTime at, size_t m
   auto member = covered > at ? group.members.upper_bound(group.highest) : group.members.begin();
   while (member != group.members.end() && check > at) {
     const Key key{of.first.machine, *member};
-    Timer& timer = timers_.find(key)->second;
+    Timer& timer = *find(key);
     const LaggingTime end = due(key, timer);
     ++looks_;
     if (end > at) {
@@ -223,7 +221,7 @@ std::optional<FireTimers> TimerKeeper::collect(LaggingTime now, size_t max) {
   while (!alone_.empty() && alone_.begin()->first <= at && fits(alone_.begin()->second.machine)) {
     const Key key = alone_.begin()->second;
     alone_.erase(alone_.begin());
-    Timer& timer = timers_.find(key)->second;
+    Timer& timer = *find(key);
     const LaggingTime end = due(key, timer);
     ++looks_;
     if (end <= at) {
@@ -241,18 +239,24 @@ std::optional<FireTimers> TimerKeeper::collect(LaggingTime now, size_t max) {
 void TimerKeeper::unfire(const FireTimers& fired) {
   for (const FiredTimer& one : fired.timers) {
     const Key key{fired.machine, one.id};
-    const auto it = timers_.find(key);
-    if (it == timers_.end() || !it->second.firing || it->second.generation != one.generation) continue;
-    it->second.firing = false;
-    if (Groups::value_type* const group = it->second.group) {
+    Timer* const timer = find(key);
+    if (timer == nullptr || !timer->firing || timer->generation != one.generation) continue;
+    timer->firing = false;
+    if (Groups::value_type* const group = timer->group) {
       group->second.firing.erase(one.id);
       group->second.members.insert(one.id);
-      schedule(*group, std::min(group->second.check, due(key, it->second)));
+      schedule(*group, std::min(group->second.check, due(key, *timer)));
     } else {
       firing_alone_.erase(key);
-      alone_.insert({due(it->second.base, it->second.duration), key});
+      alone_.insert({due(timer->base, timer->duration), key});
     }
   }
+}
+
+size_t TimerKeeper::size() const {
+  size_t size = 0;
+  for (const auto& [machine, timers] : timers_) size += timers.size();
+  return size;
 }
 
 LaggingTime TimerKeeper::next_deadline() const {

@@ -13,12 +13,14 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "base/handle_pool.h"
 #include "coordkit/clock.h"
 #include "coordkit/message.h"
 #include "coordkit/state_machine.h"
@@ -54,7 +56,7 @@ class TimerKeeper {
 
   // When collect() may have something; max() when not leading.
   LaggingTime next_deadline() const;
-  size_t size() const { return timers_.size(); }
+  size_t size() const;
   // How many timers collect() has checked so far: the cost of elections and renewals, counted instead of timed.
   uint64_t looks() const { return looks_; }
 
@@ -63,10 +65,6 @@ class TimerKeeper {
     MachineId machine;
     TimerId id;
     friend auto operator<=>(const Key&, const Key&) = default;
-    template <typename H>
-    friend H AbslHashValue(H state, const Key& key) {
-      return H::combine(std::move(state), key.machine, key.id);
-    }
   };
   struct GroupKey {
     MachineId machine;
@@ -87,6 +85,7 @@ class TimerKeeper {
   static constexpr uint64_t kIndexBits = ~uint64_t{0} >> 1;  // no log is longer
   // There may be a million.
   struct Timer {
+    TimerId id;
     Generation generation;
     Duration duration{};
     LaggingTime base;                     // armed, or its group's last renewal when it left the group; own time
@@ -94,7 +93,46 @@ class TimerKeeper {
     uint64_t armed : 63 = 0;              // by the entry of this index, or an earlier one
     uint64_t firing : 1 = 0;
   };
+  // Of one machine; looked up, never iterated.
+  class Timers {
+   public:
+    Timer* find(TimerId id) const {  // null: there is none
+      const auto found = by_id_.find(id);
+      return found == by_id_.end() ? nullptr : &(*timers_)[*found];
+    }
+    Timer& add(const Timer& timer) {  // there is none with its id
+      const Handle handle = timers_->add();
+      (*timers_)[handle] = timer;
+      by_id_.insert(handle);
+      return (*timers_)[handle];
+    }
+    void remove(TimerId id) {  // it is there
+      const auto found = by_id_.find(id);
+      const Handle handle = *found;
+      by_id_.erase(found);
+      timers_->remove(handle);
+    }
+    size_t size() const { return by_id_.size(); }
 
+   private:
+    using Handle = HandlePool<Timer>::Handle;
+    struct ById {
+      using is_transparent = void;
+      const HandlePool<Timer>* timers;
+      TimerId key(Handle handle) const { return (*timers)[handle].id; }
+      static TimerId key(TimerId id) { return id; }
+      size_t operator()(const auto& of) const { return absl::HashOf(key(of)); }
+      bool operator()(const auto& a, const auto& b) const { return key(a) == key(b); }
+    };
+    std::unique_ptr<HandlePool<Timer>> timers_ =
+        std::make_unique<HandlePool<Timer>>();  // by_id_ points to it, also after a move
+    absl::flat_hash_set<Handle, ById, ById> by_id_{0, ById{timers_.get()}, ById{timers_.get()}};
+  };
+
+  Timer* find(const Key& key) const {
+    const auto of_machine = timers_.find(key.machine);
+    return of_machine == timers_.end() ? nullptr : of_machine->second.find(key.id);
+  }
   LaggingTime own(LaggingTime now) const { return now - stood_still_; }
   static LaggingTime due(LaggingTime base, Duration duration);  // saturating
   LaggingTime due(const Key& key, const Timer& timer) const;    // with takeover and group taken into account
@@ -110,7 +148,7 @@ class TimerKeeper {
   void collect_group(Groups::value_type& group, LaggingTime at, size_t max, FireTimers& fired);
   void fire(const Key& key, Timer& timer, FireTimers& fired);
 
-  absl::flat_hash_map<Key, Timer> timers_;              // looked up, never iterated
+  std::map<MachineId, Timers> timers_;
   absl::btree_set<std::pair<LaggingTime, Key>> alone_;  // I: {base + duration} of timers without group, not firing
   absl::btree_set<Key> firing_alone_;                   // the firing ones
   Groups groups_;
