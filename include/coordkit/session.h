@@ -8,7 +8,6 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -21,6 +20,7 @@
 #include "coordkit/call.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
+#include "coordkit/client/ref.h"
 #include "coordkit/export.h"
 #include "coordkit/types.h"
 
@@ -83,8 +83,8 @@ struct LockOptions {
 // A grant: one lock, or several that were acquired together. Move-only; going out of scope releases it without waiting.
 class Grant {
  public:
-  Grant() = default;  // holds nothing: valid() is false
-  Grant(Grant&&) noexcept = default;
+  Grant();  // holds nothing: valid() is false
+  Grant(Grant&&) noexcept;
   Grant& operator=(Grant&&) noexcept;
   ~Grant();
 
@@ -93,8 +93,8 @@ class Grant {
   // Fencing token: every later grant of any lock of this cluster has a larger one. Never changes. (Of sticky locks: every later
   // grant of this lock, and of any lock once it is gone from its session.)
   Token token() const;
-  const std::string& name() const;  // of several: the first
-  LockMode mode() const;            // the same
+  std::string name() const;  // of several: the first
+  LockMode mode() const;     // the same
   // Stops once when the hold first turns invalid by other means than its release. A session that recovers from jeopardy
   // keeps its holds; valid() then says so, this token stays stopped. Runs stop callbacks on the callback thread. One
   // that throws ends the process, as the standard demands of every std::stop_callback: catch inside it.
@@ -132,7 +132,7 @@ class Grant {
   Grant(Session session, HoldRef hold);
   absl::Status convert(LockMode to);
   AsyncCall convert_async(LockMode to, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
-  std::shared_ptr<class SessionHandle> session_;
+  Ref<class SessionHandle> session_;
   HoldRef hold_;
 };
 
@@ -143,7 +143,12 @@ Fence fenced_by(const Grant& grant);
 // A live session. Copyable; copies are the same session, closed when the last copy and the last grant are gone.
 class Session {
  public:
-  Session() = default;  // no session: every call is kFailedPrecondition
+  Session();  // no session: every call is kFailedPrecondition
+  Session(const Session&);
+  Session(Session&&) noexcept;
+  Session& operator=(const Session&);
+  Session& operator=(Session&&) noexcept;
+  ~Session();
 
   SessionId id() const;
   Duration ttl() const;  // as granted
@@ -153,10 +158,10 @@ class Session {
   // nothing is confirmed. And how far away that is: zero when it is not valid.
   LeadingTime validity_deadline() const;
   Duration remaining() const;
-  const std::string& metadata() const;
+  std::string metadata() const;
   // What Replica::resume_session() has to be shown: keep it, with id(), where only this service can read it. A session whose
   // last handle goes is closed; one that is to outlive its process must still be there when the replica is closed.
-  const std::string& secret() const;
+  std::string secret() const;
 
   // Waits in line for the lock. kDeadlineExceeded (WaitTimeout): certainly not the owner. kAborted (Lost): the
   // session ended. kFailedPrecondition (Held, Delayed): timeout zero and another owner has it, or its delay runs.
@@ -190,8 +195,8 @@ class Session {
   template <typename Start>
   AsyncCall acquire_by(Start&& start, const std::stop_token& stop, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
   friend class testing::FakeService;
-  explicit Session(std::shared_ptr<SessionHandle> handle) : handle_(std::move(handle)) {}
-  std::shared_ptr<SessionHandle> handle_;
+  explicit Session(Ref<SessionHandle> handle);
+  Ref<SessionHandle> handle_;
 };
 
 // Session::acquire_all as a function: what std::scoped_lock is to several mutexes, without any order to agree on.

@@ -114,7 +114,7 @@ void Acquires::failed(const Pending& acquire, absl::Status status) {
 void Acquires::granted(const PendingAcquire& acquire, const machine::Result& result, Now now) {
   Session* session = table_.find(acquire.session);
   if (session != nullptr && acquire.counted) {
-    uint64_t& last = session->releases_counted[result.token];
+    uint64_t& last = session->make_special().releases_counted[result.token];
     last = std::max(last, result.releases);
   }
   if (session == nullptr || session->phase == SessionPhase::Lost) {

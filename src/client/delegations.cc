@@ -26,8 +26,8 @@ HoldRef Delegations::make(const SessionRef& session, const DelegationRef& delega
   const Delegation::Grant& grant = delegation->grant_;
   const Token token = delegation->next_;
   delegation->next_ = token.next();
-  delegation->current_ = std::make_shared<HoldState>(session, grant.name, std::string(owner_tag), token, grant.since, until,
-                                                     HoldTerms{}, delegation);
+  delegation->current_ =
+      make_ref<HoldState>(session, grant.name, owner_tag, token, grant.since, until, HoldTerms{}, delegation);
   return delegation->current_;
 }
 

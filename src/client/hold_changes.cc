@@ -92,7 +92,7 @@ void HoldChanges::replace(CallId id, Session& session, const HoldRef& hold, Lock
   limits_.remove(hold);
   if (calls_.find(id) == nullptr || hold->released()) {  // the owner must learn that its hold is over
     table_.lose(session, hold->token());
-    releases_.give_back(session, hold->name(), result.token, hold->terms().counted);
+    releases_.give_back(session, hold->name(), result.token, hold->counted());
     calls_.fail(id, make_error(Reason::NotOwner, Outcome::Done, "the grant was released while the change was under way"));
     return;
   }
@@ -126,7 +126,7 @@ void HoldChanges::reclaim(const HoldRef& hold, Now now) {
     }
     for (const machine::HolderInfo& holder : (*state)->holders_of(hold->name()).holders) {
       const bool ours = holder.session == owner->id() && holder.owner_tag == hold->owner_tag();
-      if (ours) releases_.give_back(*owner, hold->name(), holder.token, hold->terms().counted);
+      if (ours) releases_.give_back(*owner, hold->name(), holder.token, hold->counted());
     }
   });
 }
@@ -174,7 +174,7 @@ void HoldChanges::end_long_holds(LeadingTime now) {
     }
     if (session == nullptr || !session->holds.contains(hold)) continue;  // already lost
     table_.lose(*session, hold);
-    releases_.give_back(*session, hold->name(), hold->token(), hold->terms().counted);
+    releases_.give_back(*session, hold->name(), hold->token(), hold->counted());
   }
 }
 

@@ -27,7 +27,7 @@ CallId Leases::keep(KeepLeaseOptions options, Callback<KeyLeaseRef> done) {
   return sessions_.open(
       std::move(request), options.ttl, {.give_up = options.give_up, .on_phase = Sessions::shared(std::move(options.on_phase))},
       std::move(done), options.deadline, [this](CallId id, const Session& life) {
-        calls_.answer<KeyLeaseRef>(id, std::make_shared<KeyLeaseState>(life.lease, life.state, short_lived(life.ttl())));
+        calls_.answer<KeyLeaseRef>(id, std::make_shared<KeyLeaseState>(life.lease(), life.state, short_lived(life.ttl())));
       });
 }
 

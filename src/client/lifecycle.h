@@ -42,16 +42,19 @@ class SessionWriter {
   // Publishes the deadline before the phase: a reader that sees Valid sees a deadline that belongs to it or is newer.
   // Returns the phase it found.
   static SessionPhase set(SessionState& state, SessionPhase phase, LeadingTime deadline) {
-    state.deadline_.store(deadline.time_since_epoch().count(), std::memory_order_release);
+    set_deadline(state, deadline);
     SessionPhase seen = state.phase_.load(std::memory_order_acquire);
     while (seen != SessionPhase::Lost && seen != phase &&
            !state.phase_.compare_exchange_weak(seen, phase, std::memory_order_acq_rel)) {
     }
     return seen;
   }
-  static void equip(SessionState& state, std::shared_ptr<Delegations> delegations) {
-    state.delegations_ = std::move(delegations);
+  // Before the phase that it belongs to.
+  static void set_deadline(SessionState& state, LeadingTime deadline) {
+    state.deadline_.store(deadline.time_since_epoch().count(), std::memory_order_release);
   }
+  // Made at the first call.
+  static Delegations& delegations(SessionState& state);
   static void close(SessionState& state) { state.invalidate(); }
   static void suspend(HoldState& hold, bool suspended) { hold.suspended_.store(suspended, std::memory_order_release); }
   static void lose(HoldState& hold) { hold.lost_.store(true, std::memory_order_release); }

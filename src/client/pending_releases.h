@@ -87,6 +87,12 @@ class PendingReleases {
   void set_posted(PendingRelease& release, bool posted) {
     if (std::exchange(release.posted, posted) != posted) list_->not_posted += posted ? -1 : 1;
   }
+  // The newest command that releases, until it is answered; zero: none.
+  Ticket last_command() const { return list_ == nullptr ? Ticket() : list_->last_command; }
+  void set_last_command(Ticket command) { list_->last_command = command; }  // after the first add()
+  void command_answered(Ticket command) {
+    if (list_ != nullptr && list_->last_command == command) list_->last_command = {};
+  }
   bool all_posted() const { return list_ == nullptr || list_->not_posted == 0; }
   size_t size() const { return list_ == nullptr ? 0 : list_->size; }
 
@@ -111,6 +117,7 @@ class PendingReleases {
     ReleaseNumber first{1};                    // of the first place in the line
     size_t size = 0;                           // that have not ended
     size_t not_posted = 0;
+    Ticket last_command;
   };
   std::unique_ptr<List> list_;  // null until the first: many sessions release nothing before they end
 };

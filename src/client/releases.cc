@@ -28,13 +28,13 @@ CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback&& d
 PendingRelease* Releases::give_back(Session& session, const HoldRef& hold) {
   if (!table_.forget(session, hold)) return nullptr;
   limits_.remove(hold);
-  PendingRelease& release = give_back(session, hold->name(), hold->token(), hold->terms().counted);
+  PendingRelease& release = give_back(session, hold->name(), hold->token(), hold->counted());
   release.hold = hold;
   return &release;
 }
 
 PendingRelease& Releases::give_back(Session& session, std::string_view name, Token token, bool counted) {
-  const uint64_t number = counted ? ++session.releases_counted[token] : 0;
+  const uint64_t number = counted ? ++session.make_special().releases_counted[token] : 0;
   due_.insert(session.id());
   return session.releases.add(std::string(name), {token, number});
 }
@@ -77,12 +77,12 @@ void Releases::post(Session& session, std::span<const ReleaseNumber> batch) {
     request.prior_releases.push_back({release.name, release.id.token, release.id.number});
   }
   PoolRef<Posted> posted = posted_.make({session.state, batch.back(), std::move(before)});
-  session.last_release = commands_.submit(
+  session.releases.set_last_command(commands_.submit(
       session, std::move(request), LaggingTime::max(), Urgency::Reserved,
       [this, posted = std::move(posted)](const Completion&, const SessionCommands::Result& result, Now now) {
         answered(*posted, result, now);
       },
-      batch);
+      batch));
 }
 
 void Releases::answered(const Posted& posted, const SessionCommands::Result& result, Now now) {

@@ -6,41 +6,33 @@
 
 namespace coordkit::client {
 
-void Renewals::add(const Session& session, LeadingTime reference) {
-  Group& group = groups_[session.group];
+void Renewals::add(const TimerGroup& of, const Session& session, LeadingTime reference) {
+  Group& group = groups_[of];
   const TimerId id = timer_of(session.id());
-  group.members.emplace(session.id(), true);
+  group.members.insert(session.id());
   group.orphans.erase(id);
   group.highest = std::max(group.highest, id);
-  group.count += 1;
   group.sum += timer_set_hash(id);
   group.newest_due = std::min(group.newest_due, later(reference, sessions_.renewal_interval(session.ttl())));
   group.due = std::min(group.due, group.newest_due);
 }
 
-void Renewals::exclude(const Session& session) {
-  const auto group = groups_.find(session.group);
-  if (group == groups_.end()) return;
-  const auto member = group->second.members.find(session.id());
-  if (member == group->second.members.end() || !member->second) return;
-  member->second = false;
-  group->second.count -= 1;
-  group->second.sum -= timer_set_hash(timer_of(session.id()));
+void Renewals::exclude(const TimerGroup& of, SessionId id) {
+  const auto group = groups_.find(of);
+  if (group == groups_.end() || group->second.members.erase(id) == 0) return;
+  group->second.excluded.insert(id);
+  group->second.sum -= timer_set_hash(timer_of(id));
 }
 
 void Renewals::ended(SessionId id) {
   for (auto at = groups_.begin(); at != groups_.end();) {
     Group& group = at->second;
     group.orphans.erase(timer_of(id));
-    if (const auto member = group.members.find(id); member != group.members.end()) {
-      if (member->second) {
-        group.count -= 1;
-        group.sum -= timer_set_hash(timer_of(id));
-      }
-      group.members.erase(member);
-      ended_[id] = last_attempt_;
-    }
-    at = group.members.empty() && group.orphans.empty() ? groups_.erase(at) : std::next(at);
+    const bool member = group.members.erase(id) != 0;
+    if (member) group.sum -= timer_set_hash(timer_of(id));
+    if (member || group.excluded.erase(id) != 0) ended_[id] = last_attempt_;
+    const bool over = group.members.empty() && group.excluded.empty() && group.orphans.empty();
+    at = over ? groups_.erase(at) : std::next(at);
   }
   if (groups_.empty()) ended_.clear();
 }
@@ -51,7 +43,7 @@ std::optional<RenewRequest> Renewals::due(LeadingTime now) {
   RenewRequest request;
   request.attempt = ++last_attempt_;
   for (auto& [key, group] : groups_) {
-    if (group.count == 0) continue;
+    if (group.members.empty()) continue;
     request.groups.push_back(describe(key, group));
     group.last_sent = now;
     group.unanswered += 1;
@@ -70,7 +62,7 @@ std::optional<RenewRequest> Renewals::due(LeadingTime now) {
 LeadingTime Renewals::next_due() const {
   LeadingTime earliest = LeadingTime::max();
   for (const auto& [key, group] : groups_) {
-    if (group.count > 0) earliest = std::min(earliest, group.due);
+    if (!group.members.empty()) earliest = std::min(earliest, group.due);
   }
   return earliest;
 }
@@ -115,8 +107,8 @@ void Renewals::confirm(const RenewReply::Group& reply, const Attempt& attempt, b
   const auto listed = [&reply](SessionId id) {
     return std::binary_search(reply.listed.begin(), reply.listed.end(), timer_of(id));
   };
-  for (const auto& [id, renewed] : group.members) {
-    Session* session = renewed ? sessions_.find(id) : nullptr;
+  for (const SessionId id : group.members) {
+    Session* session = sessions_.find(id);
     if (session == nullptr || session->first_attempt > attempt.number) continue;
     const bool covered =
         reply.coverage == RenewReply::Coverage::All || listed(id) == (reply.coverage == RenewReply::Coverage::Only);
@@ -128,7 +120,8 @@ void Renewals::confirm(const RenewReply::Group& reply, const Attempt& attempt, b
   }
   if (reply.coverage != RenewReply::Coverage::Only || opens_under_way) return;
   for (const TimerId id : reply.listed) {
-    const bool known = group.members.contains(session_of(id)) || ended_.contains(session_of(id));
+    const SessionId session = session_of(id);
+    const bool known = group.members.contains(session) || group.excluded.contains(session) || ended_.contains(session);
     if (!known) group.orphans.insert(id);
   }
 }
@@ -140,10 +133,8 @@ size_t Renewals::orphans() const {
 }
 
 RenewRequest::Group Renewals::describe(const TimerGroup& key, const Group& group) const {
-  RenewRequest::Group out{.group = key, .highest = group.highest, .count = group.count, .sum = group.sum};
-  for (const auto& [id, renewed] : group.members) {
-    if (!renewed) out.excluded.push_back(timer_of(id));
-  }
+  RenewRequest::Group out{.group = key, .highest = group.highest, .count = group.members.size(), .sum = group.sum};
+  for (const SessionId id : group.excluded) out.excluded.push_back(timer_of(id));
   out.excluded.insert(out.excluded.end(), group.orphans.begin(), group.orphans.end());
   std::sort(out.excluded.begin(), out.excluded.end());
   return out;

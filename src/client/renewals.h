@@ -34,9 +34,9 @@ class Renewals {
   uint64_t next_attempt() const { return last_attempt_ + 1; }
 
   // A session opened with this reference is renewed from V/3 after it.
-  void add(const Session& session, LeadingTime reference);
+  void add(const TimerGroup& of, const Session& session, LeadingTime reference);
   // It became Lost: excluded until its end is known.
-  void exclude(const Session& session);
+  void exclude(const TimerGroup& of, SessionId id);
   // Its end is known: neither included nor excluded any more. Also for orphans and unknown ids.
   void ended(SessionId id);
 
@@ -58,11 +58,11 @@ class Renewals {
 
  private:
   struct Group {
-    absl::btree_map<SessionId, bool> members;  // known and not ended; false: lost, hence excluded
+    absl::btree_set<SessionId> members;
+    absl::btree_set<SessionId> excluded;  // lost, and not known to have ended
     absl::btree_set<TimerId> orphans;
     TimerId highest;
-    uint64_t count = 0;  // of the members that are not lost
-    uint64_t sum = 0;
+    uint64_t sum = 0;  // over the members
     LeadingTime last_sent = LeadingTime::min();
     uint64_t answered = 0;                        // newest attempt that was answered
     uint32_t unanswered = 0;                      // attempts sent after it

@@ -25,14 +25,14 @@ SessionCommands::Carried SessionCommands::carry(Session& session, machine::Reque
 }
 
 Ticket SessionCommands::comes_after(const Session& session) const {
-  return requests_.feature_level() >= kOrderedLevel ? session.last_release : Ticket();
+  return requests_.feature_level() >= kOrderedLevel ? session.releases.last_command() : Ticket();
 }
 
 void SessionCommands::answered(const SessionRef& of, const Completion& completion, const Result& result,
                                const Carried& carried) {
   Session* session = sessions_.table().find(of);
   if (session == nullptr) return;
-  if (session->last_release == completion.ticket) session->last_release = {};
+  session->releases.command_answered(completion.ticket);
   if (carried == nullptr || !result.ok() || !was_executed(*result)) return;
   for (const ReleaseNumber number : *carried) release_done(*session, number, absl::OkStatus());
 }
@@ -54,7 +54,7 @@ void SessionCommands::release_done(Session& session, ReleaseNumber number, const
   session.releases.erase(number);
   const auto same = [&id](const PendingRelease& release) { return release.id.token == id.token; };
   if (id.number != 0 && session.holds.find(id.token) == nullptr && !session.releases.any(same)) {
-    session.releases_counted.erase(id.token);
+    session.make_special().releases_counted.erase(id.token);
   }
   waiting.each([&](CallId call) { calls_.answer_done(call, done ? absl::OkStatus() : status); });
 }

@@ -78,16 +78,15 @@ void Sessions::resumed(CallId id, uint64_t opening, const machine::ResumeSession
   }
   const machine::Reads* state = requests_.reads();
   const auto info = state ? state->session(body.id) : std::nullopt;
-  Session& session = table_.add(
-      {.state = std::make_shared<SessionState>(body.id, result->ttl, info ? info->metadata : "", std::move(terms.secret)),
-       .group = requests_.group(result->ttl),
-       .first_attempt = renewals_.next_attempt(),
-       .on_phase = std::move(terms.on_phase),
-       .give_up = terms.give_up,
-       .previous_trusts = !result->previous_gone,
-       .bound_at = completion.index},
-      now.leading);
-  renewals_.add(session, LeadingTime::min());
+  Session& session =
+      table_.add({.state = make_ref<SessionState>(body.id, result->ttl, info ? info->metadata : "", terms.secret),
+                  .first_attempt = renewals_.next_attempt(),
+                  .on_phase = std::move(terms.on_phase),
+                  .give_up = terms.give_up,
+                  .previous_trusts = !result->previous_gone,
+                  .bound_at = completion.index},
+                 now.leading);
+  renewals_.add(requests_.group(result->ttl), session, LeadingTime::min());
   if (session.previous_trusts) {
     requests_.run_at(later(now.lagging, result->ttl),
                      [this, session_id = body.id, at = completion.index](Now then) { previous_over(session_id, at, then); });
@@ -116,7 +115,7 @@ std::vector<HoldRef> Sessions::adopt_holds(Session& session) {
         terms.others.push_back({page.locks[i + 1].name, page.locks[i + 1].mode});
       }
       // One handle stands for all counts, and it may be counted up again: its release is numbered as the last so far.
-      session.releases_counted[lock.token] = lock.releases + lock.count - 1;
+      session.make_special().releases_counted[lock.token] = lock.releases + lock.count - 1;
       holds.push_back(table_.adopt(session, lock.name, lock.owner_tag, lock.token, lock.since, std::move(terms)));
     }
     if (!page.more || page.locks.empty()) return holds;
@@ -155,7 +154,7 @@ void Sessions::adopt_objects(Session& session, ResumedSession& resumed) {
 // `at`: of the resume that began the wait; the session may have been lost and resumed again since.
 void Sessions::previous_over(SessionId id, Index at, Now now) {
   Session* session = table_.find(id);
-  if (session == nullptr || session->bound_at != at) return;
+  if (session == nullptr || session->bound_at() != at) return;
   table_.previous_over(*session, now.leading);
   if (session->phase == SessionPhase::Lost) return post_close(id);
   hooks_.previous_over(*session);

@@ -4,15 +4,21 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/thread_shelf.h"
 #include "client/delegations.h"
 #include "client/times.h"
 
 namespace coordkit::client {
 namespace {
 
-// Default give-up limit: max(3 x ttl, 10 election timeouts), saturating.
-Duration give_up_after(Duration ttl, const ClientOptions& options) {
+uint64_t granted_by(const Session& session) {
+  const Delegations* const lent = session.state->delegations();
+  return lent != nullptr ? lent->granted() : 0;
+}
+
+// By default: max(3 x ttl, 10 election timeouts), saturating.
+Duration give_up_after(const Session& session, const ClientOptions& options) {
+  if (session.special && session.special->give_up > Duration::zero()) return session.special->give_up;
+  const Duration ttl = session.ttl();
   const Duration three = ttl > Duration::max() / 3 ? Duration::max() : 3 * ttl;
   return std::max({three, 10 * options.election_timeout, options.give_up_min});
 }
@@ -29,19 +35,21 @@ Session& SessionTable::add(NewSession added, LeadingTime now) {
   slot = std::make_unique<Session>();
   Session& session = *slot;
   session.state = std::move(added.state);
-  SessionWriter::equip(*session.state, std::make_shared<Delegations>());
-  session.group = added.group;
   session.first_attempt = added.first_attempt;
   session.on_phase = std::move(added.on_phase);
-  session.give_up = added.give_up;
   session.previous_trusts = added.previous_trusts;
-  session.lease = added.lease;
-  session.bound_at = added.bound_at;
-  if (added.reference != LeadingTime::min()) session.deadline = later(added.reference, validity_of(session.ttl()));
-  const bool valid = now < session.deadline;
+  if (added.lease || added.bound_at || added.give_up > Duration::zero()) {
+    Session::Special& special = session.make_special();
+    special.lease = added.lease;
+    special.bound_at = added.bound_at;
+    special.give_up = added.give_up;
+  }
+  const bool confirms = added.reference != LeadingTime::min();
+  const LeadingTime deadline = confirms ? later(added.reference, validity_of(session.ttl())) : LeadingTime::min();
+  const bool valid = now < deadline;
   session.phase = valid ? SessionPhase::Valid : SessionPhase::Jeopardy;
   session.jeopardy_since = valid ? LeadingTime::max() : now;
-  SessionWriter::set(*session.state, session.phase, session.deadline);
+  SessionWriter::set(*session.state, session.phase, deadline);
   announce(session);
   if (valid) watch_validity(session);
   await(session);
@@ -63,24 +71,28 @@ Session* SessionTable::find(const SessionRef& state) {
 void SessionTable::erase(SessionId id) {
   const auto found = sessions_.find(id);
   COORDKIT_CHECK(found != sessions_.end() && found->second->phase == SessionPhase::Lost);
-  granted_by_gone_ += found->second->state->delegations()->granted();
+  granted_by_gone_ += granted_by(*found->second);
   found_ = nullptr;
   sessions_.erase(found);
 }
 
 uint64_t SessionTable::granted_by_threads() const {
   uint64_t sum = granted_by_gone_;
-  for (const auto& [id, session] : sessions_) sum += session->state->delegations()->granted();
+  for (const auto& [id, session] : sessions_) sum += granted_by(*session);
   return sum;
 }
 
 void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) {
   const LeadingTime deadline = later(sent, validity_of(session.ttl()));
   if (deadline <= now || session.phase == SessionPhase::Lost) return;
-  session.deadline = std::max(session.deadline, deadline);
-  if (session.previous_trusts) return;
+  if (session.previous_trusts) {
+    LeadingTime& meanwhile = session.make_special().confirmed_meanwhile;
+    meanwhile = std::max(meanwhile, deadline);
+    return;
+  }
+  SessionWriter::set_deadline(*session.state, std::max(session.deadline(), deadline));
   raise(session, SessionEvent::RenewalConfirmed, now);
-  const SessionPhase published = SessionWriter::set(*session.state, session.phase, session.deadline);
+  const SessionPhase published = SessionWriter::set(*session.state, session.phase, session.deadline());
   if (published == SessionPhase::Jeopardy && session.phase == SessionPhase::Valid) {
     announce(session);  // the watch saw the previous deadline pass at this very moment, and announced it
     watch_validity(session);
@@ -92,9 +104,10 @@ void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) 
 void SessionTable::previous_over(Session& session, LeadingTime now) {
   session.previous_trusts = false;
   if (session.phase == SessionPhase::Lost) return;
-  if (session.deadline > now) {
+  if (const LeadingTime deadline = session.make_special().confirmed_meanwhile; deadline > now) {
+    SessionWriter::set_deadline(*session.state, deadline);
     raise(session, SessionEvent::RenewalConfirmed, now);
-    SessionWriter::set(*session.state, session.phase, session.deadline);
+    SessionWriter::set(*session.state, session.phase, deadline);
   }
   await(session);
 }
@@ -106,18 +119,23 @@ void SessionTable::lose(Session& session, SessionEvent why) {
 
 HoldRef SessionTable::grant(Session& session, std::string_view name, std::string_view owner_tag, Token token, Index since,
                             LeadingTime until, HoldTerms terms) {
-  auto hold = make_shelved<HoldState>(session.state, name, owner_tag, token, since, until, std::move(terms));
-  session.holds.add(hold);
-  if (options_.watch != nullptr) options_.watch->granted(hold);
+  HoldRef hold = added(session, make_ref<HoldState>(session.state, name, owner_tag, token, since, until, std::move(terms)));
   if (session.state->phase() != SessionPhase::Valid) stop(hold);
   return hold;
 }
 
 HoldRef SessionTable::adopt(Session& session, std::string_view name, std::string_view owner_tag, Token token, Index since,
                             HoldTerms terms) {
-  auto hold = std::make_shared<HoldState>(session.state, name, owner_tag, token, since, LeadingTime::max(), std::move(terms));
-  session.holds.add(hold);
-  if (options_.watch != nullptr) options_.watch->granted(hold);
+  const LeadingTime until = LeadingTime::max();
+  return added(session, make_ref<HoldState>(session.state, name, owner_tag, token, since, until, std::move(terms)));
+}
+
+HoldRef SessionTable::added(Session& session, HoldRef hold) {
+  {
+    const auto guarded = guard();
+    session.holds.add(hold);
+  }
+  if (hold->until() != LeadingTime::max() && options_.watch != nullptr) options_.watch->limited(hold);
   return hold;
 }
 
@@ -132,16 +150,23 @@ void SessionTable::lose(Session& session, const HoldRef& hold) {
 }
 
 bool SessionTable::forget(Session& session, const HoldRef& hold) {
-  if (!session.holds.remove(hold)) return false;
-  if (options_.watch != nullptr) options_.watch->gone(*hold);
+  {
+    const auto guarded = guard();
+    if (!session.holds.remove(hold)) return false;
+  }
+  limit_over(hold);
   return true;
+}
+
+void SessionTable::limit_over(const HoldRef& hold) {
+  if (hold->until() != LeadingTime::max() && options_.watch != nullptr) options_.watch->limit_over(hold);
 }
 
 void SessionTable::run_timers(LeadingTime now) {
   if (now < next_timer_) return;
   next_timer_ = LeadingTime::max();
   for (auto& [id, session] : sessions_) {
-    const bool over = session->deadline <= now;
+    const bool over = session->deadline() <= now;
     if (session->phase == SessionPhase::Valid && over) raise(*session, SessionEvent::DeadlineReached, now);
     if (session->phase == SessionPhase::Jeopardy && timer_of(*session) <= now) raise(*session, SessionEvent::GivenUp, now);
     await(*session);
@@ -151,12 +176,13 @@ void SessionTable::run_timers(LeadingTime now) {
 void SessionTable::gap(Duration late, uint64_t next_attempt, LeadingTime now) {
   for (auto& [id, session] : sessions_) {
     if (session->phase == SessionPhase::Lost || late <= renewal_interval(session->ttl())) continue;
-    session->deadline = LeadingTime::min();
+    SessionWriter::set_deadline(*session->state, LeadingTime::min());
+    if (session->special) session->special->confirmed_meanwhile = LeadingTime::min();
     session->first_attempt = next_attempt;
     // After a step back the old reading is meaningless: jeopardy is counted from the new timeline.
     if (session->jeopardy_since > now) session->jeopardy_since = now;
     raise(*session, SessionEvent::Gap, now);
-    SessionWriter::set(*session->state, session->phase, session->deadline);
+    SessionWriter::set(*session->state, session->phase, LeadingTime::min());
     await(*session);
   }
 }
@@ -168,8 +194,8 @@ void SessionTable::catch_up(Session& session, LeadingTime now) {
   session.jeopardy_since = now;
 }
 
-void SessionTable::watch_validity(const Session& session) {
-  if (options_.watch != nullptr) options_.watch->valid(session.state, session.on_phase);
+void SessionTable::watch_validity(Session& session) {
+  if (options_.watch != nullptr) options_.watch->valid(session);
 }
 
 // One change of phase with all its local consequences.
@@ -179,18 +205,23 @@ void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) 
   if (next == session.phase) return;
   session.phase = next;
   session.jeopardy_since = next == SessionPhase::Jeopardy ? now : LeadingTime::max();
-  const SessionPhase published = SessionWriter::set(*session.state, next, session.deadline);
+  const SessionPhase published = SessionWriter::set(*session.state, next, session.deadline());
   const bool told = next == SessionPhase::Jeopardy && published == next;  // by the watch
   if (told) return;
   if (next == SessionPhase::Valid) watch_validity(session);
-  if (next == SessionPhase::Lost && options_.watch != nullptr) options_.watch->lost(session.id());
+  if (next == SessionPhase::Lost && options_.watch != nullptr) options_.watch->lost(session);
+  Delegations* const lent = session.state->delegations();
   if (next != SessionPhase::Valid) {
     session.holds.each([this](const HoldRef& hold) { stop(hold); });
-    for (const HoldRef& hold : session.state->delegations()->in_use()) stop(hold);
+    if (lent != nullptr) std::ranges::for_each(lent->in_use(), [this](const HoldRef& hold) { stop(hold); });
   }
   if (next == SessionPhase::Lost) {
-    for (const HoldRef& hold : session.state->delegations()->clear()) SessionWriter::lose(*hold);
-    session.holds.each([](const HoldRef& hold) { SessionWriter::lose(*hold); });
+    const auto lose = [this](const HoldRef& hold) {
+      SessionWriter::lose(*hold);
+      limit_over(hold);
+    };
+    if (lent != nullptr) std::ranges::for_each(lent->clear(), lose);
+    session.holds.each(lose);
     session.holds.clear();
     lost_.push_back(session.id());
   }
@@ -199,7 +230,7 @@ void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) 
 
 void SessionTable::announce(Session& session) {
   if (!session.on_phase) return;
-  deliveries_.announce([tell = session.on_phase, phase = session.phase] { (*tell)(phase); });
+  deliveries_.announce([tell = session.on_phase, phase = session.phase] { tell->run(phase); });
 }
 
 void SessionTable::stop(const HoldRef& hold) {
@@ -209,11 +240,10 @@ void SessionTable::stop(const HoldRef& hold) {
 
 LeadingTime SessionTable::timer_of(const Session& session) const {
   switch (session.phase) {
-    case SessionPhase::Valid: return session.deadline;
+    case SessionPhase::Valid: return session.deadline();
     case SessionPhase::Jeopardy:
       if (session.previous_trusts) return LeadingTime::max();
-      return later(session.jeopardy_since,
-                   session.give_up > Duration::zero() ? session.give_up : give_up_after(session.ttl(), options_));
+      return later(session.jeopardy_since, give_up_after(session, options_));
     case SessionPhase::Lost: return LeadingTime::max();
   }
   return LeadingTime::max();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,45 +15,58 @@
 #include "absl/container/btree_map.h"
 #include "base/linked.h"
 #include "client/deliveries.h"
-#include "client/holds.h"
 #include "client/lifecycle.h"
 #include "client/line.h"
 #include "client/pending_acquire.h"
 #include "client/pending_releases.h"
 #include "coordkit/client/options.h"
+#include "coordkit/client/validity_watch.h"
 #include "coordkit/state_machine.h"
 #include "machine/command.h"
 
 namespace coordkit::client {
 
-struct Session {
+// Of its holds several have one token only if they are counted. A process may have a million sessions, so what few of them have
+// lies apart.
+struct Session : WatchedSession {
   using Acquires = Linked<PendingAcquire, &PendingAcquire::before, &PendingAcquire::after>;
+  struct Special {
+    LeaseId lease;       // this is not a session but the life of this lease of keys; zero: a session
+    Index bound_at;      // the entry of the resume; what the log said about earlier bindings is obsolete
+    Duration give_up{};  // longest time in jeopardy; zero: the default
+    LeadingTime confirmed_meanwhile = LeadingTime::min();  // the deadline that counts once previous_trusts is over
+    absl::btree_map<Token, uint64_t> releases_counted;     // number of the last release, of counted holds not over here
+    absl::btree_map<std::string, Line, std::less<>> lines;              // S-58: of locks that it has as delegations, or will have
+    std::vector<CallId> closing;                           // callers of close
+  };
 
-  SessionRef state;
-  TimerGroup group;
   SessionPhase phase = SessionPhase::Jeopardy;
-  LeadingTime deadline = LeadingTime::min();
-  LeadingTime jeopardy_since = LeadingTime::max();  // while in jeopardy
-  uint64_t first_attempt = 0;       // renewals below it do not count: sent before the session was known, or before a gap
-  ValidityWatch::OnPhase on_phase;  // may be null
-  Holds holds;                      // several of one token only if it is counted
-  absl::btree_map<Token, uint64_t> releases_counted;  // number of the last release, of counted holds not over here
-  PendingReleases releases;
-  Ticket last_release;          // of the newest command that releases, not answered; zero: none
-  Acquires acquires;            // of pending calls, ended with Lost if the session is lost
-  std::vector<CallId> closing;  // callers of close
-  bool questioned = false;      // it is looked at, because a renewal did not cover it
-  Duration give_up{};           // longest time in jeopardy; zero: the default
+  bool questioned = false;  // it is looked at, because a renewal did not cover it
   // Resumed, and the previous process may still trust its deadline: not valid, and nothing is let go in the log.
   bool previous_trusts = false;
-  LeaseId lease;                             // this is not a session but the life of this lease of keys; zero: a session
-  Index bound_at;                            // the entry of the resume; what the log said about earlier bindings is obsolete
-  absl::btree_map<std::string, Line> lines;  // S-58: of locks that it has as delegations, or will have
+  LeadingTime jeopardy_since = LeadingTime::max();  // while in jeopardy
+  uint64_t first_attempt = 0;  // renewals below it do not count: sent before the session was known, or before a gap
+  PendingReleases releases;
+  Acquires acquires;                 // of pending calls, ended with Lost if the session is lost
+  std::unique_ptr<Special> special;  // null: none of it
 
   // S-43: a command names the unanswered releases; more than it can name must not be overtaken.
   bool overfull() const { return releases.size() > machine::kPriorReleasesMax; }
   SessionId id() const { return state->id(); }
   Duration ttl() const { return state->ttl(); }
+  LeadingTime deadline() const { return state->validity_deadline(); }
+  LeaseId lease() const { return special ? special->lease : LeaseId(); }
+  Index bound_at() const { return special ? special->bound_at : Index(); }
+  // Null: it has none of this lock.
+  Line* line(std::string_view lock) const {
+    if (special == nullptr) return nullptr;
+    const auto found = special->lines.find(lock);
+    return found != special->lines.end() ? &found->second : nullptr;
+  }
+  Special& make_special() {
+    if (special == nullptr) special = std::make_unique<Special>();
+    return *special;
+  }
 };
 
 class SessionTable {
@@ -63,10 +77,9 @@ class SessionTable {
   // because it is a resume.
   struct NewSession {
     SessionRef state;
-    TimerGroup group;
     LeadingTime reference = LeadingTime::min();
     uint64_t first_attempt = 0;
-    std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>> on_phase;
+    OnPhase on_phase;
     Duration give_up{};
     bool previous_trusts = false;
     LeaseId lease = {};
@@ -97,6 +110,7 @@ class SessionTable {
   void lose(Session& session, const HoldRef& hold);    // only this handle
   bool forget(Session& session, const HoldRef& hold);  // it is released, or became another hold; false: it was not held
   void stop(const HoldRef& hold);                      // notifies its owner that it is invalid
+  void limit_over(const HoldRef& hold);                // its longest time, if it has one, need not be watched any more
 
   // Deadlines and give-ups that are due. Cheap while none is.
   void run_timers(LeadingTime now);
@@ -112,7 +126,12 @@ class SessionTable {
  private:
   void raise(Session& session, SessionEvent event, LeadingTime now);
   void catch_up(Session& session, LeadingTime now);
-  void watch_validity(const Session& session);
+  void watch_validity(Session& session);
+  HoldRef added(Session& session, HoldRef hold);
+  // No watch looks at holds meanwhile.
+  std::unique_lock<std::mutex> guard() const {
+    return options_.watch != nullptr ? options_.watch->guard() : std::unique_lock<std::mutex>();
+  }
   void announce(Session& session);
   LeadingTime timer_of(const Session& session) const;
   void await(const Session& session) { next_timer_ = std::min(next_timer_, timer_of(session)); }

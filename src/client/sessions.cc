@@ -3,12 +3,20 @@
 #include <utility>
 
 #include "client/answers.h"
+#include "client/delegations.h"
 #include "coordkit/error.h"
 
 namespace coordkit::client {
+namespace {
 
-Sessions::OnPhase Sessions::shared(absl::AnyInvocable<void(SessionPhase)> on_phase) {
-  return on_phase ? std::make_shared<OnPhase::element_type>(std::move(on_phase)) : nullptr;
+std::vector<CallId> take_closing(Session& session) {
+  return session.special ? std::exchange(session.special->closing, {}) : std::vector<CallId>();
+}
+
+}  // namespace
+
+OnPhase Sessions::shared(absl::AnyInvocable<void(SessionPhase)> on_phase) {
+  return on_phase ? make_ref<PhaseCallback>(std::move(on_phase)) : nullptr;
 }
 
 CallId Sessions::open(OpenOptions options, Callback<SessionRef> done) {
@@ -63,16 +71,14 @@ void Sessions::opened(CallId id, uint64_t opening, const Completion& completion,
     return;
   }
   const bool wanted = calls_.find(id) != nullptr;
-  Session& session = table_.add({.state = std::make_shared<SessionState>(result->session, result->ttl,
-                                                                         std::move(terms.metadata), std::move(terms.secret)),
-                                 .group = requests_.group(result->ttl),
+  Session& session = table_.add({.state = make_ref<SessionState>(result->session, result->ttl, terms.metadata, terms.secret),
                                  .reference = reference,
                                  .first_attempt = renewals_.next_attempt(),
                                  .on_phase = wanted ? std::move(terms.on_phase) : nullptr,
                                  .give_up = terms.give_up,
                                  .lease = result->lease},
                                 now.leading);
-  renewals_.add(session, reference);
+  renewals_.add(requests_.group(result->ttl), session, reference);
   if (!wanted) {
     table_.lose(session, SessionEvent::Closed);
   } else {
@@ -87,7 +93,7 @@ CallId Sessions::close(const SessionRef& session, DoneCallback done, CallDeadlin
   if (known == nullptr) return calls_.refuse(std::move(done), absl::OkStatus());
   const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline, [](CallId, Now) {});
   calls_.find(id)->submitted = true;
-  known->closing.push_back(id);
+  known->make_special().closing.push_back(id);
   table_.lose(*known, SessionEvent::Closed);
   end_lost();
   return id;
@@ -97,7 +103,7 @@ void Sessions::end_lost() {
   for (const SessionId id : table_.take_lost()) {
     Session* session = table_.find(id);
     if (session == nullptr) continue;
-    renewals_.exclude(*session);
+    renewals_.exclude(requests_.group(session->ttl()), id);
     while (!session->acquires.empty()) calls_.fail(session->acquires.first->call, lost_while_acquiring());
     post_close(id);
   }
@@ -109,7 +115,7 @@ void Sessions::post_close(SessionId id) {
   const Session* lost = table_.find(id);
   if (lost == nullptr || lost->previous_trusts) return;
   machine::Request close{.body = machine::CloseSession{.session = id}};
-  if (lost->lease) close.body = machine::RevokeLease{.id = lost->lease, .number = id};
+  if (lost->lease()) close.body = machine::RevokeLease{.id = lost->lease(), .number = id};
   requests_.submit(close, LaggingTime::max(), Urgency::Reserved,
                    [this, id, state = lost->state](const Completion& completion, Now now) {
                      Session* session = table_.find(state);
@@ -120,7 +126,7 @@ void Sessions::post_close(SessionId id) {
                          if (table_.find(state) != nullptr) post_close(id);
                        });
                      }
-                     for (const CallId caller : std::exchange(session->closing, {})) {
+                     for (const CallId caller : take_closing(*session)) {
                        calls_.answer_done(caller, completion.status);
                      }
                    });
@@ -138,7 +144,7 @@ void Sessions::ended(SessionId id) {
     release.waiting.each([&](CallId caller) { calls_.answer_done(caller, lost); });
     return true;
   });
-  for (const CallId caller : session->closing) calls_.answer_done(caller, absl::OkStatus());
+  for (const CallId caller : take_closing(*session)) calls_.answer_done(caller, absl::OkStatus());
   hooks_.ended(id);
   table_.erase(id);
 }
@@ -146,9 +152,9 @@ void Sessions::ended(SessionId id) {
 // Another process has it now: nothing is left to close here. Reports from before this client took it over are obsolete.
 void Sessions::resumed_elsewhere(Index index, const machine::SessionResumed& resumed) {
   const Session* session = table_.find(resumed.session);
-  if (session == nullptr || index <= session->bound_at) return;
+  if (session == nullptr || index <= session->bound_at()) return;
   const TimerGroup binding{resumed.node, resumed.boot, resumed.incarnation, session->ttl()};
-  if (binding != session->group) ended(resumed.session);
+  if (binding != requests_.group(session->ttl())) ended(resumed.session);
 }
 
 // S-57: lost, and closed by its own holder as soon as possible, which spares the others the rest of the wait.
@@ -179,15 +185,15 @@ void Sessions::question(SessionId id, Now now) {
 
 // A lease stays with its first keeper; another one with its id has a different number.
 void Sessions::look_at(Session& session, const machine::Reads& reads) {
-  if (session.lease) {
-    const machine::Leases now = reads.lease(session.lease, false, "");
+  if (const LeaseId lease = session.lease()) {
+    const machine::Leases now = reads.lease(lease, false, "");
     if (now.leases.empty() || now.leases.front().number != session.id()) ended(session.id());
     return;
   }
   const std::optional<machine::SessionInfo> info = reads.session(session.id());
   if (!info) return ended(session.id());
   const TimerGroup binding{info->node, info->boot, info->incarnation, info->ttl};
-  if (binding != session.group) return ended(session.id());
+  if (binding != requests_.group(session.ttl())) return ended(session.id());
   if (info->ending) table_.lose(session, SessionEvent::Ended);
 }
 
@@ -240,7 +246,8 @@ void Sessions::fill(ClientStatus& status) const {
   status.orphans = renewals_.orphans();
   status.attempts = renewals_.attempts();
   for (const auto& [id, session] : table_.all()) {
-    status.holds += session->holds.size() + session->state->delegations()->size();
+    const Delegations* const lent = session->state->delegations();
+    status.holds += session->holds.size() + (lent != nullptr ? lent->size() : 0);
     status.releases += session->releases.size();
   }
 }

@@ -44,7 +44,6 @@ class Sessions {
   CallId force_release(std::string name, Token token, Callback<SessionId> done, CallDeadline deadline);
 
   // What happens with an acknowledged open or resume.
-  using OnPhase = std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>>;
   static OnPhase shared(absl::AnyInvocable<void(SessionPhase)> on_phase);
   struct Terms {
     std::string metadata = {};

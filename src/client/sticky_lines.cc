@@ -9,6 +9,9 @@
 namespace coordkit::client {
 namespace {
 
+// It is made unless it is there.
+Line& line_of(Session& session, const std::string& name) { return session.make_special().lines[name]; }
+
 absl::Status already_held(const std::string& name, Token token) {
   return status_of({.code = machine::ResultCode::AlreadyHeld, .token = token}, name);
 }
@@ -18,10 +21,10 @@ absl::Status already_held(const std::string& name, Token token) {
 // ---- into the line
 
 bool StickyLines::join(CallId id, Session& session, machine::Acquire& body, Now now) {
-  const auto found = session.lines.find(body.name);
-  if (found == session.lines.end() && body.block == 0) return false;
-  if (found != session.lines.end()) {
-    if (absl::Status own = own_claim(session, found->second, body.owner_tag, body.name); !own.ok()) {
+  Line* const line = session.line(body.name);
+  if (line == nullptr && body.block == 0) return false;
+  if (line != nullptr) {
+    if (absl::Status own = own_claim(session, *line, body.owner_tag, body.name); !own.ok()) {
       calls_.fail(id, std::move(own));
       return true;
     }
@@ -30,10 +33,10 @@ bool StickyLines::join(CallId id, Session& session, machine::Acquire& body, Now 
       stand_aside(session, body.name, now);
       return false;
     }
-    if (found->second.lock == nullptr && body.block == 0) return false;
-    if (found->second.lock != nullptr && body.delay > found->second.delay) ask(found->second, now);
+    if (line->lock == nullptr && body.block == 0) return false;
+    if (line->lock != nullptr && body.delay > line->delay) ask(*line, now);
   }
-  if (body.wait.kind == machine::Wait::Kind::None && !may_try(session, session.lines[body.name], now)) {
+  if (body.wait.kind == machine::Wait::Kind::None && !may_try(session, line_of(session, body.name), now)) {
     refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::Held}, body.name);
     return true;
   }
@@ -48,12 +51,12 @@ void StickyLines::enqueue(CallId id, Session& session, machine::Acquire& body, N
   PendingAcquire& acquire = *calls_.find(id)->acquire;
   acquire.set_names(name, {});
   acquire.in_line = true;
-  session.lines[name].waiting.push_back({id, std::move(body), until});
+  line_of(session, name).waiting.push_back({id, std::move(body), until});
   if (until != LaggingTime::max()) waits_.emplace(until, id);
   serve(session, name, now);
   Call* call = calls_.find(id);
-  const auto joined = session.lines.find(name);
-  if (call != nullptr && !call->acquire->in_log && joined != session.lines.end() && joined->second.fetching != id) {
+  const Line* const joined = session.line(name);
+  if (call != nullptr && !call->acquire->in_log && joined != nullptr && joined->fetching != id) {
     call->acquire->waited = true;
     statistics_.queued();
   }
@@ -62,9 +65,9 @@ void StickyLines::enqueue(CallId id, Session& session, machine::Acquire& body, N
 // Several names at once are left to the log, which grants none that this session keeps.
 bool StickyLines::join(CallId id, Session& session, const machine::AcquireAll& body, Now now) {
   for (const NamedLock& wanted : body.locks) {
-    const auto found = session.lines.find(wanted.name);
-    if (found == session.lines.end()) continue;
-    if (absl::Status own = own_claim(session, found->second, body.owner_tag, wanted.name); !own.ok()) {
+    const Line* const line = session.line(wanted.name);
+    if (line == nullptr) continue;
+    if (absl::Status own = own_claim(session, *line, body.owner_tag, wanted.name); !own.ok()) {
       calls_.fail(id, std::move(own));
       return true;
     }
@@ -84,7 +87,7 @@ absl::Status StickyLines::own_claim(const Session& session, const Line& line, co
 
 // An owner of this session wants the lock in a way that only the log can grant.
 void StickyLines::stand_aside(Session& session, const std::string& name, Now now) {
-  ask(session.lines.at(name), now);
+  ask(*session.line(name), now);
   serve(session, name, now);
 }
 
@@ -96,9 +99,9 @@ bool StickyLines::may_try(const Session& session, const Line& line, Now now) {
 }
 
 void StickyLines::leave(Session& session, CallId id, const PendingAcquire& acquire) {
-  const auto found = session.lines.find(std::string(acquire.name()));
-  if (found == session.lines.end()) return;
-  Line& line = found->second;
+  Line* const left = session.line(acquire.name());
+  if (left == nullptr) return;
+  Line& line = *left;
   std::erase_if(line.waiting, [&](const Line::Waiting& waiting) {
     if (waiting.call != id) return false;
     waits_.erase({waiting.until, id});
@@ -122,8 +125,8 @@ void StickyLines::serve_due(Now now) {
   if (!stalled_.empty()) {
     for (const SessionId id : std::exchange(stalled_, {})) {
       Session* session = table_.find(id);
-      if (session == nullptr) continue;
-      for (const auto& [name, line] : session->lines) due_.emplace(id, name);
+      if (session == nullptr || session->special == nullptr) continue;
+      for (const auto& [name, line] : session->special->lines) due_.emplace(id, name);
     }
   }
   while (!due_.empty()) {
@@ -137,13 +140,13 @@ void StickyLines::serve_due(Now now) {
 // before the check.
 void StickyLines::serve(Session& session, const std::string& name, Now now) {
   for (;;) {
-    const auto found = session.lines.find(name);
-    if (found == session.lines.end() || session.phase == SessionPhase::Lost) return;
-    Line& line = found->second;
+    Line* const served = session.line(name);
+    if (served == nullptr || session.phase == SessionPhase::Lost) return;
+    Line& line = *served;
     if (!line.lock) {
       if (line.fetching) return;
       if (!line.waiting.empty()) return fetch(line, now);
-      session.lines.erase(found);
+      session.special->lines.erase(name);
       return;
     }
     Delegations& all = *session.state->delegations();
@@ -192,7 +195,7 @@ void StickyLines::hand_over(Session& session, Line& line, CallId id, std::string
   const LeadingTime until = call.max_hold() > Duration::zero() ? later(now.leading, call.max_hold()) : LeadingTime::max();
   HoldRef hold = session.state->delegations()->grant(session.state, line.lock, owner_tag, until);
   limits_.add(hold);
-  if (until != LeadingTime::max() && options_.watch != nullptr) options_.watch->granted(hold);
+  if (until != LeadingTime::max() && options_.watch != nullptr) options_.watch->limited(hold);
   if (session.state->phase() != SessionPhase::Valid) table_.stop(hold);
   statistics_.granted(call.time_in_line(now.lagging));
   calls_.answer<HoldRef>(id, std::move(hold));
@@ -217,23 +220,24 @@ void StickyLines::fetch(Line& line, Now now) {
 }
 
 void StickyLines::delegated(Session& session, const PendingAcquire& acquire, const machine::Result& result, Now now) {
-  const auto found = session.lines.find(std::string(acquire.name()));
+  Line* const found = session.line(acquire.name());
   const bool wanted = calls_.find(acquire.call) != nullptr;
-  const bool expected = found != session.lines.end() && found->second.lock == nullptr;
-  if (!expected || (!wanted && found->second.waiting.empty())) {
+  const bool expected = found != nullptr && found->lock == nullptr;
+  if (!expected || (!wanted && found->waiting.empty())) {
     releases_.give_back(session, acquire.name(), result.token, /*counted=*/false);
     calls_.fail(acquire.call, lost_while_acquiring());
     return;
   }
-  Line& line = found->second;
+  Line& line = *found;
   line.token = result.token;
   line.delay = acquire.special->delay;
-  line.lock = session.state->delegations()->add({.name = std::string(acquire.name()),
-                                                 .token = result.token,
-                                                 .since = result.since,
-                                                 .first = result.token,
-                                                 .last = Token(result.token.value() + acquire.special->block - 1),
-                                                 .delay = acquire.special->delay});
+  line.lock = SessionWriter::delegations(*session.state)
+                  .add({.name = std::string(acquire.name()),
+                        .token = result.token,
+                        .since = result.since,
+                        .first = result.token,
+                        .last = Token(result.token.value() + acquire.special->block - 1),
+                        .delay = acquire.special->delay});
   if (wanted) hand_over(session, line, acquire.call, acquire.owner_tag(), now);
   if (asked_in_log(session, std::string(acquire.name()), line.token)) ask(line, now);
 }
@@ -242,14 +246,14 @@ void StickyLines::delegated(Session& session, const PendingAcquire& acquire, con
 void StickyLines::fetched(const PendingAcquire& acquire) {
   Session* session = acquire.in_line ? table_.find(acquire.session) : nullptr;
   if (session == nullptr) return;
-  const auto found = session->lines.find(std::string(acquire.name()));
-  if (found == session->lines.end() || found->second.fetching != acquire.call) return;
-  found->second.fetching = CallId();
+  Line* const line = session->line(acquire.name());
+  if (line == nullptr || line->fetching != acquire.call) return;
+  line->fetching = CallId();
   due_.emplace(session->id(), acquire.name());
 }
 
 void StickyLines::give_back(Session& session, const std::string& name) {
-  Line& line = session.lines.at(name);
+  Line& line = *session.line(name);
   session.state->delegations()->remove(line.lock);
   line.lock = nullptr;
   line.asked = false;
@@ -258,14 +262,14 @@ void StickyLines::give_back(Session& session, const std::string& name) {
 
 // One entry for the next batch of grants. If its outcome stays unknown, the lock is released and fetched again.
 void StickyLines::refill(Session& session, const std::string& name) {
-  Line& line = session.lines.at(name);
+  Line& line = *session.line(name);
   line.refilling = true;
   const machine::RefillBlock body{session.id(), name, line.token};
   commands_.submit(session, {.body = body}, LaggingTime::max(), Urgency::Normal,
                    [this, state = session.state, name](const Completion&, const SessionCommands::Result& result, Now) {
                      Session* owner = table_.find(state);
                      if (owner == nullptr || owner->phase == SessionPhase::Lost) return;
-                     Line& refilled = owner->lines.at(name);
+                     Line& refilled = *owner->line(name);
                      refilled.refilling = false;
                      due_.emplace(owner->id(), name);
                      if (result.ok() && result->code == machine::ResultCode::Granted) {
@@ -291,15 +295,16 @@ bool StickyLines::asked_in_log(const Session& session, const std::string& name, 
 void StickyLines::asked(const machine::DelegationAsked& asked, Now now) {
   Session* session = table_.find(asked.session);
   if (session == nullptr) return;
-  const auto found = session->lines.find(asked.name);
-  if (found == session->lines.end() || found->second.token != asked.token) return;
-  ask(found->second, now);
+  Line* const line = session->line(asked.name);
+  if (line == nullptr || line->token != asked.token) return;
+  ask(*line, now);
   due_.emplace(asked.session, asked.name);
 }
 
 void StickyLines::look_for_asked(Now now) {
   for (const auto& [id, session] : table_.all()) {
-    for (auto& [name, line] : session->lines) {
+    if (session->special == nullptr) continue;
+    for (auto& [name, line] : session->special->lines) {
       if (!line.lock || !asked_in_log(*session, name, line.token)) continue;
       ask(line, now);
       due_.emplace(id, name);
@@ -310,13 +315,13 @@ void StickyLines::look_for_asked(Now now) {
 // A delegation that a resumed session brought along: which owner of the previous process had it is unknown, so it goes to
 // the caller of the resume, under the new token.
 HoldRef StickyLines::adopt(Session& session, const machine::HeldLock& lock) {
-  Line& line = session.lines[lock.name];
+  Line& line = line_of(session, lock.name);
   line.token = lock.token;
   line.asked = lock.asked;
-  line.lock = session.state->delegations()->add(
-      {.name = lock.name, .token = lock.token, .since = lock.since, .first = lock.token, .last = lock.last});
+  Delegations& lent = SessionWriter::delegations(*session.state);
+  line.lock = lent.add({.name = lock.name, .token = lock.token, .since = lock.since, .first = lock.token, .last = lock.last});
   due_.emplace(session.id(), lock.name);
-  return session.state->delegations()->grant(session.state, line.lock, lock.owner_tag, LeadingTime::max());
+  return lent.grant(session.state, line.lock, lock.owner_tag, LeadingTime::max());
 }
 
 // ---- local holds
@@ -337,7 +342,7 @@ void StickyLines::released(const HoldRef& hold) {
   Session* session = table_.find(hold->session());
   if (session == nullptr) return;
   limits_.remove(hold);
-  if (hold->until() != LeadingTime::max() && options_.watch != nullptr) options_.watch->gone(*hold);
+  table_.limit_over(hold);
   due_.emplace(session->id(), hold->name());
 }
 

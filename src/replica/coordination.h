@@ -18,9 +18,9 @@ class Host;
 
 // Sees through the public handles, so that they need only one friend.
 struct HandleAccess {
-  static const std::shared_ptr<SessionHandle>& handle(const Session& session) { return session.handle_; }
+  static const Ref<SessionHandle>& handle(const Session& session) { return session.handle_; }
   static Session session(std::shared_ptr<CallRunner> host, SessionRef state) {
-    return Session(std::make_shared<SessionHandle>(std::move(host), std::move(state)));
+    return Session(make_ref<SessionHandle>(std::move(host), std::move(state)));
   }
   static Grant grant(Session session, HoldRef hold) { return {std::move(session), std::move(hold)}; }
   static const HoldRef& hold(const Grant& grant) { return grant.hold_; }

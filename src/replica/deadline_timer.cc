@@ -49,46 +49,37 @@ void DeadlineTimer::stop() {
 
 // ---- the client's side
 
-void DeadlineTimer::valid(const SessionRef& session, const OnPhase& on_phase) {
+void DeadlineTimer::valid(WatchedSession& session) {
+  const LeadingTime deadline = session.state->validity_deadline();
   const std::lock_guard lock(mutex_);
-  Watched& watched = sessions_[session->id()];
-  watched.session = session;
-  watched.on_phase = on_phase;
-  if (watched.due != LeadingTime::max()) return;  // checked again when it comes
-  watched.due = session->validity_deadline();
-  schedule({watched.due, session->id(), {}});
+  Class& same_ttl = sessions_[session.state->ttl()];
+  if (!session.watched) same_ttl.sessions.append(session);
+  session.watched = true;
+  if (deadline >= same_ttl.due) return;  // the earlier moment is checked anyway
+  due_.erase({same_ttl.due, session.state->ttl()});
+  due_.insert({same_ttl.due = deadline, session.state->ttl()});
+  wake_for(deadline);
 }
 
-void DeadlineTimer::granted(const HoldRef& hold) {
-  const SessionId session = hold->session()->id();
+void DeadlineTimer::lost(WatchedSession& session) {
   const std::lock_guard lock(mutex_);
-  std::vector<HoldRef>& holds = sessions_[session].holds;
-  hold->set_watched_at(holds.size());
-  holds.push_back(hold);
-  if (hold->until() != LeadingTime::max()) schedule({hold->until(), session, hold.get()});
+  if (!std::exchange(session.watched, false)) return;
+  const auto same_ttl = sessions_.find(session.state->ttl());
+  same_ttl->second.sessions.remove(session);
+  if (!same_ttl->second.sessions.empty()) return;
+  due_.erase({same_ttl->second.due, same_ttl->first});
+  sessions_.erase(same_ttl);
 }
 
-void DeadlineTimer::gone(const HoldState& hold) {
-  const SessionId session = hold.session()->id();
+void DeadlineTimer::limited(const HoldRef& hold) {
   const std::lock_guard lock(mutex_);
-  const auto watched = sessions_.find(session);
-  if (watched == sessions_.end()) return;
-  std::vector<HoldRef>& holds = watched->second.holds;
-  const size_t place = hold.watched_at();
-  if (place >= holds.size() || holds[place].get() != &hold) return;
-  if (hold.until() != LeadingTime::max()) due_.erase({hold.until(), session, &hold});
-  holds.back()->set_watched_at(place);
-  std::swap(holds[place], holds.back());
-  holds.pop_back();
+  limits_.emplace(hold->until(), hold);
+  wake_for(hold->until());
 }
 
-void DeadlineTimer::lost(SessionId session) {
+void DeadlineTimer::limit_over(const HoldRef& hold) {
   const std::lock_guard lock(mutex_);
-  const auto watched = sessions_.find(session);
-  if (watched == sessions_.end()) return;
-  for (const HoldRef& hold : watched->second.holds) due_.erase({hold->until(), session, hold.get()});
-  due_.erase({watched->second.due, session, {}});
-  sessions_.erase(watched);
+  limits_.erase({hold->until(), hold});
 }
 
 // The lock gives all announcements one order: a change is made and posted under it, here and in tell_session().
@@ -97,12 +88,11 @@ CallbackThread::Task DeadlineTimer::announce(CallbackThread::Task task) {
   return callbacks_.post(std::move(task));
 }
 
-void DeadlineTimer::schedule(const Due& due) {
-  due_.insert(due);
-  if (due.at < asleep_until_) wake();
-}
-
 // ---- the thread
+
+void DeadlineTimer::wake_for(LeadingTime due) {
+  if (due < asleep_until_) wake();
+}
 
 void DeadlineTimer::wake() {
   const uint64_t one = 1;
@@ -114,8 +104,9 @@ void DeadlineTimer::run() {
   while (!stopping_) {
     const LeadingTime now = clock_.now().leading;
     tell_due(now);
-    asleep_until_ = due_.empty() ? LeadingTime::max() : due_.begin()->at;
-    const Duration rest = due_.empty() ? kLongestSleep : std::min<Duration>(asleep_until_ - now, kLongestSleep);
+    asleep_until_ = next_due();
+    const bool none = asleep_until_ == LeadingTime::max();
+    const Duration rest = none ? kLongestSleep : std::min<Duration>(asleep_until_ - now, kLongestSleep);
     lock.unlock();
     sleep(rest > kCloseEnough ? rest / 8 * 7 : rest);
     lock.lock();
@@ -132,34 +123,48 @@ void DeadlineTimer::sleep(Duration by) {
   drained = ::read(timer_, &count, sizeof count);
 }
 
+LeadingTime DeadlineTimer::next_due() const {
+  const LeadingTime next = limits_.empty() ? LeadingTime::max() : limits_.begin()->first;
+  return due_.empty() ? next : std::min(next, due_.begin()->first);
+}
+
 void DeadlineTimer::tell_due(LeadingTime now) {
-  while (!due_.empty() && due_.begin()->at <= now) {
-    const Due due = *due_.begin();
-    due_.erase(due_.begin());
-    const auto watched = sessions_.find(due.session);
-    if (watched == sessions_.end()) continue;
-    if (due.hold) {
-      tell_hold(watched->second.holds[due.hold->watched_at()]);
+  while (!limits_.empty() && limits_.begin()->first <= now) tell_hold(limits_.extract(limits_.begin()).value().second);
+  while (!due_.empty() && due_.begin()->first <= now) {
+    const auto same_ttl = sessions_.find(due_.extract(due_.begin()).value().second);
+    same_ttl->second.due = tell_class(same_ttl->second, now);
+    if (same_ttl->second.sessions.empty()) {
+      sessions_.erase(same_ttl);
     } else {
-      tell_session(watched->second, now);
+      due_.insert({same_ttl->second.due, same_ttl->first});
     }
   }
 }
 
-void DeadlineTimer::tell_session(Watched& watched, LeadingTime now) {
-  watched.due = LeadingTime::max();
-  SessionState& session = *watched.session;
-  if (!session.expire(now)) {  // renewed meanwhile, or the client was faster
-    if (session.phase() != SessionPhase::Valid) return;
-    watched.due = session.validity_deadline();
-    due_.insert({watched.due, session.id(), {}});
-    return;
+// Those that are not valid any more leave the list, until the client says that they are valid again. Returns when the others
+// are to be looked at.
+LeadingTime DeadlineTimer::tell_class(Class& same_ttl, LeadingTime now) {
+  LeadingTime next_due = LeadingTime::max();
+  for (WatchedSession* next = same_ttl.sessions.first; next != nullptr;) {
+    WatchedSession& session = *std::exchange(next, next->after);
+    const bool expired = session.state->expire(now);  // no: renewed meanwhile, or the client was faster
+    if (!expired && session.state->phase() == SessionPhase::Valid) {
+      next_due = std::min(next_due, session.state->validity_deadline());
+      continue;
+    }
+    same_ttl.sessions.remove(session);
+    session.watched = false;
+    if (expired) tell_session(session);
   }
-  for (const HoldRef& hold : watched.holds) tell_hold(hold);
-  if (session.delegations()) {
-    for (const HoldRef& hold : session.delegations()->in_use()) tell_hold(hold);
+  return next_due;
+}
+
+void DeadlineTimer::tell_session(WatchedSession& session) {
+  session.holds.each([this](const HoldRef& hold) { tell_hold(hold); });
+  if (const Delegations* const lent = session.state->delegations()) {
+    for (const HoldRef& hold : lent->in_use()) tell_hold(hold);
   }
-  if (watched.on_phase) callbacks_.post([tell = watched.on_phase] { (*tell)(SessionPhase::Jeopardy); });
+  if (session.on_phase) callbacks_.post([tell = session.on_phase] { tell->run(SessionPhase::Jeopardy); });
 }
 
 void DeadlineTimer::tell_hold(const HoldRef& hold) {

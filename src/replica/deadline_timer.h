@@ -1,16 +1,21 @@
 // The dedicated timer of S-52: one thread that sleeps until this process's next validity deadline and notifies the holders
 // through the callback thread. It does not depend on the engine's thread, which a slow apply of the host may delay.
 //
+// Of each session it keeps nothing but a place in the list of those with the same TTL: one renewal covers all of them, so they
+// are mostly due together, and are looked at together when the earliest may be.
+//
 // Sleeping: a timer that counts suspend (CLOCK_BOOTTIME), so that it fires right after a resume. Time daemons may
 // slew that clock but not the deadlines' clock: so it sleeps for seven eighths of the rest and checks again.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "base/linked.h"
 #include "coordkit/client/validity_watch.h"
 #include "coordkit/clock.h"
 #include "replica/callback_thread.h"
@@ -22,10 +27,11 @@ class DeadlineTimer final : public ValidityWatch {
   DeadlineTimer(const Clock& clock, CallbackThread& callbacks);
   ~DeadlineTimer() override;
 
-  void valid(const SessionRef& session, const OnPhase& on_phase) override;
-  void granted(const HoldRef& hold) override;
-  void gone(const HoldState& hold) override;
-  void lost(SessionId session) override;
+  std::unique_lock<std::mutex> guard() override { return std::unique_lock(mutex_); }
+  void valid(WatchedSession& session) override;
+  void lost(WatchedSession& session) override;
+  void limited(const HoldRef& hold) override;
+  void limit_over(const HoldRef& hold) override;
 
   // The client's own announcements, in one order with those made here.
   // Once the callback thread is stopped: returns the task.
@@ -33,32 +39,34 @@ class DeadlineTimer final : public ValidityWatch {
   void stop();  // idempotent; nothing is announced here after it
 
  private:
-  struct Watched {
-    SessionRef session;
-    OnPhase on_phase;
-    std::vector<HoldRef> holds;            // each says where it is; a counted hold has several handles
-    LeadingTime due = LeadingTime::max();  // its place in due_; max: in jeopardy
+  // Valid sessions of one TTL.
+  struct Class {
+    Linked<WatchedSession, &WatchedSession::before, &WatchedSession::after> sessions;
+    LeadingTime due = LeadingTime::max();  // its place in due_; not above the deadline of any that is still valid
   };
-  struct Due {
-    LeadingTime at;
-    SessionId session;
-    const HoldState* hold = nullptr;  // none: the session itself
-    friend auto operator<=>(const Due&, const Due&) = default;
+  using Limit = std::pair<LeadingTime, HoldRef>;
+  struct Earlier {
+    bool operator()(const Limit& a, const Limit& b) const {
+      return a.first != b.first ? a.first < b.first : std::less<>()(a.second.get(), b.second.get());
+    }
   };
 
   void run();
   void sleep(Duration by);
+  void wake_for(LeadingTime due);
   void wake();
+  LeadingTime next_due() const;
   void tell_due(LeadingTime now);
-  void tell_session(Watched& watched, LeadingTime now);
+  LeadingTime tell_class(Class& same_ttl, LeadingTime now);
+  void tell_session(WatchedSession& session);
   void tell_hold(const HoldRef& hold);
-  void schedule(const Due& due);
 
   const Clock& clock_;
   CallbackThread& callbacks_;
   std::mutex mutex_;
-  absl::btree_map<SessionId, Watched> sessions_;
-  absl::btree_set<Due> due_;
+  absl::btree_map<Duration, Class> sessions_;              // by TTL; none is empty
+  absl::btree_set<std::pair<LeadingTime, Duration>> due_;  // one for each TTL
+  absl::btree_set<Limit, Earlier> limits_;                 // holds with a longest time, by its end
   LeadingTime asleep_until_ = LeadingTime::max();
   bool stopping_ = false;
   int timer_ = -1;  // timerfd

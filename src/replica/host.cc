@@ -20,6 +20,7 @@ std::string random_secret() {
   uint8_t bits[16];
   COORDKIT_CHECK_MSG(::getentropy(bits, sizeof bits) == 0, "the kernel gives no random bits");
   std::string secret;
+  secret.reserve(2 * sizeof bits);
   for (const uint8_t byte : bits) {
     secret += "0123456789abcdef"[byte >> 4];
     secret += "0123456789abcdef"[byte & 15];

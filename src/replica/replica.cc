@@ -44,7 +44,7 @@ AsyncCall Replica::open_session_async(SessionOptions options, Callback<Session> 
              .give_up = options.give_up},
             [host = std::move(host), answer = std::move(answer)](absl::StatusOr<SessionRef> state) mutable {
               if (!state.ok()) return std::move(answer)(state.status());
-              std::move(answer)(Session(std::make_shared<SessionHandle>(std::move(host), *std::move(state))));
+              std::move(answer)(Session(make_ref<SessionHandle>(std::move(host), *std::move(state))));
             });
       },
       std::move(done));

@@ -17,12 +17,12 @@ absl::Status no_session() {
   return make_error(Reason::Closed, "this handle has no session: open one with Replica::open_session");
 }
 
-const std::string kNoName;  // also for metadata and secret
-
 }  // namespace
 
 // ---- Grant
 
+Grant::Grant() = default;
+Grant::Grant(Grant&&) noexcept = default;
 Grant::Grant(Session session, HoldRef hold) : session_(std::move(session.handle_)), hold_(std::move(hold)) {}
 
 Grant& Grant::operator=(Grant&& other) noexcept {
@@ -37,7 +37,7 @@ Grant::~Grant() { release_later(); }
 
 bool Grant::valid() const { return hold_ && !session_->host().forked() && hold_->valid(session_->now()); }
 Token Grant::token() const { return hold_ ? hold_->token() : Token(); }
-const std::string& Grant::name() const { return hold_ ? hold_->name() : kNoName; }
+std::string Grant::name() const { return hold_ ? hold_->name() : std::string(); }
 std::stop_token Grant::lost() const { return hold_ ? hold_->lost_token() : std::stop_token(); }
 
 namespace {
@@ -96,6 +96,14 @@ Fence fenced_by(const Grant& grant) { return fenced_by(grant.hold_); }
 
 // ---- Session
 
+Session::Session() = default;
+Session::Session(const Session&) = default;
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(const Session&) = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+Session::Session(Ref<SessionHandle> handle) : handle_(std::move(handle)) {}
+
 SessionId Session::id() const { return handle_ ? handle_->state()->id() : SessionId(); }
 Duration Session::ttl() const { return handle_ ? handle_->state()->ttl() : Duration(); }
 bool Session::valid() const { return remaining() > Duration::zero(); }
@@ -106,8 +114,8 @@ LeadingTime Session::validity_deadline() const { return handle_ ? handle_->state
 Duration Session::remaining() const {
   return handle_ && !handle_->host().forked() ? handle_->state()->remaining(handle_->now()) : Duration::zero();
 }
-const std::string& Session::metadata() const { return handle_ ? handle_->state()->metadata() : kNoName; }
-const std::string& Session::secret() const { return handle_ ? handle_->state()->secret() : kNoName; }
+std::string Session::metadata() const { return handle_ ? handle_->state()->metadata() : std::string(); }
+std::string Session::secret() const { return handle_ ? handle_->state()->secret() : std::string(); }
 
 // What this session may grant by itself, on this thread.
 HoldRef Session::acquire_here(std::string_view name, const LockOptions& options) const {

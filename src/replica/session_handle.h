@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
+#include "coordkit/client/ref.h"
 #include "replica/call_runner.h"
 
 namespace coordkit {
 
-class SessionHandle {
+class SessionHandle : public RefCounted {
  public:
   SessionHandle(std::shared_ptr<CallRunner> host, SessionRef state) : host_(std::move(host)), state_(std::move(state)) {}
   ~SessionHandle() {
@@ -15,8 +17,6 @@ class SessionHandle {
     state_->invalidate();
     host_->call([state = state_](Client& client) { client.close(state, [](absl::Status) {}); });
   }
-  SessionHandle(const SessionHandle&) = delete;
-  SessionHandle& operator=(const SessionHandle&) = delete;
 
   CallRunner& host() const { return *host_; }
   const std::shared_ptr<CallRunner>& shared_host() const { return host_; }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -58,6 +59,9 @@ class LockObserver {
     uint32_t node;
     SessionRef session;
   };
+  struct ByAddress {
+    bool operator()(const SessionRef& a, const SessionRef& b) const { return std::less<>()(a.get(), b.get()); }
+  };
   LeadingTime reading(uint32_t node) const { return nodes_[node]->clock().read(world_.now()).leading; }
   bool over(const HoldState& hold) const;
   void refuse_valid(const Known& known) const;
@@ -82,7 +86,7 @@ class LockObserver {
     Index held_exclusively;  // the newest exclusive one
   };
   std::map<std::string, Accepted> accepted_;
-  std::map<SessionRef, Index> resumed_at_;  // of the processes that took a session over
+  std::map<SessionRef, Index, ByAddress> resumed_at_;  // of the processes that took a session over
   std::set<Token> by_entries_;              // first tokens of delegations (S-58): what an entry granted
   std::map<std::string, Token> newest_;     // of the holds that were valid when they became known, by lock
 };

@@ -91,7 +91,8 @@ bool LockWork::acquire_here(Worker& worker, const std::string& name, const Acqui
   const bool fits = options.mode == LockMode::Exclusive && !options.reentrant && options.delay == Duration::zero();
   if (!fits || !worker.random.chance(0.5)) return false;
   const LeadingTime now = calls_.clock(worker).leading;
-  const HoldRef hold = worker.session->delegations()->acquire(worker.session, name, options.owner_tag, now);
+  Delegations* const lent = worker.session->delegations();
+  const HoldRef hold = lent != nullptr ? lent->acquire(worker.session, name, options.owner_tag, now) : nullptr;
   if (hold == nullptr) return false;
   witness_.locks().acquired(call, hold);
   locks_.granted(worker.node, hold);

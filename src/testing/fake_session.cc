@@ -235,7 +235,7 @@ absl::StatusOr<Session> FakeService::try_open_session(SessionOptions options) {
                             std::move(done));
       });
   if (!state.ok()) return state.status();
-  return Session(std::make_shared<SessionHandle>(rep_, *std::move(state)));
+  return Session(make_ref<SessionHandle>(rep_, *std::move(state)));
 }
 
 Session FakeService::open_session(SessionOptions options) {

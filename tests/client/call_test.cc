@@ -475,7 +475,7 @@ TEST(StopTest, REG_R76_R80_FLT_A03_EveryCallEndsExactlyOnceWhereverTheClientIsSt
     turn();
     reply_all();
     turn();
-    if (!session) session = std::make_shared<SessionState>(SessionId(10), 1s);
+    if (!session) session = make_ref<SessionState>(SessionId(10), 1s);
     next();
     client->acquire(session, "a", {}, [&, done = count()](auto answer) mutable {
       if (answer.ok()) grant = *answer;
@@ -486,7 +486,7 @@ TEST(StopTest, REG_R76_R80_FLT_A03_EveryCallEndsExactlyOnceWhereverTheClientIsSt
     turn();
     reply_all();
     turn();
-    if (!grant) grant = std::make_shared<HoldState>(session, "a", "", Token(5), Index(1));
+    if (!grant) grant = make_ref<HoldState>(session, "a", "", Token(5), Index(1));
     waiting = client->acquire(session, "b", {.wait = LockWait::forever()}, count());
     const CallId abandoned = client->acquire(session, "c", {.wait = LockWait::forever()}, count());
     client->check(grant, count());

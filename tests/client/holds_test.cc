@@ -1,4 +1,4 @@
-#include "client/holds.h"
+#include "coordkit/client/holds.h"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "base/random.h"
+#include "client/delegations.h"
 
 namespace coordkit::client {
 namespace {
 
-HoldRef hold_of(uint64_t token) {
-  return std::make_shared<HoldState>(std::make_shared<SessionState>(SessionId(1), std::chrono::seconds(1)), "name", "",
-                                     Token(token), Index(token));
+HoldRef hold_of(uint64_t token, std::shared_ptr<Delegation> kept_by_it = nullptr) {
+  return make_ref<HoldState>(make_ref<SessionState>(SessionId(1), std::chrono::seconds(1)), "name", "", Token(token),
+                             Index(token), LeadingTime::max(), HoldTerms{}, std::move(kept_by_it));
 }
 
 std::vector<HoldRef> all(const Holds& holds) {
@@ -65,10 +66,11 @@ TEST(HoldsTest, DoesWhatASortedListDoes) {
 
 TEST(HoldsTest, NothingOfWhatIsOverIsKept) {
   Holds holds;
-  std::vector<std::weak_ptr<HoldState>> over;
+  std::vector<std::weak_ptr<Delegation>> over;
   for (uint64_t token = 1; token <= 100; ++token) {
-    const HoldRef hold = hold_of(token);
-    over.push_back(hold);
+    auto kept = std::make_shared<Delegation>(Delegation::Grant{});
+    over.push_back(kept);
+    const HoldRef hold = hold_of(token, std::move(kept));
     holds.add(hold);
     if (token % 3 != 0) holds.remove(hold);
   }

@@ -646,13 +646,27 @@ TEST(NotifierTest, S45_FLT_A13_UserCodeRunsThroughTheNotifierInOrderEachOnce) {
 // holds at any moment.
 // A watch that only records its calls; the test acts for its thread.
 struct NotedWatch final : ValidityWatch {
-  void valid(const SessionRef&, const OnPhase&) override { ++validities; }
-  void granted(const HoldRef& hold) override { holds.push_back(hold->token()); }
-  void gone(const HoldState& hold) override { std::erase(holds, hold.token()); }
-  void lost(SessionId) override { ++losses; }
+  std::unique_lock<std::mutex> guard() override { return std::unique_lock(mutex); }
+  void valid(WatchedSession& now_valid) override {
+    ++validities;
+    session = &now_valid;
+  }
+  void lost(WatchedSession&) override {
+    ++losses;
+    session = nullptr;
+  }
+  void limited(const HoldRef& hold) override { limits.push_back(hold->token()); }
+  void limit_over(const HoldRef& hold) override { std::erase(limits, hold->token()); }
+  std::vector<Token> holds() const {
+    std::vector<Token> tokens;
+    if (session != nullptr) session->holds.each([&](const HoldRef& hold) { tokens.push_back(hold->token()); });
+    return tokens;
+  }
+  std::mutex mutex;
   int validities = 0;
   int losses = 0;
-  std::vector<Token> holds;
+  WatchedSession* session = nullptr;
+  std::vector<Token> limits;
 };
 
 struct WatchedTest : SessionTest {
@@ -704,16 +718,30 @@ TEST_F(WatchedTest, S52_WhoeverTakesTheSessionToJeopardyAnnouncesItAndTheOtherDo
 
 TEST_F(WatchedTest, S52_TheWatchKnowsTheHoldsAndTheEndOfTheSession) {
   Answer<HoldRef> answer;
+  const auto granted = [this](uint64_t token) {
+    step([this, token] {
+      engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
+                      {.code = machine::ResultCode::Granted, .token = Token(token), .since = Index(1)});
+    });
+  };
   watched.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
-  step([this] {
-    engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
-                    {.code = machine::ResultCode::Granted, .token = Token(5), .since = Index(1)});
-  });
-  EXPECT_THAT(watch.holds, ElementsAre(Token(5)));
+  granted(5);
+  EXPECT_THAT(watch.holds(), ElementsAre(Token(5)));
+  EXPECT_THAT(watch.limits, IsEmpty());
   watched.release_later(*answer);
-  EXPECT_THAT(watch.holds, IsEmpty());
+  EXPECT_THAT(watch.holds(), IsEmpty());
+  Answer<HoldRef> released, lost;
+  watched.acquire(session, "b", {.max_hold = 1h}, released.callback());
+  granted(6);
+  watched.acquire(session, "c", {.max_hold = 1h}, lost.callback());
+  granted(7);
+  EXPECT_THAT(watch.holds(), ElementsAre(Token(6), Token(7)));
+  EXPECT_THAT(watch.limits, ElementsAre(Token(6), Token(7)));
+  watched.release_later(*released);
+  EXPECT_THAT(watch.limits, ElementsAre(Token(7)));
   watched.close(session, [](absl::Status) {});
   EXPECT_EQ(watch.losses, 1);
+  EXPECT_THAT(watch.limits, IsEmpty());
   watched.stop();
 }
 

@@ -12,8 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 
 HoldRef until(LeadingTime end) {
-  const auto session = std::make_shared<SessionState>(SessionId(1), 3s);
-  return std::make_shared<HoldState>(session, "a", "", Token(5), Index(1), end);
+  const auto session = make_ref<SessionState>(SessionId(1), 3s);
+  return make_ref<HoldState>(session, "a", "", Token(5), Index(1), end);
 }
 
 TEST(HoldLimitsTest, S51_HoldsComeBackByTheEndOfTheirTimeAndThoseWithoutOneNever) {

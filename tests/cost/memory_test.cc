@@ -119,7 +119,7 @@ TEST_F(MemoryTest, OfASessionWithALock) {
   const uint64_t before = held();
   in_batches(kAtOnce, kAtOnce + kSessions, open);
   in_batches(kAtOnce, kAtOnce + kSessions, acquire);
-  expect_each("a session with a lock", before, kSessions, 1'590);
+  expect_each("a session with a lock", before, kSessions, 770);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // The dedicated timer that notifies holders of their deadline (docs/semantics.md S-52, INV_L16).
 #include "replica/deadline_timer.h"
 
+#include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <future>
 #include <latch>
 
@@ -16,11 +18,36 @@ using ::testing::ElementsAre;
 
 class DeadlineTimerTest : public ::testing::Test {
  protected:
+  using Tell = absl::AnyInvocable<void(SessionPhase)>;
+  ~DeadlineTimerTest() override {
+    for (WatchedSession& session : sessions_) deadlines_.lost(session);
+  }
   static LeadingTime now() { return system_clock().now().leading; }
-  SessionRef session(Duration left) {
-    auto state = std::make_shared<SessionState>(SessionId(++sessions_), 10s);
-    SessionWriter::set(*state, SessionPhase::Valid, now() + left);
-    return state;
+  WatchedSession& session(Duration left, Duration ttl = 10s) {
+    WatchedSession& session = sessions_.emplace_back();
+    session.state = make_ref<SessionState>(SessionId(sessions_.size()), ttl);
+    SessionWriter::set(*session.state, SessionPhase::Valid, now() + left);
+    return session;
+  }
+  void valid(WatchedSession& session, Tell tell) {
+    session.on_phase = make_ref<PhaseCallback>(std::move(tell));
+    deadlines_.valid(session);
+  }
+  HoldRef granted(WatchedSession& session, uint64_t token, LeadingTime until = LeadingTime::max()) {
+    const HoldRef hold = make_ref<HoldState>(session.state, "a", "", Token(token), Index(1), until);
+    {
+      const auto guard = deadlines_.guard();
+      session.holds.add(hold);
+    }
+    if (until != LeadingTime::max()) deadlines_.limited(hold);
+    return hold;
+  }
+  void gone(WatchedSession& session, const HoldRef& hold) {
+    {
+      const auto guard = deadlines_.guard();
+      session.holds.remove(hold);
+    }
+    deadlines_.limit_over(hold);
   }
   // Runs what was posted to the callback thread, up to here.
   void drain() {
@@ -29,53 +56,83 @@ class DeadlineTimerTest : public ::testing::Test {
     done.get_future().get();
   }
 
+  std::deque<WatchedSession> sessions_;
   CallbackThread callbacks_;
   DeadlineTimer deadlines_{system_clock(), callbacks_};
-  uint64_t sessions_ = 0;
 };
 
 TEST_F(DeadlineTimerTest, S52_INV_L16_TheHolderIsToldAtTheDeadlineOfItsSessionAndNotBefore) {
-  const SessionRef held = session(30ms);
-  const HoldRef hold = std::make_shared<HoldState>(held, "a", "", Token(5), Index(1));
+  WatchedSession& held = session(30ms);
   std::promise<std::pair<SessionPhase, bool>> notified;
-  deadlines_.granted(hold);
-  deadlines_.valid(held, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase phase) {
-                     notified.set_value({phase, now() >= held->validity_deadline()});
-                   }));
+  const HoldRef hold = granted(held, 5);
+  valid(held, [&](SessionPhase phase) { notified.set_value({phase, now() >= held.state->validity_deadline()}); });
   const auto [phase, in_time] = notified.get_future().get();
   EXPECT_EQ(phase, SessionPhase::Jeopardy);
   EXPECT_TRUE(in_time);
   EXPECT_TRUE(hold->lost_token().stop_requested());
-  EXPECT_EQ(held->phase(), SessionPhase::Jeopardy);
+  EXPECT_EQ(held.state->phase(), SessionPhase::Jeopardy);
 }
 
 TEST_F(DeadlineTimerTest, S52_ARenewalMovesTheDeadlineAndNobodyIsTold) {
-  const SessionRef renewed = session(20ms), other = session(60ms);
+  WatchedSession &renewed = session(20ms), &other = session(60ms);
   int notified = 0;
   std::promise<void> other_notified;
-  deadlines_.valid(renewed, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { ++notified; }));
-  deadlines_.valid(other,
-                   std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { other_notified.set_value(); }));
-  SessionWriter::set(*renewed, SessionPhase::Valid, now() + 5s);
+  valid(renewed, [&](SessionPhase) { ++notified; });
+  valid(other, [&](SessionPhase) { other_notified.set_value(); });
+  SessionWriter::set(*renewed.state, SessionPhase::Valid, now() + 5s);
   other_notified.get_future().get();  // the first deadline of the other is past as well
   drain();
   EXPECT_EQ(notified, 0);
-  EXPECT_EQ(renewed->phase(), SessionPhase::Valid);
+  EXPECT_EQ(renewed.state->phase(), SessionPhase::Valid);
+}
+
+TEST_F(DeadlineTimerTest, S52_EachOfManySessionsIsToldAtItsOwnDeadlineWhateverTheirTimesToLive) {
+  std::mutex mutex;
+  std::vector<SessionId> early, told;
+  std::promise<void> all;
+  for (int i = 0; i < 40; ++i) {
+    WatchedSession& one = session((40 - i) * 2ms, (5 + i % 3) * 1s);  // each earlier than those before it
+    valid(one, [&](SessionPhase) {
+      const std::lock_guard lock(mutex);
+      if (now() < one.state->validity_deadline()) early.push_back(one.state->id());
+      told.push_back(one.state->id());
+      if (told.size() == 40) all.set_value();
+    });
+  }
+  all.get_future().get();
+  drain();
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(early, ::testing::IsEmpty());
+  std::ranges::sort(told);
+  EXPECT_EQ(std::ranges::adjacent_find(told), told.end()) << "told twice";
+  EXPECT_EQ(told.size(), 40u);
+}
+
+TEST_F(DeadlineTimerTest, S52_OneThatIsValidAgainIsToldAgain) {
+  WatchedSession& held = session(10ms);
+  std::promise<void> once, twice;
+  int notified = 0;
+  valid(held, [&](SessionPhase) { (++notified == 1 ? once : twice).set_value(); });
+  once.get_future().get();
+  SessionWriter::set(*held.state, SessionPhase::Valid, now() + 10ms);
+  deadlines_.valid(held);
+  twice.get_future().get();
+  drain();
+  EXPECT_EQ(notified, 2);
 }
 
 TEST_F(DeadlineTimerTest, S52_WhatIsLostReleasedOrToldByTheClientIsNotToldAgain) {
-  const SessionRef lost = session(20ms), first = session(20ms), last = session(60ms);
-  const HoldRef released = std::make_shared<HoldState>(last, "a", "", Token(5), Index(1));
+  WatchedSession &lost = session(20ms), &first = session(20ms), &last = session(60ms);
   int notified = 0;
-  const auto count = std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { ++notified; });
-  deadlines_.valid(lost, count);
-  deadlines_.valid(first, count);
-  deadlines_.granted(released);
-  deadlines_.gone(*released);
-  deadlines_.lost(lost->id());
-  SessionWriter::set(*first, SessionPhase::Jeopardy, LeadingTime::min());  // the client was faster
+  const auto count = [&](SessionPhase) { ++notified; };
+  valid(lost, count);
+  valid(first, count);
+  const HoldRef released = granted(last, 5);
+  gone(last, released);
+  deadlines_.lost(lost);
+  SessionWriter::set(*first.state, SessionPhase::Jeopardy, LeadingTime::min());  // the client was faster
   std::promise<void> end;
-  deadlines_.valid(last, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { end.set_value(); }));
+  valid(last, [&](SessionPhase) { end.set_value(); });
   end.get_future().get();
   drain();
   EXPECT_EQ(notified, 0);
@@ -83,18 +140,14 @@ TEST_F(DeadlineTimerTest, S52_WhatIsLostReleasedOrToldByTheClientIsNotToldAgain)
 }
 
 TEST_F(DeadlineTimerTest, S52_EveryHoldThatASessionStillHasIsToldAndNoOther) {
-  const SessionRef held = session(30ms);
+  WatchedSession& held = session(30ms);
   std::vector<HoldRef> holds;
-  for (uint64_t i = 0; i < 7; ++i) {
-    holds.push_back(
-        std::make_shared<HoldState>(held, "a", "", Token(i + 1), Index(1), i == 4 ? now() + 1h : LeadingTime::max()));
-    deadlines_.granted(holds.back());
-  }
-  const HoldRef stranger = std::make_shared<HoldState>(held, "a", "", Token(9), Index(1));
-  for (const size_t gone : {0, 6, 3, 3, 4}) deadlines_.gone(*holds[gone]);
-  deadlines_.gone(*stranger);
+  for (uint64_t i = 0; i < 7; ++i) holds.push_back(granted(held, i + 1, i == 4 ? now() + 1h : LeadingTime::max()));
+  const HoldRef stranger = make_ref<HoldState>(held.state, "a", "", Token(9), Index(1));
+  for (const size_t over : {0, 6, 3, 3, 4}) gone(held, holds[over]);
+  gone(held, stranger);
   std::promise<void> end;
-  deadlines_.valid(held, std::make_shared<absl::AnyInvocable<void(SessionPhase)>>([&](SessionPhase) { end.set_value(); }));
+  valid(held, [&](SessionPhase) { end.set_value(); });
   end.get_future().get();
   std::vector<uint64_t> told;
   for (const HoldRef& hold : holds) {
@@ -104,19 +157,20 @@ TEST_F(DeadlineTimerTest, S52_EveryHoldThatASessionStillHasIsToldAndNoOther) {
 }
 
 TEST_F(DeadlineTimerTest, S51_AHoldWithALongestTimeIsToldAlone) {
-  const SessionRef held = session(5s);
-  const HoldRef brief = std::make_shared<HoldState>(held, "a", "", Token(5), Index(1), now() + 20ms);
-  const HoldRef other = std::make_shared<HoldState>(held, "b", "", Token(6), Index(1));
+  WatchedSession& held = session(5s);
+  deadlines_.valid(held);
+  const HoldRef other = granted(held, 6);
+  const HoldRef ended = granted(held, 7, now() + 10ms);
+  gone(held, ended);
+  const HoldRef brief = granted(held, 5, now() + 20ms);
   std::promise<void> notified;
   const std::stop_callback on_stop(brief->lost_token(), [&] { notified.set_value(); });
-  deadlines_.valid(held, nullptr);
-  deadlines_.granted(brief);
-  deadlines_.granted(other);
   notified.get_future().get();
   drain();
   EXPECT_FALSE(brief->valid(now()));
   EXPECT_FALSE(other->lost_token().stop_requested());
-  EXPECT_EQ(held->phase(), SessionPhase::Valid);
+  EXPECT_FALSE(ended->lost_token().stop_requested());
+  EXPECT_EQ(held.state->phase(), SessionPhase::Valid);
 }
 
 // ---- with a replica whose engine's thread is stuck

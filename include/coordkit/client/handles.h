@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "coordkit/client/lazy_stop_source.h"
+#include "coordkit/client/ref.h"
+#include "coordkit/client/text_pair.h"
 #include "coordkit/clock.h"
 #include "coordkit/export.h"
 #include "coordkit/records.h"
@@ -39,19 +41,18 @@ constexpr std::string_view name_of(SessionPhase phase) {
 class Delegation;
 class Delegations;
 
-class SessionState {
+class SessionState : public RefCounted {
  public:
-  SessionState(SessionId id, Duration ttl, std::string metadata = {}, std::string secret = {})
-      : id_(id), ttl_(ttl), metadata_(std::move(metadata)), secret_(std::move(secret)) {}
-  SessionState(const SessionState&) = delete;
-  SessionState& operator=(const SessionState&) = delete;
+  SessionState(SessionId id, Duration ttl, std::string_view metadata = {}, std::string_view secret = {})
+      : id_(id), ttl_(ttl), texts_(secret, metadata) {}
+  ~SessionState();
 
   SessionId id() const { return id_; }
   Duration ttl() const { return ttl_; }  // as granted: never below the one asked for
-  const std::string& metadata() const { return metadata_; }
+  std::string metadata() const { return std::string(texts_.second()); }
   // What Client::resume_session() has to be shown to take the session over after a restart. Anyone who knows it can. Empty: the
   // session cannot be resumed.
-  const std::string& secret() const { return secret_; }
+  std::string secret() const { return std::string(texts_.first()); }
   // Is the session live by the holder's own clock? `now` must be a reading made for this question.
   bool valid(LeadingTime now) const { return phase() == SessionPhase::Valid && remaining(now) > Duration::zero(); }
   // How long valid() stays true without another renewal; zero in jeopardy, when lost, and when the clock stepped back: no
@@ -64,8 +65,8 @@ class SessionState {
   SessionPhase phase() const { return phase_.load(std::memory_order_acquire); }
   // The moment valid() turns false if no renewal is confirmed before; LeadingTime::min() when nothing is confirmed.
   LeadingTime validity_deadline() const { return LeadingTime(Duration(deadline_.load(std::memory_order_acquire))); }
-  // Null where none was set.
-  const std::shared_ptr<Delegations>& delegations() const { return delegations_; }
+  // Null until a lock is first lent to the session; then as long as the state.
+  Delegations* delegations() const { return delegations_.load(std::memory_order_acquire); }
   bool closed() const { return closed_.load(std::memory_order_acquire); }  // close() or Client::stop() was called
 
   // For a ValidityWatch: takes a session whose deadline has passed from valid to jeopardy. Any thread; true for the caller that
@@ -84,17 +85,17 @@ class SessionState {
 
  private:
   friend class SessionWriter;
-  const SessionId id_;
-  const Duration ttl_;
-  const std::string metadata_;
-  const std::string secret_;
-  std::shared_ptr<Delegations> delegations_;  // set before anybody else sees the session
-  std::atomic<int64_t> deadline_{LeadingTime::min().time_since_epoch().count()};
+  static constexpr size_t kSecretBytes = 32;                 // of those that door 1 draws
   std::atomic<SessionPhase> phase_{SessionPhase::Jeopardy};  // Lost is never left
   std::atomic<bool> closed_{false};
+  const SessionId id_;
+  const Duration ttl_;
+  const TextPair<kSecretBytes> texts_;  // secret, metadata
+  std::atomic<Delegations*> delegations_{nullptr};
+  std::atomic<int64_t> deadline_{LeadingTime::min().time_since_epoch().count()};
 };
 
-using SessionRef = std::shared_ptr<SessionState>;
+using SessionRef = Ref<SessionState>;
 
 // What a hold is besides its name and token.
 struct HoldTerms {
@@ -103,35 +104,35 @@ struct HoldTerms {
   std::vector<NamedLock> others = {};  // held together with it, under the same token
 };
 
-class HoldState {
+class HoldState : public RefCounted {
  public:
   // `until`: when a hold with a longest time (S-51) ends by itself.
   HoldState(SessionRef session, std::string_view name, std::string_view owner_tag, Token token, Index since,
             LeadingTime until = LeadingTime::max(), HoldTerms terms = {}, std::shared_ptr<Delegation> delegation = nullptr)
-      : session_(std::move(session)),
-        name_(name),
-        owner_tag_(owner_tag),
+      : mode_(terms.mode),
+        counted_(terms.counted),
+        session_(std::move(session)),
         token_(token),
         since_(since),
-        until_(until),
-        terms_(std::move(terms)),
-        delegation_(std::move(delegation)) {}
-  HoldState(const HoldState&) = delete;
-  HoldState& operator=(const HoldState&) = delete;
+        texts_(name, owner_tag) {
+    if (until == LeadingTime::max() && terms.others.empty() && delegation == nullptr) return;
+    special_.reset(new Special{.until = until, .others = std::move(terms.others), .delegation = std::move(delegation)});
+  }
 
   const SessionRef& session() const { return session_; }
-  const std::string& name() const { return name_; }
-  const std::string& owner_tag() const { return owner_tag_; }
-  Token token() const { return token_; }        // the fencing token; never changes
-  Index since() const { return since_; }        // the entry that granted
-  LeadingTime until() const { return until_; }  // max() without a longest time
-  const HoldTerms& terms() const { return terms_; }
+  std::string name() const { return std::string(texts_.first()); }
+  std::string owner_tag() const { return std::string(texts_.second()); }
+  Token token() const { return token_; }                                                 // the fencing token; never changes
+  Index since() const { return since_; }                                                 // the entry that granted
+  LeadingTime until() const { return special_ ? special_->until : LeadingTime::max(); }  // max() without a longest time
+  HoldTerms terms() const { return {mode_, counted_, special_ ? special_->others : std::vector<NamedLock>()}; }
+  bool counted() const { return counted_; }  // as in terms()
   // What a local hold (S-58), which its session granted by itself, was granted from. Null: the log granted it.
-  const std::shared_ptr<Delegation>& delegation() const { return delegation_; }
+  Delegation* delegation() const { return special_ ? special_->delegation.get() : nullptr; }
   // LT-8: the session is within its deadline, the grant is neither released, nor known lost, nor about to become less (a
   // downgrade under way), and its own longest time is not over (S-51). A local hold is released, or known lost, before the
   // next one is granted from the same delegation, so this also says that it is the current one.
-  bool valid(LeadingTime now) const { return !released() && !lost() && !suspended() && now < until_ && session_->valid(now); }
+  bool valid(LeadingTime now) const { return !released() && !lost() && !suspended() && now < until() && session_->valid(now); }
   bool released() const { return released_.load(std::memory_order_acquire); }
   bool suspended() const { return suspended_.load(std::memory_order_acquire); }
   bool lost() const { return lost_.load(std::memory_order_acquire) || session_->phase() == SessionPhase::Lost; }
@@ -148,27 +149,33 @@ class HoldState {
   void report_invalid() { stop_.request_stop(); }
   bool reported_invalid() const { return stop_.stop_requested(); }
 
-  // Where the ValidityWatch of its session keeps it: for that one alone.
-  size_t watched_at() const { return watched_at_; }
-  void set_watched_at(size_t place) { watched_at_ = place; }
+  // Holds come and go by the thousand on any thread: each keeps some of those that it freed.
+  static void* operator new(size_t bytes);
+  static void operator delete(void* hold, size_t bytes) noexcept;
 
  private:
   friend class SessionWriter;
-  const SessionRef session_;
-  const std::string name_;
-  const std::string owner_tag_;
-  const Token token_;
-  const Index since_;
-  const LeadingTime until_;
-  const HoldTerms terms_;
-  const std::shared_ptr<Delegation> delegation_;
+  static constexpr size_t kNameBytes = 16;  // of name and owner tag together; longer ones lie apart
+  struct Special {                          // what few holds have
+    LeadingTime until;
+    std::vector<NamedLock> others;
+    std::shared_ptr<Delegation> delegation;
+    static void* operator new(size_t bytes) { return HoldState::operator new(bytes); }
+    static void operator delete(void* special, size_t bytes) noexcept { HoldState::operator delete(special, bytes); }
+  };
   std::atomic<bool> released_{false};
   std::atomic<bool> suspended_{false};
   std::atomic<bool> lost_{false};
-  size_t watched_at_ = 0;
-  LazyStopSource stop_;  // request_stop() runs user code: only ever called through the Notifier
+  const LockMode mode_ : 7;
+  const bool counted_ : 1;
+  const SessionRef session_;
+  const Token token_;
+  const Index since_;
+  const TextPair<kNameBytes> texts_;  // name, owner tag
+  std::unique_ptr<Special> special_;  // null: none of it
+  LazyStopSource stop_;               // request_stop() runs user code: only ever called through the Notifier
 };
 
-using HoldRef = std::shared_ptr<HoldState>;
+using HoldRef = Ref<HoldState>;
 
 }  // namespace coordkit

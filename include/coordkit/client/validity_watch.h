@@ -6,24 +6,44 @@
 // change is announced once. Announcements of both must reach the user in the order of the changes.
 #pragma once
 
-#include <memory>
+#include <mutex>
 
 #include "absl/functional/any_invocable.h"
 #include "coordkit/client/handles.h"
+#include "coordkit/client/holds.h"
+#include "coordkit/client/ref.h"
 #include "coordkit/export.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
+// What is told every change of phase. Announcements that are under way keep it.
+struct PhaseCallback : RefCounted {
+  explicit PhaseCallback(absl::AnyInvocable<void(SessionPhase)> to_run) : run(std::move(to_run)) {}
+  absl::AnyInvocable<void(SessionPhase)> run;
+};
+using OnPhase = Ref<PhaseCallback>;
+
+// A session as its client keeps it and its watch sees it, from valid() until lost().
+struct WatchedSession {
+  SessionRef state;
+  OnPhase on_phase;  // may be null
+  Holds holds;       // granted by the log; they change under the watch's guard()
+  // For the watch alone: the sessions that it has, in a list.
+  WatchedSession *before = nullptr, *after = nullptr;
+  bool watched = false;
+};
+
 class ValidityWatch {
  public:
-  using OnPhase = std::shared_ptr<absl::AnyInvocable<void(SessionPhase)>>;  // may be null
-
   virtual ~ValidityWatch() = default;
+  // While it is held, the watch looks at no session's holds.
+  virtual std::unique_lock<std::mutex> guard() = 0;
   // The session is valid until its deadline. That may move later; it is to be read again when it comes.
-  virtual void valid(const SessionRef& session, const OnPhase& on_phase) = 0;
-  virtual void granted(const HoldRef& hold) = 0;
-  virtual void gone(const HoldState& hold) = 0;  // released, or notified by the client
-  virtual void lost(SessionId session) = 0;      // with all its holds; notified by the client
+  virtual void valid(WatchedSession& session) = 0;
+  virtual void lost(WatchedSession& session) = 0;  // with all its holds, notified by the client; it may be gone after this
+  // A hold with a longest time (S-51), and its end before that: released, or notified by the client.
+  virtual void limited(const HoldRef& hold) = 0;
+  virtual void limit_over(const HoldRef& hold) = 0;
 };
 
 }  // namespace coordkit

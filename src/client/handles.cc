@@ -1,0 +1,19 @@
+#include "coordkit/client/handles.h"
+
+#include "base/thread_shelf.h"
+#include "client/delegations.h"
+#include "client/lifecycle.h"
+
+namespace coordkit {
+
+SessionState::~SessionState() { delete delegations(); }
+
+Delegations& SessionWriter::delegations(SessionState& state) {
+  if (state.delegations() == nullptr) state.delegations_.store(new Delegations, std::memory_order_release);
+  return *state.delegations();
+}
+
+void* HoldState::operator new(size_t bytes) { return ThreadShelf::take(bytes); }
+void HoldState::operator delete(void* hold, size_t bytes) noexcept { ThreadShelf::give_back(hold, bytes); }
+
+}  // namespace coordkit
