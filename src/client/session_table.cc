@@ -30,9 +30,9 @@ SessionTable::SessionTable(const ClientOptions& options, Deliveries& deliveries)
 Duration SessionTable::validity_of(Duration ttl) const { return validity(ttl, options_.rate_error_ppm, options_.slack); }
 
 Session& SessionTable::add(NewSession added, LeadingTime now) {
-  auto& slot = sessions_[added.state->id()];
+  Session*& slot = sessions_[added.state->id()];
   COORDKIT_CHECK(slot == nullptr);
-  slot = std::make_unique<Session>();
+  slot = &blank();
   Session& session = *slot;
   session.state = std::move(added.state);
   session.first_attempt = added.first_attempt;
@@ -59,7 +59,7 @@ Session& SessionTable::add(NewSession added, LeadingTime now) {
 Session* SessionTable::find(SessionId id) {
   if (found_ != nullptr && found_->id() == id) return found_;
   const auto found = sessions_.find(id);
-  return found == sessions_.end() ? nullptr : found_ = found->second.get();
+  return found == sessions_.end() ? nullptr : found_ = found->second;
 }
 
 Session* SessionTable::find(const SessionRef& state) {
@@ -73,7 +73,22 @@ void SessionTable::erase(SessionId id) {
   COORDKIT_CHECK(found != sessions_.end() && found->second->phase == SessionPhase::Lost);
   granted_by_gone_ += granted_by(*found->second);
   found_ = nullptr;
+  const Session over = std::exchange(*found->second, Session());  // user code goes with it, when it is gone from here
+  free_.push_back(found->second);
   sessions_.erase(found);
+  if (!sessions_.empty()) return;
+  free_ = std::vector<Session*>();  // and nothing is kept of the most there ever were (REG_F76)
+  pages_.clear();
+}
+
+Session& SessionTable::blank() {
+  if (free_.empty()) {
+    Session* const page = pages_.emplace_back(std::make_unique<Session[]>(kPage)).get();
+    for (size_t i = kPage; i > 0; --i) free_.push_back(&page[i - 1]);
+  }
+  Session* const session = free_.back();
+  free_.pop_back();
+  return *session;
 }
 
 uint64_t SessionTable::granted_by_threads() const {

@@ -93,7 +93,7 @@ class SessionTable {
   // The same session, if this client has had it without a break: one that went to another process and came back has
   // other handles, and earlier questions do not apply to it.
   Session* find(const SessionRef& state);
-  const absl::btree_map<SessionId, std::unique_ptr<Session>>& all() const { return sessions_; }
+  const absl::btree_map<SessionId, Session*>& all() const { return sessions_; }
   // The session has ended in the log: forgets it. Must be Lost.
   void erase(SessionId id);
   uint64_t granted_by_threads() const;  // of local holds, by Delegations::acquire(); including sessions that are gone
@@ -125,6 +125,7 @@ class SessionTable {
 
  private:
   void raise(Session& session, SessionEvent event, LeadingTime now);
+  Session& blank();
   void catch_up(Session& session, LeadingTime now);
   void watch_validity(Session& session);
   HoldRef added(Session& session, HoldRef hold);
@@ -138,7 +139,10 @@ class SessionTable {
 
   const ClientOptions& options_;
   Deliveries& deliveries_;
-  absl::btree_map<SessionId, std::unique_ptr<Session>> sessions_;
+  static constexpr size_t kPage = 64;
+  std::vector<std::unique_ptr<Session[]>> pages_;  // of kPage records each, to none of which the allocator adds anything
+  std::vector<Session*> free_;                     // records that no session has; they are blank
+  absl::btree_map<SessionId, Session*> sessions_;
   Session* found_ = nullptr;  // the latest, which is nearly always the next; null: none
   std::vector<SessionId> lost_;
   uint64_t granted_by_gone_ = 0;
