@@ -25,27 +25,29 @@ absl::Status Sessions::open() {
 
 uint64_t Sessions::valid() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<uint64_t>(std::ranges::count_if(all_, [](const auto& one) { return one->grant.valid(); }));
+  return static_cast<uint64_t>(std::ranges::count_if(all_, [](const auto& one) { return one.grant.valid(); }));
 }
 
 void Sessions::open_next() {
   One* one = nullptr;
+  uint64_t number = 0;
   {
     const std::lock_guard lock(mutex_);
     if (all_.size() == count_ || !failure_.ok()) return;
-    one = all_.emplace_back(std::make_unique<One>()).get();
-    one->lock = lock_name_of(all_.size());
+    one = &all_.emplace_back();
+    number = all_.size();
   }
-  replica_.open_session_async({.ttl = ttl_}, [self = shared_from_this(), one](absl::StatusOr<Session> session) {
-    self->opened(one, std::move(session));
+  replica_.open_session_async({.ttl = ttl_}, [self = shared_from_this(), number, one](absl::StatusOr<Session> session) {
+    self->opened(number, one, std::move(session));
   });
 }
 
-void Sessions::opened(One* one, absl::StatusOr<Session> session) {
+void Sessions::opened(uint64_t number, One* one, absl::StatusOr<Session> session) {
   if (!session.ok()) return failed(session.status());
   one->session = *std::move(session);
-  one->session.acquire_async(
-      one->lock, {}, [self = shared_from_this(), one](absl::StatusOr<Grant> grant) { self->granted(one, std::move(grant)); });
+  one->session.acquire_async(lock_name_of(number), {}, [self = shared_from_this(), one](absl::StatusOr<Grant> grant) {
+    self->granted(one, std::move(grant));
+  });
 }
 
 void Sessions::granted(One* one, absl::StatusOr<Grant> grant) {

@@ -3,10 +3,10 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "coordkit/replica.h"
@@ -24,13 +24,12 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
   uint64_t valid() const;  // how many, by this machine's clock
 
  private:
-  struct One {
-    std::string lock;
+  struct One {  // what a caller must keep, and nothing else
     Session session;
     Grant grant;
   };
   void open_next();
-  void opened(One* one, absl::StatusOr<Session> session);
+  void opened(uint64_t number, One* one, absl::StatusOr<Session> session);
   void granted(One* one, absl::StatusOr<Grant> grant);
   void failed(const absl::Status& why);
 
@@ -39,7 +38,7 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
   const uint64_t count_;
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<One>> all_;
+  std::deque<One> all_;
   uint64_t done_ = 0;
   absl::Status failure_;
 };
