@@ -86,10 +86,10 @@ void Requests::turned(const EngineEffects& effects) {
 
 // The callback may clear everything (by stopping the client), forget this very ticket, and submit.
 void Requests::complete(const Completion& completion, Now now) {
-  const Waiting* const found = tickets_.find(completion.ticket);
+  Waiting* const found = tickets_.find(completion.ticket);
   if (found == nullptr) return;
-  const Waiting waiting = *found;
   const bool once_more = completion.status.ok() && completion.stage == ApplyOutput::Stage::Queued;
+  const Waiting waiting = once_more ? *found : std::move(*found);
   if (!once_more) tickets_.remove(completion.ticket);
   if (const auto* const acquire = std::get_if<PoolRef<PendingAcquire>>(&waiting)) {
     on_acquire_end_(*acquire, completion, now);
