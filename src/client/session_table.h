@@ -115,8 +115,12 @@ class SessionTable {
   // Deadlines and give-ups that are due. Cheap while none is.
   void run_timers(LeadingTime now);
   LeadingTime next_timer() const { return next_timer_; }
-  // LT-9: turns stood still for `late` beyond what was promised, or (max) the clock stepped back.
+  // LT-9: turns stood still for `late` beyond what was promised, or (max) the clock stepped back. Free for a moment that matters
+  // to none.
   void gap(Duration late, uint64_t next_attempt, LeadingTime now);
+
+  // How many sessions the passing of time alone had looked at: what late turns cost, counted instead of timed.
+  uint64_t looks() const { return looks_; }
 
   Duration validity_of(Duration ttl) const;
   Duration renewal_interval(Duration ttl) const { return validity_of(ttl) / 3; }
@@ -146,7 +150,9 @@ class SessionTable {
   Session* found_ = nullptr;  // the latest, which is nearly always the next; null: none
   std::vector<SessionId> lost_;
   uint64_t granted_by_gone_ = 0;
-  LeadingTime next_timer_ = LeadingTime::max();  // not above any session's timer
+  LeadingTime next_timer_ = LeadingTime::max();    // not above any session's timer
+  Duration shortest_interval_ = Duration::max();  // not above any session's renewal_interval()
+  uint64_t looks_ = 0;
 };
 
 }  // namespace coordkit::client

@@ -245,6 +245,7 @@ void Sessions::fill(ClientStatus& status) const {
   status.sessions = table_.all().size();
   status.orphans = renewals_.orphans();
   status.attempts = renewals_.attempts();
+  status.looks = table_.looks();
   for (const auto& [id, session] : table_.all()) {
     const Delegations* const lent = session->state->delegations();
     status.holds += session->holds.size() + (lent != nullptr ? lent->size() : 0);

@@ -376,6 +376,22 @@ TEST_F(SessionTest, LT9_OnlyARenewalSentAfterTheGapMakesTheSessionValidAgain) {
   EXPECT_EQ(session->phase(), Valid);
 }
 
+// Every turn that a timer wakes is a little late. Sessions are looked at as their deadlines come, not for that.
+TEST_F(SessionTest, LT9_TurnsThatAreALittleLateDoNotLookAtEverySession) {
+  constexpr uint64_t kSessions = 100;
+  constexpr uint64_t kTurns = 100;
+  for (uint64_t id = 1000; id < 1000 + kSessions; ++id) open(id);
+  const uint64_t before = client.status().looks;
+  for (uint64_t turns = 0; turns < kTurns; ++turns) {
+    jump(client.next_turn(now) + 1ms);
+    turn();
+    for (const Renew& sent : engine.take<Renew>()) engine.confirm(sent.request);
+    turn();
+  }
+  EXPECT_THAT(phases, testing::Each(Valid));
+  EXPECT_LE(client.status().looks - before, kSessions * kTurns / 2);
+}
+
 TEST_F(SessionTest, LT9_FLT_P08_A12_AStepBackOfTheHoldersClockMeansJeopardyUntilARenewalSentAfterIt) {
   const SessionRef session = open();
   const RenewRequest before = next_renewal();
