@@ -199,6 +199,9 @@ void add_table(CLI::App& app, Arguments& arguments) {
   command->add_option("--sessions", table.many.sessions, "in the rows about many")
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
+  command->add_option("--process-sessions", table.many.process_sessions, "of one process, for its memory")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
   command->add_option("--csv", table.csv, "the figures, for plot and --from");
   command->add_option("--from", table.from, "files of figures; nothing is measured")->delimiter(',');
   add_programs(*command, table.suite.programs);

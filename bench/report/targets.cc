@@ -107,9 +107,9 @@ void add_memory(std::vector<Target>& rows, const TargetOptions& options) {
   bytes("a session and its lock, in the state", "session", options.sessions, 119, 96);
   bytes("a key, in the state", "key", options.keys, 132, 110);
   bytes("a waiting caller, in its process", "waiter", options.waiters, 512, 256);
-  const std::string extrapolated = options.sessions >= 1'000'000 ? "" : " (of a million, extrapolated)";
-  bytes("a process for each of " + counted(options.sessions) + " sessions" + extrapolated, "process", options.sessions, 600,
-        250);
+  const uint64_t sessions = options.process_sessions;
+  const std::string extrapolated = sessions >= 1'000'000 ? "" : " (of a million, extrapolated)";
+  bytes("a process for each of " + counted(sessions) + " sessions" + extrapolated, "process", sessions, 600, 250);
 }
 
 }  // namespace

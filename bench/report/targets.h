@@ -34,6 +34,7 @@ struct TargetOptions {
   uint64_t sessions = 100'000;  // of the rows about many
   uint64_t keys = 100'000;
   uint64_t waiters = 10'000;
+  uint64_t process_sessions = 1'000'000;  // of one process, for its memory
 };
 
 std::vector<Target> targets(const TargetOptions& options = {});

@@ -110,8 +110,8 @@ TEST(TargetsTest, RowsHaveNamesOfTheirOwnAndAnAimBeyondTheFloor) {
 }
 
 TEST(TargetsTest, FewerThanAMillionSessionsAreSaidToBeExtrapolated) {
-  EXPECT_THAT(text_of({judge(targets({.sessions = 1000}).back(), {})}), HasSubstr("extrapolated"));
-  EXPECT_THAT(text_of({judge(targets({.sessions = 1'000'000}).back(), {})}), Not(HasSubstr("extrapolated")));
+  EXPECT_THAT(text_of({judge(targets({.process_sessions = 1000}).back(), {})}), HasSubstr("extrapolated"));
+  EXPECT_THAT(text_of({judge(targets().back(), {})}), Not(HasSubstr("extrapolated")));
 }
 
 }  // namespace
