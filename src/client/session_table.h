@@ -34,10 +34,10 @@ struct Session : WatchedSession {
     LeaseId lease;       // this is not a session but the life of this lease of keys; zero: a session
     Index bound_at;      // the entry of the resume; what the log said about earlier bindings is obsolete
     Duration give_up{};  // longest time in jeopardy; zero: the default
-    LeadingTime confirmed_meanwhile = LeadingTime::min();  // the deadline that counts once previous_trusts is over
-    absl::btree_map<Token, uint64_t> releases_counted;     // number of the last release, of counted holds not over here
-    absl::btree_map<std::string, Line, std::less<>> lines;              // S-58: of locks that it has as delegations, or will have
-    std::vector<CallId> closing;                           // callers of close
+    LeadingTime confirmed_meanwhile = LeadingTime::min();   // the deadline that counts once previous_trusts is over
+    absl::btree_map<Token, uint64_t> releases_counted;      // number of the last release, of counted holds not over here
+    absl::btree_map<std::string, Line, std::less<>> lines;  // S-58: of locks that it has as delegations, or will have
+    std::vector<CallId> closing;                            // callers of close
   };
 
   SessionPhase phase = SessionPhase::Jeopardy;
@@ -115,8 +115,8 @@ class SessionTable {
   // Deadlines and give-ups that are due. Cheap while none is.
   void run_timers(LeadingTime now);
   LeadingTime next_timer() const { return next_timer_; }
-  // LT-9: turns stood still for `late` beyond what was promised, or (max) the clock stepped back. Free for a moment that matters
-  // to none.
+  // LT-9: turns stood still for `late` beyond what was promised, or (max) the clock stepped back. Free for a moment that
+  // matters to none.
   void gap(Duration late, uint64_t next_attempt, LeadingTime now);
 
   // How many sessions the passing of time alone had looked at: what late turns cost, counted instead of timed.
@@ -150,7 +150,7 @@ class SessionTable {
   Session* found_ = nullptr;  // the latest, which is nearly always the next; null: none
   std::vector<SessionId> lost_;
   uint64_t granted_by_gone_ = 0;
-  LeadingTime next_timer_ = LeadingTime::max();    // not above any session's timer
+  LeadingTime next_timer_ = LeadingTime::max();   // not above any session's timer
   Duration shortest_interval_ = Duration::max();  // not above any session's renewal_interval()
   uint64_t looks_ = 0;
 };

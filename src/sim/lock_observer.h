@@ -87,8 +87,8 @@ class LockObserver {
   };
   std::map<std::string, Accepted> accepted_;
   std::map<SessionRef, Index, ByAddress> resumed_at_;  // of the processes that took a session over
-  std::set<Token> by_entries_;              // first tokens of delegations (S-58): what an entry granted
-  std::map<std::string, Token> newest_;     // of the holds that were valid when they became known, by lock
+  std::set<Token> by_entries_;                         // first tokens of delegations (S-58): what an entry granted
+  std::map<std::string, Token> newest_;                // of the holds that were valid when they became known, by lock
 };
 
 }  // namespace coordkit::sim
