@@ -135,8 +135,8 @@ class PendingCall final : public CallControl {
   }
   Counts counts_;
   bool ended_ = false;
-  union {  // with ended_ an optional that takes no room for its flag
-    Done done_;
+  union {        // with ended_ an optional that takes no room for its flag
+    Done done_;  // NOLINT(readability-identifier-naming): a member of this class, as the others are
   };
 };
 

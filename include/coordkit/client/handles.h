@@ -116,7 +116,8 @@ class HoldState : public RefCounted {
         since_(since),
         texts_(name, owner_tag) {
     if (until == LeadingTime::max() && terms.others.empty() && delegation == nullptr) return;
-    special_.reset(new Special{.until = until, .others = std::move(terms.others), .delegation = std::move(delegation)});
+    special_ = std::make_unique<Special>(
+        Special{.until = until, .others = std::move(terms.others), .delegation = std::move(delegation)});
   }
 
   const SessionRef& session() const { return session_; }
