@@ -213,11 +213,7 @@ void Core::Impl::applied(Index applied) {
 
 LaggingTime Core::Impl::next_deadline() const {
   const LaggingTime transfer = transfer_.deadline();
-  if (leading_) {
-    const LaggingTime next = std::min({leading_->heartbeat_deadline(), leading_->commit_news_due(), transfer});
-    if (next <= leading_->leads_until()) return next;
-    return std::min(next, leading_->quorum_contact(log_, now_) + options_->election_timeout);
-  }
+  if (leading_) return std::min(leading_->next_deadline(log_, now_), transfer);
   return voting().electable() ? std::min(election_timer_.deadline(), transfer) : transfer;
 }
 

@@ -115,8 +115,13 @@ LaggingTime Leading::quorum_contact(const Log& log, LaggingTime now) const {
 // heartbeat that a quorum answered (thesis 6.2; regression R66).
 bool Leading::expired(const Log& log, LaggingTime now) {
   if (now + options_.heartbeat_interval < leads_until_) return false;
-  leads_until_ = quorum_contact(log, now) + options_.election_timeout;
+  leads_until_ = expiry(log, now);
   return now >= leads_until_;
+}
+
+LaggingTime Leading::next_deadline(const Log& log, LaggingTime now) const {
+  const LaggingTime next = std::min(heartbeat_deadline_, commit_news_due_);
+  return next <= leads_until_ ? next : std::min(next, expiry(log, now));
 }
 
 bool Leading::heartbeat_comes_due(LaggingTime now) {

@@ -43,11 +43,9 @@ class Leading {
 
   // ---- time
   LaggingTime quorum_contact(const Log& log, LaggingTime now) const;
-  LaggingTime heartbeat_deadline() const { return heartbeat_deadline_; }
-  LaggingTime commit_news_due() const { return commit_news_due_; }
+  // When time alone has something to do: a heartbeat, news of a commit, the expiry.
+  LaggingTime next_deadline(const Log& log, LaggingTime now) const;
   bool heartbeat_comes_due(LaggingTime now);
-  // Leads at least until then, unless members change: the expiry as of some heartbeats ago.
-  LaggingTime leads_until() const { return leads_until_; }
   bool expired(const Log& log, LaggingTime now);
   // The time since which a quorum has followed us, for a lease.
   std::optional<LaggingTime> lease_start(const Log& log, LaggingTime now) const;
@@ -81,6 +79,7 @@ class Leading {
   friend class CoreTwin;
   uint64_t match_of(ReplicaId id, const Log& log) const;
   void received_from(Progress& peer, uint64_t round);
+  LaggingTime expiry(const Log& log, LaggingTime now) const { return quorum_contact(log, now) + options_.election_timeout; }
 
   void begin_round(const Step& step);
   void replicate(Progress& peer, const Step& step);
@@ -98,7 +97,7 @@ class Leading {
   DiskMonitor disk_monitor_;
   bool match_changed_ = true;  // the commit rule has something to look at
   bool heartbeat_due_ = true;
-  LaggingTime leads_until_ = LaggingTime::min();  // contacts only get later, so a bound once found stays one
+  LaggingTime leads_until_ = LaggingTime::min();  // not above expiry(): contacts only get later, as long as members stay
   LaggingTime heartbeat_deadline_;
   LaggingTime commit_news_due_ = LaggingTime::max();  // for peers that no append has informed; max(): there are none
 };
