@@ -33,13 +33,14 @@ class HandlePool {
     }
     return handle;
   }
-  // The slot is empty from here on, like a new record. When the last record goes, so does the memory, except for one chunk
-  // (REG_F76).
+  // The slot is empty from here on, like a new record. When the last record goes, so does the memory, except for one chunk and
+  // the list of its handles (REG_F76).
   void remove(Handle handle) {
     (*this)[handle] = Record();
     free_.push_back(handle);
     if (free_.size() < next_ - kFirst) return;
-    free_ = {};
+    free_.clear();
+    if (free_.capacity() > kChunk) free_ = std::vector<Handle>();  // not {}, which would keep its room
     next_ = kFirst;
     chunks_.resize(1);
   }

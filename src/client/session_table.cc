@@ -32,8 +32,10 @@ Duration SessionTable::validity_of(Duration ttl) const { return validity(ttl, op
 Session& SessionTable::add(NewSession added, LeadingTime now) {
   Session*& slot = sessions_[added.state->id()];
   COORDKIT_CHECK(slot == nullptr);
-  slot = &blank();
+  const auto handle = records_.add();
+  slot = &records_[handle];
   Session& session = *slot;
+  session.handle = handle;
   session.state = std::move(added.state);
   shortest_interval_ = std::min(shortest_interval_, renewal_interval(session.ttl()));
   session.first_attempt = added.first_attempt;
@@ -74,22 +76,10 @@ void SessionTable::erase(SessionId id) {
   COORDKIT_CHECK(found != sessions_.end() && found->second->phase == SessionPhase::Lost);
   granted_by_gone_ += granted_by(*found->second);
   found_ = nullptr;
+  const auto handle = found->second->handle;
   const Session over = std::exchange(*found->second, Session());  // user code goes with it, when it is gone from here
-  free_.push_back(found->second);
   sessions_.erase(found);
-  if (!sessions_.empty()) return;
-  free_ = std::vector<Session*>();  // and nothing is kept of the most there ever were (REG_F76)
-  pages_.clear();
-}
-
-Session& SessionTable::blank() {
-  if (free_.empty()) {
-    Session* const page = pages_.emplace_back(std::make_unique<Session[]>(kPage)).get();
-    for (size_t i = kPage; i > 0; --i) free_.push_back(&page[i - 1]);
-  }
-  Session* const session = free_.back();
-  free_.pop_back();
-  return *session;
+  records_.remove(handle);
 }
 
 uint64_t SessionTable::granted_by_threads() const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "base/handle_pool.h"
 #include "base/linked.h"
 #include "client/deliveries.h"
 #include "client/lifecycle.h"
@@ -44,6 +45,7 @@ struct Session : WatchedSession {
   bool questioned = false;  // it is looked at, because a renewal did not cover it
   // Resumed, and the previous process may still trust its deadline: not valid, and nothing is let go in the log.
   bool previous_trusts = false;
+  uint32_t handle = 0;                              // of its record in the table
   LeadingTime jeopardy_since = LeadingTime::max();  // while in jeopardy
   uint64_t first_attempt = 0;  // renewals below it do not count: sent before the session was known, or before a gap
   PendingReleases releases;
@@ -129,7 +131,6 @@ class SessionTable {
 
  private:
   void raise(Session& session, SessionEvent event, LeadingTime now);
-  Session& blank();
   void catch_up(Session& session, LeadingTime now);
   void watch_validity(Session& session);
   HoldRef added(Session& session, HoldRef hold);
@@ -143,9 +144,7 @@ class SessionTable {
 
   const ClientOptions& options_;
   Deliveries& deliveries_;
-  static constexpr size_t kPage = 64;
-  std::vector<std::unique_ptr<Session[]>> pages_;  // of kPage records each, to none of which the allocator adds anything
-  std::vector<Session*> free_;                     // records that no session has; they are blank
+  HandlePool<Session, 64> records_;  // in chunks of a size to which the allocator adds hardly anything
   absl::btree_map<SessionId, Session*> sessions_;
   Session* found_ = nullptr;  // the latest, which is nearly always the next; null: none
   std::vector<SessionId> lost_;
