@@ -124,7 +124,7 @@ void Acquires::granted(const PendingAcquire& acquire, const machine::Result& res
   }
   if (acquire.special && acquire.special->block != 0) return lines_.delegated(*session, acquire, result, now);
   if (calls_.find(acquire.call) == nullptr) {
-    releases_.give_back(*session, acquire.name(), result.token, acquire.counted);
+    releases_.give_back(*session, std::string(acquire.name()), result.token, acquire.counted);
     return;
   }
   const Duration max_hold = acquire.max_hold();
@@ -213,7 +213,7 @@ void Acquires::cancel_answered(const Pending& acquire, const SessionCommands::Re
   Session* session = table_.find(acquire->session);
   const bool late_grant = result->code == machine::ResultCode::Granted && acquire->given_up;
   if (late_grant && session != nullptr && session->phase != SessionPhase::Lost) {
-    releases_.give_back(*session, acquire->name(), result->token, acquire->counted);
+    releases_.give_back(*session, std::string(acquire->name()), result->token, acquire->counted);
   }
 }
 

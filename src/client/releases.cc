@@ -33,10 +33,10 @@ PendingRelease* Releases::give_back(Session& session, const HoldRef& hold) {
   return &release;
 }
 
-PendingRelease& Releases::give_back(Session& session, std::string_view name, Token token, bool counted) {
+PendingRelease& Releases::give_back(Session& session, std::string name, Token token, bool counted) {
   const uint64_t number = counted ? ++session.make_special().releases_counted[token] : 0;
   due_.insert(session.id());
-  return session.releases.add(std::string(name), {token, number});
+  return session.releases.add(std::move(name), {token, number});
 }
 
 void Releases::previous_over(Session& session) {

@@ -224,7 +224,7 @@ void StickyLines::delegated(Session& session, const PendingAcquire& acquire, con
   const bool wanted = calls_.find(acquire.call) != nullptr;
   const bool expected = found != nullptr && found->lock == nullptr;
   if (!expected || (!wanted && found->waiting.empty())) {
-    releases_.give_back(session, acquire.name(), result.token, /*counted=*/false);
+    releases_.give_back(session, std::string(acquire.name()), result.token, /*counted=*/false);
     calls_.fail(acquire.call, lost_while_acquiring());
     return;
   }
