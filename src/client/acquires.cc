@@ -94,9 +94,15 @@ void Acquires::answered(const Pending& acquire, const Completion& completion, co
   lines_.fetched(*acquire);
 }
 
-// The engine gave up. If the command may still take effect, only a cancel can find out and undo it.
+// The engine gave up. If the command may still take effect, only a cancel can find out and undo it. Without its session it can
+// not: whatever it was granted has gone with that, and what another process got with the session is not the caller's. So ends
+// what was queued when the entries that ended its session are among those that a peer's state stands for.
 void Acquires::failed(const Pending& acquire, absl::Status status) {
   const bool unknown = outcome_of(status) == Outcome::Unknown;
+  if (unknown && commands_.lost_its_session(acquire->session)) {
+    calls_.fail(acquire->call, lost_while_acquiring());
+    return commands_.settle(acquire->session, machine::Result{.code = machine::ResultCode::Lost});
+  }
   if (unknown && acquire->sequence) {
     acquire->given_up = true;
     post_cancel(acquire);

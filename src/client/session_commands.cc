@@ -45,6 +45,11 @@ void SessionCommands::settle(const SessionRef& of, const Result& result) {
   if (result->code == machine::ResultCode::Lost) sessions_.check_lost(*left);
 }
 
+bool SessionCommands::lost_its_session(const SessionRef& of) const {
+  const Session* session = sessions_.table().find(of);
+  return session != nullptr && sessions_.gone(*session);
+}
+
 void SessionCommands::release_done(Session& session, ReleaseNumber number, const absl::Status& status) {
   PendingRelease* found = session.releases.find(number);
   if (found == nullptr) return;

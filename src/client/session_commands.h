@@ -42,6 +42,9 @@ class SessionCommands {
   void release_done(Session& session, ReleaseNumber number, const absl::Status& status);
   // What the answer says about the session itself; done for commands submitted here.
   void settle(const SessionRef& of, const Result& result);
+  // Of a command that nobody answers any more: whether this replica's own state says that its session is gone
+  // (Sessions::gone()).
+  bool lost_its_session(const SessionRef& of) const;
 
  private:
   static constexpr uint64_t kOrderedLevel = 2;                        // from which on a request may name its predecessor

@@ -184,17 +184,30 @@ void Sessions::question(SessionId id, Now now) {
 }
 
 // A lease stays with its first keeper; another one with its id has a different number.
-void Sessions::look_at(Session& session, const machine::Reads& reads) {
+Sessions::Standing Sessions::standing(const Session& session, const machine::Reads& reads) const {
   if (const LeaseId lease = session.lease()) {
     const machine::Leases now = reads.lease(lease, false, "");
-    if (now.leases.empty() || now.leases.front().number != session.id()) ended(session.id());
-    return;
+    const bool ours = !now.leases.empty() && now.leases.front().number == session.id();
+    return ours ? Standing::Ours : Standing::Gone;
   }
   const std::optional<machine::SessionInfo> info = reads.session(session.id());
-  if (!info) return ended(session.id());
+  if (!info) return Standing::Gone;
   const TimerGroup binding{info->node, info->boot, info->incarnation, info->ttl};
-  if (binding != requests_.group(session.ttl())) return ended(session.id());
-  if (info->ending) table_.lose(session, SessionEvent::Ended);
+  if (binding != requests_.group(session.ttl())) return Standing::Gone;
+  return info->ending ? Standing::Ending : Standing::Ours;
+}
+
+bool Sessions::gone(const Session& session) const {
+  const machine::Reads* state = requests_.halted() ? nullptr : requests_.reads();
+  return state != nullptr && standing(session, *state) == Standing::Gone;
+}
+
+void Sessions::look_at(Session& session, const machine::Reads& reads) {
+  switch (standing(session, reads)) {
+    case Standing::Gone: return ended(session.id());
+    case Standing::Ending: return table_.lose(session, SessionEvent::Ended);
+    case Standing::Ours: return;
+  }
 }
 
 void Sessions::lose_all(SessionEvent why) {

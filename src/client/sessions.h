@@ -62,6 +62,10 @@ class Sessions {
   void ending(SessionId id);
   // A command of the session was answered Lost: it has ended or belongs to another process, or it is ending and must be closed.
   void check_lost(Session& session);
+  // Whether the session has ended or belongs to another process, as far as this replica's own state knows: it had the session
+  // once, when it was opened or resumed here, and never goes back. What it still has may be over all the same. False if the
+  // replica has halted: what a step left half done says nothing.
+  bool gone(const Session& session) const;
 
   // ---- the loop
   void gap(Duration late, LeadingTime now);  // LT-9; late max: the clock stepped back
@@ -87,6 +91,8 @@ class Sessions {
   void opened(CallId id, uint64_t opening, const Completion& completion, Now now, Terms terms, OnOpened answer);
   void post_close(SessionId id);
   void question(SessionId id, Now now);
+  enum class Standing : uint8_t { Ours, Ending, Gone };
+  Standing standing(const Session& session, const machine::Reads& reads) const;
   void look_at(Session& session, const machine::Reads& reads);
 
   // ---- resumes (session_resume.cc)

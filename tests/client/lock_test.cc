@@ -145,6 +145,48 @@ TEST_F(LockTest, S59_AGrantFoundByTheCancelOfAnUnknownAcquireIsReleased) {
   EXPECT_THAT(engine.take_commands<machine::Release>(), SizeIs(1));
 }
 
+// What this replica's own state says of the session counts: it is the caller's, ends soon, is over, or belongs to another
+// process. A state that a step left half done, as that of a halted replica may be, does not.
+TEST_F(LockTest, S45_S59_AnUnknownAcquireOfASessionThatIsGoneIsLost) {
+  struct Case {
+    const char* what;
+    std::optional<machine::SessionInfo> known;
+    bool halted = false;
+    bool lost = false;
+  };
+  const machine::SessionInfo ours{.ttl = kTtl, .node = engine.self(), .boot = engine.boot(), .incarnation = 70};
+  machine::SessionInfo ending = ours, anothers = ours;
+  ending.ending = true;
+  anothers.boot = BootCounter(8);
+  const Case cases[] = {{.what = "ours", .known = ours},
+                        {.what = "ending", .known = ending},
+                        {.what = "gone", .known = {}, .lost = true},
+                        {.what = "another's", .known = anothers, .lost = true},
+                        {.what = "halted", .known = {}, .halted = true}};
+  uint64_t id = 1000;
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.what);
+    const SessionRef session = open(++id);
+    Answer<HoldRef> answer;
+    client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+    turn();
+    const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
+    engine.complete(ticket, {.code = ResultCode::Queued}, kQueued);
+    turn();
+    FakeReads state;
+    state.one_session = each.known;
+    engine.state = &state;
+    if (each.halted) engine.next.halted = absl::DataLossError("half done");
+    engine.fail(ticket, make_error(Reason::SequenceRetired, Outcome::Unknown, "skipped"), FakeEngine::Sent::Yes);
+    turn();
+    engine.state = nullptr;
+    EXPECT_EQ(answer.times(), 1);
+    EXPECT_EQ(answer.reason(), each.lost ? Reason::Lost : Reason::SequenceRetired);
+    EXPECT_EQ(session->phase() == SessionPhase::Lost, each.lost);
+    EXPECT_THAT(engine.take_commands<machine::CancelAcquire>(), SizeIs(each.lost ? 0 : 1));
+  }
+}
+
 TEST_F(LockTest, S59_AnAcquireThatNeverReachedTheLogNeedsNoCancelAndSaysNone) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
