@@ -56,7 +56,8 @@ struct EngineOptions {
   size_t requests_max = 65536;         // calls under way; more get TooManyRequests. Legal: 1 and up
   size_t request_bytes_max = 3 << 19;  // of one command; larger ones get RequestTooLarge. Legal: 1 to 15 MiB
   // Commands and reads under way together; beyond it calls get TooManyRequests, reserved ones beyond a quarter more. A
-  // command that waits in the state (Queued) still counts. Legal: request_bytes_max and up.
+  // command that waits in the state (Queued) does not count: it is not kept here, only its call is, and that counts in
+  // requests_max. Legal: request_bytes_max and up.
   size_t request_bytes_in_flight_max = 64 << 20;
   size_t window = 1024;                   // unanswered sequences of this origin in the log at once. Legal: 1 to 1024
   size_t apply_bytes_per_turn = 1 << 20;  // control lane is served in between. Legal: 1 and up

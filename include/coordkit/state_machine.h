@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordkit/bytes.h"
@@ -165,11 +166,14 @@ class StateMachine {
   // Replaces the whole state by the rows of a view that start with this machine's prefix; no rows: the blank state.
   // kDataLoss: the rows make no sense.
   virtual absl::Status restore(const CheckpointView& view) = 0;
-  // What the state says of a command that was answered Queued, asked when a peer's state took the place of ours and the entry
-  // that decided may have been skipped: Final with the answer, Queued if it still waits, nothing if that is unknown.
-  virtual std::optional<ApplyOutput::Result> queued_result(const Command& queued) const {
-    static_cast<void>(queued);
-    return std::nullopt;
+  // What the state says of commands that were answered Queued, asked when a peer's state took the place of ours and the entries
+  // that decided may have been skipped: `answer` gets Final with the answer, or Queued if it still waits, at most once for each
+  // and in any order. The outcome of those it does not get is unknown. `requests` are ascending and of one origin; there may be
+  // thousands, so one look at the whole state is better than a search for each.
+  virtual void queued_results(std::span<const RequestId> requests,
+                              absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const {
+    static_cast<void>(requests);
+    static_cast<void>(answer);
   }
   // Every armed timer, as Arm operations in ascending id order; asked after a restore.
   virtual void timers(std::vector<TimerOp>& out) const = 0;

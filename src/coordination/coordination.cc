@@ -13,10 +13,11 @@ bool is_called(const Rows<Row>& objects, Index key, std::string_view name) {
 }
 
 template <typename Row>
-std::optional<Verdict> grant_of(const Rows<Row>& holds, SessionId session, const RequestId& request) {
+std::optional<Coordination::Grant> grant_of(const Rows<Row>& holds, const RequestId& request) {
   const std::optional<Token> token = holds.requested(request);
-  if (!token || holds.at(*token).session != session) return std::nullopt;
-  return Verdict{.kind = Verdict::Kind::Granted, .token = *token, .since = holds.at(*token).since};
+  if (!token) return std::nullopt;
+  const Row& hold = holds.at(*token);
+  return Coordination::Grant{hold.session, {.kind = Verdict::Kind::Granted, .token = *token, .since = hold.since}};
 }
 
 }  // namespace
@@ -80,11 +81,12 @@ void Coordination::touch(const Waits::Left& left) {
   }
 }
 
-std::optional<Verdict> Coordination::granted(SessionId session, const RequestId& request) const {
-  if (auto permits = grant_of(semaphores.permits(), session, request)) return permits;
-  if (auto place = grant_of(double_barriers.places(), session, request)) return place;
-  if (auto claim = grant_of(queues.claims(), session, request)) return queues.grant_verdict(claim->token);
-  return std::nullopt;
+std::optional<Coordination::Grant> Coordination::granted(const RequestId& request) const {
+  if (auto permits = grant_of(semaphores.permits(), request)) return permits;
+  if (auto place = grant_of(double_barriers.places(), request)) return place;
+  auto claim = grant_of(queues.claims(), request);
+  if (claim) claim->verdict = queues.grant_verdict(claim->verdict.token);
+  return claim;
 }
 
 bool Coordination::still_held(std::string_view name, Token token) const {

@@ -49,7 +49,11 @@ struct Coordination {
   void decide_waits(Step& step);
 
   // ---- queries
-  std::optional<Verdict> granted(SessionId session, const RequestId& request) const;  // what this request holds
+  struct Grant {
+    SessionId session;
+    Verdict verdict;
+  };
+  std::optional<Grant> granted(const RequestId& request) const;  // what this request holds
   bool still_held(std::string_view name, Token token) const;
   void timers(absl::FunctionRef<void(Index wait, Duration timeout)> wait,
               absl::FunctionRef<void(const ClaimTimer&)> claim) const;  // those that are armed

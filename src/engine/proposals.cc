@@ -202,8 +202,7 @@ void Proposals::accepted(Calls::iterator it, Completion completion, std::vector<
   queued_.add({.ticket = it->first,
                .sequence = call.sequence,
                .machine = call.submit.machine,
-               .has_deadline = call.submit.deadline != LaggingTime::max()},
-              call.submit.command);
+               .has_deadline = call.submit.deadline != LaggingTime::max()});
   bytes_ -= bytes_of(call.submit);
   completion.ticket = it->first;
   calls_.erase(it);

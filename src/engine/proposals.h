@@ -71,7 +71,7 @@ class Proposals {
   enum class Route : uint8_t { NoLeader, Unregistered, Open };  // how far a call can get at the moment
   LaggingTime next_deadline(Route route) const;
   size_t size() const { return calls_.size() + queued_.size(); }
-  size_t bytes() const { return bytes_ + queued_.bytes(); }  // of commands and guards
+  size_t bytes() const { return bytes_; }  // of commands and guards; what a machine has queued keeps none
   const Origin& origin() const { return origin_; }
 
  private:

@@ -1,9 +1,28 @@
 // What happens to this replica's calls when a peer's state replaces its own.
 #include <utility>
+#include <vector>
 
+#include "absl/container/btree_map.h"
 #include "engine/proposals.h"
 
 namespace coordkit::engine {
+namespace {
+
+// What the machines say of what they queued. In order, because they answer in any.
+using Known = absl::btree_map<Sequence, ApplyOutput::Result>;
+Known known_of(const QueuedCalls& queued, const Origin& origin, const Router& router) {
+  absl::btree_map<MachineId, std::vector<RequestId>> requests;
+  queued.each([&](const QueuedCalls::Call& call) { requests[queued.machine(call)].push_back({origin, call.sequence()}); });
+  Known known;
+  for (const auto& [machine, asked] : requests) {
+    router.queued_results(machine, asked, [&](const ApplyOutput::Result& result) {
+      if (result.request.origin == origin) known.emplace(result.request.sequence, result);
+    });
+  }
+  return known;
+}
+
+}  // namespace
 
 // First the answers in the origin table, including those that say Queued; then everything queued, as its
 // machine reports. A call without an answer was not executed yet: its entry comes later, or it is handed over again.
@@ -13,20 +32,22 @@ void Proposals::state_replaced(const Router& router, std::vector<Completion>& co
   for (const Sequence sequence : sequences) {
     if (auto answer = router.stored({origin_, sequence})) answered(*std::move(answer), completions);
   }
-  for (const Sequence sequence : queued_.sequences()) {
-    const QueuedCalls::Call& call = *queued_.find(sequence);
-    const RequestId request{origin_, sequence};
-    const auto queued_result = router.queued_result(call.machine(), Command{Index(), request, call.command()});
-    if (queued_result && queued_result->stage == ApplyOutput::Stage::Queued) continue;
-    Completion completion{.request = request};
-    if (queued_result) {
-      completion.bytes = queued_result->bytes;
-      completion.index = queued_result->index;
+  std::vector<Ticket> queued;
+  queued_.each([&](const QueuedCalls::Call& call) { queued.push_back(call.ticket()); });
+  const Known known = known_of(queued_, origin_, router);
+  for (const Ticket ticket : queued) {
+    const Sequence sequence = queued_.find(ticket)->sequence();
+    const auto result = known.find(sequence);
+    if (result != known.end() && result->second.stage == ApplyOutput::Stage::Queued) continue;
+    Completion completion{.request = {origin_, sequence}};
+    if (result != known.end()) {
+      completion.bytes = result->second.bytes;
+      completion.index = result->second.index;
     } else {
       completion.status = make_error(Reason::SequenceRetired, Outcome::Unknown,
                                      "this replica was sent a whole state, and the answer is not in it any more");
     }
-    complete(call.ticket(), std::move(completion), completions);
+    complete(ticket, std::move(completion), completions);
   }
 }
 

@@ -1,46 +1,46 @@
 #include "engine/queued_calls.h"
 
+#include "base/check.h"
+
 namespace coordkit::engine {
 
-void QueuedCalls::add(const Terms& terms, std::string_view command) {
-  static_assert(std::is_trivially_destructible_v<Call> && std::is_trivially_copyable_v<MachineId>);
-  const bool other = terms.machine != kCoordination;
-  void* const place = ::operator new(sizeof(Call) + command.size() + (other ? sizeof terms.machine : 0));
-  Owned made(new (place) Call(terms, command.size()));
-  char* const behind = static_cast<char*>(place) + sizeof(Call);
-  command.copy(behind, command.size());
-  if (other) std::memcpy(behind + command.size(), &terms.machine, sizeof terms.machine);
-  bytes_ += command.size();
-  by_sequence_.insert(made.get());
-  by_ticket_.insert(std::move(made));
+QueuedCalls::Call::Call(const Terms& terms)
+    : ticket_(terms.ticket),
+      sequence_(terms.sequence.value() & kSequenceMax),
+      has_deadline_(terms.has_deadline),
+      of_other_machine_(terms.machine != kCoordination) {
+  COORDKIT_CHECK(sequence() == terms.sequence);
 }
 
-MachineId QueuedCalls::Call::other_machine() const {
-  MachineId machine;
-  std::memcpy(&machine, command().data() + command_bytes_, sizeof machine);
-  return machine;
+void QueuedCalls::add(const Terms& terms) {
+  const Handle handle = calls_.add();
+  calls_[handle] = Call(terms);
+  if (calls_[handle].of_other_machine_) other_machines_.emplace(terms.ticket, terms.machine);
+  by_ticket_.insert(handle);
+  by_sequence_.insert(handle);
 }
 
 const QueuedCalls::Call* QueuedCalls::find(Ticket ticket) const {
   const auto found = by_ticket_.find(ticket);
-  return found == by_ticket_.end() ? nullptr : found->get();
+  return found == by_ticket_.end() ? nullptr : &calls_[*found];
 }
 
 const QueuedCalls::Call* QueuedCalls::find(Sequence sequence) const {
   const auto found = by_sequence_.find(sequence);
-  return found == by_sequence_.end() ? nullptr : *found;
+  return found == by_sequence_.end() ? nullptr : &calls_[*found];
+}
+
+MachineId QueuedCalls::machine(const Call& call) const {
+  return call.of_other_machine_ ? other_machines_.at(call.ticket()) : kCoordination;
 }
 
 void QueuedCalls::erase(const Call& call) {
-  bytes_ -= call.command().size();
+  const auto found = by_ticket_.find(call.ticket());
+  const Handle handle = *found;
+  if (call.of_other_machine_) other_machines_.erase(call.ticket());
   by_sequence_.erase(by_sequence_.find(call.sequence()));
-  by_ticket_.erase(by_ticket_.find(call.ticket()));
-}
-
-std::vector<Sequence> QueuedCalls::sequences() const {
-  std::vector<Sequence> all;
-  for (const Call* call : by_sequence_) all.push_back(call->sequence());
-  return all;
+  by_ticket_.erase(found);
+  calls_.remove(handle);
 }
 
 }  // namespace coordkit::engine

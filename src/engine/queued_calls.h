@@ -1,19 +1,14 @@
 // Calls of this replica that a machine accepted and will answer later, such as acquires in line. Thousands may wait for long,
-// so each keeps only what its end needs, in one allocation. They come nearly in the order of their numbers, which keeps the
-// nodes of the indexes full.
+// so each keeps only what its end needs, and not its command: a machine knows by itself for whom it waits
+// (StateMachine::queued_results). They come nearly in the order of their numbers, which keeps the nodes of the indexes full.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
-#include <new>
-#include <string_view>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "base/handle_pool.h"
 #include "base/spare_nodes.h"
 #include "coordkit/engine.h"
 
@@ -29,66 +24,58 @@ class QueuedCalls {
   };
   class Call {
    public:
+    Call() = default;
     Ticket ticket() const { return ticket_; }
-    Sequence sequence() const { return sequence_; }
+    Sequence sequence() const { return Sequence(sequence_); }
     bool has_deadline() const { return has_deadline_; }
-    MachineId machine() const { return coordination_ ? kCoordination : other_machine(); }
-    std::string_view command() const { return {reinterpret_cast<const char*>(this + 1), command_bytes_}; }
 
    private:
     friend class QueuedCalls;
-    Call(const Terms& terms, size_t command_bytes)
-        : ticket_(terms.ticket),
-          sequence_(terms.sequence),
-          command_bytes_(static_cast<uint32_t>(command_bytes)),
-          has_deadline_(terms.has_deadline),
-          coordination_(terms.machine == kCoordination) {}
-    MachineId other_machine() const;
+    explicit Call(const Terms& terms);
 
+    static constexpr uint64_t kSequenceMax = (uint64_t{1} << 62) - 1;  // they are counted from 1 by this process
     Ticket ticket_;
-    Sequence sequence_;
-    uint32_t command_bytes_;  // they lie behind it, and behind them the machine's id unless
-    bool has_deadline_;
-    bool coordination_;
+    uint64_t sequence_ : 62 = 0;
+    uint64_t has_deadline_ : 1 = false;
+    uint64_t of_other_machine_ : 1 = false;  // which is in other_machines_
   };
+  static_assert(sizeof(Call) == 16);
 
-  // The command is copied: what it is a part of need not live on.
-  void add(const Terms& terms, std::string_view command);
+  QueuedCalls() = default;
+  QueuedCalls(const QueuedCalls&) = delete;  // its indexes refer to its pool
+  QueuedCalls& operator=(const QueuedCalls&) = delete;
+
+  void add(const Terms& terms);
   // Null: none. The address is stable.
   const Call* find(Ticket ticket) const;
   const Call* find(Sequence sequence) const;
+  MachineId machine(const Call& call) const;
   void erase(const Call& call);
-  std::vector<Sequence> sequences() const;  // ascending
   template <typename Visit>
-  void each(Visit visit) const {
-    for (const Owned& call : by_ticket_) visit(*call);
+  void each(Visit visit) const {  // in the order of their sequences
+    for (const Handle handle : by_sequence_) visit(calls_[handle]);
   }
   size_t size() const { return by_ticket_.size(); }
-  size_t bytes() const { return bytes_; }  // of their commands
 
  private:
-  struct Delete {
-    void operator()(Call* call) const { ::operator delete(call); }
-  };
-  using Owned = std::unique_ptr<Call, Delete>;
-  // Orders calls, whoever owns them, by one of their numbers.
+  using Pool = HandlePool<Call, 256>;
+  using Handle = Pool::Handle;
+  // Orders calls by one of their numbers.
   template <typename Number, Number (Call::*kNumber)() const>
   struct By {
     using is_transparent = void;
-    static Number number(const Owned& call) { return ((*call).*kNumber)(); }
-    static Number number(const Call* call) { return (call->*kNumber)(); }
-    static Number number(Number number) { return number; }
-    template <typename A, typename B>
-    bool operator()(const A& a, const B& b) const {
-      return number(a) < number(b);
-    }
+    const Pool* calls;
+    Number number(Handle handle) const { return ((*calls)[handle].*kNumber)(); }
+    static Number number(Number itself) { return itself; }
+    bool operator()(const auto& a, const auto& b) const { return number(a) < number(b); }
   };
-  template <typename Pointer, typename Number, Number (Call::*kNumber)() const>
-  using Set = absl::btree_set<Pointer, By<Number, kNumber>, SpareNodes<Pointer>>;
+  template <typename Number, Number (Call::*kNumber)() const>
+  using Set = absl::btree_set<Handle, By<Number, kNumber>, SpareNodes<Handle>>;
 
-  Set<Owned, Ticket, &Call::ticket> by_ticket_;
-  Set<const Call*, Sequence, &Call::sequence> by_sequence_;
-  size_t bytes_ = 0;
+  Pool calls_;
+  Set<Ticket, &Call::ticket> by_ticket_{{&calls_}};
+  Set<Sequence, &Call::sequence> by_sequence_{{&calls_}};
+  absl::btree_map<Ticket, MachineId> other_machines_;  // of the few that are not for coordkit's own
 };
 
 }  // namespace coordkit::engine

@@ -354,9 +354,9 @@ bool Router::executed(const Request& request) const {
   return stored && stored->command_hash == command_hash(request);
 }
 
-std::optional<ApplyOutput::Result> Router::queued_result(MachineId id, const Command& queued) const {
-  const StateMachine* hosted = machine(id);
-  return hosted ? hosted->queued_result(queued) : std::nullopt;
+void Router::queued_results(MachineId id, std::span<const RequestId> requests,
+                            absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const {
+  if (const StateMachine* hosted = machine(id)) hosted->queued_results(requests, answer);
 }
 
 void Router::timers(std::vector<MachineTimerOp>& out) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "coordkit/engine.h"
 #include "coordkit/raft/entry.h"
@@ -109,8 +110,9 @@ class Router {
   // What a state from a peer knows about a request that this replica submitted. nullopt: not executed yet.
   std::optional<Answer> stored(const RequestId& request) const;
   bool executed(const Request& request) const;  // this very command; its answer is kept
-  // StateMachine::queued_result, for a request that was answered Queued.
-  std::optional<ApplyOutput::Result> queued_result(MachineId machine, const Command& queued) const;
+  // StateMachine::queued_results, for requests that were answered Queued.
+  void queued_results(MachineId machine, std::span<const RequestId> requests,
+                      absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const;
 
  private:
   void apply_one(const raft::Entry& entry, RouterOutput& output);

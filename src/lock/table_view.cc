@@ -107,4 +107,18 @@ void TableView::timed_waits(Visitor visit) const {
   });
 }
 
+void TableView::requested(std::span<const RequestId> requests, Visitor visit) const {
+  if (requests.empty()) return;
+  const auto wanted = [&requests, origin = requests.front().origin](const RequestId& request) {
+    return request.origin == origin && std::ranges::binary_search(requests, request.sequence, {}, &RequestId::sequence);
+  };
+  records_.each_claim([&](const Claim& claim) {
+    if (wanted(claim.request())) visit(view_of(claim));
+  });
+  resting_.each([&](Resting::Handle handle) {
+    const ClaimView hold = resting_.view(handle);
+    if (wanted(hold.request)) visit(hold);
+  });
+}
+
 }  // namespace coordkit::lock

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,8 @@ class TableView {
   void every_session(absl::FunctionRef<void(SessionId)> visit) const;  // with a claim; unordered: only for checks
 
   void timed_waits(Visitor visit) const;  // in queueing order
+  // Waits and holds of these acquires, by one look at each claim there is; unordered. `requests`: ascending, of one origin.
+  void requested(std::span<const RequestId> requests, Visitor visit) const;
 
  private:
   const Records& records_;

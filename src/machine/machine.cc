@@ -176,11 +176,11 @@ bool Machine::holds(std::string_view bytes) {
 }
 
 // Only what waits for a grant is ever queued.
-std::optional<ApplyOutput::Result> Machine::queued_result(const Command& queued) const {
-  const absl::StatusOr<Request> request = decode_request(queued.payload);
-  if (!request.ok()) return std::nullopt;
-  const bool coordinates = std::holds_alternative<CoordinationCommand>(request->body);
-  return coordinates ? coordination_.queued_result(*request, queued) : locks_.queued_result(*request, queued);
+void Machine::queued_results(std::span<const RequestId> requests,
+                             absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const {
+  QueuedAnswers answers(state_, answer);
+  locks_.queued_results(requests, answers);
+  coordination_.queued_results(requests, answers);
 }
 
 }  // namespace coordkit::machine

@@ -54,7 +54,8 @@ class Machine final : public StateMachine {
   void checkpoint(CheckpointBatch& batch) override;
   bool forget_stored() override;
   absl::Status restore(const CheckpointView& view) override;
-  std::optional<ApplyOutput::Result> queued_result(const Command& queued) const override;
+  void queued_results(std::span<const RequestId> requests,
+                      absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const override;
   void timers(std::vector<TimerOp>& out) const override;
   uint64_t digest() const override;
   const Reads* reads() const override { return &reads_; }

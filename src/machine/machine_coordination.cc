@@ -149,7 +149,8 @@ Answer MachineCoordination::cancel(SessionId session, const RequestId& request, 
   const bool cancelled =
       coordinate(step, [&](coordination::Step& inner) { return state_.coordination.cancel(session, request, inner); });
   if (cancelled) return Result{.code = ResultCode::Cancelled};
-  if (std::optional<Verdict> granted = state_.coordination.granted(session, request)) return result_of(*std::move(granted));
+  auto grant = state_.coordination.granted(request);
+  if (grant && grant->session == session) return result_of(std::move(grant->verdict));
   return std::nullopt;
 }
 
@@ -244,22 +245,15 @@ void MachineCoordination::announce_leaders(ApplyStep& step) {
   led_.clear();
 }
 
-std::optional<ApplyOutput::Result> MachineCoordination::queued_result(const Request& request, const Command& queued) const {
-  const SessionId session = session_of(request);
-  if (!session) return std::nullopt;
-  const auto final = [&](Index index, Result result) {
-    result.revision = state_.keys.revision();
-    return ApplyOutput::Result{index, queued.request, ApplyOutput::Stage::Final, SharedBytes(encode(result))};
-  };
-  const std::optional<lease::Session> known = state_.sessions.find(session);
-  if (!known || !known->owns(queued.request)) return final(queued.index, {.code = ResultCode::Lost});  // S-45
-  if (const std::optional<Index> wait = state_.coordination.waits.rows().requested(queued.request)) {
-    return ApplyOutput::Result{*wait, queued.request, ApplyOutput::Stage::Queued, {}};
+void MachineCoordination::queued_results(std::span<const RequestId> requests, QueuedAnswers& answers) const {
+  const coordination::Rows<coordination::Wait>& waits = state_.coordination.waits.rows();
+  for (const RequestId& request : requests) {
+    if (const std::optional<Index> wait = waits.requested(request)) {
+      answers.waits(waits.at(*wait).session, request, *wait);
+    } else if (auto grant = state_.coordination.granted(request)) {
+      answers.granted(grant->session, request, result_of(std::move(grant->verdict)));
+    }
   }
-  std::optional<Verdict> granted = state_.coordination.granted(session, queued.request);
-  if (!granted) return std::nullopt;
-  const Index since = granted->since;
-  return final(since, result_of(*std::move(granted)));
 }
 
 void MachineCoordination::timers(std::vector<TimerOp>& out) const {

@@ -2,6 +2,7 @@
 // changed to those who observe it, elections included.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
 #include "machine/command.h"
+#include "machine/queued_answers.h"
 #include "machine/state.h"
 
 namespace coordkit::machine {
@@ -37,7 +39,7 @@ class MachineCoordination {
   void leader_changed(const std::string& name);  // the exclusive holder of a lock, or its value
   void announce_leaders(ApplyStep& step);        // ends every entry
 
-  std::optional<ApplyOutput::Result> queued_result(const Request& request, const Command& queued) const;
+  void queued_results(std::span<const RequestId> requests, QueuedAnswers& answers) const;
   void timers(std::vector<TimerOp>& out) const;
 
  private:

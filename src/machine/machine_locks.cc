@@ -177,45 +177,11 @@ std::optional<Result> refusal_of_try(const State& state, const Body& acquire) {
 std::optional<Result> refusal_of(const State& state, const Acquire& acquire) { return refusal_of_try(state, acquire); }
 std::optional<Result> refusal_of(const State& state, const AcquireAll& acquire) { return refusal_of_try(state, acquire); }
 
-namespace {
-
-// Whose acquire of any kind it is, and where.
-struct Claimant {
-  SessionId session;
-  std::string_view tag;
-  std::string_view name;
-  lock::ClaimKind kind = lock::ClaimKind::Plain;
-};
-
-std::optional<Claimant> claimant_of(const Request& request) {
-  if (const auto* acquire = std::get_if<Acquire>(&request.body)) {
-    const auto kind = acquire->block != 0 ? lock::ClaimKind::Sticky : lock::ClaimKind::Plain;
-    return Claimant{acquire->session, acquire->owner_tag, acquire->name, kind};
-  }
-  const auto* all = std::get_if<AcquireAll>(&request.body);
-  if (!all || all->locks.empty()) return std::nullopt;
-  return Claimant{all->session, all->owner_tag, all->locks.front().name};
-}
-
-}  // namespace
-
-// Its claim is found by its owner; one of another request came later, so this one is over.
-std::optional<ApplyOutput::Result> MachineLocks::queued_result(const Request& request, const Command& queued) const {
-  const std::optional<Claimant> claimant = claimant_of(request);
-  if (!claimant) return std::nullopt;
-  Result result{.revision = state_.keys.revision()};
-  const std::optional<lease::Session> session = state_.sessions.find(claimant->session);
-  if (!session || !session->owns(queued.request)) {  // S-45: what another process holds now is not the caller's
-    result.code = ResultCode::Lost;
-    return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Final, SharedBytes(encode(result))};
-  }
-  const auto claim = state_.locks.view().claim(claimant->name, claimant->session, claimant->tag, claimant->kind);
-  if (!claim || claim->request != queued.request) return std::nullopt;
-  if (!claim->held()) return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Queued, {}};
-  result.code = ResultCode::Granted;
-  result.token = claim->token;
-  result.since = claim->since;
-  return ApplyOutput::Result{claim->since, queued.request, ApplyOutput::Stage::Final, SharedBytes(encode(result))};
+void MachineLocks::queued_results(std::span<const RequestId> requests, QueuedAnswers& answers) const {
+  state_.locks.view().requested(requests, [&answers](const lock::ClaimView& claim) {
+    if (!claim.held()) return answers.waits(claim.session, claim.request, claim.since);
+    answers.granted(claim.session, claim.request, {.code = ResultCode::Granted, .token = claim.token, .since = claim.since});
+  });
 }
 
 }  // namespace coordkit::machine

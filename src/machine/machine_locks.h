@@ -1,8 +1,11 @@
 // The machine as the entrance to the lock table: what a command asks of it, and how its verdicts are answered.
 #pragma once
 
+#include <span>
+
 #include "machine/command.h"
 #include "machine/machine_coordination.h"
+#include "machine/queued_answers.h"
 #include "machine/state.h"
 
 namespace coordkit::machine {
@@ -23,8 +26,8 @@ class MachineLocks {
   Answer execute(ClearDelay& clear, ApplyStep& step);
   Answer execute(RefillBlock& refill, ApplyStep& step);
 
-  // Of an acquire that was queued; nothing: it is over, or none.
-  std::optional<ApplyOutput::Result> queued_result(const Request& request, const Command& queued) const;
+  // Of acquires that were queued; nothing of one that is over, or is none.
+  void queued_results(std::span<const RequestId> requests, QueuedAnswers& answers) const;
 
  private:
   Answer attempt(lock::Attempt attempt, ApplyStep& step);

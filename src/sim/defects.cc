@@ -27,8 +27,9 @@ class WrappedMachine : public StateMachine {
   }
   absl::StatusOr<std::string> query(std::string_view request) const override { return inner_->query(request); }
   bool holds(std::string_view guard) override { return inner_->holds(guard); }
-  std::optional<ApplyOutput::Result> queued_result(const Command& queued) const override {
-    return inner_->queued_result(queued);
+  void queued_results(std::span<const RequestId> requests,
+                      absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const override {
+    inner_->queued_results(requests, answer);
   }
   void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
   bool forget_stored() override { return inner_->forget_stored(); }
@@ -107,8 +108,9 @@ class ExcessiveMachine final : public StateMachine {
   absl::StatusOr<std::string> query(std::string_view request) const override { return inner_->query(request); }
   void checkpoint(CheckpointBatch& batch) override { inner_->checkpoint(batch); }
   bool forget_stored() override { return inner_->forget_stored(); }
-  std::optional<ApplyOutput::Result> queued_result(const Command& queued) const override {
-    return inner_->queued_result(queued);
+  void queued_results(std::span<const RequestId> requests,
+                      absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const override {
+    inner_->queued_results(requests, answer);
   }
   void timers(std::vector<TimerOp>& out) const override { inner_->timers(out); }
   uint64_t digest() const override { return inner_->digest(); }

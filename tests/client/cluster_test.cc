@@ -321,6 +321,54 @@ TEST_F(ClusterTest, REG_F69_ALostSessionReallyEndsOnceItsNodeIsBack) {
   EXPECT_EQ(cluster.machine.lock_claims(), 0u);
 }
 
+// What the machine no longer knows, this replica's own state decides: without the session there is nothing to hold.
+TEST_F(ClusterTest, REG_R73_AnAcquireWhoseSessionEndedInSkippedEntriesIsToldSoAndCancelsNothing) {
+  const SessionRef theirs = open(two);
+  const auto holder = acquire(two, theirs);
+  const SessionRef mine = open(one);
+  const auto first = acquire(one, mine, LockWait::forever(), "first");
+  const auto second = acquire(one, mine, LockWait::forever(), "second");
+  one.node.speaks = one.node.listens = false;
+  run(5s);
+  ASSERT_EQ(cluster.machine.sessions(), 1u);
+  ASSERT_EQ(mine->phase(), SessionPhase::Jeopardy) << "it does not know yet";
+  ASSERT_EQ(first.times() + second.times(), 0);
+  const size_t commands = one.node.commands;
+  one.node.take_state();
+  one.restored = Position{Index(cluster.index), Term(1)};
+  one.node.speaks = one.node.listens = true;
+  turn();
+  for (const auto& waited : {first, second}) {
+    EXPECT_EQ(waited.times(), 1);
+    EXPECT_EQ(waited.reason(), Reason::Lost);
+    EXPECT_EQ(waited.outcome(), Outcome::Done);
+  }
+  EXPECT_EQ(mine->phase(), SessionPhase::Lost);
+  EXPECT_EQ(one.node.commands, commands);
+  EXPECT_EQ(cluster.machine.lock_claims(), 1u);
+}
+
+TEST_F(ClusterTest, REG_R73_AnAcquireThatIsOverInSkippedEntriesIsUnknownWhileItsSessionLives) {
+  const SessionRef theirs = open(two), mine = open(one);
+  const auto holder = acquire(two, theirs);
+  Answer<HoldRef> timed;
+  one.client.acquire(mine, "a", {.wait = LockWait::timed(200ms)}, timed.callback());
+  turn();
+  const auto waits = acquire(one, mine, LockWait::forever(), "waits");
+  one.node.listens = false;
+  run(300ms);
+  ASSERT_EQ(timed.times() + waits.times(), 0);
+  one.node.take_state();
+  one.node.listens = true;
+  turn();
+  EXPECT_EQ(timed.reason(), Reason::SequenceRetired);
+  EXPECT_EQ(timed.outcome(), Outcome::Unknown);
+  EXPECT_EQ(waits.times(), 0) << "it still waits, and the state says so";
+  two.client.release_later(*holder);
+  turn();
+  EXPECT_TRUE(waits.ok()) << waits.status();
+}
+
 // The tightest case of the time rules: the holder's clock as slow and the leader's as fast as rho permits, and the holder
 // cut off right after a renewal.
 TEST(ClusterRateTest, REG_F79_FLT_P06_NoOverlapWithAnyRatesWithinRho) {

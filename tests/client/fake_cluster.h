@@ -106,6 +106,30 @@ class FakeNode : public Engine {
 
   void lead() { leadership_.role = raft::Role::Leader; }
   void skip_news() { cursor_ = cluster_.stream.size(); }
+  // The same with what the engine does when a peer's state takes the place of its own: queued commands are answered as the
+  // machine says, or end as unknown.
+  void take_state() {
+    skip_news();
+    std::vector<RequestId> requests;
+    for (const auto& [ticket, pending] : submits_) {
+      if (pending.queued) requests.push_back(pending.request);
+    }
+    std::ranges::sort(requests);
+    std::map<RequestId, ApplyOutput::Result> known;
+    cluster_.machine.queued_results(requests, [&](const ApplyOutput::Result& result) { known[result.request] = result; });
+    for (const auto& [ticket, pending] : submits_) {
+      const auto found = known.find(pending.request);
+      if (!pending.queued || (found != known.end() && found->second.stage == ApplyOutput::Stage::Queued)) continue;
+      Completion completion{.ticket = ticket, .request = pending.request};
+      if (found != known.end()) {
+        completion.bytes = found->second.bytes;
+      } else {
+        completion.status = make_error(Reason::SequenceRetired, Outcome::Unknown, "skipped");
+      }
+      of_state_.push_back(std::move(completion));
+    }
+    for (const Completion& completion : of_state_) submits_.erase(completion.ticket);
+  }
 
   void post(EngineInput input) override {
     if (auto* submit = std::get_if<Submit>(&input)) {
@@ -150,6 +174,7 @@ class FakeNode : public Engine {
   struct Pending {
     Submit submit;
     RequestId request;  // zero until sent
+    bool queued = false;
   };
   void send() {
     for (auto& [ticket, pending] : submits_) {
@@ -160,6 +185,7 @@ class FakeNode : public Engine {
     }
   }
   void listen(EngineEffects& effects) {
+    for (Completion& completion : std::exchange(of_state_, {})) effects.completions.push_back(std::move(completion));
     for (; cursor_ < cluster_.stream.size(); ++cursor_) {
       const FakeCluster::Item& item = cluster_.stream[cursor_];
       if (item.event) effects.events.push_back({kCoordination, item.event->index, item.event->bytes});
@@ -171,7 +197,8 @@ class FakeNode : public Engine {
                                        .bytes = item.result->bytes,
                                        .index = item.result->index,
                                        .request = item.result->request});
-        if (item.result->stage == ApplyOutput::Stage::Final) submits_.erase(at);
+        at->second.queued = item.result->stage == ApplyOutput::Stage::Queued;
+        if (!at->second.queued) submits_.erase(at);
         break;
       }
     }
@@ -207,6 +234,7 @@ class FakeNode : public Engine {
   uint64_t sequence_ = 0;
   size_t cursor_ = 0;
   std::map<Ticket, Pending> submits_;
+  std::vector<Completion> of_state_;
   std::vector<Ask> asks_;
   std::vector<RenewRequest> renews_;
   raft::Leadership leadership_;

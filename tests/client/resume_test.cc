@@ -542,6 +542,37 @@ TEST_F(ResumeTest, S57_ForceReleaseOfATokenThatIsNotTheHoldIsNotOwner) {
   EXPECT_TRUE(valid(hold));
 }
 
+TEST_F(ResumeTest, S45_REG_R73_AnAcquireWhoseSessionWasTakenOverInSkippedEntriesHasLostIt) {
+  Process& holder_of_a = start(2);
+  const HoldRef other = acquire(holder_of_a, open(holder_of_a), "a");
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
+  Answer<HoldRef> waits, granted;
+  const auto ask = [&](const std::string& name, Answer<HoldRef>& answer) {
+    previous.client->acquire(session, name, {.wait = LockWait::forever(), .owner_tag = "tag"}, answer.callback());
+    turn();
+  };
+  ask("a", waits);
+  const HoldRef released = acquire(holder_of_a, open(holder_of_a), "b");
+  ask("b", granted);
+  previous.cut_off();
+  holder_of_a.client->release_later(released);
+  turn();
+  Process& heir = start(3);
+  const auto resumed = resume(heir, session);
+  ASSERT_TRUE(resumed.ok()) << resumed.status();
+  ASSERT_THAT((*resumed).holds, SizeIs(1)) << "granted under the previous process's request";
+  const size_t commands = previous.node.commands;
+  previous.node.take_state();
+  previous.node.speaks = previous.node.listens = true;
+  turn();
+  EXPECT_EQ(waits.reason(), Reason::Lost);
+  EXPECT_EQ(granted.reason(), Reason::Lost);
+  EXPECT_EQ(session->phase(), Lost);
+  EXPECT_EQ(previous.node.commands, commands);
+  EXPECT_EQ(holder("b"), (*resumed).holds[0]->token());
+}
+
 TEST_F(ResumeTest, S57_AVictimThatMissedTheNewsLearnsItFromItsNextRenewal) {
   Process& victim = start(1);
   Process& other = start(2);

@@ -81,7 +81,7 @@ TEST_F(MemoryTest, OfACallerThatWaitsInLine) {
     }
     ASSERT_TRUE(session.acquire("another").ok());  // behind them in the log: now they stand in line
   }
-  expect_each("a waiting caller", before, kCallers, 855);
+  expect_each("a waiting caller", before, kCallers, 806);
   session.close().IgnoreError();
 }
 

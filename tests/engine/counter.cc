@@ -200,9 +200,11 @@ bool Table::install(Position at, uint64_t digest) {
 }
 
 // The word of a waiter that is gone is not kept.
-std::optional<ApplyOutput::Result> Counter::queued_result(const Command& queued) const {
-  if (std::find(waiters_.begin(), waiters_.end(), queued.request) == waiters_.end()) return std::nullopt;
-  return ApplyOutput::Result{queued.index, queued.request, ApplyOutput::Stage::Queued, {}};
+void Counter::queued_results(std::span<const RequestId> requests,
+                             absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const {
+  for (const RequestId& waiter : waiters_) {
+    if (std::binary_search(requests.begin(), requests.end(), waiter)) answer({Index(), waiter, ApplyOutput::Stage::Queued, {}});
+  }
 }
 
 }  // namespace coordkit::engine

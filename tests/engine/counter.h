@@ -34,7 +34,8 @@ class Counter final : public StateMachine {
   bool forget_stored() override { return !cannot_write_anew; }
   bool cannot_write_anew = false;
   absl::Status restore(const CheckpointView& view) override;
-  std::optional<ApplyOutput::Result> queued_result(const Command& queued) const override;
+  void queued_results(std::span<const RequestId> requests,
+                      absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const override;
   void timers(std::vector<TimerOp>& out) const override;
   uint64_t digest() const override;
 

@@ -267,27 +267,23 @@ TEST_F(CoordinationCommandsTest, S37_WhatObserversSeeIsAnnouncedInTheEntryThatCh
 }
 
 TEST_F(CoordinationCommandsTest, AfterAnInstallAQueuedCommandIsToldWhereItStands) {
-  const auto queued_result = [&](CoordinationCommand command, Sequence sequence) {
-    const std::string payload = encode(Request{.body = std::move(command)});
-    return driver.machine.queued_result({Index(1), request(sequence), payload});
-  };
-  const AcquirePermits body{b, "s", Wait::forever(), 2, 2};
   const Token token = acquire(a, 2).token;
-  driver.submit(body);
+  driver.submit(AcquirePermits{b, "s", Wait::forever(), 2, 2});
   const Sequence waiting = driver.last_sequence;
   const Index queued = driver.index;
-  auto where = queued_result(body, waiting);
+  auto where = driver.queued_result(waiting);
   ASSERT_TRUE(where);
   EXPECT_EQ(where->stage, ApplyOutput::Stage::Queued);
   EXPECT_EQ(where->index, queued);
   driver.release(a, "s", token);
   const Result granted = driver.last.of(waiting);
-  where = queued_result(body, waiting);
+  where = driver.queued_result(waiting);
   ASSERT_TRUE(where);
   EXPECT_EQ(decode_result(where->bytes).value(), granted);
-  EXPECT_FALSE(queued_result(AwaitBarrier{b, "b", Wait::forever()}, Sequence(999))) << "over, with unknown result";
+  EXPECT_EQ(where->index, granted.since);
+  EXPECT_FALSE(driver.queued_result(Sequence(999))) << "over, with unknown result";
   driver.submit(CloseSession{b});
-  EXPECT_EQ(decode_result(queued_result(body, waiting)->bytes).value().code, Code::Lost);
+  EXPECT_FALSE(driver.queued_result(waiting)) << "nothing is left of it";
 }
 
 TEST_F(CoordinationCommandsTest, RowsOfSessionsThatAreNotThereAreDataLoss) {

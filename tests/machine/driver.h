@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -131,6 +132,17 @@ class Driver {
     const auto reply = machine.reads()->queue_of(name, 0);
     for (const WaiterInfo& waiter : reply.waiters) sessions.push_back(waiter.session);
     return sessions;
+  }
+  // What the machine says of this request, as one that was answered Queued.
+  std::optional<ApplyOutput::Result> queued_result(Sequence sequence) const {
+    std::optional<ApplyOutput::Result> found;
+    const RequestId request{kOrigin, sequence};
+    machine.queued_results({&request, 1}, [&](const ApplyOutput::Result& result) {
+      EXPECT_FALSE(found) << "one answer for each";
+      EXPECT_EQ(result.request, request);
+      found = result;
+    });
+    return found;
   }
   std::vector<TimerOp> timers() const {
     std::vector<TimerOp> ops;

@@ -248,19 +248,54 @@ TEST(LockFamilyTest, S56_ModesCountsAndPositionsAreShown) {
   EXPECT_EQ(queue[0].position, 0u);
 }
 
-TEST(LockFamilyTest, REG_R73_ASkippedMultiLockIsFoundByItsFirstName) {
+TEST(LockFamilyTest, REG_R73_ASkippedMultiLockIsFoundOnceByItsRequest) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Token token = d.acquire(a, "y").token;
-  const std::string payload = encode(Request{all(b, {{"x"}, {"y"}}, Wait::forever()), {}});
-  const RequestId id{kOrigin, Sequence(900)};
-  d.apply(payload, id);
-  const Command command{d.index, id, payload};
-  EXPECT_EQ(d.machine.queued_result(command)->stage, Stage::Queued);
+  d.submit(all(b, {{"x"}, {"y"}}, Wait::forever()));
+  const Sequence waiting = d.last_sequence;
+  EXPECT_EQ(d.queued_result(waiting)->stage, Stage::Queued);
+  EXPECT_EQ(d.queued_result(waiting)->index, d.index);
   d.release(a, "y", token);
-  const auto queued_result = d.machine.queued_result(command);
-  ASSERT_TRUE(queued_result);
-  EXPECT_EQ(decode_result(queued_result->bytes)->token, d.holder("x"));
+  const auto granted = d.queued_result(waiting);
+  ASSERT_TRUE(granted);
+  EXPECT_EQ(granted->stage, Stage::Final);
+  EXPECT_EQ(decode_result(granted->bytes).value(), d.last.of(waiting));
+  EXPECT_EQ(d.holder("x"), d.last.of(waiting).token);
+}
+
+// One that waits, one that holds at rest and one that holds with a queue behind it; not what is over, or another's.
+TEST(LockFamilyTest, REG_R73_SkippedAcquiresAreFoundByTheirRequestsWhereverTheyAre) {
+  Driver d;
+  const SessionId a = d.open(), b = d.open();
+  std::vector<RequestId> requests;
+  std::map<RequestId, Index> waiting;
+  std::map<RequestId, Result> granted;
+  for (const std::string name : {"waiting", "resting", "busy", "over"}) {
+    const Token token = d.acquire(a, name).token;
+    d.acquire(b, name, Wait::forever());
+    const RequestId request{kOrigin, d.last_sequence};
+    requests.push_back(request);
+    if (name == "waiting") waiting[request] = d.index;
+    if (name == "busy") d.acquire(a, name, Wait::forever(), "another");
+    if (name == "over") d.submit(CancelAcquire{b, "", name, request});
+    if (name != "resting" && name != "busy") continue;
+    d.release(a, name, token);
+    granted[request] = d.last.of(request.sequence);
+    EXPECT_EQ(granted[request].token, d.holder(name));
+  }
+  requests.push_back({kOrigin, Sequence(9'999)});
+  std::map<RequestId, Index> found_waiting;
+  std::map<RequestId, Result> found_granted;
+  d.machine.queued_results(requests, [&](const ApplyOutput::Result& result) {
+    const bool waits = result.stage == Stage::Queued;
+    EXPECT_TRUE(waits ? found_waiting.emplace(result.request, result.index).second
+                      : found_granted.emplace(result.request, decode_result(result.bytes).value()).second);
+  });
+  EXPECT_EQ(found_waiting, waiting);
+  EXPECT_EQ(found_granted, granted);
+  for (RequestId& request : requests) request.origin.boot = request.origin.boot.next();
+  d.machine.queued_results(requests, [](const ApplyOutput::Result&) { ADD_FAILURE() << "of another origin"; });
 }
 
 }  // namespace

@@ -430,20 +430,17 @@ TEST_F(SessionKillTest, S57_AnEndingSessionLetsGoOfEveryKindAndTakesNothing) {
 TEST_F(SessionResumeTest, S45_REG_R73_AfterAnInstallThePreviousProcessIsToldThatItHasLostTheSession) {
   const SessionId a = open(), other = d.open();
   const Token token = d.acquire(other, "n").token;
-  const std::string lock = encode(Request{Acquire{a, "", "n", Wait::forever(), "", 0}, {}});
-  const std::string permits = encode(Request{.body = CoordinationCommand(AcquirePermits{a, "s", Wait::forever(), 1, 1})});
-  const RequestId for_lock{kOrigin, Sequence(900)}, for_permits{kOrigin, Sequence(901)};
-  d.apply(lock, for_lock);
+  d.acquire(a, "n", Wait::forever());
+  const Sequence for_lock = d.last_sequence;
   d.release(other, "n", token);
-  d.apply(permits, for_permits);
-  const auto queued_code = [&](const RequestId& id, const std::string& payload) {
-    return decode_result(d.machine.queued_result({d.index, id, payload})->bytes)->code;
-  };
-  EXPECT_EQ(queued_code(for_lock, lock), Code::Granted);
-  EXPECT_EQ(queued_code(for_permits, permits), Code::Granted);
+  d.submit(AcquirePermits{a, "s", Wait::forever(), 1, 1});
+  const Sequence for_permits = d.last_sequence;
+  const auto queued_code = [&](Sequence sequence) { return decode_result(d.queued_result(sequence)->bytes)->code; };
+  EXPECT_EQ(queued_code(for_lock), Code::Granted);
+  EXPECT_EQ(queued_code(for_permits), Code::Granted);
   ASSERT_EQ(resume(a, kElsewhere).code, Code::Ok);
-  EXPECT_EQ(queued_code(for_lock, lock), Code::Lost);
-  EXPECT_EQ(queued_code(for_permits, permits), Code::Lost);
+  EXPECT_EQ(queued_code(for_lock), Code::Lost);
+  EXPECT_EQ(queued_code(for_permits), Code::Lost);
 }
 
 }  // namespace
