@@ -120,6 +120,8 @@ class LogStore {
   // How many bytes have been written to its files since open(), headers and padding included. On any thread, also after
   // close(). Zero: the store does not count.
   virtual uint64_t bytes_written() const { return 0; }
+  // Bytes of memory in which it knows where its entries lie. On any thread, also after close(). Zero: the store does not count.
+  virtual uint64_t index_bytes() const { return 0; }
 
   // Starts a write; numbers rise by one. Never blocks.
   virtual void submit(LogWrite write) = 0;

@@ -65,7 +65,7 @@ struct ConsensusMetrics {
 
 // What this process keeps in memory, now, beside its share of the state (Contents).
 struct MemoryMetrics {
-  uint64_t log_bytes = 0;      // entries that peers may still want, of the log's end
+  uint64_t log_bytes = 0;      // entries of the log's end that peers may still want, and where all of its entries lie
   uint64_t request_bytes = 0;  // of this replica's callers, under way
   Contents contents;           // of the replicated state
 };

@@ -28,6 +28,7 @@ class EntryIndex {
   void truncate(Index keep);    // of the entries, the last one that stays
   void compact(Index through);  // the new base
 
+  size_t memory_bytes() const { return locations_.size() * sizeof(Location); }
   bool empty() const { return locations_.empty(); }
   Index last() const { return base_ + locations_.size(); }
   bool contains(Index index) const { return index > base_ && index <= last(); }

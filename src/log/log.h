@@ -65,6 +65,7 @@ class Log {
   uint64_t bytes_left() const { return in_use_.capacity - in_use_.end; }  // of the segment in use
   uint64_t bytes_on_disk() const;                                         // segments and spares
   uint64_t bytes_written() const { return bytes_written_; }  // since the open, with headers and padding, but no spares
+  size_t index_bytes() const { return index_.memory_bytes(); }
 
  private:
   struct Segment {

@@ -238,7 +238,7 @@ Status Core::Impl::status() const {
                 .last = log_.last(),
                 .commit = log_.commit(),
                 .durable = log_.durable(),
-                .cached_bytes = log_.cache().bytes(),
+                .cached_bytes = log_.cache().memory_bytes(),
                 .leader_contact = news_.contact,
                 .configuration = log_.configuration(),
                 .configuration_index = log_.configuration_index(),

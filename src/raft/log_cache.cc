@@ -67,6 +67,11 @@ std::span<const Entry> LogCache::cached(Index first, Index last, size_t bytes_ma
   return {begin, count};
 }
 
+size_t LogCache::memory_bytes() const {
+  const size_t cached = entries_.size() - dropped_;
+  return entries_.capacity() * sizeof(Entry) + bytes_ - cached * Entry{}.bytes();
+}
+
 void LogCache::forget(Index through) {
   if (through >= first_cached_) drop_front(through.next() - first_cached_);
 }

@@ -28,7 +28,8 @@ class LogCache {
   void compact(Index through);
   void reset(Position base, Configuration configuration, Index configuration_index);  // starts again, empty
 
-  size_t bytes() const { return bytes_; }               // of what is cached
+  size_t bytes() const { return bytes_; }               // of what is cached, as limits count it
+  size_t memory_bytes() const;                          // that it takes for that
   Index first_cached() const { return first_cached_; }  // last + 1 when nothing is cached
   // Entries [first, last] that are cached: at most `bytes_max` but at least one; none if `first` is not cached.
   std::span<const Entry> cached(Index first, Index last, size_t bytes_max) const;

@@ -21,7 +21,7 @@ Metrics Host::metrics(const Client& client) {
   if (status.core) {
     metrics.consensus.commit = status.core->commit;
     metrics.consensus.durable = status.core->durable;
-    metrics.memory.log_bytes = status.core->cached_bytes;
+    metrics.memory.log_bytes = status.core->cached_bytes + stores_.log_index_bytes();
   }
   metrics.commands = client.command_statistics();
   metrics.locks = client.lock_statistics();

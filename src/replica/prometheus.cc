@@ -139,7 +139,8 @@ void write(Page& page, const RenewalStatistics& renewals) {
 }
 
 void write(Page& page, const MemoryMetrics& memory) {
-  page.gauge("log_cached_bytes", "Entries of the log's end in memory.", memory.log_bytes);
+  page.gauge("log_cached_bytes", "Memory that the log takes: the entries of its end, and where all of them lie.",
+             memory.log_bytes);
   page.gauge("request_bytes", "Requests of callers here that are under way.", memory.request_bytes);
   const Contents& contents = memory.contents;
   page.gauge("sessions", "Sessions in the replicated state.", contents.sessions);

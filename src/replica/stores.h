@@ -49,6 +49,7 @@ class Stores {
 
   absl::Status scrub_now();
   uint64_t log_bytes_written() const { return log_ ? log_->bytes_written() : log_bytes_; }
+  uint64_t log_index_bytes() const { return log_ ? log_->index_bytes() : 0; }
   // The newest checkpoint; the view may outlive this. Closed: after stop().
   absl::StatusOr<std::unique_ptr<CheckpointView>> view();
 

@@ -32,6 +32,7 @@ class SegmentedLogStore::Disk {
   void perform_deferred();
 
   uint64_t bytes_written() const { return writer_.bytes_written(); }
+  uint64_t index_bytes() const { return writer_.index_bytes(); }
   LogSpace space() const { return space_.load(std::memory_order_relaxed); }
 
  private:

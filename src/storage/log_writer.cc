@@ -37,6 +37,7 @@ absl::StatusOr<WriteNumber> LogWriter::write(log::Log& log) {
   const Clock::time_point began = Clock::now();
   absl::Status status = log.append(batch_);
   bytes_written_.store(log.bytes_written(), std::memory_order_relaxed);
+  index_bytes_.store(log.index_bytes(), std::memory_order_relaxed);
   if (no_room(status, log)) {
     stalled_at_ = Clock::now();
     return status;

@@ -31,7 +31,9 @@ class LogWriter {
   // OK without one if there is no room: the previous batch is safe, only the mark waits.
   absl::Status write_mark(log::Log& log);
 
-  uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }  // on any thread
+  // On any thread, as after the last write.
+  uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }
+  uint64_t index_bytes() const { return index_bytes_.load(std::memory_order_relaxed); }
   bool stalled() const { return stalled_at_.has_value(); }
   // When to try again, or to write a mark; nullopt: neither.
   std::optional<Clock::time_point> due(const log::Log& log) const;
@@ -49,6 +51,7 @@ class LogWriter {
   Clock::time_point last_write_;
   SyncPace pace_;
   std::atomic<uint64_t> bytes_written_{0};
+  std::atomic<uint64_t> index_bytes_{0};
   bool noted_;  // the directory knows that there is a log
 };
 

@@ -58,6 +58,7 @@ void SegmentedLogStore::scrub(Index from, std::function<void(LogScrub)> done) {
   disk_->post(Disk::Queue::Scrub{from, std::move(done)});
 }
 uint64_t SegmentedLogStore::bytes_written() const { return disk_->bytes_written(); }
+uint64_t SegmentedLogStore::index_bytes() const { return disk_->index_bytes(); }
 LogSpace SegmentedLogStore::space() const { return disk_->space(); }
 
 }  // namespace coordkit

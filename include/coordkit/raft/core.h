@@ -288,7 +288,7 @@ struct Status {
   Position last;
   Index commit;
   Index durable;                  // own log, synced
-  size_t cached_bytes = 0;        // of entries in memory
+  size_t cached_bytes = 0;        // that entries in memory take
   LaggingTime quorum_contact;     // leader: when a quorum was last known to follow
   LaggingTime leader_contact;     // follower: when its leader was last heard
   Configuration configuration;    // in force

@@ -54,6 +54,7 @@ class SegmentedLogStore final : public LogStore {
   bool defer(LogWrite write) override;
   void perform_deferred() override;
   uint64_t bytes_written() const override;
+  uint64_t index_bytes() const override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
   void close() override;  // finishes what was submitted
