@@ -39,8 +39,8 @@ Ticket Requests::when_readable(Ask ask, OnCompletion on_completion) {
 
 void Requests::forget(Ticket ticket) {
   if (const Waiting* found = tickets_.find(ticket)) {
-    const auto* const request = std::get_if<PoolRef<Request>>(found);
-    if (request != nullptr && (*request)->submitted) ++statistics_.refused;
+    const PoolRef<Request> request = found->first();
+    if (request && request->submitted) ++statistics_.refused;
     tickets_.remove(ticket);
   }
   post(Forget{ticket});
@@ -86,24 +86,24 @@ void Requests::turned(const EngineEffects& effects) {
 
 // The callback may clear everything (by stopping the client), forget this very ticket, and submit.
 void Requests::complete(const Completion& completion, Now now) {
-  Waiting* const found = tickets_.find(completion.ticket);
+  const Waiting* const found = tickets_.find(completion.ticket);
   if (found == nullptr) return;
+  const PoolRef<Request> request = found->first();
+  const PoolRef<PendingAcquire> acquire = found->second();
   const bool once_more = completion.status.ok() && completion.stage == ApplyOutput::Stage::Queued;
-  const Waiting waiting = once_more ? *found : std::move(*found);
   if (!once_more) tickets_.remove(completion.ticket);
-  if (const auto* const acquire = std::get_if<PoolRef<PendingAcquire>>(&waiting)) {
-    on_acquire_end_(*acquire, completion, now);
+  if (acquire) {
+    on_acquire_end_(acquire, completion, now);
     return;
   }
-  Request& request = *std::get<PoolRef<Request>>(waiting);
-  if (const auto submitted = std::exchange(request.submitted, std::nullopt)) {
+  if (const auto submitted = std::exchange(request->submitted, std::nullopt)) {
     if (completion.status.ok()) {
       statistics_.latency.add(now.lagging - *submitted);
     } else {
       ++statistics_.refused;
     }
   }
-  request.on_completion(completion, now);
+  request->on_completion(completion, now);
 }
 
 void Requests::clear() {

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "absl/container/btree_map.h"
 #include "absl/functional/any_invocable.h"
@@ -85,7 +84,7 @@ class Requests {
     OnCompletion on_completion;
     std::optional<LaggingTime> submitted;  // for a command, until its first answer
   };
-  using Waiting = std::variant<PoolRef<Request>, PoolRef<PendingAcquire>>;
+  using Waiting = PoolRefOfTwo<Request, PendingAcquire>;
   Pool<Request> pending_;
   Slots<Ticket, Waiting> tickets_{uint64_t{1} << 63};  // the host has smaller ones
   OnAcquireEnd on_acquire_end_;
