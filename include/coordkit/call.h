@@ -22,11 +22,10 @@
 // Threads: any; also inside callbacks. Lifetime: may outlive the replica. A call that has ended: no effect.
 #pragma once
 
-#include <memory>
 #include <type_traits>
-#include <utility>
 
 #include "absl/functional/any_invocable.h"
+#include "coordkit/client/ref.h"
 #include "coordkit/export.h"
 
 namespace COORDKIT_EXPORT coordkit {
@@ -35,13 +34,18 @@ class CallControl;
 
 class AsyncCall {
  public:
-  AsyncCall() = default;  // no call
-  explicit AsyncCall(std::shared_ptr<CallControl> control) : control_(std::move(control)) {}
+  AsyncCall();  // no call
+  explicit AsyncCall(Ref<CallControl> control);
+  AsyncCall(const AsyncCall& other);
+  AsyncCall(AsyncCall&& other) noexcept;
+  AsyncCall& operator=(const AsyncCall& other);
+  AsyncCall& operator=(AsyncCall&& other) noexcept;
+  ~AsyncCall();
 
   void cancel() const;
 
  private:
-  std::shared_ptr<CallControl> control_;
+  Ref<CallControl> control_;
 };
 
 namespace call_detail {

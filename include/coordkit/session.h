@@ -192,6 +192,7 @@ class Session {
   friend class Mutex;
   friend class SharedMutex;
   HoldRef acquire_here(std::string_view name, const LockOptions& options) const;
+  struct Granting;
   template <typename Start>
   AsyncCall acquire_by(Start&& start, const std::stop_token& stop, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
   friend class testing::FakeService;

@@ -1,10 +1,9 @@
-// An allocator for objects that come and go by the thousand on any thread, each made at once with its count of users
-// (std::allocate_shared): every thread keeps some of those that it freed, for the next ones of the same size.
+// Where objects come from that come and go by the thousand on any thread: every thread keeps some of those that it freed, for
+// the next ones of the same size.
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <utility>
+#include <new>
 
 #include "base/spare_nodes.h"
 
@@ -35,23 +34,11 @@ class ThreadShelf {
   static inline thread_local constinit bool ended = false;
 };
 
-template <typename T>
-struct FromThreadShelf {
-  using value_type = T;
-  FromThreadShelf() = default;
-  template <typename U>
-  FromThreadShelf(const FromThreadShelf<U>&) {}  // NOLINT: as an allocator must
-  T* allocate(size_t count) {
-    static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-    return static_cast<T*>(ThreadShelf::take(count * sizeof(T)));
-  }
-  void deallocate(T* objects, size_t count) noexcept { ThreadShelf::give_back(objects, count * sizeof(T)); }
-  friend bool operator==(const FromThreadShelf&, const FromThreadShelf&) { return true; }
+// A base of objects that are made and freed by new and delete.
+class OnThreadShelf {
+ public:
+  static void* operator new(size_t bytes) { return ThreadShelf::take(bytes); }
+  static void operator delete(void* object, size_t bytes) noexcept { ThreadShelf::give_back(object, bytes); }
 };
-
-template <typename T, typename... Args>
-std::shared_ptr<T> make_shelved(Args&&... args) {
-  return std::allocate_shared<T>(FromThreadShelf<T>(), std::forward<Args>(args)...);
-}
 
 }  // namespace coordkit

@@ -1,5 +1,7 @@
 #include "coordkit/call.h"
 
+#include <utility>
+
 #include "coordkit/error.h"
 #include "replica/call_control.h"
 
@@ -20,6 +22,14 @@ const absl::Status& crowded_out() {
                                              "wait for some to end before trying again");
   return why;
 }
+
+AsyncCall::AsyncCall() = default;
+AsyncCall::AsyncCall(Ref<CallControl> control) : control_(std::move(control)) {}
+AsyncCall::AsyncCall(const AsyncCall& other) = default;
+AsyncCall::AsyncCall(AsyncCall&& other) noexcept = default;
+AsyncCall& AsyncCall::operator=(const AsyncCall& other) = default;
+AsyncCall& AsyncCall::operator=(AsyncCall&& other) noexcept = default;
+AsyncCall::~AsyncCall() = default;
 
 void AsyncCall::cancel() const {
   if (control_ != nullptr) CallControl::cancel(control_);

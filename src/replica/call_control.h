@@ -10,43 +10,36 @@
 #include "base/thread_shelf.h"
 #include "coordkit/call.h"
 #include "coordkit/client.h"
+#include "coordkit/client/ref.h"
 #include "coordkit/error.h"
 #include "replica/call_runner.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
 
-class CallControl {
+class CallControl : public RefCounted, public OnThreadShelf {
  public:
-  explicit CallControl(std::shared_ptr<CallRunner> host) : host_(std::move(host)) {}
+  virtual ~CallControl() { leave(CallRunner::Served::No); }
 
   // On the engine's thread, once: the call has begun.
   void begun(Client& client, CallId id) { begun(client, Kind::OfClient, id.value()); }
   void begun(Client& client, Ticket membership) { begun(client, Kind::OfMembers, membership.value()); }
-  static void cancel(const std::shared_ptr<CallControl>& call) {
+  static void cancel(const Ref<CallControl>& call) {
     if (call->host_->forked()) return;
     call->host_->call([call](Client& client) {
       call->cancelled_ = true;
       call->end_early(client);
     });
   }
-  // Cancels the call when the token stops, until it has ended.
-  static void connect(const std::shared_ptr<CallControl>& call, const std::stop_token& token) {
-    if (token.stop_possible()) call->stop_ = std::make_unique<std::stop_callback<Cancel>>(token, Cancel{call});
-  }
 
  protected:
-  ~CallControl() = default;
+  CallControl(std::shared_ptr<CallRunner> host, Counts counts) : counts_(counts), host_(std::move(host)) {}
   CallRunner& host() const { return *host_; }
-  void disconnect() { stop_.reset(); }
+  void leave(CallRunner::Served served) {
+    if (std::exchange(counts_, Counts::No) == Counts::Yes) host_->leave(served);
+  }
 
  private:
-  struct Cancel {
-    std::weak_ptr<CallControl> control;
-    void operator()() const {
-      if (const auto alive = control.lock()) cancel(alive);
-    }
-  };
   enum class Kind : uint8_t { NotBegun, OfClient, OfMembers };
 
   void begun(Client& client, Kind kind, uint64_t id) {
@@ -59,12 +52,12 @@ class CallControl {
     if (kind_ == Kind::OfMembers && id_ != 0) host_->abandon_members(Ticket(id_));
   }
 
-  const std::shared_ptr<CallRunner> host_;
-  std::unique_ptr<std::stop_callback<Cancel>> stop_;  // null: it cannot stop
+  Counts counts_;
   // Used by the engine's thread.
-  uint64_t id_ = 0;
   Kind kind_ = Kind::NotBegun;
   bool cancelled_ = false;
+  const std::shared_ptr<CallRunner> host_;
+  uint64_t id_ = 0;
 };
 
 inline CallRunner::Served served_by(const absl::Status& answer) {
@@ -105,44 +98,64 @@ AsyncCall refuse(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<voi
   return {};
 }
 
-// A call until its answer: one object, which its AsyncCall, the host's queue and then the client's callback share.
-template <typename Answer, typename Done>
-class PendingCall final : public CallControl {
+// What the caller is told is what the client answered.
+template <typename Answer>
+struct AsAnswered {
+  using Told = Answer;
+  Answer told(Answer answer) { return answer; }
+};
+
+// A call until its answer: one object, which its AsyncCall, the host's queue and then the client's callback share. `Teller`
+// turns an answer into what the caller is told, and keeps what it needs for that.
+template <typename Answer, typename Teller>
+class PendingCall : public CallControl {
  public:
-  PendingCall(const std::shared_ptr<CallRunner>& host, Counts counts, Done done)
-      : CallControl(host), counts_(counts), done_(std::move(done)) {}
-  ~PendingCall() {
-    leave(CallRunner::Served::No);
-    if (!ended_) std::destroy_at(&done_);
+  using Done = absl::AnyInvocable<void(typename Teller::Told)>;
+  PendingCall(const std::shared_ptr<CallRunner>& host, Counts counts, Teller teller, Done done)
+      : CallControl(host, counts), teller_(std::move(teller)), done_(std::move(done)) {
+    static_assert(alignof(PendingCall) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   }
-  PendingCall(const PendingCall&) = delete;
-  PendingCall& operator=(const PendingCall&) = delete;
 
   // Nothing of the call stays behind in this object, which its AsyncCall may keep. Its callback's exceptions end nothing else,
   // and by then it counts no more.
   void end(Answer answer) {
     disconnect();
-    Done done = std::move(done_);
-    std::destroy_at(&done_);
-    ended_ = true;
+    Teller teller = std::move(teller_);
+    Done done = std::exchange(done_, nullptr);
     leave(served_by(answer));
-    host().run_callback([&] { std::move(done)(std::move(answer)); });
+    host().run_callback([&] { std::move(done)(teller.told(std::move(answer))); });
   }
 
  private:
-  void leave(CallRunner::Served served) {
-    if (std::exchange(counts_, Counts::No) == Counts::Yes) host().leave(served);
-  }
-  Counts counts_;
-  bool ended_ = false;
-  union {        // with ended_ an optional that takes no room for its flag
-    Done done_;  // NOLINT(readability-identifier-naming): a member of this class, as the others are
+  virtual void disconnect() {}
+
+  [[no_unique_address]] Teller teller_;
+  Done done_;
+};
+
+// A call that a token may stop.
+template <typename Pending>
+class StoppableCall final : public Pending {
+ public:
+  using Pending::Pending;
+  // Once it has a user.
+  void connect(const std::stop_token& token) { stop_.emplace(token, Cancel{*this}); }
+
+ private:
+  // The call's destructor waits until it is done.
+  struct Cancel {
+    StoppableCall& self;
+    void operator()() const {
+      if (const auto call = Ref<CallControl>::if_used(self)) CallControl::cancel(call);
+    }
   };
+  void disconnect() override { stop_.reset(); }
+  std::optional<std::stop_callback<Cancel>> stop_;
 };
 
 // On the engine's thread.
-template <typename Answer, typename Done, typename Start>
-void start_pending(const std::shared_ptr<PendingCall<Answer, Done>>& pending, Start& start, Client& client) {
+template <typename Answer, typename Teller, typename Start>
+void start_pending(const Ref<PendingCall<Answer, Teller>>& pending, Start& start, Client& client) {
   // A copy that is not const, because moving one that is would copy it.
   pending->begun(client, start(client, [kept = pending](Answer answer) { kept->end(std::move(answer)); }));
 }
@@ -150,11 +163,18 @@ void start_pending(const std::shared_ptr<PendingCall<Answer, Done>>& pending, St
 // Begins a call from any thread: `start(client, callback)` gives its CallId, or the Ticket of a membership change. `done` runs
 // on the engine's thread, or here if this process cannot run it. The stop token is connected before the call is sent, so that a
 // stop in between is not missed.
-template <typename Answer, typename Start, typename Done>
-AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, Counts counts, Start&& start, Done&& done,
-                   const std::stop_token& stop = {}) {
-  auto pending = make_shelved<PendingCall<Answer, std::decay_t<Done>>>(host, counts, std::forward<Done>(done));
-  CallControl::connect(pending, stop);
+template <typename Answer, typename Start, typename Teller = AsAnswered<Answer>>
+AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, Counts counts, Start&& start,
+                   typename PendingCall<Answer, Teller>::Done done, Teller teller = {}, const std::stop_token& stop = {}) {
+  using Pending = PendingCall<Answer, Teller>;
+  Ref<Pending> pending;
+  if (stop.stop_possible()) {
+    auto stoppable = make_ref<StoppableCall<Pending>>(host, counts, std::move(teller), std::move(done));
+    stoppable->connect(stop);
+    pending = std::move(stoppable);
+  } else {
+    pending = make_ref<Pending>(host, counts, std::move(teller), std::move(done));
+  }
   if (Client* const here = host->client_here(counts)) {
     start_pending(pending, start, *here);
   } else {

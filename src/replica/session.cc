@@ -138,6 +138,16 @@ absl::StatusOr<Grant> Session::try_acquire(std::string name, LockOptions options
   return acquire(std::move(name), std::move(options));
 }
 
+// Makes a hold of the session's a grant.
+struct Session::Granting {
+  using Told = absl::StatusOr<Grant>;
+  Session session;
+  Told told(absl::StatusOr<HoldRef> hold) {
+    if (!hold.ok()) return hold.status();
+    return Grant(std::move(session), *std::move(hold));
+  }
+};
+
 // `start(client, answer)` asks the client for it.
 template <typename Start>
 AsyncCall Session::acquire_by(Start&& start, const std::stop_token& stop,
@@ -152,11 +162,8 @@ AsyncCall Session::acquire_by(Start&& start, const std::stop_token& stop,
   }
   const std::shared_ptr<CallRunner>& host = handle_->shared_host();
   if (!host->admit(LaggingTime::max())) return refuse(host, std::move(done));
-  auto granted = [self = *this, done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
-    if (!hold.ok()) return std::move(done)(hold.status());
-    std::move(done)(Grant(std::move(self), *std::move(hold)));
-  };
-  return begin_at<absl::StatusOr<HoldRef>>(host, Counts::Yes, std::forward<Start>(start), std::move(granted), stop);
+  return begin_at<absl::StatusOr<HoldRef>>(host, Counts::Yes, std::forward<Start>(start), std::move(done), Granting{*this},
+                                           stop);
 }
 
 AsyncCall Session::acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {

@@ -12,7 +12,7 @@
 namespace coordkit {
 namespace {
 
-struct Object {
+struct Object : OnThreadShelf {
   explicit Object(int n) : number(n) {}
   int number;
   std::array<char, 100> rest{};
@@ -20,35 +20,38 @@ struct Object {
 
 TEST(ThreadShelfTest, AnObjectIsMadeWhereAFreedOneOfThisThreadWas) {
   std::set<const Object*> places;
-  for (int i = 0; i < 100; ++i) places.insert(make_shelved<Object>(i).get());
+  for (int i = 0; i < 100; ++i) places.insert(std::make_unique<Object>(i).get());
   EXPECT_EQ(places.size(), 1u);
 }
 
 TEST(ThreadShelfTest, WhatOneThreadMakesAnotherMayFree) {
-  std::vector<std::shared_ptr<Object>> objects;
-  for (int i = 0; i < 2000; ++i) objects.push_back(make_shelved<Object>(i));
+  std::vector<std::unique_ptr<Object>> objects;
+  for (int i = 0; i < 2000; ++i) objects.push_back(std::make_unique<Object>(i));
   std::thread other([taken = std::move(objects)]() mutable {
     for (int i = 0; i < 2000; ++i) EXPECT_EQ(taken[static_cast<size_t>(i)]->number, i);
     taken.clear();
-    EXPECT_EQ(make_shelved<Object>(7)->number, 7);
+    EXPECT_EQ(std::make_unique<Object>(7)->number, 7);
   });
   other.join();
-  EXPECT_EQ(make_shelved<Object>(8)->number, 8);
+  EXPECT_EQ(std::make_unique<Object>(8)->number, 8);
 }
 
 // Objects that are destroyed after everything else of their thread.
 TEST(ThreadShelfTest, AThreadMayEndWithObjectsOfItsOwn) {
   std::thread([] {
-    static thread_local std::vector<std::shared_ptr<Object>> last;  // begins before the shelf, so that it ends after it
+    static thread_local std::vector<std::unique_ptr<Object>> last;  // begins before the shelf, so that it ends after it
     last.reserve(10);
-    for (int i = 0; i < 10; ++i) last.push_back(make_shelved<Object>(i));
+    for (int i = 0; i < 10; ++i) last.push_back(std::make_unique<Object>(i));
   }).join();
 }
 
 TEST(ThreadShelfTest, LargeObjectsComeAndGoAsEver) {
-  const auto large = make_shelved<std::array<char, 5000>>();
-  (*large)[4999] = 'x';
-  EXPECT_EQ((*large)[4999], 'x');
+  struct Large : OnThreadShelf {
+    std::array<char, 5000> bytes{};
+  };
+  const auto large = std::make_unique<Large>();
+  large->bytes[4999] = 'x';
+  EXPECT_EQ(large->bytes[4999], 'x');
 }
 
 }  // namespace

@@ -12,8 +12,20 @@ namespace {
 
 struct Counted : RefCounted {
   explicit Counted(int& alive) : alive(alive) { ++alive; }
-  ~Counted() { --alive; }
+  virtual ~Counted() { --alive; }
   int& alive;
+};
+
+struct CountedTwice final : Counted {
+  explicit CountedTwice(int& alive) : Counted(alive) { ++alive; }
+  ~CountedTwice() override { --alive; }
+};
+
+// Looks for its own users while it is destroyed.
+struct Last final : RefCounted {
+  explicit Last(bool& used) : used(used) {}
+  ~Last() { used = static_cast<bool>(Ref<Last>::if_used(*this)); }
+  bool& used;
 };
 
 TEST(RefTest, TheLastOneDestroysTheObject) {
@@ -34,6 +46,29 @@ TEST(RefTest, TheLastOneDestroysTheObject) {
   EXPECT_EQ(alive, 1) << "assigned to itself";
   third = {};
   EXPECT_EQ(alive, 0);
+}
+
+TEST(RefTest, ItConvertsAsPointersDo) {
+  int alive = 0;
+  Ref<CountedTwice> derived = make_ref<CountedTwice>(alive);
+  Ref<Counted> base = derived;
+  EXPECT_EQ(base.get(), derived.get());
+  derived = nullptr;
+  EXPECT_EQ(alive, 2);
+  base = make_ref<CountedTwice>(alive);
+  EXPECT_EQ(alive, 2) << "moved from another";
+  base = nullptr;
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(RefTest, AnObjectWithoutUsersIsNotUsedAgain) {
+  bool used = true;
+  {
+    const Ref<Last> only = make_ref<Last>(used);
+    const Ref<Last> found = Ref<Last>::if_used(*only);
+    EXPECT_EQ(found, only);
+  }
+  EXPECT_FALSE(used);
 }
 
 TEST(RefTest, ManyThreadsCopyAndDropOne) {

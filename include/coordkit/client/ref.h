@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -27,6 +28,12 @@ class RefCounted {
   template <typename T>
   friend class Ref;
   void add_user() const { users_.fetch_add(1, std::memory_order_relaxed); }
+  bool add_user_if_any() const {  // false: it is being destroyed
+    uint32_t users = users_.load(std::memory_order_relaxed);
+    while (users != 0 && !users_.compare_exchange_weak(users, users + 1, std::memory_order_relaxed)) {
+    }
+    return users != 0;
+  }
   bool drop_user() const { return users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }  // true: it was the last
   mutable std::atomic<uint32_t> users_{0};
 };
@@ -41,12 +48,22 @@ class Ref {
   }
   Ref(const Ref& other) : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  template <typename U>
+  requires std::convertible_to<U*, T*> Ref(Ref<U> other)
+  noexcept : object_(std::exchange(other.object_, nullptr)) {}  // NOLINT: as pointers convert
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);
     return *this;
   }
   ~Ref() {
     if (object_ != nullptr && object_->drop_user()) delete object_;
+  }
+
+  // For one who knows the object without using it, and sees to it that its memory stays meanwhile. Null: its last user is gone.
+  static Ref if_used(T& object) {
+    Ref found;
+    if (object.add_user_if_any()) found.object_ = &object;
+    return found;
   }
 
   T* get() const { return object_; }
@@ -57,6 +74,8 @@ class Ref {
   friend bool operator==(const Ref& a, std::nullptr_t) { return a.object_ == nullptr; }
 
  private:
+  template <typename U>
+  friend class Ref;
   T* object_ = nullptr;
 };
 
