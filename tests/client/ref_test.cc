@@ -79,7 +79,7 @@ TEST(RefTest, ManyThreadsCopyAndDropOne) {
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([own = shared] {
         for (int step = 0; step < 10'000; ++step) {
-          const Ref<Counted> copy = own;
+          const Ref<Counted> copy = own;  // NOLINT(performance-unnecessary-copy-initialization): it is what is tried
           ASSERT_TRUE(copy);
         }
       });

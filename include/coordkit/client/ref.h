@@ -5,9 +5,9 @@
 #pragma once
 
 #include <atomic>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "coordkit/export.h"
@@ -48,9 +48,8 @@ class Ref {
   }
   Ref(const Ref& other) : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  template <typename U>
-  requires std::convertible_to<U*, T*> Ref(Ref<U> other)
-  noexcept : object_(std::exchange(other.object_, nullptr)) {}  // NOLINT: as pointers convert
+  template <typename U, typename = std::enable_if_t<std::is_convertible_v<U*, T*>>>
+  Ref(Ref<U> other) noexcept : object_(std::exchange(other.object_, nullptr)) {}  // NOLINT: as pointers convert
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);
     return *this;
