@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/cluster/closed_loop.h"
 #include "bench/cluster/load.h"
+#include "bench/cluster/load_loop.h"
 #include "coordkit/parts.h"
 #include "coordkit/transport/loopback_transport.h"
 #include "examples/07_own_loop/loop.h"
@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 // One caller at door 2: it acquires and releases its own lock.
 class LoopCaller {
  public:
-  LoopCaller(Client& client, SessionRef session, ClosedLoop& load, size_t number)
+  LoopCaller(Client& client, SessionRef session, LoadLoop& load, size_t number)
       : client_(client), session_(std::move(session)), load_(load), lock_("lock-" + std::to_string(number)) {}
 
   void begin() {
@@ -50,7 +50,7 @@ class LoopCaller {
 
   Client& client_;
   const SessionRef session_;
-  ClosedLoop& load_;
+  LoadLoop& load_;
   const std::string lock_;
   TimePoint started_;
 };
@@ -62,7 +62,7 @@ ordered_json run_one_thread(const LoadOptions& options) {
   loop.until([&] { return static_cast<bool>(loop.node(1).engine().leadership().leader); });
   Client& client = loop.node(loop.node(1).engine().leadership().leader.value()).client();
   const auto session = loop.wait_for<SessionRef>([&](auto done) { client.open_session({.ttl = 10s}, std::move(done)); });
-  ClosedLoop load(options.callers, Seconds(options.warmup_s), Seconds(options.seconds));
+  LoadLoop load(options.callers, Seconds(options.warmup_s), Seconds(options.seconds));
   std::vector<std::unique_ptr<LoopCaller>> callers;
   for (size_t i = 0; i < options.callers; ++i) {
     callers.push_back(std::make_unique<LoopCaller>(client, session, load, i));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "bench/cluster/closed_loop.h"
+#include "bench/cluster/load_loop.h"
 #include "coordkit/kv.h"
 
 namespace coordkit::bench {
@@ -31,11 +31,13 @@ QueryOptions reads(What what) { return {.read = what == What::Local ? Consistenc
 
 struct Load {
   Load(Replica& replica, const LoadOptions& options)
-      : kv(replica), what(what_of(options.kind)), loop(options.callers, Seconds(options.warmup_s), Seconds(options.seconds)) {}
+      : kv(replica),
+        what(what_of(options.kind)),
+        loop(options.callers, Seconds(options.warmup_s), Seconds(options.seconds), options.per_s) {}
 
   Kv kv;
   const What what;
-  ClosedLoop loop;
+  LoadLoop loop;
 };
 
 // A chain of callbacks, which keeps itself alive until its last one.
@@ -44,8 +46,12 @@ class AsyncCaller : public std::enable_shared_from_this<AsyncCaller> {
   AsyncCaller(std::shared_ptr<Load> load, size_t number) : load_(std::move(load)), random_(number) {}
 
   void next() {
-    if (load_->loop.over()) return load_->loop.caller_ended();
-    started_ = Clock::now();
+    load_->loop.next([self = shared_from_this()](TimePoint from) { self->begin(from); });
+  }
+
+ private:
+  void begin(TimePoint from) {
+    started_ = from;
     const std::string key = key_of(random_.below(kKeys));
     const auto done = [self = shared_from_this()](const auto& answer) { self->answered(answer.status()); };
     switch (load_->what) {
@@ -55,8 +61,6 @@ class AsyncCaller : public std::enable_shared_from_this<AsyncCaller> {
       case What::Local: load_->kv.range_async(RangeOperation::of(key), reads(load_->what), done); return;
     }
   }
-
- private:
   void answered(const absl::Status& status) {
     status.ok() ? load_->loop.cycle(started_, Clock::now()) : load_->loop.error(status);
     next();

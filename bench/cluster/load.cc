@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "bench/cluster/closed_loop.h"
 #include "bench/cluster/kv_load.h"
+#include "bench/cluster/load_loop.h"
 #include "bench/cluster/overload.h"
 #include "bench/cluster/renewals_load.h"
 #include "bench/cluster/sticky_load.h"
@@ -21,10 +21,10 @@ namespace {
 using namespace std::chrono_literals;
 
 // What all callers of a load share.
-class Load : public ClosedLoop {
+class Load : public LoadLoop {
  public:
   Load(Session session, const LoadOptions& options)
-      : ClosedLoop(options.callers, Seconds(options.warmup_s), Seconds(options.seconds)),
+      : LoadLoop(options.callers, Seconds(options.warmup_s), Seconds(options.seconds), options.per_s),
         session_(std::move(session)),
         kind_(kind_of(options.kind)) {}
 
@@ -67,8 +67,8 @@ class Cycle {
       : load_(load), lock_(load.lock_of(number)), owner_(std::to_string(number)), random_(number) {}
 
   const std::string& lock() const { return lock_; }
-  LockOptions begin() {
-    started_ = Clock::now();
+  LockOptions begin(TimePoint from) {
+    started_ = from;
     mode_ = random_.below(100) < load_.kind().read_percent ? LockMode::Shared : LockMode::Exclusive;
     return {.owner = owner_, .mode = mode_};
   }
@@ -98,28 +98,30 @@ class AsyncCaller : public std::enable_shared_from_this<AsyncCaller> {
  public:
   AsyncCaller(LoadRef load, size_t number) : load_(std::move(load)), cycle_(*load_, number) {}
 
-  void acquire() {
-    if (load_->over()) return load_->caller_ended();
-    load_->session().acquire_async(cycle_.lock(), cycle_.begin(), [self = shared_from_this()](absl::StatusOr<Grant> grant) {
-      self->acquired(std::move(grant));
-    });
+  void next() {
+    load_->next([self = shared_from_this()](TimePoint from) { self->acquire(from); });
   }
 
  private:
+  void acquire(TimePoint from) {
+    load_->session().acquire_async(cycle_.lock(), cycle_.begin(from), [self = shared_from_this()](absl::StatusOr<Grant> grant) {
+      self->acquired(std::move(grant));
+    });
+  }
   void acquired(absl::StatusOr<Grant> grant) {
     if (!grant.ok()) {
       load_->error(grant.status());
-      return acquire();
+      return next();
     }
     cycle_.granted();
     grant_ = *std::move(grant);
     if (!load_->kind().waits) {
       grant_.release_later();
-      return acquire();
+      return next();
     }
     grant_.release_async([self = shared_from_this()](absl::Status status) {
       self->cycle_.released(status);
-      self->acquire();
+      self->next();
     });
   }
 
@@ -131,7 +133,7 @@ class AsyncCaller : public std::enable_shared_from_this<AsyncCaller> {
 void blocking_caller(Load& load, size_t number) {
   Cycle cycle(load, number);
   while (!load.over()) {
-    absl::StatusOr<Grant> grant = load.session().acquire(cycle.lock(), cycle.begin());
+    absl::StatusOr<Grant> grant = load.session().acquire(cycle.lock(), cycle.begin(Clock::now()));
     if (!grant.ok()) {
       load.error(grant.status());
       continue;
@@ -159,15 +161,17 @@ std::vector<std::string> kinds_of(std::string_view suite) {
 }
 
 void to_json(nlohmann::json& json, const LoadOptions& options) {
-  json = {{"kind", options.kind},         {"where", options.where},     {"callers", options.callers},
-          {"warmup", options.warmup_s},   {"seconds", options.seconds}, {"watchers", options.watchers},
-          {"sessions", options.sessions}, {"times", options.times},     {"timeout_s", options.timeout_s}};
+  json = {{"kind", options.kind},          {"where", options.where},       {"callers", options.callers},
+          {"per_s", options.per_s},        {"warmup", options.warmup_s},   {"seconds", options.seconds},
+          {"watchers", options.watchers},  {"sessions", options.sessions}, {"times", options.times},
+          {"timeout_s", options.timeout_s}};
 }
 
 void from_json(const nlohmann::json& json, LoadOptions& options) {
   json.at("kind").get_to(options.kind);
   json.at("where").get_to(options.where);
   json.at("callers").get_to(options.callers);
+  json.at("per_s").get_to(options.per_s);
   json.at("warmup").get_to(options.warmup_s);
   json.at("seconds").get_to(options.seconds);
   json.at("watchers").get_to(options.watchers);
@@ -190,7 +194,7 @@ nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options) {
     if (options.where == "blocking") {
       threads.emplace_back([&, number] { blocking_caller(*load, number); });
     } else {
-      std::make_shared<AsyncCaller>(load, number)->acquire();
+      std::make_shared<AsyncCaller>(load, number)->next();
     }
   }
   nlohmann::ordered_json result = load->wait();

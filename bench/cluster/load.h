@@ -14,6 +14,9 @@
 // Where the callers are: "embedded" drives all of them by callbacks of the async calls, on the engine's own thread, as an
 // event-driven service would; "blocking" gives each a thread that uses the blocking calls; "follower" is embedded in a replica
 // that does not lead. The others are in the leader's process.
+//
+// With a rate, operations of the kinds that can be paced are due on time, whatever is answered (load_loop.h); `callers` is how
+// many may be in progress at once.
 #pragma once
 
 #include <array>
@@ -33,20 +36,21 @@ struct Kind {
   bool one_lock = false;  // all callers want the same
   bool waits = true;      // for the answer of the release
   bool cycle_is_handoff = false;
+  bool paced = false;  // can be offered at a rate
   uint32_t read_percent = 0;
   // The number of disk syncs that a cycle waits for one after the other, whatever else is shared; 0: depends on the others.
   uint32_t syncs = 0;
 };
-inline constexpr std::array kKinds = {Kind{.name = "lock", .syncs = 2},
-                                      Kind{.name = "unwaited", .waits = false, .syncs = 1},
+inline constexpr std::array kKinds = {Kind{.name = "lock", .paced = true, .syncs = 2},
+                                      Kind{.name = "unwaited", .waits = false, .paced = true, .syncs = 1},
                                       Kind{.name = "handoff", .one_lock = true, .cycle_is_handoff = true, .syncs = 1},
                                       Kind{.name = "read90", .one_lock = true, .read_percent = 90},
                                       Kind{.name = "read50", .one_lock = true, .read_percent = 50},
                                       Kind{.name = "sticky"},
-                                      Kind{.name = "put", .suite = "kv", .syncs = 1},
-                                      Kind{.name = "txn", .suite = "kv", .syncs = 1},
-                                      Kind{.name = "read", .suite = "kv"},
-                                      Kind{.name = "local", .suite = "kv"},
+                                      Kind{.name = "put", .suite = "kv", .paced = true, .syncs = 1},
+                                      Kind{.name = "txn", .suite = "kv", .paced = true, .syncs = 1},
+                                      Kind{.name = "read", .suite = "kv", .paced = true},
+                                      Kind{.name = "local", .suite = "kv", .paced = true},
                                       Kind{.name = "renewals", .suite = "renewals"},
                                       Kind{.name = "watch", .suite = "watch", .syncs = 1},
                                       Kind{.name = "overload", .suite = "overload"}};
@@ -57,6 +61,7 @@ struct LoadOptions {
   std::string kind;
   std::string where;  // embedded, blocking, follower
   size_t callers = 1;
+  double per_s = 0;  // that are due; 0: closed loops
   double warmup_s = 1;
   double seconds = 5;
   size_t watchers = 10'000;        // for the kind watch
@@ -69,7 +74,8 @@ struct LoadOptions {
 void to_json(nlohmann::json& json, const LoadOptions& options);
 void from_json(const nlohmann::json& json, LoadOptions& options);
 
-// cycles_per_s, p50_us, p99_us, p999_us, errors (failed calls; two holders at once) and, if there were any, the first one.
+// cycles_per_s, the percentiles (report/percentiles.h), errors (failed calls; two holders at once) and, if there were any, the
+// first one.
 nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options);
 
 }  // namespace coordkit::bench

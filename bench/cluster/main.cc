@@ -4,6 +4,7 @@
 //   coordkit-bench lock --kind handoff,read90 --callers 2,16,64 --rounds 5
 //   coordkit-bench lock --kind lock --security plain,secret,tls --rounds 5
 //   coordkit-bench lock --beside skeleton --callers 1,16,64,256 --rounds 3
+//   coordkit-bench lock --kind lock --rate 1000,5000,20000 --csv figures.csv
 //   coordkit-bench kv --beside etcd --etcd /usr/bin/etcd --rounds 3
 //   coordkit-bench watch --watchers 10000 --callers 1,16
 //   coordkit-bench grow --seconds 3
@@ -164,7 +165,8 @@ int measure(const Arguments& arguments) {
 
 int plot(const Arguments& arguments) {
   const std::vector<Plot> plots = plots_of(read_figures({arguments.figures}));
-  if (plots.empty()) throw std::runtime_error(arguments.figures + " has no load with several numbers of callers");
+  if (plots.empty())
+    throw std::runtime_error("there is nothing to draw: no load with several numbers of callers, or at a rate, and no kills");
   fs::create_directories(arguments.out);
   for (const Plot& plot : plots) {
     const fs::path file = fs::path(arguments.out) / plot.file;
@@ -184,8 +186,12 @@ int run(int argc, char** argv) {
   CLI::App app("Measures three coordkit replicas on loopback, durable, with the callers in the leader's process.");
   Arguments arguments;
   add_commands(app, arguments);
-  CLI11_PARSE(app, argc, argv);
-  complete(app, arguments);
+  try {
+    app.parse(argc, argv);
+    complete(app, arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  }
   const std::string& command = arguments.command;
   if (command == "member") return run_member(arguments.member);
   if (command == "failover-member") return run_failover_member(arguments.member);

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <thread>
 
+#include "bench/report/percentiles.h"
 #include "tools/support/child.h"
 
 namespace coordkit::bench {
@@ -56,11 +57,10 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-nlohmann::ordered_json summary(Latencies& cycles, Seconds length) {
-  return {{"cycles_per_s", std::round(static_cast<double>(cycles.count()) / length.count())},
-          {"p50_us", cycles.quantile(0.5)},
-          {"p99_us", cycles.quantile(0.99)},
-          {"p999_us", cycles.quantile(0.999)}};
+nlohmann::ordered_json summary(Latencies& cycles, size_t ended, Seconds length) {
+  nlohmann::ordered_json line = {{"cycles_per_s", std::round(static_cast<double>(ended) / length.count())}};
+  for (const Percentile& each : kPercentiles) line[std::string(each.name)] = cycles.quantile(1 - 1 / each.one_in);
+  return line;
 }
 
 namespace {

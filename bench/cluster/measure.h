@@ -1,8 +1,8 @@
 // What a measurement is made of: a clock, a window, latencies, and the disk below it.
 //
 // Latencies are microseconds. Only cycles that begin and end inside the window count; percentiles are taken from all of
-// them, not from buckets. The loops are closed (a caller sends its next operation when the last one is answered), so
-// cycles per second = callers / mean latency, and nothing corrects for coordinated omission.
+// them, not from buckets. In a closed loop cycles per second = callers / mean latency, and nothing corrects for coordinated
+// omission; an open one has its rate from outside (load_loop.h).
 #pragma once
 
 #include <chrono>
@@ -43,8 +43,8 @@ class Latencies {
 double one_digit(double value);             // behind the point
 double median(std::vector<double> values);  // of at least one
 
-// cycles_per_s, p50_us, p99_us, p999_us
-nlohmann::ordered_json summary(Latencies& cycles, Seconds length);
+// cycles_per_s, of `ended` cycles, and the percentiles (report/percentiles.h)
+nlohmann::ordered_json summary(Latencies& cycles, size_t ended, Seconds length);
 
 // How many records of 256 bytes a second this directory's disk makes durable, measured for 0.3 s each: appended to a file
 // (fdatasync_per_s, p50_us, p99_us) and where space had been written before (in_place_...), as the log does it. The files

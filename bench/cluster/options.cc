@@ -1,5 +1,6 @@
 #include "bench/cluster/options.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -112,6 +113,15 @@ void add_overload(CLI::App& app, Arguments& arguments) {
   add_place(*overload, arguments);
 }
 
+void add_rates(CLI::App& suite, Product& product) {
+  suite
+      .add_option("--rate", product.rates,
+                  "operations a second that are due whatever is answered, one measurement each; a latency counts from then on. "
+                  "--callers is how many may be in progress at once, 1024 if not said")
+      ->delimiter(',')
+      ->check(CLI::Range(0.1, 10e6));
+}
+
 void add_kinds(CLI::App& suite, Product& product, const std::string& of) {
   // Of one suite only: they share the place.
   suite.add_option("--kind", product.kinds, "which loads")
@@ -129,6 +139,7 @@ void add_loads(CLI::App& app, Arguments& arguments) {
   CLI::App& kv = add_suite(app, arguments, "kv", "puts, transactions and reads of keys (bench/cluster/kv_load.h)");
   add_kinds(kv, arguments.product, "kv");
   for (CLI::App* suite : {&lock, &handoff, &kv}) add_peers(*suite, arguments);
+  for (CLI::App* suite : {&lock, &kv}) add_rates(*suite, arguments.product);
   CLI::App& watch = add_suite(app, arguments, "watch", "puts below one prefix that many watch (bench/cluster/watch_load.h)");
   watch.add_option("--watchers", arguments.loads.load.watchers, "how many")
       ->check(CLI::Range(1, 1'000'000))
@@ -176,9 +187,7 @@ void add_memory(CLI::App& app, Arguments& arguments) {
       ->delimiter(',')
       ->check(CLI::IsMember(arguments.memory_kinds))
       ->default_str(CLI::detail::join(arguments.memory_kinds));
-  memory->add_option("--count", arguments.memory_count, "how many")
-      ->check(CLI::Range(1, 10'000'000))
-      ->capture_default_str();
+  memory->add_option("--count", arguments.memory_count, "how many")->check(CLI::Range(1, 10'000'000))->capture_default_str();
   add_place(*memory, arguments);
 }
 
@@ -209,13 +218,27 @@ void add_table(CLI::App& app, Arguments& arguments) {
 }
 
 void add_reports(CLI::App& app, Arguments& arguments) {
-  CLI::App* plot = app.add_subcommand("plot", "pictures of a file of figures: throughput and latency against callers");
-  plot->add_option("figures", arguments.figures, "as --csv wrote it")->required();
+  CLI::App* plot = app.add_subcommand("plot", "pictures of a file of figures (bench/report/plots.h)");
+  plot->add_option("figures", arguments.figures, "files, as --csv wrote them")->required();
   plot->add_option("--out", arguments.out, "folder for the SVG files")->capture_default_str();
   CLI::App* compare =
       app.add_subcommand("compare", "the lines of two builds that ran one suite in turns (./dev bench against)");
   compare->add_option("then", arguments.then, "of the older one, as --json printed them")->required();
   compare->add_option("now", arguments.now, "of the newer one")->required();
+}
+
+}  // namespace
+
+namespace {
+
+// Only what can be paced, where it can: of kinds that were not asked for by name, the others are left out.
+void check_rates(Product& product, bool by_name) {
+  if (product.rates.empty()) return;
+  if (product.where == "blocking") throw CLI::ValidationError("--rate", "callers that block have no rate but their own");
+  const auto unpaced = [](const std::string& kind) { return !kind_of(kind).paced; };
+  if (!by_name) std::erase_if(product.kinds, unpaced);
+  const auto wrong = std::ranges::find_if(product.kinds, unpaced);
+  if (wrong != product.kinds.end()) throw CLI::ValidationError("--rate", "the kind " + *wrong + " cannot be offered at a rate");
 }
 
 }  // namespace
@@ -238,12 +261,14 @@ void complete(const CLI::App& app, Arguments& arguments) {
   arguments.command = app.get_subcommands().front()->get_name();
   Product& product = arguments.product;
   if (arguments.command == "handoff") product.kinds = {"handoff"};
-  if (product.kinds.empty()) product.kinds = kinds_of(arguments.command);
+  const bool by_name = !product.kinds.empty();
+  if (!by_name) product.kinds = kinds_of(arguments.command);
+  check_rates(product, by_name);
   if (arguments.command == "overload") {
     arguments.loads.load.seconds = arguments.overload_seconds;
     product.callers = {1};  // one flood of its own making
   }
-  if (arguments.command == "kv" && product.callers.empty()) product.callers = {1, 16, 64, 256};
+  if (arguments.command == "kv" && product.callers.empty() && product.rates.empty()) product.callers = {1, 16, 64, 256};
 }
 
 }  // namespace coordkit::bench

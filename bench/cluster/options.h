@@ -26,8 +26,9 @@ struct Arguments {
   std::vector<std::string> memory_kinds{"session", "key", "waiter", "process"};
   uint64_t memory_count = 10'000;
   TableOptions table;
-  std::string figures, out = "out/plots";  // of plot
-  std::string then, now;                   // of compare
+  std::vector<std::string> figures;  // of plot
+  std::string out = "out/plots";
+  std::string then, now;  // of compare
   std::string data = "out/bench-data";
   std::string csv;
   bool json = false;

@@ -1,5 +1,7 @@
 #include "bench/cluster/suite.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,6 +17,7 @@ namespace fs = std::filesystem;
 using Line = nlohmann::ordered_json;
 
 constexpr double kSuspectRatio = 0.5;
+constexpr size_t kAtOnce = 1024;  // of an open loop
 constexpr std::array kFigures = {"cycles_per_s", "p50_us", "p99_us", "p999_us", "events_per_s", "ceiling_per_s", "of_ceiling"};
 
 double two_digits(double value) { return std::round(value * 100) / 100; }
@@ -28,8 +31,9 @@ struct Configuration {
 };
 
 std::string name_of(const Measured& measured) {
-  if (measured.who != kOurs) return measured.who + "/" + measured.kind;
-  const std::string suffix = measured.security == "plain" ? "" : "/" + measured.security;
+  std::string suffix = measured.security == "plain" ? "" : "/" + measured.security;
+  if (measured.per_s > 0) suffix += fmt::format("/{:g} per second", measured.per_s);
+  if (measured.who != kOurs) return measured.who + "/" + measured.kind + suffix;
   return measured.who + "/" + measured.where + "/" + measured.kind + suffix;
 }
 
@@ -63,6 +67,7 @@ class Run {
     const Line result = measured(of);
     Line line = {{"name", of.name},        {"who", of.what.who},         {"kind", of.what.kind},
                  {"where", of.what.where}, {"callers", of.what.callers}, {"round", round}};
+    if (of.what.per_s > 0) line["offered_per_s"] = of.what.per_s;
     line.update(result);
     if (line.contains("not_measured")) {
       print_(line);
@@ -85,6 +90,7 @@ class Run {
     load.kind = of.what.kind;
     load.where = of.what.where;
     load.callers = of.what.callers;
+    load.per_s = of.what.per_s;
     load.security = of.what.security;
     const fs::path folder = data_ / (load.kind + "-" + std::to_string(load.callers));
     const bool ours = of.what.who == kOurs;
@@ -111,7 +117,7 @@ class Run {
   }
 
   static void add_ceiling(Line& line, const Configuration& of, double sync_us) {
-    if (of.kind->syncs == 0 || sync_us <= 0 || !line.contains("cycles_per_s")) return;
+    if (of.what.per_s > 0 || of.kind->syncs == 0 || sync_us <= 0 || !line.contains("cycles_per_s")) return;
     const double at_once = of.kind->one_lock ? 1 : static_cast<double>(of.what.callers);
     const double ceiling = at_once / of.kind->syncs * 1e6 / sync_us;
     line["ceiling_per_s"] = std::round(ceiling);
@@ -150,16 +156,34 @@ class Run {
 
 }  // namespace
 
+namespace {
+
+std::vector<size_t> usual_callers(const Product& of, const std::string& kind) {
+  if (!of.rates.empty()) return {kAtOnce};
+  return {kind_of(kind).one_lock ? size_t{2} : size_t{1}, 16, 64};
+}
+
+void add_all(std::vector<Measured>& all, const Product& of, const Measured& what) {
+  for (const std::string& security : of.securities) {
+    all.push_back(what);
+    all.back().security = security;
+  }
+  for (const std::string& name : of.peers) {
+    const Peer peer = peer_of(name, {});
+    if (!peer.can(what.kind) || (what.per_s > 0 && !peer.paced)) continue;
+    all.push_back({.who = name, .kind = what.kind, .callers = what.callers, .per_s = what.per_s});
+  }
+}
+
+}  // namespace
+
 std::vector<Measured> product_of(const Product& of) {
   std::vector<Measured> all;
+  const std::vector<double> rates = of.rates.empty() ? std::vector<double>{0} : of.rates;
   for (const std::string& kind : of.kinds) {
-    const std::vector<size_t> usual = {kind_of(kind).one_lock ? size_t{2} : size_t{1}, 16, 64};
-    for (const size_t callers : of.callers.empty() ? usual : of.callers) {
-      for (const std::string& security : of.securities) {
-        all.push_back({.kind = kind, .where = of.where, .callers = callers, .security = security});
-      }
-      for (const std::string& peer : of.peers) {
-        if (peer_of(peer, {}).can(kind)) all.push_back({.who = peer, .kind = kind, .callers = callers});
+    for (const size_t callers : of.callers.empty() ? usual_callers(of, kind) : of.callers) {
+      for (const double rate : rates) {
+        add_all(all, of, {.kind = kind, .where = of.where, .callers = callers, .per_s = rate});
       }
     }
   }

@@ -23,6 +23,7 @@ struct Measured {
   std::string kind;        // of kKinds
   std::string where;       // as LoadOptions::where; a peer's are where it says
   size_t callers = 1;
+  double per_s = 0;                // as LoadOptions::per_s
   std::string security = "plain";  // as LoadOptions::security; of ours
 };
 
@@ -31,14 +32,15 @@ struct Suite {
   PeerPrograms programs;
   uint32_t rounds = 1;
   bool goes_on = false;  // where ours fails, as it does where a peer does
-  LoadOptions load;      // the rest; kind, where, callers and security are filled in
+  LoadOptions load;      // the rest; kind, where, callers, per_s and security are filled in
 };
 
-// Every kind with every number of callers, of ours with each security, and of each peer that can do it.
+// Every kind with every number of callers and at every rate, of ours with each security, and of each peer that can do it.
 struct Product {
   std::vector<std::string> kinds;
   std::vector<std::string> securities = {"plain"};
-  std::vector<size_t> callers;  // empty: 1 or 2, 16, 64
+  std::vector<size_t> callers;  // empty: 1 or 2, 16, 64; at a rate 1024
+  std::vector<double> rates;    // empty: closed loops
   std::vector<std::string> peers;
   std::string where = "embedded";
 };

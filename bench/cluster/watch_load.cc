@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/cluster/closed_loop.h"
 #include "bench/cluster/kv_load.h"
+#include "bench/cluster/load_loop.h"
 #include "coordkit/kv.h"
 #include "coordkit/watch.h"
 
@@ -90,7 +90,7 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
 
   Kv kv_;
   const LoadOptions options_;
-  std::optional<ClosedLoop> loop_;  // from the moment all watches are established
+  std::optional<LoadLoop> loop_;    // from the moment all watches are established
   std::vector<TimePoint> started_;  // the put that each caller has in progress
   std::vector<Undelivered> undelivered_;
   std::atomic<size_t> standing_{0};

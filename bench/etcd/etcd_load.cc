@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
-#include "bench/cluster/closed_loop.h"
 #include "bench/cluster/kv_load.h"
+#include "bench/cluster/load_loop.h"
 #include "bench/etcd/etcd_calls.h"
 #include "bench/etcd/etcd_cluster.h"
 #include "bench/etcd/etcd_renewals.h"
@@ -24,7 +25,7 @@ namespace pb = etcd::pb;
 class Caller {
  public:
   // `lease`: of the kind lock.
-  Caller(pb::KV::Stub& stub, grpc::CompletionQueue& queue, ClosedLoop& loop, std::string kind, size_t number, int64_t lease)
+  Caller(pb::KV::Stub& stub, grpc::CompletionQueue& queue, LoadLoop& loop, std::string kind, size_t number, int64_t lease)
       : stub_(stub),
         queue_(queue),
         loop_(loop),
@@ -33,24 +34,17 @@ class Caller {
         lock_("lock-" + std::to_string(number)),
         lease_(lease) {}
 
-  // False: it has stopped.
-  bool next() {
-    if (loop_.over()) {
-      loop_.caller_ended();
-      return false;
-    }
-    started_ = Clock::now();
-    kind_ == "lock" ? acquire() : operate(key_of(random_.below(kKeys)));
-    return true;
+  void next() {
+    loop_.next([this](TimePoint from) {
+      started_ = from;
+      kind_ == "lock" ? acquire() : operate(key_of(random_.below(kKeys)));
+    });
   }
-  bool answered() {
+  void answered() {
     if (!status_.ok()) loop_.error(absl::UnavailableError(status_.error_message()));
-    if (status_.ok() && holds_ == Holds::NotYet) {
-      release();
-      return true;
-    }
+    if (status_.ok() && holds_ == Holds::NotYet) return release();
     if (status_.ok()) loop_.cycle(started_, Clock::now());
-    return next();
+    next();
   }
 
  private:
@@ -91,7 +85,7 @@ class Caller {
 
   pb::KV::Stub& stub_;
   grpc::CompletionQueue& queue_;
-  ClosedLoop& loop_;
+  LoadLoop& loop_;
   const std::string kind_;
   Random random_;
   const std::string lock_;
@@ -127,20 +121,21 @@ nlohmann::ordered_json run_callers(const Channels& channels, const LoadOptions& 
   if (load.kind == "lock") std::ranges::generate(leases, [&] { return etcd::grant_lease(channels[0]); });
   if (load.kind != "lock") fill(*stubs[0]);
   grpc::CompletionQueue queue;
-  ClosedLoop loop(load.callers, Seconds(load.warmup_s), Seconds(load.seconds));
+  LoadLoop loop(load.callers, Seconds(load.warmup_s), Seconds(load.seconds), load.per_s);
   std::vector<std::unique_ptr<Caller>> callers;
   for (size_t number = 0; number < load.callers; ++number) {
     pb::KV::Stub& stub = *stubs[number % stubs.size()];
     callers.push_back(std::make_unique<Caller>(stub, queue, loop, load.kind, number, leases[number]));
   }
-  size_t running = 0;
-  for (const auto& caller : callers) running += caller->next() ? 1 : 0;
-  void* tag = nullptr;
-  for (bool ok = false; running != 0 && queue.Next(&tag, &ok);) {
-    if (!static_cast<Caller*>(tag)->answered()) --running;
-  }
+  std::thread answers([&queue] {
+    void* tag = nullptr;
+    for (bool ok = false; queue.Next(&tag, &ok);) static_cast<Caller*>(tag)->answered();
+  });
+  for (const auto& caller : callers) caller->next();
+  nlohmann::ordered_json result = loop.wait();
   queue.Shutdown();
-  return loop.wait();
+  answers.join();
+  return result;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <deque>
 #include <thread>
 
-#include "bench/cluster/closed_loop.h"
+#include "bench/cluster/load_loop.h"
 #include "bench/etcd/etcd_calls.h"
 
 namespace coordkit::bench::etcd {
@@ -17,7 +17,7 @@ struct Asked {
 };
 
 // Answers come in the order of the requests. Who was answered asks again.
-void keep_alive(const std::shared_ptr<grpc::Channel>& channel, const std::vector<int64_t>& leases, ClosedLoop& loop) {
+void keep_alive(const std::shared_ptr<grpc::Channel>& channel, const std::vector<int64_t>& leases, LoadLoop& loop) {
   const auto stub = pb::Lease::NewStub(channel);
   grpc::ClientContext context;
   const std::unique_ptr<KeepAlive> stream = stub->LeaseKeepAlive(&context);
@@ -48,7 +48,7 @@ nlohmann::ordered_json run_renewals(const std::vector<std::shared_ptr<grpc::Chan
   for (size_t caller = 0; caller < load.callers; ++caller) {
     leases[caller % channels.size()].push_back(grant_lease(channels[caller % channels.size()]));
   }
-  ClosedLoop loop(load.callers, Seconds(load.warmup_s), Seconds(load.seconds));
+  LoadLoop loop(load.callers, Seconds(load.warmup_s), Seconds(load.seconds));
   std::vector<std::thread> threads;
   for (size_t i = 0; i < channels.size(); ++i) {
     threads.emplace_back([&, i] { keep_alive(channels[i], leases[i], loop); });

@@ -27,6 +27,7 @@ std::vector<Peer> all_peers(const PeerPrograms& programs) {
           {.name = "etcd",
            .where = "client",
            .kinds = {"lock", "put", "txn", "read", "local", "renewals"},
+           .paced = true,
            .run = with(programs.etcd, "etcd-server", run_etcd)},
           {.name = "redlock",
            .where = "client",

@@ -21,6 +21,7 @@ struct Peer {
   std::string name;
   std::string where;               // its callers are: embedded, as LoadOptions::where; client: in a process of their own
   std::vector<std::string> kinds;  // of load that it can do
+  bool paced = false;              // where a kind can be, this one can be offered at a rate too
   // On a cluster of its own in an empty folder, as run_cluster(). Throws std::runtime_error with a sentence.
   std::function<nlohmann::ordered_json(const std::filesystem::path& data, const LoadOptions& load)> run;
 

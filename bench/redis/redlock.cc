@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "bench/cluster/closed_loop.h"
+#include "bench/cluster/load_loop.h"
 #include "bench/peers/socket.h"
 #include "bench/redis/resp.h"
 #include "tools/support/loopback.h"
@@ -68,7 +68,7 @@ class Server {
 
 class Redlock {
  public:
-  Redlock(std::vector<std::unique_ptr<Server>>& servers, std::string script, ClosedLoop& loop, size_t callers)
+  Redlock(std::vector<std::unique_ptr<Server>>& servers, std::string script, LoadLoop& loop, size_t callers)
       : servers_(servers), script_(std::move(script)), loop_(loop), callers_(callers), running_(callers) {}
 
   void run() {
@@ -142,7 +142,7 @@ class Redlock {
 
   std::vector<std::unique_ptr<Server>>& servers_;
   const std::string script_;
-  ClosedLoop& loop_;
+  LoadLoop& loop_;
   std::vector<Caller> callers_;
   size_t running_;
   std::array<std::deque<size_t>, kServers> asked_;  // callers whose replies are due
@@ -161,7 +161,7 @@ nlohmann::ordered_json run_redlock(const std::string& program, const std::filesy
       servers.push_back(std::make_unique<Server>(program, addresses[i], data / std::to_string(i)));
       script = servers[i]->ask({"SCRIPT", "LOAD", kRelease}).text;
     }
-    ClosedLoop loop(load.callers, Seconds(load.warmup_s), Seconds(load.seconds));
+    LoadLoop loop(load.callers, Seconds(load.warmup_s), Seconds(load.seconds));
     Redlock(servers, script, loop, load.callers).run();
     result = loop.wait();
   }

@@ -10,8 +10,8 @@
 namespace coordkit::bench {
 namespace {
 
-constexpr double kWidth = 760, kHeight = 420;
-constexpr double kLeft = 80, kRight = 190, kTop = 44, kBottom = 56;  // margins
+constexpr double kWidth = 780, kHeight = 420;
+constexpr double kLeft = 80, kRight = 210, kTop = 44, kBottom = 56;  // margins
 constexpr double kLineHeight = 18;
 // Distinguishable without colours too: by their dashes.
 constexpr std::array kColours = {"#1f5fa8", "#c2410c", "#2f7d32", "#7b3fa0", "#8a6d00", "#0f766e", "#9d174d", "#4b5563"};

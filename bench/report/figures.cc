@@ -9,8 +9,8 @@
 namespace coordkit::bench {
 namespace {
 
-constexpr std::string_view kHead = "who,kind,where,callers,round,figure,value,suspect,not_measured";
-constexpr size_t kColumns = 9;
+constexpr std::string_view kHead = "who,kind,where,callers,offered_per_s,round,figure,value,suspect,not_measured";
+constexpr size_t kColumns = 10;
 
 std::string quoted(std::string_view text) {
   if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
@@ -34,7 +34,8 @@ std::string number(double value) {
 }
 
 std::string head_of(const Subject& of) {
-  return quoted(of.who) + ',' + quoted(of.kind) + ',' + quoted(of.where) + ',' + std::to_string(of.callers) + ',';
+  return quoted(of.who) + ',' + quoted(of.kind) + ',' + quoted(of.where) + ',' + std::to_string(of.callers) + ',' +
+         number(of.offered_per_s) + ',';
 }
 
 std::vector<std::string> cells_of(std::string_view line) {
@@ -137,16 +138,16 @@ Figures Figures::from_csv(std::string_view text) {
     if (line.empty() || line == kHead) continue;
     const std::vector<std::string> cells = cells_of(line);
     if (cells.size() != kColumns) throw std::runtime_error("not a row of figures: " + std::string(line));
-    Subject of{cells[0], cells[1], cells[2], read<uint64_t>(cells[3], line)};
-    if (cells[5].empty()) {
-      figures.not_measured(std::move(of), cells[8]);
+    Subject of{cells[0], cells[1], cells[2], read<uint64_t>(cells[3], line), read<double>(cells[4], line)};
+    if (cells[6].empty()) {
+      figures.not_measured(std::move(of), cells[9]);
       continue;
     }
     figures.add({.of = std::move(of),
-                 .round = read<uint32_t>(cells[4], line),
-                 .name = cells[5],
-                 .value = read<double>(cells[6], line),
-                 .suspect = cells[7] == "1"});
+                 .round = read<uint32_t>(cells[5], line),
+                 .name = cells[6],
+                 .value = read<double>(cells[7], line),
+                 .suspect = cells[8] == "1"});
   }
   return figures;
 }

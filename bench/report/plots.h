@@ -14,8 +14,10 @@ struct Plot {
   Chart chart;
 };
 
-// For each kind of load that was run with more than one number of callers: throughput, median latency and its 99th
-// percentile against callers, with a line for each who and where.
+// For each kind of load that was run with several numbers of callers: throughput, median latency and its 99th percentile
+// against callers, with a line for each who and where. For each that was offered at a rate: the distribution of its latency,
+// and with several rates the median and the 99th percentile against them. Of kills of leaders: the distribution of what they
+// cost.
 std::vector<Plot> plots_of(const Figures& figures);
 
 }  // namespace coordkit::bench

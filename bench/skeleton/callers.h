@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "bench/cluster/closed_loop.h"
+#include "bench/cluster/load_loop.h"
 #include "bench/skeleton/records.h"
 
 namespace coordkit::bench::skeleton {
@@ -13,7 +13,7 @@ class Callers {
  public:
   // All of them want one lock, and a cycle is a hand-off; or each has a lock of its own, and a cycle is acquire and release.
   enum class Want { OwnLock, OneLock };
-  Callers(ClosedLoop& loop, size_t count, Want want) : loop_(loop), want_(want), callers_(count), running_(count) {}
+  Callers(LoadLoop& loop, size_t count, Want want) : loop_(loop), want_(want), callers_(count), running_(count) {}
 
   void begin(std::vector<Record>& commands);  // what they send first
   void answered(const Answer& answer, std::vector<Record>& commands);
@@ -29,7 +29,7 @@ class Callers {
   void release(uint32_t number, std::vector<Record>& commands);
   Record record(Step step, uint32_t number) const;
 
-  ClosedLoop& loop_;
+  LoadLoop& loop_;
   const Want want_;
   std::vector<Caller> callers_;
   size_t running_;

@@ -119,7 +119,7 @@ int run_follower(const ReplicaArguments& arguments) try {
 int run_leader(const ReplicaArguments& arguments) try {
   const LoadOptions& load = arguments.load;
   Leader leader(arguments);  // whose file and connections are there before the window begins
-  ClosedLoop loop(load.callers, Seconds(load.warmup_s), Seconds(load.seconds));
+  LoadLoop loop(load.callers, Seconds(load.warmup_s), Seconds(load.seconds));
   Callers callers(loop, load.callers, kind_of(load.kind).one_lock ? Callers::Want::OneLock : Callers::Want::OwnLock);
   leader.serve(callers);
   say({{"result", loop.wait()}});

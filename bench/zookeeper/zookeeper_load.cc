@@ -7,7 +7,7 @@
 #include <deque>
 #include <stdexcept>
 
-#include "bench/cluster/closed_loop.h"
+#include "bench/cluster/load_loop.h"
 #include "bench/peers/socket.h"
 #include "bench/zookeeper/jute.h"
 #include "bench/zookeeper/zookeeper_cluster.h"
@@ -88,7 +88,7 @@ class Callers {
   }
 
   nlohmann::ordered_json run(const LoadOptions& load) {
-    ClosedLoop loop(callers_.size(), Seconds(std::max(load.warmup_s, kWarmupMin)), Seconds(load.seconds));
+    LoadLoop loop(callers_.size(), Seconds(std::max(load.warmup_s, kWarmupMin)), Seconds(load.seconds));
     loop_ = &loop;
     for (size_t number = 0; number < callers_.size(); ++number) create(number);
     std::vector<pollfd> waits;
@@ -153,7 +153,7 @@ class Callers {
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<Caller> callers_;
   size_t running_;
-  ClosedLoop* loop_ = nullptr;
+  LoadLoop* loop_ = nullptr;
 };
 
 }  // namespace

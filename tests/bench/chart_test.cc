@@ -71,6 +71,42 @@ TEST(PlotsTest, AKindWithSeveralNumbersOfCallersHasThroughputAndLatency) {
               ElementsAre(Field(&Series::name, "coordkit, embedded"), Field(&Series::name, "skeleton, embedded")));
 }
 
+TEST(PlotsTest, WhatIsOfferedAtARateHasItsDistributionAndALineAgainstTheRate) {
+  Figures figures;
+  for (const double rate : {1000.0, 5000.0}) {
+    const Subject of{"coordkit", "lock", "embedded", 1024, rate};
+    for (const auto& [name, value] : {std::pair{"p50_us", 600.0}, {"p99_us", 900.0}}) {
+      figures.add({.of = of, .name = name, .value = value + rate});
+    }
+  }
+  const std::vector<Plot> plots = plots_of(figures);
+  ASSERT_THAT(plots, ElementsAre(Field(&Plot::file, "lock-offered.svg"), Field(&Plot::file, "lock-percentiles.svg")));
+  const std::vector<Series>& offered = plots[0].chart.series;
+  ASSERT_THAT(offered,
+              ElementsAre(Field(&Series::name, "coordkit, embedded, p50"), Field(&Series::name, "coordkit, embedded, p99")));
+  EXPECT_EQ(offered[0].points[1].x, 5000);
+  EXPECT_EQ(offered[0].points[1].y, 5600);
+  const std::vector<Series>& percentiles = plots[1].chart.series;
+  ASSERT_THAT(percentiles,
+              ElementsAre(Field(&Series::name, "coordkit, embedded, 1k/s"), Field(&Series::name, "coordkit, embedded, 5k/s")));
+  ASSERT_EQ(percentiles[0].points.size(), 2u);
+  EXPECT_EQ(percentiles[0].points[1].x, 100);
+  EXPECT_EQ(percentiles[0].points[1].y, 1900);
+}
+
+TEST(PlotsTest, AKillInSoManyIsDrawnOnlyWhereThereWereSoMany) {
+  Figures figures;
+  for (uint32_t kill = 1; kill <= 10; ++kill) {
+    figures.add({.of = {"coordkit", "failover", "", 10}, .round = kill, .name = "longest_gap_ms", .value = 100.0 + kill});
+  }
+  const std::vector<Plot> plots = plots_of(figures);
+  ASSERT_THAT(plots, ElementsAre(Field(&Plot::file, "failover.svg")));
+  ASSERT_THAT(plots[0].chart.series, ElementsAre(Field(&Series::name, "without a grant")));
+  const std::vector<Series::Point>& points = plots[0].chart.series[0].points;
+  ASSERT_EQ(points.size(), 3u);  // one in 2, 4 and 10
+  EXPECT_EQ(points[0].y, 105.5);
+}
+
 TEST(PlotsTest, NoFiguresGiveNoPlots) { EXPECT_THAT(plots_of({}), IsEmpty()); }
 
 }  // namespace

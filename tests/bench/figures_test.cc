@@ -61,12 +61,14 @@ TEST(FiguresTest, WhatWasNotMeasuredHasNoMedianButMayHaveAReason) {
 TEST(FiguresTest, AFileGivesBackWhatWasWritten) {
   Figures figures = three_rounds();
   figures.add({.of = kOurs, .round = 2, .name = "p50_us", .value = 0.125, .suspect = true});
+  figures.add({.of = {"coordkit", "lock", "embedded", 1024, 2500.5}, .name = "p50_us", .value = 700});
   figures.not_measured(kPeer, "a \"reason\", with a comma");
   const std::string csv = figures.csv();
   const Figures read = Figures::from_csv(csv);
   EXPECT_EQ(read.csv(), csv);
   EXPECT_EQ(read.reason(kPeer), "a \"reason\", with a comma");
-  EXPECT_THAT(read.subjects(), ElementsAre(kOurs));
+  const Subject offered{"coordkit", "lock", "embedded", 1024, 2500.5};
+  EXPECT_THAT(read.subjects(), ElementsAre(kOurs, offered));
   EXPECT_EQ(read.median(kOurs, "p50_us")->value, 0.125);
 }
 
@@ -109,7 +111,7 @@ TEST(FiguresTest, ALineThatIsNoRowIsNamed) {
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("who,kind"));
   }
-  EXPECT_THROW(Figures::from_csv("a,b,c,many,1,f,1,0,\n"), std::runtime_error);
+  EXPECT_THROW(Figures::from_csv("a,b,c,many,0,1,f,1,0,\n"), std::runtime_error);
 }
 
 }  // namespace
