@@ -15,6 +15,7 @@ namespace coordkit {
 template <typename Record, uint32_t kChunk = 1024>
 class HandlePool {
  public:
+  using Value = Record;
   using Handle = uint32_t;  // zero: none
 
   Record& operator[](Handle handle) { return chunk_of(handle)[handle % kChunk]; }

@@ -77,7 +77,7 @@ void SessionTable::erase(SessionId id) {
   granted_by_gone_ += granted_by(*found->second);
   found_ = nullptr;
   const auto handle = found->second->handle;
-  const Session over = std::exchange(*found->second, Session());  // user code goes with it, when it is gone from here
+  const Session over = std::move(*found->second);  // user code goes with it, when it is gone from here
   sessions_.erase(found);
   records_.remove(handle);
 }

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "base/handle_key.h"
 #include "base/handle_pool.h"
 #include "base/spare_nodes.h"
 #include "coordkit/engine.h"
@@ -60,21 +60,14 @@ class QueuedCalls {
  private:
   using Pool = HandlePool<Call, 256>;
   using Handle = Pool::Handle;
-  // Orders calls by one of their numbers.
-  template <typename Number, Number (Call::*kNumber)() const>
-  struct By {
-    using is_transparent = void;
-    const Pool* calls;
-    Number number(Handle handle) const { return ((*calls)[handle].*kNumber)(); }
-    static Number number(Number itself) { return itself; }
-    bool operator()(const auto& a, const auto& b) const { return number(a) < number(b); }
-  };
-  template <typename Number, Number (Call::*kNumber)() const>
-  using Set = absl::btree_set<Handle, By<Number, kNumber>, SpareNodes<Handle>>;
+  template <auto kNumber>
+  using By = OrderByKey<Pool, kNumber>;
+  template <auto kNumber>
+  using Set = absl::btree_set<Handle, By<kNumber>, SpareNodes<Handle>>;
 
   Pool calls_;
-  Set<Ticket, &Call::ticket> by_ticket_{{&calls_}};
-  Set<Sequence, &Call::sequence> by_sequence_{{&calls_}};
+  Set<&Call::ticket> by_ticket_{By<&Call::ticket>{{&calls_}}};
+  Set<&Call::sequence> by_sequence_{By<&Call::sequence>{{&calls_}}};
   absl::btree_map<Ticket, MachineId> other_machines_;  // of the few that are not for coordkit's own
 };
 

@@ -20,6 +20,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
+#include "base/handle_key.h"
 #include "base/handle_pool.h"
 #include "coordkit/clock.h"
 #include "coordkit/message.h"
@@ -116,17 +117,10 @@ class TimerKeeper {
 
    private:
     using Handle = HandlePool<Timer>::Handle;
-    struct ById {
-      using is_transparent = void;
-      const HandlePool<Timer>* timers;
-      TimerId key(Handle handle) const { return (*timers)[handle].id; }
-      static TimerId key(TimerId id) { return id; }
-      size_t operator()(const auto& of) const { return absl::HashOf(key(of)); }
-      bool operator()(const auto& a, const auto& b) const { return key(a) == key(b); }
-    };
+    using ById = SameKey<HandlePool<Timer>, &Timer::id>;
     std::unique_ptr<HandlePool<Timer>> timers_ =
         std::make_unique<HandlePool<Timer>>();  // by_id_ points to it, also after a move
-    absl::flat_hash_set<Handle, ById, ById> by_id_{0, ById{timers_.get()}, ById{timers_.get()}};
+    absl::flat_hash_set<Handle, ById, ById> by_id_{0, ById{{timers_.get()}}, ById{{timers_.get()}}};
   };
 
   Timer* find(const Key& key) const {

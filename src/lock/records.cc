@@ -9,8 +9,8 @@ namespace coordkit::lock {
 Records::Records()
     : claims_(std::make_unique<Claims>()),
       owners_(std::make_unique<Owners>()),
-      owners_by_key_(ByOwner{owners_.get()}),
-      waits_(ByEntry{claims_.get()}) {}
+      owners_by_key_(ByOwner{{owners_.get()}}),
+      waits_(ByEntry{{claims_.get()}}) {}
 Records::~Records() = default;
 Records::Records(Records&&) noexcept = default;
 Records& Records::operator=(Records&&) noexcept = default;

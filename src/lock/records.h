@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
+#include "base/handle_key.h"
 #include "base/handle_pool.h"
 #include "base/spare_nodes.h"
 #include "coordkit/types.h"
@@ -75,20 +76,9 @@ class Records {
     bool operator()(const auto& a, const auto& b) const { return key(a) == key(b); }
   };
   using OwnerKey = std::pair<SessionId, std::string_view>;
-  struct ByOwner {
-    using is_transparent = void;
-    const Owners* owners;
-    OwnerKey key(Handle handle) const { return {(*owners)[handle].session, (*owners)[handle].tag.view()}; }
-    static const OwnerKey& key(const OwnerKey& itself) { return itself; }
-    bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
-  };
-  struct ByEntry {
-    using is_transparent = void;
-    const Claims* claims;
-    Index key(Handle handle) const { return (*claims)[handle].since; }
-    static Index key(Index queued) { return queued; }
-    bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
-  };
+  static OwnerKey owner_key(const Owner& owner) { return {owner.session, owner.tag.view()}; }
+  using ByOwner = OrderByKey<Owners, &owner_key>;
+  using ByEntry = OrderByKey<Claims, &Claim::since>;
   struct PlaceKey {
     const Lock* lock = nullptr;
     const Owner* owner = nullptr;

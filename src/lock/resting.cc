@@ -30,8 +30,8 @@ bool plain(const ClaimView& hold) {
 
 Resting::Resting()
     : records_(std::make_unique<HandlePool<Record>>()),
-      names_(0, ByName{records_.get()}, ByName{records_.get()}),
-      sessions_(BySession{records_.get()}) {}
+      names_(0, ByName{{records_.get()}}, ByName{{records_.get()}}),
+      sessions_(ByGrant{{records_.get()}}) {}
 
 bool Resting::add(const ClaimView& hold, bool stored, bool dirty) {
   if (!plain(hold)) return false;
@@ -136,7 +136,7 @@ uint64_t Resting::digest() const {
 std::vector<Resting::Handle> Resting::of_session(SessionId session) const {
   join();
   std::vector<Handle> handles;
-  for (auto at = sessions_.lower_bound(BySession::Key{session, Token()}); at != sessions_.end(); ++at) {
+  for (auto at = sessions_.lower_bound(GrantKey(session, Token())); at != sessions_.end(); ++at) {
     if ((*records_)[*at].session != session) break;
     handles.push_back(*at);
   }

@@ -11,14 +11,15 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
+#include "base/handle_key.h"
 #include "base/handle_pool.h"
-#include "base/name_hash.h"
 #include "base/spare_nodes.h"
 #include "coordkit/types.h"
 #include "lock/short_text.h"
@@ -37,9 +38,9 @@ class Resting {
     uint16_t origin : 11 = 0;  // of the acquire: a place in origins_
     uint16_t tagged : 1 = 0;
     uint16_t shared : 1 = 0;
-    uint16_t stored : 1 = 0;    // its row is in the checkpoint
-    uint16_t dirty : 1 = 0;     // it is listed as changed
-    uint16_t fresh : 1 = 0;     // it is neither in the digest nor in the index by session yet
+    uint16_t stored : 1 = 0;  // its row is in the checkpoint
+    uint16_t dirty : 1 = 0;   // it is listed as changed
+    uint16_t fresh : 1 = 0;   // it is neither in the digest nor in the index by session yet
 
     size_t tag_bytes() const { return tagged ? static_cast<uint8_t>(text.view().back()) : 0; }
     std::string_view name() const { return text.view().substr(0, text.view().size() - tagged - tag_bytes()); }
@@ -61,7 +62,7 @@ class Resting {
   void regrant(Handle handle, Token token, Index since);
 
   size_t size() const { return names_.size(); }
-  uint64_t digest() const;  // the sum of the hashes of what is here
+  uint64_t digest() const;                                  // the sum of the hashes of what is here
   std::vector<Handle> of_session(SessionId session) const;  // in grant order
   uint32_t count(SessionId session) const;
   void each(absl::FunctionRef<void(Handle)> visit) const;  // unordered
@@ -70,29 +71,10 @@ class Resting {
   void forget_stored();  // all of them count as changed
 
  private:
-  // Hash and order of handles by what they stand for; a key can be looked up without a record.
-  struct ByName {
-    using is_transparent = void;
-    const HandlePool<Record>* records;
-    std::string_view key(Handle handle) const { return (*records)[handle].name(); }
-    static std::string_view key(std::string_view name) { return name; }
-    size_t operator()(const auto& of) const { return name_hash(key(of)); }
-    bool operator()(const auto& a, const auto& b) const { return key(a) == key(b); }
-  };
-  struct BySession {
-    using is_transparent = void;
-    const HandlePool<Record>* records;
-    struct Key {
-      SessionId session;
-      Token token;
-    };
-    Key key(Handle handle) const { return {(*records)[handle].session, (*records)[handle].token}; }
-    static Key key(const Key& itself) { return itself; }
-    bool operator()(const auto& a, const auto& b) const {
-      const Key one = key(a), other = key(b);
-      return one.session == other.session ? one.token < other.token : one.session < other.session;
-    }
-  };
+  using GrantKey = std::pair<SessionId, Token>;
+  static GrantKey grant_key(const Record& record) { return {record.session, record.token}; }
+  using ByName = SameKey<HandlePool<Record>, &Record::name>;
+  using ByGrant = OrderByKey<HandlePool<Record>, &grant_key>;
   struct OriginPlace {
     Origin origin;
     uint64_t uses = 0;
@@ -108,9 +90,9 @@ class Resting {
 
   std::unique_ptr<HandlePool<Record>> records_;  // on the heap, because the indexes point to it, also after a move
   absl::flat_hash_set<Handle, ByName, ByName> names_;
-  mutable absl::btree_set<Handle, BySession, SpareNodes<Handle>> sessions_;  // without fresh ones
-  std::vector<OriginPlace> origins_;  // places without uses are free
-  uint16_t latest_ = 0;               // the place asked for last
+  mutable absl::btree_set<Handle, ByGrant, SpareNodes<Handle>> sessions_;  // without fresh ones
+  std::vector<OriginPlace> origins_;                                       // places without uses are free
+  uint16_t latest_ = 0;                                                    // the place asked for last
   absl::btree_map<Origin, uint16_t, std::less<Origin>, SpareNodes<std::pair<const Origin, uint16_t>>> places_;
   std::vector<Handle> dirty_;          // may name places that are empty or taken anew
   mutable std::vector<Handle> fresh_;  // the same

@@ -9,8 +9,8 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
+#include "base/handle_key.h"
 #include "base/handle_pool.h"
-#include "base/name_hash.h"
 #include "mvcc/version.h"
 
 namespace coordkit::mvcc {
@@ -19,8 +19,8 @@ class Keys {
  public:
   Keys()
       : keys_(std::make_unique<HandlePool<Key>>()),
-        names_(0, SameName{keys_.get()}, SameName{keys_.get()}),
-        order_(Order{keys_.get()}) {}
+        names_(0, SameName{{keys_.get()}}, SameName{{keys_.get()}}),
+        order_(Order{{keys_.get()}}) {}
 
   // Null: there is none. The address is stable.
   Key* find(std::string_view name) const {
@@ -57,20 +57,8 @@ class Keys {
  private:
   static constexpr size_t kCapacityKept = 4096;
   using Handle = HandlePool<Key>::Handle;
-  // Both go by name; a name stands for a key in look-ups.
-  struct ByName {
-    using is_transparent = void;
-    const HandlePool<Key>* keys;
-    std::string_view name_of(Handle handle) const { return (*keys)[handle].name(); }
-    static std::string_view name_of(std::string_view name) { return name; }
-  };
-  struct SameName : ByName {
-    size_t operator()(const auto& of) const { return name_hash(this->name_of(of)); }
-    bool operator()(const auto& a, const auto& b) const { return this->name_of(a) == this->name_of(b); }
-  };
-  struct Order : ByName {
-    bool operator()(const auto& a, const auto& b) const { return this->name_of(a) < this->name_of(b); }
-  };
+  using SameName = SameKey<HandlePool<Key>, &Key::name>;
+  using Order = OrderByKey<HandlePool<Key>, &Key::name>;
 
   std::unique_ptr<HandlePool<Key>> keys_;  // on the heap, because the indexes point to it, also after a move
   absl::flat_hash_set<Handle, SameName, SameName> names_;
