@@ -1,13 +1,12 @@
 #include "bench/cluster/flood.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
 #include "bench/cluster/kv_load.h"
+#include "bench/cluster/processor_time.h"
 #include "coordkit/error.h"
 
 namespace coordkit::bench {
@@ -17,12 +16,6 @@ using namespace std::chrono_literals;
 
 constexpr auto kTick = 1ms;
 constexpr uint64_t kTickMost = 10'000;  // then the clock is read again
-
-double processor_seconds() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
-}
 
 // Calls `offer(from)` as often as due, until `over()`.
 template <typename Offer, typename Over, typename Tick>

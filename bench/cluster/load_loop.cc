@@ -11,9 +11,10 @@ constexpr auto kPatience = 20s;  // with an open loop that is behind
 }  // namespace
 
 LoadLoop::LoadLoop(size_t callers, Seconds warmup, Seconds length, double per_s)
-    : window_(Window::after(warmup, length)), length_(length), cycles_(1 << 20), running_(callers), begun_(Clock::now()) {
+    : window_(Window::after(warmup, length)), length_(length), cycles_(1 << 20), running_(callers) {
   if (per_s > 0) {
-    pacer_ = std::make_unique<Pacer>(Pacer::Plan{.per_s = per_s, .first = begun_, .end = window_.end, .patience = kPatience});
+    pacer_ =
+        std::make_unique<Pacer>(Pacer::Plan{.per_s = per_s, .first = Clock::now(), .end = window_.end, .patience = kPatience});
   }
 }
 
@@ -56,7 +57,7 @@ nlohmann::ordered_json LoadLoop::open_summary() {
   }
   nlohmann::ordered_json result = summary(cycles_, ended_in_window_, length_);
   result["never_begun"] = never_begun;
-  result["offering_cores"] = one_digit(100 * pacer_->processor_s() / Seconds(window_.end - begun_).count()) / 100;
+  result["offering_cores"] = two_digits(pacer_->cores());
   return result;
 }
 

@@ -32,8 +32,8 @@ class LoadLoop {
   // called any more once the loop is over.
   template <typename Start>
   void next(Start start) {
-    if (pacer_ ? broken() : over()) return caller_ended();
-    if (pacer_) return pacer_->wait(std::move(start), [this] { caller_ended(); });
+    if (pacer_ && !broken()) return pacer_->wait(std::move(start), [this] { caller_ended(); });
+    if (over()) return caller_ended();
     start(Clock::now());
   }
 
@@ -60,7 +60,6 @@ class LoadLoop {
   std::string first_error_;
   size_t running_;
   std::condition_variable all_ended_;
-  TimePoint begun_;
   std::unique_ptr<Pacer> pacer_;  // none: a closed loop
 };
 

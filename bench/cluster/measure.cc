@@ -43,6 +43,7 @@ std::string cpu_model() {
 }  // namespace
 
 double one_digit(double value) { return std::round(value * 10) / 10; }
+double two_digits(double value) { return std::round(value * 100) / 100; }
 
 double Latencies::quantile(double q) {
   if (us_.empty()) return -1;

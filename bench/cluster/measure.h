@@ -40,7 +40,8 @@ class Latencies {
   std::vector<float> us_;
 };
 
-double one_digit(double value);             // behind the point
+double one_digit(double value);  // behind the point
+double two_digits(double value);
 double median(std::vector<double> values);  // of at least one
 
 // cycles_per_s, of `ended` cycles, and the percentiles (report/percentiles.h)

@@ -227,10 +227,6 @@ void add_reports(CLI::App& app, Arguments& arguments) {
   compare->add_option("now", arguments.now, "of the newer one")->required();
 }
 
-}  // namespace
-
-namespace {
-
 // Only what can be paced, where it can: of kinds that were not asked for by name, the others are left out.
 void check_rates(Product& product, bool by_name) {
   if (product.rates.empty()) return;

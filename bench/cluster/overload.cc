@@ -65,8 +65,6 @@ class Callers : public std::enable_shared_from_this<Callers> {
 
 double milliseconds(Duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
-double two_digits(double value) { return std::round(value * 100) / 100; }
-
 // The bound below which 99 of 100 renewals between two readings were answered.
 double p99_between(const WaitTimes& before, const WaitTimes& after) {
   const uint64_t count = after.count() - before.count();

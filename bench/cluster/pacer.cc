@@ -1,10 +1,11 @@
 #include "bench/cluster/pacer.h"
 
 #include <sys/prctl.h>
-#include <time.h>
 
 #include <cmath>
 #include <utility>
+
+#include "bench/cluster/processor_time.h"
 
 namespace coordkit::bench {
 namespace {
@@ -15,12 +16,6 @@ constexpr unsigned long kSlackNs = 1000;  // the kernel's own would make each op
 
 uint64_t planned_of(double per_s, Clock::duration length) {
   return static_cast<uint64_t>(std::ceil(per_s * std::chrono::duration<double>(length).count()));
-}
-
-double processor_seconds() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
 }
 
 }  // namespace
@@ -41,9 +36,9 @@ uint64_t Pacer::never_begun() const {
   return planned_ - begun_;
 }
 
-double Pacer::processor_s() const {
+double Pacer::cores() const {
   const std::lock_guard lock(mutex_);
-  return processor_s_;
+  return processor_s_ / std::chrono::duration<double>(plan_.end - plan_.first).count();
 }
 
 void Pacer::wait(Start start, Ended ended) {

@@ -41,7 +41,7 @@ class Pacer {
   uint64_t never_begun() const;
   TimePoint due(uint64_t number) const;  // of the operations, from zero on
   uint64_t planned() const { return planned_; }
-  double processor_s() const;  // of this object's thread, likewise
+  double cores() const;  // processors that this object's thread took in the time of the plan; likewise
 
  private:
   struct Caller {

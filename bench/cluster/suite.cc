@@ -20,8 +20,6 @@ constexpr double kSuspectRatio = 0.5;
 constexpr size_t kAtOnce = 1024;  // of an open loop
 constexpr std::array kFigures = {"cycles_per_s", "p50_us", "p99_us", "p999_us", "events_per_s", "ceiling_per_s", "of_ceiling"};
 
-double two_digits(double value) { return std::round(value * 100) / 100; }
-
 struct Configuration {
   Measured what;
   const Kind* kind;
@@ -67,7 +65,7 @@ class Run {
     const Line result = measured(of);
     Line line = {{"name", of.name},        {"who", of.what.who},         {"kind", of.what.kind},
                  {"where", of.what.where}, {"callers", of.what.callers}, {"round", round}};
-    if (of.what.per_s > 0) line["offered_per_s"] = of.what.per_s;
+    if (of.what.per_s > 0) line["due_per_s"] = of.what.per_s;
     line.update(result);
     if (line.contains("not_measured")) {
       print_(line);
@@ -153,10 +151,6 @@ class Run {
   std::vector<Configuration> configurations_;
   double best_probe_ = 0;
 };
-
-}  // namespace
-
-namespace {
 
 std::vector<size_t> usual_callers(const Product& of, const std::string& kind) {
   if (!of.rates.empty()) return {kAtOnce};

@@ -136,10 +136,10 @@ std::vector<Row> run_table(const fs::path& data, const TableOptions& options, co
 
 void add_line(Figures& figures, const Line& line) {
   if (!line.contains("who")) return;
-  Subject of{line.at("who"), line.at("kind"), line.at("where"), line.at("callers"), line.value("offered_per_s", 0.0)};
+  Subject of{line.at("who"), line.at("kind"), line.at("where"), line.at("callers"), line.value("due_per_s", 0.0)};
   if (line.contains("not_measured")) return figures.not_measured(std::move(of), line.at("not_measured"));
   if (line.value("errors", 0) != 0) return figures.not_measured(std::move(of), line.value("first_error", "it saw errors"));
-  static const std::set<std::string> about = {"who", "kind", "where", "callers", "offered_per_s", "round", "errors"};
+  static const std::set<std::string> about = {"who", "kind", "where", "callers", "due_per_s", "round", "errors"};
   for (const auto& [name, value] : line.items()) {
     if (!value.is_number() || about.contains(name)) continue;
     figures.add({.of = of,

@@ -9,7 +9,7 @@
 namespace coordkit::bench {
 namespace {
 
-constexpr std::string_view kHead = "who,kind,where,callers,offered_per_s,round,figure,value,suspect,not_measured";
+constexpr std::string_view kHead = "who,kind,where,callers,due_per_s,round,figure,value,suspect,not_measured";
 constexpr size_t kColumns = 10;
 
 std::string quoted(std::string_view text) {
@@ -35,7 +35,7 @@ std::string number(double value) {
 
 std::string head_of(const Subject& of) {
   return quoted(of.who) + ',' + quoted(of.kind) + ',' + quoted(of.where) + ',' + std::to_string(of.callers) + ',' +
-         number(of.offered_per_s) + ',';
+         number(of.due_per_s) + ',';
 }
 
 std::vector<std::string> cells_of(std::string_view line) {

@@ -17,7 +17,7 @@ struct Subject {
   std::string kind;   // of load
   std::string where;  // the callers are
   uint64_t callers = 0;
-  double offered_per_s = 0;  // operations; 0: each caller begins the next when the last is answered
+  double due_per_s = 0;  // operations; 0: each caller begins the next when the last is answered
   friend auto operator<=>(const Subject&, const Subject&) = default;
 };
 

@@ -15,12 +15,12 @@ namespace {
 using Subjects = std::vector<Subject>;
 using Lines = std::map<std::string, Subjects>;  // by the line's name
 
-bool is_open(const Subject& subject) { return subject.offered_per_s > 0; }
+bool is_open(const Subject& subject) { return subject.due_per_s > 0; }
 
 std::string line_of(const Subject& subject) { return subject.who + ", " + subject.where; }
 
 std::string rate_of(const Subject& subject) {
-  const double rate = subject.offered_per_s;
+  const double rate = subject.due_per_s;
   return rate < 1000 ? fmt::format("{:g}/s", rate) : fmt::format("{:g}k/s", rate / 1000);
 }
 
@@ -86,7 +86,7 @@ void add_offered(std::vector<Plot>& plots, const std::string& kind, const Lines&
   for (const auto& [line, subjects] : lines) {
     for (const auto& [figure, name] : {std::pair{"p50_us", ", p50"}, {"p99_us", ", p99"}}) {
       chart.series.push_back(
-          series_of(line + name, subjects, figures, figure, [](const Subject& subject) { return subject.offered_per_s; }));
+          series_of(line + name, subjects, figures, figure, [](const Subject& subject) { return subject.due_per_s; }));
     }
   }
   add(plots, kind + "-offered", std::move(chart));
