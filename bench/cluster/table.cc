@@ -166,7 +166,11 @@ Figures read_figures(const std::vector<std::string>& files) {
   for (const std::string& name : files) {
     std::ifstream file(name);
     if (!file) throw std::runtime_error("cannot read " + name);
-    figures.add(Figures::from_csv(std::string(std::istreambuf_iterator<char>(file), {})));
+    try {
+      figures.add(Figures::from_csv(std::string(std::istreambuf_iterator<char>(file), {})));
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(name + ": " + error.what());
+    }
   }
   return figures;
 }

@@ -131,6 +131,11 @@ std::string Figures::csv() const {
 }
 
 Figures Figures::from_csv(std::string_view text) {
+  if (!text.starts_with(kHead)) {
+    throw std::runtime_error("the first line is \"" + std::string(text.substr(0, text.find('\n'))) +
+                             "\", and figures begin with \"" + std::string(kHead) +
+                             "\": another build's benchmark wrote them, or none; measure again");
+  }
   Figures figures;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));

@@ -52,7 +52,7 @@ class Figures {
   bool empty() const { return all_.empty() && reasons_.empty(); }
 
   std::string csv() const;
-  // Throws std::runtime_error with the line that is no row.
+  // Throws std::runtime_error with the first line if another build wrote it, with the line that is no row.
   static Figures from_csv(std::string_view text);
 
  private:

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 namespace coordkit::bench {
@@ -104,14 +106,26 @@ TEST(FiguresTest, RoundsOfAnotherRunAreOtherRounds) {
   EXPECT_EQ(first.median_ratio(kOurs, kPeer, "cycles_per_s"), 0.1);
 }
 
-TEST(FiguresTest, ALineThatIsNoRowIsNamed) {
+std::string refusal_of(std::string_view text) {
   try {
-    Figures::from_csv("who,kind\nnot,a,row\n");
-    FAIL() << "it was taken";
+    Figures::from_csv(text);
   } catch (const std::runtime_error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("who,kind"));
+    return error.what();
   }
-  EXPECT_THROW(Figures::from_csv("a,b,c,many,0,1,f,1,0,\n"), std::runtime_error);
+  return "taken";
+}
+
+TEST(FiguresTest, ALineThatIsNoRowIsNamed) {
+  const std::string head = Figures().csv();
+  EXPECT_THAT(refusal_of(head + "not,a,row\n"), HasSubstr("not,a,row"));
+  EXPECT_THAT(refusal_of(head + "a,b,c,many,0,1,f,1,0,\n"), HasSubstr("many"));
+}
+
+TEST(FiguresTest, FiguresOfAnotherBuildAreRefusedWithWhatToDo) {
+  for (const std::string_view text : {"", "who,kind\n", "not figures at all"}) {
+    EXPECT_THAT(refusal_of(text), HasSubstr("measure again")) << text;
+  }
+  EXPECT_THAT(refusal_of("who,kind\n"), HasSubstr("\"who,kind\""));
 }
 
 }  // namespace
