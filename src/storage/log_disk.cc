@@ -37,6 +37,7 @@ absl::StatusOr<RecoveredLog> SegmentedLogStore::Disk::open(LogSink& sink) {
                                                                    .checkpointed = checkpointed_});
   if (!opened.ok()) return opened.status();
   log_ = std::move(opened->log);
+  writer_.note_sizes(*log_);
   sink_ = &sink;
   const auto waits = [this] {
     if (LogSpace ample = LogSpace::Ample; space_.compare_exchange_strong(ample, LogSpace::Low)) sink_->log_space(LogSpace::Low);

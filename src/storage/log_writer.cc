@@ -26,6 +26,11 @@ LogWriter::LogWriter(const SegmentedLogOptions& options, const DataDirectory* di
       pace_(options.quick_sync),
       noted_(directory == nullptr || directory->had_log()) {}
 
+void LogWriter::note_sizes(const log::Log& log) {
+  bytes_written_.store(log.bytes_written(), std::memory_order_relaxed);
+  index_bytes_.store(log.index_bytes(), std::memory_order_relaxed);
+}
+
 void LogWriter::add(LogWrite write) {
   bytes_ += bytes_of(write);
   batch_.push_back(std::move(write));
@@ -36,8 +41,7 @@ absl::StatusOr<WriteNumber> LogWriter::write(log::Log& log) {
   const WriteNumber last = batch_.back().number;
   const Clock::time_point began = Clock::now();
   absl::Status status = log.append(batch_);
-  bytes_written_.store(log.bytes_written(), std::memory_order_relaxed);
-  index_bytes_.store(log.index_bytes(), std::memory_order_relaxed);
+  note_sizes(log);
   if (no_room(status, log)) {
     stalled_at_ = Clock::now();
     return status;
@@ -62,7 +66,7 @@ absl::Status LogWriter::note_log(const log::Log& log) {
 
 absl::Status LogWriter::write_mark(log::Log& log) {
   absl::Status status = log.append_mark();
-  bytes_written_.store(log.bytes_written(), std::memory_order_relaxed);
+  note_sizes(log);
   if (no_room(status, log)) {
     last_write_ = Clock::now() + kRoomRetry;
     return absl::OkStatus();

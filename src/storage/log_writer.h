@@ -31,7 +31,9 @@ class LogWriter {
   // OK without one if there is no room: the previous batch is safe, only the mark waits.
   absl::Status write_mark(log::Log& log);
 
-  // On any thread, as after the last write.
+  // After the open; writes do so themselves.
+  void note_sizes(const log::Log& log);
+  // On any thread, as noted last.
   uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }
   uint64_t index_bytes() const { return index_bytes_.load(std::memory_order_relaxed); }
   bool stalled() const { return stalled_at_.has_value(); }

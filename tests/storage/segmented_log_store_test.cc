@@ -154,6 +154,22 @@ TEST(SegmentedLogStoreTest, REG_F32_INV_S01_EveryAcknowledgedWriteSurvivesAPower
   store.close();
 }
 
+TEST(SegmentedLogStoreTest, WhatTheIndexTakesIsKnownFromTheOpenOn) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  {
+    SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
+    ASSERT_TRUE(store.open(probe).ok());
+    store.submit({.number = WriteNumber(1), .entries = entries(1, 500, 1)});
+    ASSERT_TRUE(probe.wait_written(WriteNumber(1)));
+    store.close();
+  }
+  SegmentedLogStore again(kLogStore, BootCounter(2), disk.factory(), kSmall);
+  ASSERT_TRUE(again.open(probe).ok());
+  EXPECT_GT(again.index_bytes(), 500u);  // at least some for each entry, and nothing has been written yet
+  again.close();
+}
+
 // After the idle time a mark is written, so that rot in the last acknowledged batch is not taken for a torn tail.
 TEST(SegmentedLogStoreTest, FLT_D02_AnIdleStorePutsItsLastBatchBelowAMark) {
   SharedDisk disk;
