@@ -1,5 +1,6 @@
 // The claim of these tests: among n others an operation costs at most log n times what it costs among ten, in basic blocks of
-// the machine (steps.h). The factors below hold it closer than that: half as much again as was measured.
+// the machine (steps.h). The factors below hold it closer than that: half as much again as was measured among ten million.
+// They rise when an operation loses some of what it costs among any number; then they are measured again.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -45,7 +46,7 @@ inline uint64_t of_line(uint64_t count) {
   return usual_cost([&] { return crowd.pass_on(); });
 }
 inline void lines_grow_no_faster(uint64_t count) {
-  expect_no_faster_than_log("hand-over", count, of_line(count), of_line(10), 2);
+  expect_no_faster_than_log("hand-over", count, of_line(count), of_line(10), 3.5);
 }
 
 struct OfSessions {
@@ -60,7 +61,7 @@ inline OfSessions of_sessions(uint64_t count) {
 inline void sessions_grow_no_faster(uint64_t count) {
   const OfSessions ten = of_sessions(10), many = of_sessions(count);
   expect_no_faster_than_log("open, close", count, many.open_and_close, ten.open_and_close, 2);
-  expect_no_faster_than_log("expiry", count, many.expire, ten.expire, 2.5);
+  expect_no_faster_than_log("expiry", count, many.expire, ten.expire, 3);
   expect_no_faster_than_log("acquire, release", count, many.acquire_and_release, ten.acquire_and_release, 2);
 }
 
@@ -76,7 +77,7 @@ inline OfKeys of_keys(uint64_t count) {
 inline void keys_grow_no_faster(uint64_t count) {
   const OfKeys ten = of_keys(10), many = of_keys(count);
   expect_no_faster_than_log("put", count, many.put_again, ten.put_again, 2.5);
-  expect_no_faster_than_log("put, delete", count, many.put_and_erase, ten.put_and_erase, 3);
+  expect_no_faster_than_log("put, delete", count, many.put_and_erase, ten.put_and_erase, 6);
   expect_no_faster_than_log("look", count, many.look, ten.look, 2.5);
 }
 
