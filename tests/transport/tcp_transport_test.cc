@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <thread>
 
 #include "base/fixed.h"
@@ -63,6 +66,9 @@ TEST_F(TcpTransportTest, NonsenseIsRefusedWithASentence) {
 }
 
 TEST_F(TcpTransportTest, AHostNameIsResolved) {
+  std::ifstream hosts("/etc/hosts");
+  const std::string known(std::istreambuf_iterator<char>(hosts), {});
+  if (known.find("localhost") == std::string::npos) GTEST_SKIP() << "this machine's /etc/hosts does not name localhost";
   FakeListener listener;
   start({}, "localhost:" + std::to_string(listener.port()));
   FakePeer peer = listener.accept();
