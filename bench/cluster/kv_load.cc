@@ -1,7 +1,5 @@
 #include "bench/cluster/kv_load.h"
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <thread>
 #include <utility>
@@ -107,7 +105,12 @@ absl::Status fill(Kv kv) {
 
 }  // namespace
 
-std::string key_of(uint64_t number) { return fmt::format("key-{:08}", number); }
+// Without a formatter: of a put, that would be a fifteenth of what its process executes.
+std::string key_of(uint64_t number) {
+  std::string key = "key-00000000";
+  for (size_t at = key.size(); number != 0; number /= 10) key[--at] = static_cast<char>('0' + number % 10);
+  return key;
+}
 
 nlohmann::ordered_json run_kv_load(Replica& replica, const LoadOptions& options) {
   if (const absl::Status filled = fill(Kv(replica)); !filled.ok()) return {{"errors", 1}, {"first_error", filled.ToString()}};
