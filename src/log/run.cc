@@ -1,7 +1,6 @@
 #include "log/run.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/fixed.h"
 #include "base/sums.h"
@@ -24,22 +23,25 @@ struct Shared {
   uint8_t at = 0;
 };
 
-std::string_view shared_from(size_t at, std::span<const raft::Entry> entries) {
-  std::optional<std::string_view> shared;
+// Empty unless it is longer than so many bytes.
+std::string_view shared_from(size_t at, std::span<const raft::Entry> entries, size_t longer_than) {
+  std::string_view shared = entries.front().payload.view();
+  shared = shared.substr(std::min(at, shared.size()));
   for (const raft::Entry& entry : entries) {
-    const std::string_view payload = entry.payload.view();
-    const std::string_view rest = payload.substr(std::min(at, payload.size()));
-    if (!shared) shared = rest;
-    shared = shared->substr(0, static_cast<size_t>(std::ranges::mismatch(*shared, rest).in1 - shared->begin()));
+    const std::string_view payload = entry.payload.view(), rest = payload.substr(std::min(at, payload.size()));
+    if (!rest.starts_with(shared)) {
+      shared = shared.substr(0, static_cast<size_t>(std::ranges::mismatch(shared, rest).in1 - shared.begin()));
+    }
+    if (shared.size() <= longer_than) return {};
   }
-  return shared.value_or(std::string_view());
+  return shared;
 }
 
 Shared shared_by(std::span<const raft::Entry> entries) {
   Shared best;
   for (uint8_t at = 0; at <= kSharedAtMax; ++at) {
-    const std::string_view bytes = shared_from(at, entries);
-    if (bytes.size() > best.bytes.size()) best = {bytes, at};
+    const std::string_view bytes = shared_from(at, entries, best.bytes.size());
+    if (!bytes.empty()) best = {bytes, at};
   }
   return best;
 }
@@ -66,8 +68,10 @@ Record run_record(std::span<const raft::Entry> entries, std::string& payload) {
   payload.append(shared.bytes);
   for (const raft::Entry& entry : entries) {
     const auto alone = static_cast<uint32_t>(entry.payload.size() - shared.bytes.size());
-    append_u32(payload, static_cast<uint32_t>(entry.kind) << kLengthBits | alone);
-    append_u64(payload, entry.content_sum);
+    char line[kLineBytes];
+    store_u32(line, static_cast<uint32_t>(entry.kind) << kLengthBits | alone);
+    store_u64(line + 4, entry.content_sum);
+    payload.append(line, sizeof line);
   }
   for (const raft::Entry& entry : entries) {
     const std::string_view whole = entry.payload.view();
