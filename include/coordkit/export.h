@@ -1,10 +1,13 @@
 // What a shared libcoordkit shows to the programs that load it: each public header says so once, at its namespace, and
 // everything else is hidden (docs/decisions/0015). Standing at the namespace it covers classes, their typeinfo, which
-// exceptions and casts compare across libraries, and whatever is declared there tomorrow.
+// exceptions and casts compare across libraries, and whatever is declared there tomorrow. A class inside such a class that is
+// defined in a source file says that it is hidden, if its functions name what is.
 #pragma once
 
 #if defined(__GNUC__)
 #define COORDKIT_EXPORT [[gnu::visibility("default")]]
+#define COORDKIT_HIDDEN [[gnu::visibility("hidden")]]
 #else
 #define COORDKIT_EXPORT
+#define COORDKIT_HIDDEN
 #endif

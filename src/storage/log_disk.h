@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "coordkit/export.h"
 #include "coordkit/storage/segmented_log_store.h"
 #include "log/log.h"
 #include "storage/log_queue.h"
@@ -15,7 +16,7 @@
 
 namespace coordkit {
 
-class SegmentedLogStore::Disk {
+class COORDKIT_HIDDEN SegmentedLogStore::Disk {
  public:
   using Queue = storage::LogQueue;
 
