@@ -41,11 +41,7 @@ struct Answered {
 
 // ---- RandomPuts
 
-RandomPuts::RandomPuts(uint64_t seed) : random_(seed) {
-  for (uint64_t number = 0; number < kKeys; ++number) keys_.push_back(key_of(number));
-}
-
-PutOperation RandomPuts::next() { return {.key = keys_[random_.below(kKeys)], .value = std::string(kSixteenBytes)}; }
+PutOperation RandomPuts::next() { return {.key = draw_key(random_), .value = std::string(kSixteenBytes)}; }
 
 // ---- Answers
 

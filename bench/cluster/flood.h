@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "base/random.h"
@@ -22,14 +21,13 @@
 
 namespace coordkit::bench {
 
-// Puts to kKeys keys in random order, with the keys ready made.
+// Puts to kKeys keys in random order.
 class RandomPuts {
  public:
-  explicit RandomPuts(uint64_t seed);
+  explicit RandomPuts(uint64_t seed) : random_(seed) {}
   PutOperation next();
 
  private:
-  std::vector<std::string> keys_;
   Random random_;
 };
 

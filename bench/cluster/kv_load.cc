@@ -1,11 +1,12 @@
 #include "bench/cluster/kv_load.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "base/random.h"
 #include "bench/cluster/load_loop.h"
 #include "coordkit/kv.h"
 
@@ -50,7 +51,7 @@ class AsyncCaller : public std::enable_shared_from_this<AsyncCaller> {
  private:
   void begin(TimePoint from) {
     started_ = from;
-    const std::string key = key_of(random_.below(kKeys));
+    const std::string& key = draw_key(random_);
     const auto done = [self = shared_from_this()](const auto& answer) { self->answered(answer.status()); };
     switch (load_->what) {
       case What::Put: load_->kv.put_async({.key = key, .value = std::string(kSixteenBytes)}, {}, done); return;
@@ -82,7 +83,7 @@ absl::Status once(Kv& kv, What what, const std::string& key) {
 void blocking_caller(Load& load, size_t number) {
   Random random(number);
   while (!load.loop.over()) {
-    const std::string key = key_of(random.below(kKeys));
+    const std::string& key = draw_key(random);
     const TimePoint from = Clock::now();
     const absl::Status status = once(load.kv, load.what, key);
     status.ok() ? load.loop.cycle(from, Clock::now()) : load.loop.error(status);
@@ -105,11 +106,15 @@ absl::Status fill(Kv kv) {
 
 }  // namespace
 
-// Without a formatter: of a put, that would be a fifteenth of what its process executes.
-std::string key_of(uint64_t number) {
-  std::string key = "key-00000000";
-  for (size_t at = key.size(); number != 0; number /= 10) key[--at] = static_cast<char>('0' + number % 10);
-  return key;
+std::string key_of(uint64_t number) { return fmt::format("key-{:08}", number); }
+
+const std::string& draw_key(Random& random) {
+  static const std::vector<std::string> keys = [] {
+    std::vector<std::string> made;
+    for (uint64_t number = 0; number < kKeys; ++number) made.push_back(key_of(number));
+    return made;
+  }();
+  return keys[random.below(kKeys)];
 }
 
 nlohmann::ordered_json run_kv_load(Replica& replica, const LoadOptions& options) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/random.h"
 #include "bench/cluster/load.h"
 
 namespace coordkit::bench {
@@ -18,6 +19,8 @@ namespace coordkit::bench {
 inline constexpr uint64_t kKeys = 10'000;
 inline constexpr std::string_view kSixteenBytes = "0123456789abcdef";
 std::string key_of(uint64_t number);  // 12 bytes
+// One of kKeys, ready made: to format it would be a fifteenth of what the process of a put executes.
+const std::string& draw_key(Random& random);
 
 nlohmann::ordered_json run_kv_load(Replica& replica, const LoadOptions& options);
 

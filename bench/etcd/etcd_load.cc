@@ -37,7 +37,7 @@ class Caller {
   void next() {
     loop_.next([this](TimePoint from) {
       started_ = from;
-      kind_ == "lock" ? acquire() : operate(key_of(random_.below(kKeys)));
+      kind_ == "lock" ? acquire() : operate(draw_key(random_));
     });
   }
   void answered() {
