@@ -17,10 +17,11 @@
 #include "client/watch_feed.h"
 #include "client/write_calls.h"
 #include "coordkit/client.h"
+#include "coordkit/export.h"
 
 namespace coordkit {
 
-class Client::Impl {
+class COORDKIT_HIDDEN Client::Impl {
  public:
   Impl(Engine& engine, ClientOptions client_options);
 

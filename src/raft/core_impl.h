@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 
+#include "coordkit/export.h"
 #include "coordkit/raft/core.h"
 #include "raft/admission.h"
 #include "raft/campaigning.h"
@@ -33,7 +34,7 @@
 
 namespace coordkit::raft {
 
-class Core::Impl {
+class COORDKIT_HIDDEN Core::Impl {
  public:
   Impl(const Options& options, Recovered recovered, LaggingTime now);
 

@@ -30,7 +30,7 @@ absl::Status LmdbStateOptions::validate() const {
 }
 
 // The background thread and what waits for it.
-class LmdbStateStore::Writer {
+class COORDKIT_HIDDEN LmdbStateStore::Writer {
  public:
   Writer(std::shared_ptr<DataDirectory> directory, LmdbStateOptions options)
       : directory_(std::move(directory)), options_(options) {}

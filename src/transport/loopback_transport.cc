@@ -11,10 +11,11 @@
 #include <variant>
 
 #include "coordkit/error.h"
+#include "coordkit/export.h"
 
 namespace coordkit {
 
-struct LoopbackTransport::Endpoint {
+struct COORDKIT_HIDDEN LoopbackTransport::Endpoint {
   struct Up {
     Hello hello;
   };
@@ -94,7 +95,7 @@ struct LoopbackTransport::Endpoint {
 };
 
 // One lock over everything; it is not held while a sink is called.
-class LoopbackHub::Impl {
+class COORDKIT_HIDDEN LoopbackHub::Impl {
  public:
   using Endpoint = LoopbackTransport::Endpoint;
   using Guard = std::unique_lock<std::mutex>;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "coordkit/error.h"
+#include "coordkit/export.h"
 #include "transport/tcp_network.h"
 #include "transport/tcp_transport_asio.h"
 
@@ -18,7 +19,7 @@ namespace coordkit {
 namespace asio = boost::asio;
 
 // The shell around tcp::Network: which thread runs it, and the order of start and close.
-class TcpTransport::Impl {
+class COORDKIT_HIDDEN TcpTransport::Impl {
  public:
   Impl(TcpOptions options, asio::io_context* host)
       : options_status_(options.validate()),

@@ -19,7 +19,8 @@ foreach(shown "coordkit::Replica::open\\(" "coordkit::Mutex::lock\\(" "coordkit:
         "typeinfo for coordkit::StateMachine" "vtable for coordkit::TcpTransport")
   expect("libcoordkit.so" "${symbols}" "${shown}")
 endforeach()
-foreach(hidden "coordkit::lock::" "coordkit::storage::" "coordkit::mvcc::" "mdb_" "fmt::")
+foreach(hidden "coordkit::lock::" "coordkit::storage::" "coordkit::mvcc::" "mdb_" "fmt::"
+        "coordkit::[A-Za-z:]+::(Impl|Disk|Endpoint|Writer)::")
   expect_not("libcoordkit.so" "${symbols}" " ${hidden}")
 endforeach()
 
