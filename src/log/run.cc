@@ -25,10 +25,10 @@ struct Shared {
 
 // Empty unless it is longer than so many bytes.
 std::string_view shared_from(size_t at, std::span<const raft::Entry> entries, size_t longer_than) {
-  std::string_view shared = entries.front().payload.view();
-  shared = shared.substr(std::min(at, shared.size()));
+  const auto rest_of = [at](std::string_view payload) { return payload.substr(std::min(at, payload.size())); };
+  std::string_view shared = rest_of(entries.front().payload.view());
   for (const raft::Entry& entry : entries) {
-    const std::string_view payload = entry.payload.view(), rest = payload.substr(std::min(at, payload.size()));
+    const std::string_view rest = rest_of(entry.payload.view());
     if (!rest.starts_with(shared)) {
       shared = shared.substr(0, static_cast<size_t>(std::ranges::mismatch(shared, rest).in1 - shared.begin()));
     }
