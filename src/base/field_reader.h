@@ -2,6 +2,7 @@
 // message.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <protozero/pbf_reader.hpp>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/field_rules.h"
+#include "base/fixed.h"
 
 namespace coordkit::codec {
 
@@ -22,7 +24,8 @@ struct Budget {
 };
 
 // For a pass over the fields of a message: describe() offers it each of them once, and it takes the one under the cursor, which
-// then moves on. Fields come in the order in which they are described, so that one pass takes most messages whole.
+// then moves on. Fields come in the order in which they are described, so that one pass takes most messages whole. What no
+// field has taken is protozero's to judge and to skip.
 template <typename Rules>
 class Reader {
  public:
@@ -30,11 +33,11 @@ class Reader {
 
   template <typename T>
   void number(uint32_t field, T& value) {
-    if (at(field, Wire::varint)) value = Rules::template value<T>(in_.get_uint64());
+    if (at(field, Wire::varint)) value = Rules::template value<T>(varint());
   }
   template <typename T>
   void number(uint32_t field, std::optional<T>& value) {
-    if (at(field, Wire::varint)) value = Rules::template value<T>(in_.get_uint64());
+    if (at(field, Wire::varint)) value = Rules::template value<T>(varint());
   }
   template <typename T>
   void number_if_any(uint32_t field, T& value) {
@@ -43,15 +46,15 @@ class Reader {
   template <typename List>
   void numbers(uint32_t field, List& values) {
     using Value = typename List::value_type;
-    while (at(field, Wire::varint)) values.insert(values.end(), Rules::template value<Value>(in_.get_uint64()));
+    while (at(field, Wire::varint)) values.insert(values.end(), Rules::template value<Value>(varint()));
   }
   template <typename T>
   void signed_number(uint32_t field, T& value) {
-    if (at(field, Wire::varint)) value = T(in_.get_sint64());
+    if (at(field, Wire::varint)) value = T(protozero::decode_zigzag64(varint()));
   }
   template <typename T>
   void fixed(uint32_t field, T& value) {
-    if (at(field, Wire::fixed64)) value = T(in_.get_fixed64());
+    if (at(field, Wire::fixed64)) value = T(all_bytes());
   }
   void bytes(uint32_t field, std::string& value, size_t limit = kUnlimited) {
     if (at(field, Wire::length_delimited)) value = view(limit);
@@ -71,31 +74,32 @@ class Reader {
   void ascending(uint32_t field, std::vector<Id<Tag>>& ids, size_t) {
     if (!at(field, Wire::length_delimited)) return;
     require(ids.empty(), "a list of ids in two pieces");
-    const auto packed = in_.get_packed_uint64();
-    const size_t count = packed.size();  // counts bytes, allocates nothing
+    const std::string_view packed = view(kUnlimited);
+    const auto count = static_cast<size_t>(std::ranges::count_if(packed, [](char byte) { return (byte & 0x80) == 0; }));
     require(count <= budget_.ascending, "more ids than the limit");
     budget_.ascending -= count;
     ids.reserve(count);
     Id<Tag> last;
-    for (const uint64_t distance : packed) {
+    for (const char *next = packed.data(), *const end = next + packed.size(); next != end;) {
+      const uint64_t distance = protozero::decode_varint(&next, end);
       require(distance != 0 && distance <= ~last.value(), "ids that do not ascend");
       ids.push_back(last = last + distance);
     }
   }
   template <typename M>
   void message(uint32_t field, M& m) {
-    if (at(field, Wire::length_delimited)) read_message(in_.get_message(), m, budget_);
+    if (at(field, Wire::length_delimited)) read_message(nested(), m, budget_);
   }
   template <typename M>
   void message(uint32_t field, std::optional<M>& m) {
-    if (at(field, Wire::length_delimited)) read_message(in_.get_message(), m.emplace(Rules::template blank<M>()), budget_);
+    if (at(field, Wire::length_delimited)) read_message(nested(), m.emplace(Rules::template blank<M>()), budget_);
   }
   // What exceeds the limit is read and discarded.
   template <typename M>
   void repeated_first(uint32_t field, std::vector<M>& items, size_t limit) {
     while (at(field, Wire::length_delimited)) {
       M item = Rules::template blank<M>();
-      read_message(in_.get_message(), item, budget_);
+      read_message(nested(), item, budget_);
       if (items.size() < limit) items.push_back(std::move(item));
     }
   }
@@ -103,7 +107,7 @@ class Reader {
   void repeated(uint32_t field, std::vector<M>& items, size_t limit) {
     while (at(field, Wire::length_delimited)) {
       require(items.size() < limit, "a list beyond its limit");
-      read_message(in_.get_message(), items.emplace_back(Rules::template blank<M>()), budget_);
+      read_message(nested(), items.emplace_back(Rules::template blank<M>()), budget_);
     }
   }
   void repeated(uint32_t field, std::vector<SharedBytes>& items, size_t limit, size_t bytes_max) {
@@ -114,7 +118,7 @@ class Reader {
   }
   template <typename M>
   static void read_message(protozero::pbf_reader in, M& m, Budget& budget) {
-    Reader reader(in, budget);
+    Reader reader(in.data(), budget);
     while (reader.begin_pass()) {
       describe(reader, m);
       if (!reader.taken_) reader.skip();
@@ -122,42 +126,59 @@ class Reader {
   }
 
  private:
-  Reader(protozero::pbf_reader& in, Budget& budget) : in_(in), budget_(budget) {}
-
-  static constexpr uint32_t kTaken = 0;  // these two match no field
-  static constexpr uint32_t kEnd = ~uint32_t{0};
+  Reader(protozero::data_view bytes, Budget& budget) : at_(bytes.data()), end_(at_ + bytes.size()), budget_(budget) {}
 
   // False: there are no more fields.
   bool begin_pass() {
-    if (at_ == kTaken) move_on();
     taken_ = false;
-    return at_ != kEnd;
+    return at_ != end_;
   }
-  [[gnu::noinline]] void move_on() { at_ = in_.next() ? in_.tag_and_type() : kEnd; }
   void skip() {
-    in_.skip();
-    at_ = kTaken;
+    protozero::pbf_reader in(at_, static_cast<size_t>(end_ - at_));
+    in.next();
+    in.skip();
+    at_ = end_ - in.length();
   }
-  // Asked once for each field that there is, and most are absent: a comparison, without a call.
+  // Asked once for each field that there is, and most are absent: the comparison of a byte, without a call.
   [[gnu::always_inline]] bool at(uint32_t field, Wire type) {
-    if (at_ == kTaken) move_on();
-    if (at_ != protozero::tag_and_type(field, type)) return false;
-    at_ = kTaken;
+    if (at_ == end_) return false;
+    const uint32_t tag = protozero::tag_and_type(field, type);
+    const auto first = static_cast<uint8_t>(*at_);
+    if (first >= 0x80) return begins_with(tag);
+    if (first != tag) return false;
+    ++at_;
     return taken_ = true;
   }
+  // A tag of more than one byte.
+  [[gnu::noinline]] bool begins_with(uint32_t tag) {
+    const char* after = at_;
+    if (static_cast<uint32_t>(protozero::decode_varint(&after, end_)) != tag) return false;
+    at_ = after;
+    return taken_ = true;
+  }
+  protozero::pbf_reader nested() {
+    const std::string_view bytes = view(kUnlimited);
+    return {bytes.data(), bytes.size()};
+  }
+  uint64_t all_bytes() {
+    if (static_cast<size_t>(end_ - at_) < sizeof(uint64_t)) throw protozero::end_of_buffer_exception();
+    return load_u64(std::exchange(at_, at_ + sizeof(uint64_t)));
+  }
+  uint64_t varint() { return protozero::decode_varint(&at_, end_); }
   std::string_view view(size_t limit) {
-    const protozero::data_view view = in_.get_view();
-    require(view.size() <= limit, "bytes beyond their limit");
-    return {view.data(), view.size()};
+    const auto size = static_cast<uint32_t>(varint());
+    if (size > static_cast<size_t>(end_ - at_)) throw protozero::end_of_buffer_exception();
+    require(size <= limit, "bytes beyond their limit");
+    return {std::exchange(at_, at_ + size), size};
   }
 
   SharedBytes shared(std::string_view bytes) const {
     return budget_.read_from == nullptr ? SharedBytes(bytes) : budget_.read_from->part(bytes);
   }
 
-  protozero::pbf_reader& in_;
-  uint32_t at_ = kTaken;  // the field under the cursor
-  bool taken_ = false;    // any field in this pass
+  const char* at_;  // the tag of a field, or the end
+  const char* end_;
+  bool taken_ = false;  // any field in this pass
   Budget& budget_;
 };
 

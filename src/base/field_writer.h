@@ -1,6 +1,7 @@
 // Writes messages by their describe() (field_io.h). It checks limits, because exceeding one is a bug of this process.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <protozero/pbf_writer.hpp>
@@ -11,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/field_rules.h"
+#include "base/fixed.h"
 
 namespace coordkit::codec {
 
@@ -34,7 +36,7 @@ size_t put_message(std::string& bytes, uint32_t field, Append append, size_t exp
   return length;
 }
 
-// Numbers that follow each other are appended at once, the last of them when the writer ends.
+// Numbers and short bytes that follow each other are appended at once, the last of them when the writer ends.
 template <typename Rules>
 class Writer {
  public:
@@ -128,15 +130,22 @@ class Writer {
   }
 
  private:
-  static constexpr size_t kNumbersMax = 64;
-  static constexpr size_t kFieldMax = size_t{2} * protozero::max_varint_length;
+  static constexpr size_t kHeldMax = 96;
+  static constexpr size_t kFieldMax = size_t{2} * protozero::max_varint_length;  // a number, or what goes before bytes
+  static constexpr size_t kShortMax = 32;                                        // bytes that are worth holding
 
   void flush() {
-    if (size_ > 0) bytes_.append(numbers_, std::exchange(size_, 0));
+    if (size_ > 0) bytes_.append(held_, std::exchange(size_, 0));
   }
-  void put_varint(uint64_t number) { size_ += static_cast<size_t>(protozero::add_varint_to_buffer(numbers_ + size_, number)); }
+  void put_varint(uint64_t number) {
+    if (number < 0x80) {
+      held_[size_++] = static_cast<char>(number);
+    } else {
+      size_ += static_cast<size_t>(protozero::add_varint_to_buffer(held_ + size_, number));
+    }
+  }
   void put_tag(uint32_t field, Wire type) {
-    if (size_ > kNumbersMax - kFieldMax) flush();
+    if (size_ > kHeldMax - kFieldMax) flush();
     put_varint(protozero::tag_and_type(field, type));
   }
   void put(uint32_t field, uint64_t number) {
@@ -145,13 +154,19 @@ class Writer {
   }
   void put_all_bytes(uint32_t field, uint64_t number) {
     put_tag(field, Wire::fixed64);
-    for (size_t byte = 0; byte < sizeof number; ++byte) numbers_[size_++] = static_cast<char>(number >> (8 * byte));
+    store_u64(held_ + size_, number);
+    size_ += sizeof number;
   }
   void put(uint32_t field, std::string_view value) {
     put_tag(field, Wire::length_delimited);
     put_varint(value.size());
-    flush();
-    bytes_.append(value);
+    if (value.size() <= std::min(kShortMax, kHeldMax - size_)) {
+      std::ranges::copy(value, held_ + size_);
+      size_ += value.size();
+    } else {
+      flush();
+      bytes_.append(value);
+    }
   }
   template <typename M>
   void element(uint32_t field, const M& m) {
@@ -168,7 +183,7 @@ class Writer {
   }
 
   std::string& bytes_;
-  char numbers_[kNumbersMax];
+  char held_[kHeldMax];
   size_t size_ = 0;
 };
 
