@@ -2,7 +2,6 @@
 // message.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <protozero/pbf_reader.hpp>
@@ -74,14 +73,16 @@ class Reader {
   void ascending(uint32_t field, std::vector<Id<Tag>>& ids, size_t) {
     if (!at(field, Wire::length_delimited)) return;
     require(ids.empty(), "a list of ids in two pieces");
-    const std::string_view packed = view(kUnlimited);
-    const auto count = static_cast<size_t>(std::ranges::count_if(packed, [](char byte) { return (byte & 0x80) == 0; }));
+    const std::string_view bytes = view(kUnlimited);
+    const char* const end = bytes.data() + bytes.size();
+    using Number = protozero::pbf_reader::const_uint64_iterator;
+    const protozero::iterator_range<Number> packed({bytes.data(), end}, {end, end});
+    const size_t count = packed.size();  // counts bytes, allocates nothing
     require(count <= budget_.ascending, "more ids than the limit");
     budget_.ascending -= count;
     ids.reserve(count);
     Id<Tag> last;
-    for (const char *next = packed.data(), *const end = next + packed.size(); next != end;) {
-      const uint64_t distance = protozero::decode_varint(&next, end);
+    for (const uint64_t distance : packed) {
       require(distance != 0 && distance <= ~last.value(), "ids that do not ascend");
       ids.push_back(last = last + distance);
     }

@@ -137,13 +137,7 @@ class Writer {
   void flush() {
     if (size_ > 0) bytes_.append(held_, std::exchange(size_, 0));
   }
-  void put_varint(uint64_t number) {
-    if (number < 0x80) {
-      held_[size_++] = static_cast<char>(number);
-    } else {
-      size_ += static_cast<size_t>(protozero::add_varint_to_buffer(held_ + size_, number));
-    }
-  }
+  void put_varint(uint64_t number) { size_ += static_cast<size_t>(protozero::add_varint_to_buffer(held_ + size_, number)); }
   void put_tag(uint32_t field, Wire type) {
     if (size_ > kHeldMax - kFieldMax) flush();
     put_varint(protozero::tag_and_type(field, type));
