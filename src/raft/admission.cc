@@ -36,15 +36,7 @@ bool Admission::admits(ReplicaId from, const Message& message) const {
   if (from == options_.self || members.voters.empty()) return false;  // a blank replica ignores every peer
   if (!log_.rollback_checked() && !std::holds_alternative<Removed>(message)) return false;
   if (!is_member(members, from) && !admitted_from_nonmember(from, message)) return false;
-  return std::visit(
-      [&](const auto& value) { return within_reach(value.term) && plausible(value.term) && well_formed(from, value); },
-      message);
-}
-
-// Terms only ever rise, and there are 2^64 of them: a peer that could raise the term at will would leave none for elections
-// (FLT_S08). With bounded leaps, the few peers that are accepted at all need longer than the life of a cluster to use them up.
-bool Admission::within_reach(Term claimed) const {
-  return claimed <= log_.term() || claimed.value() - log_.term().value() <= kTermLeapMax;
+  return std::visit([&](const auto& value) { return plausible(value.term) && well_formed(from, value); }, message);
 }
 
 bool Admission::well_formed(ReplicaId, const VoteRequest& request) const {

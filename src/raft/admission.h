@@ -1,5 +1,6 @@
 // The gate for messages. One that does not pass is dropped without any effect; behind the gate, handlers see only what a
-// correct member of this group could have sent. Whether a term is new is decided elsewhere (Voting::begins_new_term).
+// correct member of this group could have sent. Whether a term is new is decided elsewhere (Voting::begins_new_term), and how
+// far it is believed (term_reach.h).
 #pragma once
 
 #include "raft/campaigning.h"
@@ -15,7 +16,6 @@ class Admission {
       : options_(options), log_(log), leadership_(leadership), leading_(leading), campaigning_(campaigning) {}
 
   bool admits(ReplicaId from, const Message& message) const;
-  bool within_reach(Term claimed) const;
 
  private:
   bool well_formed(ReplicaId from, const VoteRequest& request) const;

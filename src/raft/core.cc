@@ -35,7 +35,8 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
       reader_(*options_),
       roles_(log_.term()),
       election_timer_(*options_),
-      news_{.contact = now} {
+      news_{.contact = now},
+      reach_(log_.term(), now) {
   outbox_.commit_reported = log_.commit();
   election_timer_.arm(now_);
 }
@@ -99,10 +100,9 @@ void Core::Impl::take(Input& input) {
 void Core::Impl::on(Received& received) {
   const ReplicaId from = received.from;
   Message& message = received.message;
-  if (!admission().admits(from, message)) {
-    if (!admission().within_reach(term_of(message))) leap_ = TermLeap{from, term_of(message), (leap_ ? leap_->count : 0) + 1};
-    return;
-  }
+  reach_.look(log_.term(), now_, options_->election_timeout);
+  if (const Term claimed = term_of(message); claimed > log_.term() && !reach_.covers(claimed)) return disbelieve(from, message);
+  if (!admission().admits(from, message)) return;
   if (log_.rollback_checked() && voting().begins_new_term(from, message)) {
     roles_.step_down(term_of(message));
     finish_step();
@@ -117,6 +117,16 @@ void Core::Impl::on(Received& received) {
                  [&](HeartbeatReply& reply) { leading_->receive(from, reply, here()); },
              },
              message);
+}
+
+// It is dropped, but whoever has no leader may have to meet its sender.
+void Core::Impl::disbelieve(ReplicaId from, const Message& message) {
+  leap_ = TermLeap{from, term_of(message), (leap_ ? leap_->count : 0) + 1};
+  const bool leaderless = !leading_ && now_ - news_.contact >= options_->election_timeout;
+  if (!leaderless || reach_.farthest() <= log_.term() || !log_.rollback_checked()) return;
+  if (!admission().admits(from, message) || !voting().begins_new_term(from, message)) return;
+  roles_.step_down(reach_.farthest());
+  finish_step();
 }
 
 // A follower checks the time after the input: what it slept through may well have been a heartbeat.

@@ -2,7 +2,7 @@
 // it, and then does what follows from it. Where things are:
 //
 //   core.cc           one step: time, the gate, the handler, finish_step(); what a turn drains
-//   admission.h       which messages are accepted
+//   admission.h       which messages are accepted; term_reach.h how far a term is believed
 //   election.cc       votes, terms, roles (thesis 3.4, 9.6, 6.2); voting.h judges, campaigning.h counts
 //   leading.h         the leader's half: replication, the commit rule (3.5, 3.6, 10.2.1), leases; confirmations.h (6.4)
 //   following.cc      the follower's half (3.5); leader_news.h is what it has heard
@@ -30,6 +30,7 @@
 #include "raft/pending_change.h"
 #include "raft/pending_transfer.h"
 #include "raft/roles.h"
+#include "raft/term_reach.h"
 #include "raft/voting.h"
 
 namespace coordkit::raft {
@@ -59,6 +60,7 @@ class COORDKIT_HIDDEN Core::Impl {
   // ---- core.cc
   void take(Input& input);
   void on(Received& received);
+  void disbelieve(ReplicaId from, const Message& message);
   void on(Propose& proposals);
   ProposalOutcome::Kind admit(const Proposal& proposal) const;
   Position append(EntryKind kind, SharedBytes payload);
@@ -105,6 +107,7 @@ class COORDKIT_HIDDEN Core::Impl {
   StreamNumbers streams_;
   PendingTransfer transfer_;
   PendingChange change_;
+  TermReach reach_;
   std::optional<TermLeap> leap_;
 };
 

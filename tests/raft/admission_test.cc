@@ -99,6 +99,67 @@ TEST(AdmissionTest, FLT_S08_TheFarthestTermWithinReachIsFollowedSoThatNobodyIsLe
   EXPECT_FALSE(solo.core().status().leap);
 }
 
+TEST(AdmissionTest, FLT_S08_ClaimsTogetherRaiseATermByOneLeapInAnElectionTimeout) {
+  Solo solo(3);
+  const auto claim = [&](uint64_t term) {
+    solo.receive(2, AppendRequest{.term = Term(term), .stream = 1, .previous = at(1, 1)});
+    return solo.term().value();
+  };
+  EXPECT_EQ(claim(kTermLeapMax), kTermLeapMax);
+  EXPECT_EQ(claim(1 + kTermLeapMax), 1 + kTermLeapMax);
+  EXPECT_EQ(claim(2 + kTermLeapMax), 1 + kTermLeapMax) << "together too far";
+  EXPECT_EQ(solo.core().status().leap, (TermLeap{ReplicaId(2), Term(2 + kTermLeapMax), 1}));
+  solo.now += Options{}.election_timeout;
+  EXPECT_EQ(claim(2 + kTermLeapMax), 2 + kTermLeapMax);
+}
+
+TEST(AdmissionTest, FLT_S08_WhoHearsALeaderDoesNotFollowATermOutOfReach) {
+  Solo solo(3);
+  for (int i = 0; i < 5; ++i) {
+    solo.now += Options{}.election_timeout / 2;
+    solo.receive(2, Heartbeat{.term = Term(5)});
+    solo.receive(3, AppendRequest{.term = Term(9 * kTermLeapMax), .stream = 1, .previous = at(1, 1)});
+    EXPECT_EQ(solo.core().leadership(), (Leadership{Role::Follower, Term(5), ReplicaId(2)}));
+  }
+}
+
+TEST(AdmissionTest, FLT_S08_WhoHasNoLeaderGoesTowardsATermOutOfReachOneLeapPerElectionTimeout) {
+  Solo solo(3);
+  const auto claim = [&](Message message) {
+    solo.receive(2, std::move(message));
+    return solo.term().value();
+  };
+  const Term far(9 * kTermLeapMax);
+  solo.now += Options{}.election_timeout;
+  EXPECT_EQ(claim(VoteRequest{.kind = VoteKind::Pre, .term = far, .last = at(1, 1)}), 1u) << "a pre-vote raises no term";
+  EXPECT_EQ(claim(VoteReply{.kind = VoteKind::Pre, .term = far}), 1 + kTermLeapMax);
+  EXPECT_EQ(claim(VoteReply{.kind = VoteKind::Pre, .term = far}), 1 + kTermLeapMax);
+  solo.now += Options{}.election_timeout;
+  EXPECT_EQ(claim(AppendRequest{.term = far, .stream = 1, .previous = at(1, 1)}), 1 + 2 * kTermLeapMax);
+  EXPECT_EQ(solo.core().leadership().leader, ReplicaId()) << "it is no leader of that term";
+}
+
+TEST(AdmissionTest, FLT_S08_ReplicasThatWereLedAstrayMeetAgain) {
+  Cluster cluster(3, {}, 1, 1);
+  cluster.elect(3);
+  for (uint64_t id = 1; id <= 4; ++id) cluster.isolate(id);
+  for (const auto& [id, leaps] : {std::pair{1, 2}, std::pair{2, 4}}) {
+    for (int i = 1; i <= leaps; ++i) {
+      cluster.advance(id, Options{}.election_timeout);
+      const Term claimed(1 + i * kTermLeapMax);
+      cluster.step(id, Received{ReplicaId(4), AppendRequest{.term = claimed, .stream = 1, .previous = at(1, 1)}});
+      EXPECT_GE(cluster.core(id).leadership().term, claimed);
+    }
+  }
+  cluster.clear_network();
+  cluster.heal();
+  cluster.run(20 * Options{}.election_timeout);
+  ASSERT_NE(cluster.leader(), 0u);
+  cluster.propose(cluster.leader(), "x");
+  cluster.quiesce();
+  EXPECT_TRUE(cluster.converged());
+}
+
 // ---- a disk that may have been rolled back
 
 TEST(RollbackCheckedTest, FLT_P15_UntilThenTheCoreNeitherVotesNorCampaignsNorAcknowledges) {

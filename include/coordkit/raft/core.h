@@ -270,10 +270,12 @@ struct PeerStatus {
   bool behind = false;  // waits for a state
 };
 
-// No replica gets so far ahead of another by elections: at one every 10 ms it takes a year and four months.
+// The most that claims of peers raise a term within an election timeout. No replica gets so far ahead of another by elections:
+// at one every 10 ms it takes a year and four months.
 inline constexpr uint64_t kTermLeapMax = uint64_t{1} << 32;
 
-// A peer claimed a term more than kTermLeapMax beyond ours. Its message was dropped.
+// A peer claimed a term out of reach: more than kTermLeapMax beyond ours of an election timeout ago. Its message was dropped.
+// A replica without a leader went towards that term as far as it may, so that it meets a peer that was led astray.
 struct TermLeap {
   ReplicaId from;  // the newest one
   Term claimed;

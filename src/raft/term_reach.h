@@ -1,0 +1,34 @@
+// How far a claimed term is believed (FLT_S08). Terms only ever rise, and there are 2^64 of them: who could raise the term at
+// will would leave none for elections, and who could raise that of some replicas out of sight of the others would part them for
+// ever. So within an election timeout a term rises by no more than kTermLeapMax, and nothing stays out of reach: without a
+// leader a replica goes towards a farther term as well, one leap per election timeout.
+#pragma once
+
+#include <algorithm>
+
+#include "coordkit/raft/core.h"
+#include "raft/log.h"
+
+namespace coordkit::raft {
+
+class TermReach {
+ public:
+  TermReach(Term own, LaggingTime now) : farthest_(beyond(own)), since_(now) {}
+
+  // Called before a claim is judged.
+  void look(Term own, LaggingTime now, Duration period) {
+    if (now - since_ < period) return;
+    farthest_ = beyond(own);
+    since_ = now;
+  }
+  bool covers(Term claimed) const { return claimed <= farthest_; }
+  Term farthest() const { return farthest_; }
+
+ private:
+  static Term beyond(Term own) { return Term(own.value() < kCountMax - kTermLeapMax ? own.value() + kTermLeapMax : kCountMax); }
+
+  Term farthest_;
+  LaggingTime since_;  // when that was determined
+};
+
+}  // namespace coordkit::raft
