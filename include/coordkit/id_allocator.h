@@ -23,6 +23,7 @@ class IdAllocator {
   IdAllocator(const Replica& replica, std::string counter, int64_t block = 1000);
 
   // From 1 on, unless the counter is set. Errors as Counter::allocate(); a block whose outcome is unknown is never used.
+  // kFailedPrecondition (InCallback): in an *_async callback, where it would have to fetch a block or wait for who does.
   absl::StatusOr<int64_t> next();
 
  private:

@@ -1,6 +1,7 @@
 // Functions that change several keys concurrently, on real replicas.
 #include "coordkit/stm.h"
 
+#include <future>
 #include <thread>
 
 #include "coordkit/coordkit.h"
@@ -261,6 +262,24 @@ TEST_F(StmTest, S37_IdsComeInBlocksAndNoneTwice) {
   }
   ASSERT_THAT(cluster_[1].close(), IsOk());
   EXPECT_THAT(one.next().status(), Is(Reason::Closed));
+}
+
+TEST_F(StmTest, FLT_A01_AnIdWithinACallbackNeitherFetchesABlockNorWaitsForWhoDoes) {
+  IdAllocator ids(cluster_[1], "ids", 2);
+  const auto next_in_a_callback = [&] {
+    std::promise<absl::StatusOr<int64_t>> next;
+    cluster_[1].get_async("k", Consistency::Local, [&](const absl::StatusOr<GetResult>&) { next.set_value(ids.next()); });
+    return next.get_future().get();
+  };
+  EXPECT_THAT(next_in_a_callback().status(), Is(Reason::InCallback));
+  EXPECT_EQ(ids.next().value(), 1);
+  EXPECT_EQ(next_in_a_callback().value(), 2) << "it was there";
+  for (uint64_t id = 2; id <= 3; ++id) cluster_.close(id);
+  std::thread fetching([&] { EXPECT_FALSE(ids.next().ok()) << "there is no majority"; });
+  ASSERT_TRUE(eventually([&] { return cluster_[1].metrics()->memory.request_bytes > 0; }));
+  EXPECT_THAT(next_in_a_callback().status(), Is(Reason::InCallback));
+  ASSERT_THAT(cluster_[1].close(), IsOk());
+  fetching.join();
 }
 
 }  // namespace
