@@ -7,8 +7,8 @@
 // *_async callbacks (kFailedPrecondition, InCallback), because those run on the engine's thread. A callback that throws ends
 // nothing but itself: ReplicaOptions::on_error. Lifetime: handles (Session, Grant, Mutex) may outlive the replica; then every
 // call is kFailedPrecondition and valid() false. Failure: a broken disk or invariant stops this replica (health() says why,
-// on_halt fires); the process lives. Once the cause is gone, destroy it and open another one on the same directory: no restart
-// of the process is needed. Example: examples/01_first_lock.
+// on_halt fires); the process lives. Once the cause is gone, destroy it (where: ~Replica()) and open another one on the same
+// directory: no restart of the process is needed. Example: examples/01_first_lock.
 #pragma once
 
 #include <cstdint>
@@ -182,7 +182,10 @@ class Replica {
   // `machines`), kPermissionDenied, kUnavailable (the port is in use), kDataLoss (stored bytes cannot be trusted),
   // kResourceExhausted (disk full).
   static absl::StatusOr<std::unique_ptr<Replica>> open(ReplicaOptions options);
-  ~Replica();  // close()
+  // close(). In a callback, which no close can wait for, a thread of its own completes it. In an announcement all but that
+  // callback has ended when this returns, and the directory may be opened again; in an *_async callback nothing has, and until
+  // it is closed, soon after the callback, open() finds the directory in use.
+  ~Replica();
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
@@ -191,7 +194,10 @@ class Replica {
   absl::StatusOr<Session> open_session(SessionOptions options = {});
   // Every *_async function is answered on the engine's thread: the callback must not block or call blocking methods. Only
   // TooManyRequests, when more is under way than can be answered in time, may be answered on the caller's thread before the
-  // function returns; never so inside another callback. How a call is cancelled and what then holds: call.h.
+  // function returns; never so inside another callback. Where no engine is left to answer (the replica is closed, the handle
+  // has no session or grant, this process is a fork), every answer comes on the caller's thread before the function returns:
+  // hold no mutex there that the callback takes. Blocking calls are refused in it all the same. How a call is cancelled and
+  // what then holds: call.h.
   AsyncCall open_session_async(SessionOptions options, Callback<Session> done);
 
   // Takes a session over that another process opened, or this one before its restart, with everything it holds; the secret is
@@ -304,8 +310,9 @@ class Replica {
   // is not Tls.
   absl::Status reload_tls();
 
-  // Ends every call with Stopped, then all threads; nothing runs after it. Idempotent. kFailedPrecondition (InCallback): called
-  // from an *_async callback, whose thread it would wait for; nothing was done.
+  // Ends every call with Stopped, then all threads; nothing runs after it, whoever closed first: who comes later waits for
+  // that. Called from an announcement (on_leadership, on_phase...), it does not wait for this one, nor for a close under way.
+  // kFailedPrecondition (InCallback): called from an *_async callback, whose thread it would wait for; nothing was done.
   absl::Status close();
 
  private:

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "coordkit/error.h"
+#include "replica/coordination.h"
+#include "replica/host.h"
 #include "storage/socket_file.h"
 
 namespace coordkit {
@@ -81,14 +83,16 @@ class SocketReply final : public AdminReply {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<AdminSocket>> AdminSocket::open(Replica& replica, AdminIdentity identity, std::string path) {
+absl::StatusOr<std::unique_ptr<AdminSocket>> AdminSocket::open(std::shared_ptr<Host> host, AdminIdentity identity,
+                                                               std::string path) {
   absl::StatusOr<Descriptor> listener = listen_at(path);
   if (!listener.ok()) return listener.status();
-  return std::unique_ptr<AdminSocket>(new AdminSocket(replica, std::move(identity), std::move(path), *std::move(listener)));
+  return std::unique_ptr<AdminSocket>(
+      new AdminSocket(std::move(host), std::move(identity), std::move(path), *std::move(listener)));
 }
 
-AdminSocket::AdminSocket(Replica& replica, AdminIdentity identity, std::string path, Descriptor listener)
-    : replica_(replica),
+AdminSocket::AdminSocket(std::shared_ptr<Host> host, AdminIdentity identity, std::string path, Descriptor listener)
+    : replica_(HandleAccess::replica(std::move(host))),
       identity_(std::move(identity)),
       path_(std::move(path)),
       listener_(std::move(listener)),

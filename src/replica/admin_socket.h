@@ -10,7 +10,8 @@
 //   error CODE SENTENCE  the name of the status code, and its message
 //
 // Threads: one that accepts and one for each visitor, at most kVisitorsMax; any more are told so and disconnected. Nothing a
-// visitor sends or omits stops the replica. Lifetime: the replica outlives it, and is closed first: that ends its calls.
+// visitor sends or omits stops the replica. Lifetime: keeps the host, which ends it at its close,
+// once its calls are answered.
 #pragma once
 
 #include <atomic>
@@ -34,7 +35,8 @@ class AdminSocket {
 
   // kFailedPrecondition: another process listens there (InUse), or something that is not a socket has this name (ForeignData);
   // else the file system's error. A socket left behind by a dead process is replaced.
-  static absl::StatusOr<std::unique_ptr<AdminSocket>> open(Replica& replica, AdminIdentity identity, std::string path);
+  static absl::StatusOr<std::unique_ptr<AdminSocket>> open(std::shared_ptr<Host> host, AdminIdentity identity,
+                                                           std::string path);
   ~AdminSocket();
   AdminSocket(const AdminSocket&) = delete;
   AdminSocket& operator=(const AdminSocket&) = delete;
@@ -45,13 +47,13 @@ class AdminSocket {
     std::thread thread;
     std::atomic<bool> over{false};
   };
-  AdminSocket(Replica& replica, AdminIdentity identity, std::string path, storage::Descriptor listener);
+  AdminSocket(std::shared_ptr<Host> host, AdminIdentity identity, std::string path, storage::Descriptor listener);
   void accept_visitors();
   void admit(LocalStream stream);
   void serve(LocalStream& visitor);
   bool answer(const LocalStream& visitor, const std::vector<std::string>& words);
 
-  Replica& replica_;
+  Replica replica_;  // of its own: the one that was opened may be destroyed before the host is closed
   const AdminIdentity identity_;
   const std::string path_;
   const storage::Descriptor listener_;

@@ -43,6 +43,11 @@ class CallRunner {
   // In an announcement: blocking here for another announcement would wait for itself.
   virtual bool on_callback_thread() const { return false; }
   virtual const Clock& clock() const = 0;
+  // So much later; the end of time, if that is beyond it.
+  LaggingTime deadline(Duration timeout) const {
+    const LaggingTime now = clock().lagging();
+    return timeout > LaggingTime::max() - now ? LaggingTime::max() : now + timeout;
+  }
   virtual std::string owner_tag() = 0;  // a fresh one
   // This process is a fork of the one that made it: no call may be run.
   virtual bool forked() const { return false; }

@@ -42,12 +42,9 @@ void CallbackThread::stop() {
     stopping_ = true;
   }
   wake_.notify_one();
-  if (!thread_.joinable()) return;
-  if (thread_.get_id() == std::this_thread::get_id()) {
-    thread_.detach();
-  } else {
-    thread_.join();
-  }
+  if (runs_here()) return;
+  const std::lock_guard lock(joining_);
+  if (thread_.joinable()) thread_.join();
 }
 
 }  // namespace coordkit

@@ -28,7 +28,8 @@ class CallbackThread {
   // After stop(): returns the task for the caller to run.
   Task post(Task task);
   bool runs_here() const;  // is the caller one of the tasks?
-  // Runs what is queued and ends the thread. Called from a callback: the thread ends after that callback. Idempotent.
+  // Runs what is queued and ends the thread. Called from a task: it ends after that, for which whoever stops it later waits; so
+  // a task never destroys this object. Any thread, any number of times.
   void stop();
 
  private:
@@ -39,6 +40,7 @@ class CallbackThread {
   std::condition_variable wake_;
   std::deque<Task> tasks_;
   bool stopping_ = false;
+  std::mutex joining_;
   std::thread thread_;  // last: it uses the other members
 };
 

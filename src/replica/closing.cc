@@ -1,26 +1,43 @@
 #include "replica/closing.h"
 
-#include <utility>
-
 namespace coordkit {
 
 bool Closing::begin(Duration drain) {
   std::unique_lock lock(mutex_);
-  if (closing_) return false;
+  const std::thread::id nobody;
+  if (closer_ != nobody) return false;
   if (loop_.begun() && drain > Duration::zero()) {
     draining_ = true;
     lock.unlock();
     loop_.wake();
     lock.lock();
-    drained_wake_.wait_for(lock, drain, [&] { return drained_; });
+    wake_.wait_for(lock, drain, [&] { return drained_; });
   }
-  return !std::exchange(closing_, true);
+  if (closer_ != nobody) return false;
+  closer_ = std::this_thread::get_id();
+  return true;
 }
 
 void Closing::drained() {
   const std::lock_guard lock(mutex_);
   drained_ = true;
-  drained_wake_.notify_all();
+  wake_.notify_all();
+}
+
+void Closing::closed() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  wake_.notify_all();
+}
+
+void Closing::wait() {
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [&] { return closed_; });
+}
+
+bool Closing::closes_here() {
+  const std::lock_guard lock(mutex_);
+  return closer_ == std::this_thread::get_id() && !closed_;
 }
 
 }  // namespace coordkit

@@ -25,6 +25,7 @@ struct HandleAccess {
   static Grant grant(Session session, HoldRef hold) { return {std::move(session), std::move(hold)}; }
   static const HoldRef& hold(const Grant& grant) { return grant.hold_; }
   static const std::shared_ptr<Host>& host(const Replica& replica) { return replica.host_; }
+  static Replica replica(std::shared_ptr<Host> host) { return Replica(std::move(host)); }
 };
 
 inline absl::Status handle_without_session() {

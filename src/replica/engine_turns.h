@@ -3,9 +3,11 @@
 // Threads: the engine's. Once stop() has returned, run_stopped() is for any, and nothing else is called outside of it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "coordkit/client.h"
@@ -49,6 +51,7 @@ class EngineTurns {
   // lock is released.
   [[nodiscard]] std::unique_lock<std::recursive_mutex> stop(Arrivals& arrivals);
   void run_stopped(Call call);
+  bool runs_stopped_here() const { return stopped_runner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
  private:
   LaggingTime next_due(Now now) const;
@@ -62,7 +65,8 @@ class EngineTurns {
   std::vector<Call> calls_;                    // being run
   EngineEffects effects_;
   std::vector<Outbound> released_;
-  std::recursive_mutex stopped_mutex_;  // guards everything once stopped; a callback may call again
+  std::recursive_mutex stopped_mutex_;             // guards everything once stopped; a callback may call again
+  std::atomic<std::thread::id> stopped_runner_{};  // who runs a call on the stopped client
 };
 
 }  // namespace coordkit

@@ -72,9 +72,9 @@ void Host::start(std::unique_ptr<Engine> engine) {
   if (own_thread_) own_thread_->start();
 }
 
-absl::Status Host::open_admin(Replica& replica) {
+absl::Status Host::open_admin() {
   if (options_.admin_socket.empty()) return absl::OkStatus();
-  auto admin = AdminSocket::open(replica, {options_.id, options_.cluster}, options_.admin_socket);
+  auto admin = AdminSocket::open(shared_from_this(), {options_.id, options_.cluster}, options_.admin_socket);
   if (!admin.ok()) return admin.status();
   admin_ = *std::move(admin);
   return absl::OkStatus();
@@ -158,11 +158,6 @@ Ticket Host::transfer_leadership(std::optional<uint64_t> target, Duration timeou
 }
 
 // ---- what calls ask for
-
-LaggingTime Host::deadline(Duration timeout) const {
-  const LaggingTime now = clock_.lagging();
-  return timeout > LaggingTime::max() - now ? LaggingTime::max() : now + timeout;
-}
 
 WriteOptions Host::write_options(ProposeOptions options) const {
   return {.deadline = deadline(options.timeout), .fence = std::move(options.fence)};

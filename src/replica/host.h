@@ -45,7 +45,10 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   ~Host() override;
 
   absl::StatusOr<std::shared_ptr<Host>> open();  // opening.cc
-  absl::Status open_admin(Replica& replica);     // the replica closes this host before it is destroyed
+  absl::Status open_admin();
+  // What a replica does that is destroyed: closes, and lets go. In a callback, which a close cannot wait for, a thread of its
+  // own does or completes it: so nothing of a host is destroyed on its own threads.
+  static void end(std::shared_ptr<Host> host);
 
   // Runs `call` on the engine's thread before one of its next turns, or, once closed, right here on the stopped client.
   // Inside a callback on that thread: at once.
@@ -54,14 +57,14 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   Client* client_here(Counts counts) override;
   bool admit(LaggingTime deadline) override { return arrivals_.admission().enter(deadline, clock_); }
   void leave(Served served) override { arrivals_.admission().left(served == Served::Yes); }
-  bool on_engine_thread() const override { return loop_.runs_here(); }
+  // Once closed: is the caller inside of a call on the stopped client?
+  bool on_engine_thread() const override { return loop_.runs_here() || (turns_ && turns_->runs_stopped_here()); }
   bool on_callback_thread() const override { return announcements_ && announcements_->run_here(); }
   const Clock& clock() const override { return clock_; }
   // In a forked child: no thread of this object runs here, and none of its locks may be taken.
   bool forked() const override { return fork_guard_.forked(); }
   const ReplicaOptions& options() const { return options_; }
   std::string owner_tag() override;
-  LaggingTime deadline(Duration timeout) const;
   WriteOptions write_options(ProposeOptions options) const;
 
   void run_callback(absl::FunctionRef<void()> callback) override;

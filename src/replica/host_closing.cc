@@ -1,4 +1,7 @@
 // The end of a host: what was begun is drained, then each part stops, those that give others work first.
+#include <thread>
+#include <utility>
+
 #include "replica/host.h"
 #include "replica/waiting.h"
 
@@ -23,7 +26,12 @@ absl::Status Host::close() {
     return make_error(Reason::InCallback,
                       "close() inside an async callback would wait for its own thread; call it from another one");
   }
-  if (!closing_.begin(options_.drain)) return absl::OkStatus();
+  if (!closing_.begin(options_.drain)) {
+    if (on_callback_thread()) return absl::OkStatus();  // who closes waits for this callback
+    closing_.wait();
+    if (announcements_) announcements_->stop();  // who closed was perhaps one of them
+    return absl::OkStatus();
+  }
   stores_.stop();
   if (loop_.begun()) {
     loop_.end([this] { stop_engine(); });
@@ -36,7 +44,15 @@ absl::Status Host::close() {
   // Handles may keep this object for long; the directory and the port must be free for the next replica now.
   peers_.release();
   stores_.release();
+  closing_.closed();
   return absl::OkStatus();
+}
+
+void Host::end(std::shared_ptr<Host> host) {
+  if (host->forked() || host->closing_.closes_here()) return;
+  host->close().IgnoreError();
+  if (!host->on_engine_thread() && !host->on_callback_thread()) return;
+  std::thread([host = std::move(host)] { host->close().IgnoreError(); }).detach();
 }
 
 }  // namespace coordkit

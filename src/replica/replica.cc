@@ -15,13 +15,13 @@ absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) {
   auto host = open_host(std::move(options));
   if (!host.ok()) return with_reason(host.status());
   std::unique_ptr<Replica> replica(new Replica(*std::move(host)));
-  if (absl::Status admin = replica->host_->open_admin(*replica); !admin.ok()) return with_reason(admin);
+  if (absl::Status admin = replica->host_->open_admin(); !admin.ok()) return with_reason(admin);
   return replica;
 }
 
 Replica::Replica(std::shared_ptr<Host> host) : host_(std::move(host)) {}
 
-Replica::~Replica() { close().IgnoreError(); }
+Replica::~Replica() { Host::end(std::move(host_)); }
 
 absl::Status Replica::close() { return host_->close(); }
 

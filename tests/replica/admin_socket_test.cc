@@ -6,6 +6,7 @@
 #include <sys/un.h>
 
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include "base/cells.h"
@@ -212,6 +213,27 @@ TEST_F(AdminSocketTest, AWatchTellsChangesUntilItsReaderLeaves) {
   watching.hang_up();
   Visitor later(path(1));
   EXPECT_EQ(later.ask({"status"}).end, "ok");
+}
+
+TEST_F(AdminSocketTest, FLT_A01_VisitorsOfAReplicaThatIsDestroyedInACallbackAreServedUntilItIsClosed) {
+  open_all();
+  Visitor watching(path(1));
+  watching.say("watch\ta/\n");
+  EXPECT_THAT(watching.line(), Contains("columns"));
+  std::unique_ptr<Replica> replica = cluster_.take(1);
+  std::promise<void> begun, destroyed, asked;
+  replica->put_async("k", "v", {.timeout = kPatience}, [&](const absl::StatusOr<PutResult>&) {
+    begun.get_future().wait();
+    replica.reset();
+    destroyed.set_value();
+    asked.get_future().wait();
+  });
+  begun.set_value();
+  destroyed.get_future().wait();
+  Visitor late(path(1));
+  late.say("status\n");
+  asked.set_value();
+  EXPECT_TRUE(eventually([&] { return !Visitor(path(1)).connected(); }));
 }
 
 TEST_F(AdminSocketTest, WrongWordsAreRefusedWithASentenceAndTheTalkGoesOn) {

@@ -2,6 +2,8 @@
 #include "coordkit/replica.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <future>
 #include <mutex>
 #include <shared_mutex>
@@ -13,6 +15,7 @@
 namespace coordkit::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -361,6 +364,35 @@ TEST_F(ReplicaTest, CloseEndsEveryCallUnderWay) {
   EXPECT_THAT(cluster_[2].close(), IsOk());  // again
 }
 
+TEST_F(ReplicaTest, FLT_A03_NothingRunsAfterTheCloseOfTheSecondToCloseEither) {
+  std::promise<void> lost;
+  std::atomic<bool> over{false};
+  const auto on_phase = [&](SessionPhase phase) {
+    if (phase != SessionPhase::Lost) return;
+    lost.set_value();
+    for (int i = 0; i < 10; ++i) EXPECT_THAT(cluster_[2].put("k", "v", {.timeout = kPatience}).status(), IsOk());
+    over = true;
+  };
+  const absl::StatusOr<Session> session = cluster_[1].open_session({.timeout = kPatience, .on_phase = on_phase});
+  ASSERT_THAT(session.status(), IsOk());
+  auto first = std::async(std::launch::async, [&] { return cluster_[1].close(); });
+  lost.get_future().wait();
+  EXPECT_THAT(cluster_[1].close(), IsOk());
+  EXPECT_TRUE(over);
+  EXPECT_THAT(first.get(), IsOk());
+}
+
+TEST_F(ReplicaTest, FLT_A01_ACallbackOfAClosedReplicaWaitsForNothingEither) {
+  ASSERT_THAT(cluster_[1].close(), IsOk());
+  std::vector<absl::Status> refused;
+  cluster_[1].put_async("k", "v", {}, [&](const absl::StatusOr<PutResult>& put) {
+    EXPECT_THAT(put.status(), Is(Reason::Closed));
+    refused = {cluster_[1].get("k").status(), cluster_[1].wait_ready(kPatience), cluster_[1].close()};
+  });
+  EXPECT_THAT(refused, ElementsAre(Is(Reason::InCallback), Is(Reason::InCallback), Is(Reason::InCallback)));
+  EXPECT_THAT(cluster_[1].get("k").status(), Is(Reason::Closed));
+}
+
 TEST_F(ReplicaTest, HandlesOutliveTheReplicaAndSayThatItIsClosed) {
   Session me = cluster_.session(1);
   absl::StatusOr<Grant> grant = me.acquire("billing");
@@ -430,6 +462,65 @@ TEST(ReplicaAloneTest, OneMemberIsAClusterToo) {
   ASSERT_THAT(grant.status(), IsOk());
   EXPECT_TRUE(grant->valid());
   EXPECT_EQ(cluster[1].health().role, raft::Role::Leader);
+}
+
+// The promise is kept when nothing of that replica is left.
+std::unique_ptr<Replica> open_mortal(ReplicaOptions options, std::promise<void>& gone) {
+  options.on_error = [last = std::shared_ptr<void>(nullptr, [&gone](void*) { gone.set_value(); })](const absl::Status&) {};
+  absl::StatusOr<std::unique_ptr<Replica>> replica = Replica::open(std::move(options));
+  EXPECT_THAT(replica.status(), IsOk());
+  return replica.ok() ? *std::move(replica) : nullptr;
+}
+
+TEST(ReplicaAloneTest, FLT_A01_AReplicaDestroyedInAnAsyncCallbackIsClosedSoonAfterwards) {
+  Cluster cluster(1);
+  std::promise<void> gone, begun;
+  std::unique_ptr<Replica> replica = open_mortal(cluster.options(1), gone);
+  replica->put_async("k", "v", {.timeout = kPatience}, [&](const absl::StatusOr<PutResult>& put) {
+    EXPECT_THAT(put.status(), IsOk());
+    begun.get_future().wait();
+    replica.reset();
+  });
+  begun.set_value();
+  gone.get_future().wait();
+  EXPECT_THAT(Replica::open(cluster.options(1)).status(), IsOk());
+}
+
+TEST(ReplicaAloneTest, FLT_A01_InAnAnnouncementAReplicaIsDestroyedAndOpenedAgain) {
+  Cluster cluster(1);
+  std::promise<void> gone;
+  std::promise<std::unique_ptr<Replica>> opened;
+  std::promise<absl::Status> again;
+  std::atomic<bool> first{true};
+  ReplicaOptions options = cluster.options(1);
+  options.on_leadership = [&](const raft::Leadership&) {
+    if (!first.exchange(false)) return;
+    opened.get_future().get().reset();
+    again.set_value(Replica::open(cluster.options(1)).status());
+  };
+  opened.set_value(open_mortal(std::move(options), gone));
+  EXPECT_THAT(again.get_future().get(), IsOk());
+  gone.get_future().wait();
+}
+
+TEST(ReplicaAloneTest, FLT_A03_WhoClosesWaitsForTheAnnouncementThatClosedBefore) {
+  Cluster cluster(1);
+  std::promise<Replica*> opened;
+  std::promise<void> closed;
+  std::atomic<bool> first{true}, over{false};
+  ReplicaOptions options = cluster.options(1);
+  options.on_leadership = [&](const raft::Leadership&) {
+    if (!first.exchange(false)) return;
+    EXPECT_THAT(opened.get_future().get()->close(), IsOk());
+    closed.set_value();
+    EXPECT_THAT(Replica::open(cluster.options(1)).status(), IsOk());
+    over = true;
+  };
+  ASSERT_NO_FATAL_FAILURE(cluster.open(std::move(options)));
+  opened.set_value(&cluster[1]);
+  closed.get_future().wait();
+  EXPECT_THAT(cluster[1].close(), IsOk());
+  EXPECT_TRUE(over);
 }
 
 TEST(ReplicaAloneTest, S62_WithoutTheOthersItSaysWhomItWaitsFor) {
