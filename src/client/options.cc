@@ -21,9 +21,8 @@ absl::Status ClientOptions::validate() const {
   demand(rate_error_ppm <= 500'000, "rate_error_ppm must be at most 500000 (50 %): 10000 suits ordinary hardware.");
   demand(slack >= Duration::zero(), "slack must not be negative.");
   demand(call_timeout > Duration::zero(), "call_timeout must be above zero.");
-  demand(sticky.block >= 1 && sticky.block <= machine::kTokenBlockMax,
-         "sticky.block must be between 1 and 1048576: 65536 makes an entry for so many grants.");
-  demand(sticky.time_max >= Duration::zero(), "sticky.time_max must not be negative: zero serves nobody first.");
+  static_assert(machine::kTokenBlockMax == uint64_t{1} << 20);
+  demand(sticky.legal(), "sticky.block must be between 1 and 1048576, and sticky.time_max not negative.");
   demand(compaction.legal(), "compaction.age must be zero or at least 100 ms.");
   demand(calls_max >= 1, "calls_max must be at least 1.");
   return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);

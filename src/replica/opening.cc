@@ -97,6 +97,7 @@ absl::Status ReplicaOptions::validate() const {
   if (scrub_bytes_per_second == 0) problem("scrub_bytes_per_second is 0");
   if (drain < Duration::zero()) problem("drain is negative");
   if (admin_socket.size() > kLocalPathBytesMax) problem("admin_socket is longer than 107 bytes");
+  if (!sticky.legal()) problem("sticky.block is not between 1 and 1'048'576, or sticky.time_max is negative");
   if (!compaction.legal()) problem("compaction.age is neither zero nor at least 100 ms");
   EngineOptions engine = engine_options(*this);
   if (id == 0 && !members.empty()) engine.raft.self = ReplicaId(members.front().id);  // zero was reported above

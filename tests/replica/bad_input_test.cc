@@ -101,12 +101,22 @@ TEST_F(BadOptionsTest, AnElectionTimeoutBelowTheHeartbeat) {
   expect_refused(options_, "heartbeat");
 }
 
+TEST_F(BadOptionsTest, LimitsOfStickyLocksOutOfTheirRange) {
+  for (const uint64_t block : {uint64_t{0}, (uint64_t{1} << 20) + 1}) {
+    options_.sticky = {.block = block};
+    expect_refused(options_, "sticky.block");
+  }
+  options_.sticky = {.time_max = Duration(-1)};
+  expect_refused(options_, "sticky.time_max");
+}
+
 TEST_F(BadOptionsTest, FLT_A06_EveryProblemIsListedAtOnce) {
   options_.cluster.clear();
   options_.data_dir.clear();
   options_.security = std::monostate{};
+  options_.sticky.block = 0;
   EXPECT_THAT(std::string(open_status(options_).message()),
-              AllOf(HasSubstr("cluster"), HasSubstr("data_dir"), HasSubstr("PlainText")));
+              AllOf(HasSubstr("cluster"), HasSubstr("data_dir"), HasSubstr("PlainText"), HasSubstr("sticky.block")));
 }
 
 // ---- data directory and port

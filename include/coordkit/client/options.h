@@ -38,6 +38,8 @@ struct StickyLimits {
   // Once another session wants the lock: those who waited here before are served first, this many, and for so long.
   uint32_t grants_max = 16;                           // Legal: any
   Duration time_max = std::chrono::milliseconds(10);  // Legal: zero and up
+
+  bool legal() const { return block >= 1 && block <= uint64_t{1} << 20 && time_max >= Duration::zero(); }
   friend bool operator==(const StickyLimits&, const StickyLimits&) = default;
 };
 
