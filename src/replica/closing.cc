@@ -1,5 +1,7 @@
 #include "replica/closing.h"
 
+#include "replica/waiting.h"
+
 namespace coordkit {
 
 bool Closing::begin(Duration drain) {
@@ -11,7 +13,7 @@ bool Closing::begin(Duration drain) {
     lock.unlock();
     loop_.wake();
     lock.lock();
-    wake_.wait_for(lock, drain, [&] { return drained_; });
+    wait_up_to(wake_, lock, drain, [&] { return drained_; });
   }
   if (closer_ != nobody) return false;
   closer_ = std::this_thread::get_id();

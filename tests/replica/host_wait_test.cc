@@ -1,6 +1,7 @@
 // What other threads wait for: a change of the published health, and their turn to close.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <memory>
 #include <optional>
@@ -69,6 +70,19 @@ TEST_F(HostWaitTest, OfThoseThatWaitForTheDrainOneCloses) {
   while (!closing_.drains()) std::this_thread::yield();
   closing_.drained();
   EXPECT_NE(first.get(), second.get());
+}
+
+TEST_F(HostWaitTest, ADrainWithoutEndIsWaitedFor) {
+  loop_.begin();
+  for (int i = 0; i < 100; ++i) {
+    Closing closing(loop_);
+    std::atomic<bool> over{false};
+    auto first = std::async(std::launch::async, [&] { return closing.begin(Duration::max()) && over; });
+    while (!closing.drains()) std::this_thread::yield();
+    over = true;
+    closing.drained();
+    ASSERT_TRUE(first.get());
+  }
 }
 
 }  // namespace
