@@ -19,6 +19,7 @@
 
 #include "coordkit/export.h"
 #include "coordkit/session.h"
+#include "coordkit/timeout.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
@@ -37,11 +38,11 @@ class Mutex {
   bool try_lock();
   template <typename Rep, typename Period>
   bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
-    return try_lock_within(std::chrono::ceil<Duration>(timeout));
+    return try_lock_within(timeout_of(timeout));
   }
   template <typename TimeClock, typename TimeDuration>
   bool try_lock_until(std::chrono::time_point<TimeClock, TimeDuration> deadline) {
-    return try_lock_within(std::chrono::ceil<Duration>(deadline - TimeClock::now()));
+    return try_lock_within(timeout_until(deadline));
   }
   void unlock();
 

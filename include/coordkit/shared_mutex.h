@@ -14,6 +14,7 @@
 
 #include "coordkit/export.h"
 #include "coordkit/session.h"
+#include "coordkit/timeout.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
@@ -29,11 +30,11 @@ class SharedMutex {
   bool try_lock();
   template <typename Rep, typename Period>
   bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
-    return try_lock_within(LockMode::Exclusive, std::chrono::ceil<Duration>(timeout));
+    return try_lock_within(LockMode::Exclusive, timeout_of(timeout));
   }
   template <typename TimeClock, typename TimeDuration>
   bool try_lock_until(std::chrono::time_point<TimeClock, TimeDuration> deadline) {
-    return try_lock_within(LockMode::Exclusive, std::chrono::ceil<Duration>(deadline - TimeClock::now()));
+    return try_lock_within(LockMode::Exclusive, timeout_until(deadline));
   }
   void unlock();
 
@@ -42,11 +43,11 @@ class SharedMutex {
   bool try_lock_shared();
   template <typename Rep, typename Period>
   bool try_lock_shared_for(std::chrono::duration<Rep, Period> timeout) {
-    return try_lock_within(LockMode::Shared, std::chrono::ceil<Duration>(timeout));
+    return try_lock_within(LockMode::Shared, timeout_of(timeout));
   }
   template <typename TimeClock, typename TimeDuration>
   bool try_lock_shared_until(std::chrono::time_point<TimeClock, TimeDuration> deadline) {
-    return try_lock_within(LockMode::Shared, std::chrono::ceil<Duration>(deadline - TimeClock::now()));
+    return try_lock_within(LockMode::Shared, timeout_until(deadline));
   }
   void unlock_shared();  // one of those this object has: they are all alike
 

@@ -224,6 +224,24 @@ TEST_F(ReplicaTest, SharedMutexServesTheStandardLocksOverAllReplicas) {
   EXPECT_GT(theirs.token(), token);
 }
 
+TEST_F(ReplicaTest, TimesBeyondEveryWaitAreNoneOrTheLongest) {
+  using std::chrono::steady_clock;
+  Session me = cluster_.session(1), other = cluster_.session(2);
+  Mutex held(other, "billing"), mine(me, "billing"), another(me, "ledger");
+  SharedMutex shared(me, "billing"), prices(me, "prices");
+  held.lock();
+  EXPECT_FALSE(mine.try_lock_until(steady_clock::time_point::min()));
+  EXPECT_FALSE(mine.try_lock_for(std::chrono::hours::min()));
+  EXPECT_FALSE(shared.try_lock_until(std::chrono::system_clock::time_point::min()));
+  EXPECT_FALSE(shared.try_lock_shared_until(steady_clock::time_point::min()));
+  auto waits = std::async(std::launch::async, [&] { return mine.try_lock_for(std::chrono::hours::max()); });
+  await_queue("billing", 1);
+  held.unlock();
+  EXPECT_TRUE(waits.get());
+  EXPECT_TRUE(another.try_lock_until(steady_clock::time_point::max()));
+  EXPECT_TRUE(prices.try_lock_for(std::chrono::hours::max()));
+}
+
 TEST_F(ReplicaTest, SeveralLocksAreAcquiredAtOnceAndAGrantConverts) {
   Session me = cluster_.session(1), other = cluster_.session(2);
   {
