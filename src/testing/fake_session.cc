@@ -224,7 +224,7 @@ FakeService::FakeService() : rep_(std::make_shared<Rep>()) {}
 FakeService::~FakeService() { rep_->stop(); }
 
 absl::StatusOr<Session> FakeService::try_open_session(SessionOptions options) {
-  const LaggingTime deadline = rep_->clock().now().lagging + options.timeout;
+  const LaggingTime deadline = rep_->deadline(options.timeout);
   absl::StatusOr<SessionRef> state =
       wait_for<SessionRef>(*rep_, [options = std::move(options), deadline](Client& client, Callback<SessionRef> done) mutable {
         client.open_session({.ttl = options.ttl,
@@ -243,7 +243,7 @@ Session FakeService::open_session(SessionOptions options) {
 }
 
 absl::StatusOr<Resumed> FakeService::resume_session(SessionId session, std::string secret, ResumeSessionOptions options) {
-  const LaggingTime deadline = rep_->clock().now().lagging + options.timeout;
+  const LaggingTime deadline = rep_->deadline(options.timeout);
   absl::StatusOr<ResumedSession> resumed =
       wait_for<ResumedSession>(*rep_, [session, secret = std::move(secret), options = std::move(options), deadline](
                                           Client& client, Callback<ResumedSession> done) mutable {

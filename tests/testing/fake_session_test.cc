@@ -53,6 +53,15 @@ TEST(FakeSessionTest, WaitingInLineTakesVirtualTimeOnly) {
   EXPECT_EQ(service.now(), 4s);
 }
 
+TEST(FakeSessionTest, ACallWithoutALimitOfTimeIsNotLate) {
+  FakeService service;
+  const absl::StatusOr<Session> session = service.try_open_session({.timeout = kForever});
+  ASSERT_TRUE(session.ok()) << session.status();
+  service.restart();
+  const auto resumed = service.resume_session(session->id(), session->secret(), {.timeout = kForever});
+  EXPECT_TRUE(resumed.ok()) << resumed.status();
+}
+
 TEST(FakeSessionTest, AWaitThatIsTooLongEndsByItsTimeout) {
   FakeService service;
   service.take("billing");
