@@ -4,8 +4,8 @@
 //   Watch watch(replica, WatchOptions::prefix("config/"));
 //   while (absl::StatusOr<WatchBatch> batch = watch.next()) ...
 //
-// Threads: any; batches go to one reader each. Lifetime: ends with this object; may outlive the replica (then it ends with
-// Stopped).
+// Threads: any; batches go to one reader each, the end to all. Lifetime: ends with this object; may outlive the replica (then
+// it ends with Stopped).
 #pragma once
 
 #include <memory>
@@ -38,6 +38,7 @@ class Watch {
   // A Progress batch comes when everything before has been delivered; Pending if its start does not exist yet.
   void ask_progress() const;
   // Nothing comes after the answer, also what has not been read yet. kNotFound (WatchNotFound): it has ended.
+  // kFailedPrecondition (InCallback): this is a callback of the replica; it goes on.
   absl::Status end();
 
  private:

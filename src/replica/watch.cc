@@ -12,43 +12,48 @@
 namespace coordkit {
 namespace {
 
-// Between the callback thread and a reader.
+// Between the callback thread and the readers.
 class BatchQueue {
  public:
   void push(WatchBatch batch) {
     const std::lock_guard lock(mutex_);
-    if (closed_) return;
+    if (!end_.ok()) return;
+    if (batch.what == WatchBatch::What::Ended) return end(std::move(batch.why));
     batches_.push_back(std::move(batch));
     wake_.notify_one();
   }
   void close() {
     const std::lock_guard lock(mutex_);
-    closed_ = true;
     batches_.clear();
-    wake_.notify_all();
+    end(make_error(Reason::Closed, "the watch was ended here; make a new one"));
   }
   bool any() {
     const std::lock_guard lock(mutex_);
-    return closed_ || !batches_.empty();
+    return any_locked();
   }
-  // The end stays, for later callers.
   absl::StatusOr<WatchBatch> take(Duration timeout) {
     std::unique_lock lock(mutex_);
-    if (!wait_up_to(wake_, lock, timeout, [this] { return closed_ || !batches_.empty(); })) {
+    if (!wait_up_to(wake_, lock, timeout, [this] { return any_locked(); })) {
       return make_error(Reason::CallTimeout, Outcome::None, "nothing was told in that time; nothing is lost");
     }
-    if (closed_) return make_error(Reason::Closed, "the watch was ended here; make a new one");
-    if (batches_.front().what == WatchBatch::What::Ended) return batches_.front().why;
+    if (batches_.empty()) return end_;
     WatchBatch batch = std::move(batches_.front());
     batches_.pop_front();
     return batch;
   }
 
  private:
+  bool any_locked() const { return !end_.ok() || !batches_.empty(); }
+  // For all who wait, and for later callers.
+  void end(absl::Status why) {
+    end_ = std::move(why);
+    wake_.notify_all();
+  }
+
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<WatchBatch> batches_;
-  bool closed_ = false;
+  absl::Status end_;  // not OK: what follows the batches
 };
 
 }  // namespace
@@ -97,10 +102,10 @@ void Watch::ask_progress() const {
 
 absl::Status Watch::end() {
   if (!rep_) return make_error(Reason::WatchNotFound, "this watch watches nothing");
-  const absl::Status status = wait_for_done(
-      *rep_->host, [id = rep_->id](Client& client, DoneCallback done) { client.end_watch(*id, std::move(done)); });
-  if (rep_->queue) rep_->queue->close();
-  return status;
+  return wait_for_done(*rep_->host, [id = rep_->id, queue = rep_->queue](Client& client, DoneCallback done) {
+    if (queue) queue->close();
+    client.end_watch(*id, std::move(done));
+  });
 }
 
 }  // namespace coordkit

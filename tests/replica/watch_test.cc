@@ -212,13 +212,16 @@ TEST_F(WatchTest, S28_TheDeathOfTheLeaderIsNotSeenAndAWatchIsResumedOnAnotherRep
   EXPECT_EQ(resumed.values(), numbers(10, 39));
 }
 
-TEST_F(WatchTest, TheCloseOfItsReplicaEndsItAndWakesItsReader) {
+TEST_F(WatchTest, TheCloseOfItsReplicaEndsItAndWakesAllItsReaders) {
   Reader one = made_reader(1);
-  auto waiting = std::async(std::launch::async, [&] { return one.watch.next().status(); });
+  std::vector<std::future<absl::Status>> waiting;
+  for (int i = 0; i < 4; ++i) {
+    waiting.push_back(std::async(std::launch::async, [&] { return one.watch.next().status(); }));
+  }
   Watch other(cluster_[1], WatchOptions::prefix("w/"));
   ASSERT_EQ(other.next(kPatience)->what, WatchBatch::What::Created);
   ASSERT_THAT(cluster_[1].close(), IsOk());
-  EXPECT_THAT(waiting.get(), Is(Reason::Stopped));
+  for (std::future<absl::Status>& reader : waiting) EXPECT_THAT(reader.get(), Is(Reason::Stopped));
   EXPECT_THAT(other.next().status(), Is(Reason::Stopped));
   EXPECT_THAT(other.next().status(), Is(Reason::Stopped)) << "again and again";
   EXPECT_THAT(Watch(cluster_[1], WatchOptions::of("k")).next().status(), Is(Reason::Closed));
@@ -251,6 +254,17 @@ TEST_F(WatchTest, AnObserverIsToldOnTheCallbackThreadWhereNobodyMayWaitForTheNex
   EXPECT_THAT(watch.end(), IsOk());
   put(1, 6, 7);
   EXPECT_EQ(seen, 5);
+}
+
+TEST_F(WatchTest, S27_AnEndThatIsRefusedInACallbackHasNoEffect) {
+  Reader one = made_reader(1);
+  std::promise<absl::Status> refused;
+  cluster_[1].get_async("k", {}, [&](absl::StatusOr<GetResult>) { refused.set_value(one.watch.end()); });
+  EXPECT_THAT(refused.get_future().get(), Is(Reason::InCallback));
+  put(2, 0, 1);
+  one.read(2);
+  EXPECT_EQ(one.values(), numbers(0, 1));
+  EXPECT_THAT(one.watch.end(), IsOk());
 }
 
 TEST_F(WatchTest, ANextThatTimesOutLosesNothing) {
