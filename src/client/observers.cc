@@ -112,11 +112,12 @@ void Observers::retry() {
   waiting_ = std::move(still);
 }
 
+// It counts until it begins, so that one that throws counts no longer either.
 void Observers::deliver(One& one, absl::AnyInvocable<void()> task) {
   one.waiting->fetch_add(1, std::memory_order_relaxed);
   deliveries_.announce([task = std::move(task), waiting = one.waiting]() mutable {
-    task();
     waiting->fetch_sub(1, std::memory_order_release);
+    task();
   });
 }
 

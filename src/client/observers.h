@@ -71,7 +71,7 @@ class Observers {
     bool seen = false;                                                                        // had a snapshot
     Index index;                                                                              // of the snapshot
     Index changed;                                                                            // of the last change delivered
-    std::shared_ptr<std::atomic<size_t>> waiting = std::make_shared<std::atomic<size_t>>(0);  // tasks that have not run
+    std::shared_ptr<std::atomic<size_t>> waiting = std::make_shared<std::atomic<size_t>>(0);  // tasks that have not begun
   };
   using Place = std::pair<coordination::Kind, std::string>;
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <vector>
 
 #include "tests/client/fake_engine.h"
@@ -32,7 +33,10 @@ class ObserversTest : public testing::Test {
                           Index index) { return say(std::to_string(change.number) + "@" + std::to_string(index.value())); }});
   }
   absl::AnyInvocable<void()> say(std::string text) {
-    return [this, text = std::move(text)] { delivered.push_back(text); };
+    return [this, text = std::move(text)] {
+      if (throwing) throw std::runtime_error(text);
+      delivered.push_back(text);
+    };
   }
   SnapshotQuestion ask() {
     auto questions = observers.to_ask();
@@ -54,7 +58,8 @@ class ObserversTest : public testing::Test {
   Observers observers{deliveries,
                       [this](Kind, const std::string& name, bool wanted) { interest.push_back((wanted ? "+" : "-") + name); }};
   std::vector<std::string> delivered;
-  std::string state;  // what the machine below the observers says
+  std::string state;      // what the machine below the observers says
+  bool throwing = false;  // the observers' own code does
   std::vector<std::string> take() {
     deliveries.flush();
     for (auto& task : std::exchange(queue, {})) task();
@@ -139,6 +144,19 @@ TEST_F(ObserversTest, REG_F44_ASlowObserverIsBoundedAndGetsAResyncOnceItHasCaugh
   answered(ask(), "100", Index(100));
   change(101, 101);
   EXPECT_THAT(take(), ElementsAre("resync 100@100", "101@101"));
+}
+
+TEST_F(ObserversTest, FLT_A13_ASlowObserverThatThrewIsToldAgainOnceItHasCaughtUp) {
+  observe("n", 3);
+  answered(ask(), "0", Index(1));
+  throwing = true;
+  EXPECT_THROW(take(), std::runtime_error);
+  throwing = false;
+  for (int64_t i = 2; i <= 100; ++i) change(i, static_cast<uint64_t>(i));
+  EXPECT_THAT(take(), ElementsAre("2@2", "3@3", "4@4"));
+  observers.retry();
+  answered(ask(), "100", Index(100));
+  EXPECT_THAT(take(), ElementsAre("resync 100@100"));
 }
 
 TEST_F(ObserversTest, S37_INV_W01_OfOneEntryEverythingIsToldOrNothing) {
