@@ -74,7 +74,7 @@ class Mirror {
   Mirror(const Replica& replica, MirrorOptions options, MirrorObserver observer = {});
   Mirror(Mirror&&) noexcept = default;
   Mirror& operator=(Mirror&& other) noexcept;
-  ~Mirror();
+  ~Mirror();  // ends it; one call of the observer may still be under way
 
   // Blocks until there is a copy to look at. kDeadlineExceeded (CallTimeout): not yet; otherwise why it has ended.
   // kFailedPrecondition (InCallback): this is a callback of the replica.

@@ -34,7 +34,7 @@ class Watches {
 
   // The options have passed check_watch().
   WatchId add(WatchOptions options, WatchObserver observer);
-  bool remove(WatchId id);             // false: there is none. After it only what is already queued is delivered
+  bool remove(WatchId id);             // false: there is none. None of its calls begins any more, though some are queued
   bool ask_progress(WatchId id);       // false: there is none
   void stop(const absl::Status& why);  // ends all
 

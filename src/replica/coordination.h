@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "coordkit/session.h"
 #include "replica/call_forms.h"
 #include "replica/session_handle.h"
+#include "replica/until.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
@@ -66,25 +68,36 @@ auto wait_of(const Session& session, Self& self, Async async, Args&&... args) {
   return handle ? wait_by(handle->host(), self, async, std::forward<Args>(args)...) : Answer(handle_without_session());
 }
 
+template <typename T>
+using ObserveMethod = ObserverId (CoordinationCalls::*)(std::string name, Observer<T>, ObserveOptions);
+
 // Ends its observation when the last Observation goes.
 class ObservationMaker {
  public:
-  // `start(calls)` begins it and gives its id.
-  template <typename Start>
-  static Observation make(std::shared_ptr<CallRunner> host, Start start) {
-    auto id = std::make_shared<ObserverId>();  // known and used on the engine's thread only
-    host->call([id, start = std::move(start)](Client& client) mutable { *id = start(client.coordination()); });
-    return Observation(std::shared_ptr<void>(static_cast<void*>(id.get()), [host = std::move(host), id](void*) {
-      host->call([id](Client& client) { client.coordination().end_observation(*id); });
+  template <typename T>
+  static Observation make(std::shared_ptr<CallRunner> host, ObserveMethod<T> method, std::string name, Observer<T> observer) {
+    auto rep = std::make_shared<Rep>();
+    host->call([rep, method, name = std::move(name), told = until(rep->ended, std::move(observer))](Client& client) mutable {
+      rep->id = (client.coordination().*method)(std::move(name), std::move(told), {});
+    });
+    return Observation(std::shared_ptr<void>(static_cast<void*>(rep.get()), [host = std::move(host), rep](void*) {
+      rep->ended.request_stop();
+      host->call([rep](Client& client) { client.coordination().end_observation(rep->id); });
     }));
   }
+
+ private:
+  struct Rep {
+    std::stop_source ended;
+    ObserverId id;  // known and used on the engine's thread only
+  };
 };
 
-template <typename Start>
-Observation observe_of(const Session& session, Start start) {
+template <typename T>
+Observation observe_of(const Session& session, ObserveMethod<T> method, std::string name, Observer<T> observer) {
   const auto& handle = HandleAccess::handle(session);
   if (!handle) return {};
-  return ObservationMaker::make(handle->shared_host(), std::move(start));
+  return ObservationMaker::make(handle->shared_host(), method, std::move(name), std::move(observer));
 }
 
 // Turns the hold of a call into the caller's Grant.

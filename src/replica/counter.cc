@@ -54,9 +54,7 @@ AsyncCall Counter::get_async(Callback<int64_t> done) const {
 
 Observation Counter::observe(Observer<CounterSeen> observer) const {
   if (!host_) return {};
-  return ObservationMaker::make(host_, [name = name_, observer = std::move(observer)](CoordinationCalls calls) mutable {
-    return calls.observe_counter(name, std::move(observer));
-  });
+  return ObservationMaker::make(host_, &CoordinationCalls::observe_counter, name_, std::move(observer));
 }
 
 // ---- the same, blocking

@@ -17,9 +17,7 @@ AsyncCall Election::leader_async(Callback<std::optional<LeaderInfo>> done) const
 }
 
 Observation Election::observe(Observer<LeaderSeen> observer) const {
-  return observe_of(session_, [name = name_, observer = std::move(observer)](CoordinationCalls calls) mutable {
-    return calls.observe_leader(name, std::move(observer));
-  });
+  return observe_of(session_, &CoordinationCalls::observe_leader, name_, std::move(observer));
 }
 
 // ---- the same, blocking

@@ -21,9 +21,7 @@ AsyncCall Group::members_async(Callback<GroupInfo> done) const {
 }
 
 Observation Group::observe(Observer<GroupSeen> observer) const {
-  return observe_of(session_, [name = name_, observer = std::move(observer)](CoordinationCalls calls) mutable {
-    return calls.observe_group(name, std::move(observer));
-  });
+  return observe_of(session_, &CoordinationCalls::observe_group, name_, std::move(observer));
 }
 
 // ---- the same, blocking

@@ -25,9 +25,7 @@ AsyncCall Latch::info_async(Callback<LatchInfo> done) const {
 }
 
 Observation Latch::observe(Observer<LatchSeen> observer) const {
-  return observe_of(session_, [name = name_, observer = std::move(observer)](CoordinationCalls calls) mutable {
-    return calls.observe_latch(name, std::move(observer));
-  });
+  return observe_of(session_, &CoordinationCalls::observe_latch, name_, std::move(observer));
 }
 
 // ---- the same, blocking

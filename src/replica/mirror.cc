@@ -1,5 +1,6 @@
 #include "coordkit/mirror.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -115,22 +116,20 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
 
   // Only this thread changes the entries: no lock is needed to read them.
   void tell(const MirrorSeen& seen) {
-    if (observer) observer(seen, entries);
+    if (observer && !dropped) observer(seen, entries);
   }
 
   void drop() {
-    host->call([self = shared_from_this()](Client& client) {
-      self->dropped = true;
-      client.end_watch(self->watch, [](absl::Status) {});
-    });
+    dropped = true;
+    host->call([self = shared_from_this()](Client& client) { client.end_watch(self->watch, [](absl::Status) {}); });
   }
 
   const std::shared_ptr<Host> host;
   const MirrorOptions options;
   MirrorObserver observer;
 
-  WatchId watch;         // on the engine's thread only
-  bool dropped = false;  // on the engine's thread only
+  WatchId watch;                     // on the engine's thread only
+  std::atomic<bool> dropped{false};  // set by the handle; no call of the observer begins after it
 
   std::mutex mutex;
   std::condition_variable wake;

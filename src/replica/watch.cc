@@ -3,10 +3,12 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <stop_token>
 #include <utility>
 
 #include "replica/coordination.h"
 #include "replica/host.h"
+#include "replica/until.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
@@ -61,6 +63,7 @@ class BatchQueue {
 struct Watch::Rep {
   explicit Rep(std::shared_ptr<CallRunner> of) : host(std::move(of)) {}
   ~Rep() {
+    ended.request_stop();
     host->call([id = id](Client& client) { client.end_watch(*id, [](absl::Status) {}); });
   }
   Rep(const Rep&) = delete;
@@ -74,6 +77,7 @@ struct Watch::Rep {
 
   const std::shared_ptr<CallRunner> host;
   const std::shared_ptr<WatchId> id = std::make_shared<WatchId>();  // known and used on the engine's thread only
+  std::stop_source ended;                                           // of the observer, if there is one
   std::shared_ptr<BatchQueue> queue;                                // null: there is an observer
 };
 
@@ -84,7 +88,7 @@ Watch::Watch(const Replica& replica, WatchOptions options) : rep_(std::make_shar
 
 Watch::Watch(const Replica& replica, WatchOptions options, WatchObserver observer)
     : rep_(std::make_shared<Rep>(HandleAccess::host(replica))) {
-  rep_->start(std::move(options), std::move(observer));
+  rep_->start(std::move(options), until(rep_->ended, std::move(observer)));
 }
 
 absl::StatusOr<WatchBatch> Watch::next(Duration timeout) {
@@ -102,9 +106,10 @@ void Watch::ask_progress() const {
 
 absl::Status Watch::end() {
   if (!rep_) return make_error(Reason::WatchNotFound, "this watch watches nothing");
-  return wait_for_done(*rep_->host, [id = rep_->id, queue = rep_->queue](Client& client, DoneCallback done) {
-    if (queue) queue->close();
-    client.end_watch(*id, std::move(done));
+  return wait_for_done(*rep_->host, [rep = rep_.get()](Client& client, DoneCallback done) {
+    rep->ended.request_stop();
+    if (rep->queue) rep->queue->close();
+    client.end_watch(*rep->id, std::move(done));
   });
 }
 

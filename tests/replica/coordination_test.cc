@@ -239,6 +239,50 @@ TEST_F(CoordinationTest, S37_AnElectionIsObservedOnAnotherReplicaInOrder) {
   EXPECT_THAT(leaders, ElementsAre("vacant", "a", "a again", "b", "vacant"));
 }
 
+// An announcement that needs no turn of the engine: the callback thread runs `then` after all that was queued before.
+Mirror announced(const Replica& replica, std::function<void()> then) {
+  const MirrorOptions empty{.key = "b", .end = "a"};
+  return {replica, empty, [then = std::move(then)](const MirrorSeen&, const MirrorEntries&) { then(); }};
+}
+
+// What they would see is queued behind another callback, and the engine does not hear of their ends before it was run.
+TEST_F(CoordinationTest, S27_S37_NoCallOfAnObserverBeginsAfterTheEndOfItsHandle) {
+  std::atomic<int> counts{0}, batches{0}, copies{0};
+  Counter counter(cluster_[1], "c");
+  Kv kv(cluster_[1]);
+  Observation observation = counter.observe([&](const CounterSeen&) { ++counts; });
+  std::optional<Watch> watch(std::in_place, cluster_[1], WatchOptions::of("k"), [&](const WatchBatch&) { ++batches; });
+  std::optional<Mirror> mirror(std::in_place, cluster_[1], MirrorOptions{.key = "k", .end = "l"},
+                               [&](const MirrorSeen&, const MirrorEntries&) { ++copies; });
+  ASSERT_TRUE(eventually([&] { return counts == 1 && batches == 1 && copies == 1; }));
+  std::promise<void> blocked, unblock, halted, resume, done;
+  const Mirror first = announced(cluster_[1], [&] {
+    blocked.set_value();
+    unblock.get_future().wait();
+  });
+  blocked.get_future().wait();
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_THAT(counter.add(1).status(), IsOk());
+    ASSERT_THAT(kv.put("k", "v").status(), IsOk());
+  }
+  cluster_[1].get_async("k", {}, [&](const absl::StatusOr<GetResult>&) {
+    halted.set_value();
+    resume.get_future().wait();
+  });
+  halted.get_future().wait();
+  observation.end();
+  watch.reset();
+  mirror.reset();
+  unblock.set_value();
+  const Mirror last = announced(cluster_[1], [&] { done.set_value(); });
+  done.get_future().wait();
+  EXPECT_EQ(counts, 1);
+  EXPECT_EQ(batches, 1);
+  EXPECT_EQ(copies, 1);
+  resume.set_value();
+  EXPECT_THAT(kv.get("k").status(), IsOk()) << "the engine is done with that callback";
+}
+
 TEST_F(CoordinationTest, S37_AMemberIsGoneForAllWithItsSession) {
   Collected<GroupSeen> collected;
   Session a = cluster_.session(1), b = cluster_.session(2);
