@@ -5,11 +5,14 @@
 //   use(limits.current()->requests_max);      // any thread, any time; no round trip
 //
 // All keys of the interval are decoded together, as of one revision: settings that a transaction changed together are never
-// seen apart. What cannot be decoded changes nothing but problem(), so a slip of the hand does not take a service down.
+// seen apart. What cannot be decoded changes nothing but problem(), so a slip of the hand does not take a service down; nor
+// does a `decode` that throws (HostThrew; ReplicaOptions::on_error gets what it said).
 // Threads: all methods are thread-safe; `decode` and `on_change` run on the replica's callback thread, one at a time. Lifetime:
 // as Mirror; what current() gave stays as it was for as long as it is referenced. Example: examples/10_config.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -38,11 +41,15 @@ class Config {
                 [shared = shared_](const MirrorSeen& seen, const MirrorEntries& all) { shared->seen(seen, all); }) {}
 
   // Blocks until there is a value. kDeadlineExceeded (CallTimeout): there is none yet; of what cannot be decoded: what decode
-  // said; else why it has ended. Not in a callback of the replica.
+  // said, or HostThrew; else why it has ended. Not in a callback of the replica.
   absl::Status wait_ready(Duration timeout = std::chrono::seconds(10)) const {
-    if (absl::Status ready = mirror_.wait_ready(timeout); !ready.ok()) return ready;
-    std::unique_lock lock(shared_->mutex);  // decoded next, on the callback thread
-    shared_->wake.wait(lock, [this] { return shared_->decoded; });
+    constexpr Duration kNeverEnds = std::chrono::hours(24 * 365 * 10);  // a longer wait is forever: no sum of times overflows
+    const absl::Status now = mirror_.wait_ready(Duration::zero());
+    if (!now.ok() && reason_of(now) != Reason::CallTimeout) return now;
+    std::unique_lock lock(shared_->mutex);
+    if (!shared_->wake.wait_for(lock, std::min(timeout, kNeverEnds), [this] { return shared_->decoded; })) {
+      return make_error(Reason::CallTimeout, Outcome::None, "no settings were decoded yet; is there a leader?");
+    }
     return shared_->value ? absl::OkStatus() : shared_->problem;
   }
   std::shared_ptr<const T> current() const {  // null: there has been none
@@ -66,9 +73,15 @@ class Config {
 
     void seen(const MirrorSeen& seen, const MirrorEntries& all) {
       if (seen.what == MirrorSeen::What::Ended) return fail(seen.why);
-      absl::StatusOr<T> made = decode(all);
-      if (!made.ok()) return fail(made.status());
-      auto fresh = std::make_shared<const T>(*std::move(made));
+      std::shared_ptr<const T> fresh;
+      try {
+        absl::StatusOr<T> made = decode(all);
+        if (!made.ok()) return fail(made.status());
+        fresh = std::make_shared<const T>(*std::move(made));
+      } catch (...) {
+        fail(make_error(Reason::HostThrew, "`decode` threw; let it answer with a status what it cannot decode"));
+        throw;
+      }
       {
         const std::lock_guard lock(mutex);
         value = fresh;

@@ -253,6 +253,19 @@ TEST_F(MirrorTest, SettingsThatCannotBeDecodedFromTheBeginningSaySo) {
   EXPECT_EQ(config.current(), nullptr);
 }
 
+TEST_F(MirrorTest, SettingsWhoseDecoderTakesLongerThanTheWaitAreNotReadyYet) {
+  std::promise<void> decoding, go_on;
+  Config<int> config(cluster_[1], MirrorOptions::prefix("m/"), [&](const MirrorEntries&) -> absl::StatusOr<int> {
+    decoding.set_value();
+    go_on.get_future().wait();
+    return 1;
+  });
+  decoding.get_future().wait();
+  EXPECT_THAT(config.wait_ready(1ms), Is(Reason::CallTimeout));
+  go_on.set_value();
+  EXPECT_THAT(config.wait_ready(kPatience), IsOk());
+}
+
 // ---- registries
 
 TEST_F(MirrorTest, S39_WhoJoinsIsFoundUntilItLeavesOrItsSessionEnds) {

@@ -146,6 +146,23 @@ TEST_F(ThrowingTest, FLT_A13_AnObserverThatThrowsIsToldOfWhatComesNext) {
   expect_it_lives();
 }
 
+TEST_F(ThrowingTest, FLT_A13_SettingsWhoseDecoderThrowsAreAProblemUntilItDoesNot) {
+  open(options());
+  const auto decode = [](const MirrorEntries& all) -> absl::StatusOr<size_t> {
+    if (all.empty()) throw std::runtime_error("nothing is set");
+    return all.size();
+  };
+  const Config<size_t> config(cluster_[1], MirrorOptions::prefix("c/"), decode);
+  EXPECT_THAT(config.wait_ready(kForever), Is(Reason::HostThrew));
+  EXPECT_THAT(config.problem(), Is(Reason::HostThrew));
+  EXPECT_EQ(config.current(), nullptr);
+  EXPECT_THAT(errors_.first(1), Contains(HasSubstr("nothing is set")));
+  ASSERT_THAT(cluster_[1].put("c/1", "x").status(), IsOk());
+  while (!config.problem().ok()) std::this_thread::yield();
+  EXPECT_THAT(config.wait_ready(), IsOk());
+  EXPECT_EQ(*config.current(), 1u);
+}
+
 TEST_F(ThrowingTest, FLT_A13_ASessionsPhaseCallbackAndAMachinesEventsMayThrow) {
   ReplicaOptions made = options();
   made.machines[0].on_event = [](const OwnEvent& event) { throw std::runtime_error(event.bytes); };
