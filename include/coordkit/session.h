@@ -100,8 +100,9 @@ class Grant {
   // that throws ends the process, as the standard demands of every std::stop_callback: catch inside it.
   std::stop_token lost() const;
 
-  // Releases and waits for the answer. Not valid from this call on, whatever it answers. kAborted: lost before;
-  // kFailedPrecondition: released before; kDeadlineExceeded: the release goes on in the background.
+  // Releases and waits for the answer. Not valid from this call on, whatever it answers but InCallback, after which it is as it
+  // was. kAborted: lost before; kFailedPrecondition: released before (NotOwner); kDeadlineExceeded: the release goes on in the
+  // background.
   absl::Status release();
   // The same without waiting.
   void release_later();

@@ -51,12 +51,16 @@ bool release_here(CallRunner& host, const HoldRef& hold) {
 
 }  // namespace
 
+// The end of a local hold waits for nobody; refused, a grant is as it was.
 absl::Status Grant::release() {
   if (!hold_) return no_grant();
+  CallRunner& host = session_->host();
+  if (host.forked()) return forked_away();
+  const bool local = hold_->delegation() != nullptr;
+  if (!local && host.on_engine_thread()) return would_wait_for_itself();
   hold_->invalidate();
-  if (hold_->delegation() && !session_->host().forked() && release_here(session_->host(), hold_)) return absl::OkStatus();
-  return wait_for_done(session_->host(),
-                       [hold = hold_](Client& client, DoneCallback done) { client.release(hold, std::move(done)); });
+  if (local && release_here(host, hold_)) return absl::OkStatus();
+  return wait_for_done(host, [hold = hold_](Client& client, DoneCallback done) { client.release(hold, std::move(done)); });
 }
 
 void Grant::release_later() {

@@ -448,6 +448,35 @@ TEST_F(ReplicaTest, ABlockingCallInsideAnAsyncCallbackIsRefused) {
   EXPECT_THAT(cluster_[1].put("color", "green").status(), IsOk());  // nothing was damaged
 }
 
+TEST_F(ReplicaTest, AReleaseRefusedInsideACallbackChangesNothing) {
+  Session me = cluster_.session(1);
+  std::promise<void> done;
+  me.acquire_async("billing", {}, [&](absl::StatusOr<Grant> grant) {
+    ASSERT_THAT(grant.status(), IsOk());
+    const absl::Status refused = grant->release();
+    EXPECT_THAT(refused, Is(Reason::InCallback));
+    EXPECT_EQ(outcome_of(refused), Outcome::None);
+    EXPECT_TRUE(grant->valid());
+    grant = absl::CancelledError();  // the grant goes, and with it the lock
+    done.set_value();
+  });
+  done.get_future().get();
+  EXPECT_THAT(cluster_.session(2).acquire("billing", {.timeout = kPatience}).status(), IsOk());
+}
+
+TEST_F(ReplicaTest, AStickyGrantIsReleasedInsideACallbackToo) {
+  Session me = cluster_.session(1);
+  std::promise<void> done;
+  me.acquire_async("billing", {.sticky = true}, [&](absl::StatusOr<Grant> grant) {
+    ASSERT_THAT(grant.status(), IsOk());
+    EXPECT_THAT(grant->release(), IsOk()) << "it waits for nobody";
+    EXPECT_FALSE(grant->valid());
+    done.set_value();
+  });
+  done.get_future().get();
+  EXPECT_THAT(cluster_.session(2).acquire("billing", {.timeout = kPatience}).status(), IsOk());
+}
+
 TEST_F(ReplicaTest, AsyncAcquireAndReleaseEndOnce) {
   Session me = cluster_.session(3);
   std::promise<absl::Status> released;
