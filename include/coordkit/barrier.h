@@ -46,7 +46,8 @@ class DoubleBarrier {
   // not all of the last cycle have left), kInvalidArgument (another number of parties), kAborted (Broken, Lost),
   // kDeadlineExceeded (WaitTimeout: the caller was never there).
   absl::StatusOr<Grant> enter(Duration timeout = kForever);
-  // Leaves at once and waits until all have left; zero: without a wait. Not valid from this call on, whatever it answers.
+  // Leaves at once and waits until all have left; zero: without a wait. Not valid from this call on, whatever it answers but
+  // InCallback; the place may go while the asynchronous form is under way.
   // kFailedPrecondition (NotOwner): left before, or the barrier broke. kDeadlineExceeded (WaitTimeout): left, others have not.
   absl::Status leave(const Grant& place, Duration timeout = kForever);
 

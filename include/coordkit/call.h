@@ -10,7 +10,7 @@
 //   open, resume      CancelPending, or Cancelled (NONE) if it was not sent yet. A session that was opened after all is
 //                     closed by itself; one that was resumed after all expires, unless it is resumed again
 //   release, close    CancelPending: goes on behind the scenes until it is done
-//   acknowledge       the same, or Cancelled (NONE) if it was not sent yet
+//   acknowledge       the same, or Cancelled (NONE) if it was not sent yet: the item goes back
 //   downgrade, upgrade
 //                     CancelPending: what comes of it is given back. Cancelled (NONE) if it was not sent yet: as it was
 //   join of a group   CancelPending: a member that comes of it leaves again. Cancelled (NONE) if it was not sent yet

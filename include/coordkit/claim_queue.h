@@ -37,7 +37,9 @@ class ClaimQueue {
   absl::StatusOr<Index> enqueue(std::string value, int64_t priority = 0);
   // kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout zero and there is nothing), kAborted (Lost).
   absl::StatusOr<WorkItem> claim(ClaimWanted wanted = {});
-  // The item is done and deleted. kFailedPrecondition (NotOwner): it had gone back before, and another session may have it.
+  // The item is done and deleted. Its grant is not valid from this call on, but for InCallback, and may go while the
+  // asynchronous form is under way. kFailedPrecondition (NotOwner): it had gone back before, and another session may have it.
+  // No effect (NONE), as when it is cancelled before it was sent: the item goes back.
   // kDeadlineExceeded (CallTimeout): goes on behind the scenes. To give it back instead: item.grant.release().
   absl::Status acknowledge(const WorkItem& item);
 

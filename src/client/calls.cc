@@ -83,7 +83,7 @@ void Calls::expire(Now now) {
 }
 
 absl::Status Calls::too_late(const Call& call) {
-  const bool in_log = call.submitted || call.on_abandon == OnAbandon::Persist;
+  const bool in_log = call.submitted;
   if (call.cancelled) return make_error(Reason::CancelPending, "the deadline passed before the cancellation was decided");
   return make_error(Reason::CallTimeout, in_log ? Outcome::Unknown : Outcome::None,
                     in_log ? "the deadline passed before the result was known; it may still take effect"

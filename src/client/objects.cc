@@ -154,43 +154,58 @@ CallId Objects::leave(const HoldRef& place, LockWait wait, DoneCallback done, Ca
     return calls_.refuse(std::move(done),
                          make_error(Reason::InvalidArgument, "no place was given; pass the one that enter() answered"));
   }
-  if (!place->invalidate()) {
+  place->invalidate();
+  const SessionRef& of = place->session();
+  Session* session = table_.find(of);
+  if (session == nullptr || session->phase == SessionPhase::Lost) return calls_.refuse(std::move(done), session_over());
+  if (!table_.forget(*session, place)) {
     return calls_.refuse(std::move(done),
                          make_error(Reason::NotOwner, "the place was left before; there is nothing left to do"));
   }
-  machine::LeaveBarrier body{
-      .session = place->session()->id(), .name = place->name(), .wait = wait_of(wait), .token = place->token()};
-  return await(place->session(), std::move(body), place->name(), wait, deadline, {},
+  machine::LeaveBarrier body{.session = of->id(), .name = place->name(), .wait = wait_of(wait), .token = place->token()};
+  return await(of, std::move(body), place->name(), wait, deadline, {},
                [this, place, done = std::move(done)](absl::StatusOr<Executed> executed) mutable {
                  const absl::Status& status = executed.status();
-                 Session* session = table_.find(place->session());
-                 if (session != nullptr && session->phase != SessionPhase::Lost) {
-                   if (!has_left(status)) releases_.give_back(*session, place);
-                   table_.forget(*session, place);
+                 Session* owner = table_.find(place->session());
+                 const bool lost = owner == nullptr || owner->phase == SessionPhase::Lost;
+                 if (!lost && !has_left(status)) {
+                   releases_.give_back(*owner, place->name(), place->token(), place->counted());
                  }
                  done(status);
                });
 }
 
-// Pursued until decided: the item must not come back because an answer was lost.
+// Pursued until decided: the item must not come back because an answer was lost. A claim whose handle has gone meanwhile is
+// given back if its acknowledgement was not sent, or not executed.
 CallId Objects::acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline) {
   if (claim == nullptr) {
     return calls_.refuse(std::move(done),
                          make_error(Reason::InvalidArgument, "no claim was given; pass the one that claim() answered"));
   }
-  if (claim->released()) {
+  const SessionRef& of = claim->session();
+  Session* session = table_.find(of);
+  if (session == nullptr || session->phase == SessionPhase::Lost) return calls_.refuse(std::move(done), session_over());
+  if (!session->holds.contains(claim)) {
     return calls_.refuse(std::move(done),
                          make_error(Reason::NotOwner, "the claim is over already; another session may have the item"));
   }
-  const SessionRef& of = claim->session();
-  if (of->phase() == SessionPhase::Lost) return calls_.refuse(std::move(done), session_over());
   machine::Request request{.body = machine::CoordinationCommand(
                                machine::AcknowledgeItem{.session = of->id(), .name = claim->name(), .token = claim->token()})};
-  return calls_.enter(std::move(done), OnAbandon::Persist, deadline,
+  DoneCallback answer = [this, claim, done = std::move(done)](absl::Status status) mutable {
+    if (!status.ok() && outcome_of(status) == Outcome::None) not_acknowledged(claim);
+    std::move(done)(std::move(status));
+  };
+  return calls_.enter(std::move(answer), OnAbandon::Persist, deadline,
                       [this, claim, request = std::move(request)](CallId id, Now now) mutable {
                         calls_.find(id)->submitted = true;
                         start_acknowledge(id, claim, std::move(request), now);
                       });
+}
+
+void Objects::not_acknowledged(const HoldRef& claim) {
+  Session* session = table_.find(claim->session());
+  if (session == nullptr || session->phase == SessionPhase::Lost || !claim->released()) return;
+  releases_.give_back(*session, claim);
 }
 
 void Objects::start_acknowledge(CallId id, const HoldRef& claim, machine::Request request, Now now) {
@@ -211,6 +226,8 @@ void Objects::start_acknowledge(CallId id, const HoldRef& claim, machine::Reques
                          if (result.ok()) {
                            claim->invalidate();
                            if (Session* owner = table_.find(claim->session())) table_.forget(*owner, claim);
+                         } else {
+                           not_acknowledged(claim);
                          }
                          calls_.answer_done(id, result.ok() ? status_of(*result, claim->name()) : result.status());
                        });

@@ -96,6 +96,7 @@ class Objects {
   bool predicted_refusal(const Session& session, const Waiting& waiting) const;
   void confirm(CallId id, const SessionRef& session, Waiting waiting);
   void submit(CallId id, Waiting waiting);
+  void not_acknowledged(const HoldRef& claim);
   void start_acknowledge(CallId id, const HoldRef& claim, machine::Request request, Now now);
 
   const ClientOptions& options_;

@@ -26,8 +26,7 @@ AsyncCall DoubleBarrier::enter_async(Duration timeout, Callback<Grant> done) {
 }
 
 AsyncCall DoubleBarrier::leave_async(const Grant& place, Duration timeout, DoneCallback done) {
-  return begin_of<Admission::Always>(session_, std::move(done), &CoordinationCalls::leave, HandleAccess::hold(place),
-                                     wait_for_up_to(timeout));
+  return begin_end_of(session_, place, std::move(done), &CoordinationCalls::leave, wait_for_up_to(timeout));
 }
 
 AsyncCall DoubleBarrier::info_async(Callback<DoubleBarrierInfo> done) const {

@@ -31,8 +31,7 @@ AsyncCall ClaimQueue::claim_async(ClaimWanted wanted, Callback<WorkItem> done) {
 }
 
 AsyncCall ClaimQueue::acknowledge_async(const WorkItem& item, DoneCallback done) {
-  return begin_of<Admission::Always>(session_, std::move(done), &CoordinationCalls::acknowledge,
-                                     HandleAccess::hold(item.grant));
+  return begin_end_of(session_, item.grant, std::move(done), &CoordinationCalls::acknowledge);
 }
 
 AsyncCall ClaimQueue::peek_async(uint64_t limit, Callback<ItemQueueInfo> done) const {

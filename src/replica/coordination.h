@@ -60,6 +60,14 @@ AsyncCall begin_of(const Session& session, absl::AnyInvocable<void(Answer)> done
   return {};
 }
 
+// begin_of() for a call that ends a hold: it is invalid from here on, so that the end of its grant does not overtake the call.
+template <typename Method, typename... Args>
+AsyncCall begin_end_of(const Session& session, const Grant& grant, DoneCallback done, Method method, Args... args) {
+  const HoldRef& hold = HandleAccess::hold(grant);
+  if (HandleAccess::handle(session) && hold) hold->invalidate();
+  return begin_of<Admission::Always>(session, std::move(done), method, hold, std::move(args)...);
+}
+
 // wait_by() on the replica of this session.
 template <typename Self, typename Async, typename... Args>
 auto wait_of(const Session& session, Self& self, Async async, Args&&... args) {

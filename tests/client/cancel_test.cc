@@ -203,6 +203,50 @@ TEST_P(CancelEachTest, S59_AfterItIsSentItEndsOnceAndSaysWhatMayComeOfIt) {
   EXPECT_EQ(ended->times, 1);
 }
 
+Case acknowledgement() {
+  return {"acknowledge", Kind::Pursued,
+          [](Client& c, const SessionRef&, const HoldRef& h, End e) { return c.coordination().acknowledge(h, e); }};
+}
+
+// The handle has gone, and leaves the end of the hold to the acknowledgement.
+TEST_F(CancelTest, S37_AClaimWhoseAcknowledgementIsNotSentIsGivenBack) {
+  const CallId call = start(acknowledgement());
+  hold->invalidate();
+  client.cancel(call);
+  turn();
+  turn();
+  EXPECT_EQ(reason_of(ended->status), Reason::Cancelled) << ended->status;
+  EXPECT_THAT(engine.take_commands<machine::Release>(), SizeIs(1));
+}
+
+TEST_F(CancelTest, S37_AClaimWhoseAcknowledgementIsTooLateToBeSentIsGivenBack) {
+  start({"acknowledge", Kind::Pursued, [this](Client& c, const SessionRef&, const HoldRef& h, End e) {
+           return c.coordination().acknowledge(h, e, now.lagging);
+         }});
+  hold->invalidate();
+  turn();
+  turn();
+  EXPECT_EQ(reason_of(ended->status), Reason::CallTimeout) << ended->status;
+  EXPECT_EQ(outcome_of(ended->status), Outcome::None);
+  EXPECT_THAT(engine.take_commands<machine::Release>(), SizeIs(1));
+}
+
+TEST_F(CancelTest, S37_AClaimIsNotGivenBackWhileItsAcknowledgementGoesOn) {
+  const CallId call = start(acknowledgement());
+  hold->invalidate();
+  turn();
+  const auto sent = engine.take<Submit>();
+  ASSERT_THAT(sent, SizeIs(1));
+  client.cancel(call);
+  turn();
+  EXPECT_EQ(reason_of(ended->status), Reason::CancelPending) << ended->status;
+  engine.complete(sent.at(0).ticket, {.code = machine::ResultCode::Ok});
+  turn();
+  turn();
+  EXPECT_THAT(engine.take_commands<machine::Release>(), IsEmpty());
+  EXPECT_EQ(client.status().holds, 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Calls, CancelEachTest, testing::ValuesIn(cases()),
                          [](const auto& info) { return std::string(info.param.name); });
 

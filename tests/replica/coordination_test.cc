@@ -162,6 +162,42 @@ TEST_F(CoordinationTest, S37_EveryItemOfAQueueIsAcknowledgedByOneWorker) {
   EXPECT_EQ(producer.peek()->claimed, 0u);
 }
 
+TEST_F(CoordinationTest, S37_AnItemNeedOnlyOutliveTheStartOfItsAcknowledgement) {
+  ClaimQueue queue(cluster_.session(1), "q");
+  ASSERT_THAT(queue.enqueue("one").status(), IsOk());
+  ASSERT_THAT(queue.enqueue("two").status(), IsOk());
+  std::promise<absl::Status> inside, outside;
+  queue.claim_async({}, [&](absl::StatusOr<WorkItem> item) {
+    ASSERT_THAT(item.status(), IsOk());
+    queue.acknowledge_async(*item, [&](absl::Status status) { inside.set_value(std::move(status)); });
+    EXPECT_FALSE(item->grant.valid());
+  });
+  EXPECT_THAT(inside.get_future().get(), IsOk());
+  {
+    absl::StatusOr<WorkItem> item = queue.claim({.timeout = kPatience});
+    ASSERT_THAT(item.status(), IsOk());
+    queue.acknowledge_async(*item, [&](absl::Status status) { outside.set_value(std::move(status)); });
+  }
+  EXPECT_THAT(outside.get_future().get(), IsOk());
+  EXPECT_THAT(queue.claim({.timeout = Duration::zero()}).status(), Is(Reason::Held));
+}
+
+TEST_F(CoordinationTest, S37_APlaceNeedOnlyOutliveTheStartOfItsLeave) {
+  DoubleBarrier here(cluster_.session(1), "d", 2), there(cluster_.session(2), "d", 2);
+  std::promise<absl::StatusOr<Grant>> entered;
+  there.enter_async(kPatience, [&](absl::StatusOr<Grant> place) { entered.set_value(std::move(place)); });
+  std::promise<absl::Status> left;
+  {
+    absl::StatusOr<Grant> place = here.enter(kPatience);
+    ASSERT_THAT(place.status(), IsOk());
+    here.leave_async(*place, kPatience, [&](absl::Status status) { left.set_value(std::move(status)); });
+  }
+  absl::StatusOr<Grant> theirs = entered.get_future().get();
+  ASSERT_THAT(theirs.status(), IsOk());
+  EXPECT_THAT(there.leave(*theirs, kPatience), IsOk());
+  EXPECT_THAT(left.get_future().get(), IsOk());
+}
+
 TEST_F(CoordinationTest, S37_AllocatedNumbersAreUniqueOverAllReplicas) {
   std::mutex guard;
   std::set<int64_t> numbers;

@@ -244,7 +244,8 @@ class CoordinationCalls {
   // ---- claim queues. An item's value has at most 64 KiB.
   CallId enqueue(std::string name, std::string value, int64_t priority, Callback<Index> done, CallDeadline deadline = {});
   CallId claim(const SessionRef& session, std::string name, ClaimOptions options, Callback<ClaimedItem> done);
-  // Deletes the item; the claim is over when this is answered. NotOwner: it had gone back before.
+  // Deletes the item; the claim is over when this is answered. NotOwner: it had gone back before. A claim that was invalidated,
+  // by a handle that leaves its end to this call, is given back if that was not sent or not executed.
   CallId acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline = {});
   CallId item_queue(std::string name, uint64_t limit, Callback<ItemQueueInfo> done, CallDeadline deadline = {});
 
