@@ -3,8 +3,9 @@
 // A hold belongs to (session, acquire), never to a thread: any thread may use or release it. valid() reads this machine's
 // clock and nothing else, so it is right even when the network, the leader or this process's other threads stand still.
 // It cannot cover a thread that is paused after asking; pass token() to the protected resource and let that refuse older
-// ones (fence.h). Threads: all methods are thread-safe. Lifetime: handles may outlive the replica. In a process that was forked
-// off, nothing is valid and every call is kFailedPrecondition: the child has none of the threads that would keep it true.
+// ones (fence.h). Threads: all methods are thread-safe, but for Grant::downgrade() and upgrade(). Lifetime: handles may outlive
+// the replica. In a process that was forked off, nothing is valid and every call is kFailedPrecondition: the child has none of
+// the threads that would keep it true.
 #pragma once
 
 #include <chrono>
@@ -112,6 +113,8 @@ class Grant {
   // kFailedPrecondition: others share it (UpgradeConflict), a lock-delay runs (Delayed), released or lost before (NotOwner).
   // kAborted: the upgrade would close a circle (Deadlock). kInvalidArgument: it has that mode already, is held several times
   // over, or is on several names. After these it is as it was. Unknown outcome (kDeadlineExceeded): lost.
+  // Who took lost() before is told of the new one's loss. Blocking, they give this grant its new token and mode: meanwhile no
+  // other thread may use it, nor destroy it.
   absl::Status downgrade();
   absl::Status upgrade();
   // The same, answered with the new grant; this one then holds nothing, and may be destroyed before, which gives the lock back

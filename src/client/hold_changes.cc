@@ -96,12 +96,9 @@ void HoldChanges::replace(CallId id, Session& session, const HoldRef& hold, Lock
     calls_.fail(id, make_error(Reason::NotOwner, Outcome::Done, "the grant was released while the change was under way"));
     return;
   }
-  table_.forget(session, hold);
-  SessionWriter::lose(*hold);
   HoldTerms terms = hold->terms();
   terms.mode = to;
-  HoldRef fresh =
-      table_.grant(session, hold->name(), hold->owner_tag(), result.token, result.since, hold->until(), std::move(terms));
+  HoldRef fresh = table_.replace(session, hold, result.token, result.since, std::move(terms));
   limits_.add(fresh);
   calls_.answer<HoldRef>(id, std::move(fresh));
 }

@@ -136,6 +136,17 @@ HoldRef SessionTable::adopt(Session& session, std::string_view name, std::string
   return added(session, make_ref<HoldState>(session.state, name, owner_tag, token, since, until, std::move(terms)));
 }
 
+HoldRef SessionTable::replace(Session& session, const HoldRef& former, Token token, Index since, HoldTerms terms) {
+  auto fresh =
+      make_ref<HoldState>(session.state, former->name(), former->owner_tag(), token, since, former->until(), std::move(terms));
+  fresh->take_listeners(*former);
+  forget(session, former);
+  SessionWriter::lose(*former);
+  const HoldRef hold = added(session, std::move(fresh));
+  if (session.state->phase() != SessionPhase::Valid) stop(hold);
+  return hold;
+}
+
 HoldRef SessionTable::added(Session& session, HoldRef hold) {
   {
     const auto guarded = guard();

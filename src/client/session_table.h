@@ -108,9 +108,11 @@ class SessionTable {
                 LeadingTime until, HoldTerms terms);
   // A hold that a resumed session brought along: asked to stop when it becomes invalid again after it was valid, or is lost.
   HoldRef adopt(Session& session, std::string_view name, std::string_view owner_tag, Token token, Index since, HoldTerms terms);
+  // The hold becomes another one, under a new token: as of a grant, and told to who listens to the former.
+  HoldRef replace(Session& session, const HoldRef& former, Token token, Index since, HoldTerms terms);
   void lose(Session& session, Token hold);             // everything with this token is lost
   void lose(Session& session, const HoldRef& hold);    // only this handle
-  bool forget(Session& session, const HoldRef& hold);  // it is released, or became another hold; false: it was not held
+  bool forget(Session& session, const HoldRef& hold);  // it is released; false: it was not held
   void stop(const HoldRef& hold);                      // notifies its owner that it is invalid
   void limit_over(const HoldRef& hold);                // its longest time, if it has one, need not be watched any more
 

@@ -193,6 +193,35 @@ TEST_F(LockFamilyTest, S59_AConversionOfUnknownOutcomeIsLookedForAndGivenBack) {
   EXPECT_EQ(std::get<machine::Release>(releases[0].second.body).token, Token(80));
 }
 
+TEST_F(LockFamilyTest, S52_WhoListensToAHoldIsToldOfItsLossAfterChangesOfItsMode) {
+  const SessionRef session = open();
+  Answer<HoldRef> held, shared, alone;
+  client.acquire(session, "a", {.wait = LockWait::forever()}, held.callback());
+  turn();
+  engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
+                  {.code = ResultCode::Granted, .token = Token(60), .since = Index(1)});
+  turn();
+  ASSERT_TRUE(held.ok());
+  const std::stop_token before = (*held)->lost_token();
+  client.downgrade(*held, shared.callback());
+  turn();
+  engine.complete(engine.take_commands<machine::Downgrade>().at(0).first.ticket,
+                  {.code = ResultCode::Granted, .token = Token(61), .since = Index(2)});
+  turn();
+  ASSERT_TRUE(shared.ok());
+  client.upgrade(*shared, alone.callback());
+  turn();
+  engine.complete(engine.take_commands<machine::Upgrade>().at(0).first.ticket,
+                  {.code = ResultCode::Granted, .token = Token(62), .since = Index(3)});
+  turn();
+  ASSERT_TRUE(alone.ok());
+  EXPECT_FALSE(before.stop_requested()) << "nothing is lost yet";
+  client.close(session, [](absl::Status) {});
+  turn();
+  EXPECT_TRUE((*alone)->lost_token().stop_requested());
+  EXPECT_TRUE(before.stop_requested());
+}
+
 TEST_F(LockFamilyTest, S46_AHoldReleasedWhileItIsUpgradedEndsUnderItsNewTokenToo) {
   const SessionRef session = open();
   const HoldRef reader = hold(session, "a", 70);

@@ -146,6 +146,12 @@ class HoldState : public RefCounted {
   // send the release.
   bool invalidate() { return !released_.exchange(true, std::memory_order_acq_rel); }
 
+  // Who listens to `former`, which becomes this hold, is told of the end of this one; unless it was told already. Before any
+  // other thread knows this one.
+  void take_listeners(const HoldState& former) {
+    if (!former.reported_invalid()) stop_.share(former.stop_);
+  }
+
   // Stops lost_token(), which runs user code: only where announcements are made. Repeats do nothing.
   void report_invalid() { stop_.request_stop(); }
   bool reported_invalid() const { return stop_.stop_requested(); }
