@@ -50,7 +50,10 @@ std::span<char> FrameReader::space() {
     std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= std::exchange(begin_, 0);
   }
-  if (end_ == capacity_) grow(std::min(2 * capacity_, std::max(wanted, kFrameHeaderBytes + body_bytes_max_)));
+  if (end_ == capacity_) {  // where no more may come than is here, the next byte makes next() refuse the frame
+    const size_t allowed = std::min(2 * capacity_, kFrameHeaderBytes + body_bytes_max_);
+    grow(std::max(allowed, capacity_ + kFrameHeaderBytes));
+  }
   return {buffer_.get() + end_, capacity_ - end_};
 }
 

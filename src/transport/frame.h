@@ -66,7 +66,7 @@ class FrameReader {
   // From the next frame on.
   void set_key(uint64_t key) { sums_.set_seed(key); }
   void set_key(const SessionKey& key) { sums_.set_key(key); }
-  void set_body_bytes_max(size_t bytes) { body_bytes_max_ = bytes; }
+  void set_body_bytes_max(size_t bytes) { body_bytes_max_ = bytes; }  // also less than has arrived of it: then it is a fault
 
   size_t capacity() const { return capacity_; }
 

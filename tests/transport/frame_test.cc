@@ -148,6 +148,52 @@ TEST(FrameTest, TheBufferIsBoundedByTheLargestFrame) {
   }
 }
 
+// What has arrived of a frame may be more than a limit that falls in the middle of it allows.
+TEST(FrameTest, FLT_S09_ALimitThatFallsUnderAFullBufferKeepsItsBytesAndRefusesTheFrame) {
+  const std::string stream = seal(FrameKind::Message, std::string(70'000, 'x'));
+  FrameReader reader(72 << 10);
+  constexpr size_t kFull = 64 << 10;
+  EXPECT_TRUE(read_in_pieces(reader, std::string_view(stream).substr(0, kFull), [&] { return kFull; }).empty());
+  ASSERT_EQ(reader.capacity(), kFull) << "it is full";
+  reader.set_body_bytes_max(kHelloBytesMax);
+  const std::span<char> space = reader.space();
+  ASSERT_FALSE(space.empty());
+  ASSERT_GE(reader.capacity(), kFull + space.size());
+  space[0] = stream[kFull];
+  reader.filled(1);
+  EXPECT_FALSE(reader.next());
+  EXPECT_EQ(reader.fault(), FrameFault::Length);
+}
+
+TEST(FrameTest, FLT_S09_LimitsThatRiseAndFallAnywhereGiveTheFramesBeforeTheFirstTooLongOne) {
+  Random random(2);
+  for (int run = 0; run < 100; ++run) {
+    const std::vector<std::string> bodies = some_bodies(random, 1 + random.below(8), 200'000);
+    FrameReader reader(200'000);
+    std::vector<std::string> read;
+    bool refused = false;
+    for (size_t i = 0; i < bodies.size() && !refused; ++i) {
+      const std::string frame = seal(FrameKind::Message, bodies[i], i);
+      size_t limit = 0;
+      const size_t pieces = 2 + random.below(3);
+      for (size_t piece = 0; piece < pieces; ++piece) {
+        limit = random.below(2) == 0 ? 200'000 : random.below(200'001);
+        reader.set_body_bytes_max(limit);
+        const size_t from = piece * frame.size() / pieces, end = (piece + 1) * frame.size() / pieces;
+        for (std::string& body :
+             read_in_pieces(reader, std::string_view(frame).substr(from, end - from), [&] { return end; })) {
+          read.push_back(std::move(body));
+        }
+        if (reader.fault() != FrameFault::None) break;
+      }
+      refused = reader.fault() != FrameFault::None;
+      EXPECT_EQ(reader.fault(), limit < bodies[i].size() ? FrameFault::Length : FrameFault::None) << run;
+      EXPECT_EQ(read.size(), i + (refused ? 0 : 1));
+    }
+    EXPECT_TRUE(std::equal(read.begin(), read.end(), bodies.begin()));
+  }
+}
+
 // ---- hello
 
 Introduction introduction() {
