@@ -18,6 +18,11 @@ class Attendance {
  public:
   void connected(const Hello& hello);
   void lost(ReplicaId peer, LaggingTime now);
+  // Of peers that are not connected, only those for which `expected(id)` holds are remembered.
+  template <typename Expected>
+  void remember(Expected expected) {
+    absl::erase_if(seen_, [&](const auto& one) { return !one.second.connected && !expected(one.first); });
+  }
   void refused(ReplicaId peer, std::string why) { seen_[peer].refused = std::move(why); }
   // Reported by the peer itself; ends with its next start.
   void stepped_aside(ReplicaId peer, std::string_view why);

@@ -26,7 +26,8 @@ struct Link {
       : id(peer),
         outbox(options),
         guard(10 * options.idle_timeout),
-        guard_of_unproven(10 * options.idle_timeout),
+        guard_of_dialed(10 * options.idle_timeout),
+        guard_of_accepted(10 * options.idle_timeout),
         backoff(options.redial_min, options.redial_max),
         redial(io.get_executor()),
         resolver(io.get_executor()) {}
@@ -37,13 +38,13 @@ struct Link {
   std::mutex mutex;                    // guards the next two
   Outbox outbox;
   bool pump_scheduled = false;
-  std::shared_ptr<Connection> dialed;    // in progress or established
-  std::shared_ptr<Connection> renewal;   // in progress, to replace `dialed` with newer certificates
-  TimePoint renew_at;                    // not before
-  std::shared_ptr<Connection> accepted;  // established
-  bool up = false;                       // as reported
-  IncarnationGuard guard;
-  IncarnationGuard guard_of_unproven;  // separate, so that unproven claims never count against proven ones
+  std::shared_ptr<Connection> dialed;                   // in progress or established
+  std::shared_ptr<Connection> renewal;                  // in progress, to replace `dialed` with newer certificates
+  TimePoint renew_at;                                   // not before
+  std::shared_ptr<Connection> accepted;                 // established
+  bool up = false;                                      // as reported
+  IncarnationGuard guard;                               // of those that belong; the claims of others never count against them
+  IncarnationGuard guard_of_dialed, guard_of_accepted;  // of those that have proved nothing
   Backoff backoff;
   Timer redial;
   bool waiting = false;  // for the redial
@@ -55,7 +56,12 @@ struct Link {
   bool belongs() const { return (dialed && dialed->belongs()) || (accepted && accepted->belongs()); }
   void prefer(StoreId right) {
     guard.prefer(right);
-    guard_of_unproven.prefer(right);
+    guard_of_dialed.prefer(right);
+    guard_of_accepted.prefer(right);
+  }
+  IncarnationGuard& guard_of(const Connection& connection) {
+    if (connection.belongs()) return guard;
+    return connection.side() == Side::Dialed ? guard_of_dialed : guard_of_accepted;
   }
   bool connected() const { return (dialed && dialed->established()) || accepted; }
   // Where frames leave. A guest has only the connection it made; a peer waits until it is dialed, so that frames stay in order.

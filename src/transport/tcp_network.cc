@@ -163,15 +163,17 @@ CloseReason Network::resolve_incarnation(Link& link, const Connection& connectio
     other->close(CloseReason::Replaced);
     std::erase(others, other);
   }
-  const auto close_others = [&](CloseReason reason) {
-    for (const auto& other : others) other->close(reason);
-  };
   const auto alarm = [&] {
     report({TcpEvent::Kind::TwoIncarnations, connection.side(), link.id, CloseReason::TwoIncarnations, {}});
-    explain(link, CloseReason::TwoIncarnations, {});
+    if (!stranger(connection)) explain(link, CloseReason::TwoIncarnations, {});
   };
-  IncarnationGuard& guard = connection.belongs() ? link.guard : link.guard_of_unproven;
-  const auto equal = [&](const auto& other) { return other->belongs() == connection.belongs(); };
+  IncarnationGuard& guard = link.guard_of(connection);
+  const auto equal = [&](const auto& other) { return &link.guard_of(*other) == &guard; };
+  const auto close_others = [&](CloseReason reason) {
+    for (const auto& other : others) {
+      if (connection.belongs() || equal(other)) other->close(reason);
+    }
+  };
   const bool connected = std::any_of(others.begin(), others.end(), equal);
   switch (guard.judge(next, connected, SteadyClock::now())) {
     case IncarnationGuard::Verdict::Admit: return CloseReason::None;
@@ -211,10 +213,14 @@ CloseReason Network::established(Connection& connection) {
   return CloseReason::None;
 }
 
-// A peer that connected and proved nothing is not reported. If it waits for an invitation, it is dialed when its address is a
-// peer's, and whichever replica answers there is the right one.
+// A peer that connected and proved nothing is not reported, whatever it claims. If it waits for an invitation, it is dialed
+// when its address is a peer's, and whichever replica answers there is the right one.
+bool Network::stranger(const Connection& connection) const {
+  return self_.cluster && !connection.belongs() && connection.side() == Side::Accepted;
+}
+
 void Network::tell_up(Link& link, const Connection& connection) {
-  if (closed_ || (self_.cluster && !connection.belongs() && connection.side() == Side::Accepted)) return;
+  if (closed_ || stranger(connection)) return;
   link.up = true;
   link.unreachable.clear();
   {

@@ -60,6 +60,7 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   void connect_with(const Peer& peer);
   void become_guest(const std::shared_ptr<Link>& link);
   void forget_if_idle(Link& link);
+  bool stranger(const Connection& connection) const;
   void tell_up(Link& link, const Connection& connection);
   void dial(const std::shared_ptr<Link>& link);
   void dial_to(const std::shared_ptr<Link>& link, const Resolver::results_type& addresses);

@@ -151,6 +151,49 @@ TEST_F(TcpStrangersTest, WhoIsInvitedShowsItOnTheConnectionItHas) {
   EXPECT_TRUE(sink_.wait_body(std::string(1 << 20, 'x')));
 }
 
+// What is told about a peer stays in health() until that peer connects: a made-up one never does.
+TEST_F(TcpStrangersTest, FLT_S07_StrangersUnderOneIdAreRefusedAndAccuseNobody) {
+  start();
+  for (const uint64_t id : {2, 11}) {  // a peer's id, and an unused one
+    FakePeer first = connect();
+    ASSERT_TRUE(first.shake(introduction(id, 9, 66)) && first.processed());
+    FakePeer copy = connect();
+    ASSERT_TRUE(copy.shake(introduction(id, 9, 67)));
+    EXPECT_FALSE(copy.processed());
+    EXPECT_EQ(copy.goodbye(), CloseReason::TwoIncarnations);
+  }
+  FakePeer one = connect(kCluster);
+  ASSERT_TRUE(one.shake(introduction(3)) && one.processed());
+  FakePeer other = connect(kCluster);
+  ASSERT_TRUE(other.shake(introduction(3, 1, 6)));
+  EXPECT_FALSE(other.processed());
+  EXPECT_TRUE(sink_.wait_refused(ReplicaId(3), "two processes")) << "those who belong are believed";
+  EXPECT_FALSE(sink_.is_refused(ReplicaId(2)));
+  EXPECT_FALSE(sink_.is_refused(ReplicaId(11)));
+}
+
+// The hello of a blank replica tells anybody its store and boot.
+TEST_F(TcpStrangersTest, FLT_S07_CopiesThatConnectDoNotCountAgainstTheOneThatIsDialed) {
+  FakeListener listener;
+  start({}, member(1), "127.0.0.1:" + std::to_string(listener.port()));
+  FakePeer blank = listener.accept();  // its answer is on the way
+  FakePeer first = connect();
+  ASSERT_TRUE(first.shake(introduction(2, 1, 66)) && first.processed());
+  FakePeer second = connect();
+  ASSERT_TRUE(second.shake(introduction(2, 1, 67)));
+  EXPECT_FALSE(second.processed());
+  EXPECT_EQ(second.goodbye(), CloseReason::TwoIncarnations);
+  ASSERT_TRUE(blank.welcome(introduction(2)));
+  EXPECT_TRUE(reported(2, ClusterId()));
+  FakePeer itself = connect();
+  EXPECT_FALSE(itself.shake(introduction(2)) && itself.processed()) << "while copies were seen to connect";
+  FakePeer liar = connect();
+  ASSERT_TRUE(liar.shake(introduction(2, 1, 68)));
+  EXPECT_FALSE(liar.processed());
+  EXPECT_EQ(liar.goodbye(), CloseReason::NotProven);
+  EXPECT_EQ(sink_.downs(ReplicaId(2)), 0) << "the one that is dialed stays";
+}
+
 // ---- the cost of uninvited peers
 
 TEST_F(TcpStrangersTest, FLT_S09_AStrangersFrameIsNoLargerThanAHello) {
