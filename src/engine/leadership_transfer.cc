@@ -52,9 +52,11 @@ void LeadershipTransfer::forget(Ticket ticket) {
 }
 
 void LeadershipTransfer::leader_started(const raft::Leadership& leadership, Index at, std::vector<Completion>& completions) {
-  if (!call_ || !leadership.leader) return;
-  const bool wanted = call_->target ? leadership.leader == call_->target : previous_ && leadership.leader != previous_;
-  if (wanted) complete(absl::OkStatus(), at, completions);
+  if (call_ && leadership.leader && moved_to(leadership.leader)) complete(absl::OkStatus(), at, completions);
+}
+
+bool LeadershipTransfer::moved_to(ReplicaId leader) const {
+  return call_->target ? leader == call_->target : previous_ && leader != previous_;
 }
 
 // Lost, Expired, InProgress and NotLeader are temporary, not final: it is asked again until the deadline.
@@ -75,7 +77,7 @@ bool LeadershipTransfer::unfit_for_long(LaggingTime now) {
 std::optional<TransferRequest> LeadershipTransfer::question(LaggingTime now, ReplicaId leader) {
   if (!call_ || now < ask_at_) return std::nullopt;
   ask_at_ = now + kAttemptTimeouts * options_.raft.election_timeout;
-  if (leader == call_->target) return std::nullopt;  // its first entry is on its way
+  if (moved_to(leader)) return std::nullopt;  // its first entry is on its way
   if (!previous_) previous_ = leader;
   unanswered_ = true;
   const Duration time_left = std::min<Duration>(call_->deadline - now, kAttemptTimeouts * options_.raft.election_timeout);

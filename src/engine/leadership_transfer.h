@@ -31,6 +31,7 @@ class LeadershipTransfer {
   LaggingTime next_deadline(bool leader_known) const;
 
  private:
+  bool moved_to(ReplicaId leader) const;  // with it the call has what it wants
   bool unfit_for_long(LaggingTime now);
   void complete(absl::Status status, Index index, std::vector<Completion>& completions);
 

@@ -1,4 +1,8 @@
 // Leadership transfers through the engine: from any replica, to any other, and when it is impossible.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {
@@ -91,6 +95,70 @@ TEST_F(EngineTransferTest, ALearnerCannotLead) {
   const absl::Status status = hand_over(leader, third);
   EXPECT_EQ(reason_of(status), Reason::NotEnoughVoters);
   EXPECT_NE(std::string(status.message()).find("promote it first"), std::string::npos);
+}
+
+// ---- messages that take their time: the new leader is heard of before its first entry is
+
+struct DistantTransferTest : EngineTransferTest {
+  struct Letter {
+    LaggingTime due;
+    ReplicaId from, to;
+    Message message;
+  };
+  std::vector<Letter> on_the_way;
+
+  // Messages from and to `far` take `away` from here on, those between the two others 1 ms.
+  void move_away(uint64_t far, Duration away) {
+    cluster.filter = [this, far, away](ReplicaId from, ReplicaId to, const Message& message) {
+      const bool long_way = from.value() == far || to.value() == far;
+      on_the_way.push_back({cluster.now() + (long_way ? away : 1ms), from, to, message});
+      return false;
+    };
+    travel(1s);
+  }
+  void travel(Duration time) {
+    for (const LaggingTime end = cluster.now() + time; cluster.now() < end;) {
+      cluster.pass(500us);
+      std::vector<Letter> letters = std::exchange(on_the_way, {});
+      for (Letter& one : letters) {
+        if (one.due > cluster.now()) {
+          on_the_way.push_back(std::move(one));
+        } else {
+          cluster.post(one.to.value(), MessageReceived{one.from, std::move(one.message)});
+        }
+      }
+    }
+  }
+  Term term() {
+    Term newest;
+    for (uint64_t id = 1; id <= 3; ++id) newest = std::max(newest, cluster.engine(id).leadership().term);
+    return newest;
+  }
+  void expect_one_move(uint64_t caller) {
+    const Term before = term();
+    const Ticket ticket = cluster.transfer(caller, 0);
+    travel(5s);
+    EXPECT_TRUE(cluster.ended(caller, ticket).status.ok()) << cluster.ended(caller, ticket).status;
+    EXPECT_EQ(term(), before.next());
+    EXPECT_NE(seen_at(caller), ReplicaId(leader));
+    EXPECT_NE(seen_at(caller), ReplicaId(caller)) << "it would not have heard of its own entry late";
+  }
+};
+
+TEST_F(DistantTransferTest, WithoutANameLeadershipMovesOnceForACallerThatIsNear) {
+  move_away(follower, 2ms);
+  expect_one_move(third);
+}
+
+TEST_F(DistantTransferTest, WithoutANameLeadershipMovesOnceForACallerThatIsFar) {
+  move_away(third, 20ms);
+  expect_one_move(third);
+}
+
+TEST_F(DistantTransferTest, WithoutANameLeadershipMovesOnceForACallerThatIsSlow) {
+  cluster.node(third).turn_takes = 30ms;
+  move_away(follower, 1ms);
+  expect_one_move(third);
 }
 
 }  // namespace
