@@ -17,7 +17,7 @@
 //   writes, propose   CancelPending: it may still take effect; Cancelled (NONE) if it was not sent yet
 //   reads, queries    CancelPending or Cancelled; a read has no effect either way
 //   change of members, transfer of leadership
-//                     CancelPending: goes on; health() shows a change of members that is under way
+//                     CancelPending: pursued no further; a step that has begun is completed by the leader
 //
 // Threads: any; also inside callbacks. Lifetime: may outlive the replica. A call that has ended: no effect.
 #pragma once

@@ -234,8 +234,8 @@ struct PeerUnreachable {
   std::string why;  // a sentence
 };
 
-// The caller stopped listening: no completion will come for this ticket. The command itself goes on. Tickets of Submit
-// and Ask are the host's, all different.
+// The caller stopped listening: no completion will come for this ticket. The command itself goes on; of a change of members
+// or a transfer, what the leader has begun. Tickets of Submit and Ask are the host's, all different.
 struct Forget {
   Ticket ticket;
 };

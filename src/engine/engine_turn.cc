@@ -62,8 +62,7 @@ void EngineImpl::run(Turn& turn) {
   } else if (founding_.gives_up(now)) {
     calls_.fail_requests(Reason::NotMember, founding_.reason(), turn.effects);
   }
-  const MemberCalls& changes = calls_.members();
-  peers_.report_targets(core(), state_.router(), changes.change_under_way(), changes.prospects(), turn.effects);
+  peers_.report_targets(core(), state_.router(), calls_.members().prospects(), turn.effects);
   answer(turn);
   peers_.drop_for_blank(turn.effects.sends);
 }

@@ -35,7 +35,6 @@ class MemberCalls {
   void fail(Reason reason, std::string_view why, EngineEffects& effects);
   LaggingTime next_deadline(bool leader_known) const;
 
-  bool change_under_way() const { return change_.under_way(); }
   std::string change_waits_for() const { return change_.waits_for(); }
   std::vector<Peer> prospects() const { return change_.prospects(); }
 

@@ -26,7 +26,6 @@ class MemberChange {
   // A new call. Refused ones complete at once.
   void start(ChangeMembers call, Index at, const raft::Configuration& applied, std::vector<Completion>& completions);
   void forget(Ticket ticket);
-  bool under_way() const { return call_.has_value(); }
   std::string waits_for() const;  // a sentence; empty: nothing is in progress
 
   // A configuration was applied here: each one, in order.

@@ -77,11 +77,13 @@ bool PeerSet::removes_us(const raft::Core& core, const Router& router, StoreId o
 // ---- connection targets
 
 // The members in force and the committed ones, the operator's list as long as the log does not name us, and peers that a change
-// started here needs to connect to.
-void PeerSet::report_targets(const raft::Core* core, const Router& router, bool change_under_way, std::vector<Peer> prospects,
+// started here needs to connect to. A member that is connected is not given up for one that is to come in its place.
+void PeerSet::report_targets(const raft::Core* core, const Router& router, std::vector<Peer> prospects,
                              EngineEffects& effects) {
-  const auto basis = std::tuple(followed_, router.configuration_at(), change_under_way);
-  if (std::exchange(basis_, basis) == basis) return;
+  std::erase_if(prospects, [this](const Peer& peer) { return member(peer.id) != nullptr; });
+  Basis basis{followed_, router.configuration_at(), std::move(prospects)};
+  if (basis_ == basis) return;
+  basis_ = std::move(basis);
   absl::btree_map<ReplicaId, Peer> wanted;
   const auto want = [&](const raft::Configuration& configuration) {
     for (const auto* members : {&configuration.voters, &configuration.outgoing, &configuration.learners}) {
@@ -91,7 +93,7 @@ void PeerSet::report_targets(const raft::Core* core, const Router& router, bool 
   if (core) want(core->configuration());
   if (core) want(router.configuration());
   const bool named = wanted.contains(options_.raft.self);
-  for (Peer& peer : prospects) wanted[peer.id] = std::move(peer);
+  for (const Peer& peer : basis_->prospects) wanted[peer.id] = peer;
   if (!named) {
     for (const Peer& peer : options_.members) wanted.try_emplace(peer.id, peer);
   }

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "engine/attendance.h"
@@ -53,8 +52,7 @@ class PeerSet {
   // (thesis 4.2.3). A message from a leader ends it (R44).
   bool removes_us(const raft::Core& core, const Router& router, StoreId own);
   // The peers to be connected with, when that changed. `core`: null before the genesis.
-  void report_targets(const raft::Core* core, const Router& router, bool change_under_way, std::vector<Peer> prospects,
-                      EngineEffects& effects);
+  void report_targets(const raft::Core* core, const Router& router, std::vector<Peer> prospects, EngineEffects& effects);
 
   // ---- what peers must be told outside the log, repeated until they show that they know it
   void inform(const Router& router, Turn& turn);
@@ -76,12 +74,18 @@ class PeerSet {
   Members members_;
   Attendance attendance_;
   RoundTrips round_trips_;
-  absl::btree_map<ReplicaId, std::string> disagreements_;      // of connected peers, tolerable ones
-  Position followed_;                                          // the configuration in force that members_ knows
-  uint64_t feature_level_ = 0;                                 // required
-  std::vector<Peer> targets_;                                  // as the transport knows them
-  std::optional<std::tuple<Position, Position, bool>> basis_;  // what they were made from
-  bool named_once_ = false;                                    // the log has named this replica as a member
+  absl::btree_map<ReplicaId, std::string> disagreements_;  // of connected peers, tolerable ones
+  Position followed_;                                      // the configuration in force that members_ knows
+  uint64_t feature_level_ = 0;                             // required
+  std::vector<Peer> targets_;                              // as the transport knows them
+  struct Basis {                                           // what they were made from
+    Position followed;
+    Position applied;
+    std::vector<Peer> prospects;
+    bool operator==(const Basis&) const = default;
+  };
+  std::optional<Basis> basis_;
+  bool named_once_ = false;  // the log has named this replica as a member
   LaggingTime inform_again_ = LaggingTime::min();
   uint64_t rejected_ = 0;  // messages of peers that may not send them
 };

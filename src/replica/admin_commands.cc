@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <future>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -21,7 +22,7 @@ using std::chrono::milliseconds;
 
 constexpr int64_t kKeysShown = 100;
 constexpr uint64_t kSessionsAtOnce = 500;
-constexpr Duration kLook = milliseconds(200);  // a watch checks this often whether its reader is still there
+constexpr Duration kLook = milliseconds(200);  // what may take long checks this often whether its reader is still there
 
 // ---- words and cells
 
@@ -211,6 +212,18 @@ absl::Status done(AdminReply& reply, const absl::StatusOr<Index>& index) {
   return absl::OkStatus();
 }
 
+// Pursued for as long as somebody waits for it.
+absl::Status change_members(Replica& replica, MembershipChange change, AdminReply& reply) {
+  std::promise<absl::StatusOr<Index>> answer;
+  std::future<absl::StatusOr<Index>> answered = answer.get_future();
+  const AsyncCall call = replica.change_membership_async(
+      std::move(change), {}, [answer = std::move(answer)](absl::StatusOr<Index> index) mutable { answer.set_value(index); });
+  while (answered.wait_for(kLook) != std::future_status::ready) {
+    if (reply.gone()) call.cancel();
+  }
+  return done(reply, answered.get());
+}
+
 absl::Status add(Replica& replica, const AdminIdentity&, Words words, AdminReply& reply) {
   const absl::StatusOr<uint64_t> id = number(words[0], "ID", 1);
   if (!id.ok()) return id.status();
@@ -220,7 +233,7 @@ absl::Status add(Replica& replica, const AdminIdentity&, Words words, AdminReply
     if (words[2] != "learner") return make_error(Reason::InvalidArgument, "after the address only the word 'learner' may come");
     change.as_learner();
   }
-  return done(reply, replica.change_membership(std::move(change)));
+  return change_members(replica, std::move(change), reply);
 }
 
 absl::Status replace(Replica& replica, const AdminIdentity&, Words words, AdminReply& reply) {
@@ -230,7 +243,7 @@ absl::Status replace(Replica& replica, const AdminIdentity&, Words words, AdminR
   if (!id.ok()) return id.status();
   MembershipChange change;
   change.replace(*old, *id, words[2]);
-  return done(reply, replica.change_membership(std::move(change)));
+  return change_members(replica, std::move(change), reply);
 }
 
 template <MembershipChange& (MembershipChange::*Method)(uint64_t)>
@@ -239,7 +252,7 @@ absl::Status change_one(Replica& replica, const AdminIdentity&, Words words, Adm
   if (!id.ok()) return id.status();
   MembershipChange change;
   (change.*Method)(*id);
-  return done(reply, replica.change_membership(std::move(change)));
+  return change_members(replica, std::move(change), reply);
 }
 
 absl::Status transfer(Replica& replica, const AdminIdentity&, Words words, AdminReply&) {

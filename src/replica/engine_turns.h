@@ -45,7 +45,7 @@ class EngineTurns {
   // Door 1's own calls, inside a call.
   Ticket change_members(LaggingTime now, const MembershipChange& change, MembershipOptions options, Callback<Index> done);
   Ticket transfer_leadership(LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done);
-  void abandon(Ticket call) { membership_.abandon(call); }
+  void abandon(Ticket call) { membership_.abandon(*engine_, call); }
 
   // Answers every call with Closed, those too that have not begun. Calls that find the arrivals closed wait until the returned
   // lock is released.

@@ -48,11 +48,12 @@ Ticket MembershipCalls::transfer(Engine& engine, LaggingTime now, ReplicaId targ
   return ticket;
 }
 
-void MembershipCalls::abandon(Ticket call) {
+void MembershipCalls::abandon(Engine& engine, Ticket call) {
   const auto found = calls_.find(call);
   if (found == calls_.end()) return;
   Callback<Index> done = std::move(found->second);
   calls_.erase(found);
+  engine.post(Forget{call});
   std::move(done)(make_error(Reason::CancelPending, "the caller stopped listening; it may still take effect"));
 }
 

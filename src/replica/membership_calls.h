@@ -17,8 +17,8 @@ class MembershipCalls {
   Ticket change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options,
                 Callback<Index> done);
   Ticket transfer(Engine& engine, LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done);
-  // Stops listening: the call is answered CancelPending now. The change continues. An ended call: no effect.
-  void abandon(Ticket call);
+  // Answered CancelPending now, and pursued no further: the leader completes what has begun. An ended call: no effect.
+  void abandon(Engine& engine, Ticket call);
   void after_turn(const EngineEffects& effects);
   // Ends every call with Stopped; later ones get Closed.
   void stop();

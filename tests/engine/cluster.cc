@@ -77,7 +77,7 @@ void Cluster::wants(Node& node, const std::vector<Peer>& peers) {
     if (!node.peers.empty() && linked(node, other)) before.insert(other.id);
   }
   node.peers.clear();
-  for (const Peer& peer : peers) node.peers.insert(peer.id);
+  for (const Peer& peer : peers) node.peers.emplace(peer.id, peer.address);
   for (Node& other : nodes_) {
     const bool was = before.contains(other.id);
     if (was == linked(node, other)) continue;

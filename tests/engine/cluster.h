@@ -47,7 +47,7 @@ class Cluster {
     Duration ahead{};       // of its clock, both readings; only grows
     Duration turn_takes{};  // until it can take the next one
     LaggingTime busy_until{};
-    std::set<ReplicaId> peers;  // the peers it wants to connect to
+    std::map<ReplicaId, std::string> peers;  // the peers it wants to connect to, and where
 
     // What came out since the start of the process.
     std::map<Ticket, std::vector<Completion>> completions;

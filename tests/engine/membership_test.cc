@@ -330,6 +330,38 @@ TEST(EngineMembershipTest, REG_R47_FLT_P16_FLT_M07_FLT_D20_AWipedDiskWaitsAndCom
   EXPECT_EQ(cluster.run(wiped, "add 1"), "8");  // it counts
 }
 
+// With the wrong id in a call, for instance: the member that runs is the majority's last, and its address is not given up.
+TEST(EngineMembershipTest, FLT_M11_AMemberThatIsHereIsNotGivenUpForOneThatIsToTakeItsPlace) {
+  Growing group(3, 3);
+  Cluster& cluster = group.cluster;
+  const ReplicaId lost(group.leader % 3 + 1);
+  const ReplicaId other(6 - group.leader - lost.value());
+  cluster.crash(lost.value());
+  MemberChange mistyped = replace(other.value(), other.value());
+  mistyped.member.address = "elsewhere";
+  const Ticket ticket = cluster.change(group.leader, {mistyped}, 60s);
+  cluster.pass(2s);
+  const std::map<ReplicaId, std::string>& peers = cluster.node(group.leader).peers;
+  EXPECT_EQ(peers.at(other), address(other.value()));
+  EXPECT_EQ(cluster.engine(group.leader).status().change,
+            "replica " + std::to_string(other.value()) + " still runs with the data directory that is to be replaced");
+  cluster.crash(other.value());  // now it may come elsewhere
+  cluster.pass(100ms);
+  EXPECT_EQ(peers.at(other), "elsewhere");
+  cluster.start(other.value());  // the old one again
+  cluster.pass(2s);
+  EXPECT_EQ(peers.at(other), address(other.value()));
+  EXPECT_EQ(cluster.run(group.leader, "add 1"), "1");
+  EXPECT_EQ(cluster.answers(group.leader, ticket), 0u);
+  cluster.crash(other.value());
+  cluster.node(other.value()).disk = Disk{.store = StoreId(999)};
+  cluster.start(lost.value());
+  cluster.start(other.value());  // a new one, there
+  ASSERT_TRUE(group.ends(group.leader, ticket));
+  EXPECT_TRUE(cluster.ended(group.leader, ticket).status.ok()) << cluster.ended(group.leader, ticket).status;
+  EXPECT_EQ(peers.at(other), "elsewhere");
+}
+
 TEST(EngineMembershipTest, REG_R03_WhatTheOldDiskAcknowledgedDoesNotCountForTheNew) {
   Growing group(3, 3);
   Cluster& cluster = group.cluster;
@@ -575,7 +607,8 @@ TEST(EngineMembershipTest, WhoIsNotNamedIsToldWhomToConnectWithByItsOwnList) {
   Cluster& cluster = group.cluster;
   cluster.start(4);
   cluster.pass(100ms);
-  EXPECT_EQ(cluster.node(4).peers, (std::set<ReplicaId>{ReplicaId(1), ReplicaId(2), ReplicaId(3)}));
+  EXPECT_EQ(cluster.node(4).peers,
+            (std::map<ReplicaId, std::string>{{ReplicaId(1), "host-1"}, {ReplicaId(2), "host-2"}, {ReplicaId(3), "host-3"}}));
   EXPECT_FALSE(cluster.node(1).peers.contains(ReplicaId(4)));
   ASSERT_TRUE(group.change(1, add({4})).ok());
   for (uint64_t id = 1; id <= 3; ++id) EXPECT_TRUE(cluster.node(id).peers.contains(ReplicaId(4))) << id;

@@ -191,6 +191,18 @@ TEST_F(AdminSocketTest, ChangesMembersAndHandsLeadershipOn) {
   EXPECT_THAT(visitor.ask({"add", "4", "nowhere"}).end, HasSubstr("InvalidArgument"));
 }
 
+TEST_F(AdminSocketTest, FLT_M11_AChangeOfMembersEndsWhenItsVisitorHangsUp) {
+  open_all();
+  Visitor mistaken(path(1));
+  mistaken.say("replace\t3\t3\tlocalhost:1\n");
+  Visitor visitor(path(1));
+  EXPECT_TRUE(eventually([&] { return visitor.ask({"status"}).of("change").starts_with("replica 3 still runs"); }));
+  EXPECT_THAT(visitor.ask({"remove", "2"}).end, HasSubstr("ChangeInProgress"));
+  mistaken.hang_up();
+  EXPECT_TRUE(eventually([&] { return visitor.ask({"status"}).of("change") == "(no row change)"; }));
+  EXPECT_EQ(visitor.ask({"demote", "2"}).end, "ok");
+}
+
 TEST_F(AdminSocketTest, AWatchTellsChangesUntilItsReaderLeaves) {
   open_all();
   Visitor watching(path(1));
