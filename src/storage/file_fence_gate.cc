@@ -3,14 +3,9 @@
 //
 // A slot, little-endian: magic "ckfence1", write number, highest, last_exclusive (u64 each), XXH3-64 of these 32 bytes with
 // the slot's offset as seed. Slots at 0 and 4096; the file ends with the second. Of two valid slots the higher write number
-// counts. A new file gets slot 0 synced, then slot 1, before the gate answers any call.
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
+// counts. A file gets its name with both slots written and synced, so one without a readable slot was spoiled.
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <utility>
 
 #include "base/fixed.h"
@@ -26,7 +21,6 @@ namespace {
 constexpr std::string_view kMagic = "ckfence1";
 constexpr size_t kSlotBytes = 40;
 constexpr uint64_t kSlotStride = 4096;
-constexpr mode_t kGateFileMode = 0640;
 
 struct Slot {
   uint64_t number = 0;  // of the write; slot number % 2
@@ -54,15 +48,11 @@ std::optional<Slot> decode(std::string_view bytes, uint64_t offset) {
   return slot;
 }
 
-// A file whose creation was interrupted: the second slot blank, and the first too except for part of its first write. No call
-// was ever answered from it, and no foreign file looks like it.
-bool unfinished(std::string_view first, std::string_view second) {
-  const auto blank = [](char byte) { return byte == 0; };
-  const std::string whole = encode(Slot{0, {}});
-  for (size_t i = 0; i < first.size(); ++i) {
-    if (!blank(first[i]) && first[i] != whole[i]) return false;
-  }
-  return std::ranges::all_of(second, blank);
+// Makes an empty file one of a gate that has seen no token.
+absl::Status fill(File& file) {
+  std::string bytes = encode(Slot{0, {}});
+  bytes.resize(kSlotStride);
+  return file.pwrite(0, bytes + encode(Slot{1, {}}));
 }
 
 absl::Status write(File& file, const Slot& slot) {
@@ -72,21 +62,17 @@ absl::Status write(File& file, const Slot& slot) {
 
 // Makes both slots valid and returns the newer one.
 absl::StatusOr<Slot> recover(File& file) {
-  std::array<std::string, 2> bytes;
   std::array<std::optional<Slot>, 2> slots;
   for (const uint64_t which : {0, 1}) {
-    absl::StatusOr<std::string> read = file.pread(which * kSlotStride, kSlotBytes);
+    const absl::StatusOr<std::string> read = file.pread(which * kSlotStride, kSlotBytes);
     if (!read.ok()) return read.status();
-    bytes[which] = *std::move(read);
-    slots[which] = decode(bytes[which], which * kSlotStride);
+    slots[which] = decode(*read, which * kSlotStride);
   }
   if (slots[0] && slots[1]) return slots[0]->number > slots[1]->number ? *slots[0] : *slots[1];
   if (!slots[0] && !slots[1]) {
-    if (!unfinished(bytes[0], bytes[1])) {
-      return make_error(Reason::Corrupt, "not the file of a fence gate, or both of its slots are unreadable");
-    }
-    if (absl::Status status = write(file, Slot{0, {}}); !status.ok()) return status;
-    slots[0] = Slot{0, {}};
+    return make_error(Reason::Corrupt,
+                      "not the file of a fence gate, or both of its slots are unreadable: what it admitted is unknown, so "
+                      "remove it only once no holder of an earlier token can still come");
   }
   const Slot intact = slots[0] ? *slots[0] : *slots[1];
   const Slot mended{intact.number + 1, intact.state};
@@ -97,7 +83,6 @@ absl::StatusOr<Slot> recover(File& file) {
 }  // namespace
 
 struct FileFenceGate::Rep {
-  storage::Descriptor lock;  // holds the flock, if any
   std::unique_ptr<File> file;
   mutable std::mutex mutex;
   Slot slot;            // the state, durable
@@ -107,7 +92,7 @@ struct FileFenceGate::Rep {
 FileFenceGate::FileFenceGate(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
 FileFenceGate::~FileFenceGate() = default;
 
-absl::StatusOr<std::unique_ptr<FileFenceGate>> FileFenceGate::over(std::unique_ptr<File> file) {
+absl::StatusOr<std::unique_ptr<FileFenceGate>> FileFenceGate::recovered(std::unique_ptr<File> file) {
   absl::StatusOr<Slot> slot = recover(*file);
   if (!slot.ok()) return slot.status();
   auto rep = std::make_unique<Rep>();
@@ -116,25 +101,33 @@ absl::StatusOr<std::unique_ptr<FileFenceGate>> FileFenceGate::over(std::unique_p
   return std::unique_ptr<FileFenceGate>(new FileFenceGate(std::move(rep)));
 }
 
+absl::StatusOr<std::unique_ptr<FileFenceGate>> FileFenceGate::over(std::unique_ptr<File> file) {
+  const absl::StatusOr<uint64_t> size = file->size();
+  if (!size.ok()) return size.status();
+  if (*size == 0) {
+    if (absl::Status status = fill(*file); !status.ok()) return status;
+    if (absl::Status status = file->sync(); !status.ok()) return status;
+  }
+  return recovered(std::move(file));
+}
+
 absl::StatusOr<std::unique_ptr<FileFenceGate>> FileFenceGate::open(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
   if (name.empty()) return make_error(Reason::InvalidArgument, "a fence gate needs the path of a file, not of a directory");
-  storage::Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kGateFileMode));
-  if (!lock) return storage::errno_status(errno, "cannot open the fence gate " + path);
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return storage::errno_status(errno, "cannot lock the fence gate " + path);
-    return make_error(Reason::InUse, "the fence gate " + path + " is open already; share that one or use another file");
-  }
   auto files = storage::PosixFileSystem::open(directory);
   if (!files.ok()) return files.status();
-  absl::StatusOr<std::unique_ptr<File>> file = (*files)->open(name, OpenMode::ReadWrite);
+  absl::StatusOr<std::unique_ptr<File>> file = (*files)->open_alone(name);
+  if (absl::IsNotFound(file.status())) {
+    absl::Status made = (*files)->make_file(name, fill);
+    if (!made.ok() && !absl::IsAlreadyExists(made)) return made;  // or somebody else has just made it
+    file = (*files)->open_alone(name);
+  }
   if (!file.ok()) return file.status();
-  absl::StatusOr<std::unique_ptr<FileFenceGate>> gate = over(*std::move(file));
+  absl::StatusOr<std::unique_ptr<FileFenceGate>> gate = recovered(*std::move(file));
   if (!gate.ok()) return gate.status();
   if (absl::Status status = (*files)->sync_dir(); !status.ok()) return status;
-  (*gate)->rep_->lock = std::move(lock);
   return gate;
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "coordkit/error.h"
@@ -63,6 +64,13 @@ class PosixFile final : public File {
   const std::string path_;
   const Descriptor fd_;
 };
+
+// flock, for the life of the descriptor.
+absl::Status take_lock(const Descriptor& fd, int kind, const std::string& path, std::string_view taken) {
+  if (::flock(fd.get(), kind | LOCK_NB) == 0) return absl::OkStatus();
+  if (errno != EWOULDBLOCK) return errno_status(errno, "cannot lock " + path);
+  return make_error(Reason::InUse, std::string(taken));
+}
 
 }  // namespace
 
@@ -168,11 +176,68 @@ absl::Status PosixFileSystem::lock() { return lock(LOCK_EX); }
 absl::Status PosixFileSystem::lock_for_reading() { return lock(LOCK_SH); }
 
 absl::Status PosixFileSystem::lock(int kind) {
-  if (::flock(directory_.get(), kind | LOCK_NB) == 0) return absl::OkStatus();
-  if (errno != EWOULDBLOCK) return errno_status(errno, "cannot lock " + path_);
-  return make_error(Reason::InUse, "the data directory " + path_ +
-                                       " is already open in another process (or twice in this one); a directory belongs to one "
-                                       "replica at a time");
+  return take_lock(directory_, kind, path_,
+                   "the data directory " + path_ +
+                       " is already open in another process (or twice in this one); a directory belongs to one replica at a "
+                       "time");
+}
+
+// ---- single files
+
+absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::open_alone(std::string_view name) {
+  Descriptor fd(::openat(directory_.get(), std::string(name).c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd) return errno_status(errno, "cannot open " + in(name));
+  const std::string taken = in(name) + " is open already, here or in another process: share that one, or use another file";
+  if (absl::Status status = take_lock(fd, LOCK_EX, in(name), taken); !status.ok()) return status;
+  return std::make_unique<PosixFile>(in(name), std::move(fd));
+}
+
+// Whoever makes the file holds the lock of what is called `name`.part. One that gets the lock of a file that has lost that
+// name meanwhile was too late; one that finds a file without a lock goes on with what somebody left who was interrupted.
+absl::Status PosixFileSystem::make_file(std::string_view name, absl::FunctionRef<absl::Status(File&)> fill) {
+  const std::string whole(name), part = whole + ".part";
+  Descriptor fd(::openat(directory_.get(), part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+  if (!fd) return errno_status(errno, "cannot open " + in(part));
+  const std::string taken = in(part) + " is being written by somebody else: wait for that one, or choose another name";
+  if (absl::Status status = take_lock(fd, LOCK_EX, in(part), taken); !status.ok()) return status;
+  const int made = fd.get();
+  if (!is_name_of(part, made)) return make_error(Reason::InUse, taken);
+  PosixFile file(in(part), std::move(fd));
+  absl::Status status = must_be_free(whole);
+  if (status.ok() && ::ftruncate(made, 0) != 0) status = errno_status(errno, "cannot truncate " + in(part));
+  if (status.ok()) status = fill(file);
+  if (status.ok()) status = file.sync();
+  if (!is_name_of(part, made)) {
+    return status.ok() ? make_error(Reason::StorageFailed, in(part) + " was taken away while it was written") : status;
+  }
+  if (status.ok()) status = rename_to_free(part, whole);
+  if (status.ok()) return sync_dir();
+  remove(part).IgnoreError();  // the first error is the one to report
+  return status;
+}
+
+absl::Status PosixFileSystem::must_be_free(const std::string& name) const {
+  struct stat info = {};
+  if (::fstatat(directory_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) {
+    return make_error(Reason::AlreadyExists, in(name) + " exists already and is never replaced; choose another name");
+  }
+  return errno == ENOENT ? absl::OkStatus() : errno_status(errno, "cannot look for " + in(name));
+}
+
+bool PosixFileSystem::is_name_of(const std::string& name, int fd) const {
+  struct stat named = {}, opened = {};
+  return ::fstatat(directory_.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(fd, &opened) == 0 &&
+         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+// Where the file system cannot refuse to replace (EINVAL), a look before has to do.
+absl::Status PosixFileSystem::rename_to_free(const std::string& from, const std::string& to) {
+  if (::renameat2(directory_.get(), from.c_str(), directory_.get(), to.c_str(), RENAME_NOREPLACE) == 0) return absl::OkStatus();
+  if (errno != EEXIST && errno != EINVAL && errno != ENOSYS) {
+    return errno_status(errno, "cannot rename " + in(from) + " to " + to);
+  }
+  if (absl::Status status = must_be_free(to); !status.ok()) return status;
+  return rename(from, to);
 }
 
 }  // namespace coordkit::storage

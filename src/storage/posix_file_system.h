@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "coordkit/file_system.h"
 
 namespace coordkit::storage {
@@ -48,9 +49,19 @@ class PosixFileSystem final : public FileSystem {
   absl::Status allocate(std::string_view name, uint64_t bytes);  // a new file, blocks allocated; no file if there is no room
   absl::Status remove_directory(std::string_view name);          // an empty one
 
+  // Beyond the port, for single files.
+  // Opens a file to read and write that has one user at a time, over all processes (flock). kFailedPrecondition (InUse).
+  absl::StatusOr<std::unique_ptr<File>> open_alone(std::string_view name);
+  // Makes a file of what `fill` writes. It gets its name once it is whole and durable, and is `name`.part until then; a
+  // failure leaves nothing. kAlreadyExists: the name is taken. kFailedPrecondition (InUse): another one is making it.
+  absl::Status make_file(std::string_view name, absl::FunctionRef<absl::Status(File&)> fill);
+
  private:
   PosixFileSystem(std::string path, Descriptor directory) : path_(std::move(path)), directory_(std::move(directory)) {}
   absl::Status lock(int kind);
+  absl::Status must_be_free(const std::string& name) const;
+  bool is_name_of(const std::string& name, int fd) const;
+  absl::Status rename_to_free(const std::string& from, const std::string& to);
   std::string in(std::string_view name) const { return path_ + "/" + std::string(name); }
 
   const std::string path_;

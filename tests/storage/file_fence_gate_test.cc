@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "base/random.h"
 #include "coordkit/error.h"
 #include "coordkit/fence.h"
+#include "storage/posix_file_system.h"
 #include "tests/golden/hex.h"
 #include "tests/storage/temporary_directory.h"
 
@@ -132,17 +134,59 @@ TEST(FileFenceGateTest, S55_ATornWriteLeavesTheStateBeforeOrAfterIt) {
   }
 }
 
-TEST(FileFenceGateTest, S55_ACrashWhileTheFileIsMadeLeavesAFileThatOpens) {
+TEST(FileFenceGateTest, S55_AFileWithOneWholeSlotOpensAndOneWithoutIsDataLoss) {
   Image whole;
-  ASSERT_TRUE(gate_over(whole).ok());
-  for (size_t length = 0; length <= whole.bytes.size(); ++length) {
-    if (length > 40 && length < 4096) continue;  // the hole between the slots
-    Image crashed{.bytes = whole.bytes.substr(0, length)};
-    if (length > 4096 && length < whole.bytes.size()) crashed.bytes.resize(whole.bytes.size());
-    const auto gate = gate_over(crashed);
-    ASSERT_TRUE(gate.ok()) << length;
-    ASSERT_EQ((*gate)->state(), FenceState());
+  auto gate = gate_over(whole).value();
+  ASSERT_TRUE(gate->admit(Token(3)).ok());  // into the first slot
+  for (size_t length = 1; length < whole.bytes.size(); ++length) {
+    if (length > 41 && length < 4095) continue;  // the hole between the slots
+    Image cut{.bytes = whole.bytes.substr(0, length)};
+    Image blank{.bytes = std::string(length, '\0')};
+    const auto opened = gate_over(cut);
+    ASSERT_EQ(opened.status().code(), length < 40 ? absl::StatusCode::kDataLoss : absl::StatusCode::kOk) << length;
+    EXPECT_TRUE(!opened.ok() || (*opened)->state().highest == Token(3)) << length;
+    ASSERT_EQ(gate_over(blank).status().code(), absl::StatusCode::kDataLoss) << length;
   }
+}
+
+TEST(FileFenceGateTest, S55_AFileThatWasEmptiedIsDataLossAndNoNewGate) {
+  TemporaryDirectory directory;
+  const std::string path = directory / "gate";
+  ASSERT_TRUE(FileFenceGate::open(path).value()->admit(Token(100)).ok());
+  const uintmax_t size = std::filesystem::file_size(path);
+  for (const uintmax_t left : {uintmax_t{8}, uintmax_t{0}}) {
+    for (const uintmax_t length : {left, size}) {  // cut, and made as long as before with zeros
+      std::filesystem::resize_file(path, left);
+      std::filesystem::resize_file(path, length);
+      EXPECT_EQ(reason_of(FileFenceGate::open(path).status()), Reason::Corrupt) << left << " " << length;
+      EXPECT_EQ(std::filesystem::file_size(path), length) << "untouched";
+    }
+  }
+}
+
+TEST(FileFenceGateTest, S55_WhatAnInterruptedMakerLeftIsNoGateAndInNobodysWay) {
+  TemporaryDirectory directory;
+  const std::string path = directory / "gate";
+  for (const size_t length : {0, 8, 40, 4136, 10'000}) {
+    std::ofstream(path + ".part") << std::string(length, '\0');
+    EXPECT_EQ(FileFenceGate::open(path).value()->state(), FenceState());
+    EXPECT_FALSE(std::filesystem::exists(path + ".part"));
+    EXPECT_EQ(std::filesystem::file_size(path), 4136u);
+    std::filesystem::remove(path);
+  }
+}
+
+TEST(FileFenceGateTest, S55_OfTwoThatMakeOneFileTheSecondIsRefused) {
+  TemporaryDirectory directory;
+  const std::string path = directory / "gate";
+  const auto files = storage::PosixFileSystem::open(directory.path()).value();
+  const absl::Status made = files->make_file("gate", [&](File&) {
+    EXPECT_EQ(reason_of(FileFenceGate::open(path).status()), Reason::InUse);
+    return absl::InternalError("given up");
+  });
+  EXPECT_EQ(made, absl::InternalError("given up"));
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  EXPECT_TRUE(FileFenceGate::open(path).ok());
 }
 
 TEST(FileFenceGateTest, EveryCallThatFailsOnceStopsTheGateAndLosesNoAnsweredToken) {
