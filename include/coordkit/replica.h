@@ -301,7 +301,8 @@ class Replica {
   // it on this thread; `timeout` is for the state, not for the writing. Rows of your own machines come along. Errors, nothing
   // left of the file: kAlreadyExists (`file`), kDeadlineExceeded (CallTimeout: what the checkpoint waits for), kUnavailable
   // (NoLeader; the replica closes), kDataLoss (the checkpoint is rotten, and is being written anew: try again),
-  // kResourceExhausted (disk full), kFailedPrecondition (InCallback; halted or in quarantine).
+  // kResourceExhausted (disk full), kFailedPrecondition (InCallback; InUse: another backup to `file` is being made; halted or in
+  // quarantine).
   absl::StatusOr<BackupInfo> backup(const std::string& file, LiveBackupOptions options = {});
 
   // Reads the three files of `security = Tls{...}` again, on this thread. From here on connections are made with what they say

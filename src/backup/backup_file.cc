@@ -93,7 +93,6 @@ absl::StatusOr<BackupInfo> fill(File& file, const std::string& path, const Backu
   Writer writer(file, header);
   absl::Status status = rows([&](std::string_view key, std::string_view value) { return writer.add(key, value); });
   if (status.ok()) status = writer.finish();
-  if (status.ok()) status = file.sync();
   if (!status.ok()) return status;
   if (writer.digest().value() != header.digest) {
     return make_error(Reason::Corrupt,
@@ -222,18 +221,6 @@ class Reader {
   RowDigest digest_;
 };
 
-absl::Status remove_if_there(FileSystem& files, const std::string& name) {
-  absl::Status status = files.remove(name);
-  return absl::IsNotFound(status) ? absl::OkStatus() : status;
-}
-
-absl::Status must_be_new(FileSystem& files, const std::string& name, const std::string& path) {
-  const absl::Status there = files.open(name, OpenMode::Read).status();
-  if (absl::IsNotFound(there)) return absl::OkStatus();
-  if (!there.ok()) return there;
-  return make_error(Reason::AlreadyExists, path + " exists already: a backup never replaces a file; choose another name");
-}
-
 }  // namespace
 
 std::string encode(const BackupHeader& header) {
@@ -255,18 +242,12 @@ absl::StatusOr<BackupInfo> write_backup(const std::string& file, const BackupHea
   if (path.name.empty()) return make_error(Reason::InvalidArgument, "'" + file + "' names no file to write the backup to");
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(path.parent);
   if (!files.ok()) return files.status();
-  if (absl::Status status = must_be_new(**files, path.name, file); !status.ok()) return status;
-  const std::string unfinished = path.name + ".part";
-  if (absl::Status status = remove_if_there(**files, unfinished); !status.ok()) return status;
-  absl::StatusOr<std::unique_ptr<File>> part = (*files)->open(unfinished, OpenMode::CreateNew);
-  if (!part.ok()) return part.status();
-  absl::StatusOr<BackupInfo> info = fill(**part, file, header, rows);
-  absl::Status status = info.status();
-  if (status.ok()) status = (*files)->rename(unfinished, path.name);
-  if (status.ok()) status = (*files)->sync_dir();
-  if (status.ok()) return info;
-  remove_if_there(**files, unfinished).IgnoreError();  // the first error is the one to report
-  return status;
+  absl::StatusOr<BackupInfo> info = BackupInfo{};
+  const absl::Status made = (*files)->make_file(path.name, [&](File& part) {
+    info = fill(part, file, header, rows);
+    return info.status();
+  });
+  return made.ok() ? info : made;
 }
 
 absl::StatusOr<BackupInfo> read_backup(const std::string& file, RowVisitor visit) {

@@ -32,7 +32,7 @@ using RowVisitor = CheckpointView::Visitor;
 using RowSource = absl::FunctionRef<absl::Status(RowVisitor visit)>;  // rows in ascending order of their keys
 
 // Writes `file`, which gets its name once it is whole and durable; a failure leaves nothing behind. kAlreadyExists;
-// kDataLoss: the rows do not have the digest.
+// kFailedPrecondition (InUse): another backup to this name is being made; kDataLoss: the rows do not have the digest.
 absl::StatusOr<BackupInfo> write_backup(const std::string& file, const BackupHeader& header, RowSource rows);
 
 // Visits every row. The rows may be trusted only after this has returned OK.

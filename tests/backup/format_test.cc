@@ -1,6 +1,7 @@
 // The bytes of a backup never change without a new version (docs/format-backup.md).
 #include "backup/backup_file.h"
 #include "base/row_map.h"
+#include "coordkit/error.h"
 #include "tests/backup/scene.h"
 #include "tests/golden/golden.h"
 
@@ -73,6 +74,39 @@ TEST(BackupFormatTest, RowsThatAreNotThoseOfTheirDigestMakeNoBackup) {
   const auto rows = [](backup::RowVisitor visit) { return scan_prefix(kRows, "", visit); };
   EXPECT_THAT(backup::write_backup(file, header, rows).status(), HasCode(absl::StatusCode::kDataLoss));
   EXPECT_TRUE(tree(folder.path()).empty());
+}
+
+TEST(BackupFormatTest, OfTwoBackupsToOneNameTheSecondIsRefusedAndTheFirstIsWhole) {
+  Folder folder;
+  const std::string file = folder.path() / "backup";
+  const backup::BackupHeader header{.cluster = "c", .digest = digest_of(kRows)};
+  const auto rows = [](backup::RowVisitor visit) { return scan_prefix(kRows, "", visit); };
+  const auto made = backup::write_backup(file, header, [&](backup::RowVisitor visit) {
+    EXPECT_THAT(backup::write_backup(file, header, rows).status(), Is(Reason::InUse));
+    return rows(visit);
+  });
+  ASSERT_THAT(made.status(), IsOk());
+  EXPECT_THAT(check_backup(file).status(), IsOk());
+  EXPECT_EQ(tree(folder.path()).size(), 1u);
+}
+
+// A program that knows nothing of the lock: it makes the name meanwhile, or takes the unfinished file away.
+TEST(BackupFormatTest, ABackupPublishesItsOwnFileOnlyAndReplacesNone) {
+  Folder folder;
+  const std::string file = folder.path() / "backup";
+  const backup::BackupHeader header{.cluster = "c", .digest = digest_of(kRows)};
+  const auto beside = [&](const std::string& name) {
+    return backup::write_backup(file, header, [&](backup::RowVisitor visit) {
+      fs::remove(name);
+      write_file(name, "precious");
+      return scan_prefix(kRows, "", visit);
+    });
+  };
+  EXPECT_THAT(beside(file + ".part").status(), Is(Reason::StorageFailed));
+  EXPECT_EQ(tree(folder.path()), (std::map<std::string, std::string>{{"backup.part", "precious"}}));
+  fs::remove(file + ".part");
+  EXPECT_THAT(beside(file).status(), Is(Reason::AlreadyExists));
+  EXPECT_EQ(tree(folder.path()), (std::map<std::string, std::string>{{"backup", "precious"}}));
 }
 
 }  // namespace
