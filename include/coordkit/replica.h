@@ -300,7 +300,8 @@ class Replica {
   // (Consistency::Linearizable), or of what this replica has applied (Local: also without a majority), and writes the file from
   // it on this thread; `timeout` is for the state, not for the writing. Rows of your own machines come along. Errors, nothing
   // left of the file: kAlreadyExists (`file`), kDeadlineExceeded (CallTimeout: what the checkpoint waits for), kUnavailable
-  // (NoLeader; the replica closes), kDataLoss (the checkpoint is rotten, and is being written anew: try again),
+  // (NoLeader; the replica closes), kDataLoss (Corrupt: the checkpoint is rotten, and is being written anew: try again;
+  // StorageFailed: a disk answers with errors, the file's or the checkpoint's, and only the latter is written anew),
   // kResourceExhausted (disk full), kFailedPrecondition (InCallback; InUse: another backup to `file` is being made; halted or in
   // quarantine).
   absl::StatusOr<BackupInfo> backup(const std::string& file, LiveBackupOptions options = {});

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "backup/backup.h"
+#include "coordkit/error.h"
 #include "coordkit/replica.h"
 #include "replica/host.h"
 #include "replica/waiting.h"
@@ -19,6 +20,17 @@ absl::StatusOr<Index> state_to_save(Host& host, Consistency consistency, Lagging
   return state->as_of;
 }
 
+// The same as the view's own; `unread` is its failure, unless that came from `visit`.
+absl::Status scan(const CheckpointView& view, std::string_view prefix, backup::RowVisitor visit, absl::Status& unread) {
+  absl::Status refused;
+  absl::Status status = view.scan(prefix, [&](std::string_view key, std::string_view value) {
+    refused = visit(key, value);
+    return refused;
+  });
+  if (refused.ok()) unread = status;
+  return status;
+}
+
 }  // namespace
 
 absl::StatusOr<BackupInfo> Replica::backup(const std::string& file, LiveBackupOptions options) {
@@ -28,15 +40,16 @@ absl::StatusOr<BackupInfo> Replica::backup(const std::string& file, LiveBackupOp
   const auto view = host_->checkpoint_at(*at_least, deadline);
   if (!view.ok()) return view.status();
   const ReplicaOptions& opened = host_->options();
-  absl::StatusOr<BackupInfo> written =
-      backup::save_state(file,
-                         {.cluster = opened.cluster,
-                          .replica = ReplicaId(opened.id),
-                          .store = host_->store(),
-                          .applied = (*view)->applied(),
-                          .digest = (*view)->digest()},
-                         [&](std::string_view prefix, backup::RowVisitor visit) { return (*view)->scan(prefix, visit); });
-  if (absl::IsDataLoss(written.status())) host_->checkpoint_rotten(written.status());
+  absl::Status unread;  // what the checkpoint answered; the file's own disk says nothing about it
+  absl::StatusOr<BackupInfo> written = backup::save_state(
+      file,
+      {.cluster = opened.cluster,
+       .replica = ReplicaId(opened.id),
+       .store = host_->store(),
+       .applied = (*view)->applied(),
+       .digest = (*view)->digest()},
+      [&](std::string_view prefix, backup::RowVisitor visit) { return scan(**view, prefix, visit, unread); });
+  if (absl::IsDataLoss(unread) || reason_of(written.status()) == Reason::Corrupt) host_->checkpoint_rotten(written.status());
   return written;
 }
 

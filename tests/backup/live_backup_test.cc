@@ -129,6 +129,18 @@ TEST_F(LiveBackupTest, WhatStandsInTheWayIsSaidAndNothingIsLeft) {
   EXPECT_FALSE(fs::exists(file + "2"));
 }
 
+TEST_F(LiveBackupTest, AFileThatCannotBeWrittenSaysNothingAboutTheCheckpoint) {
+  Cluster one(1);
+  ASSERT_NO_FATAL_FAILURE(one.open_all());
+  ASSERT_NO_FATAL_FAILURE(put_keys(one[1], 0, 10));
+  fs::create_directory(file + ".part");
+  EXPECT_THAT(one[1].backup(file).status(), Is(Reason::StorageFailed));
+  ASSERT_NO_FATAL_FAILURE(put_keys(one[1], 10, 1));  // what the backup told the engine is done by then
+  EXPECT_THAT(one[1].health().warnings, ::testing::IsEmpty());
+  fs::remove(file + ".part");
+  EXPECT_THAT(one[1].backup(file).status(), IsOk());
+}
+
 // The second time nothing has to be written: the checkpoint exists.
 TEST_F(LiveBackupTest, AQuietReplicaIsSavedFromTheCheckpointThatItHas) {
   Cluster one(1);
