@@ -58,7 +58,7 @@ struct ReplicaOptions {
   uint64_t id = 0;      // this replica's, one of the members
   std::string cluster;  // a name; replicas with another cluster name are refused. Not empty
   // Created if its parent exists; belongs to this replica alone, locked while it is open. Empty only if `parts` has both
-  // stores.
+  // stores. Relative paths, here and below, mean what they mean at the open, wherever the host changes its directory to.
   std::string data_dir = {};
   // The members that bootstrap the cluster together. Matters until all have seen each other once; afterwards the log knows the
   // members. A replica that is to join a cluster lists itself and some members that exist, and waits for change_membership().

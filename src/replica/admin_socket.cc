@@ -12,6 +12,7 @@
 #include "coordkit/error.h"
 #include "replica/coordination.h"
 #include "replica/host.h"
+#include "storage/absolute_path.h"
 #include "storage/socket_file.h"
 
 namespace coordkit {
@@ -84,17 +85,16 @@ class SocketReply final : public AdminReply {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<AdminSocket>> AdminSocket::open(std::shared_ptr<Host> host, AdminIdentity identity,
-                                                               std::string path) {
+                                                               const std::string& path) {
   absl::StatusOr<Descriptor> listener = listen_at(path);
   if (!listener.ok()) return listener.status();
-  return std::unique_ptr<AdminSocket>(
-      new AdminSocket(std::move(host), std::move(identity), std::move(path), *std::move(listener)));
+  return std::unique_ptr<AdminSocket>(new AdminSocket(std::move(host), std::move(identity), path, *std::move(listener)));
 }
 
-AdminSocket::AdminSocket(std::shared_ptr<Host> host, AdminIdentity identity, std::string path, Descriptor listener)
+AdminSocket::AdminSocket(std::shared_ptr<Host> host, AdminIdentity identity, const std::string& path, Descriptor listener)
     : replica_(HandleAccess::replica(std::move(host))),
       identity_(std::move(identity)),
-      path_(std::move(path)),
+      path_(storage::absolute_path(path)),
       listener_(std::move(listener)),
       thread_([this] { accept_visitors(); }) {}
 

@@ -36,7 +36,7 @@ class AdminSocket {
   // kFailedPrecondition: another process listens there (InUse), or something that is not a socket has this name (ForeignData);
   // else the file system's error. A socket left behind by a dead process is replaced.
   static absl::StatusOr<std::unique_ptr<AdminSocket>> open(std::shared_ptr<Host> host, AdminIdentity identity,
-                                                           std::string path);
+                                                           const std::string& path);
   ~AdminSocket();
   AdminSocket(const AdminSocket&) = delete;
   AdminSocket& operator=(const AdminSocket&) = delete;
@@ -47,7 +47,7 @@ class AdminSocket {
     std::thread thread;
     std::atomic<bool> over{false};
   };
-  AdminSocket(std::shared_ptr<Host> host, AdminIdentity identity, std::string path, storage::Descriptor listener);
+  AdminSocket(std::shared_ptr<Host> host, AdminIdentity identity, const std::string& path, storage::Descriptor listener);
   void accept_visitors();
   void admit(LocalStream stream);
   void serve(LocalStream& visitor);
@@ -55,7 +55,7 @@ class AdminSocket {
 
   Replica replica_;  // of its own: the one that was opened may be destroyed before the host is closed
   const AdminIdentity identity_;
-  const std::string path_;
+  const std::string path_;  // absolute
   const storage::Descriptor listener_;
   std::mutex mutex_;
   std::list<Visitor> visitors_;

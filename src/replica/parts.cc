@@ -12,6 +12,7 @@
 #include "coordkit/storage/memory_stores.h"
 #include "coordkit/storage/segmented_log_store.h"
 #include "coordkit/transport/loopback_transport.h"
+#include "storage/absolute_path.h"
 #include "transport/address.h"
 #include "transport/proof.h"
 #include "transport/tcp_transport_asio.h"
@@ -44,11 +45,17 @@ SegmentedLogOptions log_options(const ReplicaOptions& options) {
   return log;
 }
 
+// Its files are read again at every reload.
+Tls with_absolute_paths(Tls tls) {
+  for (std::string Tls::*file : {&Tls::certificate, &Tls::key, &Tls::authority}) tls.*file = storage::absolute_path(tls.*file);
+  return tls;
+}
+
 absl::Status add_tcp_transport(MadeParts& parts, const ReplicaOptions& options, boost::asio::io_context* network) {
   TcpOptions tcp{.listen = own_address(options)};
   if (const auto* shared = std::get_if<SharedSecret>(&options.security)) tcp.secret = shared->secret;
   if (const auto* tls = std::get_if<Tls>(&options.security)) {
-    auto channels = tls->open(*tls, {options.cluster, ReplicaId(options.id)});
+    auto channels = tls->open(with_absolute_paths(*tls), {options.cluster, ReplicaId(options.id)});
     if (!channels.ok()) return channels.status();
     tcp.channels = parts.channels = *std::move(channels);
   }

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "coordkit/error.h"
+#include "storage/absolute_path.h"
 #include "storage/data_files.h"
 #include "storage/identity.h"
 #include "storage/posix_file_system.h"
@@ -44,7 +45,7 @@ absl::Status create(const std::string& path) {
     const std::string hint = errno == ENOENT ? " (its parent does not exist: create it first)" : "";
     return storage::errno_status(errno, "cannot create the data directory " + path + hint);
   }
-  const std::string parent = std::filesystem::absolute(path).lexically_normal().parent_path();
+  const std::string parent = std::filesystem::path(path).parent_path();
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(parent);
   return files.ok() ? (*files)->sync_dir() : files.status();
 }
@@ -98,8 +99,10 @@ DataDirectory::DataDirectory(DataDirectoryOptions options, std::unique_ptr<Lock>
 
 DataDirectory::~DataDirectory() = default;
 
-absl::StatusOr<std::shared_ptr<DataDirectory>> DataDirectory::open(const DataDirectoryOptions& options) {
-  if (absl::Status status = validate(options); !status.ok()) return status;
+absl::StatusOr<std::shared_ptr<DataDirectory>> DataDirectory::open(const DataDirectoryOptions& given) {
+  if (absl::Status status = validate(given); !status.ok()) return status;
+  DataDirectoryOptions options = given;
+  options.path = storage::absolute_path(given.path);
   if (absl::Status status = create(options.path); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(options.path);
   if (!files.ok()) return files.status();
@@ -116,8 +119,10 @@ absl::StatusOr<std::shared_ptr<DataDirectory>> DataDirectory::open(const DataDir
   if (!mark.ok() && !absl::IsNotFound(mark)) return mark;
   auto lock = std::make_unique<Lock>(Lock{*std::move(files)});
   return std::shared_ptr<DataDirectory>(
-      new DataDirectory(options, std::move(lock), identity->store, identity->boot, mark.ok()));
+      new DataDirectory(std::move(options), std::move(lock), identity->store, identity->boot, mark.ok()));
 }
+
+absl::Status DataDirectory::still_there() const { return lock_->files->still_there(); }
 
 absl::Status DataDirectory::note_log() const {
   if (lock_->files->open(kHasLog, OpenMode::Read).ok()) return absl::OkStatus();

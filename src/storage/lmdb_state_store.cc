@@ -182,7 +182,9 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
     return absl::OkStatus();
   }
 
+  // What has the directory's name may belong to somebody else: only files of the locked one are replaced.
   absl::Status replace_table(const CheckpointBatch& batch) {
+    if (absl::Status status = directory_->still_there(); !status.ok()) return status;
     absl::StatusOr<std::shared_ptr<storage::LmdbTable>> table = storage::LmdbTable::replace_with(table_options(), batch);
     if (!table.ok()) return table.status();
     std::scoped_lock lock(mutex_);

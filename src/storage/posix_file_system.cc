@@ -172,6 +172,15 @@ absl::Status PosixFileSystem::remove_directory(std::string_view name) {
   return absl::OkStatus();
 }
 
+absl::Status PosixFileSystem::still_there() const {
+  struct stat ours = {};
+  struct stat named = {};
+  const bool found = ::fstat(directory_.get(), &ours) == 0 && ::stat(path_.c_str(), &named) == 0;
+  if (found && ours.st_dev == named.st_dev && ours.st_ino == named.st_ino) return absl::OkStatus();
+  return make_error(Reason::StorageFailed, path_ + " is not the directory that was opened under this name any more: it was " +
+                                               "moved away, removed or replaced under the running replica");
+}
+
 absl::Status PosixFileSystem::lock() { return lock(LOCK_EX); }
 absl::Status PosixFileSystem::lock_for_reading() { return lock(LOCK_SH); }
 

@@ -46,6 +46,7 @@ class PosixFileSystem final : public FileSystem {
   absl::Status make_directory(std::string_view name);  // and syncs this one; OK if it exists
   absl::Status lock();                                 // flock, for the life of this object; kFailedPrecondition if taken
   absl::Status lock_for_reading();                     // shared with other readers
+  absl::Status still_there() const;                    // kDataLoss: its path names another directory by now, or none
   absl::Status allocate(std::string_view name, uint64_t bytes);  // a new file, blocks allocated; no file if there is no room
   absl::Status remove_directory(std::string_view name);          // an empty one
 

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "coordkit/kv.h"
 #include "tests/replica/cluster.h"
+#include "tests/storage/temporary_directory.h"
 
 namespace coordkit::testing {
 namespace {
@@ -315,6 +316,23 @@ TEST_F(AdminSocketTest, BelongsToItsOwnerAloneAndIsGoneAfterTheClose) {
   cluster_.close(1);
   while (!watching.line().empty()) {
   }
+  EXPECT_FALSE(std::filesystem::exists(path(1)));
+}
+
+TEST_F(AdminSocketTest, NamedByARelativePathItIsTheOneThatIsGoneAfterTheClose) {
+  const std::string elsewhere = (folder_.path() / "elsewhere").string();
+  std::filesystem::create_directory(elsewhere);
+  {
+    const WorkingDirectory here(folder_.path());
+    ReplicaOptions relative = options(1);
+    relative.admin_socket = "admin-1";
+    ASSERT_NO_FATAL_FAILURE(cluster_.open(relative));
+  }
+  EXPECT_EQ(Visitor(path(1)).ask({"status"}).end, "ok");
+  std::ofstream(elsewhere + "/admin-1") << "somebody else's";
+  const WorkingDirectory there(elsewhere);
+  cluster_.close(1);
+  EXPECT_TRUE(std::filesystem::exists(elsewhere + "/admin-1"));
   EXPECT_FALSE(std::filesystem::exists(path(1)));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tests/replica/tls_cluster.h"
+#include "tests/storage/temporary_directory.h"
 
 namespace coordkit::testing {
 namespace {
@@ -45,6 +46,21 @@ TEST(TlsTest, FLT_A06_FilesThatCannotBeUsedAreRefusedAtTheOpeningAndNothingIsTou
   EXPECT_THAT(other, Is(Reason::InvalidArgument));
   EXPECT_THAT(std::string(other.message()), HasSubstr("names replica 2"));
   ASSERT_NO_FATAL_FAILURE(tls.open_all());
+}
+
+TEST(TlsTest, FLT_S11_FilesOfRelativePathsAreReadAgainFromAnotherDirectory) {
+  TlsCluster tls;
+  ReplicaOptions options = tls.options(1);
+  Tls& files = std::get<Tls>(options.security);
+  const std::filesystem::path folder = std::filesystem::path(files.key).parent_path();
+  for (std::string Tls::*file : {&Tls::certificate, &Tls::key, &Tls::authority}) {
+    files.*file = std::filesystem::path(files.*file).filename();
+  }
+  {
+    const WorkingDirectory here(folder);
+    ASSERT_NO_FATAL_FAILURE(tls.cluster.open(options));
+  }
+  EXPECT_THAT(tls.cluster[1].reload_tls(), IsOk());
 }
 
 TEST(TlsTest, FLT_S11_CertificatesAndAuthorityAreExchangedUnderLoadWithoutAFailedCall) {

@@ -110,6 +110,33 @@ TEST_F(DataDirectoryTest, FLT_D14_ANewerOrUnknownFormatIsRefusedAndNothingIsTouc
   expect_refused_untouched(absl::StatusCode::kFailedPrecondition);
 }
 
+TEST_F(DataDirectoryTest, ARelativePathMeansWhatItMeantAtTheOpen) {
+  const std::string elsewhere = parent_ / "elsewhere";
+  std::filesystem::create_directory(elsewhere);
+  const auto directory = [&] {
+    const WorkingDirectory here(parent_.path());
+    return DataDirectory::open({.path = "data///", .cluster = "orders"});
+  }();
+  ASSERT_TRUE(directory.ok()) << directory.status();
+  const WorkingDirectory there(elsewhere);
+  EXPECT_EQ((*directory)->path(), path_);
+  EXPECT_TRUE((*directory)->still_there().ok());
+  EXPECT_TRUE(std::filesystem::is_directory((*directory)->log_path()));
+}
+
+TEST_F(DataDirectoryTest, FLT_D13_FLT_D15_ADirectoryThatWasMovedAwayOrReplacedIsNotItself) {
+  const auto directory = open();
+  ASSERT_TRUE(directory.ok()) << directory.status();
+  EXPECT_TRUE((*directory)->still_there().ok());
+  std::filesystem::rename(path_, parent_ / "away");
+  EXPECT_TRUE(absl::IsDataLoss((*directory)->still_there()));
+  std::filesystem::create_directory(path_);
+  EXPECT_TRUE(absl::IsDataLoss((*directory)->still_there()));
+  std::filesystem::remove(path_);
+  std::filesystem::rename(parent_ / "away", path_);
+  EXPECT_TRUE((*directory)->still_there().ok());
+}
+
 TEST_F(DataDirectoryTest, FLT_D05_ARottenOrMissingIdentityIsNeverReplaced) {
   ASSERT_TRUE(open().ok());
   const std::string good = contents(path_ + "/identity");

@@ -354,6 +354,30 @@ TEST_F(LmdbStoreDamageTest, FLT_D15_ARemovedStateIsToldWithoutBeingAskedAndAWhol
   again.close();
 }
 
+TEST_F(LmdbStoreDamageTest, FLT_D13_FLT_D15_TheCheckpointOfAnotherDirectoryThatTookItsPlaceIsNeverReplaced) {
+  std::filesystem::rename(parent_ / "data", parent_ / "away");
+  StoreId others;
+  {
+    const auto other = DataDirectory::open({.path = parent_ / "data", .cluster = "orders"});
+    ASSERT_TRUE(other.ok()) << other.status();
+    others = (*other)->store();
+    LmdbStateStore store(*other);
+    StateSinkProbe probe;
+    ASSERT_TRUE(store.open(probe).ok());
+    store.commit({.applied = {Index(9), Term(1)}, .rows = {{"a", "9"}}});
+    ASSERT_TRUE(probe.wait_applied({Index(9), Term(1)}));
+    store.close();
+  }
+  ASSERT_TRUE(probe_.wait_damaged());
+  store_->commit({.applied = {Index(3), Term(1)}, .rows = {{"a", "3"}}, .whole = true});
+  ASSERT_TRUE(probe_.wait_failed());
+  EXPECT_NE(probe_.failures().front().message().find("moved away"), std::string_view::npos);
+  const auto other =
+      storage::LmdbTable::open({.path = parent_ / "data/state", .store = others, .map_bytes = 64 << 20, .views_max = 4});
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_EQ((*other)->applied(), (Position{Index(9), Term(1)}));
+}
+
 TEST_F(LmdbStoreDamageTest, FLT_D04_CheckpointsWaitForRoomAndGoOn) {
   uint64_t index = 1;
   for (const LmdbCalls::Room room : {LmdbCalls::Room::None, LmdbCalls::Room::Short}) {

@@ -21,7 +21,7 @@
 namespace COORDKIT_EXPORT coordkit {
 
 struct DataDirectoryOptions {
-  std::string path;     // created if its parent exists
+  std::string path;     // created if its parent exists; a relative one means what it means at the open
   std::string cluster;  // 1 to 255 bytes; stored at the first open, must be the same ever after
   ReplicaId replica;    // the same; zero: any
 };
@@ -36,11 +36,13 @@ class DataDirectory {
   DataDirectory(const DataDirectory&) = delete;
   DataDirectory& operator=(const DataDirectory&) = delete;
 
-  const std::string& path() const { return options_.path; }
+  const std::string& path() const { return options_.path; }  // absolute
   std::string log_path() const { return options_.path + "/log"; }
   std::string state_path() const { return options_.path + "/state"; }
   StoreId store() const { return store_; }
   BootCounter boot() const { return boot_; }
+  // kDataLoss: path() names another directory by now, or none.
+  absl::Status still_there() const;
   // There was a log with entries in here when this was opened. If there is none now, it was lost.
   bool had_log() const { return had_log_; }
   // From now on there is one: durable when it returns, in a file beside the log. kResourceExhausted: not yet, try again.

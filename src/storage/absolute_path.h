@@ -1,0 +1,19 @@
+// What a path means now, for those who use it later: the host may change its directory meanwhile.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+namespace coordkit::storage {
+
+// Without slashes at its end. As it is where no directory can be named: it is empty, or the current directory is gone.
+inline std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  std::string absolute = std::filesystem::absolute(path, error).string();
+  if (error || path.empty()) return path;
+  while (absolute.size() > 1 && absolute.back() == '/') absolute.pop_back();
+  return absolute;
+}
+
+}  // namespace coordkit::storage
