@@ -18,6 +18,11 @@ struct Link {
   std::optional<SegmentHeader> header;
   DiskPosition mark;  // the highest in it
   uint64_t bytes = 0;
+
+  // Bytes behind the capacity are nobody's.
+  uint64_t bytes_max() const { return header ? std::min(header->capacity, kSegmentBytesMax) : kSegmentBytesMax; }
+  // A segment has all its bytes before it has its name, so one without some of them was not cut by a crash.
+  bool cut_short() const { return header && bytes < bytes_max(); }
 };
 
 absl::Status foreign(std::string_view name) {
@@ -41,12 +46,12 @@ class Recoverer {
  private:
   RecordKey key(uint32_t segment) const { return {store_, segment}; }
 
-  absl::StatusOr<std::string> read(uint32_t segment, std::optional<size_t> first_bytes) {
+  absl::StatusOr<std::string> read(uint32_t segment, uint64_t bytes_max) {
     absl::StatusOr<std::unique_ptr<File>> file = files_.open(file_name(FileUse::Segment, segment), OpenMode::Read);
     if (!file.ok()) return file.status();
     absl::StatusOr<uint64_t> size = (*file)->size();
     if (!size.ok()) return size.status();
-    return (*file)->pread(0, first_bytes.value_or(std::min(*size, kSegmentBytesMax)));
+    return (*file)->pread(0, std::min(*size, bytes_max));
   }
 
   absl::Status list() {
@@ -96,13 +101,19 @@ class Recoverer {
   // Reads every batch boundary, before anything is decided.
   absl::Status survey() {
     for (Link& link : links_) {
-      absl::StatusOr<std::string> bytes = read(link.segment, std::nullopt);
+      absl::StatusOr<std::string> bytes = read(link.segment, link.bytes_max());
       if (!bytes.ok()) return bytes.status();
       const bool newest = &link == &links_.back();
       const bool batches = survey_segment(link, *bytes, newest);
       if (newest && !link.header && !batches) {
         return make_error(Reason::Corrupt, "the newest segment of the log, " + file_name(FileUse::Segment, link.segment) +
                                                ", is unreadable: neither the vote nor the end of the log can be proved");
+      }
+      if (newest && link.cut_short()) {
+        return make_error(Reason::Corrupt, "the newest segment of the log, " + file_name(FileUse::Segment, link.segment) +
+                                               ", was cut short to " + std::to_string(link.bytes) + " of its " +
+                                               std::to_string(link.header->capacity) +
+                                               " bytes: what the log ended with cannot be proved");
       }
     }
     std::erase_if(links_, [this](const Link& link) { return link.segment < first_live_; });
@@ -151,7 +162,7 @@ class Recoverer {
 
   absl::Status replay() {
     for (const Link& link : links_) {
-      absl::StatusOr<std::string> bytes = read(link.segment, std::nullopt);
+      absl::StatusOr<std::string> bytes = read(link.segment, link.bytes_max());
       if (!bytes.ok()) return bytes.status();
       const bool newest = &link == &links_.back();
       if (newest) {

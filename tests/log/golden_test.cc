@@ -38,6 +38,9 @@ void expect_opens(const char* golden, const std::string& name) {
   Image image;
   image.names[name] = 1;
   image.files[1] = golden_bytes(golden);
+  const log::FoundHeader found = log::find_header(image.files[1], {options().store, log::parse_name(name)->number});
+  ASSERT_TRUE(found.header);
+  image.files[1].resize(found.header->capacity);  // the zeros at its end
   RecordingFs disk(image);
   const auto opened = log::Log::open(disk, options());
   ASSERT_TRUE(opened.ok()) << opened.status().ToString();

@@ -303,6 +303,35 @@ TEST_F(RotTest, FLT_D02_INV_S01_ANewestSegmentThatIsRottenUpToItsEndIsDataLossNo
   EXPECT_TRUE(two.changes().empty());
 }
 
+TEST_P(AnyFormRotTest, FLT_D11_INV_S01_ANewestSegmentThatWasCutShortIsDataLossNotAShorterLog) {
+  const std::string newest = segments().back();
+  const size_t whole = image_[newest].size();
+  for (const size_t size : {size_t{log::kFirstBatchOffset}, whole / 2, whole - 1}) {
+    Image cut = image_;
+    cut[newest].resize(size);
+    RecordingFs disk(cut);
+    const auto opened = log::Log::open(disk, few_segments());
+    EXPECT_TRUE(absl::IsDataLoss(opened.status())) << size << " " << opened.status();
+    EXPECT_NE(opened.status().message().find(newest), std::string_view::npos);
+    EXPECT_TRUE(disk.changes().empty());
+  }
+}
+
+TEST_P(AnyFormRotTest, FLT_D11_WhatFollowsTheFullSizeOfASegmentIsNotOfTheLog) {
+  for (const std::string& name : segments()) {
+    Image longer = image_;
+    longer[name].append(64 * log::kBlockBytes, 'x');
+    RecordingFs disk(longer);
+    const auto recovered = log::recover(disk, kStore);
+    ASSERT_TRUE(recovered.ok()) << recovered.status();
+    for (const log::SegmentFile& live : recovered->chain) EXPECT_LE(live.bytes, few_segments().segment_bytes);
+    const auto opened = log::Log::open(disk, few_segments());
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    EXPECT_TRUE(opened->damaged.empty());
+    EXPECT_EQ(opened->entries, expected_);
+  }
+}
+
 TEST_F(RotTest, FLT_D13_ForeignFilesAreRefusedAndNothingIsTouched) {
   Image foreign = image_;
   foreign.files[9999] = "mine";
