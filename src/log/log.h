@@ -85,6 +85,7 @@ class Log {
   absl::Status start(const Recovery& recovery);  // log_open.cc
   SegmentHeader plan(const Recovery& recovery, DiskPosition from);
   absl::Status rewrite(const Recovery& recovery, SegmentHeader header, DiskPosition from);
+  absl::Status remove_unfinished(const Recovery& recovery);
   absl::Status clean_up(const Recovery& recovery);
   absl::Status check(std::span<const LogWrite> steps) const;
   absl::Status keep_needed_repairs(std::span<LogWrite> steps) const;

@@ -78,6 +78,7 @@ absl::Status Log::start(const Recovery& recovery) {
   }
   const DiskPosition from = carried_from(recovery, options_.small_segment_bytes / 2);
   const SegmentHeader header = plan(recovery, from);
+  if (absl::Status status = remove_unfinished(recovery); !status.ok()) return status;
   if (absl::Status status = rewrite(recovery, header, from); !status.ok()) return status;
   if (replaces_newest(recovery, from)) {
     const auto replaced = segments_.find(recovery.durable.segment);
@@ -157,7 +158,10 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
   if (status.ok()) status = (*file)->sync();
   if (status.ok()) status = files_.rename(filling, file_name(FileUse::Segment, in_use_.segment));
   if (status.ok()) status = files_.sync_dir();
-  if (!status.ok()) return status;
+  if (!status.ok()) {
+    files_.remove(filling).IgnoreError();  // whoever tries again needs the room; it has another name if it could not be synced
+    return status;
+  }
   in_use_.capacity = header.capacity;
   segments_[in_use_.segment] = {.capacity = in_use_.capacity, .file = *std::move(file)};
   durable_ = in_use_.place();
@@ -166,9 +170,19 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
   return absl::OkStatus();
 }
 
+// First: the rewrite may need their room.
+absl::Status Log::remove_unfinished(const Recovery& recovery) {
+  for (const ParsedName& name : recovery.unused) {
+    if (name.use != FileUse::Filling) continue;
+    if (absl::Status status = files_.remove(file_name(name.use, name.number)); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 // Keeps finished spares that are needed, removes everything else that is not part of the log.
 absl::Status Log::clean_up(const Recovery& recovery) {
   for (const ParsedName& name : recovery.unused) {
+    if (name.use == FileUse::Filling) continue;  // removed
     const std::string text = file_name(name.use, name.number);
     if (name.use == FileUse::Spare && wants_spare()) {
       absl::StatusOr<std::unique_ptr<File>> file = files_.open(text, OpenMode::Read);

@@ -144,6 +144,25 @@ TEST(LogFailureTest, FLT_D03_AFailedSyncIsFinal) {
   EXPECT_EQ(disk.calls(), calls) << "nothing later may be attempted";
 }
 
+TEST(LogFailureTest, FLT_D04_INV_S07_AStartWithoutSpaceLeavesNothingBehindAndUsesWhatOthersLeft) {
+  RecordingFs disk;
+  ASSERT_TRUE(open(disk).ok());
+  const uint64_t needed = disk.used();
+  const Image before = disk.now();
+  disk.limit_space(disk.used() + needed / 2);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(absl::IsResourceExhausted(open(disk).status()));
+    EXPECT_EQ(disk.now().names, before.names);
+  }
+  {
+    auto left = disk.open(log::file_name(log::FileUse::Filling, 500), OpenMode::CreateNew);
+    ASSERT_TRUE(left.ok() && log::fill_with_zeros(**left, 0, needed / 2).ok());
+  }
+  disk.limit_space(disk.used() + needed / 2);
+  const auto opened = open(disk);
+  EXPECT_TRUE(opened.ok()) << opened.status();
+}
+
 TEST(LogFailureTest, FLT_D04_NoSpaceForASegmentIsNotFinalAndCompactionFreesSome) {
   RecordingFs disk;
   auto opened = open(disk);
