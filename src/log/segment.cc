@@ -100,7 +100,7 @@ std::optional<ParsedName> parse_name(std::string_view name) {
   std::from_chars(name.data(), name.data() + kNameDigits, parsed.number, 16);
   for (const FileUse use : {FileUse::Segment, FileUse::Spare, FileUse::Filling}) {
     parsed.use = use;
-    if (parsed.number != 0 && name == file_name(use, parsed.number)) return parsed;
+    if (parsed.number != 0 && parsed.number <= kSegmentNumberMax && name == file_name(use, parsed.number)) return parsed;
   }
   return std::nullopt;
 }

@@ -16,7 +16,8 @@ namespace coordkit::log {
 
 inline constexpr uint32_t kFirstBatchOffset = 2 * kBlockBytes;
 inline constexpr uint64_t kSegmentBytesMax = uint64_t{1} << 31;
-inline constexpr uint64_t kSecondFormatLevel = 3;  // of the cluster: from here on segments of version 2 may be made
+inline constexpr uint32_t kSegmentNumberMax = 0xffff0000;  // of a file that is found; no log lives so long
+inline constexpr uint64_t kSecondFormatLevel = 3;          // of the cluster: from here on segments of version 2 may be made
 
 // Links a segment to what came before. Only this authorises ignoring older bytes: those of the predecessor from
 // `predecessor_end` on, and every segment that is not on the chain of predecessors.
@@ -48,7 +49,7 @@ struct ParsedName {
   FileUse use = FileUse::Segment;
   uint32_t number = 0;
 };
-std::optional<ParsedName> parse_name(std::string_view name);
+std::optional<ParsedName> parse_name(std::string_view name);  // nullopt: not a file of a log
 
 // Makes a file of zeros that a segment can be written over, in small steps so that a caller is never blocked for long:
 // preallocated, written, synced, and only then called a spare.

@@ -4,9 +4,15 @@
 #include <string>
 #include <utility>
 
+#include "base/check.h"
 #include "log/segment.h"
 
 namespace coordkit::log {
+
+uint32_t Spares::take_number() {
+  COORDKIT_CHECK_MSG(next_number_ != 0, "the numbers of segments are used up");
+  return next_number_++;
+}
 
 uint64_t Spares::bytes() const {
   uint64_t bytes = 0;

@@ -25,7 +25,7 @@ class Spares {
 
   // Spares and segments are numbered alike, and no number is used twice.
   void number_from(uint32_t number) { next_number_ = number; }
-  uint32_t take_number() { return next_number_++; }
+  uint32_t take_number();
 
   bool wanted() const { return spares_.size() < options_.spares; }
   uint64_t bytes() const;

@@ -343,6 +343,19 @@ TEST_F(RotTest, FLT_D13_ForeignFilesAreRefusedAndNothingIsTouched) {
   EXPECT_TRUE(disk.changes().empty());
 }
 
+TEST_F(RotTest, FLT_S02_FLT_D13_ANumberAfterWhichThereAreFewIsRefusedAndNothingIsTouched) {
+  for (const char* name : {"ffffffff.fill", "ffffffff.spare", "ffffffff.seg", "ffff0001.fill"}) {
+    Image foreign = image_;
+    foreign.files[9999] = "";
+    foreign.names[name] = 9999;
+    RecordingFs disk(foreign);
+    const auto opened = log::Log::open(disk, few_segments());
+    EXPECT_TRUE(absl::IsFailedPrecondition(opened.status())) << opened.status();
+    EXPECT_NE(opened.status().message().find(name), std::string_view::npos);
+    EXPECT_TRUE(disk.changes().empty());
+  }
+}
+
 TEST_F(RotTest, FLT_D14_ANewerFormatIsRefusedAndNothingIsTouched) {
   Image newer = image_;
   std::string& bytes = newer[segments().back()];

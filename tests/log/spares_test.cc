@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/check.h"
 #include "log/segment.h"
 #include "tests/log/recording_fs.h"
 
@@ -83,6 +84,12 @@ TEST_F(SparesTest, OneThatIsGoneOrCutShortIsPassedOver) {
   EXPECT_EQ(opened(kLarge), whole);
   EXPECT_EQ(spares_.bytes(), kLarge) << "the others are no spares";
   EXPECT_FALSE(on_disk(FileUse::Spare, 50));
+}
+
+TEST_F(SparesTest, FLT_S02_NumbersEndAndNeverBeginAgain) {
+  spares_.number_from(0xffffffff);
+  EXPECT_EQ(spares_.take_number(), 0xffffffff);
+  EXPECT_THROW(spares_.take_number(), CheckFailure);
 }
 
 TEST_F(SparesTest, WithoutSpaceNothingIsLeftBehindAndItMayBeTriedAgain) {
