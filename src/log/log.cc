@@ -245,16 +245,16 @@ absl::Status Log::compact(Position through) {
   return absl::OkStatus();
 }
 
-// The file of the next segment, made on the spot if no spare is ready.
+// The file of the next segment, made on the spot if no spare is ready. Nothing of the log was written yet: what the disk or the
+// process has too little of just now may be there at the next try.
 absl::StatusOr<Spares::Open> Log::next_spare(uint64_t bytes) {
+  const auto failed = [this](absl::Status why) { return absl::IsResourceExhausted(why) ? why : final_failure(std::move(why)); };
   absl::StatusOr<Spares::Open> spare = spares_.open(bytes);
-  if (!spare.ok()) return final_failure(spare.status());
+  if (!spare.ok()) return failed(spare.status());
   if (spare->file) return spare;
-  if (absl::Status made = spares_.make(bytes); !made.ok()) {
-    return absl::IsResourceExhausted(made) ? made : final_failure(std::move(made));
-  }
+  if (absl::Status made = spares_.make(bytes); !made.ok()) return failed(std::move(made));
   spare = spares_.open(bytes);
-  if (!spare.ok()) return final_failure(spare.status());
+  if (!spare.ok()) return failed(spare.status());
   if (!spare->file) return final_failure(absl::DataLossError("log: a segment that was just made is not there"));
   return spare;
 }

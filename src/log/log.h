@@ -3,7 +3,7 @@
 // rewrite of the tail after an open) is in here.
 //
 // Failure: the first error that leaves the state of the disk in doubt is final; every later call returns it. The exception is
-// lack of space while the next segment is made: kResourceExhausted, nothing was written, the same append may be retried.
+// lack of space or descriptors for the next segment: kResourceExhausted, nothing was written, the same append may be retried.
 #pragma once
 
 #include <map>

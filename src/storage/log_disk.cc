@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "coordkit/error.h"
+#include "storage/posix_file_system.h"
 
 namespace coordkit {
 namespace {
@@ -141,14 +142,14 @@ bool SegmentedLogStore::Disk::write_batch() {
   if (written.ok()) {
     sink_->written(*written);
   } else if (writer_.stalled()) {
-    report(LogSpace::Full);
+    if (storage::lacks_room(written.status())) report(LogSpace::Full);
   } else {
     fail(written.status());
   }
   return written.ok();
 }
 
-// No space for the next segment. First what frees some: compaction; then the waiting batch is retried.
+// No space, or no descriptor, for the next segment. First what frees some: compaction; then the waiting batch is retried.
 void SegmentedLogStore::Disk::stall() {
   Queue::Tasks rest;
   const uint32_t first_segment = log_->state().first_segment;
@@ -162,7 +163,7 @@ void SegmentedLogStore::Disk::stall() {
   tasks_ = std::move(rest);
   if (log_->state().first_segment != first_segment) write_mark();
   if (queue_.failed()) return;
-  if (write_batch()) report(log_->wants_spare() ? LogSpace::Low : LogSpace::Ample);
+  if (write_batch() && space() != LogSpace::Ample) report(log_->wants_spare() ? LogSpace::Low : LogSpace::Ample);
 }
 
 void SegmentedLogStore::Disk::report(LogSpace space) {

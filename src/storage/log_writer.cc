@@ -5,7 +5,7 @@
 namespace coordkit::storage {
 namespace {
 
-constexpr auto kRoomRetry = std::chrono::milliseconds(100);
+constexpr auto kNextTry = std::chrono::milliseconds(100);
 
 size_t bytes_of(const LogWrite& step) {
   size_t bytes = 0;
@@ -14,9 +14,7 @@ size_t bytes_of(const LogWrite& step) {
   return bytes;
 }
 
-bool no_room(const absl::Status& status, const log::Log& log) {
-  return absl::IsResourceExhausted(status) && log.failure().ok();
-}
+bool waits(const absl::Status& status, const log::Log& log) { return absl::IsResourceExhausted(status) && log.failure().ok(); }
 
 }  // namespace
 
@@ -42,7 +40,7 @@ absl::StatusOr<WriteNumber> LogWriter::write(log::Log& log) {
   const Clock::time_point began = Clock::now();
   absl::Status status = log.append(batch_);
   note_sizes(log);
-  if (no_room(status, log)) {
+  if (waits(status, log)) {
     stalled_at_ = Clock::now();
     return status;
   }
@@ -67,15 +65,15 @@ absl::Status LogWriter::note_log(const log::Log& log) {
 absl::Status LogWriter::write_mark(log::Log& log) {
   absl::Status status = log.append_mark();
   note_sizes(log);
-  if (no_room(status, log)) {
-    last_write_ = Clock::now() + kRoomRetry;
+  if (waits(status, log)) {
+    last_write_ = Clock::now() + kNextTry;
     return absl::OkStatus();
   }
   return status.ok() ? log.sync() : status;
 }
 
 std::optional<LogWriter::Clock::time_point> LogWriter::due(const log::Log& log) const {
-  if (stalled_at_) return *stalled_at_ + kRoomRetry;
+  if (stalled_at_) return *stalled_at_ + kNextTry;
   if (log.progress_due()) return last_write_ + options_.idle_before_mark;
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// Gathers writes to a log and makes them durable, one sync for a batch. A batch for which the disk has no room stays until it
-// is tried again. Knows when a mark is to follow, and whether the disk is quick.
+// Gathers writes to a log and makes them durable, one sync for a batch. A batch for which there is no room, or no
+// descriptor, stays until it is tried again. Knows when a mark is to follow, and whether the disk is quick.
 //
 // Threads: the one that uses the log.
 #pragma once
@@ -26,9 +26,10 @@ class LogWriter {
   bool empty() const { return batch_.empty(); }
   bool full() const { return bytes_ >= options_.batch_bytes_max; }
 
-  // Writes and syncs what was added, and returns the number of the last write. An error with stalled(): it waits for room.
+  // Writes and syncs what was added, and returns the number of the last write. An error with stalled(): it waits, as the
+  // error says, for room or for a descriptor.
   absl::StatusOr<WriteNumber> write(log::Log& log);
-  // OK without one if there is no room: the previous batch is safe, only the mark waits.
+  // OK without one if that waits: the previous batch is safe, only the mark waits.
   absl::Status write_mark(log::Log& log);
 
   // After the open; writes do so themselves.

@@ -94,6 +94,10 @@ absl::Status errno_status(int error, const std::string& what) {
   }
 }
 
+bool lacks_room(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) && reason_of(status) != Reason::LimitExceeded;
+}
+
 absl::StatusOr<std::unique_ptr<PosixFileSystem>> PosixFileSystem::open(const std::string& path) {
   Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return errno_status(errno, "cannot open directory " + path);

@@ -31,6 +31,9 @@ class Descriptor {
 // errno as a status; `what` names the call and the file.
 absl::Status errno_status(int error, const std::string& what);
 
+// Of kResourceExhausted: whether the disk has too little room, not the process too few descriptors.
+bool lacks_room(const absl::Status& status);
+
 class PosixFileSystem final : public FileSystem {
  public:
   static absl::StatusOr<std::unique_ptr<PosixFileSystem>> open(const std::string& path);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "log/segment.h"
+#include "storage/posix_file_system.h"
 
 namespace coordkit::storage {
 namespace {
@@ -60,7 +61,7 @@ void SparePreparer::run() {
       reports_.made(spare);
       continue;
     }
-    reports_.waits();
+    if (lacks_room(made.status())) reports_.waits();
     wakes_.wait_for(lock, kTryAgain, [this] { return stop_; });
   }
 }

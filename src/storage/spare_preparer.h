@@ -1,5 +1,6 @@
 // A thread that makes the next segment of a log beside the one that uses it, in small synced pieces, so that the commit path
-// never waits for a large fill. A full disk is tried again until there is room.
+// never waits for a large fill. A full disk, or a process without a free descriptor, is
+// tried again until that is over.
 //
 // Threads: ordered(), order() and taken() belong to the thread that uses the log.
 #pragma once

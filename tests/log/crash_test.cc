@@ -1,6 +1,7 @@
 // The disk after a crash at any point, with any mixture of unsynced changes, and what the log recovers from it.
 #include <gtest/gtest.h>
 
+#include "coordkit/error.h"
 #include "tests/log/log_workload.h"
 
 namespace coordkit::testing {
@@ -142,6 +143,34 @@ TEST(LogFailureTest, FLT_D03_AFailedSyncIsFinal) {
   EXPECT_FALSE(opened->log->append_mark().ok());
   EXPECT_FALSE(opened->log->read(Index(1), Index(1), 100).ok());
   EXPECT_EQ(disk.calls(), calls) << "nothing later may be attempted";
+}
+
+// With a spare ready, and with none.
+TEST(LogFailureTest, FLT_P14_NoDescriptorForASegmentIsNotFinal) {
+  for (const bool ready : {false, true}) {
+    RecordingFs disk;
+    auto opened = open(disk);
+    ASSERT_TRUE(opened.ok());
+    log::Log& log = *opened->log;
+    if (ready) {
+      log::SpareMaker maker(disk, log.take_number(), log.segment_bytes());
+      ASSERT_TRUE(*maker.step(log.segment_bytes()));
+      log.spare_ready(maker.number(), maker.capacity());
+    }
+    disk.fail_calls("open", make_error(Reason::LimitExceeded, "injected"));
+    uint64_t index = 0;
+    absl::Status status;
+    while (status.ok() && index < 100) {
+      const LogWrite step{.entries = entries(++index, 1, 1)};
+      status = log.append({&step, 1});
+    }
+    EXPECT_EQ(reason_of(status), Reason::LimitExceeded) << status;
+    EXPECT_TRUE(log.failure().ok());
+    disk.fail_calls("", absl::OkStatus());
+    const LogWrite step{.entries = entries(index, 1, 1)};
+    EXPECT_TRUE(log.append({&step, 1}).ok());
+    EXPECT_TRUE(log.sync().ok());
+  }
 }
 
 TEST(LogFailureTest, FLT_D04_INV_S07_AStartWithoutSpaceLeavesNothingBehindAndUsesWhatOthersLeft) {

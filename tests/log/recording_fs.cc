@@ -64,7 +64,11 @@ class RecordingFs::RecordingFile final : public File {
 
 absl::Status RecordingFs::enter(std::string_view what) {
   ++calls_;
-  if (calls_ != failing_ && !all_fail_ && what != failing_name_) return absl::OkStatus();
+  if (what == failing_name_) {
+    ++calls_failed_;
+    return why_;
+  }
+  if (calls_ != failing_ && !all_fail_) return absl::OkStatus();
   return absl::Status(why_.code(), std::string(what) + ": " + std::string(why_.message()));
 }
 

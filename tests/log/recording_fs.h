@@ -71,6 +71,7 @@ class RecordingFs final : public FileSystem {
   // Every call of this name fails: "sync", "pread" and so on.
   void fail_calls(std::string_view what, absl::Status why) { failing_name_ = what, why_ = std::move(why); }
   uint64_t calls() const { return calls_; }
+  uint64_t calls_failed() const { return calls_failed_; }  // by their name
   bool has_failed() const { return failing_ != 0 && calls_ >= failing_; }
   // Files may use this much in total.
   void limit_space(uint64_t bytes) { space_ = bytes; }
@@ -91,6 +92,7 @@ class RecordingFs final : public FileSystem {
   std::vector<Change> changes_;
   FileId next_file_ = 1;
   uint64_t calls_ = 0;
+  uint64_t calls_failed_ = 0;
   uint64_t failing_ = 0;
   bool all_fail_ = false;
   std::string failing_name_;

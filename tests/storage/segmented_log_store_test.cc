@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/random.h"
+#include "coordkit/error.h"
 #include "coordkit/testing/entries.h"
 #include "coordkit/testing/sink_probes.h"
 #include "log/log.h"
@@ -97,6 +98,26 @@ TEST(SegmentedLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnAfterCompactionOrRe
   EXPECT_TRUE(probe.wait_space(LogSpace::Ample));
   store.close();
   EXPECT_TRUE(probe.failures().empty());
+}
+
+TEST(SegmentedLogStoreTest, FLT_P14_WritesWaitForADescriptorAndNothingIsSaidOfTheDisk) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
+  ASSERT_TRUE(store.open(probe).ok());
+  disk.with([](RecordingFs& fs) { fs.fail_calls("open", make_error(Reason::LimitExceeded, "injected")); });
+  constexpr uint64_t kWrites = 100;
+  for (uint64_t i = 1; i <= kWrites; ++i) store.submit({.number = WriteNumber(i), .entries = entries(i, 1, 1, 4000)});
+  while (disk.with([](RecordingFs& fs) { return fs.calls_failed(); }) < 8 && probe.failures().empty()) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(store.space(), LogSpace::Ample);
+  EXPECT_LT(probe.written(), WriteNumber(kWrites));
+  disk.with([](RecordingFs& fs) { fs.fail_calls("", absl::OkStatus()); });
+  EXPECT_TRUE(probe.wait_written(WriteNumber(kWrites)));
+  store.close();
+  EXPECT_TRUE(probe.failures().empty());
+  EXPECT_EQ(store.space(), LogSpace::Ample);
 }
 
 TEST(SegmentedLogStoreTest, FLT_D04_NoSpaceAtOpenIsResourceExhausted) {
