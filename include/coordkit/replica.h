@@ -180,7 +180,7 @@ class Replica {
   // kInvalidArgument (options; the sentence lists every problem), kFailedPrecondition (the directory is open in another
   // process, belongs to another cluster or replica, has an unknown format, or knows of a machine that is not among
   // `machines`), kPermissionDenied, kUnavailable (the port is in use), kDataLoss (stored bytes cannot be trusted),
-  // kResourceExhausted (disk full).
+  // kResourceExhausted (disk full; LimitExceeded: no thread can be made).
   static absl::StatusOr<std::unique_ptr<Replica>> open(ReplicaOptions options);
   // close(). In a callback, which no close can wait for, a thread of its own completes it. In an announcement all but that
   // callback has ended when this returns, and the directory may be opened again; in an *_async callback nothing has, and until

@@ -68,8 +68,8 @@ void Host::start(std::unique_ptr<Engine> engine) {
   }
   publish();
   announcements_->tell(turns_->engine().leadership());
-  loop_.begin();
   if (own_thread_) own_thread_->start();
+  loop_.begin();  // close() waits for what has begun, so its thread exists
 }
 
 absl::Status Host::open_admin() {

@@ -15,7 +15,12 @@ constexpr int kLooksBeforeDozing = 200;
 }  // namespace
 
 void OwnThread::start() {
-  for (std::thread& thread : threads_) thread = std::thread([this] { live(); });
+  try {
+    for (std::thread& thread : threads_) thread = std::thread([this] { live(); });
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
 void OwnThread::stop() {

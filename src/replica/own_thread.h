@@ -23,7 +23,7 @@ class OwnThread final : public Executor {
   ~OwnThread() override { stop(); }
 
   boost::asio::io_context& io() { return io_; }
-  void start();
+  void start();  // both threads, or neither and std::system_error
   void stop();  // tasks not run by now never run. Waits for a task that blocks. Idempotent
 
   void post(Task task) override;

@@ -1,8 +1,10 @@
 #include "coordkit/replica.h"
 
+#include <system_error>
 #include <utility>
 
 #include "base/with_reason.h"
+#include "coordkit/error.h"
 #include "replica/call_forms.h"
 #include "replica/opening.h"
 #include "replica/resumed_handles.h"
@@ -11,12 +13,16 @@
 
 namespace coordkit {
 
-absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) {
+// What the standard library throws here is that a thread cannot be made; what had been opened is closed by then.
+absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) try {
   auto host = open_host(std::move(options));
   if (!host.ok()) return with_reason(host.status());
   std::unique_ptr<Replica> replica(new Replica(*std::move(host)));
   if (absl::Status admin = replica->host_->open_admin(); !admin.ok()) return with_reason(admin);
   return replica;
+} catch (const std::system_error& error) {
+  return make_error(Reason::LimitExceeded, std::string("cannot open the replica: ") + error.what() +
+                                               " (raise the limit of threads, of this user or of the container)");
 }
 
 Replica::Replica(std::shared_ptr<Host> host) : host_(std::move(host)) {}

@@ -1,6 +1,8 @@
 // Door 1 as a whole: three replicas in one process, real sockets and files.
 #include "coordkit/replica.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -18,6 +20,59 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+
+class ThreadsForbidden {
+ public:
+  ThreadsForbidden() { EXPECT_EQ(::pthread_getattr_default_np(&before_), 0); }
+  ~ThreadsForbidden() {
+    EXPECT_EQ(::pthread_setattr_default_np(&before_), 0);
+    ::pthread_attr_destroy(&before_);
+  }
+  ThreadsForbidden(const ThreadsForbidden&) = delete;
+  ThreadsForbidden& operator=(const ThreadsForbidden&) = delete;
+
+  void forbid() const {
+    pthread_attr_t endless;
+    ::pthread_getattr_default_np(&endless);
+    ::pthread_attr_setstacksize(&endless, size_t{1} << 50);
+    ::pthread_setattr_default_np(&endless);
+    ::pthread_attr_destroy(&endless);
+  }
+
+ private:
+  pthread_attr_t before_ = {};
+};
+
+// From the first time that this thread asks for lagging time on, which is when all is made but the engine's thread, the
+// process has no room for the stack of another thread.
+class LastThreadForbidden final : public Clock {
+ public:
+  explicit LastThreadForbidden(const ThreadsForbidden& forbidden) : forbidden_(forbidden) {}
+  Now now() const noexcept override { return system_clock().now(); }
+  LaggingTime lagging() const noexcept override {
+    if (std::this_thread::get_id() == opener_) forbidden_.forbid();
+    return system_clock().lagging();
+  }
+
+ private:
+  const ThreadsForbidden& forbidden_;
+  const std::thread::id opener_ = std::this_thread::get_id();
+};
+
+TEST(OpenTest, FLT_P14_AReplicaWhoseThreadsCannotBeMadeIsNotOpenedAndLeavesNothing) {
+  Cluster cluster(1);
+  ReplicaOptions options = cluster.options(1);
+  options.on_event = [](const ReplicaEvent&) {};
+  {
+    const ThreadsForbidden forbidden;
+    const LastThreadForbidden clock(forbidden);
+    options.parts.clock = &clock;
+    EXPECT_THAT(Replica::open(options).status(), Is(Reason::LimitExceeded)) << "the last thread";
+    EXPECT_THAT(Replica::open(options).status(), Is(Reason::LimitExceeded)) << "the first one";
+  }
+  options.parts.clock = nullptr;
+  EXPECT_THAT(Replica::open(options).status(), IsOk());
+}
 
 class ReplicaTest : public ::testing::Test {
  protected:
