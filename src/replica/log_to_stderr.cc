@@ -6,6 +6,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "storage/file_size_signal.h"
+
 namespace coordkit {
 namespace {
 
@@ -25,6 +27,7 @@ std::string time_of_day() {
 
 // One write, so that lines stay whole; a log that cannot be written is no reason to stop.
 void print(const std::string& line) {
+  const storage::FileSizeSignalHeld held;
   size_t done = 0;
   while (done < line.size()) {
     const ssize_t now = ::write(STDERR_FILENO, line.data() + done, line.size() - done);

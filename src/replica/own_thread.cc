@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "storage/file_size_signal.h"
+
 namespace coordkit {
 namespace {
 
@@ -36,6 +38,7 @@ void OwnThread::stop() {
 }
 
 void OwnThread::live() {
+  const storage::FileSizeSignalHeld held;  // for all writes of this thread at once
   const auto keep_running = boost::asio::make_work_guard(io_);
   const std::thread::id self = std::this_thread::get_id();
   std::thread::id nobody{};

@@ -97,6 +97,7 @@ absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::open_file(const Options& o
 
 // Everything is verified before LMDB sees the file.
 absl::Status LmdbTable::start(const Options& options) {
+  const FileSizeSignalHeld held;
   if (absl::Status status = files_.prepare(options.views_max); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> directory = PosixFileSystem::open(path_);
   if (!directory.ok()) return directory.status();

@@ -21,6 +21,7 @@
 #include "coordkit/state_store.h"
 #include "storage/checkpoint_record.h"
 #include "storage/checkpoint_snapshot.h"
+#include "storage/file_size_signal.h"
 #include "storage/lmdb_files.h"
 #include "storage/lmdb_reader.h"
 #include "storage/lmdb_transaction.h"
@@ -128,6 +129,7 @@ absl::Status put_row(MDB_txn* txn, MDB_dbi table, std::string_view key, uint64_t
 template <typename Act>
 absl::Status LmdbTable::guarded(Act act) const {
   if (asserted_) return rotten("LMDB gave up on it");
+  const FileSizeSignalHeld held;
   if (absl::Status status = files_.unchanged(); !status.ok()) return status;
   try {
     return act();

@@ -20,6 +20,7 @@ absl::Status lmdb_status(int error, const std::string& what) {
     case MDB_PANIC: return make_error(Reason::Corrupt, text);
     case ENOSPC:
     case EDQUOT: return absl::UnavailableError(text + " (free some space on this disk)");
+    case EFBIG: return absl::UnavailableError(text + " (raise the limit of a file's size, ulimit -f)");
     case EIO: return make_error(Reason::StorageFailed, text);
     default: return error > 0 ? errno_status(error, "the state store cannot " + what) : make_error(Reason::StorageFailed, text);
   }

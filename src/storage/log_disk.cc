@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "coordkit/error.h"
+#include "storage/file_size_signal.h"
 #include "storage/posix_file_system.h"
 
 namespace coordkit {
@@ -46,7 +47,10 @@ absl::StatusOr<RecoveredLog> SegmentedLogStore::Disk::open(LogSink& sink) {
   preparer_.start(
       std::move(preparers_files),
       {.made = [this](absl::StatusOr<storage::Spare> spare) { post(Queue::SpareMade{std::move(spare)}); }, .waits = waits});
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::thread([this] {
+    const storage::FileSizeSignalHeld held;  // for all of its writes at once
+    run();
+  });
   return RecoveredLog{.store = store_,
                       .boot = boot_,
                       .hard_state = opened->hard_state,

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "coordkit/error.h"
+#include "storage/file_size_signal.h"
 
 namespace coordkit::storage {
 namespace {
@@ -25,6 +26,7 @@ class PosixFile final : public File {
   PosixFile(std::string path, Descriptor fd) : path_(std::move(path)), fd_(std::move(fd)) {}
 
   absl::Status pwrite(uint64_t offset, std::string_view bytes) override {
+    const FileSizeSignalHeld held;
     while (!bytes.empty()) {
       const ssize_t done = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
       if (done < 0 && errno == EINTR) continue;
@@ -83,6 +85,7 @@ absl::Status errno_status(int error, const std::string& what) {
   switch (error) {
     case ENOSPC:
     case EDQUOT: return make_error(Reason::NoSpace, text + " (free some space on this disk)");
+    case EFBIG: return make_error(Reason::LimitExceeded, text + " (raise the limit of a file's size, ulimit -f)");
     case EMFILE:
     case ENFILE: return make_error(Reason::LimitExceeded, text + " (raise the limit of open files)");
     case ENOENT: return make_error(Reason::NotFound, text);
@@ -161,6 +164,7 @@ absl::Status PosixFileSystem::make_directory(std::string_view name) {
 
 absl::Status PosixFileSystem::allocate(std::string_view name, uint64_t bytes) {
   const std::string text(name);
+  const FileSizeSignalHeld held;
   const Descriptor fd(::openat(directory_.get(), text.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
   if (!fd) return errno_status(errno, "cannot create " + in(name));
   const int error = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
