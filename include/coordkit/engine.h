@@ -221,7 +221,7 @@ struct TransferLeadership {
   LaggingTime deadline = {};
 };
 
-// The transport cannot talk to this peer until an operator does something about it. Over with its next PeerConnected.
+// No connection until an operator acts. Over with its next PeerConnected; of one not in EngineEffects::peers, with PeerLost.
 struct PeerRefused {
   ReplicaId peer;
   std::string why;  // a sentence

@@ -54,6 +54,12 @@ void Attendance::lost(ReplicaId peer, LaggingTime now) {
   seen.lost = now;
 }
 
+void Attendance::forget_others(const std::vector<Peer>& peers) {
+  absl::erase_if(seen_, [&](const auto& one) {
+    return !one.second.connected && std::ranges::find(peers, one.first, &Peer::id) == peers.end();
+  });
+}
+
 std::vector<MissingMember> Attendance::missing(const std::vector<Peer>& peers, ReplicaId self, const raft::Status* core,
                                                LaggingTime now, Duration silence_max) const {
   std::vector<MissingMember> out;

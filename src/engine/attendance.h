@@ -18,11 +18,10 @@ class Attendance {
  public:
   void connected(const Hello& hello);
   void lost(ReplicaId peer, LaggingTime now);
-  // Of peers that are not connected, only those for which `expected(id)` holds are remembered.
-  template <typename Expected>
-  void remember(Expected expected) {
-    absl::erase_if(seen_, [&](const auto& one) { return !one.second.connected && !expected(one.first); });
-  }
+  bool remembers(ReplicaId peer) const { return seen_.contains(peer); }
+  void forget(ReplicaId peer) { seen_.erase(peer); }
+  // All that are not connected, but those of `peers`.
+  void forget_others(const std::vector<Peer>& peers);
   void refused(ReplicaId peer, std::string why) { seen_[peer].refused = std::move(why); }
   // Reported by the peer itself; ends with its next start.
   void stepped_aside(ReplicaId peer, std::string_view why);

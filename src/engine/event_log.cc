@@ -17,6 +17,7 @@ constexpr Duration kLookEvery = std::chrono::seconds(1);        // at what is no
 constexpr Duration kLookSoon = std::chrono::milliseconds(100);  // while the replica is on its way to serving
 constexpr Duration kSlowAgain = std::chrono::minutes(1);        // between two complaints about the disk
 constexpr int kSilentAfterTimeouts = 5;
+constexpr size_t kComplaintsMax = 256;  // of which it is known that they were reported
 
 std::string replica(ReplicaId id) { return "replica " + std::to_string(id.value()); }
 std::string entry(Index index) { return "entry " + std::to_string(index.value()); }
@@ -146,8 +147,10 @@ void EventLog::connected(const Hello& hello) {
   if (!found.tolerable.empty()) report(EventKind::SettingsDiffer, Severity::Warning, found.tolerable, hello.from);
 }
 
-// A transport retries again and again, and reports each failure.
+// A transport retries again and again, and reports each failure. Where it names more peers than any cluster has, all are
+// forgotten.
 void EventLog::peer_reported(EventKind kind, Severity severity, ReplicaId peer, const std::string& why) {
+  if (complaints_.size() == kComplaintsMax && !complaints_.contains(peer)) complaints_.clear();
   std::string& reported = complaints_[peer];
   if (std::exchange(reported, why) != why) report(kind, severity, why, peer);
 }

@@ -1,5 +1,6 @@
 #include "engine/peer_set.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/hello_check.h"
@@ -30,12 +31,32 @@ void PeerSet::require(uint64_t feature_level, LaggingTime now) {
   }
 }
 
-void PeerSet::refuse(ReplicaId peer, std::string why, LaggingTime now) {
-  lost(peer, now);
-  attendance_.refused(peer, std::move(why));
+void PeerSet::refused(ReplicaId peer, std::string why) {
+  if (expects(peer) || attendance_.remembers(peer)) attendance_.refused(peer, std::move(why));
+}
+
+void PeerSet::unreachable(ReplicaId peer, std::string why) {
+  if (expects(peer) || attendance_.remembers(peer)) attendance_.unreachable(peer, std::move(why));
 }
 
 void PeerSet::lost(ReplicaId peer, LaggingTime now) {
+  disregard(peer, now);
+  if (!expects(peer)) attendance_.forget(peer);
+}
+
+// Whether it is to be connected with: before the first turn, as the operator lists it.
+bool PeerSet::expects(ReplicaId peer) const {
+  const std::vector<Peer>& peers = basis_ ? targets_ : options_.members;
+  return std::ranges::find(peers, peer, &Peer::id) != peers.end();
+}
+
+// While the transport may still be connected with it.
+void PeerSet::refuse(ReplicaId peer, std::string why, LaggingTime now) {
+  disregard(peer, now);
+  attendance_.refused(peer, std::move(why));
+}
+
+void PeerSet::disregard(ReplicaId peer, LaggingTime now) {
   attendance_.lost(peer, now);
   round_trips_.forget(peer);
   members_.lost(peer);
@@ -102,6 +123,7 @@ void PeerSet::report_targets(const raft::Core* core, const Router& router, std::
   for (auto& [id, peer] : wanted) peers.push_back(std::move(peer));
   if (peers == targets_) return;
   targets_ = peers;
+  attendance_.forget_others(targets_);
   effects.peers = std::move(peers);
 }
 

@@ -21,15 +21,15 @@ class PeerSet {
  public:
   explicit PeerSet(const EngineOptions& options) : options_(options), round_trips_(options.raft.election_timeout) {}
 
-  // ---- reports of the transport
+  // ---- reports of the transport. However many ids it names, those that are not ours to connect with are kept while connected
   void turn_began(LaggingTime now) { attendance_.began(now); }
   // False: it is ignored, because its settings differ dangerously from ours, or because its build cannot read what is written.
   bool connected(const Hello& hello, LaggingTime now);
   // The cluster's feature level: a peer whose build supports less is ignored.
   void require(uint64_t feature_level, LaggingTime now);
   void lost(ReplicaId peer, LaggingTime now);
-  void refused(ReplicaId peer, std::string why) { attendance_.refused(peer, std::move(why)); }
-  void unreachable(ReplicaId peer, std::string why) { attendance_.unreachable(peer, std::move(why)); }
+  void refused(ReplicaId peer, std::string why);
+  void unreachable(ReplicaId peer, std::string why);
 
   // ---- messages
   // One that is not accepted is counted.
@@ -68,6 +68,8 @@ class PeerSet {
 
  private:
   Duration silence_max() const;
+  bool expects(ReplicaId peer) const;
+  void disregard(ReplicaId peer, LaggingTime now);
   void refuse(ReplicaId peer, std::string why, LaggingTime now);
 
   const EngineOptions& options_;

@@ -145,5 +145,37 @@ TEST_F(EngineAttendanceTest, ALeaderWarnsOfAVoterThatIsConnectedAndSilent) {
   EXPECT_THAT(cluster.engine(cluster.leader()).status().warnings, IsEmpty());
 }
 
+// Ids of strangers, whatever the transport tells of them.
+TEST_F(EngineAttendanceTest, FLT_S07_OfPeersThatAreNoneOfOursNothingIsKeptOnceTheyAreGone) {
+  const auto warnings = [&] { return cluster.engine(leader).status().warnings; };
+  for (uint64_t id = 1000; id < 1100; ++id) {
+    cluster.post(leader, PeerRefused{ReplicaId(id), "two processes act as it"});
+    cluster.post(leader, PeerUnreachable{ReplicaId(id), "nobody listens there"});
+  }
+  cluster.pass(1s);
+  EXPECT_THAT(warnings(), IsEmpty()) << "made-up ids";
+  cluster.post(leader, PeerConnected{hello(7)});
+  cluster.post(leader, PeerRefused{ReplicaId(7), "two processes act as replica 7"});
+  cluster.pass(1s);
+  EXPECT_THAT(warnings(), ElementsAre("two processes act as replica 7")) << "a guest, for as long as it is there";
+  cluster.post(leader, PeerLost{ReplicaId(7)});
+  cluster.pass(1s);
+  EXPECT_THAT(warnings(), IsEmpty());
+  cluster.crash(third);
+  cluster.post(leader, PeerRefused{ReplicaId(third), "it has another secret"});
+  cluster.pass(1s);
+  EXPECT_THAT(warnings(), ElementsAre("it has another secret")) << "a member is explained while it is away";
+}
+
+TEST_F(EngineAttendanceTest, WhoIsRemovedIsNoLongerExplained) {
+  cluster.crash(third);
+  cluster.post(leader, PeerRefused{ReplicaId(third), "it has another secret"});
+  cluster.pass(1s);
+  ASSERT_THAT(cluster.engine(leader).status().warnings, ElementsAre("it has another secret"));
+  cluster.change(leader, {{raft::MemberChange::Kind::Remove, {.id = ReplicaId(third)}, ReplicaId()}});
+  cluster.pass(10s);
+  EXPECT_THAT(cluster.engine(leader).status().warnings, IsEmpty());
+}
+
 }  // namespace
 }  // namespace coordkit::engine

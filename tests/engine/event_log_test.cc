@@ -13,6 +13,7 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 using Kind = ReplicaEventKind;
 
 // An engine whose observable state is set by the test.
@@ -134,6 +135,16 @@ TEST_F(EventLogTest, ATransportThatTriesAgainAndAgainIsToldOnce) {
   arrives(PeerLost{ReplicaId(2)});
   arrives(PeerUnreachable{ReplicaId(2), "nobody listens there"});
   EXPECT_THAT(kinds(), ElementsAre(Kind::PeerConnected, Kind::PeerLost, Kind::PeerUnreachable));
+}
+
+TEST_F(EventLogTest, OfMorePeersThanAnyClusterHasItIsNotKeptWhatWasTold) {
+  for (uint64_t id = 1; id <= 1000; ++id) arrives(PeerRefused{ReplicaId(id), "another cluster"});
+  EXPECT_THAT(on_event_, SizeIs(1000));
+  on_event_.clear();
+  arrives(PeerRefused{ReplicaId(1000), "another cluster"});
+  EXPECT_THAT(on_event_, IsEmpty());
+  arrives(PeerRefused{ReplicaId(1), "another cluster"});
+  EXPECT_THAT(on_event_, SizeIs(1));
 }
 
 TEST_F(EventLogTest, AStateIsToldWithItsReasonAndAsSevereAsItIs) {
