@@ -2,8 +2,11 @@
 // in.
 //
 // On a narrow link a ping waits behind bulk for longer than the idle timeout; as long as TCP drains the backlog, the peer
-// is alive. Without a backlog TCP proves nothing: the kernel of a stopped process acknowledges too.
+// is alive. A narrow link moves seldom, so it has an idle timeout for that, too. Without a backlog TCP proves nothing: the
+// kernel of a stopped process acknowledges too.
 #pragma once
+
+#include <algorithm>
 
 #include "coordkit/types.h"
 #include "transport/tcp_types.h"
@@ -24,6 +27,7 @@ class Liveness {
   void excuse(Duration pause) {
     opened_at_ += pause;
     last_received_ += pause;
+    moved_at_ += pause;
   }
 
   // ---- until both ends are proven
@@ -31,15 +35,19 @@ class Liveness {
   void established() { established_at_ = last_received_; }
   TimePoint established_at() const { return established_at_; }  // zero: it is not
 
-  // ---- afterwards. `unacknowledged`: bytes that the other end's kernel has yet to acknowledge
+  // ---- afterwards
   void wrote(uint64_t bytes) { written_ += bytes; }
   bool silent(TimePoint now) const { return now - last_received_ > idle_timeout_; }
-  bool backlog_moves(uint64_t unacknowledged) const { return unacknowledged > 0 && written_ - unacknowledged > acknowledged_; }
-  bool ping_due(TimePoint now) const { return now - pinged_ >= idle_timeout_ / 3; }
-  void pinged(TimePoint now, uint64_t unacknowledged) {
-    pinged_ = now;
-    acknowledged_ = written_ - unacknowledged;
+  // To be asked in every tick. `unacknowledged`: bytes that the other end's kernel has yet to acknowledge, perhaps of a write
+  // that is not counted yet.
+  bool backlog_moves(TimePoint now, uint64_t unacknowledged) {
+    const uint64_t acknowledged = written_ - std::min(written_, unacknowledged);
+    if (acknowledged > acknowledged_) moved_at_ = now;
+    acknowledged_ = std::max(acknowledged_, acknowledged);
+    return unacknowledged > 0 && now - moved_at_ <= idle_timeout_;
   }
+  bool ping_due(TimePoint now) const { return now - pinged_ >= idle_timeout_ / 3; }
+  void pinged(TimePoint now) { pinged_ = now; }
 
  private:
   const Duration hello_timeout_;
@@ -49,7 +57,8 @@ class Liveness {
   TimePoint pinged_;
   TimePoint established_at_;
   uint64_t written_ = 0;       // bytes, to the kernel
-  uint64_t acknowledged_ = 0;  // of them, by the other end's kernel when last pinged
+  uint64_t acknowledged_ = 0;  // of them, by the other end's kernel, as far as seen
+  TimePoint moved_at_;         // when that was last seen to grow
 };
 
 }  // namespace coordkit::tcp

@@ -314,9 +314,11 @@ void Connection::tick(TimePoint now, Duration pause) {
     if (liveness_.hello_late(now)) close(CloseReason::HelloTimeout);
     return;
   }
-  if (liveness_.silent(now) && !liveness_.backlog_moves(stream_.unacknowledged())) return close(CloseReason::Idle);
+  liveness_.wrote(stream_.on_wire(0));  // of a write that is under way
+  const bool backlog_moves = liveness_.backlog_moves(now, stream_.unacknowledged());
+  if (liveness_.silent(now) && !backlog_moves) return close(CloseReason::Idle);
   if (side() == Side::Dialed && liveness_.ping_due(now)) {
-    liveness_.pinged(now, stream_.unacknowledged());
+    liveness_.pinged(now);
     ping_owed_ = true;
     pump();
   }

@@ -59,7 +59,7 @@ class Stream {
     boost::system::error_code ignored;
     socket_.write_some(buffers, ignored);
   }
-  // What a write of this many bytes was for the kernel.
+  // What a write of this many bytes was for the kernel; of zero bytes: what it has of one that is under way.
   uint64_t on_wire(size_t bytes) { return secured_ ? secured_->take_sent() : bytes; }
   // Bytes that the other end's kernel has yet to acknowledge.
   uint64_t unacknowledged() {

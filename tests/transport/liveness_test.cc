@@ -32,17 +32,44 @@ TEST_F(LivenessTest, APauseOfThisEndIsNotThePeersSilence) {
 TEST_F(LivenessTest, APingIsDueThreeTimesInAnIdleTimeout) {
   EXPECT_FALSE(liveness.ping_due(at(999ms)));
   EXPECT_TRUE(liveness.ping_due(at(1s)));
-  liveness.pinged(at(1s), 0);
+  liveness.pinged(at(1s));
   EXPECT_FALSE(liveness.ping_due(at(1999ms)));
 }
 
-TEST_F(LivenessTest, ABacklogMovesIfMoreOfItIsAcknowledgedThanAtThePing) {
-  EXPECT_FALSE(liveness.backlog_moves(0)) << "there is none";
+TEST_F(LivenessTest, ABacklogMovesForAnIdleTimeoutAfterMoreOfItWasAcknowledged) {
+  EXPECT_FALSE(liveness.backlog_moves(at(1s), 0)) << "there is none";
   liveness.wrote(100);
-  liveness.pinged(at(1s), 60);
-  EXPECT_FALSE(liveness.backlog_moves(60));
-  EXPECT_TRUE(liveness.backlog_moves(59));
-  EXPECT_FALSE(liveness.backlog_moves(0)) << "without one, an acknowledgement proves nothing";
+  EXPECT_TRUE(liveness.backlog_moves(at(2s), 60));
+  EXPECT_TRUE(liveness.backlog_moves(at(5s), 60));
+  EXPECT_FALSE(liveness.backlog_moves(at(5001ms), 60));
+  EXPECT_TRUE(liveness.backlog_moves(at(6s), 59));
+  EXPECT_FALSE(liveness.backlog_moves(at(6s), 0)) << "without one, an acknowledgement proves nothing";
+}
+
+// One that was just pinged is not judged by the moment since then.
+TEST_F(LivenessTest, APingDoesNotEndTheTimeOfABacklog) {
+  liveness.wrote(100);
+  EXPECT_TRUE(liveness.backlog_moves(at(3s), 50));
+  liveness.pinged(at(3s));
+  EXPECT_TRUE(liveness.backlog_moves(at(3250ms), 50));
+}
+
+// The kernel counts the parts of a write at once, this end when it hears of them.
+TEST_F(LivenessTest, WhatIsNotCountedYetNeitherMovesABacklogNorOutweighsIt) {
+  EXPECT_FALSE(liveness.backlog_moves(at(1s), 1000)) << "more than was counted";
+  liveness.wrote(1000);
+  EXPECT_FALSE(liveness.backlog_moves(at(2s), 1000)) << "nothing is acknowledged";
+  EXPECT_TRUE(liveness.backlog_moves(at(3s), 990));
+  EXPECT_TRUE(liveness.backlog_moves(at(4s), 5000)) << "a part was added, nothing acknowledged: not less than before";
+  EXPECT_FALSE(liveness.backlog_moves(at(7s), 5000));
+}
+
+TEST_F(LivenessTest, APauseOfThisEndIsNoStandstillOfABacklog) {
+  liveness.wrote(100);
+  EXPECT_TRUE(liveness.backlog_moves(at(1s), 50));
+  liveness.excuse(10s);
+  EXPECT_TRUE(liveness.backlog_moves(at(14s), 50));
+  EXPECT_FALSE(liveness.backlog_moves(at(14001ms), 50));
 }
 
 TEST_F(LivenessTest, ItIsEstablishedWhenItsLastBytesCame) {
