@@ -75,6 +75,12 @@ std::vector<MissingMember> Attendance::missing(const std::vector<Peer>& peers, R
       out.push_back(std::move(member));
       continue;
     }
+    if (peer.store && seen.store != peer.store) {
+      member.received = true;
+      member.why = "it runs with another data directory than the cluster knows";
+      out.push_back(std::move(member));
+      continue;
+    }
     if (!seen.aside.empty()) {
       member.received = true;
       member.why = "it is in quarantine and does not vote: " + seen.aside;
@@ -104,6 +110,11 @@ std::vector<std::string> Attendance::explanations() const {
       out.push_back("replica " + std::to_string(peer.value()) + " is in quarantine and does not vote: " + seen.aside);
   }
   return out;
+}
+
+std::string Attendance::why_refused(ReplicaId peer) const {
+  const auto found = seen_.find(peer);
+  return found == seen_.end() ? std::string() : found->second.refused;
 }
 
 bool Attendance::explained(ReplicaId peer) const {

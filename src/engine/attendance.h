@@ -27,12 +27,13 @@ class Attendance {
   void stepped_aside(ReplicaId peer, std::string_view why);
   void unreachable(ReplicaId peer, std::string why) { seen_[peer].unreachable = std::move(why); }
 
-  // Those of `peers`, without `self`, that are not connected; and connected ones that `core`, a leader's, has not
-  // heard for `silence_max`.
+  // Those of `peers`, without `self`, that are not connected, run with another store, or are in quarantine; and connected ones
+  // that `core`, a leader's, has not heard for `silence_max`.
   std::vector<MissingMember> missing(const std::vector<Peer>& peers, ReplicaId self, const raft::Status* core, LaggingTime now,
                                      Duration silence_max) const;
   // What the transport refused for a permanent reason, and who is in quarantine; sentences.
   std::vector<std::string> explanations() const;
+  std::string why_refused(ReplicaId peer) const;
   bool explained(ReplicaId peer) const;
   std::vector<ReplicaId> present() const;
 

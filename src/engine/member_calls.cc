@@ -21,7 +21,7 @@ void MemberCalls::forget(Ticket ticket) {
   transfer_.forget(ticket);
 }
 
-void MemberCalls::ask_leader(const MemberChange::HelloOf& hello_of, Turn& turn) {
+void MemberCalls::ask_leader(const PeerSet& peers, Turn& turn) {
   Consensus& consensus = turn.consensus;
   if (!consensus.knows_leader()) return;
   const auto put = [&](auto request) {
@@ -29,7 +29,7 @@ void MemberCalls::ask_leader(const MemberChange::HelloOf& hello_of, Turn& turn) 
     turn.effects.sends.push_back({consensus.leader(), std::move(request)});
   };
   const LaggingTime now = turn.now.lagging;
-  if (auto request = change_.question(now, hello_of, turn.effects.completions)) put(*std::move(request));
+  if (auto request = change_.question(now, peers, turn.effects.completions)) put(*std::move(request));
   if (auto request = transfer_.question(now, consensus.leader())) put(*request);
 }
 

@@ -23,7 +23,7 @@ class MemberCalls {
   void start(const TransferLeadership& call, const Router& router, Turn& turn);
   void forget(Ticket ticket);
   // Sends what is due to the leader, possibly this replica's own core.
-  void ask_leader(const MemberChange::HelloOf& hello_of, Turn& turn);
+  void ask_leader(const PeerSet& peers, Turn& turn);
   void receive(const ChangeReply& reply, Turn& turn);
   void receive(const TransferReply& reply, Turn& turn);
   void configuration_applied(const RouterOutput::InForce& one, EngineEffects& effects);

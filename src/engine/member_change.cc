@@ -159,10 +159,10 @@ bool MemberChange::asks() const {
   return !call_->expected || begun_ || *call_->expected <= at_;  // else our log has not reached it yet
 }
 
-std::optional<ChangeRequest> MemberChange::question(LaggingTime now, const HelloOf& hello_of,
+std::optional<ChangeRequest> MemberChange::question(LaggingTime now, const PeerSet& peers,
                                                     std::vector<Completion>& completions) {
   if (!asks() || now < step_.ask_at()) return std::nullopt;
-  if (!meet(hello_of)) {
+  if (!meet(peers)) {
     step_.ask_at(now + options_.raft.heartbeat_interval);
     return std::nullopt;
   }
@@ -180,17 +180,18 @@ std::optional<ChangeRequest> MemberChange::question(LaggingTime now, const Hello
 }
 
 // The store ids of new members that came without one are those of their hellos. For a replaced disk the new one must be up.
-bool MemberChange::meet(const HelloOf& hello_of) {
+bool MemberChange::meet(const PeerSet& peers) {
   meeting_.clear();
   if (!steps_.empty()) return true;
   for (raft::MemberChange& change : call_->changes) {
     const raft::Member* new_member = new_member_of(applied_, change);
     if (!new_member || new_member->store) continue;
-    const Hello* hello = hello_of(new_member->id);
+    const Hello* hello = peers.hello_of(new_member->id);
     const raft::Member* previous = raft::member_of(applied_, new_member->id);
     if (!hello) {
-      meeting_ = replica(new_member->id) + " was not met yet at " + new_member->address +
-                 ": is it running there, under the same cluster name?";
+      const std::string refused = peers.why_refused(new_member->id);
+      meeting_ = replica(new_member->id) + " was not met yet at " + new_member->address + ": " +
+                 (refused.empty() ? "is it running there, under the same cluster name?" : refused);
     } else if (previous && previous->store == hello->store) {
       meeting_ = replica(new_member->id) + " still runs with the data directory that is to be replaced";
     } else {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "coordkit/engine.h"
 #include "engine/change_plan.h"
 #include "engine/change_step.h"
+#include "engine/peer_set.h"
 
 namespace coordkit::engine {
 
@@ -38,14 +38,13 @@ class MemberChange {
   void expire(LaggingTime now, std::vector<Completion>& completions);
   void fail(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
-  // What to ask the leader now; call only when one is known. `hello_of`: connected peers.
-  using HelloOf = std::function<const Hello*(ReplicaId)>;
-  std::optional<ChangeRequest> question(LaggingTime now, const HelloOf& hello_of, std::vector<Completion>& completions);
+  // What to ask the leader now; call only when one is known.
+  std::optional<ChangeRequest> question(LaggingTime now, const PeerSet& peers, std::vector<Completion>& completions);
   std::vector<Peer> prospects() const;  // to be connected, so that their store ids become known
   LaggingTime next_deadline(bool leader_known) const;
 
  private:
-  bool meet(const HelloOf& hello_of);
+  bool meet(const PeerSet& peers);
   void step_done(Index at, std::vector<Completion>& completions);
   void rebase(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
   void complete(absl::Status status, Index index, std::vector<Completion>& completions);

@@ -168,6 +168,7 @@ std::vector<MissingMember> PeerSet::missing(const raft::Core* core, LaggingTime 
   std::vector<Peer> peers = targets_;
   if (!core) return attendance_.missing(peers, options_.raft.self, nullptr, now, silence_max());
   std::erase_if(peers, [core](const Peer& peer) { return !raft::is_member(core->configuration(), peer.id); });  // not members
+  for (Peer& peer : peers) peer.store = raft::member_of(core->configuration(), peer.id)->store;
   const raft::Status status = core->status();
   return attendance_.missing(peers, options_.raft.self, &status, now, silence_max());
 }

@@ -29,6 +29,7 @@ class PeerSet {
   void require(uint64_t feature_level, LaggingTime now);
   void lost(ReplicaId peer, LaggingTime now);
   void refused(ReplicaId peer, std::string why);
+  std::string why_refused(ReplicaId peer) const { return attendance_.why_refused(peer); }  // a sentence; empty: it is not
   void unreachable(ReplicaId peer, std::string why);
 
   // ---- messages

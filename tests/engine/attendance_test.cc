@@ -98,6 +98,18 @@ TEST(AttendanceTest, WithoutALeaderTheVotersAreCounted) {
               HasSubstr("2 of 3 voters are missing, and the others are no majority; replica 2 at b:1"));
 }
 
+TEST(AttendanceTest, WhoRunsWithAnotherDataDirectoryIsMissing) {
+  Attendance attendance;
+  attendance.began(at(1s));
+  attendance.connected(hello(2));
+  const auto missing = [&](StoreId named) {
+    return attendance.missing({{ReplicaId(2), "b:1", named}}, kSelf, nullptr, at(2s), 3s);
+  };
+  EXPECT_THAT(missing(StoreId(2)), IsEmpty());
+  EXPECT_EQ(roll_call(missing(StoreId(9))),
+            "replica 2 at b:1 was last heard 0 ms ago: it runs with another data directory than the cluster knows");
+}
+
 // ---- in the engine
 
 struct EngineAttendanceTest : ThreeReplicas {};
@@ -112,6 +124,18 @@ TEST_F(EngineAttendanceTest, TheLastOneUpSaysThatTheOthersAreMissing) {
               AllOf(HasSubstr("no leader is known yet: 2 of 3 voters are missing"), HasSubstr("was last heard")));
   EXPECT_THAT(status.missing, SizeIs(2));
   EXPECT_THAT(status.warnings, SizeIs(2)) << "it has lasted";
+}
+
+TEST_F(EngineAttendanceTest, AWipedDiskIsNoVoterThatCouldElectALeader) {
+  cluster.crash(leader);
+  cluster.crash(follower);
+  cluster.node(follower).disk = Disk{.store = StoreId(999)};
+  cluster.start(follower);
+  cluster.pass(10s);
+  const EngineStatus status = cluster.engine(third).status();
+  EXPECT_THAT(status.reason, AllOf(HasSubstr("2 of 3 voters are missing, and the others are no majority"),
+                                   HasSubstr("it runs with another data directory than the cluster knows")));
+  EXPECT_THAT(status.warnings, SizeIs(2)) << "one about each";
 }
 
 TEST_F(EngineAttendanceTest, FLT_P15_EveryOtherNamesAVoterInQuarantineAndWhy) {

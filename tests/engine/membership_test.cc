@@ -137,6 +137,19 @@ TEST(EngineMembershipTest, ANewMemberThatIsNotThereIsWaitedForWithAReason) {
   EXPECT_TRUE(cluster.engine(1).status().change.empty());
 }
 
+TEST(EngineMembershipTest, ANewMemberThatRefusesIsWaitedForWithWhatItSays) {
+  Growing group(2);
+  Cluster& cluster = group.cluster;
+  const Ticket ticket = cluster.change(1, add({2}), 2s);
+  const std::string says = "replica 2 says: replica 1 belongs to another cluster of the same name";
+  cluster.post(1, PeerRefused{ReplicaId(2), says});
+  cluster.pass(1s);
+  EXPECT_EQ(cluster.engine(1).status().change, "replica 2 was not met yet at host-2: " + says);
+  ASSERT_TRUE(group.ends(1, ticket));
+  EXPECT_EQ(reason_of(cluster.ended(1, ticket).status), Reason::CallTimeout);
+  EXPECT_NE(cluster.ended(1, ticket).status.message().find(says), std::string::npos);
+}
+
 TEST(EngineMembershipTest, REG_R42_FLT_M04_AnAbsentNewMemberNeverEntersTheQuorum) {
   Growing group(3);
   Cluster& cluster = group.cluster;
