@@ -108,14 +108,11 @@ TestAuthority::TestAuthority(const std::string& name, const Validity& valid) : c
 }
 
 TestAuthority TestAuthority::load(const std::filesystem::path& certificate, const std::filesystem::path& key) {
-  const std::string both[] = {read_file(certificate), read_file(key)};
-  const Memory first(BIO_new_mem_buf(both[0].data(), static_cast<int>(both[0].size())));
-  const Memory second(BIO_new_mem_buf(both[1].data(), static_cast<int>(both[1].size())));
-  std::shared_ptr<X509> read(PEM_read_bio_X509(first.get(), nullptr, nullptr, nullptr), X509_free);
-  must(read != nullptr, "read the authority's certificate");
-  std::shared_ptr<EVP_PKEY> read_key(PEM_read_bio_PrivateKey(second.get(), nullptr, nullptr, nullptr), EVP_PKEY_free);
+  const std::string text = read_file(key);
+  const Memory memory(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+  std::shared_ptr<EVP_PKEY> read_key(PEM_read_bio_PrivateKey(memory.get(), nullptr, nullptr, nullptr), EVP_PKEY_free);
   must(read_key != nullptr, "read the authority's key");
-  return {std::move(read), std::move(read_key)};
+  return {read_certificate(certificate), std::move(read_key)};
 }
 
 IssuedCertificate TestAuthority::issue(const CertificateOrder& order) const {
@@ -134,6 +131,14 @@ IssuedCertificate TestAuthority::issue(const CertificateOrder& order) const {
 
 std::string TestAuthority::certificate() const { return pem_of(certificate_.get()); }
 std::string TestAuthority::key() const { return pem_of(key_.get()); }
+
+std::shared_ptr<X509> read_certificate(const std::filesystem::path& path) {
+  const std::string text = read_file(path);
+  const Memory memory(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+  std::shared_ptr<X509> certificate(PEM_read_bio_X509(memory.get(), nullptr, nullptr, nullptr), X509_free);
+  must(certificate != nullptr, ("read the certificate in " + path.string()).c_str());
+  return certificate;
+}
 
 void write_file(const std::filesystem::path& path, const std::string& text, bool secret) {
   const std::string fresh = path.string() + ".new";

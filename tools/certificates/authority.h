@@ -52,6 +52,8 @@ class TestAuthority {
   std::shared_ptr<EVP_PKEY> key_;
 };
 
+// The first one in a PEM file.
+std::shared_ptr<X509> read_certificate(const std::filesystem::path& path);
 // In one step, so that no one reads half of it. Only the owner may read it if `secret`.
 void write_file(const std::filesystem::path& path, const std::string& text, bool secret = false);
 std::string read_file(const std::filesystem::path& path);

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "tls/names.h"
+
 namespace coordkit::support {
 namespace {
 
@@ -24,16 +26,57 @@ void make_authority(const FolderOrder& order, const AuthorityFiles& files) {
   write_file(files.certificate, fresh.certificate() + previous);
 }
 
+struct Members {
+  std::string cluster = {};
+  uint64_t highest = 0;
+};
+
+Members members_in(const fs::path& folder) {
+  Members found;
+  for (uint64_t id = 1; id <= kReplicasMax; ++id) {
+    const fs::path file = tls_of(folder, id).certificate;
+    if (!fs::exists(file)) continue;
+    const auto owner = tls::identity_of(*read_certificate(file), {});
+    if (!owner || owner->replica != ReplicaId(id)) {
+      throw std::runtime_error(file.string() + " is no certificate of replica " + std::to_string(id) + ": name another folder");
+    }
+    if (found.highest > 0 && owner->cluster != found.cluster) {
+      throw std::runtime_error(folder.string() + " has certificates of the clusters '" + found.cluster + "' and '" +
+                               owner->cluster + "': give each a folder of its own");
+    }
+    found = {owner->cluster, id};
+  }
+  return found;
+}
+
+// What the order leaves open is as it was, and what it says has to agree with that.
+FolderOrder completed(FolderOrder order) {
+  const Members found = members_in(order.folder);
+  const bool renews = found.highest > 0;
+  if (order.cluster.empty()) order.cluster = renews ? found.cluster : "demo";
+  if (order.replicas == 0) order.replicas = renews ? found.highest : 3;
+  const std::string holds = order.folder.string() + " has certificates of cluster '" + found.cluster +
+                            "' for the replicas 1 to " + std::to_string(found.highest);
+  if (renews && order.cluster != found.cluster) {
+    throw std::runtime_error(holds + ", not of '" + order.cluster + "': name another folder");
+  }
+  if (order.replicas < found.highest) {
+    throw std::runtime_error(holds + ", not " + std::to_string(order.replicas) + ": all are renewed together");
+  }
+  return order;
+}
+
 }  // namespace
 
-void make_certificates(const FolderOrder& order) {
-  if (order.cluster.empty() || order.cluster.size() > 255) throw std::runtime_error("a cluster's name has 1 to 255 bytes");
-  if (order.replicas == 0 || order.replicas > kReplicasMax) throw std::runtime_error("replicas must be 1 to 1000");
+FolderOrder make_certificates(FolderOrder wanted) {
+  const FolderOrder order = completed(std::move(wanted));
+  if (order.cluster.size() > 255) throw std::runtime_error("a cluster's name has 1 to 255 bytes");
+  if (order.replicas > kReplicasMax) throw std::runtime_error("replicas must be 1 to 1000");
   fs::create_directories(order.folder);
   const AuthorityFiles files(order.folder);
   const bool takes_turns = order.new_authority && files.exist();
   if (order.new_authority || !files.exist()) make_authority(order, files);
-  if (takes_turns) return;
+  if (takes_turns) return order;
   const TestAuthority authority = files.load();
   for (uint64_t id = 1; id <= order.replicas; ++id) {
     const IssuedCertificate issued = authority.issue({.common_name = "replica " + std::to_string(id),
@@ -43,6 +86,7 @@ void make_certificates(const FolderOrder& order) {
     write_file(own.key, issued.key, true);
     write_file(own.certificate, issued.certificate);
   }
+  return order;
 }
 
 Tls tls_of(const fs::path& folder, uint64_t replica) {

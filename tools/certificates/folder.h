@@ -17,16 +17,17 @@ namespace coordkit::support {
 
 struct FolderOrder {
   std::filesystem::path folder;
-  std::string cluster = "demo";
-  uint64_t replicas = 3;
+  std::string cluster = {};  // empty: that of the certificates in the folder; where there are none, "demo"
+  uint64_t replicas = 0;     // with ids from 1; zero: as many as the folder has, or 3
   // Only makes a new authority; the file also keeps the previous one. Once all replicas have loaded it and trust both, the
   // next run signs their certificates with it.
   bool new_authority = false;
   Validity valid = {};
 };
 
-// Makes all members' certificates again, signed by the existing authority, or by a new one.
-void make_certificates(const FolderOrder& order);
+// Makes all members' certificates again, signed by the existing authority, or by a new one. Nothing is written if the folder is
+// of another cluster, or has more members than are ordered. Returns the order with all that it left open.
+FolderOrder make_certificates(FolderOrder order);
 
 // The TLS options of a replica with that folder.
 Tls tls_of(const std::filesystem::path& folder, uint64_t replica);

@@ -2,7 +2,7 @@
 //
 //   coordkit-certificates DIR [CLUSTER] [REPLICAS] [--days N] [--new-authority]
 //
-// Run again, it renews the members' certificates under the authority found there.
+// Run again with DIR alone, it renews the certificates of all members under the authority found there.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -15,23 +15,23 @@ int main(int argc, char** argv) {
   int64_t days = 365;
   CLI::App app("Makes a test authority and certificates for the replicas of one cluster; run again it renews these.");
   app.add_option("DIR", order.folder, "where they are put")->required();
-  app.add_option("CLUSTER", order.cluster, "its name, as in ReplicaOptions::cluster")->capture_default_str();
-  app.add_option("REPLICAS", order.replicas, "how many, with ids from 1")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option("CLUSTER", order.cluster, "its name, as in ReplicaOptions::cluster; without: as in DIR, or demo");
+  app.add_option("REPLICAS", order.replicas, "how many, with ids from 1; without: as in DIR, or 3")->check(CLI::Range(1, 1000));
   app.add_option("--days", days, "that they are valid")->check(CLI::Range(1, 3650))->capture_default_str();
   app.add_flag("--new-authority", order.new_authority,
                "only that; the former is trusted beside it, and the next run signs with it");
   CLI11_PARSE(app, argc, argv);
   order.valid.until = std::chrono::hours(24 * days);
   try {
-    make_certificates(order);
+    order = make_certificates(std::move(order));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "coordkit-certificates: %s\n", error.what());
     return 1;
   }
   if (order.new_authority) {
     std::printf(
-        "%s: a new authority.pem, which trusts the former one too; load it everywhere, then run this again without "
-        "--new-authority\n",
+        "%s: a new authority.pem, which trusts the former one too; load it everywhere, then run this again with "
+        "the folder alone\n",
         order.folder.c_str());
     return 0;
   }
