@@ -156,7 +156,7 @@ class StateMachine {
     static_cast<void>(wanted);
   }
   // Adds the rows that changed since the call before, gone ones as erased. Every key starts with row_prefix(id)
-  // (engine.h); checkpoint_rows.h makes such keys and notes what changed. The state is the one after exactly the entries
+  // (engine.h); row_table.h makes such keys and notes what changed. The state is the one after exactly the entries
   // applied so far; the call before counts even if its batch was never stored, because then the replica has halted or asks for
   // everything.
   virtual void checkpoint(CheckpointBatch& batch) = 0;

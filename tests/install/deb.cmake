@@ -5,7 +5,7 @@ set(folder ${build}/deb)
 file(REMOVE_RECURSE ${folder}/packages)
 run(${CMAKE_COMMAND} -E make_directory ${folder}/packages)
 run(${CMAKE_COMMAND} --build ${build} --target coordkit_product_static coordkit_product_sim coordkit_product_compare
-    coordkit_product_testing coordkit_product_tls)
+    coordkit_product_testing coordkit_product_tls coordctl coordkit-certificates)
 run(cpack -G DEB --config ${build}/CPackConfig.cmake -B ${folder}/packages)
 file(GLOB package ${folder}/packages/libcoordkit-dev_*.deb)
 run_for_output(output dpkg-deb --info ${package})
@@ -13,6 +13,14 @@ expect("the package" "${output}" "Depends: libabsl-dev \\(>= [0-9]+\\), libabsl-
 run_for_output(output dpkg-deb --contents ${package})
 expect("the package" "${output}" "/usr/include/coordkit/coordkit\\.h")
 expect("the package" "${output}" "/usr/share/doc/coordkit/README\\.md")
+
+file(GLOB tools ${folder}/packages/coordkit-tools_*.deb)
+run_for_output(output dpkg-deb --info ${tools})
+expect("the operators' package" "${output}" "Depends: .*liblmdb0")
+expect_not("the operators' package" "${output}" "-dev")
+run_for_output(output dpkg-deb --contents ${tools})
+expect("the operators' package" "${output}" "/usr/bin/coordctl")
+expect("the operators' package" "${output}" "/usr/bin/coordkit-certificates")
 
 find_program(mmdebstrap mmdebstrap)
 execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)

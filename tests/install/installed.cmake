@@ -24,6 +24,12 @@ foreach(file share/doc/coordkit/README.md share/doc/coordkit/LICENSE share/doc/c
   endif()
 endforeach()
 
+# What the documents tell operators to call.
+run_for_output(output ${prefix}/bin/coordctl --help)
+expect("coordctl" "${output}" "status")
+run_for_output(output ${prefix}/bin/coordkit-certificates --help)
+expect("coordkit-certificates" "${output}" "--new-authority")
+
 # Nothing is exported that a program does not need, and no folder of this machine.
 file(GLOB_RECURSE packages ${prefix}/*.cmake ${prefix}/*.pc)
 foreach(package IN LISTS packages)
