@@ -132,8 +132,14 @@ absl::Status DataDirectory::note_log() const {
   return lock_->files->sync_dir();
 }
 
+// A smaller one is what a kill left between its name and its blocks.
 absl::Status DataDirectory::keep_reserve() const {
-  if (lock_->files->open(kReserve, OpenMode::Read).ok()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<File>> reserve = lock_->files->open(kReserve, OpenMode::Read);
+  if (reserve.ok()) {
+    const absl::StatusOr<uint64_t> bytes = (*reserve)->size();
+    if (!bytes.ok() || *bytes >= kReserveBytes) return bytes.status();
+    if (absl::Status removed = lock_->files->remove(kReserve); !removed.ok()) return removed;
+  }
   return lock_->files->allocate(kReserve, kReserveBytes);
 }
 

@@ -137,6 +137,16 @@ TEST_F(DataDirectoryTest, FLT_D13_FLT_D15_ADirectoryThatWasMovedAwayOrReplacedIs
   EXPECT_TRUE((*directory)->still_there().ok());
 }
 
+TEST_F(DataDirectoryTest, FLT_D04_FLT_D16_AReserveThatIsNotWholeIsMadeAnew) {
+  const auto directory = open();
+  ASSERT_TRUE(directory.ok()) << directory.status();
+  for (const uint64_t bytes : {0, 5000}) {
+    overwrite(path_ + "/reserve", std::string(bytes, '\0'));
+    EXPECT_TRUE((*directory)->keep_reserve().ok());
+    EXPECT_EQ(std::filesystem::file_size(path_ + "/reserve"), 4u << 20);
+  }
+}
+
 TEST_F(DataDirectoryTest, FLT_D05_ARottenOrMissingIdentityIsNeverReplaced) {
   ASSERT_TRUE(open().ok());
   const std::string good = contents(path_ + "/identity");

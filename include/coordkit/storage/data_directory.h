@@ -47,7 +47,7 @@ class DataDirectory {
   bool had_log() const { return had_log_; }
   // From now on there is one: durable when it returns, in a file beside the log. kResourceExhausted: not yet, try again.
   absl::Status note_log() const;
-  // Makes the reserve again if it is not there; durable when it returns. kResourceExhausted: the disk has no room for it.
+  // Makes the reserve again if it is not there or not whole; durable on return. kResourceExhausted: the disk has no room.
   absl::Status keep_reserve() const;
 
  private:
