@@ -15,7 +15,7 @@ class FileSizeSignalHeld {
   FileSizeSignalHeld& operator=(const FileSizeSignalHeld&) = delete;
 
  private:
-  sigset_t before_;
+  sigset_t before_ = {};
 };
 
 }  // namespace coordkit::storage
