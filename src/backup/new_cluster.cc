@@ -9,7 +9,6 @@
 #include "engine/router_meta.h"
 #include "lock/token_counter.h"
 #include "machine/rows.h"
-#include "raft/entry_codec.h"
 
 namespace coordkit::backup {
 namespace {
@@ -98,8 +97,7 @@ absl::Status check_new_cluster(const NewCluster& cluster, Token last_token, Revi
                           " was granted already: this machine's clock is behind the previous cluster's; correct it, or say a "
                           "token base that is above every token ever granted");
   }
-  static_assert(kTokenBaseMax < lock::TokenCounter::kMax);
-  if (base > kTokenBaseMax) return make_error(Reason::InvalidArgument, "the token base must be below 2^63 - 1");
+  if (base >= lock::TokenCounter::kMax) return make_error(Reason::InvalidArgument, "the token base must be below 2^63 - 1");
   if (cluster.revisions_skipped < 2 || cluster.revisions_skipped > kSkippedMax ||
       revision.value() > kRevisionMax - cluster.revisions_skipped) {
     return make_error(Reason::InvalidArgument,

@@ -6,6 +6,11 @@
 #include "raft/entry_codec.h"
 
 namespace coordkit::engine {
+namespace {
+
+constexpr uint64_t kTokenBaseMax = (uint64_t{1} << 63) - 2;  // one below the largest token
+
+}  // namespace
 
 raft::Entry genesis_entry(GroupId group, const raft::Genesis& genesis) {
   raft::Entry entry{Index(1), Term(1), raft::EntryKind::Genesis, 0, SharedBytes(coordkit::encode(genesis))};
@@ -27,7 +32,7 @@ void Founding::hello(const Hello& hello) {
 }
 
 void Founding::offered(ReplicaId from, const GenesisOffer& offer) {
-  if (pending_ || taken_) return;
+  if (pending_ || taken_ || offer.genesis.token_base > kTokenBaseMax) return;
   if (!offer.invited) return offered_at_initialization(from, offer.genesis);
   if (offer.invited == self_) pending_ = offer.genesis;  // sent by a leader: a quorum uses this genesis
 }

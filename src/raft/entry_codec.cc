@@ -83,7 +83,6 @@ absl::StatusOr<Genesis> decode_genesis(std::string_view bytes) try {
   Genesis genesis;
   codec::read<codec::DenseRules>(bytes, genesis);
   if (!genesis.cluster) return absl::DataLossError("a genesis without a cluster id");
-  if (genesis.token_base > kTokenBaseMax) return absl::DataLossError("a genesis with a token base beyond all tokens");
   if (absl::Status status = check(genesis.configuration); !status.ok()) return status;
   return genesis;
 } catch (const protozero::exception& error) {

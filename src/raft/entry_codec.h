@@ -10,9 +10,8 @@
 
 namespace coordkit {
 
-inline constexpr size_t kMembersMax = 64;                           // of one list
-inline constexpr size_t kAddressBytesMax = 1024;                    // of one member
-inline constexpr uint64_t kTokenBaseMax = (uint64_t{1} << 63) - 2;  // of a genesis: one below the largest token
+inline constexpr size_t kMembersMax = 64;         // of one list
+inline constexpr size_t kAddressBytesMax = 1024;  // of one member
 
 std::string encode(const raft::Configuration& configuration);
 std::string encode(const raft::Genesis& genesis);

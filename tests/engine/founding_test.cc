@@ -131,6 +131,21 @@ TEST(FoundingTest, FLT_P16_AnotherDataDirectoryUnderAKnownIdIsNotBornIntoTheClus
   EXPECT_NE(founding.reason().find("replica 2 is not a member of cluster"), std::string::npos) << founding.reason();
 }
 
+TEST(FoundingTest, FLT_S02_AGenesisThatLeavesNoTokensIsNotTaken) {
+  const EngineOptions mine = options(2, {1, 2});
+  Founding founding(mine, store_of(2));
+  raft::Genesis genesis = genesis_of({1, 2});
+  for (const uint64_t base : {~uint64_t{0}, ~uint64_t{0} - 1, uint64_t{1} << 63, (uint64_t{1} << 63) - 1}) {
+    genesis.token_base = base;
+    founding.offered(ReplicaId(1), {genesis});
+    founding.offered(ReplicaId(1), {genesis, store_of(2)});
+    EXPECT_FALSE(founding.take_pending()) << base;
+  }
+  genesis.token_base = (uint64_t{1} << 63) - 2;
+  founding.offered(ReplicaId(1), {genesis});
+  EXPECT_EQ(founding.take_pending(), genesis);
+}
+
 TEST(FoundingTest, AnInvitationIsTakenWhoeverTheGenesisNames) {
   const EngineOptions mine = options(4, {1, 4});
   Founding founding(mine, store_of(4));

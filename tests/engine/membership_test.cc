@@ -142,6 +142,7 @@ TEST(EngineMembershipTest, ANewMemberThatRefusesIsWaitedForWithWhatItSays) {
   Cluster& cluster = group.cluster;
   const Ticket ticket = cluster.change(1, add({2}), 2s);
   const std::string says = "replica 2 says: replica 1 belongs to another cluster of the same name";
+  cluster.pass(100ms);  // it is to be connected with
   cluster.post(1, PeerRefused{ReplicaId(2), says});
   cluster.pass(1s);
   EXPECT_EQ(cluster.engine(1).status().change, "replica 2 was not met yet at host-2: " + says);

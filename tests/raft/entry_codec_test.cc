@@ -14,15 +14,6 @@ TEST(EntryCodecTest, GenesisSurvivesTheRoundTrip) {
   EXPECT_EQ(decode_genesis(encode(genesis)).value(), genesis);
 }
 
-TEST(EntryCodecTest, FLT_S02_AGenesisThatLeavesNoTokensIsRefused) {
-  raft::Genesis genesis{ClusterId(99), kTokenBaseMax, three()};
-  EXPECT_EQ(decode_genesis(encode(genesis)).value(), genesis);
-  for (const uint64_t base : {kTokenBaseMax + 1, ~uint64_t{0} - 1, ~uint64_t{0}}) {
-    genesis.token_base = base;
-    EXPECT_EQ(decode_genesis(encode(genesis)).status().code(), absl::StatusCode::kDataLoss) << base;
-  }
-}
-
 TEST(EntryCodecTest, EveryTruncationOfAGenesisIsRefusedOrDecodesToSomethingElse) {
   const raft::Genesis genesis{ClusterId(99), 5, three()};
   const std::string bytes = encode(genesis);
