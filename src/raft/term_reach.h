@@ -25,7 +25,7 @@ class TermReach {
   Term farthest() const { return farthest_; }
 
  private:
-  static Term beyond(Term own) { return Term(own.value() < kCountMax - kTermLeapMax ? own.value() + kTermLeapMax : kCountMax); }
+  static Term beyond(Term own) { return Term(std::min(own.value(), kCountMax - kTermLeapMax) + kTermLeapMax); }
 
   Term farthest_;
   LaggingTime since_;  // when that was determined

@@ -10,8 +10,7 @@
 //   error CODE SENTENCE  the name of the status code, and its message
 //
 // Threads: one that accepts and one for each visitor, at most kVisitorsMax; any more are told so and disconnected. Nothing a
-// visitor sends or omits stops the replica. Lifetime: keeps the host, which ends it at its close,
-// once its calls are answered.
+// visitor sends or omits stops the replica. Lifetime: keeps the host, which ends it at its close, once its calls are answered.
 #pragma once
 
 #include <atomic>
