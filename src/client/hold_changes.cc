@@ -121,10 +121,8 @@ void HoldChanges::reclaim(const HoldRef& hold, Now now) {
       requests_.retry(later, [this, hold](Now again) { reclaim(hold, again); });
       return;
     }
-    for (const machine::HolderInfo& holder : (*state)->holders_of(hold->name()).holders) {
-      const bool ours = holder.session == owner->id() && holder.owner_tag == hold->owner_tag();
-      if (ours) releases_.give_back(*owner, hold->name(), holder.token, hold->counted());
-    }
+    const std::optional<Token> token = (*state)->held_by(hold->name(), owner->id(), hold->owner_tag());
+    if (token) releases_.give_back(*owner, hold->name(), *token, hold->counted());
   });
 }
 

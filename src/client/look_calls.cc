@@ -43,14 +43,14 @@ CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline dead
 
 CallId Client::holders(std::string name, Callback<LockInfo> done, CallDeadline deadline) {
   absl::Status refusal = client::check_lock_name(name);
-  return impl_->reads.read<LockInfo>({.deadline = deadline, .refusal = std::move(refusal)}, std::move(done),
-                                     [name = std::move(name)](const machine::Reads& state, const Completion& completion) {
-                                       machine::Holders now = state.holders_of(name);
-                                       LockInfo out{.waiters = now.waiters, .delayed = now.delayed, .as_of = completion.index};
-                                       for (machine::HolderInfo& holder : now.holders)
-                                         out.holders.push_back(info_of(std::move(holder)));
-                                       return out;
-                                     });
+  return impl_->reads.read<LockInfo>(
+      {.deadline = deadline, .refusal = std::move(refusal)}, std::move(done),
+      [name = std::move(name)](const machine::Reads& state, const Completion& completion) {
+        machine::Holders now = state.holders_of(name);
+        LockInfo out{.waiters = now.waiters, .delayed = now.delayed, .as_of = completion.index, .more = now.more};
+        for (machine::HolderInfo& holder : now.holders) out.holders.push_back(info_of(std::move(holder)));
+        return out;
+      });
 }
 
 CallId Client::queue(std::string name, Callback<QueueInfo> done, CallDeadline deadline) {

@@ -80,7 +80,7 @@ ObserverId CoordinationCalls::observe_group(std::string name, Observer<GroupSeen
   const Teller<GroupSeen> tell(std::move(observer));
   target.snapshot = [tell, name](const machine::Reads& state, Seen how, Index index) {
     GroupSeen seen{.how = how, .index = index};
-    for (const auto& row : state.object(Kind::Group, name, 0).rows) seen.members.push_back(client::member_of(row));
+    for (const auto& row : state.members_of(name)) seen.members.push_back(client::member_of(row));
     return tell(std::move(seen));
   };
   target.change = [tell](const Change& change, Index index) {

@@ -61,12 +61,14 @@ void describe(const Coordination& state, Index id, const coordination::Queue&, O
 void describe(const Coordination&, Index, const coordination::Counter& counter, ObjectView& reply, RowsOfReply) {
   reply.number = counter.value;
 }
+ObjectRow row_of(Index id, const coordination::Member& member) {
+  return {.id = id, .session = member.session, .owner = member.owner, .value = member.value};
+}
 void describe(const Coordination& state, Index id, const coordination::Group&, ObjectView& reply, RowsOfReply rows) {
   const auto& members = state.groups.members();
   reply.number = static_cast<int64_t>(members.of_object(id).size());
   for (const Index member : members.of_object(id)) {
-    const coordination::Member& row = members.at(member);
-    if (!rows.add({.id = member, .session = row.session, .owner = row.owner, .value = row.value})) return;
+    if (!rows.add(row_of(member, members.at(member)))) return;
   }
 }
 
@@ -82,6 +84,15 @@ ObjectView look(const Coordination& state, const coordination::Rows<Row>& object
 }
 
 }  // namespace
+
+std::vector<ObjectRow> MachineReads::members_of(std::string_view group) const {
+  std::vector<ObjectRow> rows;
+  const coordination::Groups& groups = state_.coordination.groups;
+  const std::optional<Index> id = groups.groups().named(group);
+  if (!id) return rows;
+  for (const Index member : groups.members().of_object(*id)) rows.push_back(row_of(member, groups.members().at(member)));
+  return rows;
+}
 
 ObjectView MachineReads::object(Kind kind, std::string_view name, uint64_t limit) const {
   const Coordination& state = state_.coordination;

@@ -44,6 +44,7 @@ Holders MachineReads::holders_of(std::string_view name) const {
   });
   reply.waiters = state_.locks.view().waiting(name);
   reply.delayed = state_.locks.view().delayed(name);
+  reply.more = room.more();
   return reply;
 }
 
@@ -121,6 +122,11 @@ Contents MachineReads::contents() const {
           .keys = state_.keys.size(),
           .changes = state_.keys.versions(),
           .key_weight = state_.keys.weight()};
+}
+
+std::optional<Token> MachineReads::held_by(std::string_view name, SessionId session, std::string_view owner) const {
+  const std::optional<lock::ClaimView> claim = state_.locks.view().claim(name, session, owner);
+  return claim && claim->held() ? std::optional(claim->token) : std::nullopt;
 }
 
 bool MachineReads::still_held(std::string_view name, Token token) const {

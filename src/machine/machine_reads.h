@@ -16,9 +16,11 @@ class MachineReads final : public Reads {
   Sessions sessions_after(SessionId id, uint64_t limit) const override;
   HeldLocks locks_of(SessionId session, Token after) const override;
   OwnedObjects objects_of(SessionId session, const OwnedObjects::Place& after) const override;
+  std::optional<Token> held_by(std::string_view name, SessionId session, std::string_view owner) const override;
   bool still_held(std::string_view name, Token token) const override;
   std::optional<Result> refusal_of(const Acquire& acquire) const override;
   std::optional<Result> refusal_of(const AcquireAll& acquire) const override;
+  std::vector<ObjectRow> members_of(std::string_view group) const override;
   ObjectView object(coordination::Kind kind, std::string_view name, uint64_t limit) const override;
   Entry entry(std::string_view key) const override;
   KeysRead<RangeReply> range(const RangeOperation& range) const override;

@@ -43,6 +43,7 @@ struct Holders {
   std::vector<HolderInfo> holders;
   uint64_t waiters = 0;
   bool delayed = false;  // a lock-delay runs (S-40)
+  bool more = false;     // holders than one answer has
   friend bool operator==(const Holders&, const Holders&) = default;
 };
 
@@ -134,6 +135,8 @@ class Reads {
   // Holds with tokens above `after`. A multi-lock is shown as a whole.
   virtual HeldLocks locks_of(SessionId session, Token after) const = 0;
   virtual OwnedObjects objects_of(SessionId session, const OwnedObjects::Place& after) const = 0;
+  // The token under which this owner holds the lock, other than by a delegation.
+  virtual std::optional<Token> held_by(std::string_view name, SessionId session, std::string_view owner) const = 0;
   // A lock, permits, a place or a claim.
   virtual bool still_held(std::string_view name, Token token) const = 0;
   // S-36: what such a try would be refused with now; nullopt: it is worth an entry. The request has passed validate().
@@ -141,6 +144,7 @@ class Reads {
   virtual std::optional<Result> refusal_of(const AcquireAll& acquire) const = 0;
 
   virtual ObjectView object(coordination::Kind kind, std::string_view name, uint64_t limit) const = 0;
+  virtual std::vector<ObjectRow> members_of(std::string_view group) const = 0;  // all, however many
 
   virtual Entry entry(std::string_view key) const = 0;
   // At most kRowsMax entries; if more are left than its own limit cut off, a read continues after the last of them at the same

@@ -140,6 +140,7 @@ absl::Status locks(Replica& replica, const AdminIdentity&, Words words, AdminRep
   for (const HolderInfo& one : lock->holders) {
     reply.row({words[0], name(one.mode), text(one.session), one.owner_tag, text(one.token), text(one.since), text(one.count)});
   }
+  if (lock->more) reply.note("there are more holders than these");
   if (lock->waiters > 0) reply.note(text(lock->waiters) + " wait for it");
   if (lock->delayed) reply.note("a holder's session expired, and the delay that it asked for runs (clear-delay ends it)");
   return absl::OkStatus();

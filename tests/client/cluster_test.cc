@@ -96,6 +96,22 @@ TEST_F(ClusterTest, S56_HoldersQueueAndSessionsShowTheAppliedState) {
   EXPECT_EQ((*info).node, ReplicaId(1));
   EXPECT_EQ((*info).holds, 1u);
   EXPECT_EQ(waiting.times(), 0);
+  EXPECT_FALSE((*holders).more);
+}
+
+TEST_F(ClusterTest, S56_ThatALockHasMoreHoldersThanOneAnswerIsSaid) {
+  const SessionRef mine = open(one);
+  for (int i = 0; i < 1100; ++i) {
+    one.client.acquire(mine, "a", {.owner_tag = std::to_string(i), .value = std::string(4096, 'v'), .mode = LockMode::Shared},
+                       [](const absl::StatusOr<HoldRef>& held) { EXPECT_TRUE(held.ok()); });
+    if (i % 100 == 0) turn();
+  }
+  Answer<LockInfo> holders;
+  two.client.holders("a", holders.callback());
+  turn();
+  EXPECT_GT((*holders).holders.size(), 1000u);
+  EXPECT_LT((*holders).holders.size(), 1100u);
+  EXPECT_TRUE((*holders).more);
 }
 
 TEST_F(ClusterTest, REG_F02_INV_L03_ACutOffHolderIsInvalidBeforeTheNextOneIsGranted) {

@@ -443,6 +443,22 @@ TEST_F(ObservationTest, S37_CountersLatchesAndGroupsAreObservedTheSameWay) {
   EXPECT_THAT(members, ElementsAre("+a", "-a"));
 }
 
+TEST_F(ObservationTest, S37_TheSnapshotOfAGroupIsWholeHoweverLarge) {
+  for (int i = 0; i < 1100; ++i) {
+    mine.join(a, "g", std::to_string(i), std::string(4096, 'v'),
+              [](const absl::StatusOr<Index>& joined) { EXPECT_TRUE(joined.ok()); });
+    if (i % 100 == 0) turn();
+  }
+  turn();
+  std::vector<size_t> snapshots;
+  theirs.observe_group("g", [&](const GroupSeen& seen) { snapshots.push_back(seen.members.size()); });
+  Answer<GroupInfo> one_answer;
+  theirs.members("g", one_answer.callback());
+  turn();
+  EXPECT_THAT(snapshots, ElementsAre(1100));
+  EXPECT_TRUE((*one_answer).more);
+}
+
 TEST_F(ObservationTest, S37_AnEndedObservationSaysNothingMore) {
   const ObserverId observer = watch();
   turn();

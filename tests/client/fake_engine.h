@@ -32,10 +32,17 @@ class FakeReads final : public machine::Reads {
   machine::Sessions sessions_after(SessionId, uint64_t) const override { return {}; }
   machine::HeldLocks locks_of(SessionId, Token) const override { return {}; }
   machine::OwnedObjects objects_of(SessionId, const machine::OwnedObjects::Place&) const override { return {}; }
+  std::optional<Token> held_by(std::string_view, SessionId session, std::string_view owner) const override {
+    for (const machine::HolderInfo& holder : holders.holders) {
+      if (holder.session == session && holder.owner_tag == owner) return holder.token;
+    }
+    return std::nullopt;
+  }
   bool still_held(std::string_view, Token) const override { return held; }
   std::optional<machine::Result> refusal_of(const machine::Acquire&) const override { return std::nullopt; }
   std::optional<machine::Result> refusal_of(const machine::AcquireAll&) const override { return std::nullopt; }
   machine::ObjectView object(coordination::Kind, std::string_view, uint64_t) const override { return {}; }
+  std::vector<machine::ObjectRow> members_of(std::string_view) const override { return {}; }
   machine::Entry entry(std::string_view key) const override {
     const bool there = one_entry.entry && one_entry.entry->key == key;
     return {.entry = there ? one_entry.entry : std::nullopt, .revision = one_entry.revision};

@@ -1,5 +1,6 @@
 // Shared locks, several at once, re-entry and changes of a hold: what the client posts, and what happens to its handles.
 #include "tests/client/bench.h"
+#include "tests/machine/driver.h"
 
 namespace coordkit::test {
 namespace {
@@ -191,6 +192,31 @@ TEST_F(LockFamilyTest, S59_AConversionOfUnknownOutcomeIsLookedForAndGivenBack) {
   const auto releases = engine.take_commands<machine::Release>();
   ASSERT_THAT(releases, SizeIs(1));
   EXPECT_EQ(std::get<machine::Release>(releases[0].second.body).token, Token(80));
+}
+
+TEST_F(LockFamilyTest, S59_AConversionOfUnknownOutcomeIsFoundBehindAnyNumberOfHolders) {
+  machine::Driver others;
+  const auto share = [&](SessionId of, std::string owner, std::string value) {
+    return others.submit(machine::Acquire{
+        .session = of, .owner_tag = std::move(owner), .name = "a", .value = std::move(value), .mode = LockMode::Shared});
+  };
+  const SessionId theirs = others.open();
+  const SessionRef session = open(others.open().value());
+  for (int i = 0; i < 1100; ++i) share(theirs, std::to_string(i), std::string(4096, 'v'));
+  const Token now_held = share(session->id(), "", "").token;
+  const HoldRef writer = hold(session, "a", 70);
+  Answer<HoldRef> answer;
+  client.downgrade(writer, answer.callback());
+  turn();
+  engine.fail(engine.take_commands<machine::Downgrade>().at(0).first.ticket,
+              make_error(Reason::SequenceRetired, Outcome::Unknown, "skipped"), FakeEngine::Sent::Yes);
+  turn();
+  engine.let_read(engine.take<Ask>().at(0).ticket, *others.machine.reads());
+  turn();
+  turn();
+  const auto releases = engine.take_commands<machine::Release>();
+  ASSERT_THAT(releases, SizeIs(1));
+  EXPECT_EQ(std::get<machine::Release>(releases[0].second.body).token, now_held);
 }
 
 TEST_F(LockFamilyTest, S52_WhoListensToAHoldIsToldOfItsLossAfterChangesOfItsMode) {

@@ -170,6 +170,7 @@ struct LockInfo {
   uint64_t waiters = 0;
   bool delayed = false;  // a holder's session expired, and the delay that it asked for runs
   Index as_of;           // the applied state that was read
+  bool more = false;     // holders than one answer has (10,000, and about 4 MiB)
 };
 struct QueueInfo {
   std::vector<WaiterInfo> waiters;
