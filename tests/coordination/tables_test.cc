@@ -395,6 +395,19 @@ TEST_F(DoubleBarriersTest, S45_AWaitThatEndsBreaksNothingIfItsPartyMayReturn) {
   }
 }
 
+TEST_F(DoubleBarriersTest, S45_APartyThatEndsBeforeItReturnsIsStillWaitedFor) {
+  for (const AtPartyEnd at_end : {AtPartyEnd::Breaks, AtPartyEnd::Shrinks}) {
+    enter(Rig::wait(kA, "d"), 2, at_end);
+    rig.entry([&](Step& step) { rig.state.end_waits(kA, Waiter::MayReturn, step); });
+    enter(Rig::wait(kB, "d"), 2, at_end);
+    rig.end({kA});
+    EXPECT_EQ(rig.decisions.size(), 0u) << "it was nowhere";
+    EXPECT_EQ(enter(Rig::attempt(kC, "d"), 2).kind, Result::Granted) << "another one completes the cycle";
+    rig.end({kB, kC});
+    EXPECT_EQ(rig.state.records(), 0u);
+  }
+}
+
 TEST_F(DoubleBarriersTest, S37_WithShrinkADeadPartyIsNotWaitedFor) {
   enter(Rig::wait(kA, "d"), 3, AtPartyEnd::Shrinks);
   enter(Rig::wait(kB, "d"), 3, AtPartyEnd::Breaks);  // the first enter has fixed the rule
