@@ -43,7 +43,7 @@ struct EngineOptions {
   std::vector<Peer> members;
   // Made by the host at random, used if this replica is the one that founds the cluster.
   ClusterId new_cluster = {};
-  uint64_t token_base = 0;
+  uint64_t token_base = 0;  // of that cluster: its tokens and session ids begin above it. Legal: below 2^63 - 1
   // Drawn by the host at random at every start: tells this start from another one of the same disk that has the same boot
   // counter, which a disk set back to an older state has. Zero: unknown.
   uint64_t start = 0;

@@ -34,6 +34,7 @@ absl::Status EngineOptions::validate() const {
     problem("replica " + std::to_string(raft.self.value()) + " is not among the members: add it, or correct its id");
   }
   if (!new_cluster) problem("new_cluster must be a random non-zero id");
+  if (token_base > engine::kTokenBaseMax) problem("token_base must be below 2^63 - 1, or no tokens are left");
   if (requests_max == 0) problem("requests_max must be at least 1");
   if (request_bytes_max == 0 || request_bytes_max > 15 << 20) problem("request_bytes_max must be 1 to 15 MiB");
   if (request_bytes_in_flight_max < request_bytes_max) {

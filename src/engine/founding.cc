@@ -6,11 +6,6 @@
 #include "raft/entry_codec.h"
 
 namespace coordkit::engine {
-namespace {
-
-constexpr uint64_t kTokenBaseMax = (uint64_t{1} << 63) - 2;  // one below the largest token
-
-}  // namespace
 
 raft::Entry genesis_entry(GroupId group, const raft::Genesis& genesis) {
   raft::Entry entry{Index(1), Term(1), raft::EntryKind::Genesis, 0, SharedBytes(coordkit::encode(genesis))};

@@ -17,6 +17,8 @@
 
 namespace coordkit::engine {
 
+inline constexpr uint64_t kTokenBaseMax = (uint64_t{1} << 63) - 2;  // of a genesis: one below the largest token
+
 class Founding {
  public:
   Founding(const EngineOptions& options, StoreId self);

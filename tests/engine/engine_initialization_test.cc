@@ -423,15 +423,22 @@ TEST(EngineRecoverTest, OptionsNameEveryProblemAtOnce) {
   Recovery recovery;
   recovery.options.members = {{ReplicaId(2), "a"}, {ReplicaId(2), "b"}, {ReplicaId(3), "a"}};
   recovery.options.new_cluster = ClusterId();
+  recovery.options.token_base = (uint64_t{1} << 63) - 1;
   recovery.options.window = 1025;
   recovery.options.timers_per_entry = 0;
   recovery.options.request_bytes_max = 0;
   const absl::Status status = recovery.run().status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  for (const std::string_view part : {"listed twice", "address a", "not among the members", "new_cluster", "window",
-                                      "timers_per_entry", "request_bytes_max"}) {
+  for (const std::string_view part : {"listed twice", "address a", "not among the members", "new_cluster", "token_base",
+                                      "window", "timers_per_entry", "request_bytes_max"}) {
     EXPECT_NE(std::string(status.message()).find(part), std::string::npos) << part << " in " << status;
   }
+}
+
+TEST(EngineRecoverTest, ATokenBaseThatLeavesOneTokenIsTaken) {
+  Recovery recovery;
+  recovery.options.token_base = (uint64_t{1} << 63) - 2;
+  EXPECT_TRUE(recovery.run().ok());
 }
 
 TEST(EngineRecoverTest, AFirstTurnIsWantedAtOnce) {
