@@ -6,6 +6,7 @@
 #include "coordkit/replica.h"
 #include "replica/host.h"
 #include "replica/waiting.h"
+#include "storage/absolute_path.h"
 
 namespace coordkit {
 namespace {
@@ -34,6 +35,7 @@ absl::Status scan(const CheckpointView& view, std::string_view prefix, backup::R
 }  // namespace
 
 absl::StatusOr<BackupInfo> Replica::backup(const std::string& file, LiveBackupOptions options) {
+  const std::string path = storage::absolute_path(file);
   const LaggingTime deadline = host_->deadline(options.timeout);
   const absl::StatusOr<Index> at_least = state_to_save(*host_, options.consistency, deadline);
   if (!at_least.ok()) return at_least.status();
@@ -42,7 +44,7 @@ absl::StatusOr<BackupInfo> Replica::backup(const std::string& file, LiveBackupOp
   const ReplicaOptions& opened = host_->options();
   absl::Status unread;  // what the checkpoint answered; the file's own disk says nothing about it
   absl::StatusOr<BackupInfo> written = backup::save_state(
-      file,
+      path,
       {.cluster = opened.cluster,
        .replica = ReplicaId(opened.id),
        .store = host_->store(),

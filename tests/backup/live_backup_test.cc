@@ -3,7 +3,11 @@
 #include <thread>
 
 #include "coordkit/error.h"
+#include "coordkit/parts.h"
+#include "coordkit/storage/lmdb_state_store.h"
 #include "tests/backup/scene.h"
+#include "tests/conformance/state_wrapper.h"
+#include "tests/storage/temporary_directory.h"
 
 namespace coordkit::testing {
 namespace {
@@ -155,6 +159,38 @@ TEST_F(LiveBackupTest, AQuietReplicaIsSavedFromTheCheckpointThatItHas) {
   EXPECT_EQ(second->applied, first->applied);
   EXPECT_EQ(read_file(file), read_file(file + "2"));
   EXPECT_EQ(one[1].health().checkpointed, checkpointed);
+}
+
+// The host changes its directory right before the checkpoint is read.
+TEST_F(LiveBackupTest, ARelativeNameMeansWhatItMeansAtTheCall) {
+  class MovesBeforeItIsRead final : public StateWrapper {
+   public:
+    MovesBeforeItIsRead(std::shared_ptr<DataDirectory> directory, std::string to)
+        : store_(std::move(directory)), to_(std::move(to)) {
+      set_inner(store_);
+    }
+    absl::StatusOr<std::unique_ptr<CheckpointView>> view() override {
+      fs::current_path(to_);
+      return inner().view();
+    }
+
+   private:
+    LmdbStateStore store_;
+    const std::string to_;
+  };
+  const fs::path elsewhere = folder.path() / "elsewhere";
+  fs::create_directory(elsewhere);
+  Cluster one(1);
+  ReplicaOptions options = one.options(1);
+  options.parts.state_store = [&](const PartContext& part) -> absl::StatusOr<std::unique_ptr<StateStore>> {
+    return std::make_unique<MovesBeforeItIsRead>(part.directory, elsewhere);
+  };
+  ASSERT_NO_FATAL_FAILURE(one.open(options));
+  ASSERT_THAT(one[1].wait_ready(kPatience), IsOk());
+  const WorkingDirectory here(folder.path());
+  EXPECT_THAT(one[1].backup("backup").status(), IsOk());
+  EXPECT_TRUE(fs::exists(file));
+  EXPECT_TRUE(fs::is_empty(elsewhere));
 }
 
 TEST_F(LiveBackupTest, AReplicaThatClosesMeanwhileAnswers) {
