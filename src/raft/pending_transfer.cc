@@ -2,6 +2,8 @@
 
 namespace coordkit::raft {
 
+// Nothing of our term need be committed yet (3.10 asks for nothing of the kind): the order waits until the target has our whole
+// log, with the first entry of the term, and whoever is asked to campaign is elected by the same rules as ever.
 void PendingTransfer::ask(const Transfer& transfer, const Leading* leading, const Log& log, LaggingTime now, Outbox& out) {
   using End = TransferOutcome::Kind;
   const auto answer = [&](End kind) { out.transfers.push_back({transfer.ticket, kind}); };

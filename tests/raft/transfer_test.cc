@@ -99,6 +99,18 @@ TEST(TransferTest, StickinessYieldsToALawfulHandoverOnly) {
   EXPECT_EQ(solo.only<VoteReply>(3).granted, Answer::Yes);
 }
 
+TEST(TransferTest, AskedBeforeItsTermHasCommittedAnythingTheOrderWaitsForItsFirstEntryToo) {
+  Solo solo(5, {1});
+  solo.lead({2, 3});
+  EXPECT_TRUE(solo.step(Transfer{Ticket(7), ReplicaId(2), solo.now + milliseconds(100)}).transfers.empty());
+  EXPECT_TRUE(solo.sent<TimeoutNow>(2).empty());
+  solo.accept(2, solo.last().value() - 1);
+  EXPECT_TRUE(solo.sent<TimeoutNow>(2).empty()) << "it lacks the first entry of the term";
+  solo.accept(2, solo.last().value());
+  EXPECT_EQ(solo.sent<TimeoutNow>(2).size(), 1u) << "committed or not: an election loses nothing that is";
+  EXPECT_LT(solo.core().commit(), solo.last());
+}
+
 TEST(TransferTest, TimeoutNowVoidsTheLeasesOfTheTerm) {
   Solo solo(3);
   solo.lead({2, 3});
