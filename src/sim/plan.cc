@@ -252,7 +252,8 @@ std::vector<std::string_view> profiles() {
 
 namespace {
 
-// A view that is closed before all ranges were compared once would be closed forever.
+// A view that is closed before all ranges were compared once would be closed forever, and a state of thousands of rows that is
+// sent one by one arrives after all patience is over.
 void leave_time(StatePlan& states) {
   states.chunk_bytes = std::max<size_t>(states.chunk_bytes, 256);  // a row of most kinds, or several of the smallest
   if (states.view_max >= std::chrono::minutes(1)) return;
@@ -268,7 +269,7 @@ void adjust(Plan& plan, const SimOptions& options) {
   if (sizes.log_retained_bytes) plan.states.log_retained_bytes = *sizes.log_retained_bytes;
   if (sizes.state_chunk_bytes) {
     plan.states.chunk_bytes = *sizes.state_chunk_bytes;
-    plan.states.view_max = std::max<Duration>(plan.states.view_max, std::chrono::minutes(1));  // as leave_time() would
+    plan.states.view_max = std::max<Duration>(plan.states.view_max, std::chrono::minutes(1));  // which is enough for 256
   }
   if (options.nodes != 0) {
     plan.nodes = options.nodes;
@@ -288,8 +289,8 @@ bool draw_plan(const SimOptions& options, Random random, Plan& plan) {
     draw_strangers(plan, random, 0.5, 1);
     if (profile.lost_files > 0) draw_lost_files(plan, random, profile.lost_files);
     if (profile.scrubs > 0) draw_scrubs(plan, random, profile.scrubs);
-    leave_time(plan.states);
     adjust(plan, options);
+    leave_time(plan.states);
     return true;
   }
   return false;

@@ -212,7 +212,7 @@ TEST_F(EmbedderTest, InstallsNeedNoLuckySeed) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     SimOptions made = options(seed, "calm");
     made.nodes = 3;
-    made.sizes = {.checkpoint_entries = 8, .log_retained_bytes = 1, .state_chunk_bytes = 64};
+    made.sizes = {.checkpoint_entries = 8, .log_retained_bytes = 1, .state_chunk_bytes = 256};
     made.script = [](Conductor& run) {
       run.at(500ms, [&run] { run.crash(ReplicaId(3)); });
       run.at(2s, [&run] { run.start(ReplicaId(3)); });
@@ -222,6 +222,14 @@ TEST_F(EmbedderTest, InstallsNeedNoLuckySeed) {
     EXPECT_EQ(report.violation, "") << "seed " << seed << ": " << report.what;
     EXPECT_GT(report.installs, 0u) << "seed " << seed;
   }
+}
+
+TEST_F(EmbedderTest, INV_R20_StatesInTheSmallestPiecesArriveBeforeTheEnd) {
+  SimOptions made{.seed = 343, .profile = "swarm", .hostile_time = 15s, .black_box = BlackBox::Never};
+  made.sizes = {.checkpoint_entries = 1, .log_retained_bytes = 0, .state_chunk_bytes = 1};
+  const Report report = simulate(made);
+  EXPECT_EQ(report.violation, "") << report.what;
+  EXPECT_GT(report.installs, 0u);
 }
 
 // An operator inside the cluster: adds a new member, transfers leadership to it, removes another member.

@@ -94,7 +94,7 @@ std::vector<std::string_view> planted(const Defects& defects);
 struct SimSizes {
   std::optional<uint64_t> checkpoint_entries = {};
   std::optional<uint64_t> log_retained_bytes = {};
-  std::optional<size_t> state_chunk_bytes = {};
+  std::optional<size_t> state_chunk_bytes = {};  // less than 256 is 256: smaller pieces take longer than the end of a run waits
 };
 
 struct SimOptions {
