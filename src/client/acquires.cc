@@ -28,8 +28,8 @@ void Acquires::own(CallId id, Duration max_hold, bool proclaims) {
 
 Session* Acquires::begin(CallId id, const SessionRef& of, Now now) {
   if (calls_.find(id) == nullptr) return nullptr;
-  Session* session = table_.find(of);
-  if (session == nullptr || session->phase == SessionPhase::Lost) {
+  Session* session = table_.find_live(of);
+  if (session == nullptr) {
     calls_.fail(id, session_over());
     return nullptr;
   }
@@ -118,15 +118,15 @@ void Acquires::failed(const Pending& acquire, absl::Status status) {
 }
 
 void Acquires::granted(const PendingAcquire& acquire, const machine::Result& result, Now now) {
-  Session* session = table_.find(acquire.session);
-  if (session != nullptr && acquire.counted) {
-    uint64_t& last = session->make_special().releases_counted[result.token];
-    last = std::max(last, result.releases);
-  }
-  if (session == nullptr || session->phase == SessionPhase::Lost) {
+  Session* session = table_.find_live(acquire.session);
+  if (session == nullptr) {
     // The pending close, or the end of the session, takes the hold with it.
     calls_.fail(acquire.call, lost_while_acquiring());
     return;
+  }
+  if (acquire.counted) {
+    uint64_t& last = session->make_special().releases_counted[result.token];
+    last = std::max(last, result.releases);
   }
   if (acquire.special && acquire.special->block != 0) return lines_.delegated(*session, acquire, result, now);
   if (calls_.find(acquire.call) == nullptr) {
@@ -193,8 +193,8 @@ void Acquires::ended(CallId id, const Call& call) {
 }
 
 void Acquires::post_cancel(const Pending& acquire) {
-  Session* session = table_.find(acquire->session);
-  if (acquire->cancel_posted || session == nullptr || session->phase == SessionPhase::Lost) return;
+  Session* session = table_.find_live(acquire->session);
+  if (acquire->cancel_posted || session == nullptr) return;
   acquire->cancel_posted = true;
   machine::CancelAcquire body{.session = session->id(),
                               .owner_tag = std::string(acquire->owner_tag()),

@@ -10,8 +10,8 @@ namespace coordkit::client {
 // Why this hold cannot be changed; OK: it can.
 absl::Status HoldChanges::refusal_of(const HoldRef& hold) {
   if (hold == nullptr) return no_grant();
-  Session* session = table_.find(hold->session());
-  if (session == nullptr || session->phase == SessionPhase::Lost) return hold_lost();
+  Session* session = table_.find_live(hold->session());
+  if (session == nullptr) return hold_lost();
   const bool known = hold->delegation() ? session->state->delegations()->current(*hold) : session->holds.contains(hold);
   if (!hold->released() && known) return absl::OkStatus();
   return make_error(Reason::NotOwner, "the grant was released or lost before; acquire anew");
@@ -73,8 +73,8 @@ void HoldChanges::start(CallId id, const HoldRef& hold, LockMode to, Now now) {
 
 void HoldChanges::converted(CallId id, const HoldRef& hold, LockMode to, const SessionCommands::Result& result, Now now) {
   if (!result.ok() && outcome_of(result.status()) != Outcome::None) return outcome_lost(id, hold, result.status(), now);
-  Session* session = table_.find(hold->session());
-  if (session == nullptr || session->phase == SessionPhase::Lost) {
+  Session* session = table_.find_live(hold->session());
+  if (session == nullptr) {
     calls_.fail(id, make_error(Reason::Lost, "the session ended while the change was under way"));
     return;
   }
@@ -111,11 +111,11 @@ void HoldChanges::outcome_lost(CallId id, const HoldRef& hold, absl::Status why,
 }
 
 void HoldChanges::reclaim(const HoldRef& hold, Now now) {
-  Session* session = requests_.halted() ? nullptr : table_.find(hold->session());
-  if (session == nullptr || session->phase == SessionPhase::Lost) return;
+  Session* session = requests_.halted() ? nullptr : table_.find_live(hold->session());
+  if (session == nullptr) return;
   requests_.when_readable({.deadline = requests_.retry_time(now)}, [this, hold](const Completion& completion, Now later) {
-    Session* owner = table_.find(hold->session());
-    if (owner == nullptr || owner->phase == SessionPhase::Lost) return;
+    Session* owner = table_.find_live(hold->session());
+    if (owner == nullptr) return;
     const auto state = requests_.reads(completion);
     if (!state.ok()) {
       requests_.retry(later, [this, hold](Now again) { reclaim(hold, again); });

@@ -10,8 +10,8 @@ namespace coordkit::client {
 CallId Locks::release(const HoldRef& hold, DoneCallback&& done, CallDeadline deadline) {
   if (hold == nullptr) return calls_.refuse(std::move(done), no_grant());
   hold->invalidate();  // T8: before anything is sent
-  Session* session = table_.find(hold->session());
-  if (session == nullptr || session->phase == SessionPhase::Lost) return calls_.refuse(std::move(done), hold_lost());
+  Session* session = table_.find_live(hold->session());
+  if (session == nullptr) return calls_.refuse(std::move(done), hold_lost());
   if (!hold->delegation()) return releases_.release(*session, hold, std::move(done), deadline);
   return calls_.refuse(std::move(done),
                        lines_.release(*session, hold)
@@ -22,8 +22,8 @@ CallId Locks::release(const HoldRef& hold, DoneCallback&& done, CallDeadline dea
 void Locks::release_later(const HoldRef& hold) {
   if (hold == nullptr) return;
   hold->invalidate();
-  Session* session = table_.find(hold->session());
-  if (session == nullptr || session->phase == SessionPhase::Lost) return;
+  Session* session = table_.find_live(hold->session());
+  if (session == nullptr) return;
   if (hold->delegation()) {
     lines_.release(*session, hold);
   } else {

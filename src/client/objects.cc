@@ -46,8 +46,8 @@ bool Objects::held_back(const Session& session, const machine::Request::Body& bo
 // S-59).
 void Objects::start_command(CallId id, const SessionRef& of, machine::Request request, std::string subject, Now now) {
   if (calls_.find(id) == nullptr) return;
-  Session* session = of != nullptr ? table_.find(of) : nullptr;
-  if (of != nullptr && (session == nullptr || session->phase == SessionPhase::Lost)) {
+  Session* session = of != nullptr ? table_.find_live(of) : nullptr;
+  if (of != nullptr && session == nullptr) {
     calls_.fail(id, session_over());
     return;
   }
@@ -84,8 +84,8 @@ void Objects::executed(CallId id, const SessionRef& session, const machine::Requ
 }
 
 void Objects::leave_again(const SessionRef& of, const machine::JoinGroup& join) {
-  Session* session = table_.find(of);
-  if (session == nullptr || session->phase == SessionPhase::Lost) return;
+  Session* session = table_.find_live(of);
+  if (session == nullptr) return;
   machine::LeaveGroup leave{.session = join.session, .owner_tag = join.owner_tag, .name = join.name};
   commands_.submit(*session, {.body = machine::CoordinationCommand(std::move(leave))}, LaggingTime::max(), Urgency::Reserved,
                    [](const Completion&, const SessionCommands::Result&, Now) {});
@@ -156,8 +156,8 @@ CallId Objects::leave(const HoldRef& place, LockWait wait, DoneCallback done, Ca
   }
   place->invalidate();
   const SessionRef& of = place->session();
-  Session* session = table_.find(of);
-  if (session == nullptr || session->phase == SessionPhase::Lost) return calls_.refuse(std::move(done), session_over());
+  Session* session = table_.find_live(of);
+  if (session == nullptr) return calls_.refuse(std::move(done), session_over());
   if (!table_.forget(*session, place)) {
     return calls_.refuse(std::move(done),
                          make_error(Reason::NotOwner, "the place was left before; there is nothing left to do"));
@@ -166,9 +166,8 @@ CallId Objects::leave(const HoldRef& place, LockWait wait, DoneCallback done, Ca
   return await(of, std::move(body), place->name(), wait, deadline, {},
                [this, place, done = std::move(done)](absl::StatusOr<Executed> executed) mutable {
                  const absl::Status& status = executed.status();
-                 Session* owner = table_.find(place->session());
-                 const bool lost = owner == nullptr || owner->phase == SessionPhase::Lost;
-                 if (!lost && !has_left(status)) {
+                 Session* owner = table_.find_live(place->session());
+                 if (owner != nullptr && !has_left(status)) {
                    releases_.give_back(*owner, place->name(), place->token(), place->counted());
                  }
                  done(status);
@@ -183,8 +182,8 @@ CallId Objects::acknowledge(const HoldRef& claim, DoneCallback done, CallDeadlin
                          make_error(Reason::InvalidArgument, "no claim was given; pass the one that claim() answered"));
   }
   const SessionRef& of = claim->session();
-  Session* session = table_.find(of);
-  if (session == nullptr || session->phase == SessionPhase::Lost) return calls_.refuse(std::move(done), session_over());
+  Session* session = table_.find_live(of);
+  if (session == nullptr) return calls_.refuse(std::move(done), session_over());
   if (!session->holds.contains(claim)) {
     return calls_.refuse(std::move(done),
                          make_error(Reason::NotOwner, "the claim is over already; another session may have the item"));
@@ -203,14 +202,14 @@ CallId Objects::acknowledge(const HoldRef& claim, DoneCallback done, CallDeadlin
 }
 
 void Objects::not_acknowledged(const HoldRef& claim) {
-  Session* session = table_.find(claim->session());
-  if (session == nullptr || session->phase == SessionPhase::Lost || !claim->released()) return;
+  Session* session = table_.find_live(claim->session());
+  if (session == nullptr || !claim->released()) return;
   releases_.give_back(*session, claim);
 }
 
 void Objects::start_acknowledge(CallId id, const HoldRef& claim, machine::Request request, Now now) {
-  Session* session = table_.find(claim->session());
-  if (session == nullptr || session->phase == SessionPhase::Lost) {
+  Session* session = table_.find_live(claim->session());
+  if (session == nullptr) {
     calls_.fail(id, session_over());
     return;
   }

@@ -71,6 +71,11 @@ Session* SessionTable::find(const SessionRef& state) {
   return session != nullptr && session->state == state ? session : nullptr;
 }
 
+Session* SessionTable::find_live(const SessionRef& state) {
+  Session* session = find(state);
+  return session != nullptr && session->phase != SessionPhase::Lost ? session : nullptr;
+}
+
 void SessionTable::erase(SessionId id) {
   const auto found = sessions_.find(id);
   COORDKIT_CHECK(found != sessions_.end() && found->second->phase == SessionPhase::Lost);

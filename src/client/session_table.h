@@ -95,6 +95,7 @@ class SessionTable {
   // The same session, if this client has had it without a break: one that went to another process and came back has
   // other handles, and earlier questions do not apply to it.
   Session* find(const SessionRef& state);
+  Session* find_live(const SessionRef& state);  // as find(); null also if it is lost
   const absl::btree_map<SessionId, Session*>& all() const { return sessions_; }
   // The session has ended in the log: forgets it. Must be Lost.
   void erase(SessionId id);

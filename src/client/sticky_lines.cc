@@ -267,8 +267,8 @@ void StickyLines::refill(Session& session, const std::string& name) {
   const machine::RefillBlock body{session.id(), name, line.token};
   commands_.submit(session, {.body = body}, LaggingTime::max(), Urgency::Normal,
                    [this, state = session.state, name](const Completion&, const SessionCommands::Result& result, Now) {
-                     Session* owner = table_.find(state);
-                     if (owner == nullptr || owner->phase == SessionPhase::Lost) return;
+                     Session* owner = table_.find_live(state);
+                     if (owner == nullptr) return;
                      Line& refilled = *owner->line(name);
                      refilled.refilling = false;
                      due_.emplace(owner->id(), name);
