@@ -160,10 +160,9 @@ absl::Status watch_compacted(Revision lowest) {
 }
 
 absl::Status check_lock_name(std::string_view name) {
-  if (name.empty()) return make_error(Reason::InvalidArgument, "the lock name is empty; give 1 to 1024 bytes");
+  if (name.empty()) return make_error(Reason::InvalidArgument, "the name is empty; give 1 to 1024 bytes");
   if (name.size() > machine::kNameBytesMax) {
-    return make_error(Reason::LimitExceeded,
-                      absl::StrCat("the lock name has ", name.size(), " bytes; at most 1024 are allowed"));
+    return make_error(Reason::LimitExceeded, absl::StrCat("the name has ", name.size(), " bytes; at most 1024 are allowed"));
   }
   return absl::OkStatus();
 }
@@ -222,17 +221,22 @@ absl::Status check_body(const machine::ForceRelease& force) {
   return force.token ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no token: give that of the hold to end");
 }
 
+absl::Status check_owner(std::string_view tag) {
+  if (tag.size() <= machine::kOwnerTagBytesMax) return absl::OkStatus();
+  return too_large("owner tag", tag.size(), machine::kOwnerTagBytesMax);
+}
+absl::Status check_wait(const machine::Wait& wait) {
+  if (wait.kind != machine::Wait::Kind::Timed || wait.timeout > Duration::zero()) return absl::OkStatus();
+  return make_error(Reason::InvalidArgument, "a timed wait must be above zero; use LockWait::none() to try once");
+}
+
 // What both kinds of acquire have in common.
 absl::Status check_terms(const auto& acquire) {
   if (acquire.value.size() > machine::kLockValueBytesMax) {
     return too_large("hold's value", acquire.value.size(), machine::kLockValueBytesMax);
   }
-  if (acquire.owner_tag.size() > machine::kOwnerTagBytesMax) {
-    return too_large("owner tag", acquire.owner_tag.size(), machine::kOwnerTagBytesMax);
-  }
-  if (acquire.wait.kind == machine::Wait::Kind::Timed && acquire.wait.timeout <= Duration::zero()) {
-    return make_error(Reason::InvalidArgument, "a timed wait must be above zero; use LockWait::none() to try once");
-  }
+  if (absl::Status owner = check_owner(acquire.owner_tag); !owner.ok()) return owner;
+  if (absl::Status wait = check_wait(acquire.wait); !wait.ok()) return wait;
   if (acquire.delay < Duration::zero() || acquire.delay > machine::kLockDelayMax) {
     return make_error(Reason::InvalidArgument, "the lock-delay must be between zero and 60 s");
   }
@@ -283,6 +287,50 @@ absl::Status check_body(const machine::Put& put) {
 absl::Status check_body(const machine::Delete& erase) {
   const bool everything = erase.key.empty() && erase.end == kNoEnd;
   return everything ? absl::OkStatus() : check_key(erase.key);
+}
+
+// Of semaphores, barriers and the like, what is specific to each.
+absl::Status check_some(const std::string& what, bool some) {
+  return some ? absl::OkStatus() : make_error(Reason::InvalidArgument, what + " must be 1 or more");
+}
+absl::Status check_value(std::string_view what, size_t size, size_t limit) {
+  return size <= limit ? absl::OkStatus() : too_large(what, size, limit);
+}
+absl::Status check_rest(const machine::AcquirePermits& one) { return check_some("the number of permits", one.count > 0); }
+absl::Status check_rest(const machine::CreateLatch& one) { return check_some("the count of a latch", one.count > 0); }
+absl::Status check_rest(const machine::CountDown& one) { return check_some("what a latch is counted down by", one.by > 0); }
+absl::Status check_rest(const machine::EnterBarrier& one) { return check_some("the number of parties", one.parties > 0); }
+absl::Status check_rest(const machine::ChangeCounter& one) {
+  const bool allocates = one.operation == machine::ChangeCounter::Operation::Allocate;
+  return check_some("how many numbers are allocated", !allocates || one.operand > 0);
+}
+absl::Status check_rest(const machine::Enqueue& one) {
+  return check_value("item's value", one.value.size(), machine::kItemBytesMax);
+}
+absl::Status check_rest(const machine::JoinGroup& one) {
+  return check_value("member's value", one.value.size(), machine::kMemberValueBytesMax);
+}
+absl::Status check_rest(const machine::UpdateMember& one) {
+  return check_value("member's value", one.value.size(), machine::kMemberValueBytesMax);
+}
+absl::Status check_rest(const machine::ClaimItem& one) {
+  if (one.term >= Duration::zero()) return absl::OkStatus();
+  return make_error(Reason::InvalidArgument, "a claim's term must not be below zero; zero: it lasts as long as the session");
+}
+absl::Status check_rest(const auto&) { return absl::OkStatus(); }
+
+absl::Status check_body(const machine::CoordinationCommand& command) {
+  const auto check = [](const auto& one) -> absl::Status {
+    if (absl::Status name = check_lock_name(one.name); !name.ok()) return name;
+    if constexpr (requires { one.wait; }) {
+      if (absl::Status wait = check_wait(one.wait); !wait.ok()) return wait;
+    }
+    if constexpr (requires { one.owner_tag; }) {
+      if (absl::Status owner = check_owner(one.owner_tag); !owner.ok()) return owner;
+    }
+    return check_rest(one);
+  };
+  return std::visit(check, command);
 }
 absl::Status check_body(const auto&) { return absl::OkStatus(); }
 

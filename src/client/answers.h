@@ -28,7 +28,7 @@ absl::Status watch_compacted(Revision lowest);
 
 // Input check: what apply would refuse in any state, with a sentence that says what to change.
 absl::Status check_request(const machine::Request& request);
-absl::Status check_lock_name(std::string_view name);
+absl::Status check_lock_name(std::string_view name);  // or that of a semaphore, barrier and the like
 absl::Status check_key(std::string_view key);
 
 // The result in a completed submission. The engine's own failure, Corrupt, or the result, any code.

@@ -59,6 +59,37 @@ TEST_F(CoordinationTest, S50_MoreThanTheLimitWaitsUntilItIsRaised) {
   EXPECT_EQ(in_use.reason(), Reason::Held);
 }
 
+TEST_F(CoordinationTest, S53_WhatApplyWouldRefuseIsRefusedAtTheDoorWithASentence) {
+  std::vector<absl::Status> refusals;
+  const auto note = [&](const auto& answer) {
+    if constexpr (requires { answer.status(); }) {
+      refusals.push_back(answer.status());
+    } else {
+      refusals.push_back(answer);
+    }
+  };
+  const uint64_t entries = cluster.index;
+  mine.acquire_permits(a, "s", 0, {.initial_limit = 3}, note);
+  mine.create_latch(a, "l", 0, note);
+  mine.count_down(a, "l", 0, note);
+  mine.enter(a, "d", 0, PartyAtSessionEnd::Breaks, LockWait::forever(), note);
+  mine.enter(a, "d", 2, PartyAtSessionEnd::Breaks, LockWait::timed(0s), note);
+  mine.allocate("n", 0, note);
+  mine.add("", 1, note);
+  mine.enqueue("q", std::string((64 << 10) + 1, 'v'), 0, note);
+  mine.join(a, "g", "", std::string(4097, 'v'), note);
+  mine.join(a, "g", std::string(257, 't'), "", note);
+  mine.claim(a, "q", {.term = -1s}, note);
+  turn();
+  EXPECT_EQ(cluster.index, entries);
+  EXPECT_THAT(refusals, SizeIs(11));
+  for (const absl::Status& refusal : refusals) {
+    const bool known = reason_of(refusal) == Reason::InvalidArgument || reason_of(refusal) == Reason::LimitExceeded;
+    EXPECT_TRUE(known) << refusal;
+    EXPECT_THAT(std::string(refusal.message()), testing::Not(testing::HasSubstr("look at the limits"))) << refusal;
+  }
+}
+
 TEST_F(CoordinationTest, S59_PermitsGrantedAfterTheCallerHasGoneAreGivenBack) {
   Answer<HoldRef> held, late;
   mine.acquire_permits(a, "s", 1, {.initial_limit = 1}, held.callback());
