@@ -1,7 +1,8 @@
 // A number of 64 bits with a sign, zero until it is changed; also a source of numbers that are given out only once.
 //
 // Each call takes effect exactly once, so a call that the library repeats never counts twice; a call that ends with
-// CallTimeout may or may not have counted. Bound to no session. Threads: all methods are thread-safe.
+// CallTimeout may or may not have counted. Bound to no session, and to no lock: a number that only the holder of a lock may
+// change is a key, put with ProposeOptions::fence. Threads: all methods are thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,7 @@ class KeyLease {
 };
 
 struct LeaseOptions {
-  Duration ttl = std::chrono::seconds(10);      // how long its keys outlive the last sign of life. 50 ms and up
+  Duration ttl = std::chrono::seconds(10);      // how long its keys outlive the last sign of life. Raised to 50 ms
   LeaseId id = {};                              // zero: one is drawn, 2^62 or above
   Duration timeout = std::chrono::seconds(10);  // of the call
   // Every change of phase, in order, each once, on the replica's callback thread.

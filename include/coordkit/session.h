@@ -35,7 +35,7 @@ class FakeService;
 inline constexpr Duration kForever = Duration::max();
 
 struct SessionOptions {
-  Duration ttl = std::chrono::seconds(5);  // how long after the last sign of life others may get what it held. 50 ms and up
+  Duration ttl = std::chrono::seconds(5);  // how long after the last sign of life others may get what it held. Raised to 50 ms
   std::string metadata = {};               // shown in lists of sessions; at most 4 KiB
   Duration timeout = std::chrono::seconds(10);  // of the call
   // Every change of phase, in order, each once, on the replica's callback thread.

@@ -161,7 +161,8 @@ class StateMachine {
   // everything.
   virtual void checkpoint(CheckpointBatch& batch) = 0;
   // Makes the next checkpoint() add every row there is, and no erased one: what was stored is damaged, and this state is the
-  // truth. False: this machine cannot, and the replica halts instead.
+  // truth. False: this machine cannot, and the replica halts instead, which rotten disks of the simulator bring about. A
+  // RowTable can.
   virtual bool forget_stored() { return false; }
   // Replaces the whole state by the rows of a view that start with this machine's prefix; no rows: the blank state.
   // kDataLoss: the rows make no sense.

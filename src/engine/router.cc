@@ -306,7 +306,9 @@ void Router::checkpoint(CheckpointBatch& batch) {
 absl::Status Router::whole_checkpoint(CheckpointBatch& batch) {
   for (const MachineId id : begun_) {
     if (find(id)->forget_stored()) continue;
-    return absl::UnimplementedError(name_of(id) + " cannot write all its rows anew (StateMachine::forget_stored)");
+    return absl::UnimplementedError(name_of(id) +
+                                    " cannot write all its rows anew, and those that are stored are damaged: give it a "
+                                    "StateMachine::forget_stored, and replace this member");
   }
   origins_.forget_stored();
   checkpoint(batch);
