@@ -121,6 +121,10 @@ struct CheckpointWanted {
 struct LogSpaceChanged {
   LogSpace space = LogSpace::Ample;
 };
+// Writes to the log wait for something other than room, or, OK, go on.
+struct LogWaits {
+  absl::Status why;
+};
 struct StoreFailed {
   absl::Status why;
 };
@@ -240,10 +244,11 @@ struct Forget {
   Ticket ticket;
 };
 
-using EngineInput = std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed,
-                                 StoreFailed, LogSpaceChanged, Submit, Ask, Renew, Forget, ViewOpened, ViewWasRead, RangeStaged,
-                                 StateInstalled, InstallRefused, StateRestored, ChangeMembers, TransferLeadership, PeerRefused,
-                                 PeerUnreachable, StateDamaged, StateRotten, StateWaits, LogDamaged, CheckpointWanted>;
+using EngineInput =
+    std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed, StoreFailed,
+                 LogSpaceChanged, Submit, Ask, Renew, Forget, ViewOpened, ViewWasRead, RangeStaged, StateInstalled,
+                 InstallRefused, StateRestored, ChangeMembers, TransferLeadership, PeerRefused, PeerUnreachable, StateDamaged,
+                 StateRotten, StateWaits, LogDamaged, CheckpointWanted, LogWaits>;
 
 // ---- effects
 

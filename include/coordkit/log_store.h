@@ -71,6 +71,8 @@ class LogSink {
   virtual void log_failed(absl::Status why) = 0;
   // The room changed; a store whose writes wait for room says so. One that never does is taken to have ample room.
   virtual void log_space(LogSpace space) { static_cast<void>(space); }
+  // Writes wait for something other than room, a file descriptor say; OK: they go on. Said when it changes, or never.
+  virtual void log_waits(absl::Status why) { static_cast<void>(why); }
 };
 
 // An entry that was durable and whose bytes on this disk are rotten: no torn tail. Term and sum are given where the

@@ -47,7 +47,7 @@ enum class ReplicaEventKind : uint8_t {
   LevelRaised,       // the cluster's feature level: older builds cannot take part any more
   DiskFull,          // new commands are refused, or a checkpoint waits for room
   DiskHasRoom,       // that is over
-  DiskSlow,          // a write took as long as half an election timeout
+  DiskSlow,          // a write took as long as half an election timeout, or waits for a descriptor
   DiskDamaged,       // what is stored does not verify
   DiskMended,        // it was written anew
   Checkpointed,      // the applied state is durable

@@ -24,6 +24,10 @@ absl::Status Condition::refusal_of_state(const std::string* uninvited) const {
   return absl::OkStatus();
 }
 
+void Condition::set_log_waits(const absl::Status& why) {
+  log_waits_ = why.ok() ? "" : "writes to the log wait: " + std::string(sentence_of(why));
+}
+
 absl::Status Condition::refusal(Urgency urgency, size_t bytes, const Load& load, const std::string* uninvited) const {
   if (absl::Status state = refusal_of_state(uninvited); !state.ok()) return state;
   const bool reserved = urgency == Urgency::Reserved;
@@ -56,6 +60,7 @@ void Condition::warnings(bool holds_back, std::vector<std::string>& out) const {
   if (log_space_ != LogSpace::Ample) {
     out.emplace_back("the disk of the log is nearly full, new commands are refused here: free some space");
   }
+  if (!log_waits_.empty()) out.push_back(log_waits_);
   if (holds_back) {
     out.emplace_back("a voter is further behind the leader than follower_lag_bytes_max: new commands are held back");
   }

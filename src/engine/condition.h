@@ -23,6 +23,7 @@ class Condition {
   void quarantine(std::string reason);
   void set_removed(bool removed) { removed_ = removed; }
   void set_log_space(LogSpace space) { log_space_ = space; }
+  void set_log_waits(const absl::Status& why);
   // What a replica in quarantine tells its peers.
   SteppedAside stepped_aside() const { return {reason_.substr(0, kSteppedAsideBytesMax)}; }
   bool halted() const { return halted_; }
@@ -45,6 +46,7 @@ class Condition {
   bool removed_ = false;
   std::string reason_;
   LogSpace log_space_ = LogSpace::Ample;
+  std::string log_waits_;  // empty: it does not, or for room
 };
 
 // Every machine that a call names must be hosted here.

@@ -27,6 +27,7 @@ class EngineImpl::Inputs {
   void operator()(LogWasRead& input);
   void operator()(LogDamaged& input);
   void operator()(LogSpaceChanged& input) { engine_.condition_.set_log_space(input.space); }
+  void operator()(LogWaits& input) { engine_.condition_.set_log_waits(input.why); }
   void operator()(StoreFailed& input) { engine_.halt(std::move(input.why), effects_); }
 
   // From the state store.

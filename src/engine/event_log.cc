@@ -73,6 +73,10 @@ class EventLog::Arrival {
                                     ? absl::OkStatus()
                                     : absl::ResourceExhaustedError(what + ", new commands are refused here: free some space"));
   }
+  void operator()(const LogWaits& input) const {
+    if (input.why.ok()) return;  // how long it took is said of the write
+    log_.report(EventKind::DiskSlow, Severity::Warning, "writes to the log wait: " + std::string(sentence_of(input.why)));
+  }
   void operator()(const StateWaits& input) const { log_.waits(log_.checkpoint_waits_, input.why); }
   void operator()(const StateDamaged& input) const { log_.damaged("the checkpoint", input.why); }
   void operator()(const StateRotten& input) const { log_.damaged("the checkpoint", input.why); }

@@ -144,9 +144,14 @@ void SegmentedLogStore::Disk::perform(Queue::Task task) {
 bool SegmentedLogStore::Disk::write_batch() {
   const absl::StatusOr<WriteNumber> written = writer_.write(*log_);
   if (written.ok()) {
+    report_wait(absl::OkStatus());
     sink_->written(*written);
   } else if (writer_.stalled()) {
-    if (storage::lacks_room(written.status())) report(LogSpace::Full);
+    if (storage::lacks_room(written.status())) {
+      report(LogSpace::Full);
+    } else {
+      report_wait(written.status());
+    }
   } else {
     fail(written.status());
   }
@@ -172,6 +177,12 @@ void SegmentedLogStore::Disk::stall() {
 
 void SegmentedLogStore::Disk::report(LogSpace space) {
   if (space_.exchange(space) != space) sink_->log_space(space);
+}
+
+void SegmentedLogStore::Disk::report_wait(absl::Status why) {
+  if (why == waits_) return;
+  waits_ = why;
+  sink_->log_waits(std::move(why));
 }
 
 void SegmentedLogStore::Disk::write_mark() {

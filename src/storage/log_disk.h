@@ -48,6 +48,7 @@ class COORDKIT_HIDDEN SegmentedLogStore::Disk {
   void stall();
   void write_mark();
   void report(LogSpace space);
+  void report_wait(absl::Status why);  // for something other than room; OK: no more
   void order_spare();
   void fail(absl::Status why);
 
@@ -67,6 +68,7 @@ class COORDKIT_HIDDEN SegmentedLogStore::Disk {
   std::unique_ptr<FileSystem> files_;
   std::unique_ptr<log::Log> log_;
   storage::LogWriter writer_;
+  absl::Status waits_;  // as reported
   Queue::Tasks tasks_;  // taken over from the queue
 };
 

@@ -84,6 +84,16 @@ TEST_F(BackPressureTest, ABudgetBelowOneCommandIsRefused) {
   EXPECT_EQ(reason_of(options.validate()), Reason::InvalidArgument);
 }
 
+TEST_F(BackPressureTest, FLT_P14_WhatWritesWaitForIsAWarningWhileTheyDo) {
+  cluster.post(follower, LogWaits{make_error(Reason::LimitExceeded, "too many open files")});
+  cluster.run_until_idle();
+  EXPECT_EQ(cluster.engine(follower).status().warnings,
+            std::vector<std::string>{"writes to the log wait: too many open files"});
+  cluster.post(follower, LogWaits{absl::OkStatus()});
+  cluster.run_until_idle();
+  EXPECT_TRUE(cluster.engine(follower).status().warnings.empty());
+}
+
 TEST_F(BackPressureTest, FLT_D04_WithoutRoomNewCommandsAreRefusedAndReleasesAndReadsGoOn) {
   for (const LogSpace space : {LogSpace::Low, LogSpace::Full}) {
     cluster.post(follower, LogSpaceChanged{space});

@@ -188,6 +188,13 @@ TEST_F(EventLogTest, AFullDiskIsToldOnceForEachOfTheTwoThatWait) {
   EXPECT_EQ(on_event_[2].sentence, "no space left for the checkpoint");
 }
 
+TEST_F(EventLogTest, FLT_P14_WhatWritesWaitForIsTold) {
+  arrives(LogWaits{make_error(Reason::LimitExceeded, "too many open files")});
+  arrives(LogWaits{absl::OkStatus()});
+  ASSERT_THAT(kinds(), ElementsAre(Kind::DiskSlow));
+  EXPECT_EQ(on_event_[0].sentence, "writes to the log wait: too many open files");
+}
+
 TEST_F(EventLogTest, ASlowDiskIsToldOnceAMinute) {
   const auto write = [this](uint64_t number, Duration handed, Duration took) {
     EngineEffects effects;

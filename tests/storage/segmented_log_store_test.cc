@@ -118,6 +118,10 @@ TEST(SegmentedLogStoreTest, FLT_P14_WritesWaitForADescriptorAndNothingIsSaidOfTh
   store.close();
   EXPECT_TRUE(probe.failures().empty());
   EXPECT_EQ(store.space(), LogSpace::Ample);
+  const std::vector<absl::Status> waits = probe.waits();
+  ASSERT_EQ(waits.size(), 2u) << "the first of all the tries, and the end";
+  EXPECT_EQ(reason_of(waits[0]), Reason::LimitExceeded);
+  EXPECT_TRUE(waits[1].ok());
 }
 
 TEST(SegmentedLogStoreTest, FLT_D04_NoSpaceAtOpenIsResourceExhausted) {

@@ -70,6 +70,10 @@ class LogSinkProbe final : public LogSink, public Probe {
     note([&] { spaces_.push_back(space); });
   }
 
+  void log_waits(absl::Status why) override {
+    note([&] { waits_.push_back(std::move(why)); });
+  }
+
   // Is written, or waits for room, or has failed; false: none of these was said.
   bool wait_reported(WriteNumber number) {
     return wait(
@@ -97,13 +101,18 @@ class LogSinkProbe final : public LogSink, public Probe {
     const std::scoped_lock lock(mutex_);
     return in_order_;
   }
+  std::vector<absl::Status> waits() const {
+    const std::scoped_lock lock(mutex_);
+    return waits_;
+  }
   std::vector<absl::Status> failures() const {
     const std::scoped_lock lock(mutex_);
     return failures_;
   }
 
  private:
-  std::vector<LogSpace> spaces_;  // every change
+  std::vector<LogSpace> spaces_;     // every change
+  std::vector<absl::Status> waits_;  // the same
   WriteNumber written_;
   bool in_order_ = true;
   std::map<Index, absl::StatusOr<std::vector<raft::Entry>>> reads_;
