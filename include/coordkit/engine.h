@@ -231,8 +231,8 @@ struct PeerRefused {
   std::string why;  // a sentence
 };
 
-// The transport gets no answer there: the name does not resolve, nothing listens, or what listens is silent.
-// Over with its next PeerConnected.
+// The transport gets no answer there: the name does not resolve, nothing listens, or what listens is silent. The peer may
+// nevertheless be connected, by itself. Over with its next PeerConnected.
 struct PeerUnreachable {
   ReplicaId peer;
   std::string why;  // a sentence

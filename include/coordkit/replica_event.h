@@ -40,7 +40,7 @@ enum class ReplicaEventKind : uint8_t {
   PeerConnected,     // a peer's hello was verified
   PeerLost,          // the connection to it is gone
   PeerRefused,       // no connection until an operator does something about it
-  PeerUnreachable,   // no answer
+  PeerUnreachable,   // no answer at its address
   SettingsDiffer,    // a peer that is heard was given other settings, which can be lived with
   MemberSilent,      // a member was not heard for several election timeouts
   MemberResponding,  // that one is heard again

@@ -69,9 +69,11 @@ class TransportSink {
   virtual void received(ReplicaId from, std::string body) = 0;
   // This peer cannot be talked to, for a reason that an operator must remove; a sentence. Over with its next peer_up. So of
   // another cluster, by name or id; of another replica at the peer's address; and to a process that acts as a replica whose
-  // later life is connected, of those who turn it away.
+  // later life is connected, of those who turn it away. A peer that is up, by a connection that it made, may have to be
+  // reported for what is met where it is dialed.
   virtual void peer_refused(ReplicaId, std::string) {}
-  // No answer there, which may well pass: a sentence that says what was tried. Reported when it changes. Over as above.
+  // No answer there, which may well pass: a sentence that says what was tried. Reported when it changes. Over as above, and as
+  // above the peer may be up.
   virtual void peer_unreachable(ReplicaId, std::string) {}
 };
 

@@ -112,6 +112,17 @@ std::vector<std::string> Attendance::explanations() const {
   return out;
 }
 
+std::vector<std::string> Attendance::not_reached(const std::vector<Peer>& peers) const {
+  std::vector<std::string> out;
+  for (const Peer& peer : peers) {
+    const auto found = seen_.find(peer.id);
+    if (found == seen_.end() || !found->second.connected || found->second.unreachable.empty()) continue;
+    out.push_back("replica " + std::to_string(peer.id.value()) + " has connected by itself and is not reached at " +
+                  peer.address + ": " + found->second.unreachable);
+  }
+  return out;
+}
+
 std::string Attendance::why_refused(ReplicaId peer) const {
   const auto found = seen_.find(peer);
   return found == seen_.end() ? std::string() : found->second.refused;

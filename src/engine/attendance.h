@@ -33,6 +33,8 @@ class Attendance {
                                      Duration silence_max) const;
   // What the transport refused for a permanent reason, and who is in quarantine; sentences.
   std::vector<std::string> explanations() const;
+  // Those of `peers` that connect by themselves and are not reached at their addresses; sentences.
+  std::vector<std::string> not_reached(const std::vector<Peer>& peers) const;
   std::string why_refused(ReplicaId peer) const;
   bool explained(ReplicaId peer) const;
   std::vector<ReplicaId> present() const;
@@ -46,7 +48,7 @@ class Attendance {
     bool connected = false;
     std::optional<LaggingTime> lost;  // when it was connected last
     std::string refused;
-    std::string unreachable;
+    std::string unreachable;  // at its address
     BootCounter boot;
     StoreId store;
     std::string aside;  // why it is in quarantine

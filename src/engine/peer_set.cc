@@ -179,6 +179,7 @@ void PeerSet::warnings(const std::vector<MissingMember>& missing, std::vector<st
     if (attendance_.explained(member.id) || members_.capacity(member.id) == Capacity::Impostor) continue;
     if (member.silence >= silence_max()) out.push_back(roll_call({member}));
   }
+  for (std::string& one : attendance_.not_reached(targets_)) out.push_back(std::move(one));
   for (const auto& [peer, disagreement] : disagreements_) out.push_back(disagreement);
   for (std::string& slow : round_trips_.warnings()) out.push_back(std::move(slow));
   for (const ReplicaId peer : members_.of(Capacity::Impostor)) {

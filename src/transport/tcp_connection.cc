@@ -151,7 +151,6 @@ CloseReason Connection::establish() {
   const bool dialed = side() == Side::Dialed;
   state_ = State::Established;
   if (const CloseReason wrong = judge_shown(); wrong != CloseReason::None) return wrong;
-  liveness_.established();
   if (!limits_.secret.empty()) {
     reader_.set_key(handshake_.session_key_of_theirs());
     const SessionKey key = handshake_.session_key_of_ours();
@@ -162,6 +161,7 @@ CloseReason Connection::establish() {
     ping_owed_ = true;
   }
   if (const CloseReason refused = owner_.established(*this); refused != CloseReason::None) return refused;
+  liveness_.established();
   tell_cluster();
   return CloseReason::None;
 }

@@ -1,6 +1,7 @@
 // What one TcpTransport keeps about one other replica.
 //
-//   peer   configured to be connected: dialed at its address, again and again
+//   peer   configured to be connected: dialed at its address, again and again. Where that fails it may still connect by itself,
+//          and is then spoken to on the connection it made, if it has proved that it belongs to our cluster
 //   guest  connected by itself and not a peer: spoken to on the connection it made, forgotten when that ends. A guest that
 //          has not proved that it belongs to our cluster learns who we are and nothing else, and is not reported
 //
@@ -42,6 +43,7 @@ struct Link {
   std::shared_ptr<Connection> renewal;                  // in progress, to replace `dialed` with newer certificates
   TimePoint renew_at;                                   // not before
   std::shared_ptr<Connection> accepted;                 // established
+  bool detour = false;                                  // since `accepted` stands, and belongs, dialing has failed
   bool up = false;                                      // as reported
   IncarnationGuard guard;                               // of those that belong; the claims of others never count against them
   IncarnationGuard guard_of_dialed, guard_of_accepted;  // of those that have proved nothing
@@ -64,8 +66,15 @@ struct Link {
     return connection.side() == Side::Dialed ? guard_of_dialed : guard_of_accepted;
   }
   bool connected() const { return (dialed && dialed->established()) || accepted; }
-  // Where frames leave. A guest has only the connection it made; a peer waits until it is dialed, so that frames stay in order.
-  Connection* outlet() const { return guest() ? accepted.get() : dialed.get(); }
+  // Where frames leave. A guest has only the connection it made; a peer waits until it is dialed, so that frames stay in order,
+  // unless that fails.
+  Connection* outlet() const { return guest() || detour ? accepted.get() : dialed.get(); }
+  // Dialing has failed. Until it succeeds, the connection that the peer made itself has to do (FLT_N16): not if it has proved
+  // nothing, since an invitation is for whoever answers at the address.
+  void make_detour() {
+    detour = accepted && accepted->belongs();
+    if (detour) accepted->pump();
+  }
   // What was scheduled: sends what the outbox has.
   void pump() {
     {

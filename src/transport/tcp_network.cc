@@ -202,6 +202,7 @@ CloseReason Network::established(Connection& connection) {
     if (older) older->close(CloseReason::Renewed);
     renew_one(SteadyClock::now());
   }
+  if (connection.side() == Side::Dialed) link.detour = false;
   if (connection.side() == Side::Accepted) {
     unverified_.erase(connection);
     if (const auto older = std::exchange(link.accepted, connection.shared_from_this())) older->close(CloseReason::Replaced);
@@ -256,16 +257,21 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
   const std::shared_ptr<Link> link = links_.find(connection.peer());
   const bool was_dialed = link && link->dialed.get() == &connection;
   const bool was_accepted = link && link->accepted.get() == &connection;
+  if (link && link->outlet() == &connection && connection.established_at() != TimePoint{}) {
+    const std::lock_guard lock(link->mutex);
+    tally_.dropped(link->outbox.clear());
+  }
   if (was_dialed) dialed_closed(link, connection);
-  if (was_accepted) link->accepted.reset();
+  if (was_accepted) {
+    link->accepted.reset();
+    link->detour = false;
+  }
   const bool was_renewal = link && link->renewal.get() == &connection;
   if (was_renewal) renewal_closed(link, reason);
   if (reason == CloseReason::Local) return;
   report({TcpEvent::Kind::Closed, connection.side(), connection.peer(), reason, peers_reason});
   if (closed_) return;
-  // For certificate errors even while the other connection is open: nothing of ours leaves on that one.
-  const bool certificate = names_certificate(reason) || names_certificate(peers_reason);
-  if ((was_dialed && (certificate || !link->connected())) || was_renewal) {
+  if (was_dialed || was_renewal) {
     explain(*link, reason, peers_reason, certified_detail(reason, connection.certified()));
   }
   if ((was_dialed || was_accepted) && !link->connected() && std::exchange(link->up, false)) {
@@ -284,11 +290,9 @@ void Network::dialed_closed(const std::shared_ptr<Link>& known, const Connection
   const bool stood = connection.established_at() != TimePoint{};
   if (stood && SteadyClock::now() - connection.established_at() >= options_.redial_max) link.backoff.reset();
   link.dialed.reset();
-  if (stood) {
-    const std::lock_guard lock(link.mutex);
-    tally_.dropped(link.outbox.clear());
-  }
-  if (!closed_ && !link.guest()) dial_later(known);
+  if (closed_ || link.guest()) return;
+  if (!stood) link.make_detour();
+  dial_later(known);
 }
 
 // The connection it was to replace stays, unless its peer is no longer trusted.

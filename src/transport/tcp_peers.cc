@@ -84,6 +84,7 @@ void Network::dial(const std::shared_ptr<Link>& link) {
         self->tally_.closed(CloseReason::DialFailed);
         self->tell_unreachable(
             *link, "its name does not resolve (" + failed.message() + "); correct the address, or the name service");
+        link->make_detour();
         self->dial_later(link);
       });
 }

@@ -87,6 +87,20 @@ TEST(AttendanceTest, WhoSaysThatHeIsInQuarantineIsMissingUntilHeIsStartedAgain) 
   EXPECT_THAT(look(attendance, 3s), IsEmpty());
 }
 
+TEST(AttendanceTest, FLT_N16_WhoConnectsByItselfAndIsNotReachedIsNamedWithItsAddress) {
+  Attendance attendance;
+  attendance.unreachable(ReplicaId(3), "nobody listens there");
+  EXPECT_THAT(attendance.not_reached(kPeers), IsEmpty()) << "it is missing";
+  for (const uint64_t id : {2, 3, 4}) attendance.connected(hello(id));
+  EXPECT_THAT(attendance.not_reached(kPeers), IsEmpty()) << "it may be reached again";
+  for (const uint64_t id : {3, 4}) attendance.unreachable(ReplicaId(id), "nobody listens there");
+  EXPECT_THAT(look(attendance, 2s), IsEmpty());
+  EXPECT_THAT(attendance.not_reached(kPeers),
+              ElementsAre("replica 3 has connected by itself and is not reached at c:1: nobody listens there"));
+  attendance.connected(hello(3));
+  EXPECT_THAT(attendance.not_reached(kPeers), IsEmpty());
+}
+
 TEST(AttendanceTest, WithoutALeaderTheVotersAreCounted) {
   raft::Configuration configuration;
   for (const uint64_t id : {1, 2, 3}) configuration.voters.push_back({ReplicaId(id), StoreId(id), ""});

@@ -78,6 +78,21 @@ TEST_F(HealthTest, ANameThatDoesNotResolveIsNamed) {
   EXPECT_EQ(fault_of_words(health.reason), "");
 }
 
+TEST_F(HealthTest, FLT_N16_AMemberThatIsNotAtItsAddressTakesPartAndIsNamed) {
+  cluster_.open_all();
+  cluster_.close(3);
+  ReplicaOptions elsewhere = cluster_.options(3);
+  elsewhere.listen = "127.0.0.1:0";
+  const std::string address = elsewhere.members[2].address;
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(elsewhere)));
+  ASSERT_THAT(cluster_[3].wait_ready(kPatience), IsOk());
+  cluster_.close(2);  // from here on nothing is done without it
+  ASSERT_THAT(cluster_[3].put("key", "value", {.timeout = kPatience}).status(), IsOk());
+  const Health health = health_until(1, warns("has connected by itself and is not reached at " + address + ": nobody listens"));
+  EXPECT_THAT(health.missing, ElementsAre(Field(&MissingMember::id, ReplicaId(2))));
+  for (const std::string& warning : health.warnings) EXPECT_EQ(fault_of_words(warning), "");
+}
+
 TEST_F(HealthTest, ARefusedHelloIsToldWithItsReason) {
   ReplicaOptions other = cluster_.options(2);
   other.cluster = "another";

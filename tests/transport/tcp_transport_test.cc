@@ -520,6 +520,128 @@ TEST_F(TcpTransportTest, ThreadsMayChangeThePeersWhileOthersSend) {
   for (std::thread& sender : senders) sender.join();
 }
 
+// ---- peers that are not reached at their address
+
+class TcpOneWayTest : public TcpTransportTest {
+ protected:
+  static constexpr ClusterId kMembers{7};
+
+  void start_knowing(ClusterId cluster, const std::string& second = "127.0.0.1:1") {
+    Hello self = hello_of(1);
+    self.cluster = cluster;
+    const auto forever = std::chrono::seconds(60);
+    start_as(self, {.hello_timeout = forever, .idle_timeout = forever, .redial_max = milliseconds(20)},
+             {{ReplicaId(2), second}});
+  }
+  FakePeer connect_as(ClusterId knows, uint64_t instance = 5) {
+    FakePeer peer = connect();
+    peer.knows = knows;
+    EXPECT_TRUE(peer.shake(introduction(2, 1, instance)));
+    return peer;
+  }
+  // Since now.
+  bool wait_dialed_in_vain() { return wait_closed(CloseReason::DialFailed, closed_for(CloseReason::DialFailed) + 2); }
+  void send(const std::string& body) { transport_->send(ReplicaId(2), {{Lane::Bulk, body}}); }
+  // The next message; everything else is skipped. Empty: the connection ended.
+  static std::string next_body(FakePeer& peer) {
+    while (const auto frame = peer.read()) {
+      if (frame->kind == FrameKind::Message) return frame->body;
+    }
+    return "";
+  }
+};
+
+TEST_F(TcpOneWayTest, FLT_N16_AMemberIsAnsweredOnTheConnectionItMadeAndItsAddressIsNamed) {
+  start_knowing(kMembers);
+  FakePeer peer = connect_as(kMembers);
+  ASSERT_TRUE(peer.processed());
+  send("append");
+  EXPECT_EQ(next_body(peer), "append");
+  EXPECT_TRUE(sink_.wait_unreachable(ReplicaId(2), "nobody listens there"));
+  EXPECT_TRUE(sink_.is_up(ReplicaId(2)));
+  FakePeer again = connect_as(kMembers);  // the same start of it
+  ASSERT_TRUE(again.processed());
+  EXPECT_TRUE(peer.ended());
+  send("more");
+  EXPECT_EQ(next_body(again), "more");
+  EXPECT_TRUE(sink_.wait_unreachable(ReplicaId(2), "nobody listens there")) << "after each connection that it makes";
+}
+
+TEST_F(TcpOneWayTest, FLT_N16_OnceItIsReachedWhatIsSentLeavesThere) {
+  FakeListener listener;
+  start_knowing(kMembers);
+  FakePeer accepted = connect_as(kMembers);
+  send("on its own");
+  EXPECT_EQ(next_body(accepted), "on its own");
+  transport_->set_peers({{ReplicaId(2), "127.0.0.1:" + std::to_string(listener.port()), StoreId()}});
+  FakePeer dialed = listener.accept();
+  dialed.knows = kMembers;
+  ASSERT_TRUE(dialed.welcome(introduction()));
+  ASSERT_TRUE(wait_event(TcpEvent::Kind::Opened, CloseReason::None, 2));
+  EXPECT_TRUE(sink_.wait_reached(ReplicaId(2)));
+  send("at its address");
+  EXPECT_EQ(next_body(dialed), "at its address");
+}
+
+TEST_F(TcpOneWayTest, FLT_N16_AnotherReplicaAtItsAddressIsNamedWhileItIsAnswered) {
+  FakeListener listener;
+  start_knowing(kMembers);
+  FakePeer peer = connect_as(kMembers);
+  transport_->set_peers({{ReplicaId(2), "127.0.0.1:" + std::to_string(listener.port()), StoreId()}});
+  listener.accept().welcome(introduction(3));
+  send("append");
+  EXPECT_EQ(next_body(peer), "append");
+  EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "somebody else answers at the address of replica 2"));
+}
+
+TEST_F(TcpOneWayTest, FLT_N16_WhoShowsNothingAtItsAddressDoesNotKeepItFromBeingAnswered) {
+  FakeListener listener;
+  start_knowing(kMembers, "127.0.0.1:" + std::to_string(listener.port()));
+  FakePeer impostor = listener.accept();
+  FakePeer peer = connect_as(kMembers);
+  ASSERT_TRUE(peer.processed());
+  impostor.welcome(introduction(2, 9, 66));
+  EXPECT_TRUE(wait_closed(CloseReason::NotProven));
+  send("append");
+  EXPECT_EQ(next_body(peer), "append");
+}
+
+TEST_F(TcpOneWayTest, FLT_N16_WhatWaitedForAConnectionThatIsLostIsNotSentOnTheNext) {
+  start_knowing(kMembers);
+  std::optional<FakePeer> peer = connect_as(kMembers);
+  send("first");
+  EXPECT_EQ(next_body(*peer), "first");
+  for (int i = 0; i < 600; ++i) send(std::string(100'000, 'b'));  // more than any socket buffer takes
+  peer.reset();
+  ASSERT_TRUE(sink_.wait_down(ReplicaId(2)));
+  send("newest");
+  FakePeer again = connect_as(kMembers, 6);
+  EXPECT_EQ(next_body(again), "newest");
+}
+
+TEST_F(TcpOneWayTest, FLT_S07_WhoHasShownNothingIsNotAnsweredInAPeersPlace) {
+  start_knowing(kMembers);
+  FakePeer stranger = connect_as(ClusterId());
+  ASSERT_TRUE(stranger.processed() && wait_dialed_in_vain());
+  send("for members only");
+  ASSERT_TRUE(stranger.send(FrameKind::Ping));
+  const auto frame = stranger.read();
+  ASSERT_TRUE(frame.has_value());
+  EXPECT_EQ(frame->kind, FrameKind::Pong);
+}
+
+TEST_F(TcpOneWayTest, FLT_S07_WhoIsBlankAnswersNobodyInAPeersPlace) {
+  start_knowing(ClusterId());
+  FakePeer stranger = connect_as(ClusterId());
+  ASSERT_TRUE(stranger.processed() && wait_dialed_in_vain());
+  EXPECT_TRUE(sink_.is_up(ReplicaId(2)));
+  send("an invitation");
+  ASSERT_TRUE(stranger.send(FrameKind::Ping));
+  const auto frame = stranger.read();
+  ASSERT_TRUE(frame.has_value());
+  EXPECT_EQ(frame->kind, FrameKind::Pong);
+}
+
 // ---- two processes, one identity
 
 TEST_F(TcpTransportTest, FLT_P18_TwoLiveCopiesOfOneDirectoryAreBothRefusedWithAnAlarm) {

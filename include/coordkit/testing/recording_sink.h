@@ -32,6 +32,7 @@ class RecordingSink : public TransportSink {
     change([&] {
       up_[hello.from] = latest_[hello.from] = hello;
       refused_.erase(hello.from);
+      unreachable_.erase(hello.from);
     });
   }
   void peer_down(ReplicaId peer) override {
@@ -47,6 +48,9 @@ class RecordingSink : public TransportSink {
 
   void peer_refused(ReplicaId peer, std::string why) override {
     change([&] { refused_[peer] = std::move(why); });
+  }
+  void peer_unreachable(ReplicaId peer, std::string why) override {
+    keep([&] { unreachable_[peer] = std::move(why); });
   }
 
   // True once `fact` holds; false after a deadline that only a defect reaches.
@@ -65,6 +69,13 @@ class RecordingSink : public TransportSink {
   }
   bool wait_refused(ReplicaId peer, const std::string& part) {
     return wait([&] { return refused_.contains(peer) && refused_.at(peer).find(part) != std::string::npos; });
+  }
+  bool wait_unreachable(ReplicaId peer, const std::string& part) {
+    return wait([&] { return unreachable_.contains(peer) && unreachable_.at(peer).find(part) != std::string::npos; });
+  }
+  // Until its next peer_up.
+  bool wait_reached(ReplicaId peer) {
+    return wait([&] { return up_.contains(peer) && !unreachable_.contains(peer); });
   }
   // The sentence it is refused with; nothing: it is not.
   std::optional<std::string> wait_refusal(ReplicaId peer) {
@@ -108,7 +119,7 @@ class RecordingSink : public TransportSink {
     const std::lock_guard lock(mutex_);
     return received_;
   }
-  uint64_t reports() const { return reports_; }
+  uint64_t reports() const { return reports_; }  // but those of unreachable peers
   // From here on every report is a defect.
   void forbid() { forbidden_ = true; }
   bool violated() const { return violated_; }
@@ -121,8 +132,12 @@ class RecordingSink : public TransportSink {
   }
   template <typename F>
   void change(F what) {
-    if (forbidden_) violated_ = true;
     ++reports_;
+    keep(what);
+  }
+  template <typename F>
+  void keep(F what) {
+    if (forbidden_) violated_ = true;
     const std::lock_guard lock(mutex_);
     what();
     changed_.notify_all();
@@ -134,6 +149,7 @@ class RecordingSink : public TransportSink {
   std::map<ReplicaId, Hello> latest_;
   std::map<ReplicaId, int> downs_;
   std::map<ReplicaId, std::string> refused_;
+  std::map<ReplicaId, std::string> unreachable_;
   std::vector<Received> received_;
   std::atomic<uint64_t> reports_{0};
   std::atomic<bool> forbidden_{false};

@@ -1,6 +1,6 @@
 // The Transport over TCP: one connection per pair and direction (each side dials, sends on what it dialed and receives on
-// what it accepted; a guest, who is not dialed, is answered on what it made), a hello both ways, two lanes, bounded queues,
-// reconnects with jittered back-off, liveness by pings.
+// what it accepted; a guest, who is not dialed, is answered on what it made, and so is a member while it cannot be dialed), a
+// hello both ways, two lanes, bounded queues, reconnects with jittered back-off, liveness by pings.
 //
 // Threads: all methods are thread-safe except bind(), start() and destruction, which come first and last. It owns one
 // thread from start() to close(); the sink and on_event are called from that thread and never after close() has returned.
