@@ -16,7 +16,7 @@ std::shared_ptr<Link> Renewals::next(const Links& links, TimePoint now) const {
   for (const auto& link : links.all()) {
     const bool open = link->dialed && link->dialed->established() && !link->guest() && !link->grace_end;
     if (!open || link->dialed->generation() == newest) continue;
-    if (link->renewal || link->resolving || now < link->renew_at) continue;
+    if (link->renewal || link->lookup.pending() || now < link->renew_at) continue;
     return link;
   }
   return nullptr;

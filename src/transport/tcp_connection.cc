@@ -63,9 +63,9 @@ Connection::Connection(ConnectionOwner& owner, const ConnectionLimits& limits, S
 
 // ---- handshake
 
-void Connection::dial(const Resolver::results_type& addresses) {
+void Connection::dial(const std::vector<Tcp::endpoint>& endpoints) {
   state_ = State::Dialing;
-  asio::async_connect(stream_.socket(), addresses, [self = shared_from_this()](const auto& error, const Tcp::endpoint&) {
+  asio::async_connect(stream_.socket(), endpoints, [self = shared_from_this()](const auto& error, const Tcp::endpoint&) {
     if (self->closed()) return;
     if (error) return self->close(CloseReason::DialFailed);
     self->open();

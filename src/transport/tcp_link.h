@@ -16,6 +16,7 @@
 
 #include "transport/backoff.h"
 #include "transport/incarnation.h"
+#include "transport/lookup.h"
 #include "transport/outbox.h"
 #include "transport/tcp_connection.h"
 #include "transport/tcp_stream.h"
@@ -31,7 +32,7 @@ struct Link {
         guard_of_accepted(10 * options.idle_timeout),
         backoff(options.redial_min, options.redial_max),
         redial(io.get_executor()),
-        resolver(io.get_executor()) {}
+        lookup(io) {}
 
   const ReplicaId id;
   std::string address;                 // empty: a guest
@@ -50,8 +51,7 @@ struct Link {
   Backoff backoff;
   Timer redial;
   bool waiting = false;  // for the redial
-  Resolver resolver;
-  bool resolving = false;
+  Lookup lookup;
   std::string unreachable;  // as last reported; empty: not since it was up
 
   bool guest() const { return address.empty(); }

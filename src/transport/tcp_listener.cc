@@ -13,8 +13,8 @@ absl::Status Listener::bind(const std::string& listen) {
   const absl::StatusOr<HostPort> address = split_address(listen);
   if (!address.ok()) return address.status();
   boost::system::error_code error;
-  Resolver resolver(io_.get_executor());
-  const auto found = resolver.resolve(address->host, address->port, Resolver::passive, error);
+  asio::ip::basic_resolver<Tcp, Executor> resolver(io_.get_executor());
+  const auto found = resolver.resolve(address->host, address->port, asio::ip::resolver_base::passive, error);
   if (error || found.empty()) {
     return make_error(Reason::InvalidArgument, "cannot listen on '" + listen + "': " + error.message());
   }

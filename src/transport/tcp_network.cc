@@ -64,7 +64,7 @@ void Network::begin() {
   if (closed_) return;
   listener_.begin(shared_from_this(), [this](Socket socket) { welcome(std::move(socket)); });
   for (const auto& link : links_.all()) {
-    if (!link->guest() && !link->dialed && !link->resolving) dial(link);
+    if (!link->guest() && !link->dialed && !link->lookup.pending()) dial(link);
   }
   ticker_.begin(shared_from_this(), [this](TimePoint now, Duration pause) { tick(now, pause); });
 }
@@ -77,7 +77,7 @@ void Network::close() {
   unverified_.close();
   for (const auto& link : links_.all()) {
     link->redial.cancel();
-    link->resolver.cancel();
+    link->lookup.cancel();
     if (const auto renewal = link->renewal) renewal->close(CloseReason::Local);
     if (const auto dialed = link->dialed) dialed->close(CloseReason::Local);
     if (const auto accepted = link->accepted) accepted->close(CloseReason::Local);
@@ -101,6 +101,10 @@ void Network::tick(TimePoint now, Duration pause) {
   unverified_.tick(now, pause);
   for (const auto& link : links_.all()) {
     if (link->grace_end && now >= *link->grace_end) become_guest(link);
+    if (link->lookup.takes_longer(now, options_.hello_timeout) && !link->dialed) {
+      tell_unreachable(*link, "the name service does not answer; correct the address, or the name service");
+      link->make_detour();
+    }
     if (const auto dialed = link->dialed) dialed->tick(now, pause);
     if (const auto renewal = link->renewal) renewal->tick(now, pause);
     if (const auto accepted = link->accepted) accepted->tick(now, pause);

@@ -37,9 +37,9 @@ void Network::connect_with(const Peer& peer) {
   if (link->address == peer.address) return;
   link->address = peer.address;
   link->backoff.reset();
+  link->lookup.cancel();
   if (const auto renewal = link->renewal) renewal->close(CloseReason::LetGo);
   if (const auto elsewhere = link->dialed) return elsewhere->close(CloseReason::LetGo);  // dialed again at the new address
-  if (link->resolving) return link->resolver.cancel();
   link->waiting = false;
   link->redial.cancel();
   dial(link);
@@ -53,7 +53,7 @@ void Network::become_guest(const std::shared_ptr<Link>& link) {
   link->prefer(StoreId());
   link->waiting = false;
   link->redial.cancel();
-  link->resolver.cancel();
+  link->lookup.cancel();
   if (const auto renewal = link->renewal) renewal->close(CloseReason::LetGo);
   if (const auto dialed = link->dialed) dialed->close(CloseReason::LetGo);
   if (const auto accepted = link->accepted; accepted && !room) accepted->close(CloseReason::LetGo);
@@ -68,33 +68,27 @@ void Network::forget_if_idle(Link& link) {
 // ---- dialing
 
 void Network::dial(const std::shared_ptr<Link>& link) {
-  const absl::StatusOr<HostPort> address = split_address(link->address);  // checked by prepare()
+  HostPort address = *split_address(link->address);  // checked by prepare()
   boost::system::error_code error;
-  const auto numeric = asio::ip::make_address(address->host, error);
-  if (const std::optional<uint16_t> port = number_of(address->port); port && !error) {
-    return dial_to(link, Resolver::results_type::create(Tcp::endpoint(numeric, *port), address->host, address->port));
-  }
-  link->resolving = true;
-  link->resolver.async_resolve(
-      address->host, address->port, [self = shared_from_this(), link](const auto& failed, const auto& found) {
-        link->resolving = false;
-        if (self->closed_ || link->guest()) return;
-        if (!failed) return self->dial_to(link, found);
-        if (link->dialed) return;  // it stays, and is retried
-        self->tally_.closed(CloseReason::DialFailed);
-        self->tell_unreachable(
-            *link, "its name does not resolve (" + failed.message() + "); correct the address, or the name service");
-        link->make_detour();
-        self->dial_later(link);
-      });
+  const auto numeric = asio::ip::make_address(address.host, error);
+  if (const std::optional<uint16_t> port = number_of(address.port); port && !error) return dial_to(link, {{numeric, *port}});
+  if (link->lookup.pending()) return;
+  link->lookup.begin(std::move(address), [self = shared_from_this(), link](const Found& found) {
+    if (found.failed.empty()) return self->dial_to(link, found.endpoints);
+    if (link->dialed) return;  // it stays, and is retried
+    self->tally_.closed(CloseReason::DialFailed);
+    self->tell_unreachable(*link, "its name does not resolve (" + found.failed + "); correct the address, or the name service");
+    link->make_detour();
+    self->dial_later(link);
+  });
 }
 
-void Network::dial_to(const std::shared_ptr<Link>& link, const Resolver::results_type& addresses) {
+void Network::dial_to(const std::shared_ptr<Link>& link, const std::vector<Tcp::endpoint>& endpoints) {
   if (link->renewal || (link->dialed && !link->dialed->established())) return;  // another dial was faster
   std::shared_ptr<Connection>& made = link->dialed ? link->renewal : link->dialed;
   made = std::make_shared<Connection>(*this, limits_, Side::Dialed, link->id, nonces_.instance(), nonces_.next(),
                                       Socket(io_.get_executor()));
-  made->dial(addresses);
+  made->dial(endpoints);
 }
 
 void Network::renew_one(TimePoint now) {
@@ -112,7 +106,7 @@ void Network::dial_later(const std::shared_ptr<Link>& link) {
 
 // The peer has just connected to us, so it is up: no need to wait out a back-off.
 void Network::dial_now(const std::shared_ptr<Link>& link) {
-  if (link->dialed || link->resolving || !std::exchange(link->waiting, false)) return;
+  if (link->dialed || link->lookup.pending() || !std::exchange(link->waiting, false)) return;
   link->redial.cancel();
   dial(link);
 }

@@ -16,7 +16,6 @@ using Tcp = asio::ip::tcp;
 using Executor = asio::io_context::executor_type;  // not type-erased: no indirection per operation
 using Socket = asio::basic_stream_socket<Tcp, Executor>;
 using Acceptor = asio::basic_socket_acceptor<Tcp, Executor>;
-using Resolver = asio::ip::basic_resolver<Tcp, Executor>;
 using SteadyClock = std::chrono::steady_clock;
 using Timer = asio::basic_waitable_timer<SteadyClock, asio::wait_traits<SteadyClock>, Executor>;
 using TimePoint = SteadyClock::time_point;

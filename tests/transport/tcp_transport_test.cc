@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <string>
 #include <thread>
 
 #include "base/fixed.h"
 #include "base/random.h"
+#include "name_service.h"
 #include "tcp_fixture.h"
 
 namespace coordkit {
@@ -74,6 +76,32 @@ TEST_F(TcpTransportTest, AHostNameIsResolved) {
   FakePeer peer = listener.accept();
   EXPECT_TRUE(peer.welcome(introduction()));
   EXPECT_TRUE(sink_.wait_up(ReplicaId(2)));
+}
+
+TEST_F(TcpTransportTest, FLT_N17_ANameWithoutAnswerHoldsUpNoOtherPeerAndNotTheEnd) {
+  testing::NameService names;
+  FakeListener listener;
+  start({.hello_timeout = std::chrono::seconds(1)}, "a.silent.test:7400", "known.test:" + std::to_string(listener.port()));
+  names.wait_asked(1);
+  FakePeer third = listener.accept();
+  EXPECT_TRUE(third.welcome(introduction(3)));
+  EXPECT_TRUE(sink_.wait_up(ReplicaId(3)));
+  EXPECT_TRUE(sink_.wait_unreachable(ReplicaId(2), "the name service does not answer"));
+  std::future<void> closed = std::async(std::launch::async, [this] { transport_->close(); });
+  EXPECT_EQ(closed.wait_for(testing::patience()), std::future_status::ready);
+  names.release();
+}
+
+TEST_F(TcpTransportTest, FLT_N17_WhoMovesIsDialedWhereItIsWhileItsFormerNameHasNoAnswer) {
+  testing::NameService names;
+  FakeListener listener;
+  start({}, "a.silent.test:7400");
+  names.wait_asked(1);
+  transport_->set_peers({{ReplicaId(2), "known.test:" + std::to_string(listener.port()), StoreId()}});
+  FakePeer second = listener.accept();
+  EXPECT_TRUE(second.welcome(introduction()));
+  EXPECT_TRUE(sink_.wait_up(ReplicaId(2)));
+  names.release();
 }
 
 // ---- uninvited peers
@@ -565,6 +593,19 @@ TEST_F(TcpOneWayTest, FLT_N16_AMemberIsAnsweredOnTheConnectionItMadeAndItsAddres
   send("more");
   EXPECT_EQ(next_body(again), "more");
   EXPECT_TRUE(sink_.wait_unreachable(ReplicaId(2), "nobody listens there")) << "after each connection that it makes";
+}
+
+TEST_F(TcpOneWayTest, FLT_N17_AMemberIsAnsweredWhileItsNameHasNoAnswer) {
+  testing::NameService names;
+  Hello self = hello_of(1);
+  self.cluster = kMembers;
+  start_as(self, {.hello_timeout = std::chrono::seconds(1), .idle_timeout = std::chrono::seconds(60)},
+           {{ReplicaId(2), "a.silent.test:7400"}});
+  names.wait_asked(1);
+  FakePeer peer = connect_as(kMembers);
+  send("append");
+  EXPECT_EQ(next_body(peer), "append");
+  EXPECT_TRUE(sink_.wait_unreachable(ReplicaId(2), "the name service does not answer"));
 }
 
 TEST_F(TcpOneWayTest, FLT_N16_OnceItIsReachedWhatIsSentLeavesThere) {

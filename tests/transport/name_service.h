@@ -1,0 +1,21 @@
+// A name service that answers when it is told to: this program's getaddrinfo() takes precedence over the C library's. Names
+// below "silent.test" get no answer until release(), and then none that is any good; all others are this machine's, as far as
+// the C library does not know them. One instance at a time.
+#pragma once
+
+namespace coordkit::testing {
+
+class NameService {
+ public:
+  NameService();
+  ~NameService() { release(); }  // once every question is answered
+  NameService(const NameService&) = delete;
+  NameService& operator=(const NameService&) = delete;
+
+  // Until so many have been asked for that get no answer.
+  void wait_asked(int count);
+  // All get their answers; returns when they have.
+  void release();
+};
+
+}  // namespace coordkit::testing
