@@ -70,6 +70,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ReplicaId peer() const { return handshake_.peer(); }                // accepted: zero until the hello
   const Introduction& theirs() const { return handshake_.theirs(); }  // valid once established
   bool belongs() const { return handshake_.belongs(); }               // the other end has proved that it knows our cluster's id
+  // More than a name: it belongs, or the operator gave it our secret or a certificate with its name.
+  bool vouched() const { return belongs() || !limits_.secret.empty() || certified(); }
   // Who is there, as far as it is proved: `cluster` is ours if the other end belongs to it. For a blank replica, which cannot
   // judge, it is the other's mark.
   Hello shown() const { return handshake_.shown(owner_.cluster()); }

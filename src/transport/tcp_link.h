@@ -1,9 +1,10 @@
 // What one TcpTransport keeps about one other replica.
 //
 //   peer   configured to be connected: dialed at its address, again and again. Where that fails it may still connect by itself,
-//          and is then spoken to on the connection it made, if it has proved that it belongs to our cluster
+//          and is then spoken to on the connection it made, if it has proved more than a name
 //   guest  connected by itself and not a peer: spoken to on the connection it made, forgotten when that ends. A guest that
-//          has not proved that it belongs to our cluster learns who we are and nothing else, and is not reported
+//          has not proved that it belongs to our cluster learns who we are and nothing else, and is not reported unless it has
+//          our secret or a certificate
 //
 // A peer that is removed stays one for a grace period, so that the last frames can arrive, and is a guest from then on.
 // Threads: the one of the io_context, except for what `mutex` guards.
@@ -44,7 +45,7 @@ struct Link {
   std::shared_ptr<Connection> renewal;                  // in progress, to replace `dialed` with newer certificates
   TimePoint renew_at;                                   // not before
   std::shared_ptr<Connection> accepted;                 // established
-  bool detour = false;                                  // since `accepted` stands, and belongs, dialing has failed
+  bool detour = false;                                  // since `accepted` stands, and is vouched for, dialing has failed
   bool up = false;                                      // as reported
   IncarnationGuard guard;                               // of those that belong; the claims of others never count against them
   IncarnationGuard guard_of_dialed, guard_of_accepted;  // of those that have proved nothing
@@ -70,9 +71,9 @@ struct Link {
   // unless that fails.
   Connection* outlet() const { return guest() || detour ? accepted.get() : dialed.get(); }
   // Dialing has failed. Until it succeeds, the connection that the peer made itself has to do (FLT_N16): not if it has proved
-  // nothing, since an invitation is for whoever answers at the address.
+  // nothing, since the invitation of a name is for whoever answers at its address.
   void make_detour() {
-    detour = accepted && accepted->belongs();
+    detour = accepted && accepted->vouched();
     if (detour) accepted->pump();
   }
   // What was scheduled: sends what the outbox has.

@@ -219,9 +219,10 @@ CloseReason Network::established(Connection& connection) {
 }
 
 // A peer that connected and proved nothing is not reported, whatever it claims. If it waits for an invitation, it is dialed
-// when its address is a peer's, and whichever replica answers there is the right one.
+// when its address is a peer's, and whichever replica answers there is the right one. One with our secret or a certificate
+// has proved something.
 bool Network::stranger(const Connection& connection) const {
-  return self_.cluster && !connection.belongs() && connection.side() == Side::Accepted;
+  return self_.cluster && !connection.vouched() && connection.side() == Side::Accepted;
 }
 
 void Network::tell_up(Link& link, const Connection& connection) {

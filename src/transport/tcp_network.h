@@ -3,7 +3,7 @@
 //
 //   Unverified (accepted, no verified hello) --established--> Link.accepted
 //   Link.dialed: dialing -> established; when it ends, redialed after a back-off. While that fails Link.accepted carries frames
-//   in both directions, if its peer has proved that it belongs
+//   in both directions, if its peer has proved more than a name
 //   Link.renewal: dialing -> replaces Link.dialed; when it is refused, that one stays
 //   A peer is up while one of the two is established, and one incarnation holds both (incarnation.h).
 //

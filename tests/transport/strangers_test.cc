@@ -275,6 +275,19 @@ TEST_F(TcpStrangersTest, FLT_S03_WithTheSecretItWorksInBothDirections) {
   }
 }
 
+TEST_F(TcpStrangersTest, FLT_N16_WhoKnowsTheSecretIsInvitedOnTheConnectionThatItMade) {
+  start({.secret = kSecret, .idle_timeout = std::chrono::seconds(60), .redial_max = std::chrono::milliseconds(20)});
+  FakePeer blank = connect(ClusterId(), kSecret);
+  ASSERT_TRUE(blank.shake(introduction()));
+  EXPECT_TRUE(reported(2, ClusterId()));
+  transport_->send(ReplicaId(2), {{Lane::Bulk, "an invitation"}});
+  for (;;) {
+    const auto frame = blank.read();
+    ASSERT_TRUE(frame.has_value());
+    if (frame->kind == FrameKind::Message && frame->body == "an invitation") break;
+  }
+}
+
 TEST_F(TcpStrangersTest, FLT_S03_WithoutTheSecretNobodyGetsPastTheHello) {
   start({.secret = kSecret});
   FakePeer none = connect(kCluster);
