@@ -9,7 +9,11 @@ constexpr uint64_t kRoundsInFlight = 4;  // of those begun for questions; more q
 
 }  // namespace
 
-void Confirmations::ask(Ticket ticket, Index commit, bool alone) { questions_.push_back({ticket, alone ? round_ : 0, commit}); }
+// Who has become alone needs no round for earlier questions either.
+void Confirmations::ask(Ticket ticket, Index commit, bool alone) {
+  questions_.push_back({ticket, 0, commit});
+  if (alone) belong_to_round();
+}
 
 bool Confirmations::round_wanted() const {
   return !questions_.empty() && questions_.back().round == 0 && round_ - confirmed_ < kRoundsInFlight;
@@ -17,10 +21,14 @@ bool Confirmations::round_wanted() const {
 
 void Confirmations::begin_round(LaggingTime now) {
   ++round_;
+  belong_to_round();
+  note_begun(now);
+}
+
+void Confirmations::belong_to_round() {
   for (auto question = questions_.rbegin(); question != questions_.rend() && question->round == 0; ++question) {
     question->round = round_;
   }
-  note_begun(now);
 }
 
 void Confirmations::note_begun(LaggingTime now) {

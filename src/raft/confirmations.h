@@ -41,6 +41,7 @@ class Confirmations {
     uint64_t number = 0;
     LaggingTime begun;
   };
+  void belong_to_round();  // questions that have none
   void note_begun(LaggingTime now);
 
   const Options& options_;

@@ -53,6 +53,14 @@ TEST_F(ConfirmationsTest, REG_R59_NothingIsAnsweredBeforeAnOwnEntryIsCommitted) 
   EXPECT_TRUE(out_.confirmations.empty());
 }
 
+TEST_F(ConfirmationsTest, REG_R84_WhoBecomesAloneAnswersWhatWaitedForARoundToo) {
+  ask(1, 7);
+  confirmations_.ask(Ticket(2), Index(8), /*alone=*/true);
+  agree(confirmations_.round());
+  ASSERT_EQ(out_.confirmations.size(), 2u);
+  EXPECT_EQ(out_.confirmations.front(), (Confirmation{Ticket(1), Answer::Yes, Index(7)}));
+}
+
 TEST_F(ConfirmationsTest, TheEndRefusesWhatIsOpen) {
   ask(1, 3);
   ask(2, 3);
