@@ -185,7 +185,8 @@ struct RecallRequest {
 };
 struct RecallReply {
   RecallRequest asked;
-  PeerMark known;  // before it was asked; zeros: nothing
+  PeerMark known;                     // before it was asked; zeros: nothing
+  raft::SettledMembers settled = {};  // as known where it is answered; empty from builds that do not say it
   friend bool operator==(const RecallReply&, const RecallReply&) = default;
 };
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "raft/quorum.h"
-
 namespace coordkit::engine {
 namespace {
 
@@ -23,17 +21,17 @@ void DiskRecall::recover(RecoveredLog& log, Position applied) {
 void DiskRecall::check(Turn& turn) {
   for (const ReplicaId peer : check_.due(turn.now.lagging)) turn.effects.sends.push_back({peer, check_.question()});
   if (!check_.waiting()) return;
-  const auto attests = [this](ReplicaId id) { return id == self_.replica || check_.answered(id); };
-  if (!raft::quorum_agrees(turn.consensus.core()->configuration(), attests)) return;
+  const raft::Core& core = *turn.consensus.core();
+  if (!check_.enough(core.configuration(), core.configuration_position())) return;
   check_.passed();
   turn.consensus.step(raft::RollbackCheckPassed{}, turn.now.lagging);
 }
 
-std::optional<std::string> DiskRecall::receive(ReplicaId from, const RecallReply& reply, const raft::Core& core) {
+std::optional<std::string> DiskRecall::receive(const Hello& from, const RecallReply& reply, const raft::Core& core) {
   const raft::Status status = core.status();
   const auto term_at = [&core](Index index) { return core.term_at(index); };
   const RollbackCheck::Holds holds{status.hard_state, lost_.end_for(status.hard_state.term, status.last), term_at};
-  return check_.answered(from, reply, holds);
+  return check_.answered(from.from, from.store, reply, holds);
 }
 
 // The log again reaches as far as it did before entries of it were lost.
@@ -49,10 +47,10 @@ void DiskRecall::mend_log(Turn& turn) {
 
 // The answer is what was known before this start.
 void DiskRecall::receive(ReplicaId from, const RecallRequest& request, const Hello* hello, const Hello* member,
-                         EngineEffects& effects) {
+                         const raft::Core& core, EngineEffects& effects) {
   if (hello == nullptr || hello->store != request.store) return;
   const std::optional<PeerMark> known = marks_.of(request.store);
-  effects.sends.push_back({from, RecallReply{request, known.value_or(PeerMark{})}});
+  effects.sends.push_back({from, RecallReply{request, known.value_or(PeerMark{}), core.settled_members()}});
   if (member) marks_.started(request.store, request.boot, request.start);
 }
 

@@ -30,12 +30,13 @@ class DiskRecall {
   // Asks peers, and lets the core take part once a majority has answered.
   void check(Turn& turn);
   // A sentence: the disk lacks something that the peer remembers.
-  std::optional<std::string> receive(ReplicaId from, const RecallReply& reply, const raft::Core& core);
+  std::optional<std::string> receive(const Hello& from, const RecallReply& reply, const raft::Core& core);
   void mend_log(Turn& turn);
   LaggingTime next_deadline() const { return check_.next_deadline(); }
 
   // ---- peers' disks. `member`: the hello of a peer accepted as a member, else null
-  void receive(ReplicaId from, const RecallRequest& request, const Hello* hello, const Hello* member, EngineEffects& effects);
+  void receive(ReplicaId from, const RecallRequest& request, const Hello* hello, const Hello* member, const raft::Core& core,
+               EngineEffects& effects);
   void turn_begins(const raft::Core* core);
   struct Claim {
     enum class What : uint8_t { Nothing, Campaign, Vote, Acknowledgement, Durable } what = What::Nothing;

@@ -306,13 +306,15 @@ void EngineImpl::Messages::operator()(RenewRequest& message) {
 }
 
 void EngineImpl::Messages::operator()(RecallRequest& message) {
-  engine_.recall_.receive(from_, message, engine_.peers_.hello_of(from_), member_, turn_.effects);
+  engine_.recall_.receive(from_, message, engine_.peers_.hello_of(from_), member_, *engine_.core(), turn_.effects);
 }
 
 void EngineImpl::Messages::operator()(RecallReply& message) {
-  if (!member_) return;
-  std::optional<std::string> set_back = engine_.recall_.receive(from_, message, *engine_.core());
-  if (set_back) engine_.quarantine(*std::move(set_back), turn_.effects);
+  const Hello* hello = engine_.peers_.hello_of(from_);
+  if (!hello) return;
+  std::optional<std::string> set_back = engine_.recall_.receive(*hello, message, *engine_.core());
+  if (set_back) return engine_.quarantine(*std::move(set_back), turn_.effects);
+  engine_.consensus_.step(std::move(message.settled), turn_.now.lagging);
 }
 
 }  // namespace coordkit::engine

@@ -91,9 +91,9 @@ void EngineImpl::follow_members(Turn& turn) {
 
 void EngineImpl::welcome(const Hello& hello, Turn& turn) {
   peers_.inform_soon();
+  if (hello.cluster) recall_.connected(hello.from);
   if (!peers_.member(hello.from)) return;
   consensus_.step(raft::PeerUp{hello.from, hello.boot}, turn.now.lagging);
-  recall_.connected(hello.from);
   states_.reconnected(hello.from);
 }
 

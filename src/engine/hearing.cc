@@ -6,7 +6,7 @@
 namespace coordkit::engine {
 namespace {
 
-enum class Saying : uint8_t { Invitation, Candidacy, Append, LeadersWord, Removal, Answer, Call, Question, Memory };
+enum class Saying : uint8_t { Invitation, Candidacy, Append, LeadersWord, Removal, Answer, Call, Recall, Memory };
 
 // No default: a message kind without a line here does not compile.
 struct SayingOf {
@@ -33,8 +33,8 @@ struct SayingOf {
   Saying operator()(const ChangeReply&) const { return Saying::LeadersWord; }
   Saying operator()(const TransferRequest&) const { return Saying::Call; }
   Saying operator()(const TransferReply&) const { return Saying::LeadersWord; }
-  Saying operator()(const RecallRequest&) const { return Saying::Question; }
-  Saying operator()(const RecallReply&) const { return Saying::Memory; }
+  Saying operator()(const RecallRequest&) const { return Saying::Recall; }
+  Saying operator()(const RecallReply&) const { return Saying::Recall; }
   Saying operator()(const SteppedAside&) const { return Saying::Memory; }
 };
 
@@ -48,8 +48,8 @@ bool may_say(const Speaker& speaker, const Message& message) {
   switch (std::visit(SayingOf{}, message)) {
     case Saying::Invitation: return false;
     case Saying::Candidacy:
-    case Saying::Removal:
-    case Saying::Question: return member || acquaintance;
+    case Saying::Removal: return member || acquaintance;
+    case Saying::Recall:
     case Saying::Append: return member || acquaintance || impostor;
     case Saying::LeadersWord: return member || ((acquaintance || impostor) && speaker.leads);
     case Saying::Answer:

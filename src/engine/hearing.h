@@ -9,8 +9,9 @@
 //   "you are removed"                    members and acquaintances: after an absence none of the remaining may be known
 //   answers of followers and voters      members: no others count
 //   commands, reads, renewals, changes   members of the configuration in force or of the applied one
-//   "what do you remember of my disk?"   members and acquaintances: it is about the asker's own disk, and raises nothing
-//   what is remembered, "I stepped aside"  members
+//   "what do you remember of my disk?"   whoever belongs: it is about the asker's own disk, and raises nothing
+//   what is remembered                   whoever belongs: our log may be too old to name any of those that remain
+//   "I stepped aside"                    members
 //   an invitation                        none: blank replicas check it themselves (founding.h)
 #pragma once
 

@@ -1,7 +1,15 @@
 #include "engine/rollback_check.h"
 
+#include <tuple>
+
+#include "raft/membership.h"
+#include "raft/quorum.h"
+
 namespace coordkit::engine {
 namespace {
+
+// As logs are compared: what an overtaken leader left behind is older than what took its place, however long it is.
+bool newer(Position a, Position b) { return std::tie(a.term, a.index) > std::tie(b.term, b.index); }
 
 std::string set_back(ReplicaId by, std::string what) {
   return "this disk was set back to an older state, or has lost what it had stored: replica " + std::to_string(by.value()) +
@@ -52,7 +60,7 @@ std::vector<ReplicaId> RollbackCheck::due(LaggingTime now) {
 
 LaggingTime RollbackCheck::next_deadline() const { return begun_ ? again_ : LaggingTime::max(); }
 
-std::optional<std::string> RollbackCheck::answered(ReplicaId from, const RecallReply& reply, const Holds& disk) {
+std::optional<std::string> RollbackCheck::answered(ReplicaId from, StoreId store, const RecallReply& reply, const Holds& disk) {
   if (!begun_ || reply.asked != question()) return std::nullopt;
   const PeerMark& known = reply.known;
   const bool another_start = known.boot == self_.boot && known.start != options_.start && known.start && options_.start;
@@ -61,8 +69,25 @@ std::optional<std::string> RollbackCheck::answered(ReplicaId from, const RecallR
                               (another_start ? " for the second time" : ""));
   }
   if (std::string lacks = lacking(known, disk); !lacks.empty()) return set_back(from, std::move(lacks));
-  answered_.insert(from);
+  answered_[from] = store;
+  const raft::SettledMembers& told = reply.settled;
+  const bool leaves = told.at == settled_.at && told.configuration.outgoing.empty();
+  if (leaves || newer(told.at, settled_.at)) settled_ = told;
   return std::nullopt;
+}
+
+// A directory counts only where it is the one that is named.
+bool RollbackCheck::majority(const raft::Configuration& members) const {
+  return raft::quorum_agrees(members, [&](ReplicaId id) {
+    const StoreId named = raft::member_of(members, id)->store;
+    if (id == self_.replica) return named == self_.store;
+    const auto answer = answered_.find(id);
+    return answer != answered_.end() && answer->second == named;
+  });
+}
+
+bool RollbackCheck::enough(const raft::Configuration& members, Position at) const {
+  return majority(members) || (settled_.at.index && !newer(at, settled_.at) && majority(settled_.configuration));
 }
 
 }  // namespace coordkit::engine

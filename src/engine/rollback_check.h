@@ -2,7 +2,8 @@
 // what it had called durable, has forgotten votes and acknowledgements that others rely on. So after a start from a log a
 // replica asks its peers what they remember of it, and the core keeps silent (raft::Recovered::rollback_checked) until a
 // majority of the members, including itself, has answered. What a peer remembers and the disk lacks ends in quarantine,
-// even if the answer is a late one.
+// even if the answer is a late one. Its log may be so old that it names replicas that are gone: answers say who the members are
+// (docs/decisions/0036).
 //
 // A later term on the disk is proof by itself: everything said in an earlier term was on the disk before it. Within one term it
 // takes the vote and the very entry. A longer log proves nothing: the first append of a term may cut an older term's tail and
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "coordkit/engine.h"
@@ -35,7 +37,11 @@ class RollbackCheck {
 
   // A connection was made: a peer that has not answered yet is asked.
   void connected(ReplicaId peer);
-  void lost(ReplicaId peer) { connected_.erase(peer); }
+  // Its answer goes with it: whoever is there counts, and is asked anew.
+  void lost(ReplicaId peer) {
+    connected_.erase(peer);
+    answered_.erase(peer);
+  }
   RecallRequest question() const { return {self_.store, self_.boot, options_.start}; }
   // The peers to ask now.
   std::vector<ReplicaId> due(LaggingTime now);
@@ -48,8 +54,10 @@ class RollbackCheck {
     absl::FunctionRef<std::optional<Term>(Index)> term_at;
   };
   // Counts an answer to this start. A sentence: the disk lacks something that the peer remembers.
-  std::optional<std::string> answered(ReplicaId from, const RecallReply& reply, const Holds& disk);
+  std::optional<std::string> answered(ReplicaId from, StoreId store, const RecallReply& reply, const Holds& disk);
   bool answered(ReplicaId peer) const { return answered_.contains(peer); }
+  // A majority has answered, of these members or of settled ones as new as they are: a joint configuration here may be over.
+  bool enough(const raft::Configuration& members, Position at) const;
 
  private:
   const EngineOptions& options_;
@@ -57,7 +65,10 @@ class RollbackCheck {
   bool begun_ = false;
   bool waiting_ = false;  // for a majority
   absl::btree_set<ReplicaId> connected_;
-  absl::btree_set<ReplicaId> answered_;
+  bool majority(const raft::Configuration& members) const;
+
+  absl::btree_map<ReplicaId, StoreId> answered_;
+  raft::SettledMembers settled_;  // the newest that was told
   LaggingTime again_ = LaggingTime::max();
 };
 

@@ -8,9 +8,9 @@ namespace coordkit::raft {
 std::optional<ChangeOutcome::Kind> ChangeRules::refuses(Index expected) const {
   using Kind = ChangeOutcome::Kind;
   const bool too_early = !own_committed_;
-  const bool open = log_.commit() < log_.configuration_index();
+  const bool open = log_.commit() < log_.configuration_position().index;
   if (too_early || open) return Kind::ChangeInProgress;
-  if (expected != log_.configuration_index()) return Kind::Conflict;
+  if (expected != log_.configuration_position().index) return Kind::Conflict;
   if (log_.full()) return Kind::NoRoom;
   return std::nullopt;
 }
@@ -31,6 +31,6 @@ std::optional<ChangeOutcome::Kind> ChangeRules::endangered_by(const Configuratio
   return std::nullopt;
 }
 
-bool ChangeRules::decided() const { return own_committed_ && log_.commit() >= log_.configuration_index(); }
+bool ChangeRules::decided() const { return own_committed_ && log_.commit() >= log_.configuration_position().index; }
 
 }  // namespace coordkit::raft

@@ -91,6 +91,7 @@ void Core::Impl::take(Input& input) {
                  [&](const Pin& pin) { log_.retention().pin(pin.after); },
                  [&](const Installed& installed) { on(installed); },
                  [&](const RollbackCheckPassed&) { log_.rollback_check_passed(); },
+                 [&](SettledMembers& told) { on(told); },
              },
              input);
 }
@@ -251,7 +252,7 @@ Status Core::Impl::status() const {
                 .cached_bytes = log_.cache().memory_bytes(),
                 .leader_contact = news_.contact,
                 .configuration = log_.configuration(),
-                .configuration_index = log_.configuration_index(),
+                .configuration_index = log_.configuration_position().index,
                 .leap = leap_,
                 .lease_void = transfer_.lease_void()};
   if (!leading_) return status;
@@ -297,7 +298,8 @@ std::optional<Lease> Core::lease() const { return impl_->lease(); }
 std::optional<LaggingTime> Core::fresh_at() const { return impl_->fresh_at(); }
 Index Core::commit() const { return impl_->log().commit(); }
 const Configuration& Core::configuration() const { return impl_->log().configuration(); }
-Position Core::configuration_position() const { return impl_->log().cache().configuration_position(); }
+Position Core::configuration_position() const { return impl_->log().configuration_position(); }
+SettledMembers Core::settled_members() const { return raft::settled_members(impl_->log()); }
 Index Core::leader_commit() const { return std::max(impl_->news().commit, impl_->log().commit()); }
 bool Core::holds_back() const { return impl_->holds_back(); }
 bool Core::removed() const { return impl_->news().removed; }

@@ -88,6 +88,7 @@ class COORDKIT_HIDDEN Core::Impl {
 
   // ---- members.cc
   void on(const ChangeMembership& change);
+  void on(SettledMembers& told);
   void decide_members();
 
   // ---- installing.cc

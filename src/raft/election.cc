@@ -36,7 +36,7 @@ Admission Core::Impl::admission() const {
 void Core::Impl::receive(ReplicaId from, const VoteRequest& request) {
   const WriteQueue& disk = log_.disk();
   if (voting().removed_unawares(from, request)) {
-    const Position proof = log_.committed_configuration().at;
+    const Position proof = log_.cache().configuration_at(log_.commit()).at;
     return outbox_.send(from, std::max(disk.covering_term(), disk.covering(proof.index)), Removed{log_.term(), proof});
   }
   const bool granted = grant(from, request);
@@ -59,7 +59,7 @@ bool Core::Impl::grant(ReplicaId from, const VoteRequest& request) {
 
 // A message from a leader or a newer configuration ends the silence (regression R41).
 void Core::Impl::receive(ReplicaId, const Removed& news) {
-  const bool old = newer(log_.cache().configuration_position(), news.configuration);
+  const bool old = newer(log_.configuration_position(), news.configuration);
   if (leading_ || old) return;
   news_.removed = true;
   if (roles_.role() != Role::Follower) roles_.step_down(log_.term());

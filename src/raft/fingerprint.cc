@@ -107,6 +107,7 @@ class CoreTwin::Reader {
     to_.add(log.base());
     to_.add(log.configuration_at(log.base().index).at);
     to_.add(log.configuration_at(log.base().index).configuration);
+    to_.add(core_.log_.configuration_position());
     to_.add(log.last());
     to_.add(log.first_cached());
     for (Index index = log.base().index.next(); index < log.first_cached(); index = index.next()) {

@@ -55,7 +55,23 @@ Log::Log(const Options& options, Recovered recovered)
   cache_.evict(applied_, options_.cache_bytes_max);
 }
 
-const Configuration& Log::configuration() const { return cache_.configuration(); }
+const Configuration& Log::configuration() const {
+  const LogCache::InForce& own = cache_.in_force();
+  return newer(told_.at, own.at) ? told_.configuration : own.configuration;
+}
+
+Position Log::configuration_position() const {
+  const Position own = cache_.in_force().at;
+  return newer(told_.at, own) ? told_.at : own;
+}
+
+bool Log::learn(SettledMembers told) {
+  if (told.at.index <= commit_ || !newer(told.at, configuration_position())) return false;
+  if (newer(told.at, floor_)) floor_ = told.at;
+  told.known_in = std::max(told.known_in, told_.known_in);
+  told_ = std::move(told);
+  return true;
+}
 
 void Log::append(Entry entry) {
   disk_.appended(entry.bytes());
@@ -144,6 +160,17 @@ void Log::drop_reached_floor() {
   if (!floor_.index) return;
   const Position durable_end{durable(), term_at(durable()).value_or(Term())};
   if (!newer(floor_, durable_end)) floor_ = {};
+}
+
+// After a start less is known to be committed than was. But one change follows another only when that one is committed: so all
+// configurations of a log are but the newest, and a joint one before it is over.
+SettledMembers settled_members(const Log& log) {
+  const LogCache::InForce& newest = log.cache().in_force();
+  if (newer(log.told().at, newest.at)) return log.told();
+  if (newest.at.index <= log.commit()) return {newest.at, newest.configuration, log.term()};
+  const LogCache::InForce& before = log.cache().configuration_at(newest.at.index.previous());
+  const bool was_joint = !before.configuration.outgoing.empty();
+  return {before.at, was_joint ? newest.configuration : before.configuration, log.term()};
 }
 
 }  // namespace coordkit::raft

@@ -32,9 +32,11 @@ class Log {
   bool full() const { return last().index.value() >= kCountMax; }
   std::optional<Term> term_at(Index index) const { return cache_.term_at(index); }
   const LogCache& cache() const { return cache_; }
+  // The members in force: the newest of the log, or those that a peer knows to be committed and the log does not have yet.
   const Configuration& configuration() const;
-  Index configuration_index() const { return cache_.configuration_index(); }
-  const LogCache::InForce& committed_configuration() const { return cache_.configuration_at(commit_); }
+  Position configuration_position() const;  // of their entry
+  const SettledMembers& told() const { return told_; }
+  bool learn(SettledMembers told);  // false: nothing newer
 
   void append(Entry entry);  // right after last()
   void truncate_after(Index index);
@@ -87,7 +89,10 @@ class Log {
   Index applied_;       // the cache may drop entries up to here
   Index everyone_has_;  // every member has these durably: stays true until another configuration has other members
   bool rollback_checked_;
-  Position floor_;  // held once, and beyond the end of the log; zero: nothing is lacking
+  Position floor_;       // held once, or committed, and beyond the end of the log; zero: nothing is lacking
+  SettledMembers told_;  // by a peer
 };
+
+SettledMembers settled_members(const Log& log);
 
 }  // namespace coordkit::raft

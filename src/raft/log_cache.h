@@ -42,9 +42,7 @@ class LogCache {
     Configuration configuration;
   };
   const InForce& configuration_at(Index index) const;  // the one in force there; base <= index
-  const Configuration& configuration() const { return configurations_.back().configuration; }
-  Index configuration_index() const { return configurations_.back().at.index; }
-  Position configuration_position() const { return configurations_.back().at; }
+  const InForce& in_force() const { return configurations_.back(); }
 
  private:
   void drop_front(size_t count);

@@ -24,6 +24,12 @@ void Core::Impl::on(const ChangeMembership& change) {
   change_.begin(change.ticket, append(EntryKind::Configuration, SharedBytes(encode(std::get<Configuration>(next)))));
 }
 
+// A campaign by members that are settled no more could only raise terms. A leader's log has all that is settled.
+void Core::Impl::on(SettledMembers& told) {
+  if (leading_ || !reach_.covers(told.known_in) || !log_.learn(std::move(told))) return;
+  if (roles_.role() != Role::Follower) roles_.step_down(log_.term());
+}
+
 // The joint state is not left during a leadership transfer: the target's log would never be complete, and it leaves the joint
 // state as well. A leader that is no longer a voter steps down (4.2.2): nothing relied on the part of our tail that the best
 // voter lacks; if the order is lost, an election timeout has the same effect.

@@ -9,7 +9,7 @@ void PendingChange::judge(const Log& log, Outbox& out) {
   const bool lost = at > log.last().index || (at > commit && log.term_at(at) != change_->at.term);
   const bool replaced = at <= commit && at > log.base().index && log.term_at(at) != change_->at.term;
   if (lost || replaced) return end(ChangeOutcome::Kind::Overwritten, Index(), out);
-  const auto& [position, committed] = log.committed_configuration();
+  const auto& [position, committed] = log.cache().configuration_at(log.commit());
   if (at <= position.index && committed.outgoing.empty()) end(ChangeOutcome::Kind::Committed, position.index, out);
 }
 

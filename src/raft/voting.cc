@@ -31,8 +31,10 @@ bool Voting::may_campaign() const {
          log_.disk().hard_state_durable() && log_.term().value() < kCountMax;
 }
 
+// A vote names a replica, not its disk. In a term in which members that were learned may not have been committed yet, the
+// former disk of one of them may have the vote.
 bool Voting::suits(const VoteRequest& request) const {
-  return may_vote(request) && !disturbs_leader(request) && log_.reached_by(request.last);
+  return may_vote(request) && !disturbs_leader(request) && log_.reached_by(request.last) && request.term > log_.told().known_in;
 }
 
 // ---- membership rules
@@ -53,7 +55,7 @@ bool Voting::own_store() const {
 // 4.2.2). It never counts itself. The entry before the newest is committed, whatever is known here about commits after a
 // restart; then it may have to learn that the newest is committed, too.
 bool Voting::electable() const {
-  const Index newest = log_.configuration_index();
+  const Index newest = log_.configuration_position().index;
   const Index sure = log_.commit() < newest ? newest.previous() : log_.commit();
   return is_voter(log_.configuration(), options_.self) ||
          is_voter(log_.cache().configuration_at(sure).configuration, options_.self);
@@ -62,7 +64,7 @@ bool Voting::electable() const {
 // Not a voter in the committed configuration nor in a possible later one; and its log does not reach the entry that removed it,
 // or there is a leader and it does not know that the entry is committed.
 bool Voting::removed_unawares(ReplicaId from, const VoteRequest& request) const {
-  const auto& [position, committed] = log_.committed_configuration();
+  const auto& [position, committed] = log_.cache().configuration_at(log_.commit());
   return !is_voter(log_.configuration(), from) && !is_voter(committed, from) &&
          (newer(position, request.last) || disturbs_leader(request));
 }

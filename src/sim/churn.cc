@@ -62,6 +62,8 @@ void Churn::strike() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
     if (!nodes_[node]->stores().intact()) return random_.chance(0.5) ? transfer() : lose_disk(node);
   }
+  if (absence_.lasts()) return exchange_others();
+  if (plan_.long_absences && random_.chance(0.1)) return absence_.begin(seconds(20));
   if (plan_.transfers_only) return transfer();
   if (plan_.sets_disks_back) return strike_disks();
   const uint64_t dice = random_.below(12);
@@ -143,6 +145,17 @@ void Churn::transfer() {
   world_.trace(*asked, "is asked to hand leadership to n{}", target.value());
   nodes_[*asked]->post(TransferLeadership{
       .ticket = Ticket(++last_ticket_), .target = target, .deadline = nodes_[*asked]->clock_now().lagging + patience});
+}
+
+// One after the other, as an operator would.
+void Churn::exchange_others() {
+  if (absence_.due()) return absence_.end();
+  if (!requests_.empty()) return;
+  const std::optional<uint32_t> machine = absence_.free_machine();
+  if (machine && may_lose_disk(*machine)) return lose_disk(*machine);
+  const std::optional<uint32_t> asked = anybody();
+  if (!asked) return;
+  if (std::optional<raft::MemberChange> change = absence_.next()) post(*asked, {*std::move(change)}, seconds(5));
 }
 
 void Churn::lose_a_disk() {
@@ -251,20 +264,11 @@ void Churn::put_copy(uint32_t node, const Copy& copy) {
 }
 
 // An operator sees the quarantine and inserts a blank disk: at once, or when the others are whole, if it has taken part since.
-// In the end also where an old copy waits for members that no longer exist.
 void Churn::exchange_set_back() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
     const SimLogStore& log = nodes_[node]->stores().log();
-    if (!nodes_[node]->up()) continue;
+    if (!stands_aside(node)) continue;
     const EngineStatus status = nodes_[node]->engine()->status();
-    const raft::Core* core = nodes_[node]->engine()->core();
-    const bool silent = status.state != ReplicaState::Quarantine && (core == nullptr || !core->rollback_checked());
-    const bool waits = calm_ && !log.stands_for(log.id()) && silent;
-    if (waits && random_.chance(0.2)) {
-      exchange(node);
-      continue;
-    }
-    if (status.state != ReplicaState::Quarantine) continue;
     if (!log.disk().was_set_back()) {
       if (!nodes_[node]->stores().intact() || status.reason.find("was set back") == std::string::npos) continue;
       throw Violation("INV_R23", fmt::format("n{} stands aside on a disk that lacks nothing: {}", node + 1, status.reason));
@@ -274,6 +278,12 @@ void Churn::exchange_set_back() {
     ++situations_[static_cast<size_t>(mixed_up(node) ? Situation::MixUpNoticed : Situation::SetBackNoticed)];
     exchange(node);
   }
+}
+
+// Also on a disk that stands again: a peer may remember what a later leader has lawfully cut off there.
+bool Churn::stands_aside(uint32_t node) const {
+  const Engine* engine = nodes_[node]->engine();
+  return engine != nullptr && engine->status().state == ReplicaState::Quarantine;
 }
 
 void Churn::exchange(uint32_t node) {
@@ -288,13 +298,14 @@ bool Churn::may_lose_disk(uint32_t node) const {
   if (!requests_.empty() || consensus_.elections() == 0) return false;  // a genesis that no other has stored may be repeated
   const MembershipObserver& members = consensus_.members();
   for (uint32_t by = 0; by < plan_.nodes; ++by) {
+    if (members.overtaken(by)) continue;
     const raft::Configuration& configuration = members.in_force(by);
     for (const auto* half : {&configuration.voters, &configuration.outgoing}) {
       size_t missing = 0;
       for (const raft::Member& member : *half) {
         const uint32_t other = static_cast<uint32_t>(member.id.value() - 1);
-        const SimLogStore& log = nodes_[other]->stores().log();
-        const bool lost = !log.stands_for(member.store) || !nodes_[other]->stores().intact();
+        const NodeStores& stores = nodes_[other]->stores();
+        const bool lost = !stores.log().stands_for(member.store) || !stores.intact() || stands_aside(other);
         missing += lost || other == node ? 1 : 0;
       }
       if (missing * 2 >= half->size() && missing > 0) return false;

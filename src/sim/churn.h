@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/absence.h"
 #include "sim/consensus_observer.h"
 #include "sim/node.h"
 #include "sim/plan.h"
@@ -29,12 +30,15 @@ class Churn {
         consensus_(consensus),
         promises_(promises),
         situations_(situations),
-        random_(random) {}
+        random_(random),
+        absence_(world, nodes, consensus.members(), situations, random_.fork()) {}
 
   void begin();  // schedules the first event, if the plan has churn
   void event();
   void event_at(uint32_t node);  // the disk of this one is rolled back
   void synced(uint32_t node);    // its log was
+  void come_back() { absence_.end_for_good(); }
+  bool away(uint32_t node) const { return absence_.is_of(node); }
   // From here on only requests that bring every member back.
   void calm_down();
   bool everybody_votes() const;
@@ -54,6 +58,7 @@ class Churn {
   void strike_disks();
   void change();
   void transfer();
+  void exchange_others();
   void lose_a_disk();
   void lose_disk(uint32_t node);
   struct Copy {
@@ -75,6 +80,7 @@ class Churn {
   void put_copy(uint32_t node, const Copy& copy);
   const Copy* copy_of(uint32_t node);  // one of the kept copies; null: none
   void exchange_set_back();
+  bool stands_aside(uint32_t node) const;
   void exchange(uint32_t node);
   void bring_back();
   void post(uint32_t node, std::vector<raft::MemberChange> changes, Duration patience);
@@ -90,6 +96,7 @@ class Churn {
   Promises& promises_;
   SituationCounts& situations_;
   Random random_;
+  Absence absence_;
   uint64_t last_ticket_ = uint64_t{1} << 60;  // far from the client's
   std::map<Ticket, Request> requests_;
   std::vector<std::vector<Copy>> copies_;  // per node

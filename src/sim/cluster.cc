@@ -15,7 +15,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       observers_(world, plan, options, nodes_),
       churn_(world, plan, nodes_, observers_.consensus, observers_.promises, observers_.counts, world.fork_random()),
       connections_(world, network_, nodes_, random_),
-      processes_(world, plan, nodes_, observers_.consensus, observers_.situations, random_),
+      processes_(world, plan, nodes_, observers_.consensus, churn_, observers_.situations, random_),
       scrubs_(world, plan, nodes_, observers_.situations, random_),
       faults_({world, plan, nodes_, network_, connections_, processes_, scrubs_, observers_.consensus, churn_,
                observers_.situations},

@@ -37,6 +37,7 @@ void Cluster::heal() {
   network_.set_stale_delivery(false);  // a renewal of a dead process, still in flight, would prolong its session once more
   if (Recorder* recorder = world_.recorder()) recorder->faults().calm();
   faults_.end_all();
+  churn_.come_back();
   processes_.replace_bad_disks();
   if (plan_.upgraded) processes_.finish_upgrade();
   for (uint32_t node = 0; node < plan_.nodes; ++node) processes_.restore(node);

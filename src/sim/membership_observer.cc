@@ -122,17 +122,23 @@ const raft::Configuration& MembershipObserver::newest_committed() const {
   return committed_.empty() ? kNone : committed_.rbegin()->second;
 }
 
+const raft::Configuration* MembershipObserver::committed_at(Index index) const {
+  const auto found = committed_.find(index);
+  return found == committed_.end() ? nullptr : &found->second;
+}
+
 bool MembershipObserver::majorities_have_disks(const std::function<bool(uint32_t)>& runs) const {
   const auto has_disk = [this](const raft::Member& member) { return logs_[member.id.value() - 1]->stands_for(member.store); };
   for (uint32_t node = 0; node < known_.size(); ++node) {
     const raft::Configuration& configuration = in_force(node);
-    if (runs(node) && !configuration.voters.empty() && !quorum(configuration, has_disk)) return false;
+    if (runs(node) && !overtaken(node) && !configuration.voters.empty() && !quorum(configuration, has_disk)) return false;
   }
   return true;
 }
 
 std::optional<uint32_t> MembershipObserver::voter_without_disk() const {
   for (uint32_t node = 0; node < known_.size(); ++node) {
+    if (overtaken(node)) continue;
     for (const auto* half : {&in_force(node).voters, &in_force(node).outgoing}) {
       for (const raft::Member& member : *half) {
         const uint32_t owner = static_cast<uint32_t>(member.id.value() - 1);

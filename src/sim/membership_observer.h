@@ -42,9 +42,11 @@ class MembershipObserver {
   const raft::Configuration& in_force(uint32_t node) const;  // empty: it knows none
   Index in_force_at(uint32_t node) const;                    // its entry; zero: none
   const raft::Configuration& newest_committed() const;
-  // Of every configuration that a running process uses, a majority of each half still has its disks.
+  const raft::Configuration* committed_at(Index index) const;  // the one of that very entry; null: it is none
+  bool overtaken(uint32_t node) const { return in_force_at(node) < newest_committed_at(); }  // by a committed configuration
+  // Of every configuration that a running process uses and none has overtaken, a majority of each half still has its disks.
   bool majorities_have_disks(const std::function<bool(uint32_t)>& runs) const;
-  std::optional<uint32_t> voter_without_disk() const;  // of any configuration in use
+  std::optional<uint32_t> voter_without_disk() const;  // of any configuration in use that none has overtaken
   bool member(uint32_t node) const;                    // by the newest committed one, with the disk it has now
 
   void turn_over(uint32_t node) { before_[node].reset(); }
@@ -65,6 +67,7 @@ class MembershipObserver {
     Position at;
     raft::Configuration configuration;
   };
+  Index newest_committed_at() const { return committed_.empty() ? Index() : committed_.rbegin()->first; }
   bool disk_holds(StoreId store, const Holds& holds) const;
   void append(uint32_t node, const raft::Entry& entry);
   void note_transition(const raft::Configuration& before, const raft::Configuration& after);

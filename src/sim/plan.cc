@@ -122,9 +122,10 @@ void leases(Plan& plan, const SimOptions& options, Random& random) {
 // Members come and go, lose their disks and transfer leadership, under all other faults.
 void membership(Plan& plan, const SimOptions& options, Random& random) {
   draw_cluster(plan, options, random);
-  plan.founders = static_cast<uint32_t>(random.between(1, 3));
+  plan.long_absences = random.chance(0.3);
+  plan.founders = plan.long_absences ? 3 : static_cast<uint32_t>(random.between(1, 3));
   plan.nodes = std::max(plan.founders + static_cast<uint32_t>(random.between(1, 3)), uint32_t{3});
-  plan.churn_interval = draw_wide(random, milliseconds(100), seconds(4));
+  plan.churn_interval = draw_wide(random, milliseconds(100), plan.long_absences ? seconds(1) : seconds(4));
   draw_states(plan, random);
   if (random.chance(0.5)) plan.states.chunk_bytes = random.between(1, 400);
   plan.promotion_lag_max = random.chance(0.5) ? random.between(1, 50) : 1000;
@@ -137,7 +138,7 @@ void membership(Plan& plan, const SimOptions& options, Random& random) {
   draw_late_faults(plan, random, 0.5);
   plan.mixes_up_disks = random.chance(0.5);
   draw_state_rot(plan, random, 0.5);
-  if (!random.chance(0.4)) return;
+  if (plan.long_absences || !random.chance(0.5)) return;
   plan.sets_disks_back = true;
   plan.founders = 3;  // the others shall be a majority
   plan.churn_interval = std::min<Duration>(plan.churn_interval, plan.election_timeout * 2);

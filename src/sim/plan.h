@@ -60,6 +60,7 @@ struct Plan {
   Duration churn_interval{};     // mean time between membership changes and transfers; zero: none
   bool transfers_only = false;   // the members stay, leadership moves
   bool sets_disks_back = false;  // mainly that, in contested elections
+  bool long_absences = false;    // of voters, while the others are exchanged
   Duration scrub_interval{};     // mean time between two scrubs of a replica; zero: none
   bool upgraded = false;         // replicas start as builds of older and newer feature levels; else all are of the newest
   bool mixes_up_disks = false;   // copies of one member's disk replace another's

@@ -9,7 +9,7 @@ using std::chrono::milliseconds;
 // A disk that cannot be opened is retried, unless it has lost acknowledged data: then it is replaced, and so is one
 // that has lost the genesis.
 void Processes::start(uint32_t node) {
-  if (nodes_[node]->up()) return;
+  if (nodes_[node]->up() || churn_.away(node)) return;
   if (!calm_ && plan_.crashes_in_open && random_.chance(0.1)) {
     nodes_[node]->stores().log().disk().lose_power_in_open(random_.below(12));
   }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/churn.h"
 #include "sim/consensus_observer.h"
 #include "sim/node.h"
 #include "sim/plan.h"
@@ -16,16 +17,17 @@ namespace coordkit::sim {
 class Processes {
  public:
   Processes(World& world, const Plan& plan, const std::vector<std::unique_ptr<Node>>& nodes, ConsensusObserver& consensus,
-            SituationObserver& situations, Random& random)
+            const Churn& churn, SituationObserver& situations, Random& random)
       : world_(world),
         plan_(plan),
         nodes_(nodes),
         consensus_(consensus),
+        churn_(churn),
         situations_(situations),
         random_(random),
         in_turn_until_(plan.nodes) {}
 
-  void start(uint32_t node);  // unless it runs
+  void start(uint32_t node);  // unless it runs, or is away
   void start_soon(uint32_t node);
   void crash(uint32_t node, Duration down, CrashKind kind);
   void crash_in_turn(uint32_t node, Duration length);  // its next one; it is back after `length`
@@ -49,6 +51,7 @@ class Processes {
   const Plan& plan_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
   ConsensusObserver& consensus_;
+  const Churn& churn_;
   SituationObserver& situations_;
   Random& random_;                       // shared with the other parts of the cluster
   std::vector<TrueTime> in_turn_until_;  // per node that must die in its next turn: when it is to be back; zero: none

@@ -13,10 +13,11 @@ void Promises::handles(uint32_t node, const EngineInput& input) {
   const auto* mail = std::get_if<MessageReceived>(&input);
   if (mail == nullptr) return;
   const auto from = static_cast<uint32_t>(mail->from.value() - 1);
+  const raft::Core* core = nodes_[node]->engine()->core();
+  const bool asked = core != nullptr && std::holds_alternative<RecallRequest>(mail->message);
+  if (asked) told_[from][node].push_back({nodes_[node]->stores().log().id(), core->configuration()});
   const auto* reply = std::get_if<RecallReply>(&mail->message);
-  if (reply != nullptr && reply->asked.start == nodes_[node]->start_number() && lists(node, from)) {
-    answered_[node].insert(from);
-  }
+  if (reply != nullptr && reply->asked.start == nodes_[node]->start_number()) answered_[node].insert(from);
   hear(node, from, mail->message);
 }
 
@@ -145,6 +146,7 @@ void Promises::synced(uint32_t node) {
 
 void Promises::started(uint32_t node) {
   answered_[node].clear();
+  told_[node].clear();
   new_[node].clear();
 }
 
@@ -220,14 +222,23 @@ Promises::Verdict Promises::judge(uint32_t node) const {
   return majority_answered(node) ? Verdict::Unknown : Verdict::Unasked;
 }
 
-// Of each half of the configuration that it goes by, itself included.
+// Of each half of the members that it goes by, or that one of those who answered goes by, itself included.
 bool Promises::majority_answered(uint32_t node) const {
   const auto answered = answered_.find(node);
+  const auto told = told_.find(node);
+  std::vector<const Told*> answers;
+  if (answered != answered_.end() && told != told_.end()) {
+    for (const auto& [by, answers_of] : told->second) {
+      if (!answered->second.contains(by)) continue;
+      for (const Told& one : answers_of) answers.push_back(&one);
+    }
+  }
   const auto counts = [&](const raft::Member& member) {
-    const auto by = static_cast<uint32_t>(member.id.value() - 1);
-    return by == node || (answered != answered_.end() && answered->second.contains(by));
+    if (member.id == nodes_[node]->id()) return true;
+    return std::ranges::any_of(answers, [&](const Told* one) { return one->store == member.store; });
   };
-  return MembershipObserver::quorum(nodes_[node]->engine()->core()->configuration(), counts);
+  return MembershipObserver::quorum(nodes_[node]->engine()->core()->configuration(), counts) ||
+         std::ranges::any_of(answers, [&](const Told* one) { return MembershipObserver::quorum(one->members, counts); });
 }
 
 }  // namespace coordkit::sim

@@ -68,6 +68,10 @@ class Promises {
     WriteNumber rides_on;  // the write after it; zero: none yet
     bool stored = false;   // that write is durable
   };
+  struct Told {  // an answer as it was given: by which disk, and which members it went by
+    StoreId store;
+    raft::Configuration members;
+  };
   bool relied_on(uint32_t node, const Promise& promise) const;
   static bool held(const Promise& promise, const Disk& disk);
   void hear(uint32_t node, uint32_t from, Promise promise);
@@ -86,6 +90,7 @@ class Promises {
   std::map<uint32_t, std::vector<std::pair<StoreId, size_t>>> new_;        // learned by this process, not yet durable there
   std::map<StoreId, std::vector<Promise>> forgotten_;                      // of disks that were rolled back
   std::map<uint32_t, std::set<uint32_t>> answered_;                        // who answered this process
+  std::map<uint32_t, std::map<uint32_t, std::vector<Told>>> told_;         // and what it was told, by whom
 };
 
 }  // namespace coordkit::sim

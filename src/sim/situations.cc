@@ -15,6 +15,7 @@ constexpr std::string_view kSituationNames[kSituations] = {
     "leader_lost_after_promotion",
     "leader_removed",
     "member_replaced",
+    "majority_exchanged",
     "disk_set_back",
     "set_back_noticed",
     "set_back_harmless",

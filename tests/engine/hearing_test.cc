@@ -47,18 +47,19 @@ TEST(HearingTest, FLT_S07_EachMessageIsHeardOfThoseWhoMaySayItAndOfNobodyElse) {
     all.erase(Message(GenesisOffer{}).index());
     return all;
   }();
-  const auto unknown = kinds<raft::VoteRequest, raft::AppendRequest, raft::Removed, RecallRequest>();
+  const auto unknown = kinds<raft::VoteRequest, raft::AppendRequest, raft::Removed, RecallRequest, RecallReply>();
   const auto of_a_leader = kinds<raft::Heartbeat, raft::TimeoutNow, Refusal, ReadIndexReply, RenewReply, StateOffer, StateChunk,
                                  ChangeReply, TransferReply>();
   const auto calls = kinds<Forward, ReadIndexRequest, RenewRequest, ChangeRequest, TransferRequest>();
-  const auto append = kinds<raft::AppendRequest>();
+  const auto of_another_disk = kinds<raft::AppendRequest, RecallRequest, RecallReply>();
   EXPECT_EQ(accepted_from({.capacity = Capacity::Member, .belongs = true}), everything);
   EXPECT_EQ(accepted_from({.capacity = Capacity::Acquaintance, .belongs = true}), unknown);
   EXPECT_EQ(accepted_from({.capacity = Capacity::Acquaintance, .belongs = true, .leads = true}),
             together({unknown, of_a_leader}));
   EXPECT_EQ(accepted_from({.capacity = Capacity::Acquaintance, .belongs = true, .leaving = true}), together({unknown, calls}));
-  EXPECT_EQ(accepted_from({.capacity = Capacity::Impostor, .belongs = true}), append);
-  EXPECT_EQ(accepted_from({.capacity = Capacity::Impostor, .belongs = true, .leads = true}), together({append, of_a_leader}));
+  EXPECT_EQ(accepted_from({.capacity = Capacity::Impostor, .belongs = true}), of_another_disk);
+  EXPECT_EQ(accepted_from({.capacity = Capacity::Impostor, .belongs = true, .leads = true}),
+            together({of_another_disk, of_a_leader}));
   for (const Capacity capacity : {Capacity::Uninvited, Capacity::NewMember, Capacity::Impostor}) {
     EXPECT_EQ(accepted_from({.capacity = capacity, .leads = true, .leaving = true}), std::set<size_t>());
   }

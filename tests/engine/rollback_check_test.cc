@@ -63,7 +63,7 @@ struct Asked : ::testing::Test {
       return index < Index(15) ? Term(2) : Term(3);
     };
     const RollbackCheck::Holds disk{{Term(4), ReplicaId(2)}, {Index(20), Term(3)}, term_at};
-    return check->answered(ReplicaId(2), {check->question(), known}, disk);
+    return check->answered(ReplicaId(2), StoreId(), {check->question(), known}, disk);
   }
   EngineOptions options;
   std::optional<RollbackCheck> check;
@@ -102,7 +102,7 @@ TEST_F(Asked, StartsThatAreNotToldApartAreNotCompared) {
 TEST_F(Asked, AnswersToAnEarlierStartCountForNothing) {
   RecallReply reply{check->question(), {}};
   reply.asked.start = 76;
-  EXPECT_FALSE(check->answered(ReplicaId(2), reply, {{}, {}, [](Index) { return std::optional<Term>(); }}));
+  EXPECT_FALSE(check->answered(ReplicaId(2), StoreId(), reply, {{}, {}, [](Index) { return std::optional<Term>(); }}));
   EXPECT_FALSE(check->answered(ReplicaId(2)));
 }
 
@@ -121,6 +121,59 @@ TEST_F(Asked, PeersAreAskedAgainUntilAMajorityHasAnsweredAndThenOnceForEachConne
   EXPECT_EQ(check->next_deadline(), LaggingTime::max());
   check->connected(ReplicaId(3));
   EXPECT_EQ(check->due(now + 20s), std::vector<ReplicaId>{ReplicaId(3)});
+  check->lost(ReplicaId(2));
+  EXPECT_FALSE(check->answered(ReplicaId(2))) << "who is there counts";
+  check->connected(ReplicaId(2));
+  EXPECT_EQ(check->due(now + 30s).size(), 2u);
+}
+
+struct AskedOfMembers : Asked {
+  raft::Configuration members(std::vector<uint64_t> ids) {
+    raft::Configuration configuration;
+    for (const uint64_t id : ids) configuration.voters.push_back({ReplicaId(id), StoreId(100 + id), ""});
+    return configuration;
+  }
+  void told(uint64_t by, raft::SettledMembers settled, uint64_t store = 0) {
+    const RecallReply reply{check->question(), {}, std::move(settled)};
+    const RollbackCheck::Holds disk{{}, {}, [](Index) { return std::optional<Term>(); }};
+    EXPECT_FALSE(check->answered(ReplicaId(by), StoreId(store ? store : 100 + by), reply, disk));
+  }
+  Position at{Index(5), Term(2)};  // of the configuration in force
+};
+
+TEST_F(AskedOfMembers, FLT_M12_AMajorityOfThoseInForceOrOfSettledOnesIsEnough) {
+  const auto enough = [&] { return check->enough(members({1, 2, 3}), at); };
+  EXPECT_FALSE(enough());
+  told(4, {{Index(4), Term(2)}, members({1, 4, 5})});
+  EXPECT_FALSE(enough()) << "older members";
+  told(4, {{Index(4), Term(3)}, members({1, 4, 5})}, 999);
+  EXPECT_FALSE(enough()) << "another disk than the one that is named";
+  told(4, {{Index(4), Term(3)}, members({1, 4, 5})});
+  EXPECT_TRUE(enough()) << "of a later term";
+  told(4, {{Index(5), Term(3)}, members({4, 5, 6})});
+  EXPECT_FALSE(enough()) << "the newest that was told counts, and it is one of three there";
+  told(2, {});
+  EXPECT_TRUE(enough()) << "by a build that names no members";
+  check->lost(ReplicaId(2));
+  EXPECT_FALSE(enough());
+}
+
+TEST_F(AskedOfMembers, FLT_M12_AJointConfigurationMayBeOver) {
+  raft::Configuration joint = members({1, 4, 5});
+  joint.outgoing = members({1, 2, 3}).voters;
+  told(4, {at, joint});
+  EXPECT_FALSE(check->enough(joint, at)) << "of the outgoing half nobody has answered";
+  told(5, {at, members({1, 4, 5})});
+  EXPECT_TRUE(check->enough(joint, at));
+  told(4, {at, joint});
+  EXPECT_TRUE(check->enough(joint, at)) << "and stays over";
+}
+
+TEST_F(AskedOfMembers, FLT_P15_WhoseDiskWasExchangedIsNoMember) {
+  raft::Configuration newer = members({1, 2});
+  newer.voters.front().store = StoreId(998);
+  told(2, {{Index(9), Term(9)}, newer});
+  EXPECT_FALSE(check->enough(members({1, 4, 5}), at));
 }
 
 // ---- among replicas
@@ -152,7 +205,10 @@ TEST_F(SetBackTest, FLT_P15_UntilAMajorityHasAnsweredARestartedReplicaNeitherVot
   cluster.pass(2s);
   EXPECT_EQ(state(follower), ReplicaState::Starting);
   EXPECT_NE(reason(follower).find("a majority of the members"), std::string::npos);
-  for (const Outbound& out : cluster.node(follower).sent) EXPECT_TRUE(std::holds_alternative<RecallRequest>(out.message));
+  for (const Outbound& out : cluster.node(follower).sent) {
+    const bool recalls = std::holds_alternative<RecallRequest>(out.message) || std::holds_alternative<RecallReply>(out.message);
+    EXPECT_TRUE(recalls) << out.message.index();
+  }
   lose_answers({leader});  // one answer and itself are two of three
   ASSERT_TRUE(becomes(follower, ReplicaState::Ready));
   EXPECT_TRUE(reason(follower).empty());

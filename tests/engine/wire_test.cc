@@ -150,6 +150,10 @@ Message any_message(Random& random, size_t alternative) {
       if (random.chance(0.8))
         m.known = {m.asked.store, BootCounter(number()), number(), term(), ReplicaId(number()), {index(), term()}};
       if (m.known == PeerMark{.store = m.asked.store}) m.known = {};
+      if (random.chance(0.5)) return m;
+      m.settled.at = {Index(1 + number() / 4), Term(1 + number() / 4)};
+      m.settled.known_in = m.settled.at.term;
+      m.settled.configuration.voters = {{ReplicaId(1 + number() / 2), StoreId(number()), any_bytes(random, 20)}};
       return m;
     }
     case 22: return TransferReply{number(), static_cast<raft::TransferOutcome::Kind>(1 + random.below(6))};

@@ -63,14 +63,14 @@ TEST(LogCacheTest, EvictsAppliedEntriesOnlyAndKeepsTheirTerms) {
 
 TEST(LogCacheTest, REG_R34_R38_ConfigurationTakesEffectOnAppendAndIsUndoneByTruncationAlsoAtTheBase) {
   LogCache log({}, {}, {}, log_of(3, {1, 1}));
-  EXPECT_EQ(log.configuration().voters.size(), 3u);
+  EXPECT_EQ(log.in_force().configuration.voters.size(), 3u);
   const std::string five = encode(genesis_of(5).configuration);
   log.append(make_entry(Index(4), Term(2), EntryKind::Configuration, five));
-  EXPECT_EQ(log.configuration().voters.size(), 5u);
-  EXPECT_EQ(log.configuration_index(), Index(4));
+  EXPECT_EQ(log.in_force().configuration.voters.size(), 5u);
+  EXPECT_EQ(log.in_force().at.index, Index(4));
   log.compact(Index(3));
   log.truncate_after(Index(3));
-  EXPECT_EQ(log.configuration().voters.size(), 3u);
+  EXPECT_EQ(log.in_force().configuration.voters.size(), 3u);
 }
 
 TEST(WriteQueueTest, OneWriteMergesATurnAndCoversExactlyWhatItHolds) {

@@ -164,8 +164,12 @@ struct Installed {
 // A quorum has said what it remembers of this disk, and the disk holds all of it (Recovered::rollback_checked).
 struct RollbackCheckPassed {};
 
+// SettledMembers: what a peer knows of them. If they are newer than those of this log, they are in force until the log has
+// members that are as new. A log that ends before them gets no vote and does not campaign; a term in which they may not have
+// been committed yet gets no vote either. A leader's log has them.
+
 using Input = std::variant<Tick, Received, Written, PeerUp, PeerDown, Propose, SendCommit, Confirm, Transfer, ChangeMembership,
-                           LogRead, Checkpointed, Pin, Installed, RollbackCheckPassed>;
+                           LogRead, Checkpointed, Pin, Installed, RollbackCheckPassed, SettledMembers>;
 
 // ---- effects
 
@@ -340,9 +344,10 @@ class Core {
   Index commit() const;
   const Configuration& configuration() const;  // in force
   Position configuration_position() const;     // of its entry
-  bool removed() const;                        // a Removed message came, and no leader has spoken since
-  Index base() const;                          // the log starts after it
-  Index leader_commit() const;                 // what a leader has said to be committed, and what is here: never falls
+  SettledMembers settled_members() const;
+  bool removed() const;               // a Removed message came, and no leader has spoken since
+  Index base() const;                 // the log starts after it
+  Index leader_commit() const;        // what a leader has said to be committed, and what is here: never falls
   bool holds_back() const;            // Options::follower_lag_bytes_max: as leader, or as the leader that is followed said last
   Index match(ReplicaId peer) const;  // leader: known to be durable there; zero: nothing
   std::optional<Term> term_at(Index index) const;  // of the entry in the log; absent: before the base or beyond the end

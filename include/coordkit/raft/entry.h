@@ -67,6 +67,15 @@ struct Configuration {
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 
+// The newest configuration that somebody knows to be committed, and where: of a joint one that is over, without those who
+// leave.
+struct SettledMembers {
+  Position at;  // of its entry; its term may be an upper bound. Zero: nothing is known
+  Configuration configuration;
+  Term known_in;  // it is committed in this term or an earlier one: whoever leads a later one has it
+  friend bool operator==(const SettledMembers&, const SettledMembers&) = default;
+};
+
 // The initialization of a cluster, agreed on before the first vote and stored as entry 1 of term 1 everywhere.
 struct Genesis {
   ClusterId cluster;

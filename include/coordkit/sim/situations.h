@@ -21,6 +21,7 @@ enum class Situation : uint8_t {
   LeaderLostAfterPromotion,  // within a second
   LeaderRemoved,             // the committed configuration leaves out who leads
   MemberReplaced,            // the same id with another disk
+  MajorityExchanged,         // of the members that a voter knows, while it was away
   DiskSetBack,               // to an older state
   SetBackNoticed,            // and its replica is in quarantine
   SetBackHarmless,           // it has forgotten nothing that anybody had heard, and goes on

@@ -1,0 +1,202 @@
+// Members that were exchanged while a replica was away: started again, it goes on with those that there are.
+#include <gtest/gtest.h>
+
+#include "tests/engine/cluster.h"
+
+namespace coordkit::engine {
+namespace {
+
+raft::MemberChange exchanged(uint64_t old, uint64_t id) {
+  return {raft::MemberChange::Kind::Replace, {ReplicaId(id), StoreId(), "host-" + std::to_string(id)}, ReplicaId(old)};
+}
+
+struct Exchanges {
+  explicit Exchanges(size_t size, uint64_t founders)
+      : cluster(size, [founders](EngineOptions& options) {
+          std::erase_if(options.members,
+                        [&](const Peer& peer) { return peer.id.value() > founders && peer.id != options.raft.self; });
+        }) {
+    for (uint64_t id = 1; id <= founders; ++id) cluster.start(id);
+    EXPECT_NE(cluster.leader(), 0u);
+  }
+  absl::Status change(uint64_t id, std::vector<raft::MemberChange> changes) {
+    const Ticket ticket = cluster.change(id, std::move(changes), 30s);
+    EXPECT_TRUE(cluster.until([&] { return cluster.answers(id, ticket) > 0; }, 60s));
+    return cluster.ended(id, ticket).status;
+  }
+  ReplicaState state(uint64_t id) { return cluster.engine(id).status().state; }
+  std::string reason(uint64_t id) { return cluster.engine(id).status().reason; }
+  Cluster cluster;
+};
+
+// 3 was down while 1 and 2 were exchanged, one after the other, as the runbook says.
+TEST(AbsentMembersTest, FLT_M12_AVoterThatWasAwayWhileTheOthersWereExchangedComesBack) {
+  Exchanges h(5, 3);
+  Cluster& cluster = h.cluster;
+  ASSERT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }));
+  ASSERT_EQ(cluster.run(1, "add 1"), "1");
+  cluster.crash(3);
+  cluster.start(4);
+  cluster.start(5);
+  ASSERT_TRUE(h.change(2, {exchanged(1, 4)}).ok());
+  cluster.pass(1s);
+  cluster.crash(1);
+  ASSERT_TRUE(h.change(4, {exchanged(2, 5)}).ok());
+  cluster.pass(1s);
+  cluster.crash(2);
+  ASSERT_EQ(cluster.run(4, "add 1"), "2");
+  cluster.start(3);
+  cluster.pass(60s);
+  EXPECT_EQ(h.state(3), ReplicaState::Ready) << h.reason(3);
+  EXPECT_EQ(cluster.run(4, "add 1"), "3");
+  // With 3 up, the loss of 5 should not stop {3, 4, 5}.
+  cluster.crash(5);
+  EXPECT_EQ(cluster.run(4, "add 1"), "4");
+}
+
+// A wiped disk of 3 is replaced under its id after 1 and 2 were; the new process is restarted before the state arrived.
+TEST(AbsentMembersTest, FLT_M12_ANewDiskThatIsRestartedBeforeItsStateArrivedGoesOn) {
+  Exchanges h(3, 3);
+  Cluster& cluster = h.cluster;
+  ASSERT_EQ(cluster.run(1, "add 1"), "1");
+  for (const uint64_t id : {1, 2}) {
+    cluster.crash(id);
+    cluster.node(id).disk = Disk{.store = StoreId(200 + id)};
+    ASSERT_NE(cluster.leader(), 0u);
+    cluster.start(id);
+    ASSERT_TRUE(h.change(3, {exchanged(id, id)}).ok());
+    ASSERT_TRUE(cluster.until([&] { return h.state(id) == ReplicaState::Ready; }, 30s));
+  }
+  cluster.crash(3);
+  cluster.node(3).disk = Disk{.store = StoreId(203)};
+  ASSERT_NE(cluster.leader(), 0u);
+  cluster.filter = [](ReplicaId, ReplicaId to, const Message& message) {
+    return to != ReplicaId(3) || std::holds_alternative<GenesisOffer>(message);
+  };
+  cluster.start(3);
+  const Ticket ticket = cluster.change(1, {exchanged(3, 3)}, 600s);
+  ASSERT_TRUE(cluster.until([&] { return cluster.engine(3).core() != nullptr; }, 30s));
+  cluster.crash(3);
+  cluster.start(3);
+  cluster.filter = {};
+  cluster.pass(120s);
+  EXPECT_EQ(h.state(3), ReplicaState::Ready) << h.reason(3);
+  EXPECT_EQ(cluster.answers(1, ticket), 1u);
+}
+
+// One machine is exchanged while 3 is down; then 2 fails and 3 is started: 3 and 4 are a majority of {2, 3, 4}.
+TEST(AbsentMembersTest, FLT_M12_OneExchangeWhileAVoterIsDownAndThenOneFailure) {
+  Exchanges h(4, 3);
+  Cluster& cluster = h.cluster;
+  ASSERT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }));
+  ASSERT_EQ(cluster.run(1, "add 1"), "1");
+  cluster.crash(3);
+  cluster.start(4);
+  ASSERT_TRUE(h.change(2, {exchanged(1, 4)}).ok());
+  cluster.pass(1s);
+  cluster.crash(1);
+  ASSERT_EQ(cluster.run(4, "add 1"), "2");
+  cluster.crash(2);
+  cluster.start(3);
+  EXPECT_TRUE(cluster.until([&] { return h.state(4) == ReplicaState::Ready && h.state(3) == ReplicaState::Ready; }, 120s))
+      << "3: " << h.reason(3) << "\n4: " << h.reason(4);
+  EXPECT_EQ(cluster.run(4, "add 1"), "3");
+}
+
+// The disk of 5 is exchanged while 3 is down. Then the power fails, and 1 and 2 do not come back: 3, 4 and 5 are a majority.
+TEST(AbsentMembersTest, FLT_M12_ADiskIsExchangedWhileAnotherIsDownAndThenThePowerFails) {
+  Exchanges h(5, 5);
+  Cluster& cluster = h.cluster;
+  ASSERT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }));
+  ASSERT_EQ(cluster.run(1, "add 1"), "1");
+  cluster.crash(3);
+  cluster.crash(5);
+  cluster.node(5).disk = Disk{.store = StoreId(205)};
+  cluster.start(5);
+  ASSERT_TRUE(h.change(1, {exchanged(5, 5)}).ok());
+  ASSERT_TRUE(cluster.until([&] { return h.state(5) == ReplicaState::Ready; }, 30s));
+  ASSERT_EQ(cluster.run(5, "add 1"), "2");
+  cluster.pass(1s);
+  for (const uint64_t id : {1, 2, 4, 5}) cluster.crash(id);
+  for (const uint64_t id : {3, 4, 5}) cluster.start(id);
+  EXPECT_TRUE(cluster.until([&] { return h.state(4) == ReplicaState::Ready && h.state(5) == ReplicaState::Ready; }, 120s))
+      << "3: " << h.reason(3) << "\n4: " << h.reason(4) << "\n5: " << h.reason(5);
+  EXPECT_EQ(cluster.run(4, "add 1"), "3");
+}
+
+// 3 runs, but is cut off, while the disks of 2 and 5 are exchanged. Then 1 and 4 fail: 3 is needed, and only those with a new
+// disk can be elected.
+TEST(AbsentMembersTest, FLT_M12_AVoterThatWasCutOffHearsACandidateThatHasANewDisk) {
+  Exchanges h(5, 5);
+  Cluster& cluster = h.cluster;
+  ASSERT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }));
+  for (const uint64_t id : {2, 5}) {
+    cluster.filter = [](ReplicaId from, ReplicaId to, const Message&) { return from != ReplicaId(3) && to != ReplicaId(3); };
+    cluster.crash(id);
+    cluster.node(id).disk = Disk{.store = StoreId(200 + id)};
+    ASSERT_TRUE(cluster.until([&] { return h.state(1) == ReplicaState::Ready || h.state(4) == ReplicaState::Ready; }));
+    cluster.start(id);
+    ASSERT_TRUE(h.change(1, {exchanged(id, id)}).ok());
+    ASSERT_TRUE(cluster.until([&] { return h.state(id) == ReplicaState::Ready; }, 30s));
+  }
+  ASSERT_EQ(cluster.run(1, "add 1"), "1");
+  cluster.crash(1);
+  cluster.crash(4);
+  cluster.filter = {};
+  for (const uint64_t id : {2, 5}) {
+    cluster.connect(id, 3);
+    cluster.connect(3, id);
+  }
+  EXPECT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready && h.state(2) == ReplicaState::Ready; }, 60s))
+      << "2: " << h.reason(2) << "\n3: " << h.reason(3);
+  EXPECT_EQ(cluster.run(3, "add 1"), "2");
+}
+
+// The disk of 3 is set back to when 1, 2 and 3 were members; 4 and 5 have taken the places of 1 and 2 and remember nothing of
+// it. 2 has missed that. Together 2 and 3 are a majority of the former members, and must not elect anybody.
+TEST(AbsentMembersTest, FLT_P15_WhoPassedByTheWordOfNewerMembersElectsNobodyByOldOnes) {
+  Exchanges h(5, 3);
+  Cluster& cluster = h.cluster;
+  const uint64_t first = cluster.leader();
+  const uint64_t second = first == 2 ? 1 : 2;  // of 1 and 2 the one that does not lead
+  if (first == 3) {
+    const Ticket ticket = cluster.transfer(3, 1);
+    ASSERT_TRUE(cluster.until([&] { return cluster.answers(3, ticket) > 0 && cluster.leader() == 1; }));
+  }
+  const uint64_t leader = cluster.leader();
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  cluster.pass(1s);
+  const Disk image = cluster.node(3).disk;
+  const auto cut_off = [second](ReplicaId id) { return id == ReplicaId(second); };
+  const auto new_one = [](ReplicaId id) { return id.value() > 3; };
+  cluster.filter = [&](ReplicaId from, ReplicaId to, const Message&) {  // 3 acknowledges to the old leader alone
+    const bool between = (from == ReplicaId(3) && new_one(to)) || (new_one(from) && to == ReplicaId(3));
+    return !cut_off(from) && !cut_off(to) && !between;
+  };
+  cluster.start(4);
+  cluster.start(5);
+  ASSERT_TRUE(h.change(leader, {exchanged(leader, 4), exchanged(second, 5)}).ok());
+  cluster.crash(3);
+  cluster.crash(leader);
+  ASSERT_EQ(cluster.run(4, "add 1"), "2");
+  cluster.node(3).disk = image;
+  // 4 and 5 answer 3, and that is all it hears of them.
+  cluster.filter = [&](ReplicaId from, ReplicaId to, const Message& message) {
+    const bool among_old = (cut_off(from) && to == ReplicaId(3)) || (cut_off(to) && from == ReplicaId(3));
+    const bool among_new = new_one(from) && new_one(to);
+    const bool recalls = std::holds_alternative<RecallRequest>(message) || std::holds_alternative<RecallReply>(message);
+    return among_old || among_new || (recalls && !cut_off(from) && !cut_off(to));
+  };
+  cluster.start(3);
+  cluster.pass(60s);
+  ASSERT_NE(cluster.engine(3).core(), nullptr) << h.reason(3);
+  ASSERT_TRUE(cluster.engine(3).core()->rollback_checked()) << h.reason(3);
+  EXPECT_FALSE(cluster.engine(second).core()->leadership().leader);
+  EXPECT_FALSE(cluster.engine(3).core()->leadership().leader);
+  EXPECT_EQ(cluster.run(4, "add 1"), "3");
+  cluster.filter = {};
+  EXPECT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }, 60s)) << h.reason(3);
+}
+
+}  // namespace
+}  // namespace coordkit::engine

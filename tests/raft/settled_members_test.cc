@@ -1,0 +1,125 @@
+// What a replica says of the members that are settled, and what it makes of a peer's word that newer ones are.
+#include <gtest/gtest.h>
+
+#include "solo.h"
+
+namespace coordkit::raft::testing {
+namespace {
+
+Configuration of_voters(std::initializer_list<uint64_t> ids, std::initializer_list<uint64_t> outgoing = {}) {
+  Configuration configuration;
+  for (const uint64_t id : ids) configuration.voters.push_back(member(id));
+  for (const uint64_t id : outgoing) configuration.outgoing.push_back(member(id));
+  return configuration;
+}
+
+Entry members_entry(uint64_t index, uint64_t term, const Configuration& configuration) {
+  return make_entry(Index(index), Term(term), EntryKind::Configuration, encode(configuration));
+}
+
+// ---- what it says: the log has the genesis, one entry, a joint configuration of 1, 2, 4 and 1, 2, 3, and its end
+
+struct SettledTest : ::testing::Test {
+  Recovered with(std::vector<Entry> changes) {
+    std::vector<Entry> entries = log_of(3, {1});
+    for (Entry& entry : changes) entries.push_back(std::move(entry));
+    return {.hard_state = {Term(4), {}}, .entries = std::move(entries)};
+  }
+  const Configuration founders = decode_genesis(genesis_entry(3).payload.view())->configuration;
+  const Configuration joint = of_voters({1, 2, 4}, {1, 2, 3});
+  const Configuration left = of_voters({1, 2, 4});
+};
+
+TEST_F(SettledTest, OfAChangeOfWhichNothingIsKnownTheOneBeforeIs) {
+  Solo solo(with({members_entry(3, 2, joint)}));
+  EXPECT_EQ(solo.core().configuration(), joint);
+  EXPECT_EQ(solo.core().settled_members(), (SettledMembers{at(1, 1), founders, Term(4)}));
+}
+
+TEST_F(SettledTest, OnceItIsCommittedItIsSettled) {
+  Solo solo(with({members_entry(3, 2, joint)}));
+  solo.receive(2, solo.append(4, at(3, 2), {}, 3));
+  ASSERT_EQ(solo.core().commit(), Index(3));
+  EXPECT_EQ(solo.core().settled_members(), (SettledMembers{at(3, 2), joint, Term(4)}));
+}
+
+// The next configuration is not known to be committed, but nothing else can follow the joint one.
+TEST_F(SettledTest, AJointOneThatHasASuccessorIsOver) {
+  Solo solo(with({members_entry(3, 2, joint), members_entry(4, 2, left)}));
+  EXPECT_EQ(solo.core().settled_members(), (SettledMembers{at(3, 2), left, Term(4)}));
+}
+
+// ---- what it makes of a peer's word
+
+struct ToldTest : SettledTest {
+  Solo solo{with({})};  // goes by 1, 2, 3, its log ends at entry 2 of term 1
+  const Configuration newer = of_voters({1, 4, 5});
+  void told(Position where, const Configuration& configuration) { solo.step(SettledMembers{where, configuration, Term(6)}); }
+  Answer asked_by(uint64_t candidate, uint64_t term, Position last) {
+    solo.receive(candidate, VoteRequest{.kind = VoteKind::Real, .term = Term(term), .round = term, .last = last});
+    return solo.only<VoteReply>(candidate).granted;
+  }
+};
+
+TEST_F(ToldTest, FLT_M12_NewerMembersAreInForceUntilTheLogHasThem) {
+  told(at(4, 2), newer);
+  EXPECT_EQ(solo.core().configuration(), newer);
+  EXPECT_EQ(solo.core().configuration_position(), at(4, 2));
+  EXPECT_EQ(solo.core().settled_members(), (SettledMembers{at(4, 2), newer, Term(6)})) << "and it passes the word on";
+  const Configuration last = of_voters({1, 4, 6});
+  solo.receive(4, solo.append(5, at(2, 1), {command(3, 2), members_entry(4, 2, newer), members_entry(5, 5, last)}));
+  EXPECT_EQ(solo.core().configuration(), last);
+  solo.receive(4, solo.append(6, at(4, 2), {command(5, 6)}));
+  EXPECT_EQ(solo.core().configuration_position(), at(4, 2)) << "of the log, after a part of it was cut off";
+}
+
+TEST_F(ToldTest, FLT_P15_ALogThatEndsBeforeThemGetsNoVoteAndDoesNotCampaign) {
+  told(at(4, 2), newer);
+  EXPECT_EQ(asked_by(2, 7, at(2, 1)), Answer::No);
+  EXPECT_EQ(asked_by(2, 8, at(9, 1)), Answer::No);
+  EXPECT_EQ(asked_by(4, 9, at(4, 2)), Answer::Yes);
+  for (int i = 0; i < 3; ++i) solo.timeout();
+  EXPECT_EQ(solo.role(), Role::Follower);
+}
+
+// Replica 2 had another disk before, and that one has the vote. The members that name the new disk are known to be committed in
+// term 6 only.
+TEST_F(ToldTest, FLT_M07_AVoteIsNotRepeatedForAnotherDisk) {
+  ASSERT_EQ(asked_by(2, 5, at(2, 1)), Answer::Yes);
+  EXPECT_EQ(asked_by(2, 5, at(2, 1)), Answer::Yes) << "the same disk asks again";
+  Configuration newer_disk = founders;
+  newer_disk.voters[1] = member(2, 1);
+  told(at(4, 2), newer_disk);
+  EXPECT_EQ(asked_by(2, 5, at(4, 2)), Answer::No);
+  EXPECT_EQ(asked_by(2, 6, at(4, 2)), Answer::No);
+  EXPECT_EQ(asked_by(2, 7, at(4, 2)), Answer::Yes);
+}
+
+TEST_F(ToldTest, OlderAndImpossibleOnesChangeNothing) {
+  for (const Position where : {at(1, 1), at(0, 0)}) {
+    told(where, newer);
+    EXPECT_EQ(solo.core().configuration(), founders) << where.index.value();
+  }
+  solo.step(SettledMembers{at(4, 2), newer, Term(kTermLeapMax + 9)});
+  EXPECT_EQ(solo.core().configuration(), founders);
+  told(at(4, 2), newer);
+  told(at(3, 2), founders);
+  EXPECT_EQ(solo.core().configuration(), newer);
+}
+
+TEST_F(ToldTest, WhoCampaignsByOlderMembersGivesUp) {
+  solo.timeout();
+  ASSERT_NE(solo.role(), Role::Follower);
+  told(at(4, 2), newer);
+  EXPECT_EQ(solo.role(), Role::Follower);
+}
+
+TEST_F(ToldTest, ALeaderGoesByItsLog) {
+  solo.lead({2});
+  told(at(40, 200), newer);
+  EXPECT_EQ(solo.role(), Role::Leader);
+  EXPECT_EQ(solo.core().configuration(), founders);
+}
+
+}  // namespace
+}  // namespace coordkit::raft::testing
