@@ -76,9 +76,9 @@ TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_P18_INV_R23_MembersChangeUnderEve
   }
   for (const Situation situation :
        {Situation::JointConfiguration, Situation::ReadWhileJoint, Situation::LearnerPromoted, Situation::MemberReplaced,
-        Situation::RemovedMemberReturned, Situation::TransferDuringPartition, Situation::TransferCampaignWon,
-        Situation::LeaderLostAfterPromotion, Situation::StateInstalled, Situation::DiskSetBack, Situation::SetBackNoticed,
-        Situation::SetBackUnnoticed, Situation::DiskMixedUp, Situation::MixUpNoticed}) {
+        Situation::MajorityExchanged, Situation::RemovedMemberReturned, Situation::TransferDuringPartition,
+        Situation::TransferCampaignWon, Situation::LeaderLostAfterPromotion, Situation::StateInstalled, Situation::DiskSetBack,
+        Situation::SetBackNoticed, Situation::SetBackUnnoticed, Situation::DiskMixedUp, Situation::MixUpNoticed}) {
     EXPECT_GT(situations[static_cast<size_t>(situation)], 0u) << name_of(situation);
   }
 }
