@@ -57,9 +57,11 @@ bool Core::Impl::grant(ReplicaId from, const VoteRequest& request) {
   return true;
 }
 
-// A message from a leader or a newer configuration ends the silence (regression R41).
+// A message from a leader or a newer configuration ends the silence (regression R41). At one index only one is committed, and
+// of its term either side may know no more than an upper bound.
 void Core::Impl::receive(ReplicaId, const Removed& news) {
-  const bool old = newer(log_.configuration_position(), news.configuration);
+  const Position own = log_.configuration_position();
+  const bool old = newer(own, news.configuration) && own.index != news.configuration.index;
   if (leading_ || old) return;
   news_.removed = true;
   if (roles_.role() != Role::Follower) roles_.step_down(log_.term());

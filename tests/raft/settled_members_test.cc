@@ -95,6 +95,17 @@ TEST_F(ToldTest, FLT_M07_AVoteIsNotRepeatedForAnotherDisk) {
   EXPECT_EQ(asked_by(2, 7, at(4, 2)), Answer::Yes);
 }
 
+// A peer whose log starts after their entry knows an upper bound of its term only.
+TEST_F(ToldTest, FLT_M03_WhoIsToldOfMembersWithoutItHearsThatItIsRemoved) {
+  const Configuration others = of_voters({2, 4, 5});
+  told(at(4, 5), others);
+  ASSERT_EQ(solo.core().configuration(), others);
+  solo.receive(2, Removed{Term(4), at(1, 1)});
+  EXPECT_FALSE(solo.core().removed()) << "of older members";
+  solo.receive(2, Removed{Term(6), at(4, 2)});
+  EXPECT_TRUE(solo.core().removed());
+}
+
 TEST_F(ToldTest, OlderAndImpossibleOnesChangeNothing) {
   for (const Position where : {at(1, 1), at(0, 0)}) {
     told(where, newer);
