@@ -32,9 +32,10 @@ bool Voting::may_campaign() const {
 }
 
 // A vote names a replica, not its disk. In a term in which members that were learned may not have been committed yet, the
-// former disk of one of them may have the vote.
+// former disk of one of them may have the vote. A pre-vote binds nobody, and without it terms might never get beyond that one.
 bool Voting::suits(const VoteRequest& request) const {
-  return may_vote(request) && !disturbs_leader(request) && log_.reached_by(request.last) && request.term > log_.told().known_in;
+  const bool one_disk = request.kind == VoteKind::Pre || request.term > log_.told().known_in;
+  return may_vote(request) && !disturbs_leader(request) && log_.reached_by(request.last) && one_disk;
 }
 
 // ---- membership rules

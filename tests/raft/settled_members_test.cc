@@ -106,6 +106,19 @@ TEST_F(ToldTest, FLT_M03_WhoIsToldOfMembersWithoutItHearsThatItIsRemoved) {
   EXPECT_TRUE(solo.core().removed());
 }
 
+// Who was in the term that no vote is given in may be gone, and terms rise by real campaigns only.
+TEST_F(ToldTest, FLT_M12_APreVoteIsGivenInATermThatGetsNoVote) {
+  told(at(4, 2), newer);
+  const auto asks = [&](VoteKind kind, uint64_t term, uint64_t round) {
+    solo.receive(4, VoteRequest{.kind = kind, .term = Term(term), .round = round, .last = at(4, 2)});
+    return solo.only<VoteReply>(4).granted;
+  };
+  EXPECT_EQ(asks(VoteKind::Pre, 6, 1), Answer::Yes);
+  EXPECT_EQ(asks(VoteKind::Real, 6, 2), Answer::No);
+  EXPECT_EQ(asks(VoteKind::Pre, 7, 3), Answer::Yes);
+  EXPECT_EQ(asks(VoteKind::Real, 7, 4), Answer::Yes);
+}
+
 TEST_F(ToldTest, OlderAndImpossibleOnesChangeNothing) {
   for (const Position where : {at(1, 1), at(0, 0)}) {
     told(where, newer);
