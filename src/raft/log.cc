@@ -55,22 +55,27 @@ Log::Log(const Options& options, Recovered recovered)
   cache_.evict(applied_, options_.cache_bytes_max);
 }
 
-const Configuration& Log::configuration() const {
-  const LogCache::InForce& own = cache_.in_force();
-  return newer(told_.at, own.at) ? told_.configuration : own.configuration;
+// The told term may be an upper bound. If the log goes as far, its entry there is the one that was told of, and it is that
+// entry that counts: of a joint one that is over the log has to have the end.
+bool Log::goes_by_told() const {
+  const Position own = cache_.in_force().at;
+  const bool same = own.index == told_.at.index && !newer(told_.at, last());
+  return newer(told_.at, own) && !same;
 }
 
-Position Log::configuration_position() const {
-  const Position own = cache_.in_force().at;
-  return newer(told_.at, own) ? told_.at : own;
+const Configuration& Log::configuration() const {
+  return goes_by_told() ? told_.configuration : cache_.in_force().configuration;
 }
+
+Position Log::configuration_position() const { return goes_by_told() ? told_.at : cache_.in_force().at; }
 
 bool Log::learn(SettledMembers told) {
-  if (told.at.index <= commit_ || !newer(told.at, configuration_position())) return false;
+  const bool news = newer(told.at, told_.at) && newer(told.at, configuration_position());
+  if (told.at.index <= commit_ || !news) return false;
   if (newer(told.at, floor_)) floor_ = told.at;
   told.known_in = std::max(told.known_in, told_.known_in);
   told_ = std::move(told);
-  return true;
+  return goes_by_told();
 }
 
 void Log::append(Entry entry) {
@@ -166,7 +171,7 @@ void Log::drop_reached_floor() {
 // configurations of a log are but the newest, and a joint one before it is over.
 SettledMembers settled_members(const Log& log) {
   const LogCache::InForce& newest = log.cache().in_force();
-  if (newer(log.told().at, newest.at)) return log.told();
+  if (log.goes_by_told()) return log.told();
   if (newest.at.index <= log.commit()) return {newest.at, newest.configuration, log.term()};
   const LogCache::InForce& before = log.cache().configuration_at(newest.at.index.previous());
   const bool was_joint = !before.configuration.outgoing.empty();

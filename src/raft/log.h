@@ -35,8 +35,9 @@ class Log {
   // The members in force: the newest of the log, or those that a peer knows to be committed and the log does not have yet.
   const Configuration& configuration() const;
   Position configuration_position() const;  // of their entry
+  bool goes_by_told() const;
   const SettledMembers& told() const { return told_; }
-  bool learn(SettledMembers told);  // false: nothing newer
+  bool learn(SettledMembers told);  // false: they are not in force by it
 
   void append(Entry entry);  // right after last()
   void truncate_after(Index index);

@@ -119,6 +119,17 @@ TEST_F(ToldTest, FLT_M12_APreVoteIsGivenInATermThatGetsNoVote) {
   EXPECT_EQ(asks(VoteKind::Real, 7, 4), Answer::Yes);
 }
 
+// The joint state is over where it was told, but the end of it may be on no disk that is left.
+TEST_F(ToldTest, AJointConfigurationOfTheLogIsLeftByWhoLeads) {
+  Solo leader(with({members_entry(3, 2, joint), command(4, 3)}));
+  leader.step(SettledMembers{at(3, 3), left, Term(4)});  // by one whose log starts after entry 4
+  leader.lead({2, 3});
+  leader.written();
+  for (const uint64_t peer : {2, 3}) leader.accept(peer, 5);
+  EXPECT_EQ(leader.core().configuration(), left);
+  EXPECT_EQ(leader.last(), Index(6));
+}
+
 TEST_F(ToldTest, OlderAndImpossibleOnesChangeNothing) {
   for (const Position where : {at(1, 1), at(0, 0)}) {
     told(where, newer);
