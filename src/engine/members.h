@@ -22,6 +22,7 @@ class Members {
   void lost(ReplicaId peer) { peers_.erase(peer); }
   // Another one is in force. Returns the peers that become members by it.
   std::vector<Hello> follow(const raft::Configuration& configuration, ClusterId cluster);
+  bool goes_by(const raft::Configuration& configuration) const { return configuration_ == configuration; }
 
   Capacity capacity(ReplicaId peer) const;
   // `leader`: the one that we follow; `applied`: the configuration that is committed, as far as it is known here.

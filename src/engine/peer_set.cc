@@ -79,8 +79,9 @@ void PeerSet::receive(ReplicaId from, const SteppedAside& message) {
 
 std::optional<std::vector<Hello>> PeerSet::follow(const raft::Core& core, ClusterId cluster) {
   const Position at = core.configuration_position();
-  if (at == followed_) return std::nullopt;
+  if (at == followed_ && members_.goes_by(core.configuration())) return std::nullopt;
   followed_ = at;
+  ++follows_;
   inform_soon();
   return members_.follow(core.configuration(), cluster);
 }
@@ -102,7 +103,7 @@ bool PeerSet::removes_us(const raft::Core& core, const Router& router, StoreId o
 void PeerSet::report_targets(const raft::Core* core, const Router& router, std::vector<Peer> prospects,
                              EngineEffects& effects) {
   std::erase_if(prospects, [this](const Peer& peer) { return member(peer.id) != nullptr; });
-  Basis basis{followed_, router.configuration_at(), std::move(prospects)};
+  Basis basis{follows_, router.configuration_at(), std::move(prospects)};
   if (basis_ == basis) return;
   basis_ = std::move(basis);
   absl::btree_map<ReplicaId, Peer> wanted;

@@ -46,8 +46,8 @@ class PeerSet {
   std::vector<ReplicaId> present() const { return attendance_.present(); }
 
   // ---- the configuration
-  // Another one is in force, on append or because its entry was truncated: who is accepted as a member from here on. nullopt:
-  // the same one.
+  // Another one is in force, on append or because its entry was truncated, or at the same position: what peers told of a joint
+  // one that is over leaves some out. Who is accepted as a member from here on. nullopt: the same one.
   std::optional<std::vector<Hello>> follow(const raft::Core& core, ClusterId cluster);
   // Whether this replica, on this store, is removed: by what is committed, or by a message of a peer that knows what is
   // (thesis 4.2.3). A message from a leader ends it (R44).
@@ -79,10 +79,11 @@ class PeerSet {
   RoundTrips round_trips_;
   absl::btree_map<ReplicaId, std::string> disagreements_;  // of connected peers, tolerable ones
   Position followed_;                                      // the configuration in force that members_ knows
+  uint64_t follows_ = 0;                                   // how often that was another one
   uint64_t feature_level_ = 0;                             // required
   std::vector<Peer> targets_;                              // as the transport knows them
   struct Basis {                                           // what they were made from
-    Position followed;
+    uint64_t follows;
     Position applied;
     std::vector<Peer> prospects;
     bool operator==(const Basis&) const = default;

@@ -1,6 +1,7 @@
 // Members that were exchanged while a replica was away: started again, it goes on with those that there are.
 #include <gtest/gtest.h>
 
+#include "raft/entry_codec.h"
 #include "tests/engine/cluster.h"
 
 namespace coordkit::engine {
@@ -196,6 +197,47 @@ TEST(AbsentMembersTest, FLT_P15_WhoPassedByTheWordOfNewerMembersElectsNobodyByOl
   EXPECT_EQ(cluster.run(4, "add 1"), "3");
   cluster.filter = {};
   EXPECT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }, 60s)) << h.reason(3);
+}
+
+// 3 learns that a joint configuration is over, and then gets its entry, but not yet its end.
+TEST(AbsentMembersTest, WhoLeavesIsAMemberAgainWhereTheLogHasTheJointConfiguration) {
+  Exchanges h(4, 3);
+  Cluster& cluster = h.cluster;
+  ASSERT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }));
+  if (cluster.leader() != 1) {
+    cluster.transfer(cluster.leader(), 1);
+    cluster.until([&] { return cluster.engine(1).core()->leadership().role == raft::Role::Leader; });
+  }
+  ASSERT_EQ(cluster.leader(), 1u);
+  cluster.filter = [](ReplicaId from, ReplicaId to, const Message&) { return from != ReplicaId(3) && to != ReplicaId(3); };
+  cluster.start(4);
+  ASSERT_TRUE(h.change(1, {exchanged(2, 4)}).ok());
+  cluster.pass(1s);
+  const std::vector<raft::Entry> entries = cluster.node(4).disk.entries;
+  size_t joint = 0;
+  while (entries[joint].kind != raft::EntryKind::Configuration || configuration_of(entries[joint])->outgoing.empty()) ++joint;
+  cluster.crash(1);
+  cluster.crash(4);
+  cluster.filter = [](ReplicaId, ReplicaId, const Message& message) {
+    return std::holds_alternative<RecallRequest>(message) || std::holds_alternative<RecallReply>(message);
+  };
+  cluster.start(4);
+  cluster.pass(1s);
+  const raft::Core& core = *cluster.engine(3).core();
+  ASSERT_EQ(core.configuration_position(), entries[joint].position());
+  ASSERT_TRUE(core.configuration().outgoing.empty());
+  raft::AppendRequest append{.term = core.leadership().term, .stream = 9, .round = 1};
+  append.term = Term(append.term.value() + 5);
+  append.previous = entries.front().position();
+  append.entries.assign(entries.begin() + 1, entries.begin() + static_cast<ptrdiff_t>(joint) + 1);
+  cluster.post(3, MessageReceived{ReplicaId(4), append});
+  cluster.run_until_idle();
+  ASSERT_FALSE(core.configuration().outgoing.empty());
+  EXPECT_TRUE(cluster.node(3).peers.contains(ReplicaId(2)));
+  const uint64_t rejected = cluster.engine(3).status().rejected;
+  cluster.post(3, MessageReceived{ReplicaId(2), raft::VoteReply{.term = append.term}});
+  cluster.run_until_idle();
+  EXPECT_EQ(cluster.engine(3).status().rejected, rejected);
 }
 
 }  // namespace
