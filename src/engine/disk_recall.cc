@@ -19,7 +19,8 @@ void DiskRecall::recover(RecoveredLog& log, Position applied) {
 // ---- the own disk
 
 void DiskRecall::check(Turn& turn) {
-  for (const ReplicaId peer : check_.due(turn.now.lagging)) turn.effects.sends.push_back({peer, check_.question()});
+  const bool leaderless = !turn.consensus.leader() && !turn.consensus.core()->removed();
+  for (const ReplicaId peer : check_.due(turn.now.lagging, leaderless)) turn.effects.sends.push_back({peer, check_.question()});
   if (!check_.waiting()) return;
   const raft::Core& core = *turn.consensus.core();
   if (!check_.enough(core.configuration(), core.configuration_position())) return;

@@ -1,5 +1,6 @@
 #include "engine/rollback_check.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "raft/membership.h"
@@ -48,17 +49,21 @@ void RollbackCheck::connected(ReplicaId peer) {
   again_ = LaggingTime::min();
 }
 
-std::vector<ReplicaId> RollbackCheck::due(LaggingTime now) {
+std::vector<ReplicaId> RollbackCheck::due(LaggingTime now, bool leaderless) {
   std::vector<ReplicaId> peers;
+  if (!leaderless) all_again_ = LaggingTime::max();
+  if (leaderless && all_again_ == LaggingTime::max()) all_again_ = now + options_.raft.election_timeout;
   if (now < next_deadline()) return peers;
-  again_ = waiting_ ? now + options_.raft.heartbeat_interval : LaggingTime::max();
+  const bool all = now >= all_again_;
+  if (all) all_again_ = now + options_.raft.election_timeout;
+  if (now >= again_) again_ = waiting_ ? now + options_.raft.heartbeat_interval : LaggingTime::max();
   for (const ReplicaId peer : connected_) {
-    if (!answered_.contains(peer)) peers.push_back(peer);
+    if (all || !answered_.contains(peer)) peers.push_back(peer);
   }
   return peers;
 }
 
-LaggingTime RollbackCheck::next_deadline() const { return begun_ ? again_ : LaggingTime::max(); }
+LaggingTime RollbackCheck::next_deadline() const { return begun_ ? std::min(again_, all_again_) : LaggingTime::max(); }
 
 std::optional<std::string> RollbackCheck::answered(ReplicaId from, StoreId store, const RecallReply& reply, const Holds& disk) {
   if (!begun_ || reply.asked != question()) return std::nullopt;

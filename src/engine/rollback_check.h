@@ -43,8 +43,9 @@ class RollbackCheck {
     answered_.erase(peer);
   }
   RecallRequest question() const { return {self_.store, self_.boot, options_.start}; }
-  // The peers to ask now.
-  std::vector<ReplicaId> due(LaggingTime now);
+  // The peers to ask now. Without a leader also those that have answered, once in an election timeout: they may have learned of
+  // newer members since.
+  std::vector<ReplicaId> due(LaggingTime now, bool leaderless);
   LaggingTime next_deadline() const;
 
   // What the disk holds. The term of an entry is absent before the log's base: that is committed, and the same everywhere.
@@ -70,6 +71,7 @@ class RollbackCheck {
   absl::btree_map<ReplicaId, StoreId> answered_;
   raft::SettledMembers settled_;  // the newest that was told
   LaggingTime again_ = LaggingTime::max();
+  LaggingTime all_again_ = LaggingTime::max();
 };
 
 }  // namespace coordkit::engine

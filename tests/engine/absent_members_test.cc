@@ -199,6 +199,36 @@ TEST(AbsentMembersTest, FLT_P15_WhoPassedByTheWordOfNewerMembersElectsNobodyByOl
   EXPECT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }, 60s)) << h.reason(3);
 }
 
+// 3 is cut off from 1 and 4 only. It is connected with the new disks of 2 and 5, and asked them when they knew of no exchange.
+TEST(AbsentMembersTest, FLT_M12_AVoterThatIsCutOffFromSomeHearsACandidateThatHasANewDisk) {
+  Exchanges h(5, 5);
+  Cluster& cluster = h.cluster;
+  ASSERT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }));
+  if (cluster.leader() != 1) cluster.transfer(cluster.leader(), 1);
+  ASSERT_TRUE(cluster.until([&] { return cluster.engine(1).core()->leadership().role == raft::Role::Leader; }));
+  cluster.filter = [](ReplicaId from, ReplicaId to, const Message& message) {
+    const auto old = [](ReplicaId id) { return id == ReplicaId(1) || id == ReplicaId(4); };
+    const bool cut = (from == ReplicaId(3) && old(to)) || (to == ReplicaId(3) && old(from));
+    const bool answer = std::holds_alternative<RecallReply>(message) && to != ReplicaId(3);
+    return !cut && !answer;
+  };
+  for (const uint64_t id : {2, 5}) {
+    cluster.crash(id);
+    cluster.node(id).disk = Disk{.store = StoreId(200 + id)};
+    cluster.start(id);
+    ASSERT_TRUE(h.change(1, {exchanged(id, id)}).ok());
+    ASSERT_TRUE(cluster.until([&] { return h.state(id) == ReplicaState::Ready; }, 30s));
+  }
+  ASSERT_EQ(cluster.run(1, "add 1"), "1");
+  cluster.crash(1);
+  cluster.crash(4);
+  cluster.filter = {};
+  cluster.pass(60s);
+  EXPECT_EQ(h.state(2), ReplicaState::Ready) << h.reason(2);
+  EXPECT_EQ(h.state(3), ReplicaState::Ready) << h.reason(3);
+  EXPECT_EQ(cluster.run(3, "add 1"), "2");
+}
+
 // 3 learns that a joint configuration is over, and then gets its entry, but not yet its end.
 TEST(AbsentMembersTest, WhoLeavesIsAMemberAgainWhereTheLogHasTheJointConfiguration) {
   Exchanges h(4, 3);

@@ -108,23 +108,40 @@ TEST_F(Asked, AnswersToAnEarlierStartCountForNothing) {
 
 TEST_F(Asked, PeersAreAskedAgainUntilAMajorityHasAnsweredAndThenOnceForEachConnection) {
   const LaggingTime now(1s);
-  EXPECT_TRUE(check->due(now).empty());
+  EXPECT_TRUE(check->due(now, false).empty());
   check->connected(ReplicaId(2));
   check->connected(ReplicaId(3));
-  EXPECT_EQ(check->due(now).size(), 2u);
-  EXPECT_TRUE(check->due(now).empty());
+  EXPECT_EQ(check->due(now, false).size(), 2u);
+  EXPECT_TRUE(check->due(now, false).empty());
   EXPECT_EQ(check->next_deadline(), now + options.raft.heartbeat_interval);
   EXPECT_FALSE(answer({}));
-  EXPECT_EQ(check->due(check->next_deadline()), std::vector<ReplicaId>{ReplicaId(3)});
+  EXPECT_EQ(check->due(check->next_deadline(), false), std::vector<ReplicaId>{ReplicaId(3)});
   check->passed();
-  EXPECT_EQ(check->due(now + 10s).size(), 1u);
+  EXPECT_EQ(check->due(now + 10s, false).size(), 1u);
   EXPECT_EQ(check->next_deadline(), LaggingTime::max());
   check->connected(ReplicaId(3));
-  EXPECT_EQ(check->due(now + 20s), std::vector<ReplicaId>{ReplicaId(3)});
+  EXPECT_EQ(check->due(now + 20s, false), std::vector<ReplicaId>{ReplicaId(3)});
   check->lost(ReplicaId(2));
   EXPECT_FALSE(check->answered(ReplicaId(2))) << "who is there counts";
   check->connected(ReplicaId(2));
-  EXPECT_EQ(check->due(now + 30s).size(), 2u);
+  EXPECT_EQ(check->due(now + 30s, false).size(), 2u);
+}
+
+TEST_F(Asked, FLT_M12_WithoutALeaderThoseWhoHaveAnsweredAreAskedAgainOnceInAnElectionTimeout) {
+  LaggingTime now(1s);
+  check->connected(ReplicaId(2));
+  EXPECT_EQ(check->due(now, true).size(), 1u);
+  EXPECT_FALSE(answer({}));
+  check->passed();
+  EXPECT_TRUE(check->due(now + options.raft.heartbeat_interval, true).empty());
+  for (int i = 0; i < 3; ++i) {
+    now = check->next_deadline();
+    EXPECT_EQ(now, LaggingTime(1s) + (i + 1) * options.raft.election_timeout);
+    EXPECT_EQ(check->due(now, true).size(), 1u);
+    EXPECT_TRUE(check->due(now, true).empty());
+  }
+  EXPECT_TRUE(check->due(now + 10s, false).empty());
+  EXPECT_EQ(check->next_deadline(), LaggingTime::max());
 }
 
 struct AskedOfMembers : Asked {
