@@ -29,7 +29,7 @@ void Founding::hello(const Hello& hello) {
 void Founding::offered(ReplicaId from, const GenesisOffer& offer) {
   if (pending_ || taken_ || offer.genesis.token_base > kTokenBaseMax) return;
   if (!offer.invited) return offered_at_initialization(from, offer.genesis);
-  if (offer.invited == self_) pending_ = offer.genesis;  // sent by a leader: a quorum uses this genesis
+  if (offer.invited == self_) pending_ = offer.genesis;  // a quorum uses this genesis
 }
 
 // A replica never joins a new cluster that its own list does not describe: two founders with different lists must not share a

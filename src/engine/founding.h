@@ -3,7 +3,7 @@
 // A blank replica neither votes nor campaigns. When every listed member has said hello and all are blank, the one with the
 // lowest id makes the genesis, syncs it, and offers it to the others; each syncs it before its first vote. A blank store
 // named in the genesis adopts it at initialization; later the leader invites the stores that its configuration in force
-// names (decisions/0007). A store that is neither waits, and reports what for.
+// names (decisions/0007), and any member those that settled members name. A store that is neither waits, and reports what for.
 #pragma once
 
 #include <optional>

@@ -130,14 +130,18 @@ void PeerSet::report_targets(const raft::Core* core, const Router& router, std::
 
 // ---- what peers must be told
 
-// A named store that is blank is given the genesis: at initialization by any member, later by the leader, as an invitation. An
-// acquaintance that the committed configuration does not know is told that it is removed.
+// A named store that is blank is given the genesis: at initialization by any member, later as an invitation, by the leader or
+// by whoever knows that members that name it are settled: a founder may have been away from the first moment, and be needed to
+// elect one. An acquaintance that the committed configuration does not know is told that it is removed.
 void PeerSet::inform(const Router& router, Turn& turn) {
   const Consensus& consensus = turn.consensus;
   if (turn.now.lagging < next_deadline(consensus, router)) return;
   inform_again_ = turn.now.lagging + options_.raft.election_timeout;
+  const raft::SettledMembers settled = consensus.core()->settled_members();
   for (const ReplicaId peer : members_.uninitiated()) {
-    const StoreId invited = consensus.leads() ? members_.hello_of(peer)->store : StoreId();
+    const StoreId store = members_.hello_of(peer)->store;
+    const raft::Member* named = settled.at.index > Index(1) ? raft::member_of(settled.configuration, peer) : nullptr;
+    const StoreId invited = consensus.leads() || (named && named->store == store) ? store : StoreId();
     turn.effects.sends.push_back({peer, GenesisOffer{*router.genesis(), invited}});
   }
   if (!consensus.leads()) return;

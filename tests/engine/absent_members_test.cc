@@ -12,11 +12,12 @@ raft::MemberChange exchanged(uint64_t old, uint64_t id) {
 }
 
 struct Exchanges {
-  explicit Exchanges(size_t size, uint64_t founders)
+  explicit Exchanges(size_t size, uint64_t founders, Cluster::Filter filter = {})
       : cluster(size, [founders](EngineOptions& options) {
           std::erase_if(options.members,
                         [&](const Peer& peer) { return peer.id.value() > founders && peer.id != options.raft.self; });
         }) {
+    cluster.filter = std::move(filter);
     for (uint64_t id = 1; id <= founders; ++id) cluster.start(id);
     EXPECT_NE(cluster.leader(), 0u);
   }
@@ -268,6 +269,29 @@ TEST(AbsentMembersTest, WhoLeavesIsAMemberAgainWhereTheLogHasTheJointConfigurati
   cluster.post(3, MessageReceived{ReplicaId(2), raft::VoteReply{.term = append.term}});
   cluster.run_until_idle();
   EXPECT_EQ(cluster.engine(3).status().rejected, rejected);
+}
+
+// 3 was up when the cluster was founded, but went before it heard of it. 4 and 5 have taken the places of 1 and 2, and 5 fails.
+TEST(AbsentMembersTest, FLT_M12_AFounderThatWasAwayFromTheFirstMomentIsInvitedWhereNobodyLeads) {
+  Exchanges h(5, 3, [](ReplicaId, ReplicaId to, const Message&) { return to != ReplicaId(3); });
+  Cluster& cluster = h.cluster;
+  cluster.crash(3);
+  cluster.filter = {};
+  ASSERT_TRUE(cluster.node(3).disk.entries.empty());
+  for (const uint64_t id : {1, 2}) {
+    cluster.start(id + 3);
+    ASSERT_TRUE(h.change(cluster.leader(), {exchanged(id, id + 3)}).ok());
+    cluster.pass(1s);
+    cluster.crash(id);
+  }
+  ASSERT_EQ(cluster.run(4, "add 1"), "1");
+  cluster.crash(5);
+  cluster.crash(4);
+  cluster.start(4);
+  cluster.start(3);
+  cluster.pass(60s);
+  EXPECT_EQ(h.state(3), ReplicaState::Ready) << h.reason(3);
+  EXPECT_EQ(cluster.run(4, "add 1"), "2");
 }
 
 }  // namespace
