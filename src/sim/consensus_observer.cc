@@ -288,11 +288,12 @@ void ConsensusObserver::after_turn(uint32_t node) {
 }
 
 // INV_R12: a replica acts on the latest configuration of its log, even after a part of the log was truncated, or on a newer one
-// that is committed, whose replacement may be known already.
+// that is committed, whose replacement may be known already. A leader's log has them.
 void ConsensusObserver::check_members(uint32_t node) const {
   const raft::Core& core = *views_[node].engine->core();
   const Index goes_by = core.configuration_position().index;
-  const raft::Configuration* committed = goes_by > members_.in_force_at(node) ? members_.committed_at(goes_by) : nullptr;
+  const bool told = goes_by > members_.in_force_at(node) && core.leadership().role != raft::Role::Leader;
+  const raft::Configuration* committed = told ? members_.committed_at(goes_by) : nullptr;
   if (committed != nullptr) {
     raft::Configuration left = *committed;
     left.outgoing.clear();

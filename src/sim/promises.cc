@@ -15,7 +15,11 @@ void Promises::handles(uint32_t node, const EngineInput& input) {
   const auto from = static_cast<uint32_t>(mail->from.value() - 1);
   const raft::Core* core = nodes_[node]->engine()->core();
   const bool asked = core != nullptr && std::holds_alternative<RecallRequest>(mail->message);
-  if (asked) told_[from][node].push_back({nodes_[node]->stores().log().id(), core->configuration()});
+  if (asked) {
+    Told answer{nodes_[node]->stores().log().id(), core->settled_members().configuration};
+    std::vector<Told>& answers = told_[from][node];
+    if (answers.empty() || answers.back() != answer) answers.push_back(std::move(answer));
+  }
   const auto* reply = std::get_if<RecallReply>(&mail->message);
   if (reply != nullptr && reply->asked.start == nodes_[node]->start_number()) answered_[node].insert(from);
   hear(node, from, mail->message);
@@ -222,7 +226,7 @@ Promises::Verdict Promises::judge(uint32_t node) const {
   return majority_answered(node) ? Verdict::Unknown : Verdict::Unasked;
 }
 
-// Of each half of the members that it goes by, or that one of those who answered goes by, itself included.
+// Of each half of the members that it goes by, or that one of those who answered said to be settled, itself included.
 bool Promises::majority_answered(uint32_t node) const {
   const auto answered = answered_.find(node);
   const auto told = told_.find(node);

@@ -68,9 +68,10 @@ class Promises {
     WriteNumber rides_on;  // the write after it; zero: none yet
     bool stored = false;   // that write is durable
   };
-  struct Told {  // an answer as it was given: by which disk, and which members it went by
+  struct Told {  // an answer as it was given: by which disk, and which members it said to be settled
     StoreId store;
     raft::Configuration members;
+    bool operator==(const Told&) const = default;
   };
   bool relied_on(uint32_t node, const Promise& promise) const;
   static bool held(const Promise& promise, const Disk& disk);
