@@ -167,11 +167,11 @@ void Log::drop_reached_floor() {
   if (!newer(floor_, durable_end)) floor_ = {};
 }
 
-// After a start less is known to be committed than was. But one change follows another only when that one is committed: so all
-// configurations of a log are but the newest, and a joint one before it is over.
+// What a peer told is not told on: if it was wrong, it ends with the process that believed it. After a start less is known to
+// be committed than was. But one change follows another only when that one is committed: so all configurations of a log are but
+// the newest, and a joint one before it is over.
 SettledMembers settled_members(const Log& log) {
   const LogCache::InForce& newest = log.cache().in_force();
-  if (log.goes_by_told()) return log.told();
   if (newest.at.index <= log.commit()) return {newest.at, newest.configuration, log.term()};
   const LogCache::InForce& before = log.cache().configuration_at(newest.at.index.previous());
   const bool was_joint = !before.configuration.outgoing.empty();

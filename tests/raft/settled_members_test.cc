@@ -65,7 +65,7 @@ TEST_F(ToldTest, FLT_M12_NewerMembersAreInForceUntilTheLogHasThem) {
   told(at(4, 2), newer);
   EXPECT_EQ(solo.core().configuration(), newer);
   EXPECT_EQ(solo.core().configuration_position(), at(4, 2));
-  EXPECT_EQ(solo.core().settled_members(), (SettledMembers{at(4, 2), newer, Term(6)})) << "and it passes the word on";
+  EXPECT_EQ(solo.core().settled_members(), (SettledMembers{at(1, 1), founders, Term(4)})) << "hearsay is not passed on";
   const Configuration last = of_voters({1, 4, 6});
   solo.receive(4, solo.append(5, at(2, 1), {command(3, 2), members_entry(4, 2, newer), members_entry(5, 5, last)}));
   EXPECT_EQ(solo.core().configuration(), last);
