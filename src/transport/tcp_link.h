@@ -66,7 +66,6 @@ struct Link {
     if (connection.belongs()) return guard;
     return connection.side() == Side::Dialed ? guard_of_dialed : guard_of_accepted;
   }
-  bool connected() const { return (dialed && dialed->established()) || accepted; }
   // Where frames leave. A guest has only the connection it made; a peer waits until it is dialed, so that frames stay in order,
   // unless that fails.
   Connection* outlet() const { return guest() || detour ? accepted.get() : dialed.get(); }

@@ -225,6 +225,11 @@ bool Network::stranger(const Connection& connection) const {
   return self_.cluster && !connection.vouched() && connection.side() == Side::Accepted;
 }
 
+// A connection is left that is reported.
+bool Network::reported(const Link& link) const {
+  return (link.dialed && link.dialed->established()) || (link.accepted && !stranger(*link.accepted));
+}
+
 void Network::tell_up(Link& link, const Connection& connection) {
   if (closed_ || stranger(connection)) return;
   link.up = true;
@@ -279,7 +284,7 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
   if (was_dialed || was_renewal) {
     explain(*link, reason, peers_reason, certified_detail(reason, connection.certified()));
   }
-  if ((was_dialed || was_accepted) && !link->connected() && std::exchange(link->up, false)) {
+  if ((was_dialed || was_accepted) && !reported(*link) && std::exchange(link->up, false)) {
     {
       const std::lock_guard lock(link->mutex);
       link->outbox.set_online(false);

@@ -647,6 +647,19 @@ TEST_F(TcpOneWayTest, FLT_N16_WhoShowsNothingAtItsAddressDoesNotKeepItFromBeingA
   EXPECT_EQ(next_body(peer), "append");
 }
 
+TEST_F(TcpOneWayTest, FLT_S07_WhoCopiesAMembersHelloDoesNotHideThatItIsGone) {
+  FakeListener listener;
+  start_knowing(kMembers, "127.0.0.1:" + std::to_string(listener.port()));
+  std::optional<FakePeer> peer = listener.accept();
+  FakePeer stranger = connect_as(ClusterId());
+  ASSERT_TRUE(stranger.processed());
+  peer->knows = kMembers;
+  ASSERT_TRUE(peer->welcome(introduction()));
+  ASSERT_TRUE(sink_.wait_hello(ReplicaId(2), [](const Hello& hello) { return hello.cluster == kMembers; }));
+  peer.reset();
+  EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));
+}
+
 TEST_F(TcpOneWayTest, FLT_N16_WhatWaitedForAConnectionThatIsLostIsNotSentOnTheNext) {
   start_knowing(kMembers);
   std::optional<FakePeer> peer = connect_as(kMembers);
