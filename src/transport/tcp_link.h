@@ -66,9 +66,12 @@ struct Link {
     if (connection.belongs()) return guard;
     return connection.side() == Side::Dialed ? guard_of_dialed : guard_of_accepted;
   }
+  // Who answers at the address has proved nothing, and the peer has on the connection that it made. A hello that says that both
+  // are one process is soon followed by a proof, or is a copy (FLT_S07).
+  bool doubtful() const { return dialed && dialed->established() && !dialed->belongs() && accepted && accepted->belongs(); }
   // Where frames leave. A guest has only the connection it made; a peer waits until it is dialed, so that frames stay in order,
   // unless that fails.
-  Connection* outlet() const { return guest() || detour ? accepted.get() : dialed.get(); }
+  Connection* outlet() const { return guest() || detour || doubtful() ? accepted.get() : dialed.get(); }
   // Dialing has failed. Until it succeeds, the connection that the peer made itself has to do (FLT_N16): not if it has proved
   // nothing, since the invitation of a name is for whoever answers at its address.
   void make_detour() {
