@@ -201,6 +201,7 @@ CloseReason Network::established(Connection& connection) {
     forget_if_idle(link);
     return refused;
   }
+  if (closed_) return CloseReason::Local;  // by the sink, which heard of the other connections
   if (link.renewal.get() == &connection) {
     const auto older = std::exchange(link.dialed, std::exchange(link.renewal, nullptr));
     if (older) older->close(CloseReason::Renewed);
@@ -283,6 +284,7 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
   if (closed_) return;
   if (was_dialed || was_renewal) {
     explain(*link, reason, peers_reason, certified_detail(reason, connection.certified()));
+    if (closed_) return;  // by the sink
   }
   if ((was_dialed || was_accepted) && !reported(*link) && std::exchange(link->up, false)) {
     {
@@ -331,7 +333,7 @@ void Network::tell_unreachable(Link& link, std::string why) {
 }
 
 void Network::report(const TcpEvent& event) {
-  if (options_.on_event) options_.on_event(event);
+  if (options_.on_event && !closed_) options_.on_event(event);
 }
 
 }  // namespace coordkit::tcp

@@ -68,6 +68,7 @@ void Network::forget_if_idle(Link& link) {
 // ---- dialing
 
 void Network::dial(const std::shared_ptr<Link>& link) {
+  if (closed_) return;  // by the sink, meanwhile; so below
   HostPort address = *split_address(link->address);  // checked by prepare()
   boost::system::error_code error;
   const auto numeric = asio::ip::make_address(address.host, error);
@@ -96,6 +97,7 @@ void Network::renew_one(TimePoint now) {
 }
 
 void Network::dial_later(const std::shared_ptr<Link>& link) {
+  if (closed_) return;
   link->waiting = true;
   link->redial.expires_after(link->backoff.next(nonces_.random()));
   link->redial.async_wait([self = shared_from_this(), link](const auto& cancelled) {

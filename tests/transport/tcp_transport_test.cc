@@ -526,6 +526,43 @@ TEST_F(TcpTransportTest, WhoeverCanBeHelpedByAnOperatorIsReportedWithASentence) 
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "replica 2 says: two processes act as replica 1"));
 }
 
+// Closes it as soon as a peer is not reached.
+class ClosingSink : public RecordingSink {
+ public:
+  void peer_unreachable(ReplicaId peer, std::string why) override {
+    transport->close();
+    RecordingSink::peer_unreachable(peer, std::move(why));
+    forbid();
+  }
+  std::unique_ptr<TcpTransport> transport;
+};
+
+TEST_F(TcpTransportTest, AfterASinkHasClosedItNothingIsReported) {
+  FakeListener listener;
+  ClosingSink sink;
+  sink.transport = std::make_unique<TcpTransport>(TcpOptions{.listen = "127.0.0.1:0", .idle_timeout = milliseconds(200)});
+  ASSERT_TRUE(sink.transport->start(hello_of(1), {{ReplicaId(2), "127.0.0.1:" + std::to_string(listener.port())}}, sink).ok());
+  FakePeer peer = listener.accept();
+  ASSERT_TRUE(peer.welcome(introduction()));
+  ASSERT_TRUE(sink.wait_unreachable(ReplicaId(2), "nothing comes over it"));
+  sink.transport.reset();
+  EXPECT_FALSE(sink.violated());
+}
+
+TEST_F(TcpTransportTest, FLT_N17_AfterASinkHasClosedItThereIsNothingToWaitFor) {
+  testing::NameService names;
+  ClosingSink sink;
+  const auto long_after = std::chrono::minutes(10);
+  sink.transport = std::make_unique<TcpTransport>(
+      TcpOptions{.listen = "127.0.0.1:0", .hello_timeout = long_after, .redial_min = long_after, .redial_max = long_after});
+  ASSERT_TRUE(sink.transport->start(hello_of(1), {{ReplicaId(2), "a.silent.test:7400"}}, sink).ok());
+  names.wait_asked(1);
+  names.release();
+  ASSERT_TRUE(sink.wait_unreachable(ReplicaId(2), "does not resolve"));
+  std::future<void> ended = std::async(std::launch::async, [&] { sink.transport.reset(); });
+  EXPECT_EQ(ended.wait_for(testing::patience()), std::future_status::ready);
+}
+
 TEST_F(TcpTransportTest, ThreadsMayChangeThePeersWhileOthersSend) {
   start();
   std::atomic<bool> stop{false};
