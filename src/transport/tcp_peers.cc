@@ -68,7 +68,7 @@ void Network::forget_if_idle(Link& link) {
 // ---- dialing
 
 void Network::dial(const std::shared_ptr<Link>& link) {
-  if (closed_) return;  // by the sink, meanwhile; so below
+  if (closed_) return;
   HostPort address = *split_address(link->address);  // checked by prepare()
   boost::system::error_code error;
   const auto numeric = asio::ip::make_address(address.host, error);
@@ -76,7 +76,10 @@ void Network::dial(const std::shared_ptr<Link>& link) {
   if (link->lookup.pending()) return;
   link->lookup.begin(std::move(address), [self = shared_from_this(), link](const Found& found) {
     if (found.failed.empty()) return self->dial_to(link, found.endpoints);
-    if (link->dialed) return;  // it stays, and is retried
+    if (link->dialed) {  // it stays, and is retried
+      link->renew_at = SteadyClock::now() + self->options_.idle_timeout;
+      return;
+    }
     self->tally_.closed(CloseReason::DialFailed);
     self->tell_unreachable(*link, "its name does not resolve (" + found.failed + "); correct the address, or the name service");
     link->make_detour();

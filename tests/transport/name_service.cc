@@ -13,6 +13,7 @@ namespace {
 std::mutex names_mutex;
 std::condition_variable names_changed;
 bool names_silent = false;
+bool names_hidden = false;
 int names_asked = 0;
 int names_waiting = 0;
 
@@ -29,17 +30,36 @@ bool is_kept_waiting(const char* host) {
   return true;
 }
 
+bool is_hidden() {
+  const std::lock_guard lock(names_mutex);
+  if (!names_hidden) return false;
+  ++names_asked;
+  names_changed.notify_all();
+  return true;
+}
+
 }  // namespace
 
 NameService::NameService() {
   const std::lock_guard lock(names_mutex);
   names_silent = true;
+  names_hidden = false;
   names_asked = 0;
 }
 
 void NameService::wait_asked(int count) {
   std::unique_lock lock(names_mutex);
   names_changed.wait(lock, [count] { return names_asked >= count; });
+}
+
+int NameService::asked() const {
+  const std::lock_guard lock(names_mutex);
+  return names_asked;
+}
+
+void NameService::hide() {
+  const std::lock_guard lock(names_mutex);
+  names_hidden = true;
 }
 
 void NameService::release() {
@@ -54,6 +74,7 @@ void NameService::release() {
 extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
   if (coordkit::testing::is_kept_waiting(host)) return EAI_AGAIN;
   const bool known = host != nullptr && std::string_view(host) == "known.test";
+  if (known && coordkit::testing::is_hidden()) return EAI_NONAME;
   static const auto next = reinterpret_cast<decltype(&getaddrinfo)>(dlsym(RTLD_NEXT, "getaddrinfo"));
   return next(known ? "127.0.0.1" : host, service, hints, found);
 }

@@ -1,6 +1,6 @@
 // A name service that answers when it is told to: this program's getaddrinfo() takes precedence over the C library's. Names
 // below "silent.test" get no answer until release(), and then none that is any good; all others are this machine's, as far as
-// the C library does not know them. One instance at a time.
+// the C library does not know them, and "known.test" is this machine. One instance at a time.
 #pragma once
 
 namespace coordkit::testing {
@@ -12,8 +12,11 @@ class NameService {
   NameService(const NameService&) = delete;
   NameService& operator=(const NameService&) = delete;
 
-  // Until so many have been asked for that get no answer.
+  // Until so many have been asked for that get no answer, or that are hidden.
   void wait_asked(int count);
+  int asked() const;
+  // "known.test" is not known any more.
+  void hide();
   // All get their answers; returns when they have.
   void release();
 };

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <thread>
 
+#include "name_service.h"
 #include "tcp_fixture.h"
 #include "tests/tls/certificates.h"
 #include "tests/tls/raw_tls.h"
@@ -328,6 +330,21 @@ TEST_F(SecuredTest, FLT_S11_AReloadReplacesWhatStandsWithoutAGap) {
   EXPECT_EQ(sink_.downs(ReplicaId(2)), 0);
   EXPECT_EQ(seconds_sink_.downs(ReplicaId(1)), 0);
   EXPECT_FALSE(sink_.is_refused(ReplicaId(2)));
+}
+
+TEST_F(SecuredTest, FLT_S11_ANameThatIsGoneIsAskedForAgainAfterAWhile) {
+  testing::NameService names;
+  const auto channels = files_.channels(1);
+  start(channels, {.hello_timeout = 2s, .idle_timeout = 60s});
+  transport_->set_peers({{ReplicaId(2), "known.test" + address_.substr(address_.find(':')), StoreId()}});
+  start_second(files_.channels(2), 60s);
+  ASSERT_TRUE(wait_both_ways());
+  names.hide();
+  ASSERT_TRUE(channels->reload().ok());
+  names.wait_asked(1);
+  std::this_thread::sleep_for(1s);
+  EXPECT_EQ(names.asked(), 1);
+  EXPECT_EQ(sink_.downs(ReplicaId(2)), 0);
 }
 
 TEST_F(SecuredTest, FLT_S11_ARefusalIsToldWhileTheOtherConnectionStands) {
