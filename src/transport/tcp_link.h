@@ -53,6 +53,7 @@ struct Link {
   Timer redial;
   bool waiting = false;  // for the redial
   Lookup lookup;
+  size_t in_vain = 0;       // dials that failed: of several addresses the next has its turn
   std::string unreachable;  // as last reported; empty: not since it was up
 
   bool guest() const { return address.empty(); }

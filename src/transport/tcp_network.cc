@@ -303,7 +303,10 @@ void Network::dialed_closed(const std::shared_ptr<Link>& known, const Connection
   if (stood && SteadyClock::now() - connection.established_at() >= options_.redial_max) link.backoff.reset();
   link.dialed.reset();
   if (closed_ || link.guest()) return;
-  if (!stood) link.make_detour();
+  if (!stood) {
+    ++link.in_vain;
+    link.make_detour();
+  }
   dial_later(known);
 }
 
@@ -312,6 +315,7 @@ void Network::renewal_closed(const std::shared_ptr<Link>& known, CloseReason rea
   Link& link = *known;
   const TimePoint now = SteadyClock::now();
   link.renewal.reset();
+  ++link.in_vain;
   link.renew_at = now + options_.idle_timeout;
   if (closed_ || link.guest()) return;
   const auto older = link.dialed;

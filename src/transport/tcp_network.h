@@ -65,7 +65,7 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   bool reported(const Link& link) const;
   void tell_up(Link& link, const Connection& connection);
   void dial(const std::shared_ptr<Link>& link);
-  void dial_to(const std::shared_ptr<Link>& link, const std::vector<Tcp::endpoint>& endpoints);
+  void dial_to(const std::shared_ptr<Link>& link, std::vector<Tcp::endpoint> endpoints);
   void dial_later(const std::shared_ptr<Link>& link);
   void dial_now(const std::shared_ptr<Link>& link);
   void renew_one(TimePoint now);

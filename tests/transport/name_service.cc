@@ -76,5 +76,9 @@ extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo
   const bool known = host != nullptr && std::string_view(host) == "known.test";
   if (known && coordkit::testing::is_hidden()) return EAI_NONAME;
   static const auto next = reinterpret_cast<decltype(&getaddrinfo)>(dlsym(RTLD_NEXT, "getaddrinfo"));
+  if (host != nullptr && std::string_view(host) == "both.test") {
+    const int failed = next("127.0.0.1", service, hints, found);
+    return failed != 0 ? failed : next("127.0.0.2", service, hints, &(*found)->ai_next);
+  }
   return next(known ? "127.0.0.1" : host, service, hints, found);
 }

@@ -1,6 +1,7 @@
 // A name service that answers when it is told to: this program's getaddrinfo() takes precedence over the C library's. Names
 // below "silent.test" get no answer until release(), and then none that is any good; all others are this machine's, as far as
-// the C library does not know them, and "known.test" is this machine. One instance at a time.
+// the C library does not know them, "known.test" is this machine, and "both.test" has two addresses, 127.0.0.1 and 127.0.0.2.
+// One instance at a time.
 #pragma once
 
 namespace coordkit::testing {

@@ -92,6 +92,16 @@ TEST_F(TcpTransportTest, FLT_N17_ANameWithoutAnswerHoldsUpNoOtherPeerAndNotTheEn
   names.release();
 }
 
+TEST_F(TcpTransportTest, FLT_N17_OfSeveralAddressesEachHasItsTurnIfTheFirstIsSilent) {
+  testing::NameService names;
+  FakeListener silent;
+  FakeListener listener(silent.port(), 2);
+  start({.hello_timeout = milliseconds(200)}, "both.test:" + std::to_string(silent.port()));
+  FakePeer second = listener.accept();
+  EXPECT_TRUE(second.welcome(introduction()));
+  EXPECT_TRUE(sink_.wait_up(ReplicaId(2)));
+}
+
 TEST_F(TcpTransportTest, FLT_N17_WhoMovesIsDialedWhereItIsWhileItsFormerNameHasNoAnswer) {
   testing::NameService names;
   FakeListener listener;
