@@ -102,7 +102,7 @@ void Network::tick(TimePoint now, Duration pause) {
   for (const auto& link : links_.all()) {
     if (link->grace_end && now >= *link->grace_end) become_guest(link);
     if (link->lookup.takes_longer(now, options_.hello_timeout) && !link->dialed) {
-      tell_unreachable(*link, "the name service does not answer; correct the address, or the name service");
+      tell_unreachable(*link, kNamesUnanswered);
       link->make_detour();
     }
     if (const auto dialed = link->dialed) dialed->tick(now, pause);

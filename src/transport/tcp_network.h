@@ -45,6 +45,8 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   TcpCounters counters() const { return tally_.read(); }
 
  private:
+  static constexpr char kNamesUnanswered[] = "the name service does not answer; correct the address, or the name service";
+
   Hello hello_to(ReplicaId peer) const override;
   ClusterId cluster() const override { return self_.cluster; }
   CloseReason certified(const std::optional<CertifiedIdentity>& theirs, ReplicaId expected) const override;

@@ -81,7 +81,10 @@ void Network::dial(const std::shared_ptr<Link>& link) {
       return;
     }
     self->tally_.closed(CloseReason::DialFailed);
-    self->tell_unreachable(*link, "its name does not resolve (" + found.failed + "); correct the address, or the name service");
+    if (link->unreachable != kNamesUnanswered) {  // or it answers late each time, that it has no answer
+      self->tell_unreachable(*link,
+                             "its name does not resolve (" + found.failed + "); correct the address, or the name service");
+    }
     link->make_detour();
     self->dial_later(link);
   });

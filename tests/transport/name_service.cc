@@ -15,6 +15,7 @@ std::condition_variable names_changed;
 bool names_silent = false;
 bool names_hidden = false;
 int names_asked = 0;
+int names_answered = 0;  // times
 int names_waiting = 0;
 
 // True: it got no answer for a while, and none now.
@@ -24,7 +25,7 @@ bool is_kept_waiting(const char* host) {
   ++names_asked;
   ++names_waiting;
   names_changed.notify_all();
-  names_changed.wait(lock, [] { return !names_silent; });
+  names_changed.wait(lock, [round = names_answered] { return !names_silent || names_answered != round; });
   --names_waiting;
   names_changed.notify_all();
   return true;
@@ -60,6 +61,12 @@ int NameService::asked() const {
 void NameService::hide() {
   const std::lock_guard lock(names_mutex);
   names_hidden = true;
+}
+
+void NameService::answer() {
+  const std::lock_guard lock(names_mutex);
+  ++names_answered;
+  names_changed.notify_all();
 }
 
 void NameService::release() {

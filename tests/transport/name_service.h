@@ -18,6 +18,8 @@ class NameService {
   int asked() const;
   // "known.test" is not known any more.
   void hide();
+  // Those that wait get their answers, later ones do not.
+  void answer();
   // All get their answers; returns when they have.
   void release();
 };

@@ -92,6 +92,32 @@ TEST_F(TcpTransportTest, FLT_N17_ANameWithoutAnswerHoldsUpNoOtherPeerAndNotTheEn
   names.release();
 }
 
+// Counts what it is told of peers that are not reached.
+class NotReached : public RecordingSink {
+ public:
+  void peer_unreachable(ReplicaId peer, std::string why) override {
+    ++reports;
+    RecordingSink::peer_unreachable(peer, std::move(why));
+  }
+  std::atomic<int> reports{0};
+};
+
+TEST_F(TcpTransportTest, FLT_N17_ANameServiceThatAnswersLateEachTimeIsReportedOnce) {
+  testing::NameService names;
+  NotReached sink;
+  TcpTransport transport(TcpOptions{.listen = "127.0.0.1:0", .hello_timeout = milliseconds(80)});
+  ASSERT_TRUE(transport.start(hello_of(1), {{ReplicaId(2), "a.silent.test:7400"}}, sink).ok());
+  for (int tries = 1; tries <= 3; ++tries) {
+    names.wait_asked(tries);
+    ASSERT_TRUE(sink.wait_unreachable(ReplicaId(2), "the name service does not answer"));
+    if (tries > 1) std::this_thread::sleep_for(milliseconds(200));  // for as long as that takes again
+    names.answer();
+  }
+  names.wait_asked(4);
+  EXPECT_EQ(sink.reports, 1);
+  transport.close();
+}
+
 TEST_F(TcpTransportTest, FLT_N17_OfSeveralAddressesEachHasItsTurnIfTheFirstIsSilent) {
   testing::NameService names;
   FakeListener silent;
