@@ -13,8 +13,7 @@ void Absence::begin(Duration longest) {
   const std::vector<raft::Member>& voters = members_.newest_committed().voters;
   if (voters.size() < 3) return;  // the others have to be a majority
   const auto node = static_cast<uint32_t>(voters[random_.below(voters.size())].id.value() - 1);
-  const bool serves = nodes_[node]->up() && !nodes_[node]->frozen() && !blank(node);
-  if (!serves || !members_.member(node)) return;
+  if (!nodes_[node]->up() || nodes_[node]->frozen() || !members_.member(node)) return;
   world_.trace(node, "is away for long");
   if (random_.chance(0.3)) {
     nodes_[node]->freeze(Node::Freeze::Process);
