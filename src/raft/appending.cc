@@ -64,7 +64,7 @@ void Leading::send_heartbeat(Progress& peer, const Step& step) {
                           .everyone_has = log.everyone_has(),
                           .round = round(),
                           .committed = log.commit(),
-                          .durable = log.durable_position(),
+                          .durable = durable_position(log),
                           .hold_back = catching_up(log, step.now).holds_back(),
                           .needed = log.retention().needed_by_others()});
 }

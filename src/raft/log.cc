@@ -147,11 +147,6 @@ Index Log::needed_as_follower() const {
   return others ? std::min(own, others) : own;
 }
 
-Position Log::durable_position() const {
-  const std::optional<Term> term = term_at(durable());
-  return term ? Position{durable(), *term} : Position{};
-}
-
 bool Log::lacks_promised() const { return newer(floor_, last()); }
 
 bool Log::reached_by(Position last) const {
@@ -165,6 +160,11 @@ void Log::drop_reached_floor() {
   if (!floor_.index) return;
   const Position durable_end{durable(), term_at(durable()).value_or(Term())};
   if (!newer(floor_, durable_end)) floor_ = {};
+}
+
+Position durable_position(const Log& log) {
+  const std::optional<Term> term = log.term_at(log.durable());
+  return term ? Position{log.durable(), *term} : Position{};
 }
 
 // What a peer told is not told on: if it was wrong, it ends with the process that believed it. After a start less is known to

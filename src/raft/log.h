@@ -66,7 +66,6 @@ class Log {
   Term term() const { return disk_.hard_state().term; }
   const WriteQueue& disk() const { return disk_; }
   Index durable() const { return disk_.durable(); }
-  Position durable_position() const;  // zero: its term is not known any more
   void set_hard_state(const HardState& next) { disk_.set_hard_state(next); }
   std::optional<LogWrite> take_write() { return disk_.take(cache_); }
   void written(WriteNumber number) { disk_.written(number); }
@@ -95,5 +94,6 @@ class Log {
 };
 
 SettledMembers settled_members(const Log& log);
+Position durable_position(const Log& log);  // zero: its term is not known any more
 
 }  // namespace coordkit::raft

@@ -226,11 +226,6 @@ bool Network::stranger(const Connection& connection) const {
   return self_.cluster && !connection.vouched() && connection.side() == Side::Accepted;
 }
 
-// A connection is left that is reported.
-bool Network::reported(const Link& link) const {
-  return (link.dialed && link.dialed->established()) || (link.accepted && !stranger(*link.accepted));
-}
-
 void Network::tell_up(Link& link, const Connection& connection) {
   if (closed_ || stranger(connection)) return;
   link.up = true;
@@ -286,7 +281,9 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
     explain(*link, reason, peers_reason, certified_detail(reason, connection.certified()));
     if (closed_) return;  // by the sink
   }
-  if ((was_dialed || was_accepted) && !reported(*link) && std::exchange(link->up, false)) {
+  const bool reported =
+      (link->dialed && link->dialed->established()) || (link->accepted && !stranger(*link->accepted));  // that is left
+  if ((was_dialed || was_accepted) && !reported && std::exchange(link->up, false)) {
     {
       const std::lock_guard lock(link->mutex);
       link->outbox.set_online(false);

@@ -64,7 +64,6 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   void become_guest(const std::shared_ptr<Link>& link);
   void forget_if_idle(Link& link);
   bool stranger(const Connection& connection) const;
-  bool reported(const Link& link) const;
   void tell_up(Link& link, const Connection& connection);
   void dial(const std::shared_ptr<Link>& link);
   void dial_to(const std::shared_ptr<Link>& link, std::vector<Tcp::endpoint> endpoints);
