@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -78,7 +79,7 @@ void Lookup::begin(HostPort name, Done done) {
   };
   try {
     std::thread([question = question_, name = std::move(name)] { ask(question, name); }).detach();
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {  // no thread, or no memory for it
     question_->begun = true;
     question_->answer(question_, {{}, std::string("there is no thread for it: ") + error.what()});
   }
@@ -94,7 +95,10 @@ void Lookup::ask(const std::shared_ptr<Question>& question, const HostPort& name
   } catch (const std::bad_alloc&) {
     found = {{}, "no memory"};
   }
-  question->answer(question, std::move(found));
+  try {
+    question->answer(question, std::move(found));
+  } catch (const std::bad_alloc&) {  // then it stays without an answer, as if the name service had none
+  }
 }
 
 void Lookup::cancel() {

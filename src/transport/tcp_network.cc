@@ -281,9 +281,10 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
     explain(*link, reason, peers_reason, certified_detail(reason, connection.certified()));
     if (closed_) return;  // by the sink
   }
-  const bool reported =
-      (link->dialed && link->dialed->established()) || (link->accepted && !stranger(*link->accepted));  // that is left
-  if ((was_dialed || was_accepted) && !reported && std::exchange(link->up, false)) {
+  const auto reported = [this](const Link& left) {
+    return (left.dialed && left.dialed->established()) || (left.accepted && !stranger(*left.accepted));
+  };
+  if ((was_dialed || was_accepted) && !reported(*link) && std::exchange(link->up, false)) {
     {
       const std::lock_guard lock(link->mutex);
       link->outbox.set_online(false);
