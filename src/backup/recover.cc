@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "absl/container/btree_set.h"
@@ -12,6 +11,7 @@
 #include "backup/restore.h"
 #include "coordkit/error.h"
 #include "raft/membership.h"
+#include "raft/position.h"
 
 namespace coordkit::backup {
 namespace {
@@ -24,9 +24,6 @@ struct Survivor {
   std::vector<PeerMark> peers;
   std::optional<Position> floor;
 };
-
-// The order by which votes compare logs.
-bool behind(Position a, Position b) { return std::tie(a.term, a.index) < std::tie(b.term, b.index); }
 
 std::string entry_text(Position position) {
   return "entry " + std::to_string(position.index.value()) + " of term " + std::to_string(position.term.value());
@@ -94,7 +91,7 @@ absl::StatusOr<size_t> choose(std::vector<Survivor>& survivors) {
     if (chosen.state->router->genesis()->cluster != survivors[i].state->router->genesis()->cluster) {
       return of_two_clusters(chosen, survivors[i]);
     }
-    const bool better = behind(chosen.report.last, survivors[i].report.last);
+    const bool better = raft::newer(survivors[i].report.last, chosen.report.last);
     (better ? chosen : survivors[i]).state.reset();
     if (better) best = i;
   }
@@ -122,7 +119,7 @@ void tell_known_losses(const raft::Configuration& configuration, Position end, c
   Position farthest = end;
   std::string whose;
   const auto hear = [&](Position position, std::string name) {
-    if (!behind(farthest, position)) return;
+    if (!raft::newer(position, farthest)) return;
     farthest = position;
     whose = std::move(name);
   };
@@ -144,7 +141,7 @@ std::vector<std::string> losses_of(const RestingState& state, uint64_t found, co
                    std::to_string(voters) +
                    " voters and are not in the directories given are lost; nothing here can say how many");
   tell_known_losses(state.configuration(), state.at(), survivors, losses);
-  if (behind(state.certain, state.at())) {
+  if (raft::newer(state.at(), state.certain)) {
     losses.push_back("entries " + std::to_string(state.certain.index.next().value()) + " to " +
                      std::to_string(state.at().index.value()) +
                      " are kept although some of the newest may never have been acknowledged: a call that ended with an "

@@ -1,16 +1,13 @@
 #include "engine/rollback_check.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "raft/membership.h"
+#include "raft/position.h"
 #include "raft/quorum.h"
 
 namespace coordkit::engine {
 namespace {
-
-// As logs are compared: what an overtaken leader left behind is older than what took its place, however long it is.
-bool newer(Position a, Position b) { return std::tie(a.term, a.index) > std::tie(b.term, b.index); }
 
 std::string set_back(ReplicaId by, std::string what) {
   return "this disk was set back to an older state, or has lost what it had stored: replica " + std::to_string(by.value()) +
@@ -77,7 +74,7 @@ std::optional<std::string> RollbackCheck::answered(ReplicaId from, StoreId store
   answered_[from] = store;
   const raft::SettledMembers& told = reply.settled;
   const bool leaves = told.at == settled_.at && told.configuration.outgoing.empty();
-  if (leaves || newer(told.at, settled_.at)) settled_ = told;
+  if (leaves || raft::newer(told.at, settled_.at)) settled_ = told;
   return std::nullopt;
 }
 
@@ -92,7 +89,7 @@ bool RollbackCheck::majority(const raft::Configuration& members) const {
 }
 
 bool RollbackCheck::enough(const raft::Configuration& members, Position at) const {
-  return majority(members) || (settled_.at.index && !newer(at, settled_.at) && majority(settled_.configuration));
+  return majority(members) || (settled_.at.index && !raft::newer(at, settled_.at) && majority(settled_.configuration));
 }
 
 }  // namespace coordkit::engine

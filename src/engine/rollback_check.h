@@ -61,13 +61,13 @@ class RollbackCheck {
   bool enough(const raft::Configuration& members, Position at) const;
 
  private:
+  bool majority(const raft::Configuration& members) const;
+
   const EngineOptions& options_;
   const Origin self_;
   bool begun_ = false;
   bool waiting_ = false;  // for a majority
   absl::btree_set<ReplicaId> connected_;
-  bool majority(const raft::Configuration& members) const;
-
   absl::btree_map<ReplicaId, StoreId> answered_;
   raft::SettledMembers settled_;  // the newest that was told
   LaggingTime again_ = LaggingTime::max();

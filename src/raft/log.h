@@ -11,6 +11,7 @@
 
 #include "coordkit/raft/core.h"
 #include "raft/log_cache.h"
+#include "raft/position.h"
 #include "raft/retention.h"
 #include "raft/write_queue.h"
 
@@ -18,9 +19,6 @@ namespace coordkit::raft {
 
 // No counter gets this far in the life of a cluster; the headroom keeps `+ 1` and batch arithmetic from wrapping.
 inline constexpr uint64_t kCountMax = ~uint64_t{0} - (uint64_t{1} << 32);
-
-// Thesis 3.6.1: the later term wins, then the higher index (regression R15).
-constexpr bool newer(Position a, Position b) { return a.term != b.term ? a.term > b.term : a.index > b.index; }
 
 class Log {
  public:
