@@ -1,9 +1,5 @@
 #include "sim/absence.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "raft/membership.h"
 
 namespace coordkit::sim {
@@ -41,7 +37,7 @@ std::optional<uint32_t> Absence::free_machine() const {
 }
 
 // Of the members that the absent one knows one is taken out.
-std::optional<raft::MemberChange> Absence::next() const {
+std::optional<Absence::Exchange> Absence::next() const {
   std::optional<uint32_t> machine;
   for (uint32_t node = 0; node < nodes_.size(); ++node) {
     if (free(node) && blank(node) && nodes_[node]->up()) machine = node;
@@ -50,9 +46,7 @@ std::optional<raft::MemberChange> Absence::next() const {
   for (const raft::Member& known : members_.in_force(*away_).voters) {
     const raft::Member* member = raft::member_of(members_.newest_committed(), known.id);
     if (known.id == ReplicaId(*away_ + 1) || member == nullptr || member->store != known.store) continue;
-    const ReplicaId id(*machine + 1);
-    return raft::MemberChange{
-        raft::MemberChange::Kind::Replace, {id, StoreId(), fmt::format("node-{}", *machine + 1)}, known.id};
+    return Exchange{*machine, known.id};
   }
   return std::nullopt;
 }

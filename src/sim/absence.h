@@ -29,8 +29,12 @@ class Absence {
   bool is_of(uint32_t node) const { return away_ == node; }
   bool due() const { return lasts() && world_.now() >= until_; }
 
-  std::optional<uint32_t> free_machine() const;    // whose member was exchanged, and which is not blank
-  std::optional<raft::MemberChange> next() const;  // the exchange to ask for now
+  std::optional<uint32_t> free_machine() const;  // whose member was exchanged, and which is not blank
+  struct Exchange {
+    uint32_t machine = 0;  // a blank one
+    ReplicaId replaced;
+  };
+  std::optional<Exchange> next() const;  // to be asked for now
 
  private:
   bool free(uint32_t node) const;  // the newest committed configuration does not name it, and no change is half done

@@ -155,7 +155,9 @@ void Churn::exchange_others() {
   if (machine && may_lose_disk(*machine)) return lose_disk(*machine);
   const std::optional<uint32_t> asked = anybody();
   if (!asked) return;
-  if (std::optional<raft::MemberChange> change = absence_.next()) post(*asked, {*std::move(change)}, seconds(5));
+  const std::optional<Absence::Exchange> next = absence_.next();
+  if (!next) return;
+  post(*asked, {{.kind = ChangeKind::Replace, .member = new_member(next->machine), .replaced = next->replaced}}, seconds(5));
 }
 
 void Churn::lose_a_disk() {
@@ -276,7 +278,7 @@ void Churn::exchange_set_back() {
     if (!calm_ && random_.chance(0.5)) continue;
     if (log.stands_for(log.id()) && !may_lose_disk(node)) continue;
     ++situations_[static_cast<size_t>(mixed_up(node) ? Situation::MixUpNoticed : Situation::SetBackNoticed)];
-    exchange(node);
+    lose_disk(node);
   }
 }
 
@@ -284,13 +286,6 @@ void Churn::exchange_set_back() {
 bool Churn::stands_aside(uint32_t node) const {
   const Engine* engine = nodes_[node]->engine();
   return engine != nullptr && engine->status().state == ReplicaState::Quarantine;
-}
-
-void Churn::exchange(uint32_t node) {
-  nodes_[node]->crash(CrashKind::Power);
-  consensus_.disk_lost(node);
-  nodes_[node]->lose_disk();
-  world_.schedule(world_.now() + Duration(random_.below(3'000'000'000)), EventKind::Restart, node);
 }
 
 // No disk but this one may be missing in any configuration in use, and the rest must be a majority.
