@@ -26,6 +26,23 @@ struct Exchanges {
     EXPECT_TRUE(cluster.until([&] { return cluster.answers(id, ticket) > 0; }, 60s));
     return cluster.ended(id, ticket).status;
   }
+  // Its disk is blank from here on, and its process down.
+  void wipe(uint64_t id) {
+    cluster.crash(id);
+    cluster.node(id).disk = Disk{.store = StoreId(200 + id)};
+  }
+  // Back on a blank disk, as the same member.
+  bool join_anew(uint64_t id, uint64_t asked) {
+    cluster.start(id);
+    return change(asked, {exchanged(id, id)}).ok() && becomes_ready(id, 30s);
+  }
+  bool becomes_ready(uint64_t id, Duration limit = 10s) {
+    return cluster.until([&] { return state(id) == ReplicaState::Ready; }, limit);
+  }
+  bool becomes_leader(uint64_t id) {
+    if (cluster.leader() != id) cluster.transfer(cluster.leader(), id);
+    return cluster.until([&] { return cluster.engine(id).core()->leadership().role == raft::Role::Leader; });
+  }
   ReplicaState state(uint64_t id) { return cluster.engine(id).status().state; }
   std::string reason(uint64_t id) { return cluster.engine(id).status().reason; }
   Cluster cluster;
@@ -35,7 +52,7 @@ struct Exchanges {
 TEST(AbsentMembersTest, FLT_M12_AVoterThatWasAwayWhileTheOthersWereExchangedComesBack) {
   Exchanges h(5, 3);
   Cluster& cluster = h.cluster;
-  ASSERT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }));
+  ASSERT_TRUE(h.becomes_ready(3));
   ASSERT_EQ(cluster.run(1, "add 1"), "1");
   cluster.crash(3);
   cluster.start(4);
@@ -62,15 +79,11 @@ TEST(AbsentMembersTest, FLT_M12_ANewDiskThatIsRestartedBeforeItsStateArrivedGoes
   Cluster& cluster = h.cluster;
   ASSERT_EQ(cluster.run(1, "add 1"), "1");
   for (const uint64_t id : {1, 2}) {
-    cluster.crash(id);
-    cluster.node(id).disk = Disk{.store = StoreId(200 + id)};
+    h.wipe(id);
     ASSERT_NE(cluster.leader(), 0u);
-    cluster.start(id);
-    ASSERT_TRUE(h.change(3, {exchanged(id, id)}).ok());
-    ASSERT_TRUE(cluster.until([&] { return h.state(id) == ReplicaState::Ready; }, 30s));
+    ASSERT_TRUE(h.join_anew(id, 3));
   }
-  cluster.crash(3);
-  cluster.node(3).disk = Disk{.store = StoreId(203)};
+  h.wipe(3);
   ASSERT_NE(cluster.leader(), 0u);
   cluster.filter = [](ReplicaId, ReplicaId to, const Message& message) {
     return to != ReplicaId(3) || std::holds_alternative<GenesisOffer>(message);
@@ -90,7 +103,7 @@ TEST(AbsentMembersTest, FLT_M12_ANewDiskThatIsRestartedBeforeItsStateArrivedGoes
 TEST(AbsentMembersTest, FLT_M12_OneExchangeWhileAVoterIsDownAndThenOneFailure) {
   Exchanges h(4, 3);
   Cluster& cluster = h.cluster;
-  ASSERT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }));
+  ASSERT_TRUE(h.becomes_ready(3));
   ASSERT_EQ(cluster.run(1, "add 1"), "1");
   cluster.crash(3);
   cluster.start(4);
@@ -109,14 +122,11 @@ TEST(AbsentMembersTest, FLT_M12_OneExchangeWhileAVoterIsDownAndThenOneFailure) {
 TEST(AbsentMembersTest, FLT_M12_ADiskIsExchangedWhileAnotherIsDownAndThenThePowerFails) {
   Exchanges h(5, 5);
   Cluster& cluster = h.cluster;
-  ASSERT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }));
+  ASSERT_TRUE(h.becomes_ready(3));
   ASSERT_EQ(cluster.run(1, "add 1"), "1");
   cluster.crash(3);
-  cluster.crash(5);
-  cluster.node(5).disk = Disk{.store = StoreId(205)};
-  cluster.start(5);
-  ASSERT_TRUE(h.change(1, {exchanged(5, 5)}).ok());
-  ASSERT_TRUE(cluster.until([&] { return h.state(5) == ReplicaState::Ready; }, 30s));
+  h.wipe(5);
+  ASSERT_TRUE(h.join_anew(5, 1));
   ASSERT_EQ(cluster.run(5, "add 1"), "2");
   cluster.pass(1s);
   for (const uint64_t id : {1, 2, 4, 5}) cluster.crash(id);
@@ -131,15 +141,12 @@ TEST(AbsentMembersTest, FLT_M12_ADiskIsExchangedWhileAnotherIsDownAndThenThePowe
 TEST(AbsentMembersTest, FLT_M12_AVoterThatWasCutOffHearsACandidateThatHasANewDisk) {
   Exchanges h(5, 5);
   Cluster& cluster = h.cluster;
-  ASSERT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }));
+  ASSERT_TRUE(h.becomes_ready(3));
   for (const uint64_t id : {2, 5}) {
     cluster.filter = [](ReplicaId from, ReplicaId to, const Message&) { return from != ReplicaId(3) && to != ReplicaId(3); };
-    cluster.crash(id);
-    cluster.node(id).disk = Disk{.store = StoreId(200 + id)};
+    h.wipe(id);
     ASSERT_TRUE(cluster.until([&] { return h.state(1) == ReplicaState::Ready || h.state(4) == ReplicaState::Ready; }));
-    cluster.start(id);
-    ASSERT_TRUE(h.change(1, {exchanged(id, id)}).ok());
-    ASSERT_TRUE(cluster.until([&] { return h.state(id) == ReplicaState::Ready; }, 30s));
+    ASSERT_TRUE(h.join_anew(id, 1));
   }
   ASSERT_EQ(cluster.run(1, "add 1"), "1");
   cluster.crash(1);
@@ -197,16 +204,15 @@ TEST(AbsentMembersTest, FLT_P15_WhoPassedByTheWordOfNewerMembersElectsNobodyByOl
   EXPECT_FALSE(cluster.engine(3).core()->leadership().leader);
   EXPECT_EQ(cluster.run(4, "add 1"), "3");
   cluster.filter = {};
-  EXPECT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }, 60s)) << h.reason(3);
+  EXPECT_TRUE(h.becomes_ready(3, 60s)) << h.reason(3);
 }
 
 // 3 is cut off from 1 and 4 only. It is connected with the new disks of 2 and 5, and asked them when they knew of no exchange.
 TEST(AbsentMembersTest, FLT_M12_AVoterThatIsCutOffFromSomeHearsACandidateThatHasANewDisk) {
   Exchanges h(5, 5);
   Cluster& cluster = h.cluster;
-  ASSERT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }));
-  if (cluster.leader() != 1) cluster.transfer(cluster.leader(), 1);
-  ASSERT_TRUE(cluster.until([&] { return cluster.engine(1).core()->leadership().role == raft::Role::Leader; }));
+  ASSERT_TRUE(h.becomes_ready(3));
+  ASSERT_TRUE(h.becomes_leader(1));
   cluster.filter = [](ReplicaId from, ReplicaId to, const Message& message) {
     const auto old = [](ReplicaId id) { return id == ReplicaId(1) || id == ReplicaId(4); };
     const bool cut = (from == ReplicaId(3) && old(to)) || (to == ReplicaId(3) && old(from));
@@ -214,11 +220,8 @@ TEST(AbsentMembersTest, FLT_M12_AVoterThatIsCutOffFromSomeHearsACandidateThatHas
     return !cut && !answer;
   };
   for (const uint64_t id : {2, 5}) {
-    cluster.crash(id);
-    cluster.node(id).disk = Disk{.store = StoreId(200 + id)};
-    cluster.start(id);
-    ASSERT_TRUE(h.change(1, {exchanged(id, id)}).ok());
-    ASSERT_TRUE(cluster.until([&] { return h.state(id) == ReplicaState::Ready; }, 30s));
+    h.wipe(id);
+    ASSERT_TRUE(h.join_anew(id, 1));
   }
   ASSERT_EQ(cluster.run(1, "add 1"), "1");
   cluster.crash(1);
@@ -234,11 +237,8 @@ TEST(AbsentMembersTest, FLT_M12_AVoterThatIsCutOffFromSomeHearsACandidateThatHas
 TEST(AbsentMembersTest, WhoLeavesIsAMemberAgainWhereTheLogHasTheJointConfiguration) {
   Exchanges h(4, 3);
   Cluster& cluster = h.cluster;
-  ASSERT_TRUE(cluster.until([&] { return h.state(3) == ReplicaState::Ready; }));
-  if (cluster.leader() != 1) {
-    cluster.transfer(cluster.leader(), 1);
-    cluster.until([&] { return cluster.engine(1).core()->leadership().role == raft::Role::Leader; });
-  }
+  ASSERT_TRUE(h.becomes_ready(3));
+  ASSERT_TRUE(h.becomes_leader(1));
   ASSERT_EQ(cluster.leader(), 1u);
   cluster.filter = [](ReplicaId from, ReplicaId to, const Message&) { return from != ReplicaId(3) && to != ReplicaId(3); };
   cluster.start(4);

@@ -2,7 +2,6 @@
 #include "coordkit/replica.h"
 
 #include <pthread.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +13,7 @@
 
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
+#include "tests/storage/file_size_limit.h"
 
 namespace coordkit::testing {
 namespace {
@@ -75,33 +75,18 @@ TEST(OpenTest, FLT_P14_AReplicaWhoseThreadsCannotBeMadeIsNotOpenedAndLeavesNothi
   EXPECT_THAT(Replica::open(options).status(), IsOk());
 }
 
-class FilesLimited {
- public:
-  explicit FilesLimited(rlim_t bytes) {
-    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
-    const rlimit now{bytes, before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &now), 0);
-  }
-  ~FilesLimited() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-  FilesLimited(const FilesLimited&) = delete;
-  FilesLimited& operator=(const FilesLimited&) = delete;
-
- private:
-  rlimit before_ = {};
-};
-
 TEST(OpenTest, FLT_D04_ALimitOfTheSizeOfFilesEndsNoProcessAndLosesNothing) {
   Cluster cluster(1);
   absl::Status opened;
   {
-    const FilesLimited limit(8192);
+    const FileSizeLimit limit(8192);
     opened = Replica::open(cluster.options(1)).status();
   }
   EXPECT_THAT(opened, HasCode(absl::StatusCode::kResourceExhausted));
   cluster.open_all();
   ASSERT_THAT(cluster[1].put("before", "v").status(), IsOk());
   {
-    const FilesLimited limit(0);
+    const FileSizeLimit limit(0);
     (void)cluster[1].put("meanwhile", "v", {.timeout = 100ms});  // fails or may still be written
   }
   cluster.close(1);

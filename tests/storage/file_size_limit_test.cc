@@ -1,6 +1,7 @@
 // What a process with a limit of its files' size (ulimit -f) must not do is end: whatever does not fit is an error.
+#include "tests/storage/file_size_limit.h"
+
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <csignal>
 
@@ -13,22 +14,8 @@
 namespace coordkit {
 namespace {
 
+using testing::FileSizeLimit;
 using testing::TemporaryDirectory;
-
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
-    const rlimit now{bytes, before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &now), 0);
-  }
-  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_ = {};
-};
 
 bool signal_is_held_or_pending() {
   sigset_t held, pending;
