@@ -65,7 +65,7 @@ void Churn::strike() {
   if (absence_.lasts()) return exchange_others();
   if (plan_.long_absences && random_.chance(0.1)) return absence_.begin(seconds(20));
   if (plan_.transfers_only) return transfer();
-  if (plan_.sets_disks_back) return strike_disks();
+  if (plan_.disks_set_back > 0) return strike_disks();
   const uint64_t dice = random_.below(12);
   if (dice < 6) return change();
   if (dice < 9) return transfer();
@@ -77,7 +77,7 @@ void Churn::strike() {
 // Members only come or go to replace a lost disk.
 void Churn::strike_disks() {
   if (consensus_.members().voter_without_disk()) return change();
-  random_.chance(0.3) ? transfer() : set_back_a_disk();
+  random_.chance(plan_.disks_set_back) ? set_back_a_disk() : transfer();
 }
 
 std::optional<uint32_t> Churn::anybody() {
@@ -202,10 +202,10 @@ void Churn::synced(uint32_t node) {
   const bool voted = now.hard_state.term == previous.hard_state.term && now.hard_state.vote != previous.hard_state.vote;
   if (now.hard_state == previous.hard_state && !cut) return;
   if (copies_.empty()) copies_.resize(plan_.nodes);
-  const double often = cut ? 0.7 : plan_.sets_disks_back ? 0.5 : 0.1;
+  const double often = cut ? 0.7 : plan_.disks_set_back == 0 ? 0.1 : voted ? 0.9 : plan_.disks_set_back;
   const bool before = cut || voted || random_.chance(0.5);
   if (before && !copies_[node].empty()) set_back_to_[node] = copies_[node].back();
-  const bool copied = !cut && random_.chance(0.7) && copy_disk(node);
+  const bool copied = !cut && (!now.hard_state.vote || random_.chance(0.7)) && copy_disk(node);
   if (!before && copied) set_back_to_[node] = copies_[node].back();
   if (!set_back_to_.contains(node) || !random_.chance(often)) return;
   const int64_t soon = plan_.election_timeout.count() >> (random_.below(6) + (cut ? 4 : 0));

@@ -139,8 +139,8 @@ void membership(Plan& plan, const SimOptions& options, Random& random) {
   plan.mixes_up_disks = random.chance(0.5);
   draw_state_rot(plan, random, 0.5);
   if (plan.long_absences || !random.chance(0.5)) return;
-  plan.sets_disks_back = true;
-  plan.founders = 3;  // the others shall be a majority
+  plan.disks_set_back = random.chance(0.5) ? 0.6 : 0.02;  // often, or mainly just after a vote
+  plan.founders = 3;                                      // the others shall be a majority
   plan.churn_interval = std::min<Duration>(plan.churn_interval, plan.election_timeout * 2);
   plan.faults.push_back({FaultKind::Isolation, seconds(1), milliseconds(20), plan.election_timeout * 3});
   plan.faults.push_back({FaultKind::Storm, seconds(1), plan.election_timeout, plan.election_timeout * 8});

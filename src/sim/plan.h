@@ -56,14 +56,14 @@ struct StatePlan {
 
 struct Plan {
   uint32_t nodes = 3;
-  uint32_t founders = 0;         // the first nodes; the others are blank until they are added. Zero: all
-  Duration churn_interval{};     // mean time between membership changes and transfers; zero: none
-  bool transfers_only = false;   // the members stay, leadership moves
-  bool sets_disks_back = false;  // mainly that, in contested elections
-  bool long_absences = false;    // of voters, while the others are exchanged
-  Duration scrub_interval{};     // mean time between two scrubs of a replica; zero: none
-  bool upgraded = false;         // replicas start as builds of older and newer feature levels; else all are of the newest
-  bool mixes_up_disks = false;   // copies of one member's disk replace another's
+  uint32_t founders = 0;        // the first nodes; the others are blank until they are added. Zero: all
+  Duration churn_interval{};    // mean time between membership changes and transfers; zero: none
+  bool transfers_only = false;  // the members stay, leadership moves
+  double disks_set_back = 0;    // in contested elections: the share of strikes that set a disk back; zero: other strikes
+  bool long_absences = false;   // of voters, while the others are exchanged
+  Duration scrub_interval{};    // mean time between two scrubs of a replica; zero: none
+  bool upgraded = false;        // replicas start as builds of older and newer feature levels; else all are of the newest
+  bool mixes_up_disks = false;  // copies of one member's disk replace another's
   uint64_t promotion_lag_max = 1000;
   Duration hostile{};
   Duration election_timeout{};

@@ -1,5 +1,7 @@
 #include "sim/situation_observer.h"
 
+#include "raft/membership.h"
+
 namespace coordkit::sim {
 
 // As the leader sees it; without a leader nothing is decided.
@@ -97,7 +99,7 @@ void SituationObserver::look_at_leader(uint32_t node) {
     reach(Situation::JointConfiguration);
     joint_in_ = now.term;
   }
-  if (!consensus_.members().member(node) && removed_in_ != now.term) {
+  if (raft::member_of(in_force, nodes_[node]->id()) == nullptr && removed_in_ != now.term) {
     reach(Situation::LeaderRemoved);
     removed_in_ = now.term;
   }
