@@ -60,7 +60,8 @@ absl::Status write(File& file, const Slot& slot) {
   return file.sync();
 }
 
-// Makes both slots valid and returns the newer one.
+// Makes both slots valid, and the newer one, which is returned, durable: what was read may be in memory alone, because the
+// process that wrote it was killed before its sync, or the sync failed. In its own place it cannot spoil the other one.
 absl::StatusOr<Slot> recover(File& file) {
   std::array<std::optional<Slot>, 2> slots;
   for (const uint64_t which : {0, 1}) {
@@ -68,16 +69,16 @@ absl::StatusOr<Slot> recover(File& file) {
     if (!read.ok()) return read.status();
     slots[which] = decode(*read, which * kSlotStride);
   }
-  if (slots[0] && slots[1]) return slots[0]->number > slots[1]->number ? *slots[0] : *slots[1];
   if (!slots[0] && !slots[1]) {
     return make_error(Reason::Corrupt,
                       "not the file of a fence gate, or both of its slots are unreadable: what it admitted is unknown, so "
                       "remove it only once no holder of an earlier token can still come");
   }
-  const Slot intact = slots[0] ? *slots[0] : *slots[1];
-  const Slot mended{intact.number + 1, intact.state};
-  if (absl::Status status = write(file, mended); !status.ok()) return status;
-  return mended;
+  const bool first = slots[0] && (!slots[1] || slots[0]->number > slots[1]->number);
+  Slot newer = first ? *slots[0] : *slots[1];
+  if (!slots[0] || !slots[1]) ++newer.number;  // into the place of the lost one
+  if (absl::Status status = write(file, newer); !status.ok()) return status;
+  return newer;
 }
 
 }  // namespace
