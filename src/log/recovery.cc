@@ -210,7 +210,7 @@ class Recoverer {
       if (!batch) {
         const size_t next = next_batch(bytes, at, sure, link.segment);
         if (!is_closing_mark(link, at, next))
-          replay_.lost(find_records(bytes, at, std::min(next, bytes.size()), key(link.segment)));
+          replay_.lost(find_records(bytes, at, std::min(next, bytes.size()), key(link.segment)), next - at);
         if (newest) result_.newest_whole = false;
         at = next;
         continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "log/peer_marks.h"
+#include "log/run.h"
 
 namespace coordkit::log {
 
@@ -14,25 +15,25 @@ void Replay::segment(uint32_t number, const LogState& state) {
 
 void Replay::segment_unreadable(uint32_t number) {
   segment_ = number;
-  lost_ = truncation_unknown_ = true;
+  segment_missing();
 }
 
 void Replay::batch(const Mark& mark, std::span<const Record> records) {
   enter(mark.state, mark.previous);
   previous_.clear();
+  lost_ = mark.records - std::min<uint64_t>(mark.records, records.size());
   for (const Record& record : records) apply(record);
-  lost_ = records.size() != mark.records;
 }
 
-void Replay::lost(std::span<const Record> records) {
-  lost_ = true;
+void Replay::lost(std::span<const Record> records, size_t bytes) {
+  lost_ += 1 + bytes / kRunLineBytes;
   previous_.clear();
   for (const Record& record : records) apply(record);
 }
 
 // If nothing was lost the replayed state agrees with the stated one, except where a header cuts a tail that was rewritten.
 void Replay::enter(const LogState& state, std::span<const Identity> previous) {
-  if (lost_ && state.truncations != state_.truncations) {
+  if (end_unknown() && state.truncations != state_.truncations) {
     const Index sure = truncation_unknown_ ? Index() : state.truncated_to;
     for (Slot& slot : slots_) {
       if (slot.index > sure) slot = hole(slot.index);
@@ -61,7 +62,8 @@ void Replay::enter(const LogState& state, std::span<const Identity> previous) {
     slots_.back() = hole(state.last.index);
     slots_.back().term = state.last.term;
   }
-  lost_ = truncation_unknown_ = false;
+  lost_ = 0;
+  truncation_unknown_ = false;
 }
 
 void Replay::apply(const Record& record) {
@@ -71,6 +73,7 @@ void Replay::apply(const Record& record) {
       if (record.payload_intact) slot.entry = entry_of(record);
       slot.record_bytes = record.bytes();
       const Identity identity{slot.index, slot.term, slot.content_sum};
+      restart_behind_gap(slot.index);
       put(std::move(slot));
       previous_.push_back(identity);
       break;
@@ -108,6 +111,7 @@ void Replay::put(Slot slot) {
 // Fills the place of one entry and changes no other. The segment that held it first still counts for recycling.
 void Replay::repair(const Record& record) {
   if (record.index <= state_.base.index) return;
+  restart_behind_gap(record.index);
   extend_with_holes(record.index);
   Slot& slot = slots_[record.index - slots_.front().index];
   slot.term = record.term;
@@ -116,6 +120,14 @@ void Replay::repair(const Record& record) {
   slot.entry.reset();
   slot.record_bytes = record.bytes();
   if (record.payload_intact) slot.entry = entry_of(record);
+}
+
+// More entries than were lost cannot be missing before this one: a reset was.
+void Replay::restart_behind_gap(Index index) {
+  if (truncation_unknown_ || index <= last() || index - last() - 1 <= lost_) return;
+  slots_.clear();
+  previous_.clear();
+  state_.base = {index.previous(), Term()};
 }
 
 void Replay::leave_out_payloads(Index through) {

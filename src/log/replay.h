@@ -33,16 +33,19 @@ class Replay {
   void segment_unreadable(uint32_t number);
   // Records of one batch whose mark verified.
   void batch(const Mark& mark, std::span<const Record> records);
-  // A stretch without a readable mark; these records verified in it.
-  void lost(std::span<const Record> records);
+  // A stretch of so many bytes without a readable mark; these records verified in it.
+  void lost(std::span<const Record> records, size_t bytes);
   // What a valid mark says of the log before it, although the rest of its batch is torn.
   void stated(const Mark& mark) { enter(mark.state, mark.previous); }
   // Something was lost and no later state has clarified it: the end of the log is not known.
-  bool end_unknown() const { return lost_; }
+  bool end_unknown() const { return lost_ != 0; }
   // For the commands of this segment up to `through`, wherever they were repaired.
   void leave_out_payloads(Index through);
   // A whole segment is missing.
-  void segment_missing() { lost_ = truncation_unknown_ = true; }
+  void segment_missing() {
+    ++lost_;
+    truncation_unknown_ = true;
+  }
 
   const LogState& state() const { return state_; }
   const std::vector<Identity>& previous() const { return previous_; }
@@ -54,6 +57,7 @@ class Replay {
   void apply(const Record& record);
   void put(Slot slot);
   void repair(const Record& record);
+  void restart_behind_gap(Index index);
   void truncate(Index keep);
   void extend_with_holes(Index last);
   Slot hole(Index index) const { return {.index = index, .at = {segment_, kBlockBytes}}; }
@@ -65,8 +69,8 @@ class Replay {
   std::deque<Slot> slots_;
   std::vector<Identity> previous_;
   std::optional<std::vector<PeerMark>> peers_;  // the newest readable ones
-  bool lost_ = false;                           // records may be missing since the last state was read
-  bool truncation_unknown_ = false;             // the next state does not cover all truncations since
+  uint64_t lost_ = 0;                           // how many records may be missing since the last state was read
+  bool truncation_unknown_ = false;             // the next state does not cover all truncations since; nor does the count
 };
 
 }  // namespace coordkit::log

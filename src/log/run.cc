@@ -9,9 +9,8 @@ namespace coordkit::log {
 namespace {
 
 // The table: how many entries (4), length (3) and place (1) of what their payloads share, those bytes, and a line for each
-// entry.
+// entry: length of what the payload has alone (3), kind (1), content sum (8).
 constexpr size_t kCountsBytes = 8;
-constexpr size_t kLineBytes = 12;  // length of what the payload has alone (3), kind (1), content sum (8)
 constexpr int kLengthBits = 24;
 constexpr uint32_t kLengthMask = (1u << kLengthBits) - 1;
 static_assert(kRunPayloadsMax < size_t{1} << kLengthBits);
@@ -68,7 +67,7 @@ Record run_record(std::span<const raft::Entry> entries, std::string& payload) {
   payload.append(shared.bytes);
   for (const raft::Entry& entry : entries) {
     const auto alone = static_cast<uint32_t>(entry.payload.size() - shared.bytes.size());
-    char line[kLineBytes];
+    char line[kRunLineBytes];
     store_u32(line, static_cast<uint32_t>(entry.kind) << kLengthBits | alone);
     store_u64(line + 4, entry.content_sum);
     payload.append(line, sizeof line);
@@ -83,7 +82,7 @@ Record run_record(std::span<const raft::Entry> entries, std::string& payload) {
 std::string_view table_of_run(std::string_view payload) {
   if (payload.size() < kCountsBytes) return {};
   const uint64_t lines = load_u32(payload.data()), shared = load_u32(payload.data() + 4) & kLengthMask;
-  const uint64_t bytes = kCountsBytes + shared + lines * kLineBytes;
+  const uint64_t bytes = kCountsBytes + shared + lines * kRunLineBytes;
   return bytes <= payload.size() ? payload.substr(0, bytes) : std::string_view();
 }
 
@@ -97,7 +96,7 @@ void append_entries(const Record& run, std::vector<Record>& entries) {
   entry.shared = table.substr(kCountsBytes, shared & kLengthMask);
   entry.shared_at = static_cast<uint8_t>(shared >> kLengthBits);
   entry.run_bytes = static_cast<uint32_t>(run.bytes());
-  for (size_t at = kCountsBytes + entry.shared.size(); at < table.size(); at += kLineBytes) {
+  for (size_t at = kCountsBytes + entry.shared.size(); at < table.size(); at += kRunLineBytes) {
     const uint32_t line = load_u32(&table[at]);
     entry.detail = static_cast<uint8_t>(line >> kLengthBits);
     entry.content_sum = load_u64(&table[at + 4]);

@@ -15,6 +15,7 @@
 namespace coordkit::log {
 
 inline constexpr size_t kRunPayloadsMax = 64 << 10;  // to read one entry all of its run is read
+inline constexpr size_t kRunLineBytes = 12;          // of each entry in the table; no entry takes less anywhere
 
 // How many of `entries` (there is one) are written as one record: 1 is no run. Around repaired ones there may be gaps.
 size_t run_length(std::span<const raft::Entry> entries);

@@ -332,6 +332,36 @@ TEST_P(AnyFormRotTest, FLT_D11_WhatFollowsTheFullSizeOfASegmentIsNotOfTheLog) {
   }
 }
 
+// Before the reset the log ended at entry 5, behind it at one that is far away: what lies between was never in it.
+TEST_F(RotTest, FLT_D02_ARottenResetLeavesNoHolesUpToWhereTheLogBeganAgain) {
+  constexpr Position kBase{Index(1'000'000'000'000), Term(7)};
+  RecordingFs disk;
+  auto written = log::Log::open(disk, few_segments());
+  ASSERT_TRUE(written.ok());
+  const LogWrite before{.entries = entries(1, 5, 1, 100)};
+  const LogWrite reset{.reset_to = kBase, .entries = entries(kBase.index.value() + 1, 3, 7, 2'000)};
+  const size_t first = log::kFirstBatchOffset + log::kBlockBytes;  // of the reset
+  for (const LogWrite& step : {before, reset}) {
+    ASSERT_TRUE(written->log->append({&step, 1}).ok());
+    ASSERT_TRUE(written->log->sync().ok());
+  }
+  ASSERT_TRUE(written->log->append_mark().ok());
+  ASSERT_TRUE(written->log->sync().ok());
+  const Image good = disk.now();
+  for (size_t at = first; at < first + 2 * log::kBlockBytes; at += 8) {
+    Image rotten = good;
+    rotten[segment_names(good).back()][at] ^= 1;
+    RecordingFs spoiled(rotten);
+    const auto opened = log::Log::open(spoiled, few_segments());
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    ASSERT_EQ(opened->base, kBase) << at;
+    ASSERT_EQ(opened->entries.size() + opened->damaged.size(), 3u) << at;
+    for (const raft::Entry& entry : opened->entries) {
+      ASSERT_EQ(entry, reset.entries[entry.index - kBase.index - 1]) << at;
+    }
+  }
+}
+
 TEST_F(RotTest, FLT_D13_ForeignFilesAreRefusedAndNothingIsTouched) {
   Image foreign = image_;
   foreign.files[9999] = "mine";
