@@ -186,7 +186,7 @@ absl::Status LmdbReader::scan(const LmdbMeta& meta, const LmdbTree& tree, std::s
 absl::Status LmdbReader::check_all(const LmdbMeta& meta, const std::vector<LmdbTree>& tables, RowVisitor row, Pace pace) const {
   const absl::StatusOr<uint64_t> size = file_->size();
   if (!size.ok()) return size.status();
-  std::vector<bool> used(*size / meta.page_bytes + 1);
+  std::vector<bool> used(std::min(*size / meta.page_bytes, meta.last_page + 1));  // the pages that are there
   const auto use = [&](uint64_t page, uint64_t count) -> absl::Status {
     if (!pace(count * meta.page_bytes)) return absl::AbortedError("not read to its end");
     if (page < kFirstTreePage || page > meta.last_page || count > meta.last_page - page + 1) {
