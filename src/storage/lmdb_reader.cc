@@ -245,6 +245,9 @@ absl::Status LmdbReader::check_free(const LmdbMeta& meta, Use use, std::vector<b
     return absl::OkStatus();
   });
   if (status.ok() && !walk.counts_match()) status = rotten("its list of free pages is not as long as it claims");
+  if (status.ok() && used != nullptr && used->size() + beyond.size() != meta.last_page + 1) {
+    return rotten("it claims pages that it does not have");
+  }
   return status;
 }
 

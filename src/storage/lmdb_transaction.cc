@@ -17,6 +17,7 @@ absl::Status lmdb_status(int error, const std::string& what) {
     case MDB_INVALID:
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
+    case MDB_MAP_RESIZED:  // nobody else makes the file larger
     case MDB_PANIC: return make_error(Reason::Corrupt, text);
     case ENOSPC:
     case EDQUOT: return absl::UnavailableError(text + " (free some space on this disk)");

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/random.h"
+#include "coordkit/error.h"
 #include "coordkit/storage/lmdb_state_store.h"
 #include "coordkit/testing/sink_probes.h"
 #include "storage/lmdb_table.h"
@@ -205,6 +206,34 @@ TEST_F(LmdbDamageTest, FLT_D08_FlippedBitsAtOpenAreRefusedOrNeedless) {
   }
   EXPECT_GT(refused_, 500);
   EXPECT_GT(intact_, 100);
+}
+
+// LMDB takes new pages from behind the last one that its newest meta page claims.
+TEST_F(LmdbDamageTest, FLT_D08_PagesThatAFileClaimsAndDoesNotHaveAreRot) {
+  constexpr size_t kLastPage = 136;
+  {
+    const auto table = open();
+    ASSERT_TRUE(table.ok());
+    fill(**table);
+  }
+  const std::string good = data();
+  const auto reader = storage::LmdbReader(std::make_unique<LongFile>(good));
+  const size_t at = reader.newest()->transaction % 2 * kPage + kLastPage;
+  for (int bit = 11; bit < 63; ++bit) {  // the file has less than 2048 pages
+    std::string claimed = good.substr(at, 1 + bit / 8);
+    claimed.back() = static_cast<char>(claimed.back() ^ (1 << bit % 8));
+    set_data(good);
+    {
+      const auto table = open();
+      ASSERT_TRUE(table.ok()) << table.status();
+      overwrite(at, claimed);
+      const bool mapped = bit < 14;  // in 64 MiB
+      EXPECT_EQ(reason_of((*table)->scrub([](size_t) { return true; })), Reason::Corrupt) << bit;
+      EXPECT_TRUE(mapped || reason_of((*table)->write({.applied = {Index(99), Term(2)}})) == Reason::Corrupt) << bit;
+    }
+    set_data(std::string(good).replace(at, claimed.size(), claimed));
+    EXPECT_EQ(reason_of(open().status()), Reason::Corrupt) << bit;
+  }
 }
 
 // Pages rot under a table in use: whatever it does next succeeds or is refused, and a new file repairs everything.
