@@ -21,7 +21,7 @@ constexpr size_t kHeaderBytes = 88;  // and the cluster's name, and a sum
 constexpr size_t kSumBytes = 8;
 constexpr size_t kChunkHeaderBytes = 16;
 constexpr size_t kRowHeaderBytes = 8;
-constexpr size_t kChunkBytes = 1 << 20;  // about; a larger row has a chunk of its own
+constexpr size_t kChunkBytes = 1 << 20;  // a larger row has a chunk of its own
 constexpr size_t kValueBytesMax = 1 << 30;
 
 absl::Status damaged(const std::string& file, std::string_view what) {
@@ -181,8 +181,11 @@ class Reader {
     const std::string which = "chunk " + std::to_string(++chunks_);
     const absl::StatusOr<std::string> head = take(kChunkHeaderBytes, which);
     if (!head.ok()) return head.status();
+    const uint32_t bytes = load_u32(head->data());
     const uint32_t rows = load_u32(head->data() + 4);
-    const absl::StatusOr<std::string> chunk = take(load_u32(head->data()), which);
+    const size_t bytes_max = rows == 1 ? kRowHeaderBytes + kStateKeyBytesMax + kValueBytesMax : kChunkBytes;
+    if (bytes > bytes_max) return damaged(path_, which + " has an impossible length");
+    const absl::StatusOr<std::string> chunk = take(bytes, which);
     if (!chunk.ok()) return chunk.status();
     if (load_u64(head->data() + 8) != hash_bytes(*chunk, seed_of(found_.sum, chunks_))) {
       return damaged(path_, which + " does not match its sum");

@@ -67,6 +67,21 @@ TEST(BackupFormatTest, ManyChunksAreReadInTheirOrderOnly) {
   EXPECT_THAT(backup::read_backup(file, collect).status(), HasCode(absl::StatusCode::kDataLoss));
 }
 
+// So one flipped bit of a length does not take memory for what is left of a large file.
+TEST(BackupFormatTest, AChunkOfManyRowsThatClaimsMoreThanOneHasIsNotRead) {
+  Folder folder;
+  const std::string file = folder.path() / "backup";
+  const backup::BackupHeader header{.cluster = "c", .digest = digest_of(kRows)};
+  const auto rows = [](backup::RowVisitor visit) { return scan_prefix(kRows, "", visit); };
+  ASSERT_THAT(backup::write_backup(file, header, rows).status(), IsOk());
+  std::string bytes = read_file(file) + std::string(2 << 20, '\0');
+  bytes[88 + 1 + 8 + 2] ^= 0x10;  // of the first chunk's length: a megabyte
+  write_file(file, bytes);
+  const absl::Status refused = check_backup(file).status();
+  EXPECT_THAT(refused, Is(Reason::Corrupt));
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("chunk 1 has an impossible length"));
+}
+
 TEST(BackupFormatTest, RowsThatAreNotThoseOfTheirDigestMakeNoBackup) {
   Folder folder;
   const std::string file = folder.path() / "backup";
