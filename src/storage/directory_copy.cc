@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "coordkit/error.h"
+#include "storage/posix_file_system.h"
 
 namespace coordkit::storage {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLog = "log";
+constexpr size_t kPieceBytes = 1 << 20;
 
 absl::Status failed(const std::string& what, std::error_code error) {
   const std::string sentence = what + " cannot be copied: " + error.message();
@@ -24,23 +26,36 @@ absl::Status failed(const std::string& what, std::error_code error) {
 }
 
 // What disappears between listing and copying was removed by the replica, or is the lock of another copy.
-absl::Status copy_one(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  fs::copy_file(from, to, error);
-  if (!error || error == std::errc::no_such_file_or_directory) return absl::OkStatus();
-  return failed(from, error);
+absl::Status copy_one(FileSystem& from, FileSystem& to, const std::string& name) {
+  const absl::StatusOr<std::unique_ptr<File>> read = from.open(name, OpenMode::Read);
+  if (absl::IsNotFound(read.status())) return absl::OkStatus();
+  if (!read.ok()) return read.status();
+  const absl::StatusOr<std::unique_ptr<File>> written = to.open(name, OpenMode::CreateNew);
+  if (!written.ok()) return written.status();
+  for (uint64_t at = 0;; at += kPieceBytes) {
+    const absl::StatusOr<std::string> piece = (*read)->pread(at, kPieceBytes);
+    if (!piece.ok()) return piece.status();
+    if (absl::Status status = (*written)->pwrite(at, *piece); !status.ok()) return status;
+    if (piece->size() < kPieceBytes) return absl::OkStatus();
+  }
 }
 
 absl::Status copy_files(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_directory(to, error);
   if (error) return failed(from, error);
-  for (fs::directory_iterator it(from, error), end; !error && it != end; it.increment(error)) {
+  const absl::StatusOr<std::unique_ptr<PosixFileSystem>> source = PosixFileSystem::open(from);
+  if (!source.ok()) return source.status();
+  const absl::StatusOr<std::unique_ptr<PosixFileSystem>> target = PosixFileSystem::open(to);
+  if (!target.ok()) return target.status();
+  const absl::StatusOr<std::vector<std::string>> names = (*source)->list();
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
     std::error_code unknown;
-    if (!it->is_regular_file(unknown)) continue;
-    if (absl::Status copied = copy_one(it->path(), to / it->path().filename()); !copied.ok()) return copied;
+    if (!fs::is_regular_file(from / name, unknown)) continue;
+    if (absl::Status copied = copy_one(**source, **target, name); !copied.ok()) return copied;
   }
-  return error ? failed(from, error) : absl::OkStatus();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> new_folder(const std::string& below) {

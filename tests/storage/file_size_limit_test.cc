@@ -7,6 +7,7 @@
 
 #include "coordkit/error.h"
 #include "coordkit/fence.h"
+#include "storage/directory_copy.h"
 #include "storage/lmdb_table.h"
 #include "storage/posix_file_system.h"
 #include "tests/storage/temporary_directory.h"
@@ -51,6 +52,20 @@ TEST(FileSizeLimitTest, AFenceGateThatDoesNotFitIsNotMade) {
   EXPECT_EQ(reason_of(opened), Reason::LimitExceeded) << opened;
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
   EXPECT_TRUE(FileFenceGate::open(directory / "gate").ok());
+}
+
+TEST(FileSizeLimitTest, ACopyOfADirectoryThatDoesNotFitIsRefusedAndLeavesNothing) {
+  TemporaryDirectory directory, below;
+  const auto files = storage::PosixFileSystem::open(directory.path()).value();
+  ASSERT_TRUE(files->open("file", OpenMode::CreateNew).value()->pwrite(0, std::string(8192, 'x')).ok());
+  absl::Status copied;
+  {
+    const FileSizeLimit limit(4096);
+    copied = storage::DirectoryCopy::make(directory.path(), below.path()).status();
+  }
+  EXPECT_EQ(reason_of(copied), Reason::LimitExceeded) << copied;
+  EXPECT_FALSE(signal_is_held_or_pending());
+  EXPECT_TRUE(std::filesystem::is_empty(below.path()));
 }
 
 TEST(FileSizeLimitTest, ACheckpointThatDoesNotFitWaitsAsOnAFullDisk) {
