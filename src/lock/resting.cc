@@ -84,10 +84,10 @@ void Resting::remove(Handle handle) {
     fresh_.clear();
     if (names_.capacity() > kCapacityKept) *this = Resting();
   } else if (dirty_.size() > 2 * names_.size() + 64) {
-    dirty_.clear();
-    records_->each([this](Handle each, const Record& record) {
-      if (record.dirty) dirty_.push_back(each);
-    });
+    std::erase_if(dirty_, [this](Handle each) { return !(*records_)[each].dirty; });
+    std::ranges::sort(dirty_);
+    const auto repeats = std::ranges::unique(dirty_);
+    dirty_.erase(repeats.begin(), repeats.end());
   }
 }
 

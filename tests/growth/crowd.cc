@@ -67,6 +67,12 @@ void Crowd::hold_locks(uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) require(static_cast<bool>(acquire(owner_, lock_of(i))), "a lock was not free");
 }
 
+void Crowd::lose_locks(uint64_t count) {
+  const SessionId session = open();
+  for (uint64_t i = 0; i < count; ++i) require(static_cast<bool>(acquire(session, lock_of(count + i))), "a lock was not free");
+  submit(machine::CloseSession{session});
+}
+
 void Crowd::wait_for_lock(uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
     line_.push_back(open());

@@ -16,6 +16,7 @@ class Crowd {
 
   // ---- what stands while others come and go
   void hold_locks(uint64_t count);     // by one session
+  void lose_locks(uint64_t count);     // that a session had which is over
   void wait_for_lock(uint64_t count);  // sessions in one line, the first of which holds the lock
   void open_sessions(uint64_t count);
   void put_keys(uint64_t count);

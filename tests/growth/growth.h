@@ -40,6 +40,19 @@ inline void locks_grow_no_faster(uint64_t count) {
   expect_no_faster_than_log("checkpoint", count, many.store_what_is_new, ten.store_what_is_new, 2);
 }
 
+// All of many, since what is put off until it pays is paid by few of them.
+inline uint64_t after_locks(uint64_t count) {
+  Crowd crowd;
+  crowd.hold_locks(10);
+  crowd.lose_locks(count);
+  uint64_t cost = 0;
+  for (int i = 0; i < 1000; ++i) cost += crowd.acquire_and_release();
+  return cost;
+}
+inline void locks_that_are_gone_cost_nothing(uint64_t count) {
+  expect_no_faster_than_log("after they are gone", count, after_locks(count), after_locks(10), 1.5);
+}
+
 inline uint64_t of_line(uint64_t count) {
   Crowd crowd;
   crowd.wait_for_lock(count);
