@@ -43,15 +43,20 @@ CallId CoordinationCalls::delete_semaphore(const SessionRef& session, std::strin
 }
 
 CallId CoordinationCalls::semaphore(std::string name, Callback<SemaphoreInfo> done, CallDeadline deadline) {
-  return client_->impl_->objects.look(
-      Kind::Semaphore, std::move(name), 0, deadline, std::move(done), [](const machine::ObjectView& now, Index as_of) {
-        SemaphoreInfo info{
-            .exists = now.exists, .limit = now.limit, .held = now.taken, .waiters = now.waiters, .holders = {}, .as_of = as_of};
-        for (const auto& row : now.rows) {
-          info.holders.push_back({row.token, row.session, row.count, row.id});
-        }
-        return info;
-      });
+  return client_->impl_->objects.look(Kind::Semaphore, std::move(name), 0, deadline, std::move(done),
+                                      [](const machine::ObjectView& now, Index as_of) {
+                                        SemaphoreInfo info{.exists = now.exists,
+                                                           .limit = now.limit,
+                                                           .held = now.taken,
+                                                           .waiters = now.waiters,
+                                                           .holders = {},
+                                                           .as_of = as_of,
+                                                           .more = now.more};
+                                        for (const auto& row : now.rows) {
+                                          info.holders.push_back({row.token, row.session, row.count, row.id});
+                                        }
+                                        return info;
+                                      });
 }
 
 }  // namespace coordkit

@@ -59,6 +59,30 @@ TEST_F(CoordinationTest, S50_MoreThanTheLimitWaitsUntilItIsRaised) {
   EXPECT_EQ(in_use.reason(), Reason::Held);
 }
 
+TEST_F(CoordinationTest, S56_ThatASemaphoreHasMoreHoldersThanOneAnswerIsSaid) {
+  const auto take = [this] {
+    mine.acquire_permits(a, "s", 1, {.initial_limit = 20'000},
+                         [](const absl::StatusOr<HoldRef>& held) { EXPECT_TRUE(held.ok()); });
+  };
+  for (int i = 0; i < 10'000; ++i) {
+    take();
+    if (i % 1000 == 0) turn();
+  }
+  turn();
+  Answer<SemaphoreInfo> whole, part;
+  theirs.semaphore("s", whole.callback());
+  turn();
+  take();
+  turn();
+  theirs.semaphore("s", part.callback());
+  turn();
+  EXPECT_EQ((*whole).holders.size(), 10'000u);
+  EXPECT_FALSE((*whole).more);
+  EXPECT_EQ((*part).holders.size(), 10'000u);
+  EXPECT_EQ((*part).held, 10'001u);
+  EXPECT_TRUE((*part).more);
+}
+
 TEST_F(CoordinationTest, S53_WhatApplyWouldRefuseIsRefusedAtTheDoorWithASentence) {
   std::vector<absl::Status> refusals;
   const auto note = [&](const auto& answer) {

@@ -62,6 +62,7 @@ struct SemaphoreInfo {
   uint64_t waiters = 0;
   std::vector<PermitsInfo> holders;  // in grant order
   Index as_of;
+  bool more = false;  // holders than one answer has (10,000)
 };
 
 struct LatchInfo {
