@@ -134,13 +134,19 @@ uint64_t Resting::digest() const {
 }
 
 std::vector<Resting::Handle> Resting::of_session(SessionId session) const {
-  join();
   std::vector<Handle> handles;
-  for (auto at = sessions_.lower_bound(GrantKey(session, Token())); at != sessions_.end(); ++at) {
-    if ((*records_)[*at].session != session) break;
-    handles.push_back(*at);
-  }
+  of_session(session, Token(), [&handles](Handle handle) {
+    handles.push_back(handle);
+    return true;
+  });
   return handles;
+}
+
+void Resting::of_session(SessionId session, Token after, absl::FunctionRef<bool(Handle)> visit) const {
+  join();
+  for (auto at = sessions_.upper_bound(GrantKey(session, after)); at != sessions_.end(); ++at) {
+    if ((*records_)[*at].session != session || !visit(*at)) return;
+  }
 }
 
 uint32_t Resting::count(SessionId session) const { return static_cast<uint32_t>(of_session(session).size()); }

@@ -64,6 +64,8 @@ class Resting {
   size_t size() const { return names_.size(); }
   uint64_t digest() const;                                  // the sum of the hashes of what is here
   std::vector<Handle> of_session(SessionId session) const;  // in grant order
+  // Those granted after this one, in grant order, until `visit` says false.
+  void of_session(SessionId session, Token after, absl::FunctionRef<bool(Handle)> visit) const;
   uint32_t count(SessionId session) const;
   void each(absl::FunctionRef<void(Handle)> visit) const;  // unordered
   // Handles of those that changed since the previous call, in grant order; they count as stored from here on.

@@ -1,6 +1,7 @@
 #include "lock/table_view.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "lock/block.h"
 #include "lock/claim_view.h"
@@ -88,12 +89,21 @@ ClaimCounts TableView::counts(SessionId session) const {
   return counts;
 }
 
-std::vector<ClaimView> TableView::holds_of(SessionId session) const {
-  std::vector<ClaimView> holds;
-  for (const Resting::Handle handle : resting_.of_session(session)) holds.push_back(resting_.view(handle));
-  for (const Claim* claim : records_.holds_of(session)) holds.push_back(view_of(*claim));
-  std::ranges::sort(holds, {}, &ClaimView::token);
-  return holds;
+// Holds are in two places, so they are merged.
+void TableView::holds_of(SessionId session, Token after, WhileVisitor visit) const {
+  const std::vector<Claim*> claims = records_.holds_of(session);
+  auto next = std::ranges::upper_bound(claims, after, {}, &Claim::token);
+  bool wanted = true;
+  const auto visit_claims_before = [&](Token token) {
+    for (; wanted && next != claims.end() && (*next)->token < token; ++next) wanted = visit(view_of(**next));
+    return wanted;
+  };
+  resting_.of_session(session, after, [&](Resting::Handle handle) {
+    const ClaimView hold = resting_.view(handle);
+    wanted = visit_claims_before(hold.token) && visit(hold);
+    return wanted;
+  });
+  visit_claims_before(Token(std::numeric_limits<uint64_t>::max()));
 }
 
 void TableView::every_session(absl::FunctionRef<void(SessionId)> visit) const {

@@ -36,7 +36,8 @@ class TableView {
 
   // ---- sessions
   ClaimCounts counts(SessionId session) const;
-  std::vector<ClaimView> holds_of(SessionId session) const;            // in grant order
+  // Granted after that one, in grant order.
+  void holds_of(SessionId session, Token after, WhileVisitor visit) const;
   void every_session(absl::FunctionRef<void(SessionId)> visit) const;  // with a claim; unordered: only for checks
 
   void timed_waits(Visitor visit) const;  // in queueing order

@@ -97,15 +97,13 @@ HeldLocks MachineReads::locks_of(SessionId session, Token after) const {
     reply.locks.push_back({std::string(on.name), std::string(hold.tag), hold.token, hold.request, hold.since, on.mode,
                            hold.count, hold.releases, hold.block.last, hold.block.asked});
   };
-  for (const lock::ClaimView& hold : state_.locks.view().holds_of(session)) {
-    if (hold.token <= after) continue;
+  state_.locks.view().holds_of(session, after, [&](const lock::ClaimView& hold) {
     const size_t before = reply.locks.size();
     add(hold, {hold.name, hold.mode});
     for (const lock::Wanted& other : hold.others) add(hold, other);
-    if (!room.more()) continue;
-    reply.locks.resize(before);  // a multi-lock is shown as a whole; the next page begins with it
-    break;
-  }
+    if (room.more()) reply.locks.resize(before);  // a multi-lock is shown as a whole; the next page begins with it
+    return !room.more();
+  });
   reply.more = room.more();
   return reply;
 }

@@ -64,7 +64,11 @@ void Crowd::release(SessionId session, std::string name, Token token) {
 // ---- what stands
 
 void Crowd::hold_locks(uint64_t count) {
-  for (uint64_t i = 0; i < count; ++i) require(static_cast<bool>(acquire(owner_, lock_of(i))), "a lock was not free");
+  for (uint64_t i = 0; i < count; ++i) {
+    const Token token = acquire(owner_, lock_of(i));
+    require(static_cast<bool>(token), "a lock was not free");
+    if (i + 11 == count) before_newest_ = token;
+  }
 }
 
 void Crowd::lose_locks(uint64_t count) {
@@ -157,6 +161,13 @@ uint64_t Crowd::look() {
     require(neighbours.code == machine::ResultCode::Ok, "a range was refused");
     const Revision newest = machine_.reads()->key_space().revision;
     require(machine_.reads()->changes({.from = newest}).changes.size() == 1, "a change is missing");
+  });
+}
+
+uint64_t Crowd::look_at_newest() {
+  return steps_of([this] {
+    const machine::HeldLocks newest = machine_.reads()->locks_of(owner_, before_newest_);
+    require(newest.locks.size() == 10 && !newest.more, "the newest locks are not what was acquired last");
   });
 }
 

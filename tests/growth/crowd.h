@@ -31,6 +31,7 @@ class Crowd {
   uint64_t put_and_erase();
   uint64_t look();               // at a key, at some of its neighbours, and at what has changed last
   uint64_t store_what_is_new();  // a checkpoint after one more acquire
+  uint64_t look_at_newest();     // the ten newest of the locks that are held
 
   uint64_t rows() const { return rows_; }  // of the last checkpoint
 
@@ -45,6 +46,7 @@ class Crowd {
   Index index_;
   std::string written_;  // a request
   SessionId owner_;
+  Token before_newest_;          // of the lock held before these ten
   std::vector<SessionId> line_;  // from the holder on; it goes round
   size_t holder_ = 0;
   Token held_;

@@ -23,14 +23,15 @@ inline void expect_no_faster_than_log(const char* what, uint64_t count, uint64_t
 }
 
 struct OfLocks {
-  uint64_t acquire_and_release, store_what_is_new;
+  uint64_t acquire_and_release, store_what_is_new, look_at_newest;
 };
 inline OfLocks of_locks(uint64_t count) {
   Crowd crowd;
   crowd.hold_locks(count);
   crowd.checkpoint();
   const OfLocks costs{usual_cost([&] { return crowd.acquire_and_release(); }),
-                      usual_cost([&] { return crowd.store_what_is_new(); })};
+                      usual_cost([&] { return crowd.store_what_is_new(); }),
+                      usual_cost([&] { return crowd.look_at_newest(); })};
   EXPECT_LE(crowd.rows(), 3u) << "rows of what has not changed are stored again";
   return costs;
 }
@@ -38,6 +39,7 @@ inline void locks_grow_no_faster(uint64_t count) {
   const OfLocks ten = of_locks(10), many = of_locks(count);
   expect_no_faster_than_log("acquire, release", count, many.acquire_and_release, ten.acquire_and_release, 2);
   expect_no_faster_than_log("checkpoint", count, many.store_what_is_new, ten.store_what_is_new, 2);
+  expect_no_faster_than_log("page of locks", count, many.look_at_newest, ten.look_at_newest, 2);
 }
 
 // All of many, since what is put off until it pays is paid by few of them.

@@ -333,6 +333,22 @@ TEST_F(SessionResumeTest, LocksOfIsReadInPages) {
   EXPECT_TRUE(after(tokens[2]).empty());
 }
 
+TEST_F(SessionResumeTest, S56_APageOfLocksBeginsAnywhereAmongThoseAtRestAndOthers) {
+  const SessionId a = open();
+  std::vector<Token> granted;
+  for (int i = 0; i < 8; ++i) {
+    const std::string value = i % 3 == 1 || i == 5 ? "not at rest" : "";
+    granted.push_back(d.submit(Acquire{.session = a, .name = std::to_string(i), .wait = Wait::none(), .value = value}).token);
+  }
+  for (size_t from = 0; from <= granted.size(); ++from) {
+    std::vector<Token> seen;
+    for (const HeldLock& lock : d.machine.reads()->locks_of(a, from == 0 ? Token() : granted[from - 1]).locks) {
+      seen.push_back(lock.token);
+    }
+    EXPECT_EQ(seen, std::vector<Token>(granted.begin() + static_cast<ptrdiff_t>(from), granted.end()));
+  }
+}
+
 using SessionKillTest = SessionResumeTest;
 
 TEST_F(SessionKillTest, S57_AKillFreesNothingBeforeTheTtlIsOver) {
