@@ -102,11 +102,11 @@ void StickyLines::leave(Session& session, CallId id, const PendingAcquire& acqui
   Line* const left = session.line(acquire.name());
   if (left == nullptr) return;
   Line& line = *left;
-  std::erase_if(line.waiting, [&](const Line::Waiting& waiting) {
-    if (waiting.call != id) return false;
-    waits_.erase({waiting.until, id});
-    return true;
-  });
+  const auto waiting = std::ranges::find(line.waiting, id, &Line::Waiting::call);
+  if (waiting != line.waiting.end()) {
+    waits_.erase({waiting->until, id});
+    line.waiting.erase(waiting);
+  }
   if (line.fetching == id && !acquire.in_log) line.fetching = CallId();  // it was never sent
   due_.emplace(session.id(), acquire.name());
 }
