@@ -35,7 +35,7 @@ Client::Impl::Impl(Engine& engine, ClientOptions client_options)
                {.ended = [this](SessionId id) { locks.releases().forget(id); },
                 .previous_over =
                     [this](client::Session& session) {
-                      locks.lines().wake(session.id());
+                      locks.lines().wake(session);
                       locks.releases().previous_over(session);
                     },
                 .adopt_delegation = [this](client::Session& session,

@@ -121,14 +121,13 @@ void StickyLines::end_waits(LaggingTime now) {
 
 // ---- the line moves on
 
+void StickyLines::wake(const Session& session) {
+  if (session.special == nullptr) return;
+  for (const auto& [name, line] : session.special->lines) due_.emplace(session.id(), name);
+}
+
 void StickyLines::serve_due(Now now) {
-  if (!stalled_.empty()) {
-    for (const SessionId id : std::exchange(stalled_, {})) {
-      Session* session = table_.find(id);
-      if (session == nullptr || session->special == nullptr) continue;
-      for (const auto& [name, line] : session->special->lines) due_.emplace(id, name);
-    }
-  }
+  due_.merge(std::exchange(stalled_, {}));
   while (!due_.empty()) {
     const auto [id, name] = *due_.begin();
     due_.erase(due_.begin());
@@ -160,7 +159,7 @@ void StickyLines::serve(Session& session, const std::string& name, Now now) {
     }
     if (line.waiting.empty()) return;
     if (!valid) {
-      stalled_.insert(session.id());
+      stalled_.emplace(session.id(), name);
       return;
     }
     if (look.used_up) return refill(session, name);

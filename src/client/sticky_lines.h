@@ -55,7 +55,7 @@ class StickyLines {
   void released(const HoldRef& hold);                   // by another thread
 
   // ---- the loop
-  void wake(SessionId session) { stalled_.insert(session); }  // it may have become valid
+  void wake(const Session& session);  // what its lines held back may continue
   void serve_due(Now now);
   void end_waits(LaggingTime now);
   bool any_due() const { return !due_.empty(); }
@@ -86,9 +86,9 @@ class StickyLines {
   HoldLimits& limits_;
   Statistics& statistics_;
   BeginAcquire begin_acquire_;
-  absl::btree_set<std::pair<LaggingTime, CallId>> waits_;   // ends of timed waits in lines
-  absl::btree_set<std::pair<SessionId, std::string>> due_;  // lines with work to do
-  absl::btree_set<SessionId> stalled_;                      // have lines waiting for them to become valid
+  absl::btree_set<std::pair<LaggingTime, CallId>> waits_;       // ends of timed waits in lines
+  absl::btree_set<std::pair<SessionId, std::string>> due_;      // lines with work to do
+  absl::btree_set<std::pair<SessionId, std::string>> stalled_;  // lines waiting for their session to become valid
 };
 
 }  // namespace coordkit::client
