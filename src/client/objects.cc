@@ -42,8 +42,14 @@ bool Objects::held_back(const Session& session, const machine::Request::Body& bo
   return session.previous_trusts && command != nullptr && machine::lets_go(*command);
 }
 
+// Its owner is a member that no caller knows, and leaves.
+bool Objects::joins_too_soon(const machine::Request& request) const {
+  const machine::JoinGroup* join = join_in(request);
+  return join != nullptr && leaving_.contains(member_of(*join));
+}
+
 // A join is pursued until its outcome is known, so that a member that no caller knows can leave again (docs/semantics.md
-// S-59).
+// S-59). Another join of the same owner takes effect after that.
 void Objects::start_command(CallId id, const SessionRef& of, machine::Request request, std::string subject, Now now) {
   if (calls_.find(id) == nullptr) return;
   Session* session = of != nullptr ? table_.find_live(of) : nullptr;
@@ -51,7 +57,7 @@ void Objects::start_command(CallId id, const SessionRef& of, machine::Request re
     calls_.fail(id, session_over());
     return;
   }
-  if (session != nullptr && (session->overfull() || held_back(*session, request.body))) {
+  if (session != nullptr && (session->overfull() || held_back(*session, request.body) || joins_too_soon(request))) {
     requests_.retry(now, [this, id, of, request = std::move(request), subject = std::move(subject)](Now later) mutable {
       start_command(id, of, std::move(request), std::move(subject), later);
     });
@@ -61,8 +67,8 @@ void Objects::start_command(CallId id, const SessionRef& of, machine::Request re
   const LaggingTime deadline = call.on_abandon == OnAbandon::Pursue ? LaggingTime::max() : call.deadline;
   call.submitted = true;
   auto on_result = [this, id, of, request, subject = std::move(subject)](const Completion& completion,
-                                                                         const SessionCommands::Result& result, Now) {
-    executed(id, of, request, subject, completion.index, result);
+                                                                         const SessionCommands::Result& result, Now then) {
+    executed(id, of, request, subject, completion.index, result, then);
   };
   if (session != nullptr) {
     call.ticket = commands_.submit(*session, std::move(request), deadline, Urgency::Normal, std::move(on_result));
@@ -75,8 +81,10 @@ void Objects::start_command(CallId id, const SessionRef& of, machine::Request re
 }
 
 void Objects::executed(CallId id, const SessionRef& session, const machine::Request& request, const std::string& subject,
-                       Index index, const SessionCommands::Result& result) {
-  if (!result.ok() || result->code != machine::ResultCode::Ok) {
+                       Index index, const SessionCommands::Result& result, Now now) {
+  if (result.ok() && result->code == machine::ResultCode::AlreadyExists && joins_too_soon(request)) {
+    start_command(id, session, request, subject, now);
+  } else if (!result.ok() || result->code != machine::ResultCode::Ok) {
     calls_.fail(id, result.ok() ? status_of(*result, subject) : result.status());
   } else if (!calls_.answer<Executed>(id, Executed{*result, index, nullptr})) {
     if (const machine::JoinGroup* join = join_in(request)) leave_again(session, *join);
@@ -87,8 +95,10 @@ void Objects::leave_again(const SessionRef& of, const machine::JoinGroup& join) 
   Session* session = table_.find_live(of);
   if (session == nullptr) return;
   machine::LeaveGroup leave{.session = join.session, .owner_tag = join.owner_tag, .name = join.name};
-  commands_.submit(*session, {.body = machine::CoordinationCommand(std::move(leave))}, LaggingTime::max(), Urgency::Reserved,
-                   [](const Completion&, const SessionCommands::Result&, Now) {});
+  leaving_.insert(member_of(join));
+  commands_.submit(
+      *session, {.body = machine::CoordinationCommand(std::move(leave))}, LaggingTime::max(), Urgency::Reserved,
+      [this, member = member_of(join)](const Completion&, const SessionCommands::Result&, Now) { leaving_.erase(member); });
 }
 
 // ---- waits

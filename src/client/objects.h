@@ -3,8 +3,10 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "absl/container/btree_set.h"
 #include "client/acquires.h"
 #include "client/answers.h"
 #include "client/executed.h"
@@ -88,9 +90,12 @@ class Objects {
   };
 
   static bool held_back(const Session& session, const machine::Request::Body& body);
+  bool joins_too_soon(const machine::Request& request) const;
   void start_command(CallId id, const SessionRef& session, machine::Request request, std::string subject, Now now);
   void executed(CallId id, const SessionRef& session, const machine::Request& request, const std::string& subject, Index index,
-                const SessionCommands::Result& result);
+                const SessionCommands::Result& result, Now now);
+  using Member = std::tuple<SessionId, std::string, std::string>;  // session, group, owner
+  static Member member_of(const machine::JoinGroup& join) { return {join.session, join.name, join.owner_tag}; }
   void leave_again(const SessionRef& session, const machine::JoinGroup& join);
   void start_await(CallId id, const SessionRef& session, Waiting waiting, Now now);
   bool predicted_refusal(const Session& session, const Waiting& waiting) const;
@@ -107,6 +112,7 @@ class Objects {
   Releases& releases_;
   Acquires& acquires_;
   ReadCalls& reads_;
+  absl::btree_set<Member> leaving_;  // that no caller knows
 };
 
 }  // namespace coordkit::client

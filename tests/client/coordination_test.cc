@@ -341,6 +341,30 @@ TEST_F(CoordinationTest, S37_MembersAreThoseWhoseSessionsLive) {
   EXPECT_THAT((*rest).members, SizeIs(1));
 }
 
+TEST_F(CoordinationTest, S59_AJoinAfterOneThatTimedOutMakesAMember) {
+  for (const bool at_once : {true, false}) {
+    const std::string group = at_once ? "at once" : "later";
+    Answer<Index> gone, again;
+    one.node.speaks = false;
+    mine.join(a, group, "", "gone", gone.callback(), LaggingTime(truth + 1h) + 200ms);
+    run(300ms);
+    EXPECT_EQ(gone.reason(), Reason::CallTimeout);
+    if (at_once) mine.join(a, group, "", "again", again.callback());
+    if (at_once) turn();
+    one.node.speaks = true;
+    turn();
+    if (!at_once) mine.join(a, group, "", "again", again.callback());
+    run(2s);
+    ASSERT_TRUE(again.ok()) << again.status();
+    Answer<GroupInfo> members;
+    theirs.members(group, members.callback());
+    turn();
+    ASSERT_THAT((*members).members, SizeIs(1));
+    EXPECT_EQ((*members).members[0].value, "again");
+    EXPECT_EQ((*members).members[0].number, *again);
+  }
+}
+
 TEST_F(CoordinationTest, S59_AJoinThatSucceedsAfterItsCallerHasGoneIsLeftAgain) {
   Answer<Index> joined;
   one.node.speaks = false;
