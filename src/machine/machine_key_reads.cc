@@ -25,10 +25,7 @@ KeysRead<Reply> keys_read(const State& state, mvcc::Refusal refusal, Reply reply
 
 KeysRead<RangeReply> range_in(const State& state, const mvcc::RangeRoom& room, const RangeOperation& range) {
   mvcc::Selection selection;
-  mvcc::Refusal refusal = mvcc::check(range);
-  if (refusal == mvcc::Refusal::None) {
-    refusal = mvcc::select(state.keys, range, room, selection);
-  }
+  mvcc::Refusal refusal = mvcc::select(state.keys, range, room, selection);
   if (refusal == mvcc::Refusal::None && selection.cut && !mvcc::in_key_order(range)) refusal = mvcc::Refusal::LimitExceeded;
   return keys_read(state, refusal, std::move(selection.reply));
 }
@@ -40,6 +37,8 @@ LeaseRow row_of(SessionId number, const lease::Session& lease) {
 }  // namespace
 
 KeysRead<RangeReply> MachineReads::range(const RangeOperation& range) const {
+  const mvcc::Refusal refusal = mvcc::check(range);
+  if (refusal != mvcc::Refusal::None) return keys_read(state_, refusal, RangeReply());
   return range_in(state_, {.entries = kRowsMax, .bytes = kReplyBytesMax}, range);
 }
 

@@ -150,7 +150,8 @@ class Reads {
   // At most kRowsMax entries; if more are left than its own limit cut off, a read continues after the last of them at the same
   // revision, or, in an order other than the key order, is LimitExceeded.
   virtual KeysRead<RangeReply> range(const RangeOperation& range) const = 0;
-  // The same without the count, which would scan everything again: for the remaining pages.
+  // The same without the count, which would scan everything again: for the remaining pages of what range() has begun. They
+  // start right after a key, where no key need fit.
   virtual KeysRead<RangeReply> rest_of_range(const RangeOperation& range) const = 0;
   virtual KeysRead<TransactionReply> read(const Transaction& transaction) const = 0;  // InvalidArgument: it writes
   virtual Changes changes(const ChangesAfter& place) const = 0;

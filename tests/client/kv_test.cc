@@ -254,6 +254,19 @@ TEST_F(KvTest, S08_ALargeRangeIsReadInStepsAtOneRevision) {
   EXPECT_TRUE((*limited).more);
 }
 
+TEST_F(KvTest, S08_ARangeGoesOnAfterAKeyOfTheGreatestLength) {
+  constexpr size_t kKeys = 1100;  // of which a step takes 512
+  for (size_t i = 0; i < kKeys; ++i) {
+    std::string key = std::to_string(10'000 + i);
+    key.resize(machine::kKeyBytesMax, 'k');
+    apply(PutOperation{.key = key});
+  }
+  turn();
+  const auto all = range(RangeOperation::all());
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_THAT((*all).entries, SizeIs(kKeys));
+}
+
 TEST_F(KvTest, ARangeThatIsCompactedBetweenTwoStepsSaysSo) {
   fill(25'000);
   Answer<RangeResult> answer;
