@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "coordkit/state_machine.h"
 
 namespace coordkit::mvcc {
 namespace {
@@ -100,34 +101,77 @@ void run(Store& store, const PutOperation& put, Store::Change& change, PutReply&
   store.put(change, put.key, put.ignore_value ? kept : put.value, lease);
 }
 
-// Reads, and performs every put and delete through `write(operation, reply)`.
-template <typename Write>
-TransactionReply run(const Store& store, const Transaction& transaction, const Taken& taken, const Write& write) {
+// Performs every operation through `perform(operation, reply)`.
+template <typename Perform>
+TransactionReply run(const Transaction& transaction, const Taken& taken, const Perform& perform) {
   TransactionReply reply{taken.succeeded, {}};
   auto nested = taken.nested.begin();
   for (const Operation& operation : taken.branch(transaction)) {
     auto& body = reply.replies.emplace_back().body;
     if (const auto* range = std::get_if<RangeOperation>(&operation.body)) {
-      Selection selection;
-      COORDKIT_CHECK(select(store, *range, {}, selection) == Refusal::None);
-      body = std::move(selection.reply);
+      perform(*range, body.emplace<RangeReply>());
     } else if (const auto* put = std::get_if<PutOperation>(&operation.body)) {
-      write(*put, body.emplace<PutReply>());
+      perform(*put, body.emplace<PutReply>());
     } else if (const auto* erase = std::get_if<DeleteOperation>(&operation.body)) {
-      write(*erase, body.emplace<DeleteReply>());
+      perform(*erase, body.emplace<DeleteReply>());
     } else if (const auto* inner = std::get_if<std::vector<Transaction>>(&operation.body)) {
-      body.emplace<std::vector<TransactionReply>>().push_back(run(store, inner->front(), *nested++, write));
+      body.emplace<std::vector<TransactionReply>>().push_back(run(inner->front(), *nested++, perform));
     }
   }
   return reply;
 }
 
-// Writes into a store; an overload for each kind.
+// What is still put into the answer of a command. When there is no more, the answer has more than kResultBytesMax and nobody
+// sees it: so no entry makes its replicas copy the store, as often as it has ranges.
+class AnswerRoom {
+ public:
+  bool any() const { return left_ != 0; }
+  RangeRoom of_range() const { return {.entries = any() ? UINT64_MAX : 0, .bytes = left_}; }
+  void take(const KeyValue& entry) { left_ -= std::min(left_, entry.key.size() + entry.value.size()); }
+
+ private:
+  size_t left_ = kResultBytesMax + kKeyBytesMax + kValueBytesMax;  // an entry that does not fit leaves kResultBytesMax used
+};
+
+void run(const Store& store, const RangeOperation& range, const RangeRoom& room, RangeReply& reply) {
+  Selection selection;
+  COORDKIT_CHECK(select(store, range, room, selection) == Refusal::None);
+  reply = std::move(selection.reply);
+}
+
+// S-13: tombstones are numbered in the order of their keys.
+void run(Store& store, const DeleteOperation& erase, AnswerRoom& room, Store::Change& change, DeleteReply& reply) {
+  std::vector<std::string> keys;
+  const auto take = [&](const Version& version) {
+    keys.emplace_back(version.key());
+    if (erase.previous && room.any()) room.take(reply.previous.emplace_back(version.entry()));
+    return true;
+  };
+  const Interval interval = Interval::of(erase.key, erase.end);
+  store.scan(interval, {}, take);
+  if (interval.single()) keys = {erase.key};
+  for (const std::string& key : keys) reply.deleted += store.erase(change, key) ? 1 : 0;
+}
+
+// An overload for each kind.
 struct Writer {
   Store& store;
   Store::Change& change;
+  AnswerRoom& room;
+  void operator()(const RangeOperation& range, RangeReply& reply) const {
+    run(store, range, room.of_range(), reply);
+    for (const KeyValue& entry : reply.entries) room.take(entry);
+  }
   void operator()(const PutOperation& put, PutReply& reply) const { run(store, put, change, reply); }
-  void operator()(const DeleteOperation& erase, DeleteReply& reply) const { execute(store, erase, change, reply); }
+  void operator()(const DeleteOperation& erase, DeleteReply& reply) const { run(store, erase, room, change, reply); }
+};
+struct Reader {
+  const Store& store;
+  void operator()(const RangeOperation& range, RangeReply& reply) const { run(store, range, {}, reply); }
+  template <typename Write, typename Reply>
+  void operator()(const Write&, const Reply&) const {
+    COORDKIT_CHECK_MSG(false, "a write among reads");
+  }
 };
 
 }  // namespace
@@ -138,25 +182,17 @@ Refusal execute(Store& store, const PutOperation& put, const Surroundings& aroun
   return refusal;
 }
 
-// S-13: tombstones are numbered in the order of their keys.
 void execute(Store& store, const DeleteOperation& erase, Store::Change& change, DeleteReply& reply) {
-  std::vector<std::string> keys;
-  const auto take = [&](const Version& version) {
-    keys.emplace_back(version.key());
-    if (erase.previous) reply.previous.push_back(version.entry());
-    return true;
-  };
-  const Interval interval = Interval::of(erase.key, erase.end);
-  store.scan(interval, {}, take);
-  if (interval.single()) keys = {erase.key};
-  for (const std::string& key : keys) reply.deleted += store.erase(change, key) ? 1 : 0;
+  AnswerRoom room;
+  run(store, erase, room, change, reply);
 }
 
 Refusal execute(Store& store, const Transaction& transaction, const Surroundings& around, Store::Change& change,
                 TransactionReply& reply) {
   const Taken taken = decide(store, transaction, around);
   const Refusal refusal = possible(store, transaction, taken, around);
-  if (refusal == Refusal::None) reply = run(store, transaction, taken, Writer{store, change});
+  AnswerRoom room;
+  if (refusal == Refusal::None) reply = run(transaction, taken, Writer{store, change, room});
   return refusal;
 }
 
@@ -164,8 +200,7 @@ Refusal read(const Store& store, const Transaction& transaction, const Surroundi
   COORDKIT_CHECK(!writes(transaction));
   const Taken taken = decide(store, transaction, around);
   const Refusal refusal = possible(store, transaction, taken, around);
-  const auto no_write = [](const auto&, const auto&) { COORDKIT_CHECK_MSG(false, "a write among reads"); };
-  if (refusal == Refusal::None) reply = run(store, transaction, taken, no_write);
+  if (refusal == Refusal::None) reply = run(transaction, taken, Reader{store});
   return refusal;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "coordkit/state_machine.h"
+
 namespace coordkit::mvcc {
 namespace {
 
@@ -238,6 +240,48 @@ TEST(TransactionTest, S01_S14_OperationsRunInOrderInOneRevisionAndRangesSeeTheWr
   EXPECT_EQ(std::get<RangeReply>(replies[4].body).count, 1u);
   EXPECT_EQ(std::get<RangeReply>(replies[5].body).entries.at(0).value, "old") << "a fixed revision shows that revision";
   EXPECT_EQ(world.store.revision(), Revision(3));
+}
+
+size_t bytes_of(const std::vector<KeyValue>& entries) {
+  size_t bytes = 0;
+  for (const KeyValue& entry : entries) bytes += entry.key.size() + entry.value.size();
+  return bytes;
+}
+
+size_t bytes_of(const TransactionReply& reply) {
+  size_t bytes = 0;
+  for (const OperationReply& one : reply.replies) {
+    if (const auto* range = std::get_if<RangeReply>(&one.body)) bytes += bytes_of(range->entries);
+    if (const auto* erased = std::get_if<DeleteReply>(&one.body)) bytes += bytes_of(erased->previous);
+    if (const auto* nested = std::get_if<std::vector<TransactionReply>>(&one.body)) bytes += bytes_of(nested->front());
+  }
+  return bytes;
+}
+
+TEST(TransactionTest, S14_AnAnswerThatIsTooLargeToBeSeenIsNotFilledAnyFurther) {
+  World world;
+  const std::string large(kValueBytesMax - 1, 'v');
+  const auto fill = [&] {
+    for (const char* key : {"a", "b", "c", "d", "e"}) world.run(put(key, large));
+  };
+  const size_t enough = kResultBytesMax + 2 * kValueBytesMax;
+  fill();
+  const std::vector<Operation> reads(4, RangeOperation::all());
+  std::vector<Operation> all = reads;
+  all.emplace_back(unconditional(reads));
+  EXPECT_EQ(read(world.store, unconditional(all), world.around(), world.reply), Refusal::None);
+  EXPECT_EQ(bytes_of(world.reply), 8 * 5 * kValueBytesMax) << "a read is answered on this replica alone, and whole";
+  all.emplace_back(DeleteOperation{.key = "", .end = kUnbounded, .previous = true});
+  ASSERT_EQ(world.run(unconditional(all)), Refusal::None);
+  EXPECT_GT(bytes_of(world.reply), kResultBytesMax);
+  EXPECT_LE(bytes_of(world.reply), enough);
+  EXPECT_EQ(std::get<DeleteReply>(world.reply.replies.back().body).deleted, 5u);
+  EXPECT_EQ(world.store.size(), 0u);
+  fill();
+  const DeleteReply erased = world.run(DeleteOperation{.key = "", .end = kUnbounded, .previous = true});
+  EXPECT_EQ(erased.deleted, 5u);
+  EXPECT_GT(bytes_of(erased.previous), kResultBytesMax);
+  EXPECT_LE(bytes_of(erased.previous), enough);
 }
 
 TEST(TransactionTest, S14_NestedComparesLookAtTheStateBeforeTheOuterTransaction) {

@@ -62,15 +62,15 @@ class KeyCalls {
   // EmptyKey, LimitExceeded, ValueProvided, LeaseProvided, KeyNotFound, LeaseNotFound, InvalidArgument; Fenced. ResultTooLarge
   // (DONE): the previous value was too large to be answered with what is around it.
   CallId put(PutOperation put, Callback<PutResult> done, WriteOptions options = {});
-  CallId erase(DeleteOperation erase, Callback<EraseResult> done,
-               WriteOptions options = {});  // EmptyKey, LimitExceeded; Fenced
+  // EmptyKey, LimitExceeded; Fenced. ResultTooLarge (DONE): the previous entries have more than 1 MiB.
+  CallId erase(DeleteOperation erase, Callback<EraseResult> done, WriteOptions options = {});
   // Reads everything at one revision, in as many steps as it takes, which hold nothing up. EmptyKey, InvalidSort,
   // InvalidArgument, FutureRevision; Compacted: also if that happened between two steps, ask again; LimitExceeded: in another
   // order than that of the keys more than 10,000 entries or 4 MiB, give a limit.
   CallId range(RangeOperation range, Callback<RangeResult> done, CallDeadline deadline = {}, ReadOptions options = {});
   // One that neither puts nor deletes in either branch writes nothing to the log, and `read` says how it is answered; a fence
   // sends it through the log. TooManyOps, DuplicateKey, and whatever its operations are refused for: then nothing was
-  // done. ResultTooLarge (DONE): its answer has more than 1 MiB.
+  // done. ResultTooLarge (DONE): it went through the log, and its answer has more than 1 MiB.
   CallId commit(Transaction transaction, Callback<TransactionResult> done, WriteOptions options = {}, ReadOptions read = {});
   // From here on reads below `at` get Compacted, and the memory of what only they could see is given back little by little.
   // InvalidArgument, Compacted (it was before), FutureRevision.
