@@ -60,7 +60,7 @@ class Watches {
   enum class State : uint8_t { Wanting, Asked, Failed, Live, CatchingUp, Full };
   struct Place {
     Revision revision;
-    uint64_t sub = 0;
+    uint32_t sub = 0;
   };
   struct Listener {
     WatchObserver observer;

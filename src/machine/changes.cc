@@ -36,8 +36,7 @@ Changes changes_of(const mvcc::Store& store, const ChangesAfter& place) {
   reply.next = std::max(place.from, Revision(store.revision().value() + 1));
   uint64_t looked = 0;
   uint64_t bytes = 0;
-  store.changes(place.from, [&](const mvcc::Version& version) {
-    if (version.mod == place.from && version.sub < place.sub) return true;
+  store.changes({place.from, place.sub}, [&](const mvcc::Version& version) {
     if (looked == kChangesMax || bytes >= kChangesBytesMax) {
       reply.next = version.mod;
       reply.next_sub = version.sub;

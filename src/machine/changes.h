@@ -19,7 +19,7 @@ inline constexpr uint64_t kChangesBytesMax = 4u << 20;  // of keys and values th
 
 struct ChangesAfter {
   Revision from;  // changes of this revision from `sub` on, and those of later ones
-  uint64_t sub = 0;
+  uint32_t sub = 0;
   std::string key;  // of the interval [key, end); both empty: of every key
   std::string end;
   bool previous = false;
@@ -49,7 +49,7 @@ struct Changes {
   std::vector<ChangeRow> changes;
   // Where to continue. Everything before was covered; `sub` zero: including all of the revision before.
   Revision next;
-  uint64_t next_sub = 0;
+  uint32_t next_sub = 0;
   friend bool operator==(const Changes&, const Changes&) = default;
 };
 

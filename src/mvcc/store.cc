@@ -38,9 +38,9 @@ void Store::scan(const Interval& interval, Revision at, absl::FunctionRef<bool(c
   });
 }
 
-void Store::changes(Revision from, absl::FunctionRef<bool(const Version&)> visit) const {
-  COORDKIT_CHECK_MSG(from >= swept(), "INV_K04");
-  const auto first = std::ranges::partition_point(window_, [from](const Version* each) { return each->mod < from; });
+void Store::changes(ChangeId from, absl::FunctionRef<bool(const Version&)> visit) const {
+  COORDKIT_CHECK_MSG(from.revision >= swept(), "INV_K04");
+  const auto first = std::ranges::partition_point(window_, [from](const Version* each) { return each->id() < from; });
   for (auto each = first; each != window_.end(); ++each) {
     if (!visit(**each)) return;
   }

@@ -63,8 +63,8 @@ class Store {
   const Version* find(std::string_view key, Revision at = {}) const;
   // Keys of the interval that existed at that revision, ascending, until `visit` says false.
   void scan(const Interval& interval, Revision at, absl::FunctionRef<bool(const Version&)> visit) const;
-  // Every change from that revision on, in order, until `visit` says false; `from` must not be below swept().
-  void changes(Revision from, absl::FunctionRef<bool(const Version&)> visit) const;
+  // Every change from that one on, in order, until `visit` says false; its revision must not be below swept().
+  void changes(ChangeId from, absl::FunctionRef<bool(const Version&)> visit) const;
   // Keys attached to it, ascending; above `after` until `visit` says false.
   std::vector<std::string> attached(LeaseId lease) const;
   void attached(LeaseId lease, std::string_view after, absl::FunctionRef<bool(std::string_view)> visit) const;

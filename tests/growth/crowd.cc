@@ -94,6 +94,11 @@ void Crowd::put_keys(uint64_t count) {
   for (; keys_ < count; ++keys_) submit(PutOperation{.key = key_of(keys_), .value = "value"});
 }
 
+void Crowd::erase_keys() {
+  const DeleteOperation all{.key = key_of(0), .end = key_of(keys_)};
+  require(submit(all).deleted == keys_, "a key was not deleted");
+}
+
 void Crowd::checkpoint() {
   CheckpointBatch batch;
   machine_.checkpoint(batch);
@@ -168,6 +173,15 @@ uint64_t Crowd::look_at_newest() {
   return steps_of([this] {
     const machine::HeldLocks newest = machine_.reads()->locks_of(owner_, before_newest_);
     require(newest.locks.size() == 10 && !newest.more, "the newest locks are not what was acquired last");
+  });
+}
+
+// As a watch goes on that has read all of a revision but ten changes.
+uint64_t Crowd::watch_the_end() {
+  const Revision newest = machine_.reads()->key_space().revision;
+  return steps_of([&] {
+    const auto rest = machine_.reads()->changes({.from = newest, .sub = static_cast<uint32_t>(keys_ - 10)});
+    require(rest.changes.size() == 10, "a change is missing");
   });
 }
 

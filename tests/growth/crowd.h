@@ -20,6 +20,7 @@ class Crowd {
   void wait_for_lock(uint64_t count);  // sessions in one line, the first of which holds the lock
   void open_sessions(uint64_t count);
   void put_keys(uint64_t count);
+  void erase_keys();  // by one command
   void checkpoint();
 
   // ---- one operation; answers how many steps it took
@@ -30,6 +31,7 @@ class Crowd {
   uint64_t put_again();
   uint64_t put_and_erase();
   uint64_t look();               // at a key, at some of its neighbours, and at what has changed last
+  uint64_t watch_the_end();      // of what erase_keys() has changed
   uint64_t store_what_is_new();  // a checkpoint after one more acquire
   uint64_t look_at_newest();     // the ten newest of the locks that are held
 

@@ -81,19 +81,23 @@ inline void sessions_grow_no_faster(uint64_t count) {
 }
 
 struct OfKeys {
-  uint64_t put_again, put_and_erase, look;
+  uint64_t put_again, put_and_erase, look, watch_the_end;
 };
 inline OfKeys of_keys(uint64_t count) {
   Crowd crowd;
   crowd.put_keys(count);
-  return {usual_cost([&] { return crowd.put_again(); }), usual_cost([&] { return crowd.put_and_erase(); }),
-          usual_cost([&] { return crowd.look(); })};
+  OfKeys costs{usual_cost([&] { return crowd.put_again(); }), usual_cost([&] { return crowd.put_and_erase(); }),
+               usual_cost([&] { return crowd.look(); }), 0};
+  crowd.erase_keys();
+  costs.watch_the_end = usual_cost([&] { return crowd.watch_the_end(); });
+  return costs;
 }
 inline void keys_grow_no_faster(uint64_t count) {
   const OfKeys ten = of_keys(10), many = of_keys(count);
   expect_no_faster_than_log("put", count, many.put_again, ten.put_again, 2.5);
   expect_no_faster_than_log("put, delete", count, many.put_and_erase, ten.put_and_erase, 6);
   expect_no_faster_than_log("look", count, many.look, ten.look, 2.5);
+  expect_no_faster_than_log("watch", count, many.watch_the_end, ten.watch_the_end, 2.5);
 }
 
 }  // namespace coordkit::growth

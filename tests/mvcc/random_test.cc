@@ -53,7 +53,7 @@ class RandomRun {
   void compare_events() {
     const uint64_t from = std::max(naive_.compacted, 1 + random_.below(naive_.revision));
     std::vector<NaiveStore::Event> seen, expected;
-    store_.changes(Revision(from), [&](const Version& version) {
+    store_.changes({Revision(from)}, [&](const Version& version) {
       seen.push_back({version.mod, version.sub, version.entry()});
       return true;
     });

@@ -32,7 +32,7 @@ TEST(StoreTest, S01_ChangesOfOneCommandShareARevisionAndAreNumberedFromZero) {
   for (const std::string key : {"c", "a", "b"}) store.put(change, key, "");
   EXPECT_EQ(store.revision(), Revision(2));
   std::vector<std::pair<ChangeId, std::string>> seen;
-  store.changes(Revision(2), [&](const Version& version) {
+  store.changes({Revision(2)}, [&](const Version& version) {
     seen.emplace_back(version.id(), version.key());
     return true;
   });

@@ -130,7 +130,7 @@ TEST(DeleteTest, S05_S13_DeletesAnIntervalInKeyOrderAndCounts) {
   EXPECT_EQ(reply.previous[2].value, "c");
   EXPECT_EQ(world.store.revision(), Revision(6));
   std::vector<std::pair<uint32_t, std::string>> tombstones;
-  world.store.changes(Revision(6), [&](const Version& version) {
+  world.store.changes({Revision(6)}, [&](const Version& version) {
     tombstones.emplace_back(version.sub, version.key());
     return true;
   });
