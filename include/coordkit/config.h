@@ -56,7 +56,7 @@ class Config {
     const std::lock_guard lock(shared_->mutex);
     return shared_->value;
   }
-  // OK, or why current() is not what the store has: it could not be decoded, or the replica is closed.
+  // OK, or why current() is not what the store has: it could not be decoded, or the replica is closed or has halted.
   absl::Status problem() const {
     const std::lock_guard lock(shared_->mutex);
     return shared_->problem;

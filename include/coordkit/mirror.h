@@ -10,8 +10,8 @@
 //
 // Threads: all methods are thread-safe. The observer runs on the replica's callback thread, one call at a time, and must not
 // block for long. Lifetime: ends with this object, one call of the observer may still be under way; may outlive the replica,
-// then it has ended with Stopped. Failure: while no leader answers it stays as it is and goes on trying. Example:
-// examples/10_config.
+// then it has ended with Stopped. Failure: while no leader answers, and on a replica that was removed, it stays as it is and
+// goes on trying; with one that has halted it ends with ReplicaFailed. Example: examples/10_config.
 #pragma once
 
 #include <map>

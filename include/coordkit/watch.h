@@ -5,7 +5,7 @@
 //   while (absl::StatusOr<WatchBatch> batch = watch.next()) ...
 //
 // Threads: any; batches go to one reader each, the end to all. Lifetime: ends with this object; may outlive the replica (then
-// it ends with Stopped).
+// it ends with Stopped, or with ReplicaFailed once that has halted).
 #pragma once
 
 #include <memory>

@@ -41,7 +41,12 @@ void WatchFeed::make(Now now) {
 }
 
 // What was applied is in the state now, and stays in its history for a while: nothing is taken from the entries themselves.
+// The state of a replica that has halted may be half of one.
 void WatchFeed::tell(Now now) {
+  if (requests_.halted()) {
+    watches_.stop(make_error(Reason::ReplicaFailed, Outcome::None,
+                             "this replica has stopped; watch on another one from the revision after the last"));
+  }
   if (watches_.size() == 0) {
     more_ = false;  // it belonged to a watch that has ended since
     return;
@@ -50,7 +55,7 @@ void WatchFeed::tell(Now now) {
     seen_ = requests_.applied();
     more_ = watches_.advance(now.lagging);
   }
-  if (watches_.any_to_retry() && !retrying_ && !requests_.halted()) retry(now);
+  if (watches_.any_to_retry() && !retrying_) retry(now);
 }
 
 void WatchFeed::retry(Now now) {

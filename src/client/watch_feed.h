@@ -25,9 +25,7 @@ class WatchFeed {
 
   void make(Now now);
   void tell(Now now);
-  bool wants_turn() const {
-    return watches_.any_to_make() || more_ || (watches_.any_to_retry() && !retrying_ && !requests_.halted());
-  }
+  bool wants_turn() const { return watches_.any_to_make() || more_ || (watches_.any_to_retry() && !retrying_); }
   LaggingTime next_progress() const { return watches_.next_progress(); }
 
  private:

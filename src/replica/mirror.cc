@@ -34,8 +34,8 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
   void answered(absl::StatusOr<RangeResult> found) {
     if (found.ok()) return follow(std::make_shared<RangeResult>(*std::move(found)));
     const std::optional<Reason> reason = reason_of(found.status());
-    const bool final = reason == Reason::Stopped || reason == Reason::Closed || reason == Reason::EmptyKey ||
-                       reason == Reason::InvalidArgument || reason == Reason::LimitExceeded;
+    const bool final = reason == Reason::Stopped || reason == Reason::Closed || reason == Reason::ReplicaFailed ||
+                       reason == Reason::EmptyKey || reason == Reason::InvalidArgument || reason == Reason::LimitExceeded;
     if (!final) {
       return host->later(host->options().election_timeout, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->read();

@@ -123,7 +123,7 @@ void Watchers::take(Watcher& watcher, WatchBatch batch) {
         }
         reach(Situation::WatchCompacted);
         watcher.next = batch.revision.next();
-      } else if (reason_of(batch.why) == Reason::Stopped) {
+      } else if (const auto why = reason_of(batch.why); why == Reason::Stopped || why == Reason::ReplicaFailed) {
         reach(Situation::WatchLostItsReplica);
       } else {
         fail("INV_W05", watcher, batch.why.ToString());

@@ -429,6 +429,31 @@ TEST_F(CallTest, AHaltedReplicaEndsCallsAndIsNotAskedAgain) {
   EXPECT_THAT(engine.take_commands<machine::Release>(), IsEmpty());
 }
 
+TEST_F(CallTest, S28_AHaltedReplicaEndsItsWatchesAndMakesNone) {
+  std::vector<WatchBatch> told;
+  const auto watch = [&] { client.watch(WatchOptions::of("k"), [&](WatchBatch batch) { told.push_back(std::move(batch)); }); };
+  const FakeReads state;
+  engine.state = &state;
+  watch();
+  client.before_turn(now);
+  engine.next.completions.push_back({.ticket = engine.take<Ask>().at(0).ticket});
+  engine.turn(now, effects);
+  client.after_turn(now, effects);
+  watch();  // not made yet
+  engine.next.halted = absl::DataLossError("disk");
+  turn();
+  watch();
+  turn();
+  ASSERT_EQ(told.size(), 4u);
+  EXPECT_EQ(told[0].what, WatchBatch::What::Created);
+  for (size_t i = 1; i < told.size(); ++i) {
+    EXPECT_EQ(told[i].what, WatchBatch::What::Ended);
+    EXPECT_EQ(reason_of(told[i].why), Reason::ReplicaFailed);
+  }
+  turn();
+  EXPECT_GT(client.next_turn(now), Duration(0)) << "nothing is left to do";
+}
+
 // A fixed history that touches everything; the client is stopped before each of its steps in turn.
 TEST(StopTest, REG_R76_R80_FLT_A03_EveryCallEndsExactlyOnceWhereverTheClientIsStopped) {
   using machine::ResultCode;

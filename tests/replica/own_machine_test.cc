@@ -198,6 +198,23 @@ TEST_F(OwnMachineTest, FLT_A07_AMachineThatThrowsHaltsItsReplicaAndNamesTheEntry
   EXPECT_THAT(single[1].put("k", "v").status(), Is(Reason::ReplicaFailed));
 }
 
+TEST_F(OwnMachineTest, S28_FLT_A07_WatchesAndMirrorsOfAHaltedReplicaEnd) {
+  Cluster single(1);
+  ReplicaOptions options = single.options(1);
+  options.machines.push_back({.id = kLedger, .make = [] { return std::make_unique<Thrower>(); }});
+  ASSERT_NO_FATAL_FAILURE(single.open(std::move(options)));
+  ASSERT_THAT(single[1].wait_ready(kPatience), IsOk());
+  Watch watch(single[1], WatchOptions::prefix(""));
+  EXPECT_THAT(watch.next(kPatience).status(), IsOk());
+  Config<size_t> config(single[1], MirrorOptions::prefix(""), [](const MirrorEntries& all) { return all.size(); });
+  ASSERT_THAT(config.wait_ready(kPatience), IsOk());
+  EXPECT_THAT(single[1].propose(kLedger, "x", {.timeout = kPatience}).status(), Is(Reason::ReplicaFailed));
+  EXPECT_THAT(watch.next(kPatience).status(), Is(Reason::ReplicaFailed));
+  EXPECT_TRUE(eventually([&] { return reason_of(config.problem()) == Reason::ReplicaFailed; }));
+  EXPECT_THAT(Watch(single[1], WatchOptions::prefix("")).next(kPatience).status(), Is(Reason::ReplicaFailed));
+  EXPECT_THAT(Mirror(single[1], MirrorOptions::prefix("")).wait_ready(kPatience), Is(Reason::ReplicaFailed));
+}
+
 // On one replica it counts every command twice.
 class Miscounter final : public StateMachine {
  public:

@@ -5,7 +5,8 @@
 // catches up; never a part. Events are shared between watches and must not be changed.
 //
 // A watch lags behind a linearizable read by as much as this replica lags. It may be resumed on any replica: from the revision
-// after the last one it was given, by events or by a progress report.
+// after the last one it was given, by events or by a progress report. It ends with its replica: Stopped, or ReplicaFailed if
+// that has halted. On one that was removed it waits, and goes on if that becomes a member again.
 //
 // A batch takes room until it is destroyed. A watch whose room is full gets nothing until some is given back; then it
 // reads what it missed out of the history. If that is compacted meanwhile it ends with Compacted. Nothing else waits for it.
