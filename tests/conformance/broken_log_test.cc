@@ -188,6 +188,100 @@ class CompactsTooMuch : public LogWrapper {
   void compact(Position through) override { inner().compact({through.index.next(), through.term}); }
 };
 
+// Rewrites its medium with what it is asked to keep, and forgets what it is not asked about.
+template <typename Loss>
+class LosesAtCompaction : public LogWrapper {
+ public:
+  absl::StatusOr<RecoveredLog> open(LogSink& sink) override {
+    auto found = LogWrapper::open(sink);
+    if (found.ok() && lost_) Loss()(*found);
+    return found;
+  }
+  void compact(Position through) override {
+    inner().compact(through);
+    lost_ = true;
+  }
+
+ private:
+  bool lost_ = false;
+};
+struct LoseVote {
+  void operator()(RecoveredLog& found) const { found.hard_state = {}; }
+};
+struct LoseMarks {
+  void operator()(RecoveredLog& found) const { found.peers.clear(); }
+};
+
+// The base of a reset is stored some writes earlier than the entries that came with it, or were to follow.
+class HalfAReset : public LogWrapper {
+ public:
+  void cut_power() { cut_ = true; }
+  absl::StatusOr<RecoveredLog> open(LogSink& sink) override {
+    held_.reset();
+    cut_ = false;
+    return LogWrapper::open(sink);
+  }
+  void submit(LogWrite write) override {
+    if (write.reset_to && !held_) {
+      held_ = std::exchange(write.entries, {});
+      age_ = 0;
+    } else if (held_) {
+      held_->insert(held_->end(), write.entries.begin(), write.entries.end());
+      write.entries.clear();
+      if (++age_ == 4 || write.truncate_after || write.reset_to) write.entries = *std::exchange(held_, std::nullopt);
+    }
+    last_ = write.number;
+    inner().submit(std::move(write));
+  }
+  void close() override {
+    if (held_ && !cut_) inner().submit({.number = last_.next(), .entries = *std::exchange(held_, std::nullopt)});
+    inner().close();
+  }
+
+ private:
+  std::optional<std::vector<raft::Entry>> held_;
+  int age_ = 0;
+  WriteNumber last_;
+  bool cut_ = false;
+};
+class HalfAResetHarness : public WrappedLogHarness<HalfAReset, MemoryLogHarness> {
+ public:
+  bool cut_power() override {
+    wrapper_.cut_power();
+    return true;
+  }
+};
+
+// ---- what an entry is
+
+template <typename Change>
+class ChangesWhatItStores : public LogWrapper {
+ public:
+  void submit(LogWrite write) override {
+    for (raft::Entry& entry : write.entries) Change()(entry);
+    inner().submit(std::move(write));
+  }
+};
+struct DropKind {
+  void operator()(raft::Entry& entry) const { entry.kind = raft::EntryKind::Command; }
+};
+struct EndAtAZero {
+  void operator()(raft::Entry& entry) const {
+    entry.payload = SharedBytes(entry.payload.view().substr(0, entry.payload.view().find('\0')));
+  }
+};
+struct CutTerm {
+  void operator()(raft::Entry& entry) const { entry.term = Term(static_cast<uint32_t>(entry.term.value())); }
+};
+
+class VoteCut : public LogWrapper {
+ public:
+  void submit(LogWrite write) override {
+    if (write.hard_state) write.hard_state->vote = ReplicaId(static_cast<uint32_t>(write.hard_state->vote.value()));
+    inner().submit(std::move(write));
+  }
+};
+
 // ---- identity
 
 class BootCounterStays : public LogWrapper {
@@ -223,6 +317,85 @@ class NothingWithoutAnError : public LogWrapper {
   void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override {
     sink().log_read(first, entries.ok() ? std::move(entries) : std::vector<raft::Entry>());
   }
+};
+
+// Keeps what was written for its reads, and lets nothing go.
+class StaleReads : public LogWrapper {
+ public:
+  absl::StatusOr<RecoveredLog> open(LogSink& sink) override {
+    cache_.clear();
+    return LogWrapper::open(sink);
+  }
+  void submit(LogWrite write) override {
+    for (const raft::Entry& entry : write.entries) cache_.try_emplace(entry.index, entry);
+    inner().submit(std::move(write));
+  }
+  void read(Index first, Index last, size_t bytes_max) override {
+    std::vector<raft::Entry> found;
+    size_t bytes = 0;
+    for (auto at = cache_.find(first); at != cache_.end() && at->first <= last; ++at) {
+      bytes += at->second.bytes();
+      if (!found.empty() && bytes > bytes_max) break;
+      found.push_back(at->second);
+    }
+    if (found.empty()) return inner().read(first, last, bytes_max);
+    sink().log_read(first, std::move(found));
+  }
+  void compact(Position through) override {
+    cache_.erase(cache_.begin(), cache_.upper_bound(through.index));
+    inner().compact(through);
+  }
+
+ private:
+  std::map<Index, raft::Entry> cache_;
+};
+
+class CoveredGone : public LogWrapper {
+ public:
+  void checkpointed(Index applied) override { covered_ = applied; }
+  void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override {
+    if (entries.ok()) {
+      for (raft::Entry& entry : *entries) {
+        if (entry.index <= covered_) entry.payload = {};
+      }
+    }
+    sink().log_read(first, std::move(entries));
+  }
+
+ private:
+  Index covered_;
+};
+class OthersGoneToo : public LogWrapper {
+ public:
+  void checkpointed(Index applied) override { covered_ = applied; }
+  absl::StatusOr<RecoveredLog> open(LogSink& sink) override {
+    auto found = LogWrapper::open(sink);
+    if (found.ok() && covered_) {
+      for (raft::Entry& entry : found->entries) entry.payload = {};
+    }
+    return found;
+  }
+
+ private:
+  Index covered_;
+};
+
+class DeferredReportedLate : public LogWrapper {
+ public:
+  bool defer(LogWrite write) override {
+    deferred_.push_back(write.number);
+    inner().submit(std::move(write));
+    return deferred_.size() == 1;
+  }
+  void perform_deferred() override {
+    for (const WriteNumber number : std::exchange(deferred_, {})) sink().written(number);
+  }
+  void written(WriteNumber number) override {
+    if (deferred_.empty() || deferred_.back() != number) sink().written(number);
+  }
+
+ private:
+  std::vector<WriteNumber> deferred_;
 };
 
 class ByteLimitIgnored : public LogWrapper {
@@ -388,6 +561,17 @@ Broken<LogStoreHarnessFactory> all_broken_logs() {
   all.add("RepairForgotten", in_memory<RepairForgotten>());
   all.add("ResetKeepsEntries", in_memory<ResetKeepsEntries>());
   all.add("CompactsTooMuch", in_memory<CompactsTooMuch>());
+  all.add("VoteLostInCompaction", in_memory<LosesAtCompaction<LoseVote>>());
+  all.add("MarksLostInCompaction", in_memory<LosesAtCompaction<LoseMarks>>());
+  all.add("HalfAReset", harness<HalfAResetHarness>());
+  all.add("KindForgotten", in_memory<ChangesWhatItStores<DropKind>>());
+  all.add("PayloadsEndAtAZero", in_memory<ChangesWhatItStores<EndAtAZero>>());
+  all.add("TermsCut", in_memory<ChangesWhatItStores<CutTerm>>());
+  all.add("VoteCut", in_memory<VoteCut>());
+  all.add("StaleReads", in_memory<StaleReads>());
+  all.add("CoveredGone", in_memory<CoveredGone>());
+  all.add("OthersGoneToo", in_memory<OthersGoneToo>());
+  all.add("DeferredReportedLate", in_memory<DeferredReportedLate>());
   all.add("BootCounterStays", in_memory<BootCounterStays>());
   all.add("NewIdentityAtEachOpen", in_memory<NewIdentityAtEachOpen>());
   all.add("ReadsNeighbours", in_memory<ReadsNeighbours>());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "coordkit/log_store.h"
@@ -15,17 +16,20 @@ namespace coordkit::testing {
 // What a log holds, in the plainest way.
 struct PlainLog {
   raft::HardState hard_state;
-  std::vector<raft::Entry> entries;  // from 1 on
+  Position base;
+  std::vector<raft::Entry> entries;  // after the base
   std::vector<PeerMark> peers;
 
   void write(const LogWrite& write) {
     if (write.hard_state) hard_state = *write.hard_state;
-    if (write.truncate_after) entries.resize(write.truncate_after->value());
+    if (write.reset_to) base = *write.reset_to, entries.clear();
+    if (write.truncate_after) entries.resize(write.truncate_after->value() - base.index.value());
     entries.insert(entries.end(), write.entries.begin(), write.entries.end());
     if (write.peers) peers = *write.peers;
   }
   bool same_as(const RecoveredLog& found) const {
-    return found.hard_state == hard_state && found.entries == entries && found.peers == peers && found.damaged.empty();
+    return found.hard_state == hard_state && found.base == base && found.entries == entries && found.peers == peers &&
+           found.damaged.empty();
   }
 };
 
@@ -42,13 +46,16 @@ class LogHistory {
       term_ = term_ + 1;
       write.hard_state = raft::HardState{Term(term_), ReplicaId(1 + random_() % 3)};
     }
-    if (kind == 0 && last_ > 2) write.truncate_after = Index(last_ = last_ - random_() % 2);
+    if (kind == 0 && last_ > base_ + 2) write.truncate_after = Index(last_ = last_ - random_() % 2);
     if (kind == 1) write.peers = {{StoreId(7), BootCounter(writes_.size() + 1), 5, Term(term_), ReplicaId(), {}}};
-    const uint64_t count = kind == 0 ? 1 : 1 + random_() % 3;
-    write.entries = entries(last_ + 1, count, term_, 10 + random_() % 2000);
-    last_ += count;
-    writes_.push_back(write);
-    return write;
+    return with_entries(std::move(write), kind == 0 ? 1 : 1 + random_() % 3);
+  }
+  // The same, and all before it goes: a peer's state was installed.
+  LogWrite reset() {
+    LogWrite write{.number = WriteNumber(writes_.size() + 1)};
+    last_ = base_ = last_ + 5;
+    write.reset_to = Position{Index(base_), Term(term_)};
+    return with_entries(std::move(write), 2);
   }
   uint64_t size() const { return writes_.size(); }
   // The largest number of writes that leave just this; nothing: no number does.
@@ -64,9 +71,17 @@ class LogHistory {
   }
 
  private:
+  LogWrite with_entries(LogWrite write, uint64_t count) {
+    write.entries = entries(last_ + 1, count, term_, 10 + random_() % 2000);
+    last_ += count;
+    writes_.push_back(write);
+    return write;
+  }
+
   std::mt19937_64 random_;
   std::vector<LogWrite> writes_;
   uint64_t term_ = 1;
+  uint64_t base_ = 0;
   uint64_t last_ = 0;
 };
 

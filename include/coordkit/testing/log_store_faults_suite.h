@@ -31,16 +31,15 @@ TEST_P(LogStoreSuite, REG_F32_INV_S01_APowerCutLeavesWhatWasReportedWritten) {
   for (uint64_t round = 1; round <= 12; ++round) {
     start_over();
     LogHistory history(round);
-    while (history.size() < 5 * round) store_->submit(history.next());
+    while (history.size() < 5 * round) store_->submit(history.size() % 9 == 7 ? history.reset() : history.next());
     ASSERT_TRUE(probe_->wait_written(WriteNumber(history.size() / 2))) << "a write was never reported by written()";
     const WriteNumber reported = probe_->written();
     if (!harness_->cut_power()) GTEST_SKIP() << "LogStoreHarness::cut_power() would show whether a report waits for the sync";
     const RecoveredLog found = reopen();
     ASSERT_NO_FATAL_FAILURE(expect_prefix(history, reported, found)) << "round " << round;
-    const uint64_t next = found.entries.size() + 1;
-    append(next, 1, 99);
+    append(found.base.index.value() + found.entries.size() + 1, 1, 99);
     ASSERT_NO_FATAL_FAILURE(expect_written());
-    EXPECT_EQ(reopen().entries.size(), next) << "the log does not go on after a power cut";
+    EXPECT_EQ(reopen().entries.size(), found.entries.size() + 1) << "the log does not go on after a power cut";
   }
 }
 

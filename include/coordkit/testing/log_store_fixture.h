@@ -58,9 +58,10 @@ class LogStoreSuite : public ::testing::TestWithParam<LogStoreHarnessFactory> {
     harness_ = GetParam()();
     recovered_ = reopen();
   }
-  RecoveredLog reopen() {
+  RecoveredLog reopen(Index checkpointed = {}) {
     if (store_ != nullptr) store_->close();
     store_ = &harness_->restart();
+    if (checkpointed) store_->checkpointed(checkpointed);
     probe_ = std::make_unique<LogSinkProbe>();
     number_ = 0;
     absl::StatusOr<RecoveredLog> opened = store_->open(*probe_);

@@ -23,6 +23,7 @@ TEST_P(LogStoreSuite, BlankStoreIsEmptyAndHasAnIdentity) {
   EXPECT_EQ(recovered_.base, Position{});
   EXPECT_TRUE(recovered_.entries.empty());
   EXPECT_EQ(recovered_.hard_state, raft::HardState{});
+  EXPECT_FALSE(recovered_.had_log) << "a blank medium has not lost a log: it would be taken for one that was emptied";
 }
 
 TEST_P(LogStoreSuite, MarksOfPeersAreThoseLastWritten) {
@@ -66,6 +67,39 @@ TEST_P(LogStoreSuite, HardStateAloneIsAWrite) {
       << "a write without entries was reported written and its hard state was not stored";
 }
 
+TEST_P(LogStoreSuite, EveryKindOfEntryAnyBytesAndLargeNumbersComeBackAsTheyWere) {
+  constexpr uint64_t kLarge = uint64_t{1} << 40;
+  const raft::HardState hard_state{Term(kLarge + 1), ReplicaId(~uint64_t{0})};  // ids are whatever the operator chose
+  const std::vector<PeerMark> marks = {{StoreId(~uint64_t{0}),
+                                        BootCounter(kLarge),
+                                        ~uint64_t{0},
+                                        Term(kLarge),
+                                        ReplicaId(~uint64_t{0}),
+                                        {Index(kLarge), Term(1)}}};
+  std::string any;
+  for (int byte = 0; byte < 256; ++byte) any += static_cast<char>(byte);
+  std::vector<raft::Entry> written;
+  for (const auto kind : {raft::EntryKind::Genesis, raft::EntryKind::LeaderStart, raft::EntryKind::Configuration,
+                          raft::EntryKind::Command, raft::EntryKind::Command}) {
+    raft::Entry entry;
+    entry.index = Index(written.size() + 1);
+    entry.term = Term(kLarge);
+    entry.kind = kind;
+    if (written.size() % 2 == 0) entry.payload = SharedBytes(any);  // of the others it is empty
+    entry.content_sum = content_sum(kOnlyGroup, entry.term, entry.index, entry.kind, entry.payload.view());
+    written.push_back(std::move(entry));
+  }
+  store_->submit({.number = next_number(), .hard_state = hard_state, .entries = written, .peers = marks});
+  ASSERT_NO_FATAL_FAILURE(expect_written());
+  const auto got = read(1, written.size());
+  ASSERT_TRUE(got.ok()) << got.status().ToString();
+  EXPECT_TRUE(*got == written) << "an entry is read otherwise than it was written: in its term, kind, sum or bytes";
+  const RecoveredLog again = reopen();
+  EXPECT_TRUE(again.entries == written) << "an entry comes back otherwise than it was written: in its term, kind, sum or bytes";
+  EXPECT_EQ(again.hard_state, hard_state) << "a term or a vote comes back otherwise than it was written";
+  EXPECT_EQ(again.peers, marks) << "a mark of a peer comes back otherwise than it was written";
+}
+
 TEST_P(LogStoreSuite, TruncationAndAppendAreOneStep) {
   append(1, 10, 1);
   store_->submit({.number = next_number(), .truncate_after = Index(4), .entries = entries(5, 2, 2)});
@@ -106,8 +140,61 @@ TEST_P(LogStoreSuite, REG_R27_ReadOfWhatIsNotThereIsAnErrorNeverNothing) {
   EXPECT_FALSE(read(7, 9).ok());
 }
 
-TEST_P(LogStoreSuite, CompactionKeepsTheRest) {
+TEST_P(LogStoreSuite, ReadGivesNothingThatWasTruncatedOrReset) {
   append(1, 10, 1);
+  ASSERT_TRUE(read(1, 10).ok());
+  store_->submit({.number = next_number(), .truncate_after = Index(4), .entries = entries(5, 2, 2)});
+  const auto replaced = read(5, 6);
+  ASSERT_TRUE(replaced.ok()) << replaced.status().ToString();
+  EXPECT_EQ(*replaced, entries(5, 2, 2)) << "read() gives an entry that was truncated in the place of the one that followed";
+  EXPECT_FALSE(read(7, 10).ok()) << "read() gives an entry that was truncated";
+  store_->submit({.number = next_number(), .reset_to = Position{Index(100), Term(2)}, .entries = entries(101, 2, 2)});
+  EXPECT_FALSE(read(3, 6).ok()) << "read() gives an entry from before a reset";
+  const auto after = read(101, 102);
+  ASSERT_TRUE(after.ok()) << after.status().ToString();
+  EXPECT_EQ(*after, entries(101, 2, 2));
+}
+
+TEST_P(LogStoreSuite, OnlyWhatACheckpointCoversMayComeWithoutItsBytesAndReadHasAll) {
+  const std::vector<raft::Entry> written = entries(1, 10, 1);
+  const WriteNumber last = append(1, 10, 1);
+  ASSERT_TRUE(probe_->wait_written(last));
+  const RecoveredLog again = reopen(Index(6));
+  ASSERT_EQ(again.entries.size(), written.size()) << "what a checkpoint covers stays in the log until it is compacted";
+  for (size_t i = 0; i < written.size(); ++i) {
+    raft::Entry without = written[i];
+    without.payload = {};
+    EXPECT_TRUE(again.entries[i] == written[i] || (i < 6 && again.entries[i] == without))
+        << "open() leaves the bytes of entry " << i + 1 << " out, of which it was told that no checkpoint covers it";
+  }
+  const auto got = read(1, 10);
+  ASSERT_TRUE(got.ok()) << got.status().ToString();
+  EXPECT_EQ(*got, written) << "read() has every entry whole, whatever a checkpoint covers: a peer may need it";
+}
+
+TEST_P(LogStoreSuite, DeferredWritesKeepTheirPlaceAmongTheOthers) {
+  store_->perform_deferred();  // not owed: without effect
+  bool owed = false;
+  for (uint64_t i = 1; i <= 60; ++i) {
+    LogWrite write{.number = next_number(), .entries = entries(i, 1, 1)};
+    if (i % 3 == 0) {
+      store_->submit(std::move(write));
+    } else if (store_->defer(std::move(write))) {
+      EXPECT_FALSE(std::exchange(owed, true)) << "defer() says that perform_deferred() is owed although it is owed already";
+    }
+    if (i % 5 == 0 && std::exchange(owed, false)) store_->perform_deferred();
+  }
+  if (owed) store_->perform_deferred();
+  append(61, 1, 1);
+  ASSERT_NO_FATAL_FAILURE(expect_written());
+  EXPECT_TRUE(probe_->in_order()) << "written() must name growing numbers only";
+  EXPECT_EQ(reopen().entries, entries(1, 61, 1)) << "a write that was deferred is missing, or later ones have overtaken it";
+}
+
+TEST_P(LogStoreSuite, CompactionKeepsTheRest) {
+  const raft::HardState hard_state{Term(3), ReplicaId(2)};
+  const std::vector<PeerMark> marks = {{StoreId(7), BootCounter(1), 5, Term(2), ReplicaId(3), {Index(4), Term(1)}}};
+  store_->submit({.number = next_number(), .hard_state = hard_state, .entries = entries(1, 10, 1), .peers = marks});
   store_->compact({Index(6), Term(1)});
   const WriteNumber last = append(11, 1, 2);
   ASSERT_TRUE(probe_->wait_written(last));
@@ -118,10 +205,16 @@ TEST_P(LogStoreSuite, CompactionKeepsTheRest) {
   ASSERT_EQ(again.entries.size(), 5u);
   EXPECT_EQ(again.entries.front().index, Index(7));
   EXPECT_EQ(again.entries.back().index, Index(11));
+  EXPECT_EQ(again.hard_state, hard_state) << "compaction takes entries, not the term and the vote";
+  EXPECT_EQ(again.peers, marks) << "compaction takes entries, not the marks of peers";
 }
 
 TEST_P(LogStoreSuite, ResetStartsAgainAfterTheBaseAndKeepsHardState) {
-  store_->submit({.number = next_number(), .hard_state = raft::HardState{Term(4), ReplicaId(3)}, .entries = entries(1, 5, 4)});
+  const std::vector<PeerMark> marks = {{StoreId(7), BootCounter(1), 5, Term(2), ReplicaId(3), {Index(4), Term(1)}}};
+  store_->submit({.number = next_number(),
+                  .hard_state = raft::HardState{Term(4), ReplicaId(3)},
+                  .entries = entries(1, 5, 4),
+                  .peers = marks});
   store_->submit({.number = next_number(), .reset_to = Position{Index(100), Term(4)}, .entries = entries(101, 1, 4)});
   const WriteNumber last = append(102, 1, 4);
   ASSERT_TRUE(probe_->wait_written(last));
@@ -129,6 +222,7 @@ TEST_P(LogStoreSuite, ResetStartsAgainAfterTheBaseAndKeepsHardState) {
   EXPECT_EQ(again.base, (Position{Index(100), Term(4)}));
   EXPECT_EQ(again.entries, entries(101, 2, 4)) << "after a reset the log holds what follows its base, and nothing else";
   EXPECT_EQ(again.hard_state, (raft::HardState{Term(4), ReplicaId(3)})) << "a reset discards entries, not the vote";
+  EXPECT_EQ(again.peers, marks) << "a reset discards entries, not the marks of peers";
 }
 
 TEST_P(LogStoreSuite, ResetAloneIsAWrite) {
