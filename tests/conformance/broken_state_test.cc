@@ -158,6 +158,17 @@ class WholeBatchAdds : public StateWrapper {
   }
 };
 
+// Takes values for text.
+class ValuesEndAtAZero : public StateWrapper {
+ public:
+  void commit(CheckpointBatch batch) override {
+    for (CheckpointBatch::Row& row : batch.rows) {
+      if (row.value) row.value->resize(std::min(row.value->find('\0'), row.value->size()));
+    }
+    inner().commit(std::move(batch));
+  }
+};
+
 // Keeps what is staged, to do something else with it.
 class StagedBeside : public StateWrapper {
  public:
@@ -306,6 +317,35 @@ class ViewMoves : public StateWrapper {
   };
 };
 
+// Its views look into what close() gives back.
+class ViewEndsWithItsStore : public StateWrapper {
+ public:
+  absl::StatusOr<std::unique_ptr<CheckpointView>> view() override {
+    auto intact = inner().view();
+    if (!intact.ok()) return intact.status();
+    return std::make_unique<Ending>(*std::move(intact), lives_);
+  }
+  void close() override {
+    inner().close();
+    *lives_ = false;
+    lives_ = std::make_shared<bool>(true);
+  }
+
+ private:
+  class Ending final : public ViewWrapper {
+   public:
+    Ending(std::unique_ptr<CheckpointView> inner, std::shared_ptr<const bool> lives)
+        : ViewWrapper(std::move(inner)), lives_(std::move(lives)) {}
+    absl::Status scan(std::string_view prefix, Visitor visit) const override {
+      return *lives_ ? inner().scan(prefix, visit) : absl::InternalError("closed");
+    }
+
+   private:
+    const std::shared_ptr<const bool> lives_;
+  };
+  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);
+};
+
 class ScrubReadsNothing : public StateWrapper {
  public:
   absl::Status scrub(Pace) override { return absl::OkStatus(); }
@@ -402,6 +442,8 @@ Broken<StateStoreHarnessFactory> all_broken() {
   all.add("ReportsAfterClose", in_memory<ReportsAfterClose>());
   all.add("DeletedRowsComeBack", in_memory<DeletedRowsComeBack>());
   all.add("WholeBatchAdds", in_memory<WholeBatchAdds>());
+  all.add("ValuesEndAtAZero", in_memory<ValuesEndAtAZero>());
+  all.add("ViewEndsWithItsStore", in_memory<ViewEndsWithItsStore>());
   all.add("StagedRowsAreSeen", in_memory<StagedRowsAreSeen>());
   all.add("DigestUnchecked", in_memory<DigestUnchecked>());
   all.add("InstallAddsRows", in_memory<InstallAddsRows>());

@@ -68,6 +68,25 @@ TEST_P(StateStoreSuite, EmptyValuesAndLargeValuesAreFine) {
             (Rows{{"empty", ""}, {"large", std::string(1 << 20, 'x')}, {std::string(64, 'k'), "longest key"}}));
 }
 
+TEST_P(StateStoreSuite, AnyBytesInKeysAndValuesComeBackAsTheyWere) {
+  std::string any;
+  for (int byte = 0; byte < 256; ++byte) any += static_cast<char>(byte);
+  Rows rows = {{"A", any}, {"a", std::string(3, '\0')}, {std::string("a\0", 2), "\xff"}};
+  for (size_t i = 0; i < any.size(); i += kStateKeyBytesMax) rows[any.substr(i, kStateKeyBytesMax)] = any.substr(i);
+  for (const char* key : {"a\xfe", "a\xff", "a\xff\xff", "a\xff\x01", "b"}) rows[key] = any;
+  commit(1, {});
+  std::vector<CheckpointBatch::Row> batch;
+  for (const auto& [key, value] : rows) batch.push_back({key, value});
+  commit(2, batch);
+  EXPECT_TRUE(rows_of(*view()) == rows) << "a row comes back otherwise than it was committed: keys and values are any bytes";
+  EXPECT_EQ(rows_of(*view(), "a\xff"), (Rows{{"a\xff", any}, {"a\xff\xff", any}, {"a\xff\x01", any}}))
+      << "scan() does not find the keys whose prefix ends in the largest byte";
+  stage({}, batch);
+  ASSERT_TRUE(install(3, rows)) << "staged rows are not those that were sent: keys and values are any bytes";
+  EXPECT_EQ(reopen(), at(3));
+  EXPECT_TRUE(rows_of(*view()) == rows) << "a row comes back otherwise than it was staged: keys and values are any bytes";
+}
+
 TEST_P(StateStoreSuite, RandomBatchesAgreeWithAMap) {
   Rows expected;
   uint64_t seed = 42;
@@ -357,6 +376,15 @@ TEST_P(StateStoreSuite, AScrubOfIntactRowsReadsThemAllAndStopsOnRequest) {
   EXPECT_TRUE(all.ok()) << "a scrub complains about intact rows: " << all.ToString();
   EXPECT_GE(bytes, 2000u) << "a scrub has read less than there is";
   EXPECT_TRUE(absl::IsAborted(store_->scrub([](size_t) { return false; }))) << "a scrub goes on although it was told to stop";
+}
+
+TEST_P(StateStoreSuite, AViewMayOutliveTheClose) {
+  commit(1, {{"a", "1"}, {"b", "2"}});
+  const std::unique_ptr<CheckpointView> before = view();
+  store_->close();
+  SCOPED_TRACE("a view does not outlive close()");
+  EXPECT_EQ(rows_of(*before), (Rows{{"a", "1"}, {"b", "2"}}));
+  EXPECT_EQ(before->applied(), at(1));
 }
 
 TEST_P(StateStoreSuite, CloseIsIdempotent) {
