@@ -26,6 +26,7 @@ enum class Defect : uint8_t {
   GuardThrows,        // on malformed bytes
   CommandThrows,      // on malformed bytes
   ChanceDecides,      // depends on what differs in another process
+  StaleFiring,        // fires a timer that has been armed again since
   InstallUncounted,   // after a restore it forgets what the first commands change
 };
 
@@ -53,7 +54,13 @@ class Tally final : public StateMachine {
     }
   }
   void fire(Index, std::span<const FiredTimer> timers, ApplyOutput& output) override {
-    for (const FiredTimer& timer : timers) output.timer_ops.push_back({.id = timer.id, .duration = std::chrono::seconds(1)});
+    for (const FiredTimer& timer : timers) {
+      const std::string key(1, static_cast<char>(timer.id.value()));
+      const std::string* row = rows_.find(key);
+      if (!row || (timer.generation != generation(*row) && !is(Defect::StaleFiring))) continue;
+      rows_.put(key, std::to_string(std::stoi(*row) + 1));
+      arm(key, output);
+    }
   }
   absl::StatusOr<std::string> query(std::string_view question) const override {
     if (is(Defect::LookingCounts)) rows_.put("looks", std::to_string(++looks_));
@@ -84,8 +91,8 @@ class Tally final : public StateMachine {
     });
   }
   void timers(std::vector<TimerOp>& out) const override {
-    rows_.each("", [&](std::string_view id, std::string_view) {
-      if (id.size() == 1) out.push_back({.id = timer(id), .duration = std::chrono::seconds(1)});
+    rows_.each("", [&](std::string_view id, std::string_view count) {
+      if (id.size() == 1) out.push_back(timer_of(id, std::string(count)));
     });
     if (is(Defect::ForgetsATimer) && out.size() > 3) out.pop_back();
   }
@@ -93,7 +100,13 @@ class Tally final : public StateMachine {
 
  private:
   bool is(Defect defect) const { return defect_ == defect; }
-  static TimerId timer(std::string_view key) { return TimerId(static_cast<unsigned char>(key.at(0))); }
+  static Generation generation(const std::string& count) { return Generation(static_cast<uint64_t>(std::stoi(count))); }
+  static TimerOp timer_of(std::string_view key, const std::string& count) {
+    return {.id = TimerId(static_cast<unsigned char>(key.at(0))),
+            .generation = generation(count),
+            .duration = std::chrono::seconds(1)};
+  }
+  void arm(std::string_view key, ApplyOutput& output) const { output.timer_ops.push_back(timer_of(key, *rows_.find(key))); }
 
   std::string execute(const Command& command, ApplyOutput& output) {
     const std::string_view key = command.payload;
@@ -102,7 +115,7 @@ class Tally final : public StateMachine {
     const std::string* row = rows_.find(key);
     const std::string count = std::to_string((row ? std::stoi(*row) : 0) + 1);
     rows_.put(key, count);
-    if (key.size() == 1) output.timer_ops.push_back({.id = timer(key), .duration = std::chrono::seconds(1)});
+    if (key.size() == 1) arm(key, output);
     return is(Defect::ChanceDecides) ? count + " of " + std::to_string(chance()) : count;
   }
 
@@ -138,6 +151,7 @@ Broken<StateMachineCase> all_broken_machines() {
   add("GuardThrows", Defect::GuardThrows);
   add("CommandThrows", Defect::CommandThrows);
   add("ChanceDecides", Defect::ChanceDecides);
+  add("StaleFiring", Defect::StaleFiring);
   add("InstallUncounted", Defect::InstallUncounted);
   return all;
 }

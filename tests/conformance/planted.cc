@@ -205,6 +205,8 @@ constexpr auto kPlanted = std::to_array<Planted>({
      "a second final result"},
     {kMachine, "ForgetsATimer", "leaves one timer out of timers()", "TheSameLogGivesTheSameWhateverTheBatches",
      "timers() enumerates what was armed and not disarmed"},
+    {kMachine, "StaleFiring", "fires a timer that was armed again since", "AFiringOfWhatWasArmedAgainOrIsGoneIsSkipped",
+     "fire() executes a firing of a timer that is gone or was armed again since"},
     {kMachine, "LookingCounts", "counts how often it is asked, in its state", "REG_R23_LookingChangesNothing",
      "query(), holds(), digest() or timers() has changed the state"},
     {kMachine, "RowLost", "leaves one changed row out of each checkpoint", "ACheckpointRestoresToTheSameMachineFromAnyPointOn",

@@ -69,6 +69,28 @@ TEST_P(StateMachineSuite, REG_R23_LookingChangesNothing) {
   expect_alike(looked, left_alone);
 }
 
+// The leader proposes a firing, and by the time it is applied the timer may have been armed again, or be gone.
+TEST_P(StateMachineSuite, AFiringOfWhatWasArmedAgainOrIsGoneIsSkipped) {
+  MachineUnderTest machine(GetParam().make());
+  machine.bootstrap();
+  std::vector<FiredTimer> stale;
+  for (const auto& command : history(1)) {
+    const auto before = machine.armed;
+    machine.apply({command});
+    for (const auto& [id, op] : before) {
+      const auto now = machine.armed.find(id);
+      if (now == machine.armed.end() || now->second.generation != op.generation) stale.push_back({id, op.generation});
+    }
+  }
+  if (stale.empty()) GTEST_SKIP() << "no command of StateMachineCase::command arms a timer again or disarms one";
+  const uint64_t digest = machine.machine->digest();
+  ApplyOutput output;
+  for (const FiredTimer& one : stale) machine.machine->fire(Index(1'000'000), {&one, 1}, output);
+  EXPECT_TRUE(output.results.empty() && output.events.empty() && output.timer_ops.empty() &&
+              machine.machine->digest() == digest)
+      << "fire() executes a firing of a timer that is gone or was armed again since: its generation is another one";
+}
+
 TEST_P(StateMachineSuite, ACheckpointRestoresToTheSameMachineFromAnyPointOn) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
