@@ -39,6 +39,17 @@ class MeetsItself : public TransportWrapper {
   }
 };
 
+// Carries numbers in 32 bits.
+class NumbersCut : public TransportWrapper {
+ public:
+  using TransportWrapper::TransportWrapper;
+  void peer_up(const Hello& hello) override {
+    Hello shown = hello;
+    shown.store = StoreId(static_cast<uint32_t>(hello.store.value()));
+    sink().peer_up(shown);
+  }
+};
+
 class RefusalKeptSecret : public TransportWrapper {
  public:
   using TransportWrapper::TransportWrapper;
@@ -156,6 +167,16 @@ class TooLongIsCut : public TransportWrapper {
   }
 };
 
+// What a port allows: a frame may come once more.
+class RepeatsFrames : public TransportWrapper {
+ public:
+  using TransportWrapper::TransportWrapper;
+  void received(ReplicaId from, std::string body) override {
+    if (body.size() < 100) sink().received(from, body);
+    sink().received(from, std::move(body));
+  }
+};
+
 // ---- load
 
 class EndlessQueueWorld : public WrappedWorld<TransportWrapper, LoopbackWorld> {
@@ -267,6 +288,7 @@ Broken<TransportUnderTest> all_broken() {
   add(in<WrappedWorld<WrongSender, LoopbackWorld>>("WrongSender"));
   add(in<WrappedWorld<FarewellKeptSecret, LoopbackWorld>>("FarewellKeptSecret"));
   add(in<WrappedWorld<MeetsItself, LoopbackWorld>>("MeetsItself"));
+  add(in<WrappedWorld<NumbersCut, LoopbackWorld>>("NumbersCut"));
   add(in<WrappedWorld<RefusalKeptSecret, LoopbackWorld>>("RefusalKeptSecret"));
   add(in<WrappedWorld<RefusalKeptSecret, TcpWorld>>("WrongAddressKeptSecret"));
   add(in<WrappedWorld<RefusalWithoutASentence, LoopbackWorld>>("RefusalWithoutASentence"));
@@ -294,7 +316,9 @@ Broken<TransportUnderTest> all_broken() {
 const Broken<TransportUnderTest> kBroken = all_broken();
 
 using WorkingWorld = WrappedWorld<TransportWrapper, LoopbackWorld>;
-INSTANTIATE_TEST_SUITE_P(Working, TransportSuite, ::testing::Values(in<WorkingWorld>("Wrapped")), transport_name);
+using RepeatingWorld = WrappedWorld<RepeatsFrames, LoopbackWorld>;
+INSTANTIATE_TEST_SUITE_P(Working, TransportSuite,
+                         ::testing::Values(in<WorkingWorld>("Wrapped"), in<RepeatingWorld>("RepeatsFrames")), transport_name);
 INSTANTIATE_TEST_SUITE_P(Broken, TransportSuite, ::testing::ValuesIn(kBroken.here()), transport_name);
 
 TEST(BrokenTransportTest, EachIsInTheList) {

@@ -152,6 +152,8 @@ constexpr auto kPlanted = std::to_array<Planted>({
     {kTransport, "FarewellKeptSecret", "does not say that a peer has gone", "APeerThatRestartsIsFoundAgain",
      "a peer has gone and peer_down() was not called"},
     {kTransport, "MeetsItself", "takes itself for a peer", "PeersLearnEachOthersHello", "oneself is no peer"},
+    {kTransport, "NumbersCut", "carries 32 bits of a store id", "PeersLearnEachOthersHello",
+     "peer_up() does not name the hello that the other end has said"},
     {kTransport, "RefusalKeptSecret", "drops peers of another cluster without a word",
      "FLT_N12_APeerThatNamesAnotherClusterIsRefusedWithASentence", "peer_refused() was not called"},
     {kTransport, "WrongAddressKeptSecret", "does not say that another replica is at an address",

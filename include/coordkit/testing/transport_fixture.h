@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,12 +57,14 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     }
   };
 
-  static constexpr uint64_t kCluster = 4711;
+  // As long as the numbers that replicas draw for these.
+  static constexpr uint64_t kCluster = (uint64_t{0xc1} << 56) + 4711;
+  static StoreId store_of(uint64_t id) { return StoreId((uint64_t{0xd1} << 56) + id); }
   static Hello hello_of(uint64_t id, uint64_t boot = 1, uint64_t cluster = kCluster) {
     Hello hello;
     hello.cluster_name = "suite";
     hello.from = ReplicaId(id);
-    hello.store = StoreId(1000 + id);
+    hello.store = store_of(id);
     hello.boot = BootCounter(boot);
     hello.cluster = ClusterId(cluster);
     hello.feature_level = 40 + id;
@@ -98,6 +101,15 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     std::vector<Frame> frames(1);
     frames[0] = {lane, std::move(body)};
     node.transport->send(ReplicaId(to), std::move(frames));
+  }
+  // What came, each body once: a transport may repeat frames.
+  static std::vector<RecordingSink::Received> each_once(Node& node) {
+    std::vector<RecordingSink::Received> once;
+    std::set<std::string> seen;
+    for (RecordingSink::Received& one : node.sink.all()) {
+      if (seen.insert(one.body).second) once.push_back(std::move(one));
+    }
+    return once;
   }
 
   // Until `to` hears one of them: a connection that ends takes along what was queued for it.

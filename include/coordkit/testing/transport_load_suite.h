@@ -86,7 +86,7 @@ TEST_P(TransportSuite, FLT_N08_FLT_N10_AReceiverThatDoesNotReadCostsABoundedQueu
   sender.join();
   ASSERT_TRUE(send_until_received(*a, *b, 2, "awake")) << "nothing arrives any more after a receiver stood still";
 
-  const auto all = b->sink.all();
+  const auto all = each_once(*b);
   const auto place = [&](const std::string& start) {
     return std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.body.starts_with(start); });
   };
