@@ -77,7 +77,7 @@ class Holds {
     bool remove(const HoldRef& hold) {
       const auto place = place_of(hold);
       if (place == places_.end()) return false;
-      places_[place - places_.begin()].hold = nullptr;
+      places_[static_cast<size_t>(place - places_.begin())].hold = nullptr;
       --size_;
       while (!places_.empty() && places_.back().hold == nullptr) places_.pop_back();
       if (places_.size() > 2 * size_ + kGapsKept)

@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -72,7 +73,7 @@ TEST_P(LogStoreSuite, REG_F32_FLT_P01_AKilledProcessHasWrittenWhatItReported) {
   if (!harness_->outlives_process()) GTEST_SKIP() << "this medium ends with its process";
   constexpr uint64_t kAhead = 12;
   store_->close();  // a fork takes no threads along
-  for (const size_t reports : {1, 5, 25}) {
+  for (const size_t reports : std::initializer_list<size_t>{1, 5, 25}) {
     const std::unique_ptr<LogStoreHarness> harness = GetParam()();
     const std::vector<uint64_t> reported = killed_after(reports, [&](const std::function<void(uint64_t)>& report) {
       LogHistory history(reports);
@@ -116,7 +117,7 @@ TEST_P(LogStoreSuite, FLT_D05_AReadThatFailsIsAnErrorAndNeverOtherBytes) {
   ASSERT_NO_FATAL_FAILURE(expect_written());
   reopen();
   if (!harness_->fail_reads()) GTEST_SKIP() << "LogStoreHarness::fail_reads() would show what becomes of a read that fails";
-  for (const uint64_t first : {1, 9, 25}) {
+  for (const uint64_t first : std::initializer_list<uint64_t>{1, 9, 25}) {
     const auto got = read(first, first);
     if (absl::IsDeadlineExceeded(got.status()) && !probe_->failures().empty()) return;  // it has failed as a whole, and said so
     EXPECT_FALSE(absl::IsDeadlineExceeded(got.status())) << "a read that fails is never answered";
@@ -146,7 +147,7 @@ TEST_P(LogStoreSuite, FLT_D09_AnEntryInAnothersPlaceIsNeverTakenForIt) {
     EXPECT_TRUE(known && entry == written[entry.index.value() - 1]) << "an entry was taken for another one at open";
   }
   EXPECT_EQ(opened->entries.size() + opened->damaged.size(), written.size()) << "entries are missing without a word";
-  for (const uint64_t index : {4, 9}) {
+  for (const uint64_t index : std::initializer_list<uint64_t>{4, 9}) {
     const auto got = read(index, index);
     EXPECT_TRUE(!got.ok() || *got == entries(index, 1, 1, 100)) << "an entry was served in the place of another one";
   }

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -67,7 +68,7 @@ class ReportingStateSink final : public StateSink {
 TEST_P(StateStoreSuite, REG_F34_FLT_D16_INV_S03_AKilledProcessLeavesTheStateItReportedOrTheNextOne) {
   if (!harness_->outlives_process()) GTEST_SKIP() << "this medium ends with its process";
   store_->close();  // a fork takes no threads along
-  for (const size_t reports : {1, 4, 9, 20}) {
+  for (const size_t reports : std::initializer_list<size_t>{1, 4, 9, 20}) {
     const std::unique_ptr<StateStoreHarness> harness = GetParam()();
     const std::vector<uint64_t> reported = killed_after(reports, [&](const std::function<void(uint64_t)>& report) {
       ReportingStateSink sink(report);

@@ -261,23 +261,23 @@ TEST_P(StateStoreSuite, ACommitBetweenStagesIsOfTheStateBefore) {
 }
 
 TEST_P(StateStoreSuite, CompletionsComeInTheOrderOfTheCalls) {
-  using Probe = StateSinkProbe;
+  using Reports = StateSinkProbe;
   store_->stage(Ticket(7), {"", "b"}, {{"a", "1"}});
   store_->commit({at(1), {{"x", "1"}}});
   store_->stage(Ticket(3), {"b", ""}, {{"c", std::string(1 << 20, 'x')}});
   store_->unstage();
   store_->stage(Ticket(5), {}, {{"d", "2"}});
-  ASSERT_TRUE(probe_->wait_for(Probe::Staged{Ticket(5)}));
+  ASSERT_TRUE(probe_->wait_for(Reports::Staged{Ticket(5)}));
   store_->install(at(2), digest_of({{"d", "2"}}));
   store_->stage(Ticket(6), {}, {{"e", "2"}});
-  ASSERT_TRUE(probe_->wait_for(Probe::Staged{Ticket(6)}));
+  ASSERT_TRUE(probe_->wait_for(Reports::Staged{Ticket(6)}));
   store_->install(at(3), digest_of({}));
   store_->stage(Ticket(7), {}, {});
-  ASSERT_TRUE(probe_->wait_for(Probe::Staged{Ticket(7)}));
+  ASSERT_TRUE(probe_->wait_for(Reports::Staged{Ticket(7)}));
   EXPECT_EQ(probe_->reports(),
-            (std::vector<Probe::Report>{Probe::Staged{Ticket(7)}, Probe::Checkpointed{at(1)}, Probe::Staged{Ticket(3)},
-                                        Probe::Staged{Ticket(5)}, Probe::Installed{at(2)}, Probe::Staged{Ticket(6)},
-                                        Probe::Refused{at(3)}, Probe::Staged{Ticket(7)}}))
+            (std::vector<Reports::Report>{Reports::Staged{Ticket(7)}, Reports::Checkpointed{at(1)}, Reports::Staged{Ticket(3)},
+                                          Reports::Staged{Ticket(5)}, Reports::Installed{at(2)}, Reports::Staged{Ticket(6)},
+                                          Reports::Refused{at(3)}, Reports::Staged{Ticket(7)}}))
       << "reports come in the order of the calls";
 }
 
