@@ -66,6 +66,15 @@ void run_machine(MachineId machine, Index first, Index last, Call call) try {
   throw MachineThrew(where(machine, first, last) + "something that is no std::exception");
 }
 
+// Whose rows they are must not get lost with what it throws at them.
+absl::Status restore_machine(MachineId id, StateMachine& machine, const CheckpointView& view) try {
+  return machine.restore(view);
+} catch (const std::exception& error) {
+  return make_error(Reason::Corrupt, name_of(id) + " cannot read its rows of the state, and threw: " + error.what());
+} catch (...) {
+  return make_error(Reason::Corrupt, name_of(id) + " cannot read its rows of the state, and threw no std::exception");
+}
+
 }  // namespace
 
 void RouterOutput::clear() {
@@ -336,7 +345,7 @@ absl::Status Router::restore(const CheckpointView& view) try {
   for (const MachineId id : begun_) {
     StateMachine* machine = find(id);
     if (!machine) return make_error(Reason::MachineMissing, "the checkpoint has state of " + name_of(id) + kHostIt);
-    if (status = machine->restore(view); !status.ok()) return status;
+    if (status = restore_machine(id, *machine, view); !status.ok()) return status;
   }
   applied_ = view.applied();
   configuration_at_.term = applied_.term;

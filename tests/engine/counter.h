@@ -50,6 +50,7 @@ class Counter final : public StateMachine {
 
   bool throw_in_apply = false;  // of this replica only
   bool throw_in_checkpoint = false;
+  bool throw_in_restore = false;
   int64_t skew = 0;  // added to every add, by this replica only: not deterministic
 
  private:

@@ -76,6 +76,17 @@ TEST_F(HostingTest, S60_ACheckpointOfAMachineThatIsNotHostedIsRefused) {
   EXPECT_NE(status.message().find("machine 2"), std::string_view::npos) << status;
 }
 
+TEST_F(HostingTest, FLT_A7_AMachineThatThrowsAtItsRowsIsNamed) {
+  rig.ask(kOne, 1, "add 1", 1, kSecond);
+  Rig broken(false);
+  broken.counter(kSecond).throw_in_restore = true;
+  const absl::Status status = broken.router->restore(checkpoint());
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("machine 2 cannot read its rows of the state, and threw: the restore broke"),
+            std::string_view::npos)
+      << status;
+}
+
 TEST_F(HostingTest, S60_ACommandOfAMachineThatIsNotHostedStopsTheReplicaBeforeIt) {
   const Index before = rig.router->applied().index;
   EXPECT_THROW(rig.ask(kOne, 1, "add 1", 1, MachineId(9)), CheckFailure);
