@@ -48,6 +48,7 @@ bool of_leader_only(const LogCommand& command) {
 void Consensus::propose_for(ReplicaId from, Forward& message, absl::FunctionRef<bool(const LogCommand&)> wanted,
                             LaggingTime now) {
   raft::Propose propose;
+  bool answered = false;
   for (SharedBytes& command : message.commands) {
     const auto decoded = decode_command(command.view());
     if (!decoded.ok() || of_leader_only(*decoded)) continue;
@@ -57,9 +58,12 @@ void Consensus::propose_for(ReplicaId from, Forward& message, absl::FunctionRef<
     if (!wanted(*decoded)) continue;
     const Ticket ticket = next_ticket();
     if (request) forwarded_.proposed(ticket, request->id);
+    answered |= request != nullptr;
     propose.proposals.push_back({ticket, raft::EntryKind::Command, std::move(command)});
   }
-  if (!propose.proposals.empty()) step(std::move(propose), now);
+  if (propose.proposals.empty()) return;
+  if (answered) step(raft::SendCommit{from}, now);
+  step(std::move(propose), now);
 }
 
 void Consensus::note_waiting(ReplicaId peer) {

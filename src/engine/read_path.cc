@@ -79,6 +79,7 @@ void ReadPath::take(Renew renew, Turn& turn) {
 }
 
 void ReadPath::receive(ReplicaId from, const ReadIndexRequest& request, Turn& turn) {
+  turn.consensus.step(raft::SendCommit{from}, turn.now.lagging);
   confirm(PeerRead{from, request.id}, turn);
 }
 

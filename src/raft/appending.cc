@@ -9,7 +9,10 @@ namespace coordkit::raft {
 // Heartbeats of a new round first, then appends, then the new commit index to peers that did not get it with an append.
 void Leading::send_turn(const Step& step) {
   if (heartbeat_due_ || confirmations_.round_wanted()) begin_round(step);
-  for (Progress& peer : peers_) replicate(peer, step);
+  spares_.choose(peers_, step.log, step.now);
+  for (Progress& peer : peers_) {
+    if (!peer.spare) replicate(peer, step);
+  }
   send_commit_news(step);
 }
 
@@ -32,8 +35,11 @@ void Leading::send_commit_news(const Step& step) {
   }
 }
 
-void Leading::send_commit(ReplicaId id, const Log& log) {
-  if (Progress* peer = peers_.find(id)) peer->commit_announced = log.commit();
+void Leading::send_commit(ReplicaId id, const Step& step) {
+  Progress* peer = peers_.find(id);
+  if (peer == nullptr) return;
+  peer->commit_announced = step.log.commit();
+  peer->waited = step.now;
 }
 
 void Leading::begin_round(const Step& step) {
@@ -105,7 +111,7 @@ void Leading::send_append(Progress& peer, std::span<const Entry> entries, const 
                         .everyone_has = step.log.everyone_has(),
                         .round = round()};
   peer.commit_sent = std::max(peer.commit_sent, request.commit);
-  peer.sent(entries, round());
+  peer.sent(entries, round(), step.now);
   step.out.send(peer.peer, WriteNumber(), std::move(request));
 }
 

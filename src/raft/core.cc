@@ -67,7 +67,7 @@ void Core::Impl::take(Input& input) {
     reader_.keep_for_apply(read);
   };
   const auto send_commit = [&](const SendCommit& send) {
-    if (leading_) leading_->send_commit(send.peer, log_);
+    if (leading_) leading_->send_commit(send.peer, here());
   };
   const auto connected = [&](const PeerUp& up) {
     if (leading_) leading_->connected(up.peer, streams_, here());

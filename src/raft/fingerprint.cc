@@ -188,6 +188,7 @@ class CoreTwin::Reader {
     ahead(leading.heartbeat_deadline_);
     flag(leading.commit_news_due_ != LaggingTime::max());
     if (leading.commit_news_due_ != LaggingTime::max()) ahead(leading.commit_news_due_);
+    if (core_.options_->append_delay > Duration::zero()) spares(leading);
     to_.add(confirmations.round_);
     to_.add(confirmations.confirmed_);
     for (const auto& round : confirmations.rounds_) to_.add(confirmations.round_ - round.number), age(round.begun);
@@ -230,6 +231,22 @@ class CoreTwin::Reader {
     to_.add(peer.beat.round);
     age(peer.beat.sent);
     to_.add(peer.beat.round == 0 ? Index() : peer.beat.upto);
+  }
+
+  void spares(const Leading& leading) {
+    age(leading.spares_.grown_at_);
+    ahead(leading.spares_.all_until_);
+    flag(leading.spares_.due_ != LaggingTime::max());
+    if (leading.spares_.due_ != LaggingTime::max()) ahead(leading.spares_.due_);
+    to_.add(leading.spares_.kept_through_);
+    to_.add(leading.spares_.kept_after_);
+    for (const Progress& peer : leading.peers_) {
+      flag(peer.relied_on);
+      to_.add(static_cast<uint64_t>(peer.answer_time.count()));
+      to_.add(static_cast<uint64_t>(peer.window.waits(core_.now_).count()));
+      flag(peer.waited != LaggingTime::min());
+      if (peer.waited != LaggingTime::min()) age(peer.waited);
+    }
   }
 
   void disk_lag(const Leading& leading) {

@@ -17,6 +17,7 @@ Leading::Leading(const Options& options, const Log& log, StreamNumbers& streams,
       peers_(options),
       confirmations_(options),
       disk_monitor_(options),
+      spares_(options),
       heartbeat_deadline_(now + options.heartbeat_interval) {
   members_changed(log, streams, now);
 }
@@ -24,6 +25,7 @@ Leading::Leading(const Options& options, const Log& log, StreamNumbers& streams,
 void Leading::members_changed(const Log& log, StreamNumbers& streams, LaggingTime now) {
   peers_.follow(log.configuration(), log.last().index.next(), streams, now);
   leads_until_ = LaggingTime::min();
+  spares_.all_get_all(now);
 }
 
 // ---- answers
@@ -34,12 +36,14 @@ void Leading::connected(ReplicaId id, StreamNumbers& streams, const Step& step) 
   peer->restart(streams.next());
   peer->probe_from(std::max(peer->next, step.log.base().index.next()));  // what it has now is not known
   send_heartbeat(*peer, step);
+  spares_.all_get_all(step.now);
 }
 
 void Leading::lost(ReplicaId id, LaggingTime now) {
   for (Progress& peer : peers_) {
     if (!id || peer.peer == id) peer.lost = now;
   }
+  spares_.all_get_all(now);
 }
 
 bool Leading::current_stream(ReplicaId from, Term echoed, uint64_t stream) const {
@@ -60,7 +64,7 @@ void Leading::receive(ReplicaId from, const AppendReply& reply, const Step& step
   Progress& peer = *peers_.find(from);
   received_from(peer, reply.round);
   if (reply.verdict == AppendVerdict::Accepted) {
-    peer.accepted(reply.match);
+    peer.accepted(reply.match, step.now);
     match_changed_ = true;
   } else if (peer.current_rejection(reply.rejected)) {
     const Position agreed = step.log.cache().last_not_above(reply.hint.index, reply.hint.term);
@@ -74,7 +78,7 @@ void Leading::receive(ReplicaId from, const HeartbeatReply& reply, const Step& s
   Progress& peer = *peers_.find(from);
   received_from(peer, reply.round);
   if (reply.match > peer.match) {
-    peer.accepted(reply.match);
+    peer.accepted(reply.match, step.now);
     match_changed_ = true;
   }
   const bool probe_missing = peer.state == Progress::State::Probe && peer.probing && reply.round > peer.probe_round;
@@ -120,7 +124,7 @@ bool Leading::expired(const Log& log, LaggingTime now) {
 }
 
 LaggingTime Leading::next_deadline(const Log& log, LaggingTime now) const {
-  const LaggingTime next = std::min(heartbeat_deadline_, commit_news_due_);
+  const LaggingTime next = std::min({heartbeat_deadline_, commit_news_due_, spares_.due()});
   return next <= leads_until_ ? next : std::min(next, expiry(log, now));
 }
 

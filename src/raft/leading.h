@@ -3,6 +3,7 @@
 //
 //   leading.cc     peers' answers, the commit rule, leases (thesis 3.5, 3.6, 6.4.1)
 //   appending.cc   the messages of a turn (thesis 3.5, 10.2.1)
+//   spares.h       who the next commit can do without
 //   catching_up.h  what peers lack: entries that must stay, states to be sent (thesis 5)
 //   change_rules.h which membership changes are accepted, and when one is complete (thesis 4)
 #pragma once
@@ -18,6 +19,7 @@
 #include "raft/log_reader.h"
 #include "raft/outbox.h"
 #include "raft/peers.h"
+#include "raft/spares.h"
 
 namespace coordkit::raft {
 
@@ -58,7 +60,7 @@ class Leading {
 
   // ---- messages
   void send_turn(const Step& step);
-  void send_commit(ReplicaId peer, const Log& log);
+  void send_commit(ReplicaId peer, const Step& step);
   void send_read_back(Index first, std::span<const Entry> entries, const Step& step);
 
   // ---- members, and those of them that lag
@@ -95,6 +97,7 @@ class Leading {
   Peers peers_;
   Confirmations confirmations_;
   DiskMonitor disk_monitor_;
+  Spares spares_;
   bool match_changed_ = true;  // the commit rule has something to look at
   bool heartbeat_due_ = true;
   LaggingTime leads_until_ = LaggingTime::min();  // not above expiry(): contacts only get later, as long as members stay

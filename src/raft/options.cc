@@ -22,6 +22,9 @@ absl::Status Options::validate() const {
   if (commit_news_delay < Duration::zero()) {
     return make_error(Reason::InvalidArgument, "commit_news_delay must not be negative");
   }
+  if (append_delay < Duration::zero()) {
+    return make_error(Reason::InvalidArgument, "append_delay must not be negative");
+  }
   if (append_messages_in_flight == 0 || append_messages_in_flight > 65536) {
     return make_error(Reason::InvalidArgument, "append_messages_in_flight must be from 1 to 65536");
   }

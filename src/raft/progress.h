@@ -25,17 +25,22 @@ class AppendWindow {
   AppendWindow(size_t messages_max, size_t bytes_max) : ring_(messages_max), bytes_max_(bytes_max) {}
 
   bool full() const { return count_ == ring_.size() || bytes_ >= bytes_max_; }
-  void sent(Index last, size_t bytes) {
+  void sent(Index last, size_t bytes, LaggingTime now) {
     COORDKIT_CHECK(!full());
-    ring_[(head_ + count_++) % ring_.size()] = {last, bytes};
+    ring_[(head_ + count_++) % ring_.size()] = {last, bytes, now};
     bytes_ += bytes;
   }
-  void answered(Index match) {
+  // How long the newest of them took; zero: there are none.
+  Duration answered(Index match, LaggingTime now) {
+    Duration took{};
     for (; count_ > 0 && ring_[head_].last <= match; --count_) {
+      took = now - ring_[head_].sent;
       bytes_ -= ring_[head_].bytes;
       head_ = (head_ + 1) % ring_.size();
     }
+    return took;
   }
+  Duration waits(LaggingTime now) const { return count_ > 0 ? now - ring_[head_].sent : Duration(); }
   void clear() { head_ = count_ = bytes_ = 0; }
 
  private:
@@ -43,6 +48,7 @@ class AppendWindow {
   struct Append {
     Index last;
     size_t bytes = 0;
+    LaggingTime sent;
   };
   std::vector<Append> ring_;
   size_t bytes_max_;
@@ -71,8 +77,12 @@ struct Progress {
   uint64_t probe_round = 0;  // Probe: confirmation round at the time the probe was sent; valid while probing
   bool probing = false;      // Probe: one is on its way
   AppendWindow window;
-  Index commit_sent;       // highest commit index that went with this stream
-  Index commit_announced;  // commit index that must be sent without waiting for an append
+  Duration answer_time{};                   // of appends, a moving average
+  bool relied_on = false;                   // for the next commit (Spares)
+  bool spare = false;                       // what it lacks is kept from it in this turn
+  LaggingTime waited = LaggingTime::min();  // when it last waited for what is committed (SendCommit)
+  Index commit_sent;                        // highest commit index that went with this stream
+  Index commit_announced;                   // commit index that must be sent without waiting for an append
   uint64_t answered_round = 0;
   LaggingTime contact;        // a message sent at this time was answered; to begin with, the time we started to count
   LaggingTime lease_contact;  // the same, but zero to begin with: what a lease may rest on
@@ -99,18 +109,22 @@ struct Progress {
     window.clear();
   }
 
-  void accepted(Index upto) {
+  void accepted(Index upto, LaggingTime now) {
     if (upto < match) return;  // overtaken by a later answer
     match = upto;
-    window.answered(upto);
+    took(window.answered(upto, now));
     next = state == State::Stream ? std::max(next, match.next()) : match.next();
     state = State::Stream;
     probing = false;
     COORDKIT_CHECK_MSG(match < next, "INV_R18");
   }
 
+  void took(Duration time) {
+    if (time > Duration::zero()) answer_time += (time - answer_time) / (answer_time > Duration::zero() ? 8 : 1);
+  }
+
   // An append was sent, in this confirmation round.
-  void sent(std::span<const Entry> entries, uint64_t round) {
+  void sent(std::span<const Entry> entries, uint64_t round, LaggingTime now) {
     if (state == State::Probe) {
       probing = true;
       probe_round = round;
@@ -118,7 +132,7 @@ struct Progress {
       size_t bytes = 0;
       for (const Entry& entry : entries) bytes += entry.bytes();
       next = next + entries.size();
-      window.sent(next.previous(), bytes);
+      window.sent(next.previous(), bytes, now);
     }
   }
 

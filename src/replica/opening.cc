@@ -13,14 +13,15 @@ namespace coordkit {
 namespace {
 
 constexpr size_t kStateChunkBytes = 2 << 20;                         // each is staged with a sync or two
-constexpr Duration kCommitNewsDelay = std::chrono::milliseconds(3);  // longer than a commit takes, too short to be noticed
+constexpr Duration kNewsDelay = std::chrono::milliseconds(3);  // longer than a commit takes, too short to be noticed
 
 EngineOptions engine_options(const ReplicaOptions& options) {
   EngineOptions engine;
   engine.raft.self = ReplicaId(options.id);
   engine.raft.election_timeout = options.election_timeout;
   engine.raft.heartbeat_interval = options.heartbeat_interval;
-  engine.raft.commit_news_delay = kCommitNewsDelay;
+  engine.raft.commit_news_delay = kNewsDelay;
+  engine.raft.append_delay = kNewsDelay;
   if (options.leader_leases) engine.raft.lease = raft::lease_of(options.election_timeout, options.rate_error_ppm);
   engine.raft.seed = random_id();
   engine.new_cluster = ClusterId(random_id());

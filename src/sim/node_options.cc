@@ -30,6 +30,7 @@ EngineOptions engine_options(const NodeParts& parts, uint32_t node, uint64_t lev
   options.raft.election_timeout = plan.election_timeout;
   options.raft.heartbeat_interval = plan.heartbeat_interval;
   options.raft.commit_news_delay = std::chrono::milliseconds(1);
+  options.raft.append_delay = plan.append_delay;
   if (plan.leases) options.raft.lease = raft::lease_of(plan.election_timeout, kRateErrorPpm);
   options.raft.append_bytes_max = plan.append_bytes_max;
   options.raft.cache_bytes_max = plan.cache_bytes_max;

@@ -67,7 +67,8 @@ struct Plan {
   uint64_t promotion_lag_max = 1000;
   Duration hostile{};
   Duration election_timeout{};
-  bool leases = false;  // leaders answer reads without a quorum
+  Duration append_delay{};  // how long leaders keep entries from who is not needed for a quorum
+  bool leases = false;      // leaders answer reads without a quorum
   Duration heartbeat_interval{};
   uint64_t checkpoint_entries = 0;
   size_t append_bytes_max = 0;

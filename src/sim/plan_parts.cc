@@ -52,6 +52,7 @@ void draw_cluster(Plan& plan, const SimOptions& options, Random& random) {
   plan.timers_per_entry = random.chance(0.3) ? random.between(1, 3) : 1024;
   plan.leases = random.chance(0.4);
   plan.turn_latency_max = random.chance(0.5) ? microseconds(50) : milliseconds(2);
+  if (random.chance(0.7)) plan.append_delay = draw_wide(random, milliseconds(1), plan.election_timeout);
 }
 
 void draw_clocks(Plan& plan, Random& random) {

@@ -41,7 +41,7 @@ struct ThreeMembers::Member final : StoreEvents {
     options.raft.seed = number;
     for (uint64_t id = 1; id <= 3; ++id) options.members.push_back({ReplicaId(id), "", {}});
     options.new_cluster = ClusterId(4711);
-    options.raft.commit_news_delay = 3ms;  // as a Replica has it
+    options.raft.commit_news_delay = options.raft.append_delay = 3ms;  // as a Replica has it
     options.start = number;
     state.open(*this).IgnoreError();
     auto recovered = log.open(*this);

@@ -144,7 +144,7 @@ TEST(ProgressTest, REG_R29_NextStaysAboveMatchThroughAnyAnswers) {
       const Index match_before = peer.match;
       bool restarted = false;
       switch (random.below(4)) {
-        case 0: peer.accepted(Index(random.below(30))); break;
+        case 0: peer.accepted(Index(random.below(30)), LaggingTime()); break;
         case 1: {
           const Index rejected(random.below(30));
           if (peer.current_rejection(rejected)) peer.probe_from(Index(random.between(1, rejected.value())));
@@ -153,7 +153,7 @@ TEST(ProgressTest, REG_R29_NextStaysAboveMatchThroughAnyAnswers) {
         case 2:
           if (peer.state == Progress::State::Stream && !peer.window.full()) {
             peer.next = peer.next.next();
-            peer.window.sent(peer.next.previous(), 40);
+            peer.window.sent(peer.next.previous(), 40, LaggingTime());
           }
           break;
         default:
@@ -170,7 +170,7 @@ TEST(ProgressTest, FLT_N03_RejectionBelowMatchOrOfAnotherProbeIsStale) {
   Progress peer(ReplicaId(2), StoreId(), AppendWindow(4, 100), Index(9), LaggingTime());
   EXPECT_TRUE(peer.current_rejection(Index(8)));
   EXPECT_FALSE(peer.current_rejection(Index(7)));
-  peer.accepted(Index(5));
+  peer.accepted(Index(5), LaggingTime());
   EXPECT_FALSE(peer.current_rejection(Index(5)));
   EXPECT_FALSE(peer.current_rejection(Index(8)));
 }

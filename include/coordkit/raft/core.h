@@ -51,6 +51,10 @@ struct Options {
   // How long a leader keeps the news of a commit for the next append, before it sends them by themselves; SendCommit is not
   // kept waiting. Legal: not negative; zero: always at once.
   Duration commit_news_delay = Duration::zero();
+  // How long a leader under load may keep entries from voters without whom it has a quorum, so that they get and sync several
+  // batches at once: not from those that SendCommit names, nor when what was kept is still not committed after that time.
+  // Legal: not negative; zero: never.
+  Duration append_delay = Duration::zero();
   // Windows of one append stream.
   size_t append_messages_in_flight = 64;
   size_t append_bytes_in_flight = 8 << 20;
@@ -110,7 +114,8 @@ struct Propose {
   std::vector<Proposal> proposals;
 };
 
-// A call of this peer was decided by what is committed: the leader tells it at once (Options::commit_news_delay).
+// A call of this peer is decided by what is or will be committed: the leader tells it of commits at once
+// (Options::commit_news_delay), and for a heartbeat interval keeps no entries from it (Options::append_delay).
 struct SendCommit {
   ReplicaId peer;
 };

@@ -1,0 +1,68 @@
+#include "raft/spares.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "absl/container/inlined_vector.h"
+#include "raft/quorum.h"
+
+namespace coordkit::raft {
+namespace {
+
+// Whoever is relied on stays so until another takes half the time.
+Duration patience_with(const Progress& peer, LaggingTime now) {
+  const Duration takes = std::max(peer.answer_time, peer.window.waits(now));
+  return peer.relied_on ? takes / 2 : takes;
+}
+
+}  // namespace
+
+void Spares::choose(Peers& peers, const Log& log, LaggingTime now) {
+  if (options_.append_delay == Duration::zero()) return;
+  if (all_get_all_now(log, now) || !quickest_suffice(peers, log.configuration(), now)) {
+    due_ = LaggingTime::max();
+    for (Progress& peer : peers) peer.spare = false;
+    return;
+  }
+  const Index last = log.last().index;
+  const bool kept = std::any_of(peers.begin(), peers.end(), [&](const Progress& one) { return one.spare && one.next <= last; });
+  if (!kept || due_ != LaggingTime::max()) return;
+  due_ = now + options_.append_delay;
+  kept_through_ = last;
+}
+
+bool Spares::all_get_all_now(const Log& log, LaggingTime now) {
+  const bool busy = now - grown_at_ < options_.append_delay;
+  if (due_ == LaggingTime::max()) kept_after_ = last_;
+  if (log.last().index != last_) {
+    last_ = log.last().index;
+    grown_at_ = now;
+  }
+  const bool due = due_ <= now;
+  if (due && log.commit() < kept_through_) all_get_all(now);
+  return due || !busy || now < all_until_;
+}
+
+// A majority of the voters with us, those that wait for an answer first; or all must be asked.
+bool Spares::quickest_suffice(Peers& peers, const Configuration& configuration, LaggingTime now) const {
+  if (!configuration.outgoing.empty() || !is_voter(configuration, options_.self)) return false;
+  const auto waits = [&](const Progress& peer) { return now < peer.waited + options_.heartbeat_interval; };
+  const auto keeps_up = [&](const Progress& peer) {
+    return peer.state == Progress::State::Stream && peer.next > kept_after_ && peers.answers(peer, now);
+  };
+  absl::InlinedVector<Progress*, 8> quick;
+  for (Progress& peer : peers) {
+    if (keeps_up(peer) && is_voter(configuration, peer.peer)) quick.push_back(&peer);
+  }
+  const size_t enough = majority(configuration.voters.size()) - 1;
+  if (quick.size() < enough) return false;
+  std::sort(quick.begin(), quick.end(), [&](const Progress* a, const Progress* b) {
+    return std::tuple(!waits(*a), patience_with(*a, now), a->peer) < std::tuple(!waits(*b), patience_with(*b, now), b->peer);
+  });
+  for (Progress& peer : peers) peer.relied_on = false;
+  for (size_t i = 0; i < enough; ++i) quick[i]->relied_on = true;
+  for (Progress& peer : peers) peer.spare = keeps_up(peer) && !peer.relied_on && !waits(peer);
+  return true;
+}
+
+}  // namespace coordkit::raft

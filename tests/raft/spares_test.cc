@@ -1,0 +1,221 @@
+// Who gets entries at once, and who a moment later (docs/decisions/0038).
+#include <gtest/gtest.h>
+
+#include "solo.h"
+
+namespace coordkit::raft::testing {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+class SparesTest : public ::testing::Test {
+ protected:
+  static Options options() {
+    Options options;
+    options.append_delay = milliseconds(3);
+    return options;
+  }
+
+  // A leader of three, or more, that has been quiet for a while: everybody has everything.
+  static Solo leader(size_t voters = 3, Options options = SparesTest::options()) {
+    Solo solo(voters, {}, {}, options);
+    if (voters == 3) solo.lead({2});
+    if (voters == 5) solo.lead({2, 3});
+    solo.written();
+    for (uint64_t peer = 2; peer <= voters; ++peer) solo.accept(peer, 2);
+    solo.now += milliseconds(70);
+    solo.step(Tick{});
+    return solo;
+  }
+  // As this peer answers when it has stored it.
+  static void store(Solo& solo, uint64_t peer, const AppendRequest& append) {
+    const Index last = append.previous.index + append.entries.size();
+    solo.receive(peer, AppendReply{.term = solo.term(), .stream = append.stream, .match = last, .round = append.round});
+  }
+  // One command, 200 us after the last, which these followers store 100 us later, if they got it.
+  static void work(Solo& solo, std::initializer_list<uint64_t> by = {2, 3}) {
+    solo.now += microseconds(200);
+    solo.propose("x");
+    std::map<uint64_t, AppendRequest> got;
+    for (const uint64_t peer : by) {
+      if (gets(solo, peer)) got[peer] = solo.only<AppendRequest>(peer);
+    }
+    solo.now += microseconds(100);
+    solo.written();
+    for (const auto& [peer, append] : got) store(solo, peer, append);
+  }
+  static bool gets(const Solo& solo, uint64_t peer) { return !solo.sent<AppendRequest>(peer).empty(); }
+};
+
+TEST_F(SparesTest, UnderLoadOneOfTwoFollowersGetsEntriesLaterAndTogether) {
+  Solo solo = leader();
+  solo.propose("a");
+  EXPECT_TRUE(gets(solo, 2) && gets(solo, 3)) << "there is no load yet";
+  for (const uint64_t peer : {2, 3}) solo.accept(peer, 3);
+  solo.written();
+  const Index known = solo.last();
+  LaggingTime first;
+  for (int i = 0; i < 5; ++i) {
+    solo.now += microseconds(500);
+    if (i == 0) first = solo.now;
+    solo.propose("b");
+    EXPECT_EQ(solo.only<AppendRequest>(2).entries.size(), 1u);
+    EXPECT_FALSE(gets(solo, 3)) << i;
+    EXPECT_LE(solo.core().next_deadline(), first + milliseconds(3));
+    solo.written();
+    solo.accept(2, solo.last().value());
+    EXPECT_EQ(solo.core().commit(), solo.last());
+  }
+  solo.now = first + milliseconds(3);
+  solo.step(Tick{});
+  const AppendRequest all = solo.only<AppendRequest>(3);
+  EXPECT_EQ(all.previous.index, known);
+  EXPECT_EQ(all.entries.size(), 5u);
+  EXPECT_EQ(all.commit, solo.last());
+  EXPECT_FALSE(gets(solo, 2));
+}
+
+TEST_F(SparesTest, FLT_P10_WhatIsNotCommittedInTimeGoesToAllAndSoDoesWhatFollows) {
+  Solo solo = leader();
+  for (int i = 0; i < 4; ++i) work(solo);
+  solo.now += microseconds(200);
+  solo.propose("not answered");
+  ASSERT_FALSE(gets(solo, 3));
+  solo.written();
+  solo.now += milliseconds(3);
+  solo.step(Tick{});
+  EXPECT_TRUE(gets(solo, 3));
+  solo.accept(3, solo.last().value());
+  EXPECT_EQ(solo.core().commit(), solo.last());
+  solo.now += microseconds(200);
+  solo.propose("b");
+  EXPECT_TRUE(gets(solo, 2) && gets(solo, 3));
+}
+
+TEST_F(SparesTest, FLT_P10_WhoeverStallsIsReliedOnNoMore) {
+  Solo solo = leader();
+  for (int i = 0; i < 4; ++i) work(solo);
+  solo.propose("not answered by 2");
+  solo.written();
+  solo.now += milliseconds(3);
+  solo.step(Tick{});
+  solo.accept(3, solo.last().value());
+  for (int i = 0; i < 220; ++i) work(solo, {3});  // beyond a heartbeat interval; 2 says nothing
+  int to_second = 0;
+  for (int i = 0; i < 20; ++i) {
+    solo.now += microseconds(200);
+    solo.propose("b");
+    const AppendRequest append = solo.only<AppendRequest>(3);
+    to_second += gets(solo, 2);
+    solo.written();
+    store(solo, 3, append);
+  }
+  EXPECT_LE(to_second, 2) << "every three milliseconds";
+}
+
+TEST_F(SparesTest, TheOneThatTakesLongerIsTheSpare) {
+  Solo solo = leader();
+  for (int i = 0; i < 300; ++i) {
+    solo.now += microseconds(100);
+    solo.propose("x");
+    const auto second = solo.sent<AppendRequest>(2);
+    const auto third = solo.sent<AppendRequest>(3);
+    solo.written();
+    solo.now += microseconds(100);
+    for (const AppendRequest& append : third) store(solo, 3, append);
+    solo.now += milliseconds(1);
+    for (const AppendRequest& append : second) store(solo, 2, append);
+  }
+  int to_second = 0;
+  for (int i = 0; i < 20; ++i) {
+    solo.now += microseconds(200);
+    solo.propose("y");
+    const AppendRequest append = solo.only<AppendRequest>(3);
+    to_second += gets(solo, 2);
+    solo.written();
+    store(solo, 3, append);
+  }
+  EXPECT_LE(to_second, 2) << "every three milliseconds";
+}
+
+TEST_F(SparesTest, WhoWaitsForACommitIsNoSpareAndTakesTheOthersPlace) {
+  Solo solo = leader();
+  for (int i = 0; i < 4; ++i) work(solo);
+  solo.now += microseconds(200);
+  solo.propose("a");
+  ASSERT_FALSE(gets(solo, 3));
+  solo.step(SendCommit{ReplicaId(3)});
+  EXPECT_TRUE(gets(solo, 3)) << "with what was kept from it";
+  for (const uint64_t peer : {2, 3}) solo.accept(peer, solo.last().value());
+  solo.written();
+  solo.now += microseconds(200);
+  solo.propose("b");
+  EXPECT_TRUE(gets(solo, 3));
+  EXPECT_FALSE(gets(solo, 2));
+}
+
+TEST_F(SparesTest, WhenAConnectionComesOrGoesAllGetAll) {
+  for (const bool lost : {false, true}) {
+    Solo solo = leader();
+    for (int i = 0; i < 4; ++i) work(solo);
+    if (lost) solo.step(PeerDown{ReplicaId(2)});
+    if (!lost) solo.step(PeerUp{ReplicaId(2), BootCounter(2)});
+    solo.now += microseconds(200);
+    solo.propose("a");
+    EXPECT_TRUE(gets(solo, 3)) << lost;
+  }
+}
+
+TEST_F(SparesTest, WhoCatchesUpIsNeitherReliedOnNorKeptWaiting) {
+  Options narrow = options();
+  narrow.append_messages_in_flight = 1;
+  narrow.append_bytes_max = 60;
+  Solo solo = leader(3, narrow);
+  for (int i = 0; i < 4; ++i) work(solo);
+  for (int i = 0; i < 8; ++i) solo.propose("many");  // 3 lacks them all, and its window takes one at a time
+  solo.now += milliseconds(3);
+  solo.step(Tick{});
+  uint64_t has = solo.only<AppendRequest>(3).previous.index.value();
+  while (has < solo.last().value()) {
+    solo.accept(3, ++has);
+    EXPECT_EQ(gets(solo, 3), has < solo.last().value());
+  }
+}
+
+TEST_F(SparesTest, OfFiveTwoAreReliedOn) {
+  Solo solo = leader(5);
+  for (int i = 0; i < 4; ++i) work(solo, {2, 3, 4, 5});
+  solo.now += microseconds(200);
+  solo.propose("a");
+  EXPECT_TRUE(gets(solo, 2) && gets(solo, 3));
+  EXPECT_FALSE(gets(solo, 4) || gets(solo, 5));
+  solo.written();
+  for (const uint64_t peer : {2, 3}) solo.accept(peer, solo.last().value());
+  EXPECT_EQ(solo.core().commit(), solo.last());
+}
+
+TEST_F(SparesTest, WhileMembersChangeAllGetAll) {
+  Solo solo = leader();
+  for (int i = 0; i < 4; ++i) work(solo);
+  const MemberChange demotion{.kind = MemberChange::Kind::Demote, .member = {ReplicaId(3), StoreId(), ""}};
+  ASSERT_TRUE(solo.step(ChangeMembership{Ticket(9), {demotion}, Index(1)}).changes.empty()) << "it waits for a quorum of both";
+  solo.now += milliseconds(100);  // beyond the heartbeat interval after the change was logged
+  solo.step(Tick{});
+  solo.propose("a");
+  solo.now += microseconds(200);
+  solo.propose("b");
+  EXPECT_TRUE(gets(solo, 2) && gets(solo, 3));
+}
+
+TEST_F(SparesTest, WithoutADelayNothingIsKept) {
+  Solo solo = leader(3, {});
+  for (int i = 0; i < 8; ++i) {
+    solo.now += microseconds(200);
+    solo.propose("x");
+    EXPECT_TRUE(gets(solo, 2) && gets(solo, 3));
+  }
+}
+
+}  // namespace
+}  // namespace coordkit::raft::testing
