@@ -138,8 +138,8 @@ TEST_P(CallersCostTest, OfACycleStaysBelowItsBounds) {
 // In the order of the fields.
 INSTANTIATE_TEST_SUITE_P(
     Of, CallersCostTest,
-    ::testing::Values(Bounds{1, {14.4, 4.05, 2.01, 8'250, 4.05, 4.05, 454}, {8.25, 4.05, 2.01, 8'250, 2.02, 2.02, 90}, 92},
-                      Bounds{16, {1.1, 0.255, 0.127, 517, 0.255, 0.255, 183}, {0.56, 0.255, 0.127, 517, 0.128, 0.128, 5.7}, 67},
+    ::testing::Values(Bounds{1, {10.6, 4.05, 2.01, 8'250, 2.12, 2.12, 360}, {8.25, 4.05, 2.01, 8'250, 2.02, 2.02, 90}, 92},
+                      Bounds{16, {0.95, 0.255, 0.127, 517, 0.19, 0.19, 175}, {0.56, 0.255, 0.127, 517, 0.128, 0.128, 5.7}, 67},
                       Bounds{
                           64, {0.34, 0.064, 0.032, 131, 0.064, 0.064, 169}, {0.2, 0.064, 0.032, 131, 0.032, 0.032, 1.45}, 66}),
     [](const auto& values) { return std::to_string(values.param.callers); });

@@ -41,12 +41,15 @@ TEST(ReductionTest, KindsStayAway) {
 TEST(ReductionTest, OnlyTheNamedFaultsStrike) {
   SimOptions options = options_of(4, nullptr, "harsh");
   const Report whole = simulate(options);
-  EXPECT_EQ(struck(whole), whole.strikes);
-  EXPECT_EQ(whole.struck.size(), whole.strikes);
-  options.reduction.faults = {1, 3};
+  ASSERT_GT(whole.struck.size(), 3u);
+  EXPECT_EQ(struck(whole), whole.struck.size());
+  EXPECT_LE(whole.struck.size(), whole.strikes);
+  const uint64_t first = whole.struck[0];
+  const uint64_t third = whole.struck[2];
+  options.reduction.faults = {first, third};
   const Report two = simulate(options);
   EXPECT_EQ(struck(two), 2u);
-  EXPECT_THAT(two.struck, ::testing::ElementsAre(1, 3));
+  EXPECT_THAT(two.struck, ::testing::ElementsAre(first, third));
   options.reduction.faults->clear();
   const Report none = simulate(options);
   EXPECT_EQ(struck(none), 0u);
