@@ -240,9 +240,12 @@ class CoreTwin::Reader {
     if (leading.spares_.due_ != LaggingTime::max()) ahead(leading.spares_.due_);
     to_.add(leading.spares_.kept_through_);
     to_.add(leading.spares_.kept_after_);
+    to_.add(static_cast<uint64_t>(leading.spares_.own_disk_.mean().count()));
+    to_.add(leading.spares_.own_upto_);
+    age(leading.spares_.own_since_);
     for (const Progress& peer : leading.peers_) {
       flag(peer.relied_on);
-      to_.add(static_cast<uint64_t>(peer.answer_time.count()));
+      to_.add(static_cast<uint64_t>(peer.answers.mean().count()));
       to_.add(static_cast<uint64_t>(peer.window.waits(core_.now_).count()));
       flag(peer.waited != LaggingTime::min());
       if (peer.waited != LaggingTime::min()) age(peer.waited);

@@ -57,6 +57,18 @@ class AppendWindow {
   size_t bytes_ = 0;
 };
 
+// How long answers take: a moving average.
+class AnswerTime {
+ public:
+  void took(Duration time) {
+    if (time > Duration::zero()) mean_ += (time - mean_) / (mean_ > Duration::zero() ? 8 : 1);
+  }
+  Duration mean() const { return mean_; }  // zero: not known
+
+ private:
+  Duration mean_{};
+};
+
 // A heartbeat whose answer is awaited: at most one is tracked per peer; an answer to it or any later one will do. A newer one
 // replaces it once it must have been lost.
 struct Beat {
@@ -77,7 +89,7 @@ struct Progress {
   uint64_t probe_round = 0;  // Probe: confirmation round at the time the probe was sent; valid while probing
   bool probing = false;      // Probe: one is on its way
   AppendWindow window;
-  Duration answer_time{};                   // of appends, a moving average
+  AnswerTime answers;                       // to appends
   bool relied_on = false;                   // for the next commit (Spares)
   bool spare = false;                       // what it lacks is kept from it in this turn
   LaggingTime waited = LaggingTime::min();  // when it last waited for what is committed (SendCommit)
@@ -112,15 +124,11 @@ struct Progress {
   void accepted(Index upto, LaggingTime now) {
     if (upto < match) return;  // overtaken by a later answer
     match = upto;
-    took(window.answered(upto, now));
+    answers.took(window.answered(upto, now));
     next = state == State::Stream ? std::max(next, match.next()) : match.next();
     state = State::Stream;
     probing = false;
     COORDKIT_CHECK_MSG(match < next, "INV_R18");
-  }
-
-  void took(Duration time) {
-    if (time > Duration::zero()) answer_time += (time - answer_time) / (answer_time > Duration::zero() ? 8 : 1);
   }
 
   // An append was sent, in this confirmation round.

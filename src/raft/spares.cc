@@ -11,7 +11,7 @@ namespace {
 
 // Whoever is relied on stays so until another takes half the time.
 Duration patience_with(const Progress& peer, LaggingTime now) {
-  const Duration takes = std::max(peer.answer_time, peer.window.waits(now));
+  const Duration takes = std::max(peer.answers.mean(), peer.window.waits(now));
   return peer.relied_on ? takes / 2 : takes;
 }
 
@@ -19,6 +19,7 @@ Duration patience_with(const Progress& peer, LaggingTime now) {
 
 void Spares::choose(Peers& peers, const Log& log, LaggingTime now) {
   if (options_.append_delay == Duration::zero()) return;
+  watch_own_disk(log, now);
   if (all_get_all_now(log, now) || !quickest_suffice(peers, log.configuration(), now)) {
     due_ = LaggingTime::max();
     for (Progress& peer : peers) peer.spare = false;
@@ -29,6 +30,16 @@ void Spares::choose(Peers& peers, const Log& log, LaggingTime now) {
   if (!kept || due_ != LaggingTime::max()) return;
   due_ = now + options_.append_delay;
   kept_through_ = last;
+}
+
+void Spares::watch_own_disk(const Log& log, LaggingTime now) {
+  if (own_upto_ && log.durable() >= own_upto_) {
+    own_disk_.took(now - own_since_);
+    own_upto_ = Index();
+  }
+  if (own_upto_ || log.last().index <= log.durable()) return;
+  own_upto_ = log.last().index;
+  own_since_ = now;
 }
 
 bool Spares::all_get_all_now(const Log& log, LaggingTime now) {
@@ -54,11 +65,13 @@ bool Spares::quickest_suffice(Peers& peers, const Configuration& configuration, 
   for (Progress& peer : peers) {
     if (keeps_up(peer) && is_voter(configuration, peer.peer)) quick.push_back(&peer);
   }
-  const size_t enough = majority(configuration.voters.size()) - 1;
-  if (quick.size() < enough) return false;
   std::sort(quick.begin(), quick.end(), [&](const Progress* a, const Progress* b) {
     return std::tuple(!waits(*a), patience_with(*a, now), a->peer) < std::tuple(!waits(*b), patience_with(*b, now), b->peer);
   });
+  size_t enough = majority(configuration.voters.size()) - 1;
+  if (quick.size() < enough) return false;
+  const Duration own = std::max(own_disk_.mean(), own_upto_ ? now - own_since_ : Duration());
+  if (quick.size() > enough && patience_with(*quick[enough], now) < own / 2) ++enough;  // so that our disk is not waited for
   for (Progress& peer : peers) peer.relied_on = false;
   for (size_t i = 0; i < enough; ++i) quick[i]->relied_on = true;
   for (Progress& peer : peers) peer.spare = keeps_up(peer) && !peer.relied_on && !waits(peer);

@@ -1,5 +1,6 @@
-// Who the next commit can do without (docs/decisions/0038). The leader and the quickest of its followers are a quorum. Under
-// load the others, its spares, get entries a moment later, so that several batches are one message and one sync to them.
+// Who the next commit can do without (docs/decisions/0038). The leader and the quickest of its followers are a quorum, or one
+// more of them where its own disk is slow. Under load the others, its spares, get entries a moment later, so that several
+// batches are one message and one sync to them.
 //
 // All get all at once without load, while members change, and for a heartbeat interval after anything that makes it uncertain
 // who is quick: a new leadership, a connection that came or went, entries that were still not committed when the spares got
@@ -22,10 +23,14 @@ class Spares {
 
  private:
   friend class CoreTwin;
+  void watch_own_disk(const Log& log, LaggingTime now);
   bool all_get_all_now(const Log& log, LaggingTime now);
   bool quickest_suffice(Peers& peers, const Configuration& configuration, LaggingTime now) const;
 
   const Options& options_;
+  AnswerTime own_disk_;
+  Index own_upto_;  // in the log since own_since_ and not durable here; zero: nothing is waited for
+  LaggingTime own_since_;
   LaggingTime grown_at_;  // the log grew to last_ then
   Index last_;
   LaggingTime all_until_;

@@ -139,6 +139,26 @@ TEST_F(SparesTest, TheOneThatTakesLongerIsTheSpare) {
   EXPECT_LE(to_second, 2) << "every three milliseconds";
 }
 
+TEST_F(SparesTest, FLT_P10_WhereTheLeadersOwnDiskIsSlowTheFollowersAreEnough) {
+  Solo solo = leader();
+  for (int i = 0; i < 100; ++i) {
+    solo.now += microseconds(100);
+    solo.propose("x");
+    std::map<uint64_t, AppendRequest> got;
+    for (const uint64_t peer : {2, 3}) {
+      if (gets(solo, peer)) got[peer] = solo.only<AppendRequest>(peer);
+    }
+    const WriteNumber write = solo.last_write;
+    solo.now += microseconds(100);
+    for (const auto& [peer, append] : got) store(solo, peer, append);
+    if (i >= 50) {
+      EXPECT_EQ(solo.core().commit(), solo.last()) << i;
+    }
+    solo.now += microseconds(900);
+    solo.step(Written{write});
+  }
+}
+
 TEST_F(SparesTest, WhoWaitsForACommitIsNoSpareAndTakesTheOthersPlace) {
   Solo solo = leader();
   for (int i = 0; i < 4; ++i) work(solo);
