@@ -1,7 +1,7 @@
 #include "raft/spares.h"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "raft/quorum.h"
@@ -9,10 +9,11 @@
 namespace coordkit::raft {
 namespace {
 
-// Whoever is relied on stays so until another takes half the time.
-Duration patience_with(const Progress& peer, LaggingTime now) {
+// Whoever is relied on stays so until another takes half the time; who waits for an answer gets what it waits for at once, so
+// that relying on it is best, unless it takes four times as long.
+Duration patience_with(const Progress& peer, bool waits, LaggingTime now) {
   const Duration takes = std::max(peer.answers.mean(), peer.window.waits(now));
-  return peer.relied_on ? takes / 2 : takes;
+  return takes / (waits ? 4 : peer.relied_on ? 2 : 1);
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ bool Spares::all_get_all_now(const Log& log, LaggingTime now) {
   return due || !busy || now < all_until_;
 }
 
-// A majority of the voters with us, those that wait for an answer first; or all must be asked.
+// A majority of the voters with us; or all must be asked.
 bool Spares::quickest_suffice(Peers& peers, const Configuration& configuration, LaggingTime now) const {
   if (!configuration.outgoing.empty() || !is_voter(configuration, options_.self)) return false;
   const auto waits = [&](const Progress& peer) { return now < peer.waited + options_.heartbeat_interval; };
@@ -65,13 +66,14 @@ bool Spares::quickest_suffice(Peers& peers, const Configuration& configuration, 
   for (Progress& peer : peers) {
     if (keeps_up(peer) && is_voter(configuration, peer.peer)) quick.push_back(&peer);
   }
+  const auto patience = [&](const Progress* peer) { return patience_with(*peer, waits(*peer), now); };
   std::sort(quick.begin(), quick.end(), [&](const Progress* a, const Progress* b) {
-    return std::tuple(!waits(*a), patience_with(*a, now), a->peer) < std::tuple(!waits(*b), patience_with(*b, now), b->peer);
+    return std::pair(patience(a), a->peer) < std::pair(patience(b), b->peer);
   });
   size_t enough = majority(configuration.voters.size()) - 1;
   if (quick.size() < enough) return false;
   const Duration own = std::max(own_disk_.mean(), own_upto_ ? now - own_since_ : Duration());
-  if (quick.size() > enough && patience_with(*quick[enough], now) < own / 2) ++enough;  // so that our disk is not waited for
+  if (quick.size() > enough && patience(quick[enough]) < own / 2) ++enough;  // so that our disk is not waited for
   for (Progress& peer : peers) peer.relied_on = false;
   for (size_t i = 0; i < enough; ++i) quick[i]->relied_on = true;
   for (Progress& peer : peers) peer.spare = keeps_up(peer) && !peer.relied_on && !waits(peer);

@@ -175,6 +175,25 @@ TEST_F(SparesTest, WhoWaitsForACommitIsNoSpareAndTakesTheOthersPlace) {
   EXPECT_FALSE(gets(solo, 2));
 }
 
+TEST_F(SparesTest, WhoWaitsAndIsSlowIsNotReliedOnAlone) {
+  Solo solo = leader();
+  for (int i = 0; i < 200; ++i) {
+    solo.now += microseconds(100);
+    solo.step(SendCommit{ReplicaId(3)});
+    solo.propose("x");
+    const auto second = solo.sent<AppendRequest>(2);
+    const auto third = solo.sent<AppendRequest>(3);
+    solo.written();
+    solo.now += microseconds(100);
+    for (const AppendRequest& append : second) store(solo, 2, append);
+    if (i >= 100) {
+      EXPECT_EQ(solo.core().commit(), solo.last()) << i;
+    }
+    solo.now += milliseconds(1);
+    for (const AppendRequest& append : third) store(solo, 3, append);
+  }
+}
+
 TEST_F(SparesTest, WhenAConnectionComesOrGoesAllGetAll) {
   for (const bool lost : {false, true}) {
     Solo solo = leader();
