@@ -1,7 +1,7 @@
 #include "raft/spares.h"
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 
 #include "absl/container/inlined_vector.h"
 #include "raft/quorum.h"
@@ -9,11 +9,11 @@
 namespace coordkit::raft {
 namespace {
 
-// Whoever is relied on stays so until another takes half the time; who waits for an answer gets what it waits for at once, so
-// that relying on it is best, unless it takes four times as long.
+// Whoever is relied on stays so until another takes half the time. So does who waits for an answer: it gets what it waits for
+// at once in any case.
 Duration patience_with(const Progress& peer, bool waits, LaggingTime now) {
   const Duration takes = std::max(peer.answers.mean(), peer.window.waits(now));
-  return takes / (waits ? 4 : peer.relied_on ? 2 : 1);
+  return waits || peer.relied_on ? takes / 2 : takes;
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ bool Spares::quickest_suffice(Peers& peers, const Configuration& configuration, 
   }
   const auto patience = [&](const Progress* peer) { return patience_with(*peer, waits(*peer), now); };
   std::sort(quick.begin(), quick.end(), [&](const Progress* a, const Progress* b) {
-    return std::pair(patience(a), a->peer) < std::pair(patience(b), b->peer);
+    return std::tuple(patience(a), !waits(*a), a->peer) < std::tuple(patience(b), !waits(*b), b->peer);
   });
   size_t enough = majority(configuration.voters.size()) - 1;
   if (quick.size() < enough) return false;
