@@ -19,11 +19,9 @@ absl::Status Options::validate() const {
     return make_error(Reason::InvalidArgument,
                       "election_timeout must be above 2 * heartbeat_interval, or one lost heartbeat ends a reign");
   }
-  if (commit_news_delay < Duration::zero()) {
-    return make_error(Reason::InvalidArgument, "commit_news_delay must not be negative");
-  }
-  if (append_delay < Duration::zero()) {
-    return make_error(Reason::InvalidArgument, "append_delay must not be negative");
+  for (const Duration delay : {commit_news_delay, append_delay}) {
+    if (delay >= Duration::zero() && delay <= std::chrono::hours(1)) continue;
+    return make_error(Reason::InvalidArgument, "commit_news_delay and append_delay must be from zero to 1 h");
   }
   if (append_messages_in_flight == 0 || append_messages_in_flight > 65536) {
     return make_error(Reason::InvalidArgument, "append_messages_in_flight must be from 1 to 65536");

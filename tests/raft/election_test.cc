@@ -320,5 +320,17 @@ TEST(OptionsTest, ValidateSaysWhatToChange) {
   EXPECT_FALSE((Options{.self = ReplicaId(1), .append_messages_in_flight = 0}).validate().ok());
 }
 
+TEST(OptionsTest, ADelayThatOverflowsTimeIsRefused) {
+  for (Duration Options::*const delay : {&Options::commit_news_delay, &Options::append_delay}) {
+    Options options{.self = ReplicaId(1)};
+    options.*delay = std::chrono::hours(1);
+    EXPECT_TRUE(options.validate().ok()) << options.validate();
+    options.*delay = Duration::max();
+    EXPECT_EQ(options.validate().code(), absl::StatusCode::kInvalidArgument);
+    options.*delay = Duration(-1);
+    EXPECT_EQ(options.validate().code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
 }  // namespace
 }  // namespace coordkit::raft::testing

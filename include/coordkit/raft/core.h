@@ -49,11 +49,11 @@ struct Options {
   // its start, because it does not know which leader it heard before.
   Duration lease = Duration::zero();
   // How long a leader keeps the news of a commit for the next append, before it sends them by themselves; SendCommit is not
-  // kept waiting. Legal: not negative; zero: always at once.
+  // kept waiting. Legal: up to 1 h; zero: always at once.
   Duration commit_news_delay = Duration::zero();
-  // How long a leader under load may keep entries from voters without whom it has a quorum, so that they get and sync several
-  // batches at once: not from those that SendCommit names, nor when what was kept is still not committed after that time.
-  // Legal: not negative; zero: never.
+  // How long a leader under load may keep entries from members without whom it has a quorum, learners too, so that they get
+  // and sync several batches at once: not from those that SendCommit names, nor when what was kept is still not committed after
+  // that time. Legal: up to 1 h; zero: never.
   Duration append_delay = Duration::zero();
   // Windows of one append stream.
   size_t append_messages_in_flight = 64;
