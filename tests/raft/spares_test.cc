@@ -1,6 +1,8 @@
 // Who gets entries at once, and who a moment later (docs/decisions/0038).
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "solo.h"
 
 namespace coordkit::raft::testing {
@@ -78,19 +80,30 @@ TEST_F(SparesTest, UnderLoadOneOfTwoFollowersGetsEntriesLaterAndTogether) {
 
 TEST_F(SparesTest, FLT_P10_WhatIsNotCommittedInTimeGoesToAllAndSoDoesWhatFollows) {
   Solo solo = leader();
-  for (int i = 0; i < 4; ++i) work(solo);
-  solo.now += microseconds(200);
-  solo.propose("not answered");
-  ASSERT_FALSE(gets(solo, 3));
-  solo.written();
-  solo.now += milliseconds(3);
+  for (int i = 0; i < 6; ++i) {  // one by one, and both take two milliseconds
+    solo.now += milliseconds(4);
+    solo.propose("x");
+    const std::array got = {solo.only<AppendRequest>(2), solo.only<AppendRequest>(3)};
+    solo.now += milliseconds(2);
+    solo.written();
+    store(solo, 2, got[0]);
+    store(solo, 3, got[1]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    solo.propose("not answered");
+    ASSERT_FALSE(gets(solo, 3));
+    solo.written();
+    solo.now += microseconds(1500);
+  }
   solo.step(Tick{});
   EXPECT_TRUE(gets(solo, 3));
   solo.accept(3, solo.last().value());
   EXPECT_EQ(solo.core().commit(), solo.last());
-  solo.now += microseconds(200);
-  solo.propose("b");
-  EXPECT_TRUE(gets(solo, 2) && gets(solo, 3));
+  for (int i = 0; i < 3; ++i) {
+    solo.now += microseconds(100);
+    solo.propose("b");
+    EXPECT_TRUE(gets(solo, 2) && gets(solo, 3));
+  }
 }
 
 TEST_F(SparesTest, FLT_P10_WhoeverStallsIsReliedOnNoMore) {
@@ -214,13 +227,15 @@ TEST_F(SparesTest, WhoCatchesUpIsNeitherReliedOnNorKeptWaiting) {
   narrow.append_bytes_max = 60;
   Solo solo = leader(3, narrow);
   for (int i = 0; i < 4; ++i) work(solo);
-  for (int i = 0; i < 8; ++i) solo.propose("many");  // 3 lacks them all, and its window takes one at a time
-  solo.now += milliseconds(3);
-  solo.step(Tick{});
-  uint64_t has = solo.only<AppendRequest>(3).previous.index.value();
-  while (has < solo.last().value()) {
-    solo.accept(3, ++has);
-    EXPECT_EQ(gets(solo, 3), has < solo.last().value());
+  const auto next_of_third = [&] { return solo.core().status().peers.at(1).next; };
+  const Index kept_from = next_of_third();
+  for (int i = 0; i < 20 && next_of_third() == kept_from; ++i) work(solo, {2});
+  ASSERT_EQ(next_of_third(), kept_from.next()) << "its window takes one at a time";
+  ASSERT_GT(solo.last(), kept_from + 5);
+  while (next_of_third() <= solo.last()) {
+    const Index next = next_of_third();
+    solo.accept(3, next.previous().value());
+    ASSERT_EQ(next_of_third(), next.next());
   }
 }
 
