@@ -86,8 +86,7 @@ void Resting::remove(Handle handle) {
   } else if (dirty_.size() > 2 * names_.size() + 64) {
     std::erase_if(dirty_, [this](Handle each) { return !(*records_)[each].dirty; });
     std::ranges::sort(dirty_);
-    const auto repeats = std::ranges::unique(dirty_);
-    dirty_.erase(repeats.begin(), repeats.end());
+    dirty_.erase(std::unique(dirty_.begin(), dirty_.end()), dirty_.end());
   }
 }
 
