@@ -72,7 +72,7 @@ absl::Status restore_machine(MachineId id, StateMachine& machine, const Checkpoi
 } catch (const std::exception& error) {
   return make_error(Reason::Corrupt, name_of(id) + " cannot read its rows of the state, and threw: " + error.what());
 } catch (...) {
-  return make_error(Reason::Corrupt, name_of(id) + " cannot read its rows of the state, and threw no std::exception");
+  return make_error(Reason::HostThrew, name_of(id) + " threw something that is no std::exception at its rows of the state");
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ void Counter::checkpoint(CheckpointBatch& batch) {
 }
 
 absl::Status Counter::restore(const CheckpointView& view) {
-  if (throw_in_restore) throw std::runtime_error("the restore broke");
+  if (in_restore) in_restore();
   *this = Counter(id_);
   return view.scan(row_prefix(id_), [&](std::string_view, std::string_view value) {
     std::istringstream in{std::string(value)};

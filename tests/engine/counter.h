@@ -7,6 +7,7 @@
 //   forget          breaks the contract of apply: no answer
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -50,8 +51,8 @@ class Counter final : public StateMachine {
 
   bool throw_in_apply = false;  // of this replica only
   bool throw_in_checkpoint = false;
-  bool throw_in_restore = false;
-  int64_t skew = 0;  // added to every add, by this replica only: not deterministic
+  std::function<void()> in_restore;  // none: nothing happens
+  int64_t skew = 0;                  // added to every add, by this replica only: not deterministic
 
  private:
   void execute(const Command& command, ApplyOutput& output);

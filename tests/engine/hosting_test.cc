@@ -76,15 +76,20 @@ TEST_F(HostingTest, S60_ACheckpointOfAMachineThatIsNotHostedIsRefused) {
   EXPECT_NE(status.message().find("machine 2"), std::string_view::npos) << status;
 }
 
-TEST_F(HostingTest, FLT_A7_AMachineThatThrowsAtItsRowsIsNamed) {
+TEST_F(HostingTest, FLT_A07_AMachineThatThrowsAtItsRowsIsNamed) {
   rig.ask(kOne, 1, "add 1", 1, kSecond);
   Rig broken(false);
-  broken.counter(kSecond).throw_in_restore = true;
+  broken.counter(kSecond).in_restore = [] { throw std::runtime_error("the restore broke"); };
   const absl::Status status = broken.router->restore(checkpoint());
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_NE(status.message().find("machine 2 cannot read its rows of the state, and threw: the restore broke"),
             std::string_view::npos)
       << status;
+
+  broken.counter(kSecond).in_restore = [] { throw 7; };
+  const absl::Status unknown = broken.router->restore(checkpoint());
+  EXPECT_EQ(reason_of(unknown), Reason::HostThrew) << "which says nothing about the disk";
+  EXPECT_NE(unknown.message().find("machine 2"), std::string_view::npos) << unknown;
 }
 
 TEST_F(HostingTest, S60_ACommandOfAMachineThatIsNotHostedStopsTheReplicaBeforeIt) {
