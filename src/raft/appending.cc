@@ -22,7 +22,7 @@ void Leading::send_commit_news(const Step& step) {
   bool kept = false;
   for (Progress& peer : peers_) {
     if (peer.commit_sent >= std::min(step.log.commit(), peer.match)) continue;
-    if (peer.spare && peer.next <= step.log.last().index) continue;  // it gets them with what is kept from it
+    if (peer.kept_waiting(step.log.last().index)) continue;  // it gets them with what is kept from it
     if (due || peer.commit_sent < peer.commit_announced) {
       send_heartbeat(peer, step);
     } else {

@@ -131,6 +131,8 @@ struct Progress {
     COORDKIT_CHECK_MSG(match < next, "INV_R18");
   }
 
+  bool kept_waiting(Index last) const { return spare && next <= last; }
+
   // An append was sent, in this confirmation round.
   void sent(std::span<const Entry> entries, uint64_t round, LaggingTime now) {
     if (state == State::Probe) {

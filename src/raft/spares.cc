@@ -21,13 +21,13 @@ Duration patience_with(const Progress& peer, bool waits, LaggingTime now) {
 void Spares::choose(Peers& peers, const Log& log, LaggingTime now) {
   if (options_.append_delay == Duration::zero()) return;
   watch_own_disk(log, now);
-  if (all_get_all_now(log, now) || !quickest_suffice(peers, log.configuration(), now)) {
+  if (all_get_all_now(log, now) || !rely_on_quickest(peers, log.configuration(), now)) {
     due_ = LaggingTime::max();
     for (Progress& peer : peers) peer.spare = false;
     return;
   }
   const Index last = log.last().index;
-  const bool kept = std::any_of(peers.begin(), peers.end(), [&](const Progress& one) { return one.spare && one.next <= last; });
+  const bool kept = std::any_of(peers.begin(), peers.end(), [last](const Progress& one) { return one.kept_waiting(last); });
   if (!kept || due_ != LaggingTime::max()) return;
   due_ = now + options_.append_delay;
   kept_through_ = last;
@@ -56,7 +56,7 @@ bool Spares::all_get_all_now(const Log& log, LaggingTime now) {
 }
 
 // A majority of the voters with us; or all must be asked.
-bool Spares::quickest_suffice(Peers& peers, const Configuration& configuration, LaggingTime now) const {
+bool Spares::rely_on_quickest(Peers& peers, const Configuration& configuration, LaggingTime now) const {
   if (!configuration.outgoing.empty() || !is_voter(configuration, options_.self)) return false;
   const auto waits = [&](const Progress& peer) { return now < peer.waited + options_.heartbeat_interval; };
   const auto keeps_up = [&](const Progress& peer) {

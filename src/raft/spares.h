@@ -25,7 +25,7 @@ class Spares {
   friend class CoreTwin;
   void watch_own_disk(const Log& log, LaggingTime now);
   bool all_get_all_now(const Log& log, LaggingTime now);
-  bool quickest_suffice(Peers& peers, const Configuration& configuration, LaggingTime now) const;
+  bool rely_on_quickest(Peers& peers, const Configuration& configuration, LaggingTime now) const;
 
   const Options& options_;
   AnswerTime own_disk_;

@@ -12,7 +12,7 @@
 namespace coordkit {
 namespace {
 
-constexpr size_t kStateChunkBytes = 2 << 20;                         // each is staged with a sync or two
+constexpr size_t kStateChunkBytes = 2 << 20;                   // each is staged with a sync or two
 constexpr Duration kNewsDelay = std::chrono::milliseconds(3);  // longer than a commit takes, too short to be noticed
 
 EngineOptions engine_options(const ReplicaOptions& options) {
