@@ -97,6 +97,8 @@ absl::Status ReplicaOptions::validate() const {
   if (scrub_every != Duration::zero() && scrub_every < std::chrono::seconds(1)) problem("scrub_every is below a second");
   if (scrub_bytes_per_second == 0) problem("scrub_bytes_per_second is 0");
   if (drain < Duration::zero()) problem("drain is negative");
+  if (busy_poll < Duration::zero() || busy_poll > std::chrono::milliseconds(10))
+    problem("busy_poll is not between 0 and 10 ms");
   if (admin_socket.size() > kLocalPathBytesMax) problem("admin_socket is longer than 107 bytes");
   if (!sticky.legal()) problem("sticky.block is not between 1 and 1'048'576, or sticky.time_max is negative");
   if (!compaction.legal()) problem("compaction.age is neither zero nor at least 100 ms");
@@ -117,7 +119,7 @@ absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options) {
     directory = *std::move(opened);
   }
 
-  const auto own_thread = options.parts.executor ? nullptr : std::make_shared<OwnThread>();
+  const auto own_thread = options.parts.executor ? nullptr : std::make_shared<OwnThread>(options.busy_poll);
   absl::StatusOr<MadeParts> parts = make_parts(options, directory, own_thread ? &own_thread->io() : nullptr);
   if (!parts.ok()) return parts.status();
 

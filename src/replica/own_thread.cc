@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "replica/busy_poll.h"
 #include "storage/file_size_signal.h"
 
 namespace coordkit {
@@ -42,9 +43,10 @@ void OwnThread::live() {
   const auto keep_running = boost::asio::make_work_guard(io_);
   const std::thread::id self = std::this_thread::get_id();
   std::thread::id nobody{};
+  BusyPoll poll(io_, busy_poll_);
   bool runs = runner_.compare_exchange_strong(nobody, self);  // the first to arrive
   while (runs || understudy()) {
-    while (runner_.load(std::memory_order_relaxed) == self && io_.run_one() > 0) {
+    while (runner_.load(std::memory_order_relaxed) == self && poll.run_one() > 0) {
     }
     if (io_.stopped()) return;
     runs = false;

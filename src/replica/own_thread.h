@@ -20,11 +20,12 @@ namespace coordkit {
 
 class OwnThread final : public Executor {
  public:
+  explicit OwnThread(Duration busy_poll) : busy_poll_(busy_poll) {}  // before it sleeps: busy_poll.h
   ~OwnThread() override { stop(); }
 
   boost::asio::io_context& io() { return io_; }
   void start();  // both threads, or neither and std::system_error
-  void stop();  // tasks not run by now never run. Waits for a task that blocks. Idempotent
+  void stop();   // tasks not run by now never run. Waits for a task that blocks. Idempotent
 
   void post(Task task) override;
   void post_after(Duration delay, Task task) override;
@@ -46,6 +47,7 @@ class OwnThread final : public Executor {
   void run(Task task);
   void run_blocking(Blocking blocking);
 
+  const Duration busy_poll_;
   // Not 1: what a handler posts would then be its thread's own until it ends, and a task that blocks would keep it.
   boost::asio::io_context io_{2};
   std::array<std::thread, 2> threads_;

@@ -65,6 +65,17 @@ TEST_F(BadOptionsTest, NoDataDirectory) {
   expect_refused(options_, "data_dir");
 }
 
+TEST_F(BadOptionsTest, LooksThatWouldTakeTooLong) {
+  for (const Duration bad : {Duration(-1), Duration(10ms) + Duration(1)}) {
+    options_.busy_poll = bad;
+    expect_refused(options_, "busy_poll");
+  }
+  for (const Duration good : {Duration(0), Duration(10ms)}) {
+    options_.busy_poll = good;
+    EXPECT_TRUE(options_.validate().ok());
+  }
+}
+
 TEST_F(BadOptionsTest, SecurityNotChosen) {
   options_.security = std::monostate{};
   expect_refused(options_, "PlainText");

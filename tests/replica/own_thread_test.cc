@@ -18,7 +18,7 @@ std::thread::id runner(OwnThread& loop) {
 }
 
 TEST(OwnThreadTest, ABlockingTaskThatDoesNotBlockRunsOnTheThreadOfTheLoopInItsOrder) {
-  OwnThread loop;
+  OwnThread loop(50us);
   loop.start();
   const std::thread::id before = runner(loop);
   std::vector<int> order;
@@ -43,7 +43,7 @@ TEST(OwnThreadTest, ABlockingTaskThatDoesNotBlockRunsOnTheThreadOfTheLoopInItsOr
 
 // FLT_P11: a disk that stops answering in the middle of a sync blocks its own thread and nothing else.
 TEST(OwnThreadTest, FLT_P11_WhileATaskBlocksTheOtherThreadGoesOnWithTheLoop) {
-  OwnThread loop;
+  OwnThread loop(50us);
   loop.start();
   for (int round = 0; round < 3; ++round) {
     std::promise<void> let_go, blocked, posted_before;
@@ -73,7 +73,7 @@ TEST(OwnThreadTest, FLT_P11_WhileATaskBlocksTheOtherThreadGoesOnWithTheLoop) {
 }
 
 TEST(OwnThreadTest, StopWaitsForATaskThatBlocksAndRunsNothingAfterwards) {
-  OwnThread loop;
+  OwnThread loop(50us);
   loop.start();
   std::promise<void> blocked, let_go;
   bool ended = false, ran = false;
