@@ -125,11 +125,12 @@ absl::StatusOr<std::shared_ptr<DataDirectory>> DataDirectory::open(const DataDir
 absl::Status DataDirectory::still_there() const { return lock_->files->still_there(); }
 
 absl::Status DataDirectory::note_log() const {
-  if (lock_->files->open(kHasLog, OpenMode::Read).ok()) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<File>> file = lock_->files->open(kHasLog, OpenMode::CreateNew);
-  if (!file.ok()) return file.status();
-  if (absl::Status status = (*file)->sync(); !status.ok()) return status;
-  return lock_->files->sync_dir();
+  if (!lock_->files->open(kHasLog, OpenMode::Read).ok()) {
+    absl::StatusOr<std::unique_ptr<File>> file = lock_->files->open(kHasLog, OpenMode::CreateNew);
+    if (!file.ok()) return file.status();
+    if (absl::Status status = (*file)->sync(); !status.ok()) return status;
+  }
+  return lock_->files->sync_dir();  // that of an earlier call may have failed
 }
 
 // A smaller one is what a kill left between its name and its blocks.
