@@ -168,9 +168,9 @@ absl::Status PosixFileSystem::allocate(std::string_view name, uint64_t bytes) {
   const Descriptor fd(::openat(directory_.get(), text.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
   if (!fd) return errno_status(errno, "cannot create " + in(name));
   const int error = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
-  if (error == 0) return sync_dir();
-  ::unlinkat(directory_.get(), text.c_str(), 0);
-  return errno_status(error, "cannot allocate " + in(name));
+  absl::Status status = error == 0 ? sync_dir() : errno_status(error, "cannot allocate " + in(name));
+  if (!status.ok()) ::unlinkat(directory_.get(), text.c_str(), 0);
+  return status;
 }
 
 absl::Status PosixFileSystem::remove_directory(std::string_view name) {

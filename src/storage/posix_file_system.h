@@ -50,14 +50,15 @@ class PosixFileSystem final : public FileSystem {
   absl::Status lock();                                 // flock, for the life of this object; kFailedPrecondition if taken
   absl::Status lock_for_reading();                     // shared with other readers
   absl::Status still_there() const;                    // kDataLoss: its path names another directory by now, or none
-  absl::Status allocate(std::string_view name, uint64_t bytes);  // a new file, blocks allocated; no file if there is no room
+  absl::Status allocate(std::string_view name, uint64_t bytes);  // a new file, blocks allocated; a failure leaves none
   absl::Status remove_directory(std::string_view name);          // an empty one
 
   // Beyond the port, for single files.
   // Opens a file to read and write that has one user at a time, over all processes (flock). kFailedPrecondition (InUse).
   absl::StatusOr<std::unique_ptr<File>> open_alone(std::string_view name);
   // Makes a file of what `fill` writes. It gets its name once it is whole and durable, and is `name`.part until then; a
-  // failure leaves nothing. kAlreadyExists: the name is taken. kFailedPrecondition (InUse): another one is making it.
+  // failure leaves nothing, but if only the directory could not be synced: somebody may have opened the file since.
+  // kAlreadyExists: the name is taken. kFailedPrecondition (InUse): another one is making it.
   absl::Status make_file(std::string_view name, absl::FunctionRef<absl::Status(File&)> fill);
 
  private:

@@ -51,6 +51,27 @@ bool refuse_fsync() {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
+template <typename Run>
+int exit_of_child(Run run) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(run());
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+constexpr int kNoFilter = 2;
+
+// Zero: what was to become durable in the directory found no room, twice.
+template <typename Store>
+int refused_twice_without_fsync(Store store) {
+  return exit_of_child([&] {
+    if (!refuse_fsync()) return kNoFilter;
+    const bool first = absl::IsResourceExhausted(store());
+    return first && absl::IsResourceExhausted(store()) ? 0 : 1;
+  });
+}
+
 class DataDirectoryTest : public ::testing::Test {
  protected:
   absl::StatusOr<std::shared_ptr<DataDirectory>> open(std::string cluster = "orders", uint64_t replica = 1) {
@@ -93,11 +114,7 @@ TEST_F(DataDirectoryTest, FLT_P17_ASecondOpenFailsAtOnceWhileTheFirstLives) {
 TEST_F(DataDirectoryTest, FLT_P17_ASecondProcessIsRefused) {
   const auto first = open();
   ASSERT_TRUE(first.ok());
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(absl::IsFailedPrecondition(open().status()) ? 0 : 1);
-  int status = 1;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(exit_of_child([this] { return absl::IsFailedPrecondition(open().status()) ? 0 : 1; }), 0);
 }
 
 TEST_F(DataDirectoryTest, FLT_D13_ADirectoryOfAnotherClusterOrReplicaIsRefused) {
@@ -245,17 +262,20 @@ TEST_F(DataDirectoryTest, FLT_D21_ThatThereIsALogIsKnownWithoutTheLog) {
 TEST_F(DataDirectoryTest, FLT_D03_FLT_D21_ThatThereIsALogIsNotKnownBeforeItsNameIsDurable) {
   const auto directory = open();
   ASSERT_TRUE(directory.ok()) << directory.status();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (!refuse_fsync()) ::_exit(2);
-    const bool first = absl::IsResourceExhausted((*directory)->note_log());
-    ::_exit(first && absl::IsResourceExhausted((*directory)->note_log()) ? 0 : 1);
-  }
-  int status = 1;
-  ::waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) GTEST_SKIP() << "no system call can be refused here";
-  EXPECT_EQ(status, 0);
+  const int refused = refused_twice_without_fsync([&] { return (*directory)->note_log(); });
+  if (refused == kNoFilter) GTEST_SKIP() << "no system call can be refused here";
+  EXPECT_EQ(refused, 0);
   EXPECT_TRUE((*directory)->note_log().ok());
+}
+
+TEST_F(DataDirectoryTest, FLT_D03_FLT_D04_AReserveIsNotThereBeforeItsNameIsDurable) {
+  const auto directory = open();
+  ASSERT_TRUE(directory.ok()) << directory.status();
+  const int refused = refused_twice_without_fsync([&] { return (*directory)->keep_reserve(); });
+  if (refused == kNoFilter) GTEST_SKIP() << "no system call can be refused here";
+  EXPECT_EQ(refused, 0);
+  EXPECT_FALSE(std::filesystem::exists(path_ + "/reserve"));
+  EXPECT_TRUE((*directory)->keep_reserve().ok());
 }
 
 }  // namespace
