@@ -36,7 +36,11 @@ std::vector<Peer> all_peers(const PeerPrograms& programs) {
           {.name = "zookeeper",
            .where = "client",
            .kinds = {"lock"},
-           .run = with(programs.zookeeper, "libzookeeper-java", zookeeper::run_lock)}};
+           .run = with(programs.zookeeper, "libzookeeper-java", zookeeper::run_lock)},
+          {.name = "zookeeper-lean",
+           .where = "client",
+           .kinds = {"lock"},
+           .run = with(programs.zookeeper, "libzookeeper-java", zookeeper::run_lean_lock)}};
 }
 
 }  // namespace

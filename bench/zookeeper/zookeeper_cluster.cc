@@ -58,7 +58,7 @@ void Cluster::start(const std::string& jars, const std::filesystem::path& data, 
                                "4lw.commands.whitelist=srvr\n"
                             << members;
     servers_.push_back(support::Child::start_program(
-        "java", {"-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+        "java", {"-Xmx1g", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
                  "-Dorg.slf4j.simpleLogger.logFile=" + (folder / "log").string(), "-Dzookeeper.jmx.log4j.disable=true", "-cp",
                  jars, "org.apache.zookeeper.server.quorum.QuorumPeerMain", settings}));
   }

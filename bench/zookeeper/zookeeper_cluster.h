@@ -1,4 +1,4 @@
-// Three servers of ZooKeeper on loopback with their data on disk, its logs synced (the default), and 512 MiB of heap each; gone
+// Three servers of ZooKeeper on loopback with their data on disk, its logs synced (the default), and 1 GiB of heap each; gone
 // with this object.
 #pragma once
 

@@ -1,160 +1,116 @@
 #include "bench/zookeeper/zookeeper_load.h"
 
-#include <poll.h>
+#define THREADED  // of the two libraries, the one whose calls come back on threads of its own
+#include <zookeeper/zookeeper.h>
 
 #include <algorithm>
-#include <array>
-#include <deque>
+#include <memory>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "bench/cluster/load_loop.h"
-#include "bench/peers/socket.h"
-#include "bench/zookeeper/jute.h"
 #include "bench/zookeeper/zookeeper_cluster.h"
+#include "tools/support/child.h"
 
 namespace coordkit::bench::zookeeper {
 namespace {
 
-constexpr size_t kSessionsMax = 16;
-constexpr int32_t kSessionTimeoutMs = 30'000;
-constexpr int kAnswerLimitMs = 10'000;
-constexpr double kWarmupMin = 10;
-constexpr std::string_view kRoot = "/bench";
+using namespace std::chrono_literals;
 
-std::string lock_of(size_t caller) { return std::string(kRoot) + "/lock-" + std::to_string(caller); }
+constexpr auto kOpenLimit = 10s;
 
-// A session on a connection of its own. Answers come in the order of the requests.
-class Session {
+struct Close {
+  void operator()(zhandle_t* session) const { zookeeper_close(session); }
+};
+using SessionHandle = std::unique_ptr<zhandle_t, Close>;
+
+SessionHandle open_session(const std::string& address) {
+  SessionHandle session(zookeeper_init(address.c_str(), nullptr, kSessionTimeoutMs, nullptr, nullptr, 0));
+  const support::Deadline deadline = support::in(kOpenLimit);
+  while (session && zoo_state(session.get()) != ZOO_CONNECTED_STATE) {
+    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("zookeeper opens no session");
+    std::this_thread::sleep_for(5ms);
+  }
+  if (!session) throw std::runtime_error("zookeeper's client library opens no session");
+  return session;
+}
+
+void make_node(const SessionHandle& session, const std::string& path) {
+  const int code = zoo_create(session.get(), path.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, nullptr, 0);
+  if (code != ZOK && code != ZNODEEXISTS) throw std::runtime_error("zookeeper refuses to make " + path + ": " + zerror(code));
+}
+
+// Threads: its session's, once it has begun.
+class Caller {
  public:
-  explicit Session(const std::string& address) : socket_(connect_to(address)) {
-    send_all(socket_.get(), connect_frame(kSessionTimeoutMs));
-    const std::string answer = wait();
-    FrameReader reader(answer);
-    reader.integer();
-    if (reader.integer() <= 0) throw std::runtime_error("zookeeper opens no session");
-  }
+  Caller(zhandle_t* session, std::string lock, LoadLoop& loop) : session_(session), lock_(std::move(lock)), loop_(loop) {}
 
-  int socket() const { return socket_.get(); }
-  int32_t next_xid() { return ++xid_; }
-  void add(const std::string& frame, size_t caller) {
-    out_ += frame;
-    asked_.push_back(caller);
-  }
-  void flush() {
-    send_all(socket_.get(), out_);
-    out_.clear();
-  }
-  void receive() {
-    const size_t got = receive_some(socket_.get(), buffer_);
-    if (got == 0) throw std::runtime_error("zookeeper closed a session");
-    frames_.add({buffer_.data(), got});
-  }
-  std::optional<std::string> frame() { return frames_.next(); }
-  size_t who_asked() {
-    const size_t caller = asked_.front();
-    asked_.pop_front();
-    return caller;
-  }
-  // Before the load.
-  void make(const std::string& path) {
-    send_all(socket_.get(), create_frame(next_xid(), path, Lifetime::Persistent));
-    const std::string answer = wait();
-    const int32_t error = FrameReader(answer).header().error;
-    if (error != 0 && error != kNodeExists) throw std::runtime_error("zookeeper refuses to make " + path);
+  void acquire() {
+    if (loop_.over()) return loop_.caller_ended();
+    started_ = Clock::now();
+    const std::string path = lock_ + "/turn-";
+    const auto made = [](int code, const char* node, const void* caller) { self(caller).made(code, node); };
+    asked(zoo_acreate(session_, path.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, made, this));
   }
 
  private:
-  std::string wait() {
-    while (true) {
-      if (std::optional<std::string> next = frame()) return *std::move(next);
-      receive();
-    }
+  // The library keeps the pointer that it is given as one to const.
+  static Caller& self(const void* caller) { return *static_cast<Caller*>(const_cast<void*>(caller)); }
+
+  void made(int code, const char* node) {
+    if (code != ZOK) return failed(code);
+    node_ = node;
+    const auto listed = [](int result, const String_vector* children, const void* caller) {
+      self(caller).listed(result, children);
+    };
+    asked(zoo_aget_children(session_, lock_.c_str(), 0, listed, this));
   }
 
-  support::Descriptor socket_;
-  int32_t xid_ = 0;
-  std::string out_;
-  std::deque<size_t> asked_;
-  FrameCutter frames_;
-  std::array<char, 1 << 16> buffer_{};
+  void listed(int code, const String_vector* children) {
+    if (code != ZOK) return failed(code);
+    if (children->count != 1) loop_.error(absl::InternalError("somebody else wants a caller's own lock"));
+    const auto deleted = [](int result, const void* caller) { self(caller).deleted(result); };
+    asked(zoo_adelete(session_, node_.c_str(), -1, deleted, this));
+  }
+
+  void deleted(int code) {
+    if (code != ZOK) return failed(code);
+    loop_.cycle(started_, Clock::now());
+    acquire();
+  }
+
+  void asked(int code) {
+    if (code != ZOK) failed(code);
+  }
+  void failed(int code) {
+    loop_.error(absl::InternalError(std::string("zookeeper answers: ") + zerror(code)));
+    acquire();
+  }
+
+  zhandle_t* const session_;
+  const std::string lock_;
+  LoadLoop& loop_;
+  std::string node_;
+  TimePoint started_;
 };
 
-class Callers {
- public:
-  Callers(const std::string& address, size_t count) : callers_(count), running_(count) {
-    for (size_t i = 0; i < std::min(count, kSessionsMax); ++i) sessions_.push_back(std::make_unique<Session>(address));
-    sessions_[0]->make(std::string(kRoot));
-    for (size_t i = 0; i < count; ++i) sessions_[0]->make(lock_of(i));
+nlohmann::ordered_json run_callers(const std::string& leader, const LoadOptions& load) {
+  zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+  std::vector<SessionHandle> sessions;
+  for (size_t i = 0; i < std::min(load.callers, kSessionsMax); ++i) sessions.push_back(open_session(leader));
+  make_node(sessions[0], kRoot);
+  for (size_t i = 0; i < load.callers; ++i) make_node(sessions[0], lock_of(i));
+  LoadLoop loop(load.callers, Seconds(std::max(load.warmup_s, kWarmupMin)), Seconds(load.seconds));
+  std::vector<std::unique_ptr<Caller>> callers;
+  for (size_t i = 0; i < load.callers; ++i) {
+    callers.push_back(std::make_unique<Caller>(sessions[i % sessions.size()].get(), lock_of(i), loop));
   }
-
-  nlohmann::ordered_json run(const LoadOptions& load) {
-    LoadLoop loop(callers_.size(), Seconds(std::max(load.warmup_s, kWarmupMin)), Seconds(load.seconds));
-    loop_ = &loop;
-    for (size_t number = 0; number < callers_.size(); ++number) create(number);
-    std::vector<pollfd> waits;
-    for (const auto& session : sessions_) waits.push_back({session->socket(), POLLIN, 0});
-    while (running_ > 0) {
-      for (const auto& session : sessions_) session->flush();
-      if (poll(waits.data(), waits.size(), kAnswerLimitMs) <= 0) throw std::runtime_error("zookeeper does not answer");
-      for (size_t i = 0; i < sessions_.size(); ++i) {
-        if (waits[i].revents != 0) receive(*sessions_[i]);
-      }
-    }
-    return loop.wait();
-  }
-
- private:
-  enum class Asked : uint8_t { Create, Children, Delete };
-  struct Caller {
-    Asked asked = Asked::Create;
-    std::string node;
-    TimePoint started;
-  };
-
-  Session& session_of(size_t number) { return *sessions_[number % sessions_.size()]; }
-
-  void receive(Session& session) {
-    session.receive();
-    while (const std::optional<std::string> frame = session.frame()) answered(session.who_asked(), FrameReader(*frame));
-  }
-
-  void answered(size_t number, FrameReader reader) {
-    Caller& caller = callers_[number];
-    if (const int32_t error = reader.header().error; error != 0) {
-      loop_->error(absl::InternalError("zookeeper answers " + std::to_string(error)));
-      return create(number);
-    }
-    switch (caller.asked) {
-      case Asked::Create:
-        caller.node = reader.string();
-        return ask(number, Asked::Children, children_frame(session_of(number).next_xid(), lock_of(number)));
-      case Asked::Children:
-        if (reader.strings().size() != 1) loop_->error(absl::InternalError("somebody else wants a caller's own lock"));
-        return ask(number, Asked::Delete, delete_frame(session_of(number).next_xid(), caller.node));
-      case Asked::Delete: loop_->cycle(caller.started, Clock::now()); return create(number);
-    }
-  }
-
-  void create(size_t number) {
-    if (loop_->over()) {
-      --running_;
-      return loop_->caller_ended();
-    }
-    callers_[number].started = Clock::now();
-    const std::string path = lock_of(number) + "/turn-";
-    ask(number, Asked::Create, create_frame(session_of(number).next_xid(), path, Lifetime::EphemeralSequential));
-  }
-
-  void ask(size_t number, Asked what, const std::string& frame) {
-    callers_[number].asked = what;
-    session_of(number).add(frame, number);
-  }
-
-  std::vector<std::unique_ptr<Session>> sessions_;
-  std::vector<Caller> callers_;
-  size_t running_;
-  LoadLoop* loop_ = nullptr;
-};
+  for (const auto& caller : callers) caller->acquire();
+  nlohmann::ordered_json result = loop.wait();
+  sessions.clear();  // with their threads, which have called into callers and loop
+  return result;
+}
 
 }  // namespace
 
@@ -162,7 +118,7 @@ nlohmann::ordered_json run_lock(const std::string& jars, const std::filesystem::
   nlohmann::ordered_json result;
   {
     const Cluster cluster(jars, data);
-    result = Callers(cluster.leader(), load.callers).run(load);
+    result = run_callers(cluster.leader(), load);
   }
   std::filesystem::remove_all(data);
   return result;
