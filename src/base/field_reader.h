@@ -12,6 +12,7 @@
 
 #include "base/field_rules.h"
 #include "base/fixed.h"
+#include "base/varint.h"
 
 namespace coordkit::codec {
 
@@ -165,7 +166,7 @@ class Reader {
     if (static_cast<size_t>(end_ - at_) < sizeof(uint64_t)) throw protozero::end_of_buffer_exception();
     return load_u64(std::exchange(at_, at_ + sizeof(uint64_t)));
   }
-  uint64_t varint() { return protozero::decode_varint(&at_, end_); }
+  uint64_t varint() { return read_varint(&at_, end_); }
   std::string_view view(size_t limit) {
     const auto size = static_cast<uint32_t>(varint());
     if (size > static_cast<size_t>(end_ - at_)) throw protozero::end_of_buffer_exception();

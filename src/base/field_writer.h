@@ -13,30 +13,33 @@
 #include "base/check.h"
 #include "base/field_rules.h"
 #include "base/fixed.h"
+#include "base/varint.h"
 
 namespace coordkit::codec {
 
-// A message as a field: `append` adds its own bytes, and its length goes before them. `expected` is that length if it is known:
-// then they need not be moved. Returns the length.
-template <typename Append>
-size_t put_message(std::string& bytes, uint32_t field, Append append, size_t expected = 0) {
-  char tag_and_length[2 * protozero::max_varint_length];
-  int size = protozero::add_varint_to_buffer(tag_and_length, protozero::tag_and_type(field, Wire::length_delimited));
-  size += protozero::add_varint_to_buffer(tag_and_length + size, expected);
-  bytes.append(tag_and_length, static_cast<size_t>(size));
-  const size_t begin = bytes.size();
-  append();
+// A message takes all bytes from `begin` on: its length goes before them, where `expected` is now. If that is a shorter number,
+// they are moved.
+inline void put_length(std::string& bytes, size_t begin, size_t expected) {
   const size_t length = bytes.size() - begin;
-  if (length == expected) return length;
   const auto room = static_cast<size_t>(protozero::length_of_varint(expected));
   const auto needed = static_cast<size_t>(protozero::length_of_varint(length));
   COORDKIT_CHECK(needed >= room);
   if (needed > room) bytes.insert(begin, needed - room, '\0');
-  protozero::add_varint_to_buffer(bytes.data() + begin - room, length);
-  return length;
+  protozero::add_varint_to_buffer(bytes.data() + begin - room, length);  // and no byte more, as write_varint() may
 }
 
-// Numbers and short bytes that follow each other are appended at once, the last of them when the writer ends.
+// A message as a field: `append` adds its own bytes.
+template <typename Append>
+void put_message(std::string& bytes, uint32_t field, Append append) {
+  char tag_and_length[2 * protozero::max_varint_length];
+  char* const length = write_varint(tag_and_length, protozero::tag_and_type(field, Wire::length_delimited));
+  bytes.append(tag_and_length, write_varint(length, 0));
+  const size_t begin = bytes.size();
+  append();
+  put_length(bytes, begin, 0);
+}
+
+// Numbers, short bytes and short messages that follow each other are appended at once, the last of them when the writer ends.
 template <typename Rules>
 class Writer {
  public:
@@ -76,7 +79,7 @@ class Writer {
     if (value) put_all_bytes(field, *value);
   }
   template <typename T>
-  void bytes(uint32_t field, const T& value, size_t limit = kUnlimited) {
+  [[gnu::always_inline]] void bytes(uint32_t field, const T& value, size_t limit = kUnlimited) {
     const std::string_view view = view_of(value);
     COORDKIT_CHECK(view.size() <= limit);
     if (Rules::kWritesZeros || !view.empty()) put(field, view);
@@ -104,9 +107,10 @@ class Writer {
   }
   template <typename M>
   void message(uint32_t field, const M& m) {
-    flush();
-    const size_t before = bytes_.size();
-    if (element(field, m, /*expected=*/0) == 0) bytes_.resize(before);
+    const size_t before = written();
+    if (element(field, m) != 0) return;
+    flush();  // its tag may not be held any more
+    bytes_.resize(before);
   }
   template <typename M>
   void message(uint32_t field, const std::optional<M>& m) {
@@ -128,52 +132,54 @@ class Writer {
       put(field, item.view());
     }
   }
+  // A message that is written even if empty. Returns its length.
+  template <typename M>
+  size_t element(uint32_t field, const M& m) {
+    const size_t expected = Rules::body_bytes(m);
+    end_at(write_varint(begin_field(field, Wire::length_delimited), expected));
+    const size_t begin = written();
+    describe(*this, m);
+    const size_t length = written() - begin;
+    if (length == expected) return length;
+    if (expected == 0 && begin > bytes_.size()) {  // its length is still held, and so is all that follows: below 128 bytes
+      held_[begin - bytes_.size() - 1] = static_cast<char>(length);
+    } else {
+      flush();
+      put_length(bytes_, begin, expected);
+    }
+    return length;
+  }
 
  private:
-  static constexpr size_t kHeldMax = 96;
+  static constexpr size_t kHeldMax = 96;  // I: below 128, so that one byte says how long a message is of which all is held
   static constexpr size_t kFieldMax = size_t{2} * protozero::max_varint_length;  // a number, or what goes before bytes
   static constexpr size_t kShortMax = 32;                                        // bytes that are worth holding
 
-  void flush() {
+  size_t written() const { return bytes_.size() + size_; }
+  [[gnu::noinline]] void flush() {
     if (size_ > 0) bytes_.append(held_, std::exchange(size_, 0));
   }
-  void put_varint(uint64_t number) { size_ += static_cast<size_t>(protozero::add_varint_to_buffer(held_ + size_, number)); }
-  void put_tag(uint32_t field, Wire type) {
+  // Returns where its value goes.
+  char* begin_field(uint32_t field, Wire type) {
     if (size_ > kHeldMax - kFieldMax) flush();
-    put_varint(protozero::tag_and_type(field, type));
+    return write_varint(held_ + size_, protozero::tag_and_type(field, type));
   }
-  void put(uint32_t field, uint64_t number) {
-    put_tag(field, Wire::varint);
-    put_varint(number);
-  }
+  void end_at(const char* end) { size_ = static_cast<size_t>(end - held_); }
+  void put(uint32_t field, uint64_t number) { end_at(write_varint(begin_field(field, Wire::varint), number)); }
   void put_all_bytes(uint32_t field, uint64_t number) {
-    put_tag(field, Wire::fixed64);
-    store_u64(held_ + size_, number);
-    size_ += sizeof number;
+    char* const at = begin_field(field, Wire::fixed64);
+    store_u64(at, number);
+    end_at(at + sizeof number);
   }
   void put(uint32_t field, std::string_view value) {
-    put_tag(field, Wire::length_delimited);
-    put_varint(value.size());
-    if (value.size() <= std::min(kShortMax, kHeldMax - size_)) {
-      std::ranges::copy(value, held_ + size_);
-      size_ += value.size();
+    char* const at = write_varint(begin_field(field, Wire::length_delimited), value.size());
+    if (value.size() <= std::min<size_t>(kShortMax, held_ + kHeldMax - at)) {
+      end_at(at + value.copy(at, value.size()));
     } else {
+      end_at(at);
       flush();
       bytes_.append(value);
     }
-  }
-  template <typename M>
-  void element(uint32_t field, const M& m) {
-    element(field, m, Rules::body_bytes(m));
-  }
-  template <typename M>
-  size_t element(uint32_t field, const M& m, size_t expected) {
-    flush();
-    const auto append = [&] {
-      describe(*this, m);
-      flush();
-    };
-    return put_message(bytes_, field, append, expected);
   }
 
   std::string& bytes_;

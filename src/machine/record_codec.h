@@ -223,11 +223,15 @@ using codec::put_message;
 
 template <typename T>
 void put_element(std::string& bytes, uint32_t number, const T& message) {
-  put_message(bytes, number, [&] { CodecOf<T>::append(bytes, message); });
+  if constexpr (Record<T>) {
+    Writer(bytes).element(number, message);
+  } else {
+    put_message(bytes, number, [&] { CodecOf<T>::append(bytes, message); });
+  }
 }
 template <Record T>
 void put_elements(std::string& bytes, uint32_t number, const std::vector<T>& records) {
-  for (const T& record : records) put_element(bytes, number, record);
+  Writer(bytes).repeated(number, records, codec::kUnlimited);
 }
 
 template <typename T>

@@ -42,6 +42,19 @@ void describe(Io& io, Describes<Whole> auto& whole) {
   io.number(20, whole.far);
 }
 
+// Messages within messages within a message.
+struct Outer {
+  uint64_t before = 0;
+  Whole whole;
+  std::vector<Outer> outers;
+};
+template <typename Io>
+void describe(Io& io, Describes<Outer> auto& outer) {
+  io.number(1, outer.before);
+  io.message(2, outer.whole);
+  io.repeated(3, outer.outers, 100);
+}
+
 namespace {
 
 using protozero::pbf_writer;
@@ -114,6 +127,31 @@ TEST(FieldIoTest, BytesOfAnyLengthAreWritten) {
     std::string bytes;
     append<SparseRules>(bytes, whole);
     EXPECT_EQ(bytes, joined(fields_of(whole))) << length;
+  }
+}
+
+std::string by_pbf_writer(const Outer& outer) {
+  std::string bytes;
+  pbf_writer out(bytes);
+  if (outer.before != 0) out.add_uint64(1, outer.before);
+  if (outer.whole != Whole{}) out.add_message(2, joined(fields_of(outer.whole)));
+  for (const Outer& inner : outer.outers) out.add_message(3, by_pbf_writer(inner));
+  return bytes;
+}
+
+TEST(FieldIoTest, MessagesOfAnyLengthAreWrittenAtAnyPlaceAndEmptyOnesLeftOut) {
+  for (size_t length = 1; length < 300; ++length) {
+    for (const uint64_t before : {uint64_t{0}, uint64_t{1}, ~uint64_t{0}}) {
+      Whole whole = sample();
+      whole.text.resize(length, 't');
+      if (length % 3 == 0) whole.parts.clear();
+      const Outer empty;
+      const Outer inner{.before = before, .whole = whole, .outers = {empty, empty}};
+      const Outer outer{.before = before, .whole = {}, .outers = {empty, inner, empty, {before, {}, {inner}}}};
+      std::string bytes;
+      append<SparseRules>(bytes, outer);
+      ASSERT_EQ(bytes, by_pbf_writer(outer)) << length;
+    }
   }
 }
 
