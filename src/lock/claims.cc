@@ -12,14 +12,14 @@ namespace coordkit::lock {
 
 // Null: it is not at rest. Neither the digest nor its row changes.
 Lock* Claims::give_records(std::string_view name) {
-  const Resting::Handle handle = resting_.find(name);
-  if (handle == 0) return nullptr;
-  const bool stored = resting_[handle].stored, dirty = resting_[handle].dirty;
-  ClaimView hold = resting_.view(handle);
+  const Resting::Found found = resting_.find(name);
+  if (found == 0) return nullptr;
+  const bool stored = resting_[found].stored, dirty = resting_[found].dirty;
+  ClaimView hold = resting_.view(found);
   const std::string name_kept(hold.name), tag_kept(hold.tag);
   hold.name = name_kept;
   hold.tag = tag_kept;
-  resting_.remove(handle);
+  resting_.remove(found);
   Claim& claim = records_.add(hold);
   rows_.add(hold);
   claim.stored = stored;
@@ -106,11 +106,11 @@ void Claims::regrant(Resting::Handle handle, Token token, Index index) {
   if (hold.mode() == Mode::Exclusive) notices_.leader_changed(hold.name());
 }
 
-void Claims::remove(Resting::Handle handle) {
-  const Resting::Record& hold = resting_[handle];
+void Claims::remove(Resting::Found found) {
+  const Resting::Record& hold = resting_[found];
   if (hold.mode() == Mode::Exclusive) notices_.leader_changed(hold.name());
   if (hold.stored) rows_.erase({RowId::Kind::Hold, hold.token.value()});
-  resting_.remove(handle);
+  resting_.remove(found);
 }
 
 // ---- a step
@@ -164,8 +164,7 @@ void Claims::forget_stored() {
 }
 
 bool Claims::restore_at_rest(const ClaimView& hold) {
-  const bool alone = !records_.find(hold.name) && resting_.find(hold.name) == 0;
-  return alone && resting_.add(hold, /*stored=*/true, /*dirty=*/false);
+  return !records_.find(hold.name) && resting_.add(hold, /*stored=*/true, /*dirty=*/false);
 }
 
 void Claims::restore(const ClaimView& row) {

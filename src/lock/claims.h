@@ -46,9 +46,9 @@ class Claims {
   void notice_leaders(const Claim& hold);  // on the names that it holds exclusively
 
   // ---- holds at rest
-  bool add_at_rest(const ClaimView& hold);  // false: it needs records; nothing happened
+  bool add_at_rest(const ClaimView& hold);  // false: it needs records, or its lock is at rest; nothing happened
   void regrant(Resting::Handle hold, Token token, Index index);
-  void remove(Resting::Handle hold);
+  void remove(Resting::Found hold);
 
   // ---- the locks that a step touched, each once: their waiters may have become grantable
   void touch(Lock& lock);

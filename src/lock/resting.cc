@@ -37,7 +37,12 @@ bool Resting::add(const ClaimView& hold, bool stored, bool dirty) {
   if (!plain(hold)) return false;
   const std::optional<uint16_t> origin = place_of(hold.request.origin);
   if (!origin) return false;
-  const Handle handle = records_->add();
+  Handle handle = 0;
+  names_.lazy_emplace(hold.name, [&](const auto& emplace) { emplace(handle = records_->add()); });
+  if (handle == 0) {
+    leave(*origin);
+    return false;
+  }
   Record& record = (*records_)[handle];
   record.session = hold.session;
   record.since = hold.since;
@@ -49,16 +54,19 @@ bool Resting::add(const ClaimView& hold, bool stored, bool dirty) {
   record.shared = hold.mode == Mode::Shared ? 1 : 0;
   record.stored = stored ? 1 : 0;
   record.dirty = dirty ? 1 : 0;
-  COORDKIT_CHECK(names_.insert(handle).second);
   if (dirty) dirty_.push_back(handle);
   join_later(handle);
   return true;
 }
 
-Resting::Handle Resting::find(std::string_view name) const {
-  const auto found = names_.find(name);
-  return found == names_.end() ? 0 : *found;
+Resting::Found Resting::find(std::string_view name) const {
+  Found found;
+  found.at_ = names_.find(name);
+  if (found.at_ != names_.end()) found.handle_ = *found.at_;
+  return found;
 }
+
+Resting::Found Resting::find(Handle handle) const { return find((*records_)[handle].name()); }
 
 ClaimView Resting::view(Handle handle) const {
   const Record& record = (*records_)[handle];
@@ -73,9 +81,10 @@ ClaimView Resting::view(Handle handle) const {
   return view;
 }
 
-void Resting::remove(Handle handle) {
+void Resting::remove(Found lock) {
+  const Handle handle = lock;
   leave_joined(handle);
-  names_.erase(names_.find(handle));
+  names_.erase(lock.at_);
   leave((*records_)[handle].origin);
   records_->remove(handle);
   // Locks that came and went must leave nothing behind, even if no checkpoint is ever taken (REG_F76).

@@ -49,15 +49,18 @@ class Resting {
   };
   static_assert(sizeof(Record) == 48);
   using Handle = HandlePool<Record>::Handle;  // zero: none; valid until that lock is removed
+  // A lock where a name was looked up: its handle, and the place in the index by name, so that it can go without a second look.
+  class Found;
 
   Resting();
 
-  // False: it is not such a hold, or there is no room for its origin; nothing happened.
+  // False: it is not such a hold, its name is here already, or there is no room for its origin; nothing happened.
   bool add(const ClaimView& hold, bool stored, bool dirty);
-  Handle find(std::string_view name) const;
+  Found find(std::string_view name) const;  // valid until a lock is added or removed
+  Found find(Handle handle) const;          // the same
   const Record& operator[](Handle handle) const { return (*records_)[handle]; }
   ClaimView view(Handle handle) const;  // valid until a lock is added or removed
-  void remove(Handle handle);
+  void remove(Found lock);
   // Gives the hold another token, above all existing ones: another row, which is to be stored.
   void regrant(Handle handle, Token token, Index since);
 
@@ -90,8 +93,9 @@ class Resting {
   std::optional<uint16_t> place_of(const Origin& origin);
   void leave(uint16_t place);
 
+  using Names = absl::flat_hash_set<Handle, ByName, ByName>;
   std::unique_ptr<HandlePool<Record>> records_;  // on the heap, because the indexes point to it, also after a move
-  absl::flat_hash_set<Handle, ByName, ByName> names_;
+  Names names_;
   mutable absl::btree_set<Handle, ByGrant, SpareNodes<Handle>> sessions_;  // without fresh ones
   std::vector<OriginPlace> origins_;                                       // places without uses are free
   uint16_t latest_ = 0;                                                    // the place asked for last
@@ -99,6 +103,16 @@ class Resting {
   std::vector<Handle> dirty_;          // may name places that are empty or taken anew
   mutable std::vector<Handle> fresh_;  // the same
   mutable uint64_t digest_ = 0;        // without fresh ones
+};
+
+class Resting::Found {
+ public:
+  operator Handle() const { return handle_; }  // NOLINT: meant to convert. Zero: there is none
+
+ private:
+  friend class Resting;
+  Handle handle_ = 0;
+  Names::const_iterator at_;
 };
 
 }  // namespace coordkit::lock

@@ -64,9 +64,8 @@ AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
       return *verdict;
     }
   }
-  const std::string_view first = attempt.names.front().name;
-  const bool free = attempt.names.size() == 1 && !claims_.records().find(first) && claims_.resting().find(first) == 0;
-  if (free && claims_.add_at_rest(hold_of(attempt, Token(tokens.last() + 1)))) {
+  const bool plain = attempt.names.size() == 1 && !claims_.records().find(attempt.names.front().name);
+  if (plain && claims_.add_at_rest(hold_of(attempt, Token(tokens.last() + 1)))) {
     return {Kind::Granted, Token(tokens.next()), attempt.index};
   }
   for (const Wanted& wanted : attempt.names) claims_.wake(wanted.name);
@@ -148,11 +147,11 @@ std::optional<AcquireVerdict> Table::refusal_at_rest(const Wanted& wanted, const
 }
 
 bool Table::release(const HoldKey& key, uint64_t number) {
-  if (const Resting::Handle handle = claims_.resting().find(key.name)) {
-    const Resting::Record& hold = claims_.resting()[handle];
+  if (const Resting::Found found = claims_.resting().find(key.name)) {
+    const Resting::Record& hold = claims_.resting()[found];
     const bool owner = hold.session == key.session && (!key.tag || hold.tag() == *key.tag);
     if (!owner || hold.token != key.token) return false;
-    claims_.remove(handle);
+    claims_.remove(found);
     return true;
   }
   Claim* claim = claims_.records().find_hold(key);
@@ -204,7 +203,7 @@ void Table::end_waits(SessionId session, Decisions& decisions) {
 
 void Table::end(SessionId session, Ending how, TokenCounter& tokens, Decisions& decisions) {
   end_waits(session, decisions);
-  for (const Resting::Handle hold : claims_.resting().of_session(session)) claims_.remove(hold);
+  for (const Resting::Handle hold : claims_.resting().of_session(session)) claims_.remove(claims_.resting().find(hold));
   const bool delays = how == Ending::Expired;
   for (Claim* hold : claims_.records().holds_of(session)) {
     if (delays && hold->delay() > Duration::zero()) {

@@ -64,6 +64,16 @@ TEST(RestingTest, WhatIsOutOfTheOrdinaryIsNotTaken) {
   EXPECT_FALSE(taken([](ClaimView& view) { view.request.sequence = Sequence(uint64_t{1} << 32); }));
 }
 
+TEST(RestingTest, ANameIsTakenOnce) {
+  Resting resting;
+  ASSERT_TRUE(resting.add(hold("n", 1, 2), false, false));
+  EXPECT_FALSE(resting.add(hold("n", 1, 3, 7), false, false));
+  EXPECT_EQ(resting.view(resting.find("n")).token, Token(2));
+  resting.remove(resting.find("n"));
+  EXPECT_EQ(resting.find("n"), 0u);
+  EXPECT_TRUE(resting.add(hold("n", 1, 3, 7), false, false));
+}
+
 TEST(RestingTest, OriginsThatAreOverMakeRoomForOthersAndAFullHouseRefuses) {
   Resting resting;
   std::vector<std::string> names;
@@ -87,14 +97,14 @@ TEST(RestingTest, TheDigestAndTheLocksOfASessionAreTheSameWheneverTheyAreAsked) 
       uint64_t token = 0;
       for (uint64_t step = 0; step < 3 * locks + 500; ++step) {
         const std::string name = "lock-" + std::to_string(random.below(locks));
-        const Resting::Handle handle = resting.find(name);
-        if (handle == 0) {
+        const Resting::Found found = resting.find(name);
+        if (found == 0) {
           ASSERT_TRUE(resting.add(hold(name, 1 + random.below(3), ++token), false, random.chance(0.5)));
         } else if (random.chance(0.3)) {
           ++token;
-          resting.regrant(handle, Token(token), Index(token));
+          resting.regrant(found, Token(token), Index(token));
         } else {
-          resting.remove(handle);
+          resting.remove(found);
         }
         if (random.below(one_in) != 0) continue;
         if (random.chance(0.5)) {
@@ -114,7 +124,7 @@ TEST(RestingTest, TheDigestAndTheLocksOfASessionAreTheSameWheneverTheyAreAsked) 
       }
       std::vector<Resting::Handle> left;
       resting.each([&](Resting::Handle each) { left.push_back(each); });
-      for (const Resting::Handle each : left) resting.remove(each);
+      for (const Resting::Handle each : left) resting.remove(resting.find(each));
       EXPECT_EQ(resting.digest(), 0u);
     }
   }
