@@ -21,6 +21,7 @@ uint64_t mark_hash(const Origin& origin, Sequence sequence) {
 }  // namespace
 
 bool CancelMarks::arrived(const RequestId& request) {
+  if (replicas_.empty()) return false;  // nearly always
   const auto found = replicas_.find(request.origin.replica);
   if (found == replicas_.end()) return false;
   auto& [origin, sequences] = found->second;

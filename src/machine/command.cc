@@ -37,34 +37,27 @@ ResultCode check(const RevokeLease&) { return ResultCode::Ok; }
 ResultCode check(const SetKeyQuota&) { return ResultCode::Ok; }
 using machine::check;  // for the other kinds
 
-bool names_a_session(const Request& request) {
-  const auto* coordination = std::get_if<CoordinationCommand>(&request.body);
-  if (coordination != nullptr) return session_of(*coordination).has_value();
+// Nothing: of a kind that names none.
+std::optional<SessionId> session_named(const Request& request) {
   return std::visit(
-      [](const auto& body) {
-        return requires { body.session; };
+      [](const auto& body) -> std::optional<SessionId> {
+        if constexpr (requires { body.session; }) return body.session;
+        if constexpr (requires { session_of(body); }) return session_of(body);
+        return std::nullopt;
       },
       request.body);
 }
 
 }  // namespace
 
-SessionId session_of(const Request& request) {
-  const auto* coordination = std::get_if<CoordinationCommand>(&request.body);
-  if (coordination != nullptr) return session_of(*coordination).value_or(SessionId());
-  return std::visit(
-      [](const auto& body) -> SessionId {
-        if constexpr (requires { body.session; }) return body.session;
-        return {};
-      },
-      request.body);
-}
+SessionId session_of(const Request& request) { return session_named(request).value_or(SessionId()); }
 
 ResultCode validate(const Request& request) {
   const ResultCode body = std::visit([](const auto& kind) { return check(kind); }, request.body);
   if (body != ResultCode::Ok) return body;
-  if (names_a_session(request) && !session_of(request)) return ResultCode::InvalidArgument;
-  if (!request.prior_releases.empty() && !names_a_session(request)) return ResultCode::InvalidArgument;
+  const std::optional<SessionId> session = session_named(request);
+  if (session && !*session) return ResultCode::InvalidArgument;
+  if (!request.prior_releases.empty() && !session) return ResultCode::InvalidArgument;
   if (request.prior_releases.size() > kPriorReleasesMax) return ResultCode::LimitExceeded;
   for (const PriorRelease& prior : request.prior_releases) {
     if (const ResultCode name = check_name(prior.name); name != ResultCode::Ok) return name;
@@ -81,23 +74,9 @@ std::string encode(const Request& request) {
 
 void encode(const Request& request, std::string& bytes) {
   bytes.clear();
-  for (const PriorRelease& prior : request.prior_releases) put_element(bytes, kNumberOf<PriorRelease>, prior);
+  put_elements(bytes, kNumberOf<PriorRelease>, request.prior_releases);
   put_alternative(bytes, request.body);
 }
-
-namespace {
-
-// From the one at the cursor on, as many as there may be.
-size_t count_prior_releases(pbf_reader in) {
-  size_t count = 0;
-  do {
-    if (in.tag_and_type() == bytes(kNumberOf<PriorRelease>)) ++count;
-    in.skip();
-  } while (count < kPriorReleasesMax && in.next());
-  return count;
-}
-
-}  // namespace
 
 absl::StatusOr<Request> decode_request(std::string_view encoded) {
   absl::StatusOr<Request> decoded{Request()};
@@ -115,7 +94,6 @@ absl::Status decode_request(std::string_view encoded, Request& request) {
         if (request.prior_releases.size() == kPriorReleasesMax) {
           return absl::InvalidArgumentError("malformed request: too many prior releases");
         }
-        if (request.prior_releases.empty()) request.prior_releases.reserve(count_prior_releases(in));
         get(in, request.prior_releases.emplace_back());
       } else if (!get_alternative(in, request.body)) {
         in.skip();

@@ -119,6 +119,10 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
 // Grants what became grantable and announces every wait that ended.
 void Machine::decide_waits(ApplyStep& step) {
   if (state_.locks.nothing_touched() && step.decisions.empty() && coordination_.nothing_touched()) return;
+  decide_touched(step);
+}
+
+void Machine::decide_touched(ApplyStep& step) {
   state_.locks.decide_waits(step.index, state_.counter, step.decisions);
   for (const lock::DelayChange& change : step.decisions.delays) {
     const bool begun = change.kind == lock::DelayChange::Kind::Begun;

@@ -77,6 +77,7 @@ class Machine final : public StateMachine {
   template <typename Body>
   Answer execute(Body& body, ApplyStep& step);
   void decide_waits(ApplyStep& step);
+  void decide_touched(ApplyStep& step);  // the same, where there is something to do
   void announce(const lock::Decision& decision, ApplyStep& step);
   rows::Counters counters() const;
 

@@ -229,6 +229,7 @@ void MachineCoordination::leader_changed(const std::string& name) {
 // An election is a lock with a value: whoever holds it exclusively leads. One change per name and entry, so that a leader that
 // is followed by another in the same entry leaves no vacancy between.
 void MachineCoordination::announce_leaders(ApplyStep& step) {
+  if (led_.empty()) return;
   for (const std::string& name : led_) {
     coordination::Change change{.kind = coordination::Kind::Lock, .what = coordination::Change::What::Deleted, .name = name};
     state_.locks.view().holders(name, [&](const lock::ClaimView& hold) {

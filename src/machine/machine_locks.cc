@@ -79,8 +79,8 @@ lock::HoldKey key_of(const auto& command) {
 // S-43: a release that was posted before this request takes effect before it, whichever arrives first; the release then finds
 // nothing left and answers NotOwner by itself.
 void MachineLocks::perform_prior_releases(const Request& request, ApplyStep& step) {
+  const SessionId session = session_of(request);
   for (const PriorRelease& prior : request.prior_releases) {
-    const SessionId session = session_of(request);
     if (state_.locks.release({session, std::nullopt, prior.name, prior.token}, prior.number)) continue;
     coordination_.release(session, prior.name, prior.token, step);
   }
@@ -96,7 +96,7 @@ Answer MachineLocks::execute(AcquireAll& acquire, ApplyStep& step) {
   return attempt(attempt_of(acquire, names), step);
 }
 
-Answer MachineLocks::attempt(lock::Attempt attempt, ApplyStep& step) {
+Answer MachineLocks::attempt(lock::Attempt&& attempt, ApplyStep& step) {
   attempt.index = step.index;
   attempt.request = step.request;
   const lock::AcquireVerdict verdict = state_.locks.acquire(attempt, state_.counter);

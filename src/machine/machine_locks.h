@@ -30,7 +30,7 @@ class MachineLocks {
   void queued_results(std::span<const RequestId> requests, QueuedAnswers& answers) const;
 
  private:
-  Answer attempt(lock::Attempt attempt, ApplyStep& step);
+  Answer attempt(lock::Attempt&& attempt, ApplyStep& step);
 
   State& state_;
   MachineCoordination& coordination_;
