@@ -123,8 +123,10 @@ class CoreTwin::Reader {
     to_.add(retention.pinned_);
     to_.add(retention.needed_);
     for (const LogWeight* weight : {&retention.retained_, &retention.pinnable_}) {
-      to_.add(weight->samples_.size());
-      for (const auto& sample : weight->samples_) to_.add(sample.last), to_.add(sample.total);
+      to_.add(weight->older_.size());
+      for (const auto& sample : weight->older_) to_.add(sample.last), to_.add(sample.total);
+      to_.add(weight->newest_.last);
+      to_.add(weight->newest_.total);
     }
   }
 

@@ -78,7 +78,7 @@ bool Log::learn(SettledMembers told) {
   return goes_by_told();
 }
 
-void Log::append(Entry entry) {
+void Log::append(Entry&& entry) {
   disk_.appended(entry.bytes());
   retention_.append(entry.index, entry.bytes());
   if (entry.kind == EntryKind::Configuration) everyone_has_ = base().index;

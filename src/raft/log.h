@@ -37,7 +37,7 @@ class Log {
   const SettledMembers& told() const { return told_; }
   bool learn(SettledMembers told);  // false: they are not in force by it
 
-  void append(Entry entry);  // right after last()
+  void append(Entry&& entry);  // right after last()
   void truncate_after(Index index);
   // The entries after a position at which the logs agree. True: the members changed.
   bool adopt(std::vector<Entry>& entries);

@@ -15,7 +15,7 @@ LogCache::LogCache(Position base, Configuration configuration, Index configurati
   for (Entry& entry : entries) append(std::move(entry));
 }
 
-void LogCache::append(Entry entry) {
+void LogCache::append(Entry&& entry) {
   terms_.append(entry.position());
   if (entry.kind == EntryKind::Genesis || entry.kind == EntryKind::Configuration) {
     absl::StatusOr<Configuration> configuration = configuration_of(entry);

@@ -23,7 +23,7 @@ class LogCache {
   std::optional<Term> term_at(Index index) const { return terms_.at(index); }
   Position last_not_above(Index index, Term term) const { return terms_.last_not_above(index, term); }
 
-  void append(Entry entry);  // right after last()
+  void append(Entry&& entry);  // right after last()
   void truncate_after(Index index);
   void compact(Index through);
   void reset(Position base, Configuration configuration, Index configuration_index);  // starts again, empty

@@ -12,7 +12,13 @@ class LogWeight {
  public:
   LogWeight(Index base, uint64_t budget) : budget_(budget), step_(budget == 0 ? ~uint64_t{0} : budget / 32 + 1) { reset(base); }
 
-  void append(Index index, size_t bytes);
+  void append(Index index, size_t bytes) {
+    if (newest_.total - sample_from_ >= step_) {
+      sample_from_ = newest_.total;
+      older_.push_back(newest_);
+    }
+    newest_ = {index, newest_.total + bytes};
+  }
   void truncate_after(Index index);  // a cut within a sample stays counted until the next sample
   void compact(Index through);
   void reset(Index base);
@@ -32,8 +38,10 @@ class LogWeight {
 
   uint64_t budget_;
   uint64_t step_;
-  uint64_t sample_from_ = 0;    // the total where the last sample begins; modulo 2^64
-  std::deque<Sample> samples_;  // never empty; both members rise; the first is the base or a sample below it
+  uint64_t sample_from_ = 0;  // the total where the newest sample begins; modulo 2^64
+  // Over all samples both members rise; the first one is the base or a sample below it.
+  std::deque<Sample> older_;
+  Sample newest_;
 };
 
 }  // namespace coordkit::raft
