@@ -77,36 +77,33 @@ std::string encoded_as(uint32_t kind, const Command& command) {
   return bytes;
 }
 
-template <typename Command>
-Command read_as(protozero::pbf_reader& in) {
-  Command command;
-  codec::Budget budget;
-  codec::Reader<FieldRules>::read_message(in.get_message(), command, budget);
-  return command;
-}
-
-absl::StatusOr<LogCommand> checked(const Request& request) {
+// What is wrong with a command; null: nothing.
+const char* fault_of(const Request& request) {
   const RequestId& id = request.id;
   if (!id.origin.replica || !id.sequence || request.lowest_unanswered > id.sequence || request.after >= id.sequence) {
-    return absl::DataLossError("a request without a valid id");
+    return "a request without a valid id";
   }
-  if (request.guard && request.guard->bytes.size() > kGuardBytesMax) return absl::DataLossError("a guard beyond its limit");
-  return LogCommand(request);
+  if (request.guard && request.guard->bytes.size() > kGuardBytesMax) return "a guard beyond its limit";
+  return nullptr;
 }
-
-absl::StatusOr<LogCommand> checked(FireTimers fired) {
-  if (fired.timers.size() > kFiredTimersMax) return absl::DataLossError("an entry with too many timers");
-  return LogCommand(std::move(fired));
+const char* fault_of(const RegisterOrigin&) { return nullptr; }
+const char* fault_of(const FireTimers& fired) {
+  return fired.timers.size() > kFiredTimersMax ? "an entry with too many timers" : nullptr;
 }
-
-absl::StatusOr<LogCommand> checked(const DigestVote& vote) {
-  if (!vote.replica || !vote.index) return absl::DataLossError("a digest of nobody or of nothing");
-  return LogCommand(vote);
+const char* fault_of(const DigestVote& vote) {
+  return !vote.replica || !vote.index ? "a digest of nobody or of nothing" : nullptr;
 }
+const char* fault_of(const RaiseLevel& raise) { return raise.level == 0 ? "a feature level of nothing" : nullptr; }
 
-absl::StatusOr<LogCommand> checked(const RaiseLevel& raise) {
-  if (raise.level == 0) return absl::DataLossError("a feature level of nothing");
-  return LogCommand(raise);
+// Read where it stays: this happens to every entry, and a command is large.
+template <typename Command>
+absl::StatusOr<LogCommand> read_as(protozero::pbf_reader& in) {
+  absl::StatusOr<LogCommand> read(absl::in_place, std::in_place_type<Command>);
+  Command& command = *std::get_if<Command>(&*read);
+  codec::Budget budget;
+  codec::Reader<FieldRules>::read_message(in.get_message(), command, budget);
+  if (const char* fault = fault_of(command)) read = absl::DataLossError(fault);
+  return read;
 }
 
 }  // namespace
@@ -132,11 +129,11 @@ absl::StatusOr<LogCommand> decode_command(std::string_view bytes) try {
   protozero::pbf_reader in(bytes.data(), bytes.size());
   while (in.next()) {
     switch (in.tag_and_type()) {
-      case fields::bytes(kRequest): return checked(read_as<Request>(in));
-      case fields::bytes(kRegister): return LogCommand(read_as<RegisterOrigin>(in));
-      case fields::bytes(kFire): return checked(read_as<FireTimers>(in));
-      case fields::bytes(kDigestVote): return checked(read_as<DigestVote>(in));
-      case fields::bytes(kRaiseLevel): return checked(read_as<RaiseLevel>(in));
+      case fields::bytes(kRequest): return read_as<Request>(in);
+      case fields::bytes(kRegister): return read_as<RegisterOrigin>(in);
+      case fields::bytes(kFire): return read_as<FireTimers>(in);
+      case fields::bytes(kDigestVote): return read_as<DigestVote>(in);
+      case fields::bytes(kRaiseLevel): return read_as<RaiseLevel>(in);
       default: in.skip();
     }
   }

@@ -84,13 +84,12 @@ Origins::Admission Origins::admit(const Request& request, uint64_t command_hash,
   }
   if (request.after >= state->retired && !state->at(request.after)) return {Verdict::Overtakes, {}, nullptr};
 
-  while (place >= state->answers.size()) state->answers.push_back(std::nullopt);
-  std::optional<StoredAnswer>& slot = state->answers[place];
-  slot = StoredAnswer{.command_hash = command_hash, .index = index};
+  while (place >= state->answers.size()) state->answers.push_back();
+  StoredAnswer& reserved = state->answers[place].emplace();
+  reserved.command_hash = command_hash;
+  reserved.index = index;
   state->dirty = true;
-  for (const uint64_t part : {request.id.origin.replica.value(), sequence.value(), command_hash}) {
-    admitted_digest_ = hash_mix(admitted_digest_, part);
-  }
+  admitted_digest_ = hash_mix_all(admitted_digest_, request.id.origin.replica.value(), sequence.value(), command_hash);
   return {Verdict::Execute, {}, nullptr};
 }
 
@@ -110,9 +109,7 @@ void Origins::store(const RequestId& id, ApplyOutput::Stage stage, const SharedB
 void Origins::store(const RequestId& id, Reason refused, Index index) {
   State* state = find(id.origin);
   if (!state) return;
-  for (const uint64_t part : {id.sequence.value(), static_cast<uint64_t>(refused)}) {
-    answered_digest_ = hash_mix(answered_digest_, part);
-  }
+  answered_digest_ = hash_mix_all(answered_digest_, id.sequence.value(), static_cast<uint64_t>(refused));
   StoredAnswer* slot = unanswered(*state, id.sequence);
   if (!slot) return;
   slot->answered = true;
@@ -153,9 +150,7 @@ void Origins::enroll(const Origin& origin, Sequence lowest) {
   it->second.store = origin.store;
   it->second.boot = origin.boot;
   it->second.dirty = true;
-  for (const uint64_t part : {origin.store.value(), origin.boot.value(), it->second.retired.value()}) {
-    admitted_digest_ = hash_mix(admitted_digest_, part);
-  }
+  admitted_digest_ = hash_mix_all(admitted_digest_, origin.store.value(), origin.boot.value(), it->second.retired.value());
 }
 
 bool Origins::registered(const Origin& origin) const { return const_cast<Origins*>(this)->find(origin) != nullptr; }
@@ -208,7 +203,7 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
       if (!known(each.answer.refused)) return absl::DataLossError("a stored refusal of a kind this version does not know");
       const uint64_t place = each.sequence - row.retired;
       if (each.sequence < row.retired || place >= kAnswersMax) return absl::DataLossError("an origin row out of bounds");
-      while (place >= state.answers.size()) state.answers.push_back(std::nullopt);
+      while (place >= state.answers.size()) state.answers.push_back();
       each.answer.answered = true;
       state.answers[place] = std::move(each.answer);
     }

@@ -207,8 +207,10 @@ void Router::apply_request(const raft::Entry& entry, const Request& request, Rou
     return;
   }
   if (!guard_met(entry, request, output)) return;
-  begin(request.machine, *find(request.machine));
-  batch_machine_ = request.machine;
+  if (batch_.empty()) {
+    begin(request.machine, *find(request.machine));
+    batch_machine_ = request.machine;
+  }
   batch_.push_back({entry.index, request.id, request.payload});
 }
 
