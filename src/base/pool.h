@@ -101,12 +101,14 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  PoolRef<T> make(T&& value) {
+  PoolRef<T> make(T&& value) { return emplace(std::move(value)); }
+  // The same as making T{parts...}, without a move.
+  template <typename... Parts>
+  PoolRef<T> emplace(Parts&&... parts) {
     if (home_->free == kNone) grow();
     Slot& slot = home_->pages[home_->free / kPlaces]->slots()[home_->free % kPlaces];
+    new (&slot.value) T{std::forward<Parts>(parts)...};
     home_->free = slot.next_free;
-    std::destroy_at(&slot.value);
-    std::construct_at(&slot.value, std::move(value));
     slot.users = 1;
     ++home_->used;
     return PoolRef<T>(&slot);
@@ -124,7 +126,11 @@ class Pool {
   static constexpr size_t kSlotsMin = 8;  // of the first page
 
   struct Slot {
-    T value{};
+    Slot() {}   // NOLINT(modernize-use-equals-default, cppcoreguidelines-pro-type-member-init): no record is there yet
+    ~Slot() {}  // NOLINT(modernize-use-equals-default): nor any more
+    union {
+      T value;  // while it has users
+    };
     uint32_t next_free = kNone;  // the number of the next one
     uint32_t place : kPlaceBits = 0;
     uint32_t users : 32 - kPlaceBits = 0;
@@ -140,7 +146,7 @@ class Pool {
   };
   struct DeletePage {
     void operator()(Page* page) const {
-      std::destroy_n(page->slots(), page->count);
+      std::destroy_n(page->slots(), page->count);  // whose records have all ended
       ::operator delete(page);
     }
   };
@@ -170,7 +176,6 @@ class Pool {
   static void free(Slot& slot) {
     Page& page = Page::of(slot);
     std::destroy_at(&slot.value);  // and what it refers to, which may end others of this pool
-    std::construct_at(&slot.value);
     slot.next_free = std::exchange(page.home->free, page.first + slot.place);
     --page.home->used;
     drop_if_over(page.home);

@@ -43,7 +43,7 @@ CallId WriteCalls::submit(Write&& write, AnyCallback&& callback, OnExecuted&& on
   const CallDeadline deadline = write.options.deadline;
   return calls_.enter(
       std::move(callback), OnAbandon::Forget, deadline,
-      [this, pending = pending_.make({std::move(write), std::move(on_executed)})](CallId id, Now) { start(id, pending); });
+      [this, pending = pending_.emplace(std::move(write), std::move(on_executed))](CallId id, Now) { start(id, pending); });
 }
 
 // A command that its machine has queued is answered by its second completion.

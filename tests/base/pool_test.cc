@@ -55,7 +55,7 @@ TEST(PoolTest, WhatARecordRefersToGoesWithIt) {
   const auto kept = std::make_shared<int>(1);
   Pool<Node> pool;
   PoolRef<Node> chain;
-  for (int i = 0; i < 100; ++i) chain = pool.make({kept, std::move(chain)});
+  for (int i = 0; i < 100; ++i) chain = pool.emplace(kept, std::move(chain));
   EXPECT_EQ(kept.use_count(), 101);
   chain = {};
   EXPECT_EQ(kept.use_count(), 1);
