@@ -42,7 +42,10 @@ class ShortText {
     std::memcpy(bytes_, other.bytes_, kInside);
   }
   ShortText& operator=(ShortText&& other) noexcept {
-    std::swap(bytes_, other.bytes_);
+    char former[kInside];  // std::swap() would go byte by byte
+    std::memcpy(former, bytes_, kInside);
+    std::memmove(bytes_, other.bytes_, kInside);
+    std::memcpy(other.bytes_, former, kInside);
     std::swap(size_, other.size_);
     return *this;
   }
