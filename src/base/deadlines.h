@@ -1,5 +1,7 @@
 // Deadlines of things that mostly end earlier. An ended one stays until its deadline, or until ended ones are the majority; the
 // owner says for each whether it is still valid. So adding and ending cost little, and in a steady state nothing is allocated.
+// Things of a kind mostly have the same timeout, so that their deadlines come in order: these stand in a line, the others in a
+// heap.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ring.h"
 #include "coordkit/clock.h"
 
 namespace coordkit {
@@ -20,13 +23,22 @@ class Deadlines {
  public:
   void add(LaggingTime at, Id id) {
     if (at == LaggingTime::max()) return;
-    heap_.emplace_back(at, id);
-    std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+    const Entry entry(at, id);
+    if (line_.empty() || line_.back() < entry) {
+      line_.push_back(entry);
+    } else {
+      heap_.push_back(entry);
+      std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+    }
   }
   // One that was added has ended, or has a different deadline now.
   template <typename Valid>
   void ended(Valid valid) {
-    if (++ended_ > heap_.size() / 2 + kEndedKept) {
+    if (++ended_ > size() / 2 + kEndedKept) {
+      for (size_t left = line_.size(); left > 0; --left) {
+        const Entry entry = line_.take_front();
+        if (valid(entry.first, entry.second)) line_.push_back(entry);
+      }
       std::erase_if(heap_, [&](const Entry& entry) { return !valid(entry.first, entry.second); });
       std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
       ended_ = 0;
@@ -38,13 +50,16 @@ class Deadlines {
   template <typename Valid>
   std::optional<Id> take_due(LaggingTime now, Valid valid) {
     drop_ended(valid);
-    if (heap_.empty() || heap_.front().first > now) return std::nullopt;
-    return pop();
+    if (size() == 0 || first().first > now) return std::nullopt;
+    const Id id = first().second;
+    pop();
+    return id;
   }
   // The earliest; max(): there is none. It may be too early, never too late.
-  LaggingTime next() const { return heap_.empty() ? LaggingTime::max() : heap_.front().first; }
-  size_t size() const { return heap_.size(); }  // with those that have ended
+  LaggingTime next() const { return size() == 0 ? LaggingTime::max() : first().first; }
+  size_t size() const { return line_.size() + heap_.size(); }  // with those that have ended
   void clear() {
+    line_.clear();
     heap_.clear();
     ended_ = 0;
   }
@@ -53,22 +68,25 @@ class Deadlines {
   using Entry = std::pair<LaggingTime, Id>;
   static constexpr size_t kEndedKept = 64;
 
-  Id pop() {
+  // There is one.
+  bool first_in_line() const { return heap_.empty() || (!line_.empty() && line_.front() < heap_.front()); }
+  const Entry& first() const { return first_in_line() ? line_.front() : heap_.front(); }
+  void pop() {
+    if (first_in_line()) return line_.pop_front();
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-    const Id id = heap_.back().second;
     heap_.pop_back();
-    return id;
   }
   template <typename Valid>
   void drop_ended(Valid valid) {
-    while (!heap_.empty() && !valid(heap_.front().first, heap_.front().second)) {
+    while (size() > 0 && !valid(first().first, first().second)) {
       pop();
       if (ended_ > 0) --ended_;
     }
   }
 
+  Ring<Entry> line_;  // I: ascending
   std::vector<Entry> heap_;
-  size_t ended_ = 0;  // in the heap, approximately
+  size_t ended_ = 0;  // of all that are kept, approximately
 };
 
 }  // namespace coordkit
