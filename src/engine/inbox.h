@@ -10,7 +10,7 @@ namespace coordkit::engine {
 
 class Inbox {
  public:
-  void post(EngineInput input) { inputs_.push_back(std::move(input)); }
+  void post(EngineInput&& input) { inputs_.push_back(std::move(input)); }
   bool empty() const { return inputs_.empty(); }
 
   // Hands each to `take`, in their order. If that throws, the next call goes on behind the input that made it throw.

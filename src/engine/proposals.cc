@@ -28,7 +28,7 @@ bool decides(const Answer& answer) {
 
 }  // namespace
 
-void Proposals::submit(Submit submit, std::vector<Completion>& completions) {
+void Proposals::submit(Submit&& submit, std::vector<Completion>& completions) {
   const Ticket ticket = submit.ticket;
   if (submit.command.size() > options_.request_bytes_max) {
     completions.push_back(
@@ -176,7 +176,7 @@ void Proposals::overtook(const RequestId& request) {
 
 // ---- the ends of calls
 
-void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
+void Proposals::answered(Answer&& answer, std::vector<Completion>& completions) {
   if (answer.request.origin != origin_) return;
   const Sequence sequence = answer.request.sequence;
   if (!answer.refused) window_.keep(sequence, answer.bytes.size());
@@ -195,7 +195,7 @@ void Proposals::answered(Answer answer, std::vector<Completion>& completions) {
 }
 
 // Accepted by the machine, which will answer later.
-void Proposals::accepted(Calls::iterator it, Completion completion, std::vector<Completion>& completions) {
+void Proposals::accepted(Calls::iterator it, Completion&& completion, std::vector<Completion>& completions) {
   Call& call = it->second;
   schedule(call, LaggingTime::max());
   window_.close(call.sequence);
@@ -209,7 +209,7 @@ void Proposals::accepted(Calls::iterator it, Completion completion, std::vector<
   completions.push_back(std::move(completion));
 }
 
-void Proposals::complete(Ticket ticket, Completion completion, std::vector<Completion>& completions) {
+void Proposals::complete(Ticket ticket, Completion&& completion, std::vector<Completion>& completions) {
   completion.ticket = ticket;
   completions.push_back(std::move(completion));
   drop(ticket);

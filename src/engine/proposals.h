@@ -28,7 +28,7 @@ class Proposals {
   Proposals(const EngineOptions& options, Origin origin) : options_(options), origin_(origin), window_(options) {}
 
   // A new call. Refused ones complete at once.
-  void submit(Submit submit, std::vector<Completion>& completions);
+  void submit(Submit&& submit, std::vector<Completion>& completions);
   void forget(Ticket ticket);
 
   // Another replica leads, or none: everything unanswered is handed over again.
@@ -59,7 +59,7 @@ class Proposals {
   // replica's place: answers to what was handed over are gone, so those calls end as unknown and are never handed over again.
   void known_as_origin(bool registered, std::vector<Completion>& completions);
   // An answer that came out of apply.
-  void answered(Answer answer, std::vector<Completion>& completions);
+  void answered(Answer&& answer, std::vector<Completion>& completions);
   // Another state replaced ours, and entries were skipped: what it knows about our calls is taken from it. The rest is
   // still to be applied, or ends as unknown (regression R73).
   void state_replaced(const Router& router, std::vector<Completion>& completions);
@@ -103,8 +103,8 @@ class Proposals {
   bool retries_at(LaggingTime when, Sequence sequence);
   void retry_ended();
   std::vector<Ticket> tickets() const;  // of all calls, ascending
-  void accepted(Calls::iterator call, Completion completion, std::vector<Completion>& completions);
-  void complete(Ticket ticket, Completion completion, std::vector<Completion>& completions);
+  void accepted(Calls::iterator call, Completion&& completion, std::vector<Completion>& completions);
+  void complete(Ticket ticket, Completion&& completion, std::vector<Completion>& completions);
   void drop(Ticket ticket);
   void deadline_ended();
   bool contains(Ticket ticket) const { return calls_.contains(ticket) || queued_.find(ticket) != nullptr; }
