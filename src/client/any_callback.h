@@ -1,4 +1,4 @@
-// The callback of a call, whatever its answer's type: stored inline and run under that type, which is checked.
+// The callback of a call, whatever its answer's type: stored inline, and to be had under that type, which is checked.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,9 @@ class AnyCallback {
 
   void fail(const absl::Status& why) { type_->fail(&bytes_, why); }
   template <typename Answer>
-  void answer(Answer value) {
+  absl::AnyInvocable<void(Answer)>& as() {
     COORDKIT_CHECK_MSG(type_ == &kType<Answer>, "a call is answered with what it was not asked for");
-    callback<Answer> (&bytes_)(std::move(value));
+    return callback<Answer>(&bytes_);
   }
 
  private:

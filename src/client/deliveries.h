@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/functional/any_invocable.h"
 #include "base/inline_function.h"
 #include "base/ring.h"
 #include "client/any_callback.h"
@@ -25,7 +26,8 @@ class Deliveries {
   // With this value, made in place.
   template <typename Answer>
   void answer(AnyCallback&& callback, Answer&& value) {
-    add<Answered<std::decay_t<Answer>>>(Kind::Answer, std::move(callback), std::forward<Answer>(value));
+    using Value = std::decay_t<Answer>;
+    add<Answered<Value>>(Kind::Answer, std::move(callback.template as<Value>()), std::forward<Answer>(value));
   }
   template <typename Run>
   void announce(Run&& run) {
@@ -54,9 +56,9 @@ class Deliveries {
   };
   template <typename Answer>
   struct Answered {  // NOLINT(cppcoreguidelines-pro-type-member-init): made with both
-    AnyCallback callback;
+    absl::AnyInvocable<void(Answer)> callback;
     Answer value;
-    void operator()() { callback.answer(std::move(value)); }
+    void operator()() { callback(std::move(value)); }
   };
   template <typename Run, typename... Parts>
   void add(Kind kind, Parts&&... parts) {

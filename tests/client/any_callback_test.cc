@@ -26,7 +26,7 @@ struct AnyCallbackTest : testing::Test {
 
 TEST_F(AnyCallbackTest, ItIsAnsweredUnderItsOwnType) {
   AnyCallback callback = made();
-  callback.answer(Answer("yes"));
+  callback.as<Answer>()(Answer("yes"));
   EXPECT_EQ(*received, "yes");
   EXPECT_EQ(times, 1);
 }
@@ -42,8 +42,8 @@ TEST_F(AnyCallbackTest, AnyCanBeToldWhyThereIsNoAnswer) {
 
 TEST_F(AnyCallbackTest, AnotherTypeOfAnswerIsADefectThatIsNoticed) {
   AnyCallback callback = made();
-  EXPECT_THROW(callback.answer(absl::StatusOr<int>(1)), CheckFailure);
-  EXPECT_THROW(callback.answer(absl::OkStatus()), CheckFailure);
+  EXPECT_THROW(callback.as<absl::StatusOr<int>>(), CheckFailure);
+  EXPECT_THROW(callback.as<absl::Status>(), CheckFailure);
   EXPECT_EQ(times, 0);
 }
 
@@ -57,7 +57,7 @@ TEST_F(AnyCallbackTest, ItMovesWithWhatItHoldsAndDestroysItOnce) {
     AnyCallback second = std::move(first);
     AnyCallback third = made();
     third = std::move(second);
-    third.answer(absl::OkStatus());
+    third.as<absl::Status>()(absl::OkStatus());
     EXPECT_EQ(*alive, 1);
     EXPECT_EQ(alive.use_count(), 2);
   }
