@@ -197,8 +197,9 @@ class Session {
   friend class SharedMutex;
   HoldRef acquire_here(std::string_view name, const LockOptions& options) const;
   struct Granting;
-  template <typename Start>
-  AsyncCall acquire_by(Start&& start, const std::stop_token& stop, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
+  template <typename Start, typename Locks>
+  AsyncCall acquire_by(Start start, Locks&& locks, LockOptions&& options,
+                       absl::AnyInvocable<void(absl::StatusOr<Grant>)>&& done);
   friend class testing::FakeService;
   explicit Session(Ref<SessionHandle> handle);
   Ref<SessionHandle> handle_;

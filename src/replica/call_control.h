@@ -111,14 +111,14 @@ template <typename Answer, typename Teller>
 class PendingCall : public CallControl {
  public:
   using Done = absl::AnyInvocable<void(typename Teller::Told)>;
-  PendingCall(const std::shared_ptr<CallRunner>& host, Counts counts, Teller teller, Done done)
+  PendingCall(const std::shared_ptr<CallRunner>& host, Counts counts, Teller&& teller, Done&& done)
       : CallControl(host, counts), teller_(std::move(teller)), done_(std::move(done)) {
     static_assert(alignof(PendingCall) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   }
 
   // Nothing of the call stays behind in this object, which its AsyncCall may keep. Its callback's exceptions end nothing else,
   // and by then it counts no more.
-  void end(Answer answer) {
+  void end(Answer&& answer) {
     disconnect();
     Teller teller = std::move(teller_);
     Done done = std::exchange(done_, nullptr);
@@ -154,18 +154,21 @@ class StoppableCall final : public Pending {
 };
 
 // On the engine's thread.
-template <typename Answer, typename Teller, typename Start>
-void start_pending(const Ref<PendingCall<Answer, Teller>>& pending, Start& start, Client& client) {
+template <typename Answer, typename Teller, typename Start, typename... With>
+void start_pending(const Ref<PendingCall<Answer, Teller>>& pending, Client& client, Start& start, With&&... with) {
   // A copy that is not const, because moving one that is would copy it.
-  pending->begun(client, start(client, [kept = pending](Answer answer) { kept->end(std::move(answer)); }));
+  const auto id = start(
+      client, [kept = pending](Answer answer) { kept->end(std::move(answer)); }, std::forward<With>(with)...);
+  pending->begun(client, id);
 }
 
-// Begins a call from any thread: `start(client, callback)` gives its CallId, or the Ticket of a membership change. `done` runs
-// on the engine's thread, or here if this process cannot run it. The stop token is connected before the call is sent, so that a
-// stop in between is not missed.
-template <typename Answer, typename Start, typename Teller = AsAnswered<Answer>>
+// Begins a call from any thread: `start(client, callback, with...)` gives its CallId, or the Ticket of a membership change;
+// what it is given is kept only if the call does not start here. `done` runs on the engine's thread, or here if this process
+// cannot run it. The stop token is connected before the call is sent, so that a stop in between is not missed.
+template <typename Answer, typename Start, typename Teller = AsAnswered<Answer>, typename... With>
 AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, Counts counts, Start&& start,
-                   typename PendingCall<Answer, Teller>::Done done, Teller teller = {}, const std::stop_token& stop = {}) {
+                   typename PendingCall<Answer, Teller>::Done&& done, Teller&& teller = {}, const std::stop_token& stop = {},
+                   With&&... with) {
   using Pending = PendingCall<Answer, Teller>;
   Ref<Pending> pending;
   if (stop.stop_possible()) {
@@ -176,11 +179,10 @@ AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, Counts counts, Start
     pending = make_ref<Pending>(host, counts, std::move(teller), std::move(done));
   }
   if (Client* const here = host->client_here(counts)) {
-    start_pending(pending, start, *here);
+    start_pending(pending, *here, start, std::forward<With>(with)...);
   } else {
-    CallRunner::Call call = [pending, start = std::forward<Start>(start)](Client& client) mutable {
-      start_pending(pending, start, client);
-    };
+    CallRunner::Call call = [pending, start = std::forward<Start>(start), ... with = std::forward<With>(with)](
+                                Client& client) mutable { start_pending(pending, client, start, std::move(with)...); };
     counts == Counts::Yes ? host->call_in_line(std::move(call)) : host->call(std::move(call));
   }
   return AsyncCall(std::move(pending));

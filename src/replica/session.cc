@@ -152,10 +152,10 @@ struct Session::Granting {
   }
 };
 
-// `start(client, answer)` asks the client for it.
-template <typename Start>
-AsyncCall Session::acquire_by(Start&& start, const std::stop_token& stop,
-                              absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
+// `start(client, answer, session, locks, options)` asks the client for it.
+template <typename Start, typename Locks>
+AsyncCall Session::acquire_by(Start start, Locks&& locks, LockOptions&& options,
+                              absl::AnyInvocable<void(absl::StatusOr<Grant>)>&& done) {
   if (!handle_) {
     std::move(done)(no_session());
     return {};
@@ -166,29 +166,26 @@ AsyncCall Session::acquire_by(Start&& start, const std::stop_token& stop,
   }
   const std::shared_ptr<CallRunner>& host = handle_->shared_host();
   if (!host->admit(LaggingTime::max())) return refuse(host, std::move(done));
-  return begin_at<absl::StatusOr<HoldRef>>(host, Counts::Yes, std::forward<Start>(start), std::move(done), Granting{*this},
-                                           stop);
+  const std::stop_token stop = options.stop;
+  return begin_at<absl::StatusOr<HoldRef>>(host, Counts::Yes, start, std::move(done), Granting{*this}, stop, handle_,
+                                           std::move(locks), std::move(options));
 }
 
 AsyncCall Session::acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
-  const std::stop_token stop = options.stop;
-  return acquire_by(
-      [session = handle_, name = std::move(name), options = std::move(options)](Client& client,
-                                                                                Callback<HoldRef> answer) mutable {
-        return client.acquire(session->state(), std::move(name), client_options(std::move(options)), std::move(answer));
-      },
-      stop, std::move(done));
+  const auto start = [](Client& client, Callback<HoldRef>&& answer, const Ref<SessionHandle>& session, std::string&& lock,
+                        LockOptions&& terms) {
+    return client.acquire(session->state(), std::move(lock), client_options(std::move(terms)), std::move(answer));
+  };
+  return acquire_by(start, std::move(name), std::move(options), std::move(done));
 }
 
 AsyncCall Session::acquire_all_async(std::vector<NamedLock> locks, LockOptions options,
                                      absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
-  const std::stop_token stop = options.stop;
-  return acquire_by(
-      [session = handle_, locks = std::move(locks), options = std::move(options)](Client& client,
-                                                                                  Callback<HoldRef> answer) mutable {
-        return client.acquire_all(session->state(), std::move(locks), client_options(std::move(options)), std::move(answer));
-      },
-      stop, std::move(done));
+  const auto start = [](Client& client, Callback<HoldRef>&& answer, const Ref<SessionHandle>& session,
+                        std::vector<NamedLock>&& all, LockOptions&& terms) {
+    return client.acquire_all(session->state(), std::move(all), client_options(std::move(terms)), std::move(answer));
+  };
+  return acquire_by(start, std::move(locks), std::move(options), std::move(done));
 }
 
 absl::StatusOr<Grant> Session::acquire_all(std::vector<NamedLock> locks, LockOptions options) {
