@@ -59,7 +59,7 @@ struct PendingRelease {
 
 class PendingReleases {
  public:
-  PendingRelease& add(std::string name, ReleaseId id) {
+  PendingRelease& add(std::string&& name, ReleaseId id) {
     if (list_ == nullptr) list_ = std::make_unique<List>();
     ++list_->not_posted;
     ++list_->size;

@@ -33,7 +33,7 @@ PendingRelease* Releases::give_back(Session& session, const HoldRef& hold) {
   return &release;
 }
 
-PendingRelease& Releases::give_back(Session& session, std::string name, Token token, bool counted) {
+PendingRelease& Releases::give_back(Session& session, std::string&& name, Token token, bool counted) {
   const uint64_t number = counted ? ++session.make_special().releases_counted[token] : 0;
   due_.insert(session.id());
   return session.releases.add(std::move(name), {token, number});
@@ -74,9 +74,12 @@ void Releases::post(Session& session, std::span<const ReleaseNumber> batch) {
   request.prior_releases.reserve(before.size());
   for (const ReleaseNumber each : before) {
     const PendingRelease& release = *session.releases.find(each);
-    request.prior_releases.push_back({release.name, release.id.token, release.id.number});
+    machine::PriorRelease& prior = request.prior_releases.emplace_back();
+    prior.name = release.name;
+    prior.token = release.id.token;
+    prior.number = release.id.number;
   }
-  PoolRef<Posted> posted = posted_.make({session.state, batch.back(), std::move(before)});
+  PoolRef<Posted> posted = posted_.emplace(session.state, batch.back(), std::move(before));
   session.releases.set_last_command(commands_.submit(
       session, std::move(request), LaggingTime::max(), Urgency::Reserved,
       [this, posted = std::move(posted)](const Completion&, const SessionCommands::Result& result, Now now) {

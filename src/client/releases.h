@@ -26,7 +26,7 @@ class Releases {
   // The same without a caller. A hold already released: no effect, and null.
   PendingRelease* give_back(Session& session, const HoldRef& hold);
   // For a grant that never got a handle, or on behalf of its handle.
-  PendingRelease& give_back(Session& session, std::string name, Token token, bool counted);
+  PendingRelease& give_back(Session& session, std::string&& name, Token token, bool counted);
 
   void previous_over(Session& session);  // what it held back may be posted
   void forget(SessionId session) { due_.erase(session); }

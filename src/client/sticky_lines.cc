@@ -256,7 +256,7 @@ void StickyLines::give_back(Session& session, const std::string& name) {
   session.state->delegations()->remove(line.lock);
   line.lock = nullptr;
   line.asked = false;
-  releases_.give_back(session, name, line.token, /*counted=*/false);
+  releases_.give_back(session, std::string(name), line.token, /*counted=*/false);
 }
 
 // One entry for the next batch of grants. If its outcome stays unknown, the lock is released and fetched again.
