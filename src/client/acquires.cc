@@ -22,18 +22,21 @@ void Acquires::own(CallId id, Duration max_hold, bool proclaims) {
   Call* call = calls_.find(id);
   if (call == nullptr) return;
   call->owner = this;
-  call->acquire = pending_.make({.call = id, .proclaims = proclaims});
+  call->acquire = pending_.emplace();
+  call->acquire->call = id;
+  call->acquire->proclaims = proclaims;
   if (max_hold > Duration::zero()) call->acquire->make_special().max_hold = max_hold;
 }
 
 Session* Acquires::begin(CallId id, const SessionRef& of, Now now) {
-  if (calls_.find(id) == nullptr) return nullptr;
+  Call* const call = calls_.find(id);
+  if (call == nullptr) return nullptr;
   Session* session = table_.find_live(of);
   if (session == nullptr) {
     calls_.fail(id, session_over());
     return nullptr;
   }
-  PendingAcquire& acquire = *calls_.find(id)->acquire;
+  PendingAcquire& acquire = *call->acquire;
   if (!acquire.session) {
     acquire.session = session->state;
     session->acquires.append(acquire);
@@ -42,8 +45,7 @@ Session* Acquires::begin(CallId id, const SessionRef& of, Now now) {
   return session;
 }
 
-void Acquires::submit(CallId id, Terms&& terms, machine::Request&& request) {
-  Call& call = *calls_.find(id);
+void Acquires::submit(Call& call, Session& session, Terms&& terms, machine::Request&& request) {
   call.submitted = true;
   Pending acquire = call.acquire;
   acquire->set_names(terms.name, terms.owner_tag);
@@ -61,7 +63,7 @@ void Acquires::submit(CallId id, Terms&& terms, machine::Request&& request) {
   // One that may count up a hold is pursued until its own answer comes: for a hold that several acquires stand for, a cancel
   // cannot tell whether this was one of them.
   const LaggingTime deadline = acquire->counted ? LaggingTime::max() : call.deadline;
-  call.ticket = commands_.submit(*table_.find(acquire->session), std::move(request), deadline, Urgency::Normal,
+  call.ticket = commands_.submit(session, std::move(request), deadline, Urgency::Normal,
                                  [this, acquire](const Completion& completion, const SessionCommands::Result& result, Now now) {
                                    answered(acquire, completion, result, now);
                                  });

@@ -46,8 +46,8 @@ class Acquires final : public CallOwner {
     bool of_lock = false;
     std::string proclaimed = {};  // if it proclaims
   };
-  // For a call that has begun and not ended.
-  void submit(CallId id, Terms&& terms, machine::Request&& request);
+  // For a call that has begun and not ended, and its session.
+  void submit(Call& call, Session& session, Terms&& terms, machine::Request&& request);
   // The owner has the lock: it keeps it, with another value, and gets its existing handle as the answer.
   void proclaim(CallId id, const SessionRef& session, std::string_view name, Token token, std::string value);
 

@@ -15,7 +15,11 @@ CallId Calls::enter(AnyCallback&& callback, OnAbandon on_abandon, CallDeadline d
                   make_error(Reason::TooManyRequests, "calls_max calls are under way; wait for some to end"));
   }
   const CallId id = calls_.add([&](CallId) { return Call{.callback = std::move(callback), .on_abandon = on_abandon}; });
-  fresh_.push_back({id, std::move(start), deadline, timeout});
+  Fresh& fresh = fresh_.emplace_back();
+  fresh.id = id;
+  fresh.start = std::move(start);
+  fresh.deadline = deadline;
+  fresh.timeout = timeout;
   return id;
 }
 

@@ -82,7 +82,7 @@ template <typename Body, typename Fill>
 CallId LockCalls::enter(const SessionRef& session, Fill fill, const AcquireOptions& options, bool proclaims,
                         Callback<HoldRef>&& done) {
   if (session == nullptr) return calls_.refuse(std::move(done), no_session());
-  PoolRef<Entered> begun = entered_.make({session});
+  PoolRef<Entered> begun = entered_.emplace(session);
   Body& body = begun->request.body.emplace<Body>();
   fill(body);
   body.session = session->id();
@@ -114,12 +114,13 @@ void LockCalls::start(CallId id, const SessionRef& of, machine::Request&& reques
 
 template <typename Body>
 void LockCalls::go_to_log(CallId id, machine::Request&& request) {
-  const Session& session = *table_.find(calls_.find(id)->acquire->session);
+  Call& call = *calls_.find(id);
+  Session& session = *table_.find(call.acquire->session);
   const Body& body = std::get<Body>(request.body);
   if (body.wait.kind == machine::Wait::Kind::None && seems_held(session, body)) {
     confirm_held<Body>(id, std::move(request));
   } else {
-    submit<Body>(id, std::move(request));
+    submit<Body>(call, session, std::move(request));
   }
 }
 
@@ -140,7 +141,8 @@ void LockCalls::confirm_held(CallId id, machine::Request&& request) {
   Call& call = *calls_.find(id);
   call.ticket = requests_.when_readable({.deadline = call.deadline},
                                         [this, id, request = std::move(request)](const Completion& completion, Now) mutable {
-                                          if (calls_.find(id) == nullptr) return;
+                                          Call* const found = calls_.find(id);
+                                          if (found == nullptr) return;
                                           const Body& body = std::get<Body>(request.body);
                                           const auto state = requests_.reads(completion);
                                           if (!state.ok()) {
@@ -148,7 +150,8 @@ void LockCalls::confirm_held(CallId id, machine::Request&& request) {
                                           } else if (const auto refusal = (*state)->refusal_of(body)) {
                                             held(id, body, *refusal);
                                           } else {
-                                            submit<Body>(id, std::move(request));
+                                            Session& session = *table_.find(found->acquire->session);
+                                            submit<Body>(*found, session, std::move(request));
                                           }
                                         });
 }
@@ -164,7 +167,7 @@ void LockCalls::held(CallId id, const Body& body, const machine::Result& refusal
 }
 
 template <typename Body>
-void LockCalls::submit(CallId id, machine::Request&& request) {
+void LockCalls::submit(Call& call, Session& session, machine::Request&& request) {
   const Body& body = std::get<Body>(request.body);
   Acquires::Terms terms{.name = name_of(body),
                         .owner_tag = body.owner_tag,
@@ -172,8 +175,8 @@ void LockCalls::submit(CallId id, machine::Request&& request) {
                         .block = block_of(body),
                         .delay = body.delay,
                         .of_lock = true};
-  if (calls_.find(id)->acquire->proclaims) terms.proclaimed = body.value;
-  acquires_.submit(id, std::move(terms), std::move(request));
+  if (call.acquire->proclaims) terms.proclaimed = body.value;
+  acquires_.submit(call, session, std::move(terms), std::move(request));
 }
 
 }  // namespace coordkit::client

@@ -53,7 +53,7 @@ class LockCalls {
   template <typename Body>
   void held(CallId id, const Body& body, const machine::Result& refusal);
   template <typename Body>
-  void submit(CallId id, machine::Request&& request);
+  void submit(Call& call, Session& session, machine::Request&& request);
 
   const ClientOptions& options_;
   SessionTable& table_;

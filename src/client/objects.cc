@@ -155,7 +155,8 @@ void Objects::confirm(CallId id, const SessionRef& session, Waiting waiting) {
 }
 
 void Objects::submit(CallId id, Waiting waiting) {
-  acquires_.submit(id, {.name = waiting.name}, {.body = std::move(waiting.body)});
+  Call& call = *calls_.find(id);
+  acquires_.submit(call, *table_.find(call.acquire->session), {.name = waiting.name}, {.body = std::move(waiting.body)});
 }
 
 // The place is invalid from here on. If the outcome is unknown, it is left again, without a wait, for as long as it takes.

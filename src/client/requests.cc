@@ -4,13 +4,8 @@
 
 namespace coordkit::client {
 
-void Requests::post(EngineInput input) {
-  engine_.post(std::move(input));
-  posted_ = true;
-}
-
 Ticket Requests::next_ticket(OnCompletion&& on_completion, std::optional<LaggingTime> submitted) {
-  return tickets_.add([&](Ticket) { return pending_.make({std::move(on_completion), submitted}); });
+  return tickets_.add([&](Ticket) { return pending_.emplace(std::move(on_completion), submitted); });
 }
 
 SharedBytes Requests::encoded(const machine::Request& request) {

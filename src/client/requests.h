@@ -75,7 +75,11 @@ class Requests {
   void clear();
 
  private:
-  void post(EngineInput input);
+  template <typename Input>
+  void post(Input&& input) {
+    engine_.post(std::forward<Input>(input));
+    posted_ = true;
+  }
   Ticket next_ticket(OnCompletion&& on_completion, std::optional<LaggingTime> submitted);
 
   Engine& engine_;
