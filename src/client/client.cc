@@ -20,7 +20,8 @@ namespace {
 // renewed nor queried: from here on they are left to expire, with all that they may yet be granted.
 bool cut_off(const EngineEffects& effects) {
   return std::any_of(effects.completions.begin(), effects.completions.end(), [](const Completion& completion) {
-    return reason_of(completion.status) == Reason::Removed && outcome_of(completion.status) == Outcome::Unknown;
+    return !completion.status.ok() && reason_of(completion.status) == Reason::Removed &&
+           outcome_of(completion.status) == Outcome::Unknown;
   });
 }
 
