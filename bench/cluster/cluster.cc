@@ -77,10 +77,7 @@ class Cluster {
 }  // namespace
 
 nlohmann::ordered_json run_cluster(const std::filesystem::path& data, const LoadOptions& load) {
-  std::filesystem::create_directories(data);
-  nlohmann::ordered_json result = Cluster(data, load).run(load);
-  std::filesystem::remove_all(data);
-  return result;
+  return Cluster(data, load).run(load);
 }
 
 }  // namespace coordkit::bench

@@ -10,9 +10,8 @@
 
 namespace coordkit::bench {
 
-// Starts a cluster on an empty folder, lets the process run the load that has the callers (LoadOptions::where), ends the
-// cluster, removes the folder. Throws std::runtime_error with a sentence: a process failed, or no answer came within the
-// bounds.
+// Starts a cluster in an empty folder, lets the process run the load that has the callers (LoadOptions::where), and ends the
+// cluster. Throws std::runtime_error with a sentence: a process failed, or no answer came within the bounds.
 nlohmann::ordered_json run_cluster(const std::filesystem::path& data, const LoadOptions& load);
 
 struct MemberOptions {

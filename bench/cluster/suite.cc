@@ -92,13 +92,16 @@ class Run {
     load.security = of.what.security;
     const fs::path folder = data_ / (load.kind + "-" + std::to_string(load.callers));
     const bool ours = of.what.who == kOurs;
+    fs::create_directories(folder);
+    Line line;
     try {
-      return ours ? run_cluster(folder, load) : of.peer.run(folder, load);
+      line = ours ? run_cluster(folder, load) : of.peer.run(folder, load);
     } catch (const std::exception& error) {
-      fs::remove_all(folder);
       if (ours && !options_.goes_on) throw;
-      return {{"not_measured", error.what()}};
+      line = {{"not_measured", error.what()}};
     }
+    fs::remove_all(folder);
+    return line;
   }
 
   Line probe(const Configuration& of, const char* when) {

@@ -141,19 +141,14 @@ nlohmann::ordered_json run_callers(const Channels& channels, const LoadOptions& 
 }  // namespace
 
 nlohmann::ordered_json run_etcd(const std::string& program, const std::filesystem::path& data, const LoadOptions& load) {
-  std::filesystem::create_directories(data);
-  nlohmann::ordered_json result;
-  {
-    const EtcdCluster cluster(program, data);
-    const std::string leader = cluster.leader();
-    const Channels channels = etcd::connections(leader, load.callers);
-    result = load.kind == "renewals" ? etcd::run_renewals(channels, load) : run_callers(channels, load);
-    if (cluster.leader() != leader) {
-      result["errors"] = result["errors"].get<uint64_t>() + 1;
-      if (!result.contains("first_error")) result["first_error"] = "leadership changed during the measurement";
-    }
+  const EtcdCluster cluster(program, data);
+  const std::string leader = cluster.leader();
+  const Channels channels = etcd::connections(leader, load.callers);
+  nlohmann::ordered_json result = load.kind == "renewals" ? etcd::run_renewals(channels, load) : run_callers(channels, load);
+  if (cluster.leader() != leader) {
+    result["errors"] = result["errors"].get<uint64_t>() + 1;
+    if (!result.contains("first_error")) result["first_error"] = "leadership changed during the measurement";
   }
-  std::filesystem::remove_all(data);
   return result;
 }
 

@@ -152,21 +152,16 @@ class Redlock {
 }  // namespace
 
 nlohmann::ordered_json run_redlock(const std::string& program, const std::filesystem::path& data, const LoadOptions& load) {
-  nlohmann::ordered_json result;
-  {
-    const std::vector<std::string> addresses = support::free_loopback_addresses(kServers);
-    std::vector<std::unique_ptr<Server>> servers;
-    std::string script;
-    for (size_t i = 0; i < kServers; ++i) {
-      servers.push_back(std::make_unique<Server>(program, addresses[i], data / std::to_string(i)));
-      script = servers[i]->ask({"SCRIPT", "LOAD", kRelease}).text;
-    }
-    LoadLoop loop(load.callers, Seconds(load.warmup_s), Seconds(load.seconds));
-    Redlock(servers, script, loop, load.callers).run();
-    result = loop.wait();
+  const std::vector<std::string> addresses = support::free_loopback_addresses(kServers);
+  std::vector<std::unique_ptr<Server>> servers;
+  std::string script;
+  for (size_t i = 0; i < kServers; ++i) {
+    servers.push_back(std::make_unique<Server>(program, addresses[i], data / std::to_string(i)));
+    script = servers[i]->ask({"SCRIPT", "LOAD", kRelease}).text;
   }
-  std::filesystem::remove_all(data);
-  return result;
+  LoadLoop loop(load.callers, Seconds(load.warmup_s), Seconds(load.seconds));
+  Redlock(servers, script, loop, load.callers).run();
+  return loop.wait();
 }
 
 }  // namespace coordkit::bench::redis

@@ -25,22 +25,16 @@ std::vector<std::string> leader_arguments(const std::filesystem::path& log, cons
 }  // namespace
 
 nlohmann::ordered_json run(const std::filesystem::path& data, const LoadOptions& load) {
-  std::filesystem::create_directories(data);
-  nlohmann::ordered_json result;
-  {
-    const std::vector<std::string> followers = support::free_loopback_addresses(kLeader - 1);
-    Processes processes;
-    for (int id = 1; id < kLeader; ++id) {
-      const std::string log = data / std::to_string(id);
-      processes.start(id, {"skeleton-follower", "--data", log, "--address", followers[static_cast<size_t>(id) - 1]});
-    }
-    for (int ready = 1; ready < kLeader; ++ready) processes.listen(support::in(kLimit), "the followers are ready");
-    processes.start(kLeader, leader_arguments(data / std::to_string(kLeader), followers, load));
-    const auto length = std::chrono::ceil<std::chrono::seconds>(Seconds(load.warmup_s + load.seconds));
-    result = processes.listen(support::in(length + kLimit), "the load ends").line.at("result");
+  const std::vector<std::string> followers = support::free_loopback_addresses(kLeader - 1);
+  Processes processes;
+  for (int id = 1; id < kLeader; ++id) {
+    const std::string log = data / std::to_string(id);
+    processes.start(id, {"skeleton-follower", "--data", log, "--address", followers[static_cast<size_t>(id) - 1]});
   }
-  std::filesystem::remove_all(data);
-  return result;
+  for (int ready = 1; ready < kLeader; ++ready) processes.listen(support::in(kLimit), "the followers are ready");
+  processes.start(kLeader, leader_arguments(data / std::to_string(kLeader), followers, load));
+  const auto length = std::chrono::ceil<std::chrono::seconds>(Seconds(load.warmup_s + load.seconds));
+  return processes.listen(support::in(length + kLimit), "the load ends").line.at("result");
 }
 
 }  // namespace coordkit::bench::skeleton

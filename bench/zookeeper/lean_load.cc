@@ -152,13 +152,8 @@ class Callers {
 }  // namespace
 
 nlohmann::ordered_json run_lean_lock(const std::string& jars, const std::filesystem::path& data, const LoadOptions& load) {
-  nlohmann::ordered_json result;
-  {
-    const Cluster cluster(jars, data);
-    result = Callers(cluster.leader(), load.callers).run(load);
-  }
-  std::filesystem::remove_all(data);
-  return result;
+  const Cluster cluster(jars, data);
+  return Callers(cluster.leader(), load.callers).run(load);
 }
 
 }  // namespace coordkit::bench::zookeeper

@@ -115,13 +115,8 @@ nlohmann::ordered_json run_callers(const std::string& leader, const LoadOptions&
 }  // namespace
 
 nlohmann::ordered_json run_lock(const std::string& jars, const std::filesystem::path& data, const LoadOptions& load) {
-  nlohmann::ordered_json result;
-  {
-    const Cluster cluster(jars, data);
-    result = run_callers(cluster.leader(), load);
-  }
-  std::filesystem::remove_all(data);
-  return result;
+  const Cluster cluster(jars, data);
+  return run_callers(cluster.leader(), load);
 }
 
 }  // namespace coordkit::bench::zookeeper
