@@ -3,6 +3,7 @@
 #include <cctype>
 #include <regex>
 #include <sstream>
+#include <utility>
 
 namespace coordkit::house {
 namespace {
@@ -68,25 +69,37 @@ const std::vector<HeaderRule>& header_rules() {
 }
 
 struct WordRule {
-  std::regex word;
+  std::regex word;  // tried where a word begins
   Folders allowed;
   std::string why;
 };
 
 const std::vector<WordRule>& word_rules() {
   static const std::vector<WordRule> rules = {
-      {std::regex("\\bsystem_clock::|\\bgettimeofday\\b|\\bCLOCK_REALTIME\\b|\\btime\\s*\\(\\s*(nullptr|NULL|0|&)|"
-                  "\\babsl::Now\\b|\\bGetCurrentTimeNanos\\b"),
+      {std::regex("system_clock::|(gettimeofday|CLOCK_REALTIME|absl::Now|GetCurrentTimeNanos)\\b|"
+                  "time\\s*\\(\\s*(nullptr|NULL|0|&)"),
        {"replica"},
        "the wall clock is read once, by replica, for genesis"},
-      {std::regex("\\b(steady_clock|high_resolution_clock|clock_gettime|random_device)\\b|\\bs?rand\\s*\\("),
+      {std::regex("(steady_clock|high_resolution_clock|clock_gettime|random_device)\\b|s?rand\\s*\\("),
        {"base", "storage", "transport", "replica"},
        "this floor is deterministic: time and randomness come in as values"},
-      {std::regex("\\bv?f?printf\\s*\\(|\\bf?puts\\s*\\(|\\bputchar\\s*\\(|\\bstd::(cout|cerr|clog)\\b|\\bfmt::print"),
+      {std::regex("(v?f?printf|f?puts|putchar)\\s*\\(|std::(cout|cerr|clog)\\b|fmt::print"),
        {},
        "the library never writes to stdout or stderr"},
   };
   return rules;
+}
+
+bool is_of_a_word(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+// Searched for everywhere, with a \b before it, it takes ten times as long.
+bool holds(const std::string& line, const std::regex& word) {
+  bool within = false;
+  for (auto at = line.begin(); at != line.end(); ++at) {
+    const bool begins = !std::exchange(within, is_of_a_word(*at)) && within;
+    if (begins && std::regex_search(at, line.end(), word, std::regex_constants::match_continuous)) return true;
+  }
+  return false;
 }
 
 // Blanks comments and literals and keeps every line break, so that words in prose are not taken for code.
@@ -246,7 +259,7 @@ void scan(std::string_view path, std::string_view text, Findings& findings) {
       continue;
     }
     for (const WordRule& rule : word_rules()) {
-      if (!rule.allowed.contains(place.folder) && std::regex_search(line, rule.word)) broken(rule.why);
+      if (!rule.allowed.contains(place.folder) && holds(line, rule.word)) broken(rule.why);
     }
   }
   scan_length(path, number, findings);
