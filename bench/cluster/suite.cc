@@ -6,7 +6,9 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <system_error>
 
+#include "absl/cleanup/cleanup.h"
 #include "bench/cluster/cluster.h"
 #include "bench/cluster/measure.h"
 
@@ -93,15 +95,16 @@ class Run {
     const fs::path folder = data_ / (load.kind + "-" + std::to_string(load.callers));
     const bool ours = of.what.who == kOurs;
     fs::create_directories(folder);
-    Line line;
+    const absl::Cleanup removed = [&] {
+      std::error_code ignored;
+      fs::remove_all(folder, ignored);
+    };
     try {
-      line = ours ? run_cluster(folder, load) : of.peer.run(folder, load);
+      return ours ? run_cluster(folder, load) : of.peer.run(folder, load);
     } catch (const std::exception& error) {
       if (ours && !options_.goes_on) throw;
-      line = {{"not_measured", error.what()}};
+      return {{"not_measured", error.what()}};
     }
-    fs::remove_all(folder);
-    return line;
   }
 
   Line probe(const Configuration& of, const char* when) {
