@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/house/words.h"
 #include "tests/support/source_dir.h"
 
 namespace coordkit::house {
@@ -43,8 +44,6 @@ struct Class {
 };
 
 using Tokens = std::vector<std::string>;
-
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Where the comment or literal that begins here ends; `at` itself: none does.
 size_t skip(std::string_view text, size_t at) {

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <utility>
 
+#include "tests/house/words.h"
+
 namespace coordkit::house {
 namespace {
 
@@ -90,13 +92,11 @@ const std::vector<WordRule>& word_rules() {
   return rules;
 }
 
-bool is_of_a_word(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
 // Searched for everywhere, with a \b before it, it takes ten times as long.
 bool holds(const std::string& line, const std::regex& word) {
   bool within = false;
   for (auto at = line.begin(); at != line.end(); ++at) {
-    const bool begins = !std::exchange(within, is_of_a_word(*at)) && within;
+    const bool begins = !std::exchange(within, in_word(*at)) && within;
     if (begins && std::regex_search(at, line.end(), word, std::regex_constants::match_continuous)) return true;
   }
   return false;

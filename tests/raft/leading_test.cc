@@ -162,7 +162,7 @@ TEST(LeaderTest, ALeaderFarAheadOfItsDiskTakesNoProposals) {
 }
 
 TEST(LeaderTest, REG_R28_LongDivergenceSettlesInOneRoundPerTerm) {
-  constexpr uint64_t kLong = 10000, kTerms = 20;
+  constexpr uint64_t kLong = 100000, kTerms = 20;
   Cluster cluster(3);
   for (uint64_t id : {1, 2, 3}) {  // 1 wrote in even terms, 2 and 3 in odd ones; all of it uncommitted
     Node& node = cluster.node(id);
