@@ -80,7 +80,6 @@ function(coordkit_library_settings target)
   coordkit_settings(${target})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PUBLIC ${ARGN} PRIVATE coordkit_flags)
-  coordkit_precompiled(${target})
 endfunction()
 
 # coordkit_tests(NAME LINK target... [ALONE file...]): the *_test.cc of this folder as programs, one ctest entry per test. What takes long
