@@ -152,7 +152,8 @@ struct AskedOfMembers : Asked {
   }
   void told(uint64_t by, raft::SettledMembers settled, uint64_t store = 0) {
     const RecallReply reply{check->question(), {}, std::move(settled)};
-    const RollbackCheck::Holds disk{{}, {}, [](Index) { return std::optional<Term>(); }};
+    const auto no_entries = [](Index) { return std::optional<Term>(); };
+    const RollbackCheck::Holds disk{{}, {}, no_entries};
     EXPECT_FALSE(check->answered(ReplicaId(by), StoreId(store ? store : 100 + by), reply, disk));
   }
   Position at{Index(5), Term(2)};  // of the configuration in force
