@@ -101,8 +101,9 @@ bool known(TableByte table) {
 }  // namespace
 
 std::string key(std::string_view prefix, TableByte table, uint64_t id) {
-  std::string key(prefix);
-  key.push_back(static_cast<char>(table));
+  std::string key;
+  key.reserve(prefix.size() + 13);  // of a change, the longest and commonest
+  key.append(prefix).push_back(static_cast<char>(table));
   append_sortable(key, id);
   return key;
 }

@@ -1,5 +1,7 @@
 #include "storage/checkpoint_record.h"
 
+#include <algorithm>
+
 #include "base/fixed.h"
 #include "base/sums.h"
 #include "coordkit/error.h"
@@ -8,8 +10,7 @@ namespace coordkit::storage {
 namespace {
 
 constexpr uint32_t kStateVersion = 1;
-constexpr size_t kRecordBytes = 64;  // version, live table, store, applied index and term, digest sum, xor, rows, sum
-constexpr size_t kSumBytes = 8;
+constexpr size_t kRecordBytes = 64;       // version, live table, store, applied index and term, digest sum, xor, rows, sum
 constexpr uint32_t kFromPeer = 1u << 31;  // beside the number of the live table
 
 }  // namespace
@@ -52,11 +53,9 @@ absl::StatusOr<Checkpoint> decode_checkpoint(std::string_view bytes) {
                     .origin = live == load_u32(at + 4) ? StateOrigin::Own : StateOrigin::Peer};
 }
 
-std::string with_sum(uint64_t sum, std::string_view value) {
-  std::string stored;
-  stored.reserve(kSumBytes + value.size());
-  stored.append(reinterpret_cast<const char*>(&sum), kSumBytes).append(value);
-  return stored;
+void join(char* at, uint64_t sum, std::string_view value) {
+  store_u64(at, sum);
+  std::ranges::copy(value, at + kSumBytes);
 }
 
 absl::StatusOr<StoredValue> split(std::string_view stored) {

@@ -39,7 +39,8 @@ struct StoredValue {
   uint64_t sum = 0;
   std::string_view value;
 };
-std::string with_sum(uint64_t sum, std::string_view value);
+inline constexpr size_t kSumBytes = 8;
+void join(char* at, uint64_t sum, std::string_view value);                            // kSumBytes + value.size() bytes there
 absl::StatusOr<StoredValue> split(std::string_view stored);                           // trusts the sum
 absl::StatusOr<StoredValue> verified(std::string_view key, std::string_view stored);  // kDataLoss if the sum does not match
 

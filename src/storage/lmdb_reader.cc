@@ -1,8 +1,10 @@
 #include "storage/lmdb_reader.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "base/fixed.h"
 #include "coordkit/error.h"
@@ -16,6 +18,12 @@ constexpr uint64_t kFirstTreePage = 2;
 constexpr uint64_t kFileBytesMax = uint64_t{64} << 40;
 
 absl::Status enough() { return absl::CancelledError("enough"); }  // never leaves this file
+
+// The child of a branch page below which the key is; from the second on their keys ascend.
+size_t child_of(const std::vector<LmdbPage::Node>& nodes, std::string_view key) {
+  const auto after = std::ranges::upper_bound(nodes.begin() + 1, nodes.end(), key, {}, &LmdbPage::Node::key);
+  return static_cast<size_t>(after - nodes.begin()) - 1;
+}
 
 }  // namespace
 
@@ -56,17 +64,10 @@ class LmdbReader::Walk {
     for (size_t i = 1; i < nodes.size(); ++i) {
       if (i > 1 && !ascends(nodes[i - 1].key, nodes[i].key)) return rotten("the pages of a table are out of order");
     }
-    for (size_t i = first_child(nodes, from); i < nodes.size(); ++i) {
+    for (size_t i = order_ == Order::Bytes ? child_of(nodes, from) : 0; i < nodes.size(); ++i) {
       if (absl::Status status = visit(nodes[i].page, depth + 1, from, use, leaf); !status.ok()) return status;
     }
     return absl::OkStatus();
-  }
-
-  size_t first_child(const std::vector<LmdbPage::Node>& nodes, std::string_view from) const {
-    size_t first = 0;
-    if (order_ == Order::Numbers) return first;
-    while (first + 1 < nodes.size() && nodes[first + 1].key <= from) ++first;
-    return first;
   }
 
   absl::Status visit_leaf(const LmdbPage& page, std::string_view from, Use use, Leaf leaf) {
@@ -268,6 +269,9 @@ absl::StatusOr<const LmdbPage*> LmdbReader::Way::page(uint64_t number, uint16_t 
   const bool leaf = page->kind() == LmdbPage::Kind::Leaf;
   if (leaf != (depth == tree_.depth)) return rotten("a table's pages do not reach its rows");
   if (!leaf && page->nodes().size() < 2) return rotten("a page of a table has a single child");
+  const auto keys = std::span(page->nodes()).subspan(leaf ? 0 : 1);  // the first of a branch says nothing
+  const auto twisted = std::ranges::adjacent_find(keys, std::ranges::greater_equal(), &LmdbPage::Node::key);
+  if (twisted != keys.end()) return rotten("a page of a table is out of order");
   if (!leaf) return &branches_.emplace(number, *std::move(page)).first->second;
   leaves_.insert(number);
   return &last_leaf_.emplace(number, *std::move(page)).second;
@@ -286,8 +290,7 @@ absl::Status LmdbReader::Way::check(std::string_view key, Change change) {
       if (row == nodes.end() || row->key != key || row->page == 0) return absl::OkStatus();
       return reader_.large_value(meta_, *row).status();
     }
-    size_t child = 0;
-    while (child + 1 < nodes.size() && nodes[child + 1].key <= key) ++child;
+    const size_t child = child_of(nodes, key);
     number = nodes[child].page;
     if (change == Change::Put) continue;
     if (absl::Status status = check_beside(nodes, child, depth + 1); !status.ok()) return status;

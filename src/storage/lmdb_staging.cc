@@ -110,13 +110,14 @@ absl::Status LmdbTable::stage_step(Staging& staging) {
     if (!erased.ok()) return erased.status();
     staging.cleared = *erased;
   }
+  absl::StatusOr<Cursor> cursor = open_cursor(transaction->get(), table);
+  if (!cursor.ok()) return cursor.status();
   for (; staging.cleared && !staging.chunk.empty() && budget.left(); staging.chunk = staging.chunk.subspan(1)) {
     const CheckpointBatch::Row& row = staging.chunk.front();
-    const uint64_t sum = value_sum(row.key, *row.value);
-    if (absl::Status status = put_row(transaction->get(), table, row.key, sum, *row.value); !status.ok()) return status;
-    staged_.add(row.key, sum);
+    if (absl::Status status = put_row(cursor->get(), row.key, *row.value, staged_); !status.ok()) return status;
     budget.spend(row.value->size());
   }
+  cursor->reset();  // before its transaction ends
   return commit(*transaction);
 }
 

@@ -326,40 +326,42 @@ absl::Status LmdbTable::renamed(std::string data_path) {
 absl::Status LmdbTable::write_rows(MDB_txn* txn, const CheckpointBatch& batch) {
   absl::StatusOr<Checkpoint> meta = checkpoint(txn);
   if (!meta.ok()) return meta.status();
-  const MDB_dbi table = rows(meta->live);
+  const absl::StatusOr<Cursor> cursor = open_cursor(txn, rows(meta->live));
+  if (!cursor.ok()) return cursor.status();
   for (const CheckpointBatch::Row& row : batch.rows) {
-    if (row.key.empty() || row.key.size() > kStateKeyBytesMax) {
-      return make_error(Reason::InvalidArgument, "a key of a checkpoint must have 1 to 64 bytes");
-    }
-    MDB_val key = to_val(row.key);
-    MDB_val old = {};
-    const int error = ::mdb_get(txn, table, &key, &old);
-    if (error != 0 && error != MDB_NOTFOUND) return lmdb_status(error, "read a row");
-    if (error == 0) {
-      const absl::StatusOr<StoredValue> replaced = split(to_view(old));
-      if (!replaced.ok()) return replaced.status();
-      meta->digest.remove(row.key, replaced->sum);
-    }
-    absl::Status written;
-    if (row.value) {
-      const uint64_t sum = value_sum(row.key, *row.value);
-      meta->digest.add(row.key, sum);
-      written = put_row(txn, table, row.key, sum, *row.value);
-    } else if (error == 0) {
-      written = lmdb_status(::mdb_del(txn, table, &key, nullptr), "erase a row");
-    }
-    if (!written.ok()) return written;
+    if (absl::Status status = write_row(cursor->get(), row, meta->digest); !status.ok()) return status;
   }
   meta->applied = batch.applied;
   meta->origin = StateOrigin::Own;
   return put_checkpoint(txn, *meta);
 }
 
-absl::Status put_row(MDB_txn* txn, MDB_dbi table, std::string_view key, uint64_t sum, std::string_view value) {
-  const std::string stored = with_sum(sum, value);
+absl::Status write_row(MDB_cursor* cursor, const CheckpointBatch::Row& row, RowDigest& digest) {
+  if (row.key.empty() || row.key.size() > kStateKeyBytesMax) {
+    return make_error(Reason::InvalidArgument, "a key of a checkpoint must have 1 to 64 bytes");
+  }
+  MDB_val key = to_val(row.key);
+  MDB_val old = {};
+  const int error = ::mdb_cursor_get(cursor, &key, &old, MDB_SET);
+  if (error != 0 && error != MDB_NOTFOUND) return lmdb_status(error, "read a row");
+  if (error == 0) {
+    const absl::StatusOr<StoredValue> replaced = split(to_view(old));
+    if (!replaced.ok()) return replaced.status();
+    digest.remove(row.key, replaced->sum);
+  }
+  if (row.value) return put_row(cursor, row.key, *row.value, digest);
+  return error == 0 ? lmdb_status(::mdb_cursor_del(cursor, 0), "erase a row") : absl::OkStatus();
+}
+
+absl::Status put_row(MDB_cursor* cursor, std::string_view key, std::string_view value, RowDigest& digest) {
+  const uint64_t sum = value_sum(key, value);
   MDB_val k = to_val(key);
-  MDB_val v = to_val(stored);
-  return lmdb_status(::mdb_put(txn, table, &k, &v, 0), "write a row");
+  MDB_val v = {kSumBytes + value.size(), nullptr};
+  const int error = ::mdb_cursor_put(cursor, &k, &v, MDB_RESERVE);
+  if (error != 0) return lmdb_status(error, "write a row");
+  join(static_cast<char*>(v.mv_data), sum, value);
+  digest.add(key, sum);
+  return absl::OkStatus();
 }
 
 }  // namespace coordkit::storage
