@@ -280,21 +280,35 @@ absl::StatusOr<const LmdbPage*> LmdbReader::Way::page(uint64_t number, uint16_t 
 absl::Status LmdbReader::Way::check(std::string_view key, Change change) {
   if (tree_.flags != 0 || tree_.depth > kDepthMax) return rotten("a table is of another kind");
   if (tree_.empty()) return absl::OkStatus();
+  if (change == Change::Put && last_leaf_ && last_reach_.has(key)) return check_row(last_leaf_->second, key);
+  Reach reach;
   uint64_t number = tree_.root;
   for (uint16_t depth = 1;; ++depth) {
     const absl::StatusOr<const LmdbPage*> page = this->page(number, depth);
     if (!page.ok()) return page.status();
-    const auto& nodes = (*page)->nodes();
     if (depth == tree_.depth) {
-      const auto row = std::ranges::lower_bound(nodes, key, {}, &LmdbPage::Node::key);
-      if (row == nodes.end() || row->key != key || row->page == 0) return absl::OkStatus();
-      return reader_.large_value(meta_, *row).status();
+      last_reach_ = reach;
+      return check_row(**page, key);
     }
+    const auto& nodes = (*page)->nodes();
     const size_t child = child_of(nodes, key);
     number = nodes[child].page;
+    reach.narrow(nodes, child);
     if (change == Change::Put) continue;
     if (absl::Status status = check_beside(nodes, child, depth + 1); !status.ok()) return status;
   }
+}
+
+// A branch may be rotten and claim more than the one above it gives.
+void LmdbReader::Way::Reach::narrow(const std::vector<LmdbPage::Node>& nodes, size_t child) {
+  if (child > 0) from = std::max(from, nodes[child].key);
+  if (child + 1 < nodes.size()) end = std::min(end.value_or(nodes[child + 1].key), nodes[child + 1].key);
+}
+
+absl::Status LmdbReader::Way::check_row(const LmdbPage& leaf, std::string_view key) const {
+  const auto row = std::ranges::lower_bound(leaf.nodes(), key, {}, &LmdbPage::Node::key);
+  if (row == leaf.nodes().end() || row->key != key || row->page == 0) return absl::OkStatus();
+  return reader_.large_value(meta_, *row).status();
 }
 
 // A page that LMDB merges with its neighbour may make the next one its neighbour; two on either side are as far as one change

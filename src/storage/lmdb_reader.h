@@ -78,7 +78,15 @@ class LmdbReader::Way {
 
  private:
   absl::StatusOr<const LmdbPage*> page(uint64_t number, uint16_t depth);
+  absl::Status check_row(const LmdbPage& leaf, std::string_view key) const;
   absl::Status check_beside(const std::vector<LmdbPage::Node>& nodes, size_t child, uint16_t depth);
+  // The keys below one leaf, as the branches above it have them.
+  struct Reach {
+    std::string_view from;
+    std::optional<std::string_view> end;
+    void narrow(const std::vector<LmdbPage::Node>& nodes, size_t child);
+    bool has(std::string_view key) const { return from <= key && (!end || key < *end); }
+  };
 
   const LmdbReader& reader_;
   const LmdbMeta meta_;
@@ -86,6 +94,7 @@ class LmdbReader::Way {
   std::map<uint64_t, LmdbPage> branches_;  // its addresses are stable
   absl::btree_set<uint64_t> leaves_;       // visited
   std::optional<std::pair<uint64_t, LmdbPage>> last_leaf_;
+  Reach last_reach_;  // of the last way that was checked to its end
 };
 
 }  // namespace coordkit::storage
