@@ -15,6 +15,10 @@ namespace {
 constexpr auto kTakeOverAfter = std::chrono::milliseconds(5);  // with a task that blocks; at most twice that
 constexpr int kLooksBeforeDozing = 200;
 
+void clear_if(std::atomic<std::thread::id>& thread, std::thread::id is) {
+  thread.compare_exchange_strong(is, std::thread::id());
+}
+
 }  // namespace
 
 void OwnThread::start() {
@@ -93,12 +97,13 @@ void OwnThread::run_blocking(Blocking blocking) {
     const std::lock_guard lock(mutex_);
     wake_.notify_one();
   }
-  std::thread::id self = std::this_thread::get_id();
+  const std::thread::id self = std::this_thread::get_id();
   blocks_ = self;
   std::move(blocking.task)();
-  blocks_.compare_exchange_strong(self, std::thread::id());
+  clear_if(blocks_, self);
   uint64_t running = word(number, Stage::Running);
-  if (blocking_.compare_exchange_strong(running, word(number, Stage::Over))) std::move(blocking.then)();
+  if (blocking_.compare_exchange_strong(running, word(number, Stage::Over))) return std::move(blocking.then)();
+  clear_if(runner_, self);  // who took over may not have said so yet
 }
 
 // The handlers of what the network has ready are queued between the two posts of a blocking task's.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <thread>
 
@@ -70,6 +71,39 @@ TEST(OwnThreadTest, FLT_P11_WhileATaskBlocksTheOtherThreadGoesOnWithTheLoop) {
     EXPECT_EQ(runner(loop), meanwhile) << "who was held up is the understudy from here on";
     EXPECT_FALSE(went_on) << "the loop is another thread's";
   }
+}
+
+// Who is held up comes back at the moment at which the understudy takes over, or a little before or after it.
+TEST(OwnThreadTest, NeverDoBothThreadsRunTheLoop) {
+  OwnThread loop(50us);
+  loop.start();
+  std::atomic<int> inside{0};
+  bool alone = true;  // of the loop's tasks: no two of them at once
+  std::promise<void> never;
+  const std::future<void> waits = never.get_future();
+  const auto look = [&] {
+    alone = inside.fetch_add(1) == 0 && alone;
+    std::this_thread::yield();
+    inside.fetch_sub(1);
+  };
+  for (int round = 0; round < 40; ++round) {
+    std::promise<void> over;
+    loop.post([&] {
+      loop.block_after(
+          [&, held_up = 4ms + 200us * (round % 35)] {
+            waits.wait_for(held_up);
+            over.set_value();
+          },
+          [] {});
+    });
+    over.get_future().wait();
+    std::promise<void> looked;
+    for (int i = 0; i < 100; ++i) loop.post(look);
+    loop.post([&] { looked.set_value(); });
+    looked.get_future().wait();
+  }
+  loop.stop();
+  EXPECT_TRUE(alone);
 }
 
 TEST(OwnThreadTest, StopWaitsForATaskThatBlocksAndRunsNothingAfterwards) {
