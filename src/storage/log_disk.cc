@@ -41,12 +41,10 @@ absl::StatusOr<RecoveredLog> SegmentedLogStore::Disk::open(LogSink& sink) {
   log_ = std::move(opened->log);
   writer_.note_sizes(*log_);
   sink_ = &sink;
-  const auto waits = [this] {
-    if (LogSpace ample = LogSpace::Ample; space_.compare_exchange_strong(ample, LogSpace::Low)) sink_->log_space(LogSpace::Low);
-  };
-  preparer_.start(
-      std::move(preparers_files),
-      {.made = [this](absl::StatusOr<storage::Spare> spare) { post(Queue::SpareMade{std::move(spare)}); }, .waits = waits});
+  space_.tell(sink);
+  preparer_.start(std::move(preparers_files),
+                  {.made = [this](absl::StatusOr<storage::Spare> spare) { post(Queue::SpareMade{std::move(spare)}); },
+                   .waits = [this] { space_.no_room(); }});
   thread_ = std::thread([this] {
     const storage::FileSizeSignalHeld held;  // for all of its writes at once
     run();
@@ -116,12 +114,7 @@ void SegmentedLogStore::Disk::perform(Queue::Task task) {
     if (writer_.full()) write_batch();
     return;
   }
-  if (const Queue::SpareMade* made = std::get_if<Queue::SpareMade>(&task)) {
-    if (!made->spare.ok()) return fail(made->spare.status());
-    log_->spare_ready(made->spare->number, made->spare->capacity);
-    preparer_.taken();
-    return report(LogSpace::Ample);
-  }
+  if (const Queue::SpareMade* made = std::get_if<Queue::SpareMade>(&task)) return take_spare(*made);
 
   // The others see every write submitted before them.
   if (!writer_.empty() && !write_batch()) {
@@ -135,7 +128,7 @@ void SegmentedLogStore::Disk::perform(Queue::Task task) {
   } else if (const Queue::Scrub* scrub = std::get_if<Queue::Scrub>(&task)) {
     scrub->done(log_->scrub(scrub->from, kScrubStepBytes));
   } else if (const Queue::Compact* compact = std::get_if<Queue::Compact>(&task)) {
-    if (absl::Status status = log_->compact(compact->through); !status.ok()) fail(std::move(status));
+    compact_log(*compact);
   } else if (log_->progress_due()) {
     write_mark();
   }
@@ -148,7 +141,7 @@ bool SegmentedLogStore::Disk::write_batch() {
     sink_->written(*written);
   } else if (writer_.stalled()) {
     if (storage::lacks_room(written.status())) {
-      report(LogSpace::Full);
+      space_.is(LogSpace::Full);
     } else {
       report_wait(written.status());
     }
@@ -158,25 +151,34 @@ bool SegmentedLogStore::Disk::write_batch() {
   return written.ok();
 }
 
-// No space, or no descriptor, for the next segment. First what frees some: compaction; then the waiting batch is retried.
-void SegmentedLogStore::Disk::stall() {
-  Queue::Tasks rest;
-  const uint32_t first_segment = log_->state().first_segment;
-  for (Queue::Task& task : tasks_) {
-    if (const Queue::Compact* compact = std::get_if<Queue::Compact>(&task)) {
-      if (absl::Status status = log_->compact(compact->through); !status.ok()) return fail(std::move(status));
-    } else {
-      rest.push_back(std::move(task));
-    }
-  }
-  tasks_ = std::move(rest);
-  if (log_->state().first_segment != first_segment) write_mark();
-  if (queue_.failed()) return;
-  if (write_batch() && space() != LogSpace::Ample) report(log_->wants_spare() ? LogSpace::Low : LogSpace::Ample);
+void SegmentedLogStore::Disk::take_spare(const Queue::SpareMade& made) {
+  if (!made.spare.ok()) return fail(made.spare.status());
+  log_->spare_ready(made.spare->number, made.spare->capacity);
+  preparer_.taken();
+  space_.is(LogSpace::Ample);
 }
 
-void SegmentedLogStore::Disk::report(LogSpace space) {
-  if (space_.exchange(space) != space) sink_->log_space(space);
+void SegmentedLogStore::Disk::compact_log(const Queue::Compact& compact) {
+  if (absl::Status status = log_->compact(compact.through); !status.ok()) fail(std::move(status));
+}
+
+// No space, or no descriptor, for the next segment. First what frees some or has taken it; then the waiting batch is retried.
+void SegmentedLogStore::Disk::stall() {
+  const auto makes_room = [](const Queue::Task& task) {
+    return std::holds_alternative<Queue::Compact>(task) || std::holds_alternative<Queue::SpareMade>(task);
+  };
+  Queue::Tasks first, rest;
+  for (Queue::Task& task : tasks_) (makes_room(task) ? first : rest).push_back(std::move(task));
+  tasks_ = std::move(rest);
+  const uint32_t first_segment = log_->state().first_segment;
+  for (const Queue::Task& task : first) {
+    const auto* compact = std::get_if<Queue::Compact>(&task);
+    compact ? compact_log(*compact) : take_spare(std::get<Queue::SpareMade>(task));
+    if (queue_.failed()) return;
+  }
+  if (log_->state().first_segment != first_segment) write_mark();
+  if (queue_.failed()) return;
+  if (write_batch() && space() != LogSpace::Ample) space_.is(log_->wants_spare() ? LogSpace::Low : LogSpace::Ample);
 }
 
 void SegmentedLogStore::Disk::report_wait(absl::Status why) {
@@ -190,6 +192,7 @@ void SegmentedLogStore::Disk::write_mark() {
 }
 
 void SegmentedLogStore::Disk::order_spare() {
+  space_.wants_spare(log_->wants_spare());
   if (!preparer_.ordered() && log_->wants_spare()) preparer_.order({log_->take_number(), log_->segment_bytes()});
 }
 

@@ -3,7 +3,6 @@
 // thread does the writes and the store's own sleeps.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <thread>
 
@@ -12,6 +11,7 @@
 #include "log/log.h"
 #include "storage/log_queue.h"
 #include "storage/log_writer.h"
+#include "storage/space_report.h"
 #include "storage/spare_preparer.h"
 
 namespace coordkit {
@@ -34,7 +34,7 @@ class COORDKIT_HIDDEN SegmentedLogStore::Disk {
 
   uint64_t bytes_written() const { return writer_.bytes_written(); }
   uint64_t index_bytes() const { return writer_.index_bytes(); }
-  LogSpace space() const { return space_.load(std::memory_order_relaxed); }
+  LogSpace space() const { return space_.now(); }
 
  private:
   void run();  // the store's own thread
@@ -45,9 +45,10 @@ class COORDKIT_HIDDEN SegmentedLogStore::Disk {
   void perform_all();
   void perform(Queue::Task task);
   bool write_batch();  // false: there is no room, or it failed
+  void take_spare(const Queue::SpareMade& made);
+  void compact_log(const Queue::Compact& compact);
   void stall();
   void write_mark();
-  void report(LogSpace space);
   void report_wait(absl::Status why);  // for something other than room; OK: no more
   void order_spare();
   void fail(absl::Status why);
@@ -59,7 +60,7 @@ class COORDKIT_HIDDEN SegmentedLogStore::Disk {
   const std::shared_ptr<DataDirectory> directory_;  // null: the existence of the log is not recorded
   Index checkpointed_;
   LogSink* sink_ = nullptr;
-  std::atomic<LogSpace> space_{LogSpace::Ample};
+  storage::SpaceReport space_;
   Queue queue_;
   storage::SparePreparer preparer_;
   std::thread thread_;

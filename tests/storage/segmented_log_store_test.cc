@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <future>
 #include <optional>
@@ -96,6 +97,60 @@ TEST(SegmentedLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnAfterCompactionOrRe
   disk.with([](RecordingFs& fs) { fs.limit_space(10 << 20); });
   EXPECT_TRUE(probe.wait_written(WriteNumber(index)));
   EXPECT_TRUE(probe.wait_space(LogSpace::Ample));
+  store.close();
+  EXPECT_TRUE(probe.failures().empty());
+}
+
+// The disk stays as full as it is: two segments, and no room for a third one.
+TEST(SegmentedLogStoreTest, FLT_D04_ASegmentThatCompactionFreesIsRoomAsWell) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
+  disk.with([](RecordingFs& fs) { fs.limit_space(140 << 10); });
+  ASSERT_TRUE(store.open(probe).ok());
+  const auto has_spare = [&disk] {
+    const auto names = disk.with([](RecordingFs& fs) { return fs.list(); });
+    return std::ranges::any_of(*names, [](const std::string& name) { return name.ends_with(".spare"); });
+  };
+  uint64_t index = 0;
+  const auto write = [&] {
+    ++index;
+    store.submit({.number = WriteNumber(index), .entries = entries(index, 1, 1, 4000)});
+    return probe.wait_written(WriteNumber(index));
+  };
+  while (!has_spare()) std::this_thread::yield();
+  for (int round = 0; round < 3; ++round) {
+    while (has_spare()) ASSERT_TRUE(write());
+    ASSERT_TRUE(probe.wait_space(LogSpace::Low)) << "the second segment is in use";
+    store.compact({Index(index - 1), Term(1)});
+    ASSERT_TRUE(write() && write());
+    EXPECT_TRUE(has_spare()) << "it was the first one";
+    ASSERT_TRUE(probe.wait_space(LogSpace::Ample));
+  }
+  store.close();
+  EXPECT_TRUE(probe.failures().empty());
+}
+
+// Whoever takes the room first: the write that waits, or the thread that makes segments for later.
+TEST(SegmentedLogStoreTest, FLT_D04_RoomForOneSegmentIsEnoughForAWriteThatWaits) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
+  size_t room = 140 << 10;
+  disk.with([&](RecordingFs& fs) { fs.limit_space(room); });
+  ASSERT_TRUE(store.open(probe).ok());
+  uint64_t index = 0;
+  for (int round = 0; round < 8; ++round) {
+    while (store.space() != LogSpace::Full) {
+      ++index;
+      store.submit({.number = WriteNumber(index), .entries = entries(index, 1, 1, 4000)});
+      while (store.space() != LogSpace::Full && probe.written() < WriteNumber(index)) std::this_thread::yield();
+    }
+    room += 64 << 10;
+    disk.with([&](RecordingFs& fs) { fs.limit_space(room); });
+    ASSERT_TRUE(probe.wait_written(WriteNumber(index))) << "in round " << round;
+    while (store.space() == LogSpace::Full) std::this_thread::yield();
+  }
   store.close();
   EXPECT_TRUE(probe.failures().empty());
 }
