@@ -219,8 +219,13 @@ void SessionTable::catch_up(Session& session, LeadingTime now) {
   session.jeopardy_since = now;
 }
 
-void SessionTable::watch_validity(Session& session) {
-  if (options_.watch != nullptr) options_.watch->valid(session);
+// The watch announces at once, so it gets the session behind what is announced of it here.
+void SessionTable::watch_validity(const Session& session) {
+  if (options_.watch == nullptr) return;
+  deliveries_.answer([this, state = session.state] {
+    Session* const watched = find(state);
+    if (watched != nullptr && watched->phase == SessionPhase::Valid) options_.watch->valid(*watched);
+  });
 }
 
 // One change of phase with all its local consequences.
@@ -233,7 +238,6 @@ void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) 
   const SessionPhase published = SessionWriter::set(*session.state, next, session.deadline());
   const bool told = next == SessionPhase::Jeopardy && published == next;  // by the watch
   if (told) return;
-  if (next == SessionPhase::Valid) watch_validity(session);
   if (next == SessionPhase::Lost && options_.watch != nullptr) options_.watch->lost(session);
   Delegations* const lent = session.state->delegations();
   if (next != SessionPhase::Valid) {
@@ -251,6 +255,7 @@ void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) 
     lost_.push_back(session.id());
   }
   announce(session);
+  if (next == SessionPhase::Valid) watch_validity(session);
 }
 
 void SessionTable::announce(Session& session) {

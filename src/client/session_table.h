@@ -135,7 +135,7 @@ class SessionTable {
  private:
   void raise(Session& session, SessionEvent event, LeadingTime now);
   void catch_up(Session& session, LeadingTime now);
-  void watch_validity(Session& session);
+  void watch_validity(const Session& session);
   HoldRef added(Session& session, HoldRef hold);
   // No watch looks at holds meanwhile.
   std::unique_lock<std::mutex> guard() const {

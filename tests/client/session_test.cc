@@ -666,6 +666,7 @@ struct NotedWatch final : ValidityWatch {
   void valid(WatchedSession& now_valid) override {
     ++validities;
     session = &now_valid;
+    if (act) act(*now_valid.state);
   }
   void lost(WatchedSession&) override {
     ++losses;
@@ -678,6 +679,7 @@ struct NotedWatch final : ValidityWatch {
     if (session != nullptr) session->holds.each([&](const HoldRef& hold) { tokens.push_back(hold->token()); });
     return tokens;
   }
+  std::function<void(SessionState&)> act = {};  // of its thread, as soon as it has the session
   std::mutex mutex;
   int validities = 0;
   int losses = 0;
@@ -730,6 +732,25 @@ TEST_F(WatchedTest, S52_WhoeverTakesTheSessionToJeopardyAnnouncesItAndTheOtherDo
   EXPECT_THAT(phases, ElementsAre(Valid, Valid)) << "it ended well, and that is announced";
   EXPECT_EQ(watch.validities, 2);
   EXPECT_TRUE(session->valid(now.leading));
+}
+
+TEST_F(WatchedTest, S45_S52_WhatTheWatchTellsComesBehindThePhaseThatItEnds) {
+  watch.act = [this](SessionState& state) {
+    if (state.expire(state.validity_deadline())) phases.push_back(Jeopardy);
+  };
+  Answer<SessionRef> second;
+  watched.open_session({.ttl = kTtl, .on_phase = [this](SessionPhase phase) { phases.push_back(phase); }}, second.callback());
+  step([this] {
+    engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(8), .ttl = kTtl});
+  });
+  EXPECT_THAT(phases, ElementsAre(Valid, Valid, Jeopardy)) << "the first session, then the second";
+  jump(v / 3);
+  step();
+  const auto renewal = engine.take<Renew>();
+  ASSERT_FALSE(renewal.empty());
+  step([&] { engine.confirm(renewal.back().request); });
+  EXPECT_THAT(phases, ElementsAre(Valid, Valid, Jeopardy, Valid, Jeopardy)) << "and again when it has recovered";
+  EXPECT_EQ((*second)->phase(), Jeopardy);
 }
 
 TEST_F(WatchedTest, S52_TheWatchKnowsTheHoldsAndTheEndOfTheSession) {
