@@ -23,14 +23,14 @@ void Observers::remove(ObserverId id) {
     interest_(place->first.first, place->first.second, false);
     by_place_.erase(place);
   }
-  all_.erase(found);
   wanting_.erase(id);
   waiting_.erase(id);
+  const auto over = all_.extract(found);  // user code goes with it, when it is gone from here
 }
 
 void Observers::clear() {
   for (const auto& [place, observers] : by_place_) interest_(place.first, place.second, false);
-  all_.clear();
+  const auto over = std::exchange(all_, {});  // as in remove()
   by_place_.clear();
   wanting_.clear();
   waiting_.clear();

@@ -87,7 +87,7 @@ void Watches::erase(WatchId id) {
   if (one.state == State::Live) leave_front(id, one);
   for (auto* set : {&wanting_, &failed_, &behind_, &full_, &asking_}) set->erase(id);
   due_progress_.erase({one.progress_due, id});
-  all_.erase(found);
+  const auto over = all_.extract(found);  // user code goes with it, when it is gone from here
 }
 
 void Watches::end(WatchId id, Revision revision, absl::Status why) {

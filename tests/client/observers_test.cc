@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -78,6 +79,36 @@ TEST_F(ObserversTest, S37_TheFirstOfANameIsAskedForAndTheLastIsTakenBack) {
   EXPECT_THAT(std::exchange(interest, {}), ElementsAre("-n"));
   observers.clear();
   EXPECT_THAT(interest, ElementsAre("-m"));
+}
+
+// As handles do that an observer owns: each odd one ends the next odd one.
+TEST_F(ObserversTest, S37_AnObserverThatGoesMayEndOthers) {
+  struct Ender {
+    Observers& of;
+    ObserverId other;
+    ~Ender() { of.remove(other); }
+  };
+  constexpr uint64_t kMost = 200;
+  for (uint64_t id = 1; id <= kMost; ++id) {
+    auto kept = id % 2 != 0 ? std::make_shared<Ender>(observers, ObserverId(id + 2)) : nullptr;
+    observers.add({.kind = Kind::Counter,
+                   .name = "n",
+                   .snapshot = [kept](const machine::Reads&, Seen, Index) { return [] {}; },
+                   .change = nullptr});
+  }
+  observers.remove(ObserverId(1));
+  EXPECT_EQ(observers.size(), kMost / 2);
+  EXPECT_THAT(observers.to_ask(), SizeIs(kMost / 2));
+  observers.skipped(Index(1));
+  EXPECT_THAT(observers.to_ask(), SizeIs(kMost / 2)) << "of those that are left, each once";
+  observers.add({.kind = Kind::Counter,
+                 .name = "n",
+                 .snapshot = [kept = std::make_shared<Ender>(observers, ObserverId(2))](const machine::Reads&, Seen,
+                                                                                        Index) { return [] {}; },
+                 .change = nullptr});
+  observers.clear();
+  EXPECT_EQ(observers.size(), 0U);
+  EXPECT_THAT(interest, ElementsAre("+n", "-n"));
 }
 
 TEST_F(ObserversTest, S37_OnlyWhatHappensAboveTheSnapshotIsTold) {

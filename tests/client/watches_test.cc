@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 
 #include "base/random.h"
 #include "coordkit/client/keys.h"
@@ -103,6 +104,31 @@ class WatchesTest : public testing::Test {
   LaggingTime now{1h};
   uint64_t last_ = 0;
 };
+
+// As handles do that an observer owns: each odd one ends the next odd one.
+TEST_F(WatchesTest, S27_AnObserverThatGoesMayEndOtherWatches) {
+  struct Ender {
+    Watches& of;
+    WatchId other;
+    ~Ender() { of.remove(other); }
+  };
+  constexpr uint64_t kMost = 200;
+  uint64_t ends = 0;
+  for (uint64_t id = 1; id <= kMost; ++id) {
+    auto kept = id % 2 != 0 ? std::make_unique<Ender>(watches, WatchId(id + 2)) : nullptr;
+    watches.add(WatchOptions::of("a"), [&ends, kept = std::move(kept)](const WatchBatch& batch) {
+      if (batch.what == What::Ended) ++ends;
+    });
+  }
+  make();
+  flush();
+  EXPECT_TRUE(watches.remove(WatchId(1)));
+  EXPECT_EQ(watches.size(), kMost / 2);
+  EXPECT_FALSE(watches.remove(WatchId(3)));
+  watches.stop(make_error(Reason::Stopped, "the replica stopped"));
+  flush();
+  EXPECT_EQ(ends, kMost / 2);
+}
 
 TEST_F(WatchesTest, S21_WithoutARevisionItStartsAfterTheOneOfItsCreation) {
   put("a", "1");
