@@ -72,8 +72,18 @@ Ticket EngineTurns::transfer_leadership(LaggingTime now, ReplicaId target, Durat
   return membership_.transfer(*engine_, now, target, timeout, std::move(done));
 }
 
+uint64_t EngineTurns::postpone(absl::AnyInvocable<void()> act) {
+  postponed_.emplace(++last_postponed_, std::move(act));
+  return last_postponed_;
+}
+
+void EngineTurns::run_postponed(uint64_t number) {
+  if (auto act = postponed_.extract(number)) act.mapped()();
+}
+
 std::unique_lock<std::recursive_mutex> EngineTurns::stop(Arrivals& arrivals) {
   std::unique_lock lock(stopped_mutex_);
+  while (!postponed_.empty()) run_postponed(postponed_.begin()->first);
   arrivals.close(inputs_, calls_);
   for (Arrivals::Arrival& arrival : inputs_) {
     if (auto* call = std::get_if<Call>(&arrival)) std::move (*call)(*client_);

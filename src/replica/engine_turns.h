@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "absl/container/btree_map.h"
+#include "absl/functional/any_invocable.h"
 #include "coordkit/client.h"
 #include "coordkit/engine.h"
 #include "engine/event_log.h"
@@ -47,6 +49,10 @@ class EngineTurns {
   Ticket transfer_leadership(LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done);
   void abandon(Ticket call) { membership_.abandon(*engine_, call); }
 
+  // Keeps `act` until it is run by its number, once, or by stop(), which lets it begin calls.
+  uint64_t postpone(absl::AnyInvocable<void()> act);
+  void run_postponed(uint64_t number);
+
   // Answers every call with Closed, those too that have not begun. Calls that find the arrivals closed wait until the returned
   // lock is released.
   [[nodiscard]] std::unique_lock<std::recursive_mutex> stop(Arrivals& arrivals);
@@ -63,6 +69,8 @@ class EngineTurns {
   std::optional<engine::EventLog> event_log_;  // none: not wanted
   std::vector<Arrivals::Arrival> inputs_;      // being posted
   std::vector<Call> calls_;                    // being run
+  absl::btree_map<uint64_t, absl::AnyInvocable<void()>> postponed_;
+  uint64_t last_postponed_ = 0;
   EngineEffects effects_;
   std::vector<Outbound> released_;
   std::recursive_mutex stopped_mutex_;             // guards everything once stopped; a callback may call again

@@ -82,9 +82,9 @@ absl::Status Host::open_admin() {
 
 void Host::later(Duration delay, absl::AnyInvocable<void()> act) {
   Executor& executor = own_thread_ ? *own_thread_ : *options_.parts.executor;
-  executor.post_after(delay, [weak = weak_from_this(), act = std::move(act)]() mutable {
-    if (const auto host = weak.lock())
-      host->arrivals_.post(Call([act = std::move(act)](Client&) mutable { std::move(act)(); }));
+  executor.post_after(delay, [weak = weak_from_this(), id = turns_->postpone(std::move(act))] {
+    const auto host = weak.lock();
+    if (host) host->arrivals_.post(Call([&turns = *host->turns_, id](Client&) { turns.run_postponed(id); }));
   });
 }
 

@@ -70,7 +70,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   void run_callback(absl::FunctionRef<void()> callback) override;
   // Runs `task` on the callback thread; once that is stopped, right here.
   void announce(CallbackThread::Task task) { announcements_->announce(std::move(task)); }
-  // On the engine's thread, after this delay unless the host is closed before.
+  // On the engine's thread: runs `act` there after this delay, or when the host is closed, before the client is stopped.
   void later(Duration delay, absl::AnyInvocable<void()> act);
 
   // Called inside a call.

@@ -181,6 +181,17 @@ TEST_F(MirrorTest, WithoutAMajorityItWaitsAndBeginsWhenThereIsOne) {
   EXPECT_THAT(mirror.wait_ready(kPatience), IsOk());
 }
 
+// A removed replica refuses every read at once, so the mirror waits between two of them.
+TEST_F(MirrorTest, S28_OneThatWaitsToReadAgainEndsWithItsReplicaToo) {
+  ASSERT_THAT(cluster_[1].change_membership(MembershipChange().remove(3)).status(), IsOk());
+  ASSERT_TRUE(eventually([this] { return cluster_[3].health().state == ReplicaState::Removed; }));
+  const Mirror mirror(cluster_[3], MirrorOptions::prefix("m/"), listener_.observer());
+  EXPECT_THAT(cluster_[3].get("m/a").status(), Is(Reason::Removed)) << "asked behind the mirror, and answered behind it";
+  ASSERT_THAT(cluster_[3].close(), IsOk());
+  EXPECT_THAT(listener_.await_end(), Is(Reason::Stopped));
+  EXPECT_THAT(mirror.wait_ready(kPatience), Is(Reason::Stopped));
+}
+
 TEST_F(MirrorTest, AMirrorThatGoesWhileItIsToldIsToldNothingMore) {
   for (int i = 0; i < 20; ++i) {
     auto calls = std::make_shared<std::atomic<int>>(0);
