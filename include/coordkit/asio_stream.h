@@ -144,7 +144,10 @@ class EventStream {
         asio_detail::kWithoutEffect, std::forward<Token>(token));
   }
   // From here on nothing is taken, and reads end with `why` when all before has been read.
-  void end(absl::Status why) { queue_->end(std::move(why)); }
+  void end(absl::Status why) {
+    const std::shared_ptr<Queue> kept = queue_;  // a reader that is told may destroy the stream
+    kept->end(std::move(why));
+  }
 
  private:
   friend class WatchStream;

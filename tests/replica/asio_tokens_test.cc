@@ -222,6 +222,20 @@ TEST_F(EventStreamTest, WhoWaitsWhenTheStreamGoesIsTold) {
   EXPECT_THAT(*result, Is(Reason::Closed));
 }
 
+TEST_F(EventStreamTest, AReaderThatIsToldOfTheEndMayDestroyTheStream) {
+  auto stream = std::make_unique<EventStream<int>>();
+  std::vector<absl::Status> ends;
+  for (int i = 0; i < 2; ++i) {
+    async_next(*stream, [&](absl::StatusOr<int> event) {
+      ends.push_back(event.status());
+      stream.reset();
+    });
+  }
+  stream->end(make_error(Reason::Stopped, "there is nothing left to observe"));
+  ASSERT_EQ(ends.size(), 2U);
+  for (const absl::Status& end : ends) EXPECT_THAT(end, Is(Reason::Stopped));
+}
+
 TEST_F(AsioTokensTest, S22_AWatchIsAStreamOfItsBatchesToItsEnd) {
   std::vector<std::string> seen;
   std::optional<absl::Status> ended;
