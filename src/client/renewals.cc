@@ -5,6 +5,11 @@
 #include "client/times.h"
 
 namespace coordkit::client {
+namespace {
+
+constexpr Duration kPauseMin = std::chrono::milliseconds(1);  // however little validity the slack leaves
+
+}  // namespace
 
 void Renewals::add(const TimerGroup& of, const Session& session, LeadingTime reference) {
   Group& group = groups_[of];
@@ -147,12 +152,12 @@ void Renewals::reschedule(const TimerGroup& key, Group& group) {
 // V/3 when all is answered. Otherwise an early repeat that backs off, so that an outage causes no storm and a new
 // leader is found soon.
 Duration Renewals::pause(const TimerGroup& key, const Group& group) const {
-  const Duration interval = sessions_.renewal_interval(key.ttl);
+  const Duration interval = std::max(sessions_.renewal_interval(key.ttl), kPauseMin);
   if (group.unanswered == 0) return interval;
   const Duration first = std::min(interval / 2, options_.election_timeout / 2);
   const Duration most = std::min(interval, 2 * options_.election_timeout);
   const Duration backed_off = first * (1 << std::min(group.unanswered - 1, 10U));
-  return std::max(std::min(backed_off, most), Duration(1));
+  return std::max(std::min(backed_off, most), kPauseMin);
 }
 
 }  // namespace coordkit::client

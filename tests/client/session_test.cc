@@ -620,6 +620,38 @@ TEST_F(SessionTest, S59_AnAbandonedOpenIsAnsweredAtOnceAndStillClosed) {
   EXPECT_EQ(engine.take_commands<machine::CloseSession>().size(), 1u);
 }
 
+TEST(SlackTest, S45_ASessionThatTheSlackLeavesNoValidityIsNotRenewedInEveryTurn) {
+  for (const Duration slack : {Duration(60ms), validity(50ms, 10'000, 1us)}) {
+    FakeEngine engine;
+    Client client(engine, ClientOptions{.slack = slack});
+    Now now{LaggingTime(1h), LeadingTime(1h)};
+    EngineEffects effects;
+    const auto turn = [&](const std::function<void()>& in_between) {
+      client.before_turn(now);
+      in_between();
+      engine.turn(now, effects);
+      client.after_turn(now, effects);
+    };
+    client.open_session({.ttl = 50ms}, [](absl::StatusOr<SessionRef>) {});
+    turn([&] {
+      engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(1), .ttl = 50ms});
+    });
+    const LeadingTime began = now.leading;
+    uint64_t most = 2;  // the first one is due at once
+    for (int turns = 0; turns < 1000; ++turns) {
+      const Duration by = std::max(client.next_turn(now), Duration(10us));
+      now.leading += by;
+      now.lagging += by;
+      turn([&] {
+        for (const Renew& renew : engine.take<Renew>()) engine.confirm(renew.request);
+      });
+    }
+    most += static_cast<uint64_t>((now.leading - began) / Duration(1ms));
+    EXPECT_LE(client.status().attempts, most) << slack.count();
+    EXPECT_GE(client.status().attempts, 9U) << slack.count();
+  }
+}
+
 // ---- announcements
 
 TEST(NotifierTest, S45_FLT_A13_UserCodeRunsThroughTheNotifierInOrderEachOnce) {

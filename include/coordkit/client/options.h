@@ -60,7 +60,7 @@ struct ClientOptions {
   // rho: bound on clock rate error in parts per million, equal on all replicas. Legal: 0 to 500'000.
   uint32_t rate_error_ppm = 10'000;
   // g: kept back from every validity deadline, for the announcement to arrive in time and for what a clock cannot see of a
-  // suspend (microseconds). Legal: 0 and up; below 100 us only with a clock that sees it all.
+  // suspend (microseconds). Legal: 0 and up; below 100 us only with a clock that sees it all. A TTL below it is never valid.
   Duration slack = std::chrono::milliseconds(1);
   // For calls without a wait and without a deadline of their own. Legal: above zero.
   Duration call_timeout = std::chrono::seconds(10);
