@@ -2,7 +2,9 @@
 //
 // First comes a linearizable snapshot, then every change after it, once, in order. When continuity is lost (this replica took
 // over a state from another one, or the observer was too slow) a new snapshot comes, marked Seen::Resync. Observers run on the
-// replica's callback thread and must not block for long. Threads: any. Lifetime: may outlive the replica.
+// replica's callback thread and must not block for long. Threads: any. Lifetime: may outlive the replica. Failure: a replica
+// that has halted or is closed tells nothing more, and does not say so here: Replica::health(), on_halt and on_phase do. On one
+// that was removed it goes on if that becomes a member again.
 #pragma once
 
 #include <memory>
