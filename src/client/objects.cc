@@ -87,18 +87,28 @@ void Objects::executed(CallId id, const SessionRef& session, const machine::Requ
   } else if (!result.ok() || result->code != machine::ResultCode::Ok) {
     calls_.fail(id, result.ok() ? status_of(*result, subject) : result.status());
   } else if (!calls_.answer<Executed>(id, Executed{*result, index, nullptr})) {
-    if (const machine::JoinGroup* join = join_in(request)) leave_again(session, *join);
+    if (const machine::JoinGroup* join = join_in(request)) leave_again(session, member_of(*join));
   }
 }
 
-void Objects::leave_again(const SessionRef& of, const machine::JoinGroup& join) {
+// Never given up: its owner cannot join before it has left.
+void Objects::leave_again(const SessionRef& of, const Member& member) {
   Session* session = table_.find_live(of);
-  if (session == nullptr) return;
-  machine::LeaveGroup leave{.session = join.session, .owner_tag = join.owner_tag, .name = join.name};
-  leaving_.insert(member_of(join));
-  commands_.submit(
-      *session, {.body = machine::CoordinationCommand(std::move(leave))}, LaggingTime::max(), Urgency::Reserved,
-      [this, member = member_of(join)](const Completion&, const SessionCommands::Result&, Now) { leaving_.erase(member); });
+  if (session == nullptr) {
+    leaving_.erase(member);
+    return;
+  }
+  const auto& [id, group, owner] = member;
+  machine::LeaveGroup leave{.session = id, .owner_tag = owner, .name = group};
+  leaving_.insert(member);
+  commands_.submit(*session, {.body = machine::CoordinationCommand(std::move(leave))}, LaggingTime::max(), Urgency::Reserved,
+                   [this, of, member](const Completion&, const SessionCommands::Result& result, Now now) {
+                     if (result.ok() || requests_.halted()) {
+                       leaving_.erase(member);
+                     } else {
+                       requests_.retry(now, [this, of, member](Now) { leave_again(of, member); });
+                     }
+                   });
 }
 
 // ---- waits

@@ -96,7 +96,7 @@ class Objects {
                 const SessionCommands::Result& result, Now now);
   using Member = std::tuple<SessionId, std::string, std::string>;  // session, group, owner
   static Member member_of(const machine::JoinGroup& join) { return {join.session, join.name, join.owner_tag}; }
-  void leave_again(const SessionRef& session, const machine::JoinGroup& join);
+  void leave_again(const SessionRef& session, const Member& member);
   void start_await(CallId id, const SessionRef& session, Waiting waiting, Now now);
   bool predicted_refusal(const Session& session, const Waiting& waiting) const;
   void confirm(CallId id, const SessionRef& session, Waiting waiting);

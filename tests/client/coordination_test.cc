@@ -4,6 +4,7 @@
 namespace coordkit::test {
 namespace {
 
+using GivenUpJoinTest = ClientBench;
 using testing::ElementsAre;
 using testing::SizeIs;
 
@@ -377,6 +378,35 @@ TEST_F(CoordinationTest, S59_AJoinThatSucceedsAfterItsCallerHasGoneIsLeftAgain) 
   theirs.members("g", info.callback());
   turn();
   EXPECT_THAT((*info).members, SizeIs(0));
+}
+
+TEST_F(GivenUpJoinTest, S59_AMemberThatNoCallerKnowsLeavesAlsoWhenItsLeaveIsRefusedAtFirst) {
+  const SessionRef session = open();
+  Answer<Index> joined;
+  client.coordination().join(session, "g", "me", "v", joined.callback(), now.lagging + 1s);
+  turn();
+  const Ticket join = engine.take_commands<machine::CoordinationCommand>().at(0).first.ticket;
+  jump(1s);
+  turn();
+  EXPECT_EQ(joined.reason(), Reason::CallTimeout);
+  engine.complete(join, {.id = Index(9)});
+  turn();
+  turn();
+  const auto leaves = [this] {
+    auto commands = engine.take_commands<machine::CoordinationCommand>();
+    std::erase_if(commands, [](const auto& command) {
+      const auto& body = std::get<machine::CoordinationCommand>(command.second.body);
+      return !std::holds_alternative<machine::LeaveGroup>(body);
+    });
+    return commands;
+  };
+  const auto refused = leaves();
+  ASSERT_THAT(refused, SizeIs(1));
+  engine.fail(refused[0].first.ticket, make_error(Reason::TooManyRequests, "too much is under way"));
+  turn();
+  jump(300ms);
+  turn();
+  ASSERT_THAT(leaves(), SizeIs(1)) << "it is said again";
 }
 
 TEST_F(CoordinationTest, S37_BadArgumentsAreRefusedBeforeTheLog) {
