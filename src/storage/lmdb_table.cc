@@ -1,5 +1,6 @@
 #include "storage/lmdb_table.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -132,6 +133,8 @@ absl::Status LmdbTable::start(const Options& options) {
   if (error == 0) error = ::mdb_env_set_maxreaders(environment_, options.views_max);
   if (error == 0) error = ::mdb_env_open(environment_, files_.data_path().c_str(), MDB_NOTLS | MDB_NOSUBDIR, kTableFileMode);
   if (error != 0) return lmdb_status(error, "open " + files_.data_path());
+  mdb_filehandle_t data = -1;  // the one file that LMDB leaves to the programs that the host starts
+  if (::mdb_env_get_fd(environment_, &data) == 0) ::fcntl(data, F_SETFD, FD_CLOEXEC);
   if (absl::Status status = files_.unlink_lock(); !status.ok()) return status;
   if (absl::Status status = open_tables(blank); !status.ok()) return status;
   find_map();

@@ -20,6 +20,7 @@ absl::Status Listener::bind(const std::string& listen) {
   }
   const Tcp::endpoint endpoint = *found.begin();
   acceptor_.open(endpoint.protocol(), error);
+  if (!error) close_on_exec(acceptor_.native_handle());
   if (!error) acceptor_.set_option(Acceptor::reuse_address(true), error);
   if (!error) acceptor_.bind(endpoint, error);
   if (!error) acceptor_.listen(Acceptor::max_listen_connections, error);

@@ -1,6 +1,8 @@
 // The Asio types of this folder, narrow includes only.
 #pragma once
 
+#include <sys/ioctl.h>
+
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -27,5 +29,8 @@ struct Buffers {
   const asio::const_buffer* begin() const { return first; }
   const asio::const_buffer* end() const { return last; }
 };
+
+// A program that the host starts inherits no socket: it may outlive the host, and would keep the port from the next one.
+inline void close_on_exec(int socket) { ::ioctl(socket, FIOCLEX); }
 
 }  // namespace coordkit::tcp

@@ -1,10 +1,13 @@
-// Sessions at door 1: taken over after a restart, ended by an administrator, cancelled calls, forked children.
+// Sessions at door 1: taken over after a restart, ended by an administrator, cancelled calls, forked children, programs.
 #include "coordkit/session.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <future>
+#include <map>
 #include <thread>
 
 #include "coordkit/coordkit.h"
@@ -313,6 +316,28 @@ TEST_F(ReplicaSessionTest, LT9_FLT_P19_InAForkedChildNothingIsValidEveryCallFail
   EXPECT_TRUE(grant->valid());
   EXPECT_THAT(grant->check(), ::testing::ResultOf([](const auto& answer) { return answer.ok() && *answer; }, true));
   EXPECT_THAT(cluster_[1].put("k", "parent").status(), IsOk());
+}
+
+// What a program would have open that is started now, by descriptor.
+std::map<int, std::string> inherited() {
+  std::map<int, std::string> open;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int descriptor = std::stoi(entry.path().filename());
+    const int flags = ::fcntl(descriptor, F_GETFD);
+    std::error_code gone;
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) open[descriptor] = std::filesystem::read_symlink(entry.path(), gone);
+  }
+  return open;
+}
+
+// Such a program may outlive the host: it kept the port, and the next start was refused.
+TEST(ProgramTest, FLT_P19_AProgramThatTheHostStartsInheritsNothingOfAReplica) {
+  const std::map<int, std::string> before = inherited();
+  Cluster cluster;
+  ASSERT_NO_FATAL_FAILURE(cluster.open_all());
+  std::map<int, std::string> now;
+  const auto nothing = [&] { return (now = inherited()) == before; };
+  EXPECT_TRUE(eventually(nothing)) << ::testing::PrintToString(now);  // a connection that is being made is one for a moment
 }
 
 }  // namespace
