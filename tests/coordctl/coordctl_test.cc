@@ -1,7 +1,10 @@
 // The real program beside a real replica: what it prints, and its exit statuses.
 
+#include <future>
 #include <nlohmann/json.hpp>
 
+#include "replica/admin_socket.h"
+#include "replica/local_stream.h"
 #include "tests/replica/cluster.h"
 #include "tests/support/command.h"
 
@@ -76,6 +79,41 @@ TEST_F(CoordctlTest, ABackupIsMadeByTheReplicaAtWork) {
   const Ran relative = live("backup-to here");
   EXPECT_EQ(relative.status, 1);
   EXPECT_THAT(relative.text, HasSubstr("must begin with '/'"));
+}
+
+// It had exit status 0, and a watch went on for ever where SIGPIPE is ignored, as in a service of systemd.
+TEST_F(CoordctlTest, OutputThatCannotBeWrittenIsNoSuccess) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  for (const char* command : {"status", "status --json", "metrics"}) {
+    const Ran full = run_command(std::string(COORDCTL) + " --socket " + socket_ + " " + command + " 2>&1 > /dev/full");
+    EXPECT_EQ(full.status, 4) << command;
+    EXPECT_THAT(full.text, HasSubstr("could not be written in full")) << command;
+  }
+  EXPECT_EQ(run("completion > /dev/full").status, 4);
+  EXPECT_EQ(live("kill-session 77 > /dev/full").status, 1) << "what was refused stays refused";
+  auto watch = std::async(std::launch::async, [this] { return live("watch > /dev/full"); });
+  EXPECT_TRUE(eventually([&] {
+    EXPECT_THAT(cluster_[1].put("color", "green").status(), IsOk());
+    return watch.wait_for(0s) == std::future_status::ready;
+  }));
+  cluster_.close(1);
+  EXPECT_EQ(watch.get().status, 4);
+}
+
+// Its reason was lost if the replica was quicker than the visitor.
+TEST_F(CoordctlTest, AVisitorTooManyIsToldSo) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  std::vector<LocalStream> visitors(AdminSocket::kVisitorsMax);
+  for (LocalStream& visitor : visitors) {
+    visitor = LocalStream::connect(socket_);
+    ASSERT_TRUE(visitor.say(std::vector<std::string>{"status"}));
+    ASSERT_THAT(visitor.next().status(), IsOk());  // it has a place
+  }
+  for (int i = 0; i < 20; ++i) {
+    const Ran refused = live("status");
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_THAT(refused.text, StartsWith("coordctl: TooManyRequests: too many visitors"));
+  }
 }
 
 TEST_F(CoordctlTest, TheCompletionIsBash) {

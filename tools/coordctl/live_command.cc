@@ -35,6 +35,7 @@ int print_answer(LocalStream& replica, AnswerPrinter& printer) {
       printer.columns(*line);
     } else if (kind == "row") {
       printer.row(*std::move(line));
+      if (std::ferror(stdout) != 0) return kDone;  // nobody reads on; main() says so
     } else if (kind == "note") {
       std::fprintf(stderr, "note: %s\n", line->empty() ? "" : line->front().c_str());
     } else if (kind == "ok") {
@@ -79,7 +80,7 @@ int run_live(const LiveArguments& arguments) {
   }
   LocalStream replica = LocalStream::connect(arguments.socket);
   if (!replica) return unreachable("nobody answers at " + arguments.socket + ": " + std::strerror(errno));
-  if (!replica.say(arguments.words)) return unreachable("the replica hung up");
+  replica.say(arguments.words);  // if it has hung up, it may have said why
   AnswerPrinter printer(form_of(arguments));
   return print_answer(replica, printer);
 }

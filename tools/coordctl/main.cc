@@ -10,6 +10,7 @@
 #include "tools/coordctl/completion.h"
 #include "tools/coordctl/inspect_command.h"
 #include "tools/coordctl/live_command.h"
+#include "tools/coordctl/outcome.h"
 
 namespace {
 
@@ -35,6 +36,13 @@ int run(const CLI::App& app, const Arguments& arguments) {
   return run_check(arguments.check);
 }
 
+// What was printed may still be in a buffer, and the disk behind it full.
+int finish(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  std::fprintf(stderr, "coordctl: the output could not be written in full: is its disk full, or its reader gone?\n");
+  return status == kDone ? kUnwritten : status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -57,7 +65,7 @@ int main(int argc, char** argv) {
   }
   if (completion->parsed()) {
     std::fputs(bash_completion(app).c_str(), stdout);
-    return 0;
+    return finish(kDone);
   }
-  return run(app, arguments);
+  return finish(run(app, arguments));
 }
