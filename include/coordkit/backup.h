@@ -47,7 +47,7 @@ struct BackupOptions {
 // Makes a backup of a directory that no replica has open: the checkpoint and every entry of the log after it, committed or not.
 // Errors: as inspect_directory(); kDataLoss (checkpoint or log are damaged; take another member), kFailedPrecondition
 // (MachineMissing: pass the host's machines; InUse: another backup to `file` is being made), kAlreadyExists (`file`),
-// kResourceExhausted (disk full). Nothing is left of one that failed.
+// kInvalidArgument (in a data directory), kResourceExhausted (disk full). Nothing is left of one that failed.
 absl::StatusOr<BackupInfo> backup_directory(const std::string& directory, const std::string& file,
                                             const BackupOptions& options = {});
 

@@ -114,7 +114,7 @@ struct ReplicaOptions {
   Parts parts = {};
 
   // Where a local socket is made for operators: `coordctl --socket PATH` looks at this replica and acts on it, by the
-  // calls below (docs/coordctl.md). Only this process's user, and root, may open it. Empty: none. At most 107 bytes.
+  // calls below (docs/coordctl.md). Only this process's user and root may open it. Empty: none. To 107 bytes, not in data_dir.
   std::string admin_socket = {};
   // Events that an operator may want to know of, as values: replica_event.h. Silent by default; coordkit's own lines
   // on the error output are log_to_stderr() of log_to_stderr.h.

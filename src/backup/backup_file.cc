@@ -7,6 +7,7 @@
 #include "base/fixed.h"
 #include "base/sums.h"
 #include "coordkit/error.h"
+#include "storage/data_files.h"
 #include "storage/identity.h"
 #include "storage/posix_file_system.h"
 
@@ -243,6 +244,7 @@ std::string encode(const BackupHeader& header) {
 absl::StatusOr<BackupInfo> write_backup(const std::string& file, const BackupHeader& header, RowSource rows) {
   const SplitPath path = split_path(file);
   if (path.name.empty()) return make_error(Reason::InvalidArgument, "'" + file + "' names no file to write the backup to");
+  if (absl::Status status = storage::refuse_in_data_directory(file); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(path.parent);
   if (!files.ok()) return files.status();
   absl::StatusOr<BackupInfo> info = BackupInfo{};

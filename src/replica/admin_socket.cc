@@ -13,6 +13,7 @@
 #include "replica/coordination.h"
 #include "replica/host.h"
 #include "storage/absolute_path.h"
+#include "storage/data_files.h"
 #include "storage/socket_file.h"
 
 namespace coordkit {
@@ -36,6 +37,7 @@ absl::Status make_room(const std::string& path) {
 
 // The mode is set before the socket has a name, so that there is no moment in which others could open it.
 absl::StatusOr<Descriptor> listen_at(const std::string& path) {
+  if (absl::Status status = storage::refuse_in_data_directory(path); !status.ok()) return status;
   if (absl::Status status = make_room(path); !status.ok()) return status;
   Descriptor listener = local_socket();
   const sockaddr_un address = local_address(path);

@@ -212,6 +212,19 @@ TEST_F(BackupTest, ABackupNeverReplacesAFile) {
   EXPECT_EQ(read_file(file), "mine");
 }
 
+// It was made there, and the next start refused the directory as foreign.
+TEST_F(BackupTest, FLT_D13_ABackupIsNotMadeInADataDirectory) {
+  ASSERT_NO_FATAL_FAILURE(fill(1));
+  const fs::path data = directory();
+  EXPECT_THAT(original[1].backup(data / "monday").status(), Is(Reason::InvalidArgument));
+  original.close(1);
+  for (const char* name : {"monday", "log/monday", "state/../monday", "log/../state/monday"}) {
+    EXPECT_THAT(backup_directory(directory(), data / name).status(), Is(Reason::InvalidArgument)) << name;
+  }
+  EXPECT_THAT(backup_directory(directory(), data / "../monday").status(), IsOk());
+  EXPECT_THAT(inspect_directory(directory())->problems, IsEmpty());
+}
+
 TEST_F(BackupTest, ARestoreThatIsRefusedLeavesNoDirectory) {
   ASSERT_NO_FATAL_FAILURE(fill(5));
   original.close(1);

@@ -363,5 +363,13 @@ TEST_F(AdminSocketTest, ALeftSocketIsReplacedAndNothingElseIs) {
   EXPECT_THAT(std::string(refused.message()), HasSubstr("admin socket"));
 }
 
+// A process that was killed left it there, and the directory was refused as foreign from then on.
+TEST_F(AdminSocketTest, FLT_D13_InTheDataDirectoryThereIsNone) {
+  ReplicaOptions inside = options(1);
+  inside.admin_socket = inside.data_dir + "/admin";
+  EXPECT_THAT(Replica::open(inside).status(), Is(Reason::InvalidArgument));
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(options(1)));
+}
+
 }  // namespace
 }  // namespace coordkit::testing

@@ -129,6 +129,13 @@ TEST_F(DataDirectoryTest, FLT_D13_ForeignFilesAreRefusedAndNothingIsTouched) {
   expect_refused_untouched(absl::StatusCode::kFailedPrecondition);
 }
 
+TEST_F(DataDirectoryTest, FLT_D13_WhatIsStoredIsNotToBeGivenUpForAForeignFile) {
+  ASSERT_TRUE(open().ok());
+  overwrite(path_ + "/thesis.tex", "my life's work");
+  const std::string refused = open().status().ToString();
+  EXPECT_NE(refused.find("'thesis.tex', which is not coordkit's; move it away"), std::string::npos) << refused;
+}
+
 TEST_F(DataDirectoryTest, FLT_D13_AFileInPlaceOfTheDirectoryIsRefused) {
   overwrite(path_, "a file");
   expect_refused_untouched(absl::StatusCode::kFailedPrecondition);
