@@ -51,6 +51,31 @@ TEST_F(CertificatesFolderTest, WithoutWordsAFolderIsRenewedAsItIs) {
   EXPECT_TRUE(valid("jobs", 6)) << "one more";
 }
 
+// The certificates in use were of the one before the previous authority then, which nobody trusted any more.
+TEST_F(CertificatesFolderTest, AnAuthorityThatHasSignedNothingYetGivesWayToNoOther) {
+  make_certificates({.folder = folder()});
+  make_certificates({.folder = folder(), .new_authority = true});
+  const std::string before = support::read_file(folder() / "authority.pem");
+  EXPECT_THAT(refusal({.folder = folder(), .new_authority = true}), HasSubstr("run this with the folder alone first"));
+  EXPECT_EQ(support::read_file(folder() / "authority.pem"), before);
+  make_certificates({.folder = folder()});
+  make_certificates({.folder = folder(), .new_authority = true});
+  make_certificates({.folder = folder()});
+  EXPECT_TRUE(valid("demo", 1));
+}
+
+TEST_F(CertificatesFolderTest, AKeyOfAnInterruptedRunSignsNothing) {
+  make_certificates({.folder = folder()});
+  support::write_file(folder() / "authority.key", support::TestAuthority("killed before its certificate was written").key());
+  const std::string before = key(1);
+  EXPECT_THAT(refusal({.folder = folder()}), HasSubstr("make another authority with --new-authority"));
+  EXPECT_EQ(key(1), before);
+  make_certificates({.folder = folder(), .new_authority = true});
+  EXPECT_TRUE(valid("demo", 1)) << "the former certificates are trusted until they are renewed";
+  make_certificates({.folder = folder()});
+  EXPECT_TRUE(valid("demo", 1));
+}
+
 TEST_F(CertificatesFolderTest, ANewFolderWithoutWordsIsForThreeOfDemo) {
   make_certificates({.folder = folder()});
   for (uint64_t id = 1; id <= 3; ++id) EXPECT_TRUE(valid("demo", id)) << id;

@@ -36,10 +36,7 @@ std::string pem(Write write) {
   return {text, static_cast<size_t>(size)};
 }
 
-std::string pem_of(X509* certificate) {
-  return pem([&](BIO* out) { return PEM_write_bio_X509(out, certificate); });
-}
-std::string pem_of(EVP_PKEY* key) {
+std::string key_pem_of(EVP_PKEY* key) {
   return pem([&](BIO* out) { return PEM_write_bio_PrivateKey(out, key, nullptr, nullptr, 0, nullptr, nullptr); });
 }
 
@@ -112,7 +109,12 @@ TestAuthority TestAuthority::load(const std::filesystem::path& certificate, cons
   const Memory memory(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
   std::shared_ptr<EVP_PKEY> read_key(PEM_read_bio_PrivateKey(memory.get(), nullptr, nullptr, nullptr), EVP_PKEY_free);
   must(read_key != nullptr, "read the authority's key");
-  return {read_certificate(certificate), std::move(read_key)};
+  std::shared_ptr<X509> read = read_certificate(certificate);
+  if (X509_check_private_key(read.get(), read_key.get()) != 1) {
+    throw std::runtime_error(key.string() + " is not the key of " + certificate.string() +
+                             ", perhaps because a run was interrupted: make another authority with --new-authority");
+  }
+  return {std::move(read), std::move(read_key)};
 }
 
 IssuedCertificate TestAuthority::issue(const CertificateOrder& order) const {
@@ -126,11 +128,11 @@ IssuedCertificate TestAuthority::issue(const CertificateOrder& order) const {
   extend(made.get(), certificate_.get(), NID_authority_key_identifier, "keyid");
   add_names(made.get(), order);
   must(X509_sign(made.get(), key_.get(), EVP_sha256()) > 0, "sign a certificate");
-  return {pem_of(made.get()), pem_of(key.get())};
+  return {pem_of(made.get()), key_pem_of(key.get())};
 }
 
 std::string TestAuthority::certificate() const { return pem_of(certificate_.get()); }
-std::string TestAuthority::key() const { return pem_of(key_.get()); }
+std::string TestAuthority::key() const { return key_pem_of(key_.get()); }
 
 std::shared_ptr<X509> read_certificate(const std::filesystem::path& path) {
   const std::string text = read_file(path);
@@ -139,6 +141,12 @@ std::shared_ptr<X509> read_certificate(const std::filesystem::path& path) {
   must(certificate != nullptr, ("read the certificate in " + path.string()).c_str());
   return certificate;
 }
+
+std::string pem_of(X509* certificate) {
+  return pem([&](BIO* out) { return PEM_write_bio_X509(out, certificate); });
+}
+
+bool has_signed(X509* authority, X509* certificate) { return X509_verify(certificate, X509_get0_pubkey(authority)) == 1; }
 
 void write_file(const std::filesystem::path& path, const std::string& text, bool secret) {
   const std::string fresh = path.string() + ".new";

@@ -39,6 +39,7 @@ struct IssuedCertificate {
 class TestAuthority {
  public:
   explicit TestAuthority(const std::string& name, const Validity& valid = {});
+  // Throws if the two do not belong together.
   static TestAuthority load(const std::filesystem::path& certificate, const std::filesystem::path& key);
 
   IssuedCertificate issue(const CertificateOrder& order) const;
@@ -54,6 +55,8 @@ class TestAuthority {
 
 // The first one in a PEM file.
 std::shared_ptr<X509> read_certificate(const std::filesystem::path& path);
+std::string pem_of(X509* certificate);
+bool has_signed(X509* authority, X509* certificate);
 // In one step, so that no one reads half of it. Only the owner may read it if `secret`.
 void write_file(const std::filesystem::path& path, const std::string& text, bool secret = false);
 std::string read_file(const std::filesystem::path& path);

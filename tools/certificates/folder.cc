@@ -19,8 +19,24 @@ struct AuthorityFiles {
   const fs::path certificate, key;
 };
 
+// Only one former authority stays trusted, and that has to be the one of the certificates in use.
+void refuse_unless_signed(const FolderOrder& order, X509* authority) {
+  for (uint64_t id = 1; id <= order.replicas; ++id) {
+    const fs::path file = tls_of(order.folder, id).certificate;
+    if (!fs::exists(file) || has_signed(authority, read_certificate(file).get())) continue;
+    throw std::runtime_error(file.string() +
+                             " is not signed by the newest authority yet, and would not be trusted any more:"
+                             " load authority.pem everywhere, and run this with the folder alone first");
+  }
+}
+
 void make_authority(const FolderOrder& order, const AuthorityFiles& files) {
-  const std::string previous = files.exist() ? files.load().certificate() : std::string();
+  std::string previous;
+  if (files.exist()) {
+    const std::shared_ptr<X509> authority = read_certificate(files.certificate);
+    refuse_unless_signed(order, authority.get());
+    previous = pem_of(authority.get());
+  }
   const TestAuthority fresh("coordkit authority of " + order.cluster, {order.valid.from, 10 * order.valid.until});
   write_file(files.key, fresh.key(), true);
   write_file(files.certificate, fresh.certificate() + previous);
