@@ -221,6 +221,8 @@ absl::Status check_body(const machine::ForceRelease& force) {
   return force.token ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no token: give that of the hold to end");
 }
 
+absl::Status check_body(const machine::ClearDelay& clear) { return check_lock_name(clear.name); }
+
 absl::Status check_owner(std::string_view tag) {
   if (tag.size() <= machine::kOwnerTagBytesMax) return absl::OkStatus();
   return too_large("owner tag", tag.size(), machine::kOwnerTagBytesMax);

@@ -63,6 +63,8 @@ TEST_F(AdminTest, S40_AMalformedNameIsRefusedAtTheDoor) {
   turn();
   EXPECT_EQ(none.reason(), Reason::InvalidArgument);
   EXPECT_EQ(huge.reason(), Reason::LimitExceeded);
+  EXPECT_EQ(sentence_of(none.status()), "the name is empty; give 1 to 1024 bytes");
+  EXPECT_EQ(sentence_of(huge.status()), "the name has 1025 bytes; at most 1024 are allowed");
   EXPECT_EQ(one.node.commands, 0u);
 }
 
