@@ -53,6 +53,7 @@ void Machine::checkpoint(CheckpointBatch& batch) {
     stored_counters_ = counters;
   }
   collect_locks(state_.locks, prefix_, batch);
+  batch.rows.reserve(batch.rows.size() + state_.keys.to_collect());  // by far the most
   state_.keys.collect([&](const mvcc::Version& change) { batch.put(rows::key(prefix_, change.id()), rows::encode(change)); },
                       [&](mvcc::ChangeId row) { batch.erase(rows::key(prefix_, row)); });
   collect_lives(state_.leases, TableByte::Leases, prefix_, batch);

@@ -91,6 +91,7 @@ class Store {
     friend bool operator==(const Row&, const Row&) = default;
   };
   const Counters& counters() const { return counters_; }
+  size_t to_collect() const;  // rows, added and removed
   // What changed since the previous call. Rows never change: they are added and removed.
   void collect(absl::FunctionRef<void(const Version&)> put, absl::FunctionRef<void(ChangeId)> erase);
   void forget_stored();                                     // the next collect() puts every row
@@ -104,6 +105,7 @@ class Store {
  private:
   ChangeId next(Change& change);
   Key& key_of(std::string_view name);
+  size_t stored() const;  // of the window
   void append(Key& key, ChangeId id, const Stamp& stamp, std::string_view value);
   void attach(const Version& version);
   void detach(const Version& version);
