@@ -50,8 +50,11 @@ class Transaction {
   MDB_txn* txn_;
 };
 
+// To close one, LMDB walks all cursors of the transaction. After an assertion some of them lay in frames that are gone.
 struct CursorClose {
-  void operator()(MDB_cursor* cursor) const { ::mdb_cursor_close(cursor); }
+  void operator()(MDB_cursor* cursor) const {
+    if (!assertion_failed(::mdb_txn_env(::mdb_cursor_txn(cursor)))) ::mdb_cursor_close(cursor);
+  }
 };
 using Cursor = std::unique_ptr<MDB_cursor, CursorClose>;
 absl::StatusOr<Cursor> open_cursor(MDB_txn* txn, MDB_dbi table);
