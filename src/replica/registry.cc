@@ -22,12 +22,12 @@ absl::StatusOr<std::string> Registry::join(const Session& session, std::string v
 
 // The lease stays: the entry ends with its member.
 absl::Status Registry::update(const std::string& entry, std::string value, ProposeOptions options) {
-  if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what put() answered");
+  if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what join() answered");
   return kv_.put({.key = entry, .value = std::move(value), .ignore_lease = true}, std::move(options)).status();
 }
 
 absl::Status Registry::leave(const std::string& entry, ProposeOptions options) {
-  if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what put() answered");
+  if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what join() answered");
   const absl::StatusOr<EraseResult> erased = kv_.erase(entry, std::move(options));
   if (!erased.ok()) return erased.status();
   return erased->deleted != 0 ? absl::OkStatus()
