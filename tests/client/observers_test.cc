@@ -84,6 +84,7 @@ TEST_F(ObserversTest, S37_TheFirstOfANameIsAskedForAndTheLastIsTakenBack) {
 // As handles do that an observer owns: each odd one ends the next odd one.
 TEST_F(ObserversTest, S37_AnObserverThatGoesMayEndOthers) {
   struct Ender {
+    Ender(Observers& observers, ObserverId id) : of(observers), other(id) {}  // clang 14 makes no aggregate in place
     Observers& of;
     ObserverId other;
     ~Ender() { of.remove(other); }

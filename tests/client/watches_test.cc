@@ -108,6 +108,7 @@ class WatchesTest : public testing::Test {
 // As handles do that an observer owns: each odd one ends the next odd one.
 TEST_F(WatchesTest, S27_AnObserverThatGoesMayEndOtherWatches) {
   struct Ender {
+    Ender(Watches& watches, WatchId id) : of(watches), other(id) {}
     Watches& of;
     WatchId other;
     ~Ender() { of.remove(other); }
