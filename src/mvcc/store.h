@@ -105,7 +105,7 @@ class Store {
  private:
   ChangeId next(Change& change);
   Key& key_of(std::string_view name);
-  size_t stored() const;  // of the window
+  size_t stored_in_window() const;
   void append(Key& key, ChangeId id, const Stamp& stamp, std::string_view value);
   void attach(const Version& version);
   void detach(const Version& version);

@@ -18,12 +18,12 @@ bool follows(ChangeId next, ChangeId last) {
 
 }  // namespace
 
-size_t Store::stored() const {
+size_t Store::stored_in_window() const {
   const auto end = std::ranges::partition_point(window_, [this](const Version* each) { return each->id() <= stored_; });
   return static_cast<size_t>(end - window_.begin());
 }
 
-size_t Store::to_collect() const { return erased_.size() + unstored_.size() + window_.size() - stored(); }
+size_t Store::to_collect() const { return erased_.size() + unstored_.size() + window_.size() - stored_in_window(); }
 
 void Store::collect(absl::FunctionRef<void(const Version&)> put, absl::FunctionRef<void(ChangeId)> erase) {
   std::vector<ChangeId> erased = std::exchange(erased_, {});  // a compaction lists many, and rarely
@@ -31,7 +31,7 @@ void Store::collect(absl::FunctionRef<void(const Version&)> put, absl::FunctionR
   for (const ChangeId id : erased) erase(id);
   for (const auto& [id, version] : unstored_) put(*version);
   unstored_.clear();
-  for (auto each = window_.begin() + static_cast<ptrdiff_t>(stored()); each != window_.end(); ++each) put(**each);
+  for (auto each = window_.begin() + static_cast<ptrdiff_t>(stored_in_window()); each != window_.end(); ++each) put(**each);
   stored_ = {revision(), UINT32_MAX};
 }
 

@@ -124,9 +124,9 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
 };
 
 // Rows in the order of their keys are next to each other, and the cursor is there already: with 65,536 of them that is a
-// third of the work. The digest goes along.
+// third of the work. The digest goes along; put_row() takes nothing from it, for a row that was not there.
 absl::Status write_row(MDB_cursor* cursor, const CheckpointBatch::Row& row, RowDigest& digest);
-absl::Status put_row(MDB_cursor* cursor, std::string_view key, std::string_view value, RowDigest& digest);  // a new one
+absl::Status put_row(MDB_cursor* cursor, std::string_view key, std::string_view value, RowDigest& digest);
 
 // Turns LMDB's assertions into statuses, and leaves a file alone that was exchanged.
 template <typename Act>

@@ -192,8 +192,9 @@ void SegmentedLogStore::Disk::write_mark() {
 }
 
 void SegmentedLogStore::Disk::order_spare() {
-  space_.wants_spare(log_->wants_spare());
-  if (!preparer_.ordered() && log_->wants_spare()) preparer_.order({log_->take_number(), log_->segment_bytes()});
+  const bool wanted = log_->wants_spare();
+  space_.wants_spare(wanted);
+  if (wanted && !preparer_.ordered()) preparer_.order({log_->take_number(), log_->segment_bytes()});
 }
 
 void SegmentedLogStore::Disk::fail(absl::Status why) {
