@@ -48,6 +48,24 @@ int run(int argc, char** argv) {
   spoiled_role->add_option("--data", spoiled_node.data_dir)->required();
   spoiled_role->add_option("--members", spoiled_node.addresses)->required()->expected(experiment::kNodes);
 
+  experiment::HistoryOptions history;
+  CLI::App* histories = app.add_subcommand(
+      "history", "three processes at work, killed and stopped at random; a checker judges what their callers saw");
+  histories->add_option("--seconds", history.seconds, "how long")->capture_default_str();
+  histories->add_option("--seed", history.seed, "of what is random in it")->capture_default_str();
+  histories->add_option("--out", history.out, "where its files go")->capture_default_str();
+  histories->add_flag("!--without-check", history.check, "holders do not ask valid(): the checker has to see it");
+  histories->add_flag("--json", history.json, "nothing on stdout but the JSON line");
+  experiment::HistoryNodeOptions history_node;
+  CLI::App* history_role = app.add_subcommand("history-node", "one member of history")->group("");
+  history_role->add_option("--id", history_node.id)->required();
+  history_role->add_option("--life", history_node.life)->required();
+  history_role->add_option("--seed", history_node.seed)->required();
+  history_role->add_option("--data", history_node.data_dir)->required();
+  history_role->add_option("--file", history_node.file)->required();
+  history_role->add_flag("!--without-check", history_node.check);
+  history_role->add_option("--members", history_node.addresses)->required()->expected(experiment::kNodes);
+
   experiment::CatchUpOptions catch_up;
   CLI::App* catching_up =
       app.add_subcommand("catch-up", "three processes under load; one of them stands still for a while and has to catch up");
@@ -107,6 +125,8 @@ int run(int argc, char** argv) {
   if (load_role->parsed()) return experiment::run_load_node(load_node);
   if (catching_up->parsed()) return experiment::run_catch_up(catch_up);
   if (restarting->parsed()) return experiment::run_restart(restart);
+  if (history_role->parsed()) return experiment::run_history_node(history_node);
+  if (histories->parsed()) return experiment::run_history(history);
   if (spoiled_role->parsed()) return experiment::run_spoiled_node(spoiled_node);
   if (spoiled_files->parsed()) return experiment::run_spoiled_files(spoiled);
   options.protection = {!without_gate, !without_check};

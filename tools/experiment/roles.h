@@ -69,6 +69,25 @@ struct SpoiledFilesOptions {
   std::filesystem::path out = "out";
 };
 
+// history: what the callers of three members saw while these were killed and stopped, put before a checker (history.cc).
+struct HistoryNodeOptions {
+  int id = 0;
+  int life = 1;  // how often it was started
+  uint64_t seed = 1;
+  std::vector<std::string> addresses;  // of members 1, 2, 3
+  std::string data_dir;
+  std::string file;   // what its callers see
+  bool check = true;  // holders ask valid() before they say that they are inside
+};
+
+struct HistoryOptions {
+  double seconds = 60;
+  uint64_t seed = 1;
+  bool check = true;
+  bool json = false;
+  std::filesystem::path out = "out";
+};
+
 // catch-up and restart: members that write values to keys, as many and as fast as asked (load_node.cc).
 struct LoadNodeOptions {
   int id = 0;
@@ -98,6 +117,9 @@ struct RestartOptions {
 int run_load_node(const LoadNodeOptions& options);
 int run_catch_up(const CatchUpOptions& options);
 int run_restart(const RestartOptions& options);
+
+int run_history(const HistoryOptions& options);
+int run_history_node(const HistoryNodeOptions& options);
 
 int run_spoiled_files(const SpoiledFilesOptions& options);
 int run_spoiled_node(const SpoiledNodeOptions& options);
