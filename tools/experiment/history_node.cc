@@ -8,6 +8,8 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -185,19 +187,34 @@ class KeyCaller {
   Caller caller_;
 };
 
+// The session of all callers of this life, another one once it is lost. Threads: any.
+class CommonSession {
+ public:
+  explicit CommonSession(Replica& replica) : replica_(replica) {}
+  std::optional<Session> get() {
+    const std::lock_guard lock(mutex_);
+    if (session_.phase() != SessionPhase::Lost) return session_;
+    auto opened = replica_.open_session({.ttl = 1s, .timeout = kCallMax});
+    if (!opened.ok()) return std::nullopt;
+    return session_ = *std::move(opened);
+  }
+
+ private:
+  Replica& replica_;
+  std::mutex mutex_;
+  Session session_;
+};
+
 // Takes locks and trusts them for as long as they say.
 class LockCaller {
  public:
-  LockCaller(Replica& replica, Scribe& scribe, Caller caller, bool check)
-      : replica_(replica), scribe_(scribe), caller_(std::move(caller)), check_(check) {}
+  LockCaller(Replica& replica, std::shared_ptr<CommonSession> sessions, Scribe& scribe, Caller caller, bool check)
+      : replica_(replica), sessions_(std::move(sessions)), scribe_(scribe), caller_(std::move(caller)), check_(check) {}
 
   void call_once() {
-    if (session_.phase() == SessionPhase::Lost) {
-      auto opened = replica_.open_session({.ttl = 1s, .timeout = kCallMax});
-      if (!opened.ok()) return;
-      session_ = *std::move(opened);
-    }
-    caller_.below(8) == 0 ? look() : hold();
+    std::optional<Session> session = sessions_->get();
+    if (!session) return;
+    caller_.below(8) == 0 ? look() : hold(*session);
   }
 
  private:
@@ -218,12 +235,12 @@ class LockCaller {
     scribe_.end(call, result.status(), std::move(out));
   }
 
-  void hold() {
+  void hold(Session& session) {
     const bool sticky = caller_.below(3) == 0;
     const std::string lock = sticky ? "sticky" : kPlain[caller_.below(2)];
     const uint64_t call = begin("acquire", lock);
     absl::StatusOr<Grant> grant =
-        session_.acquire(lock, {.timeout = caller_.below(4) == 0 ? 0s : kCallMax, .owner = caller_.name(), .sticky = sticky});
+        session.acquire(lock, {.timeout = caller_.below(4) == 0 ? 0s : kCallMax, .owner = caller_.name(), .sticky = sticky});
     scribe_.end(call, grant.status(), grant.ok() ? json{{"token", grant->token().value()}} : json());
     if (!grant.ok()) return;
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(caller_.below(kHoldMax.count()));
@@ -239,10 +256,10 @@ class LockCaller {
   }
 
   Replica& replica_;
+  const std::shared_ptr<CommonSession> sessions_;
   Scribe& scribe_;
   Caller caller_;
   const bool check_;
-  Session session_;
 };
 
 class HistoryNode {
@@ -284,9 +301,10 @@ class HistoryNode {
 
   void begin_callers() {
     int number = 0;
+    const auto sessions = std::make_shared<CommonSession>(*replica_);
     for (int i = 0; i < 2; ++i) {
       auto keys = std::make_shared<KeyCaller>(*replica_, scribe_, Caller(options_, ++number));
-      auto locks = std::make_shared<LockCaller>(*replica_, scribe_, Caller(options_, ++number), options_.check);
+      auto locks = std::make_shared<LockCaller>(*replica_, sessions, scribe_, Caller(options_, ++number), options_.check);
       callers_.emplace_back([this, keys] { keep_calling([&] { keys->call_once(); }); });
       callers_.emplace_back([this, locks] { keep_calling([&] { locks->call_once(); }); });
     }
