@@ -144,7 +144,7 @@ void Disturber::await_answers(const std::string& when) {
 std::vector<int> Disturber::draw_victims() {
   std::vector<int> ids = {1, 2, 3};
   std::ranges::shuffle(ids, random_);
-  if (below(2) == 0) std::ranges::stable_partition(ids, [this](int id) { return member(id).leads; });
+  if (below(2) == 0) std::stable_partition(ids.begin(), ids.end(), [this](int id) { return member(id).leads; });
   ids.resize(below(4) != 0 ? 1 : 1 + below(kNodes));
   return ids;
 }
