@@ -209,8 +209,8 @@ class Replica {
   // before one TTL has passed and a renewal is confirmed, because the previous process may trust it that long; until
   // then its locks are not released nor the session closed, whatever is called (docs/semantics.md S-45). After a restart on
   // the same data directory, or with `previous_is_gone`, only the renewal is waited for. Errors: kPermissionDenied (wrong
-  // secret), kNotFound (SessionNotFound: it has ended), kAlreadyExists (this replica has it), kDeadlineExceeded (CallTimeout:
-  // unknown; ask again within the TTL).
+  // secret), kNotFound (SessionNotFound: it has ended), kAlreadyExists (this replica has it, or another call here will),
+  // kDeadlineExceeded (CallTimeout: unknown; ask again within the TTL).
   absl::StatusOr<Resumed> resume_session(SessionId session, std::string secret, ResumeSessionOptions options = {});
   AsyncCall resume_session_async(SessionId session, std::string secret, ResumeSessionOptions options, Callback<Resumed> done);
 

@@ -12,25 +12,11 @@
 #include "coordkit/error.h"
 
 namespace coordkit::client {
-namespace {
-
-absl::Status resuming_already() {
-  return make_error(Reason::AlreadyExists, "this client is taking the session over already; wait for that call");
-}
-
-}  // namespace
 
 CallId Sessions::resume(SessionId session, std::string secret, ResumeOptions options, Callback<ResumedSession> done) {
   machine::ResumeSession body{.id = session, .secret = secret, .previous_is_gone = options.previous_is_gone};
   if (absl::Status refusal = check_request({.body = body}); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
-  if (resuming_.contains(session)) return calls_.refuse(std::move(done), resuming_already());
-  if (const Session* known = table_.find(session)) {
-    return calls_.refuse(
-        std::move(done),
-        known->phase == SessionPhase::Lost
-            ? make_error(Reason::SessionNotFound, "this client has lost the session and is closing it")
-            : make_error(Reason::AlreadyExists, "this client has the session: use the handle it was opened with"));
-  }
+  if (absl::Status refusal = refusal_of_resume(session); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
   if (body.previous_is_gone) {
     const machine::Reads* state = requests_.reads();
     const auto known = state ? state->session(session) : std::nullopt;
@@ -43,11 +29,31 @@ CallId Sessions::resume(SessionId session, std::string secret, ResumeOptions opt
                       });
 }
 
+absl::Status Sessions::refusal_of_resume(SessionId session) {
+  const auto under_way = resuming_.find(session);
+  if (under_way != resuming_.end() && calls_.find(under_way->second) != nullptr) {
+    return make_error(Reason::AlreadyExists, "this client is taking the session over already; wait for that call");
+  }
+  const Session* known = table_.find(session);
+  if (known == nullptr) return absl::OkStatus();
+  return known->phase == SessionPhase::Lost
+             ? make_error(Reason::SessionNotFound, "this client has lost the session and is closing it")
+             : make_error(Reason::AlreadyExists, "this client has the session: use the handle it was opened with");
+}
+
 // Pursued without end, like an open. One that succeeds after its caller is gone leaves the session bound to this process and
-// unknown to it: renewals exclude it, and it expires unless it is resumed again.
+// unknown to it: renewals exclude it, and it expires unless it is resumed again. Who asks meanwhile comes after it, lest it
+// takes effect last, and the holds have other tokens than their handles.
 void Sessions::start_resume(CallId id, Now now, machine::ResumeSession body, Terms terms) {
-  if (!resuming_.insert(body.id).second) {
-    calls_.fail(id, resuming_already());
+  if (calls_.find(id) == nullptr) return;
+  if (absl::Status refusal = refusal_of_resume(body.id); !refusal.ok()) {
+    calls_.fail(id, std::move(refusal));
+    return;
+  }
+  if (!resuming_.emplace(body.id, id).second) {
+    requests_.retry(now, [this, id, body = std::move(body), terms = std::move(terms)](Now later) mutable {
+      start_resume(id, later, std::move(body), std::move(terms));
+    });
     return;
   }
   const uint64_t opening = ++last_opening_;

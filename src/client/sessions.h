@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/functional/any_invocable.h"
 #include "client/calls.h"
 #include "client/renewals.h"
@@ -96,6 +95,7 @@ class Sessions {
   void look_at(Session& session, const machine::Reads& reads);
 
   // ---- resumes (session_resume.cc)
+  absl::Status refusal_of_resume(SessionId session);
   void start_resume(CallId id, Now now, machine::ResumeSession body, Terms terms);
   void resumed(CallId id, uint64_t opening, const machine::ResumeSession& body, const Completion& completion, Now now,
                Terms terms);
@@ -111,7 +111,7 @@ class Sessions {
   SessionTable table_;
   Renewals renewals_;
   absl::btree_map<uint64_t, Opening> openings_;  // resumes too
-  absl::btree_set<SessionId> resuming_;          // by resumes with unknown outcome
+  absl::btree_map<SessionId, CallId> resuming_;  // by resumes with unknown outcome, whose callers may have gone
   uint64_t last_opening_ = 0;
 };
 

@@ -429,11 +429,6 @@ TEST_F(ResumeTest, S59_AResumeNobodyWaitsForAnyMoreLeavesTheSessionToExpireOrToB
   const CallId call = heir.client->resume_session(session->id(), session->secret(), {}, gone.callback());
   turn();
   heir.client->abandon(call);
-  Answer<ResumedSession> under_way;
-  heir.client->resume_session(session->id(), session->secret(), {}, under_way.callback());
-  turn();
-  EXPECT_EQ(gone.reason(), Reason::CancelPending);
-  EXPECT_EQ(under_way.reason(), Reason::AlreadyExists) << "the first is still under way";
   heir.node.listens = true;
   run(20ms);
   EXPECT_TRUE(holder("a"));
@@ -442,6 +437,43 @@ TEST_F(ResumeTest, S59_AResumeNobodyWaitsForAnyMoreLeavesTheSessionToExpireOrToB
   EXPECT_THAT((*again).holds, SizeIs(1));
   run(10s);
   EXPECT_TRUE(valid((*again).session)) << "and is renewed like any other";
+}
+
+TEST_F(ResumeTest, S45_AResumeThatTimedOutIsAskedForAgainWhileItIsUnderWay) {
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
+  acquire(previous, session, "a");
+  previous.cut_off();
+  Process& heir = start(2);
+  heir.node.speaks = false;
+  Answer<ResumedSession> first, again, third, short_of_time;
+  const auto ask = [&](Answer<ResumedSession>& answer, const std::string& secret, CallDeadline deadline = {}) {
+    heir.client->resume_session(session->id(), secret, {.deadline = deadline}, answer.callback());
+    turn();
+  };
+  ask(first, session->secret(), Process::at(truth).lagging + 100ms);
+  ask(third, session->secret());
+  EXPECT_EQ(third.reason(), Reason::AlreadyExists) << "the first one waits for it";
+  run(200ms);
+  EXPECT_EQ(first.reason(), Reason::CallTimeout);
+  EXPECT_EQ(first.outcome(), Outcome::Unknown);
+  ask(short_of_time, session->secret(), Process::at(truth).lagging + 100ms);
+  ask(again, session->secret());
+  run(200ms);
+  EXPECT_EQ(short_of_time.reason(), Reason::CallTimeout);
+  EXPECT_EQ(short_of_time.outcome(), Outcome::None) << "it was not sent";
+  EXPECT_EQ(again.times(), 0);
+  heir.node.speaks = true;
+  turn();
+  EXPECT_EQ(heir.node.commands, 1u);
+  EXPECT_EQ(again.times(), 0) << "the first has just taken effect, and was not asked for by this caller";
+  run(1s);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(first.times(), 1);
+  ASSERT_THAT((*again).holds, SizeIs(1));
+  EXPECT_EQ((*again).holds.at(0)->token(), holder("a"));
+  run(kResumableTtl + 2s);
+  EXPECT_TRUE(valid((*again).holds.at(0)));
 }
 
 TEST_F(ResumeTest, S45_WithoutASourceOfSecretsNothingCanBeResumed) {
