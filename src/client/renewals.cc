@@ -16,6 +16,7 @@ void Renewals::add(const TimerGroup& of, const Session& session, LeadingTime ref
   const TimerId id = timer_of(session.id());
   group.members.insert(session.id());
   group.orphans.erase(id);
+  group.unknown.erase(id);
   group.highest = std::max(group.highest, id);
   group.sum += timer_set_hash(id);
   group.newest_due = std::min(group.newest_due, later(reference, sessions_.renewal_interval(session.ttl())));
@@ -33,6 +34,7 @@ void Renewals::ended(SessionId id) {
   for (auto at = groups_.begin(); at != groups_.end();) {
     Group& group = at->second;
     group.orphans.erase(timer_of(id));
+    group.unknown.erase(timer_of(id));
     const bool member = group.members.erase(id) != 0;
     if (member) group.sum -= timer_set_hash(timer_of(id));
     if (member || group.excluded.erase(id) != 0) ended_[id] = last_attempt_;
@@ -83,12 +85,12 @@ void Renewals::restart(LeadingTime now) {
   for (auto& [key, group] : groups_) group.due = now;
 }
 
-std::vector<SessionId> Renewals::confirm(const RenewReply& reply, bool opens_under_way, LeadingTime now) {
+std::vector<SessionId> Renewals::confirm(const RenewReply& reply, const Opens& opens, LeadingTime now) {
   std::vector<SessionId> doubtful;
   if (sent_.empty() || reply.attempt < sent_.front().number || reply.attempt > sent_.back().number) return doubtful;
   Attempt& attempt = sent_[reply.attempt - sent_.front().number];
   count(attempt, reply, now);
-  for (const RenewReply::Group& group : reply.groups) confirm(group, attempt, opens_under_way, now, doubtful);
+  for (const RenewReply::Group& group : reply.groups) confirm(group, attempt, opens, now, doubtful);
   return doubtful;
 }
 
@@ -98,7 +100,7 @@ void Renewals::count(Attempt& attempt, const RenewReply& reply, LeadingTime now)
   statistics_.answered.add(now - attempt.sent);
 }
 
-void Renewals::confirm(const RenewReply::Group& reply, const Attempt& attempt, bool opens_under_way, LeadingTime now,
+void Renewals::confirm(const RenewReply::Group& reply, const Attempt& attempt, const Opens& opens, LeadingTime now,
                        std::vector<SessionId>& doubtful) {
   const auto found = groups_.find(reply.group);
   if (found == groups_.end()) return;
@@ -123,11 +125,16 @@ void Renewals::confirm(const RenewReply::Group& reply, const Attempt& attempt, b
       doubtful.push_back(id);
     }
   }
-  if (reply.coverage != RenewReply::Coverage::Only || opens_under_way) return;
+  if (reply.coverage != RenewReply::Coverage::Only) return;
+  absl::erase_if(group.unknown, [&](const auto& each) { return !listed(session_of(each.first)); });
   for (const TimerId id : reply.listed) {
     const SessionId session = session_of(id);
     const bool known = group.members.contains(session) || group.excluded.contains(session) || ended_.contains(session);
-    if (!known) group.orphans.insert(id);
+    if (known || group.orphans.contains(id)) continue;
+    const auto seen = group.unknown.try_emplace(id, opens.next).first;
+    if (opens.oldest < seen->second) continue;
+    group.unknown.erase(seen);
+    group.orphans.insert(id);
   }
 }
 

@@ -48,9 +48,14 @@ class Renewals {
   // After a clock step back earlier due times are meaningless.
   void restart(LeadingTime now);
 
+  // Opens by their numbers: the oldest one that is under way, and the one that begins next; equal: none is under way.
+  struct Opens {
+    uint64_t oldest = 0;
+    uint64_t next = 0;
+  };
   // Extends what the answer covers. Returns sessions that the attempt included and the answer does not cover: their end may
-  // be near or past. `opens_under_way`: an unknown id may be one of the pending opens.
-  std::vector<SessionId> confirm(const RenewReply& reply, bool opens_under_way, LeadingTime now);
+  // be near or past. An unknown id may be that of one of the opens.
+  std::vector<SessionId> confirm(const RenewReply& reply, const Opens& opens, LeadingTime now);
 
   size_t orphans() const;
   uint64_t attempts() const { return last_attempt_; }
@@ -61,6 +66,7 @@ class Renewals {
     absl::btree_set<SessionId> members;
     absl::btree_set<SessionId> excluded;  // lost, and not known to have ended
     absl::btree_set<TimerId> orphans;
+    absl::btree_map<TimerId, uint64_t> unknown;  // not orphans yet: they may be of opens before this number
     TimerId highest;
     uint64_t sum = 0;  // over the members
     LeadingTime last_sent = LeadingTime::min();
@@ -80,7 +86,7 @@ class Renewals {
   Duration pause(const TimerGroup& key, const Group& group) const;
   // The first answer to an attempt that reports on sessions of ours.
   void count(Attempt& attempt, const RenewReply& reply, LeadingTime now);
-  void confirm(const RenewReply::Group& reply, const Attempt& attempt, bool opens_under_way, LeadingTime now,
+  void confirm(const RenewReply::Group& reply, const Attempt& attempt, const Opens& opens, LeadingTime now,
                std::vector<SessionId>& doubtful);
 
   const ClientOptions& options_;

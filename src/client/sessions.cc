@@ -239,7 +239,9 @@ void Sessions::renew(LeadingTime now) {
 }
 
 void Sessions::confirm(const RenewReply& reply, Now now) {
-  for (const SessionId id : renewals_.confirm(reply, !openings_.empty(), now.leading)) question(id, now);
+  const uint64_t next = last_opening_ + 1;
+  const Renewals::Opens opens{openings_.empty() ? next : openings_.begin()->first, next};
+  for (const SessionId id : renewals_.confirm(reply, opens, now.leading)) question(id, now);
 }
 
 void Sessions::stop() {

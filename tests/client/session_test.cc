@@ -572,6 +572,29 @@ TEST_F(SessionTest, T3_AnUnknownSessionIsKeptWhileAnOpenUnderWayMayExplainIt) {
   EXPECT_EQ(sent.groups.at(0).count, 2u);
 }
 
+// Else a process that opens sessions all the time would keep what nobody has alive for ever.
+TEST_F(SessionTest, T3_AnUnknownSessionIsExcludedOnceTheOpensThatMayExplainItAreAnswered) {
+  open(1000);
+  Answer<SessionRef> second, third;
+  client.open_session({.ttl = kTtl}, second.callback());
+  turn();
+  const Ticket ticket = engine.take_commands<machine::OpenSession>().at(0).first.ticket;
+  const auto list = [&](const RenewRequest& sent, std::vector<TimerId> listed) {
+    engine.next.renewals.push_back({sent.attempt, {{sent.groups[0].group, RenewReply::Coverage::Only, std::move(listed)}}});
+    turn();
+  };
+  list(next_renewal(), {TimerId(999), TimerId(1000)});
+  EXPECT_EQ(client.status().orphans, 0u);
+  client.open_session({.ttl = kTtl}, third.callback());
+  turn();
+  engine.complete(ticket, {.session = SessionId(1001), .ttl = kTtl});
+  turn();
+  list(next_renewal(), {TimerId(999), TimerId(1000), TimerId(1001), TimerId(1002)});
+  EXPECT_EQ(client.status().orphans, 1u) << "not of the third open, which began later";
+  EXPECT_THAT(next_renewal().groups.at(0).excluded, ElementsAre(TimerId(999)));
+  EXPECT_EQ(third.times(), 0);
+}
+
 TEST_F(SessionTest, T3_ASessionThatEndedMeanwhileIsNoOrphan) {
   const SessionRef ended = open(1000);
   open(1001);
