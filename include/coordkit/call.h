@@ -4,7 +4,7 @@
 //
 //   acquire, campaign, claim, and the waits for permits, a place, a latch or a barrier
 //                     decided in the log: Cancelled, and nothing is or will be held; or the grant, if that came first.
-//                     At the call's deadline, if nothing was decided, CancelPending: a grant that arrives later is given back
+//                     If nothing is decided by the call's deadline or for 10 s, CancelPending: a late grant is given back
 //   leave of a double barrier
 //                     the same for the wait; the place is given up whatever becomes of it
 //   open, resume      CancelPending, or Cancelled (NONE) if it was not sent yet. A session that was opened after all is

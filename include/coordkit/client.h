@@ -85,8 +85,8 @@ class Client {
   // All of them or none, in one entry, under one token; 1 to 128 distinct names. Waits for all at once and holds nothing
   // meanwhile. Released together. AlreadyHeld, AlreadyWaiting: this owner has one of the names.
   CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
-  // Asks to end a pending acquire. Its own callback tells what was decided: Cancelled or the grant; at its deadline
-  // CancelPending. For any other call this is abandon(). Unknown or ended calls: no effect.
+  // Asks to end a pending acquire. Its own callback tells what was decided: Cancelled or the grant; at its deadline, or after
+  // ClientOptions::call_timeout, CancelPending. For any other call this is abandon(). Unknown or ended calls: no effect.
   void cancel(CallId call);
   // Stops listening: the callback gets CancelPending (Cancelled if the call never left) in the next before_turn; what the
   // call is granted later is given back.

@@ -1,6 +1,7 @@
 #include "client/calls.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "client/times.h"
 #include "coordkit/error.h"
@@ -41,6 +42,15 @@ void Calls::start_new(Now now) {
   starting_.swap(fresh_);
   for (Fresh& fresh : starting_) start_one(fresh, now);
   starting_.clear();
+  for (const CallId id : std::exchange(cancelled_, {})) hasten(id, later(now.lagging, options_.call_timeout));
+}
+
+void Calls::hasten(CallId id, LaggingTime at) {
+  Call* const call = find(id);
+  if (call == nullptr || call->deadline <= at) return;
+  const LaggingTime before = std::exchange(call->deadline, at);
+  deadlines_.add(at, id);
+  if (before != LaggingTime::max()) deadlines_.ended(stands());
 }
 
 void Calls::start_one(Fresh& fresh, Now now) {
@@ -106,7 +116,8 @@ void Calls::give_up(CallId id, absl::Status status) {
 void Calls::cancel(CallId id) {
   Call* call = find(id);
   if (call == nullptr) return;
-  if (call->owner == nullptr || !call->owner->cancel(*call)) abandon(id);
+  if (call->owner == nullptr || !call->owner->cancel(*call)) return abandon(id);
+  cancelled_.push_back(id);
 }
 
 void Calls::abandon(CallId id) {
@@ -126,6 +137,7 @@ void Calls::stop() {
     fail(id, make_error(Reason::Stopped, outcome, "the replica stopped before the call was answered"));
   }
   fresh_.clear();
+  cancelled_.clear();
 }
 
 }  // namespace coordkit::client

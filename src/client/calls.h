@@ -40,16 +40,17 @@ class Calls {
   bool answer_done(CallId id, absl::Status status) { return end(id, std::move(status)); }
   bool fail(CallId id, absl::Status why);
 
-  // The caller wants it to end early: the log decides where it can, otherwise like abandon().
+  // The caller wants it to end early: the log decides where it can, and has as long as a call without a wait; otherwise like
+  // abandon().
   void cancel(CallId id);
   void abandon(CallId id);
 
-  void start_new(Now now);  // calls entered since the last turn
+  void start_new(Now now);  // calls entered since the last turn; and of those cancelled since then, the time left
   void expire(Now now);     // at most a turn's share
   void stop();              // fails all; later calls are answered Closed, at once
   bool stopped() const { return stopped_; }
 
-  bool any_fresh() const { return !fresh_.empty(); }
+  bool wants_turn() const { return !fresh_.empty() || !cancelled_.empty(); }
   LaggingTime next_deadline() const { return deadlines_.next(); }
   size_t size() const { return calls_.size(); }
 
@@ -72,9 +73,13 @@ class Calls {
   Call* leave(CallId id);  // its owner knows that it ends. Null: it has ended
   void remove(CallId id, const Call& call);
   auto stands() {
-    return [this](LaggingTime, CallId id) { return find(id) != nullptr; };
+    return [this](LaggingTime at, CallId id) {
+      const Call* const call = find(id);
+      return call != nullptr && call->deadline == at;
+    };
   }
   void start_one(Fresh& fresh, Now now);
+  void hasten(CallId id, LaggingTime at);
   void give_up(CallId id, absl::Status status);
   static absl::Status too_late(const Call& call);
 
@@ -82,9 +87,10 @@ class Calls {
   Deliveries& deliveries_;
   Requests& requests_;
   Slots<CallId, Call> calls_;
-  std::vector<Fresh> fresh_;     // not started yet
-  std::vector<Fresh> starting_;  // of this turn
-  Deadlines<CallId> deadlines_;  // of calls that were started
+  std::vector<Fresh> fresh_;       // not started yet
+  std::vector<Fresh> starting_;    // of this turn
+  std::vector<CallId> cancelled_;  // since the last turn, and left to the log
+  Deadlines<CallId> deadlines_;    // of calls that were started
   bool stopped_ = false;
 };
 

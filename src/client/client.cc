@@ -116,7 +116,7 @@ void Client::Impl::take(const MachineEvent& event) {
 
 Duration Client::Impl::next_turn(Now now) const {
   if (calls.stopped()) return Duration::max();
-  if (requests.posted() || calls.any_fresh() || locks.any_due() || !deliveries.empty() || observations.wants_turn() ||
+  if (requests.posted() || calls.wants_turn() || locks.any_due() || !deliveries.empty() || observations.wants_turn() ||
       watches.wants_turn()) {
     return Duration::zero();
   }

@@ -127,8 +127,8 @@ class CancelTest : public ClientBench {
   };
   std::shared_ptr<Ended> ended = std::make_shared<Ended>();
   HoldRef hold;
-  CallId start(const Case& one) {
-    const SessionRef session = open();
+  CallId start(const Case& one, Duration ttl = kTtl) {
+    const SessionRef session = open(1000, ttl);
     const LockMode mode = std::string_view(one.name) == "upgrade" ? LockMode::Shared : LockMode::Exclusive;
     Answer<HoldRef> held;
     client.acquire(session, "a", {.wait = LockWait::forever(), .mode = mode}, held.callback());
@@ -200,6 +200,48 @@ TEST_P(CancelEachTest, S59_AfterItIsSentItEndsOnceAndSaysWhatMayComeOfIt) {
   }
   EXPECT_EQ(ended->times, 1);
   run(3s);
+  EXPECT_EQ(ended->times, 1);
+}
+
+// Whoever stops to wait is not kept waiting until there is a leader again, however long it would have waited.
+TEST_P(CancelEachTest, S59_WithoutALeaderItEndsSoonAfterItsCancelAndItsLaterOutcomeIsUndone) {
+  if (GetParam().kind != Kind::Waits) return;
+  const CallId call = start(GetParam(), 1h);
+  turn();
+  const auto sent = engine.take<Submit>();
+  ASSERT_THAT(sent, SizeIs(1));
+  run(1min);
+  EXPECT_EQ(ended->times, 0);
+  client.cancel(call);
+  run(9s);
+  client.cancel(call);
+  run(900ms);
+  EXPECT_EQ(ended->times, 0) << "perhaps there is one in time";
+  run(200ms);
+  EXPECT_EQ(reason_of(ended->status), Reason::CancelPending) << ended->status;
+  EXPECT_EQ(outcome_of(ended->status), Outcome::Unknown);
+  engine.posted.clear();
+  engine.complete(sent[0].ticket, {.code = machine::ResultCode::Queued}, ApplyOutput::Stage::Queued);
+  turn();
+  turn();
+  EXPECT_THAT(engine.take_commands<machine::CancelAcquire>(), SizeIs(1));
+  EXPECT_EQ(ended->times, 1);
+}
+
+TEST_F(CancelTest, S59_ACancelledWaitEndsAtItsOwnDeadlineIfThatIsSooner) {
+  const CallId call = start({"acquire", Kind::Waits,
+                             [this](Client& c, const SessionRef& s, const HoldRef&, End e) {
+                               const CallDeadline deadline = now.lagging + 2s;
+                               return c.acquire(s, "b", {.wait = LockWait::forever(), .deadline = deadline}, to<HoldRef>(e));
+                             }},
+                            1h);
+  turn();
+  client.cancel(call);
+  run(1900ms);
+  EXPECT_EQ(ended->times, 0);
+  run(200ms);
+  EXPECT_EQ(reason_of(ended->status), Reason::CancelPending) << ended->status;
+  run(20s);
   EXPECT_EQ(ended->times, 1);
 }
 

@@ -62,7 +62,7 @@ struct ClientOptions {
   // g: kept back from every validity deadline, for the announcement to arrive in time and for what a clock cannot see of a
   // suspend (microseconds). Legal: 0 and up; below 100 us only with a clock that sees it all. A TTL below it is never valid.
   Duration slack = std::chrono::milliseconds(1);
-  // For calls without a wait and without a deadline of their own. Legal: above zero.
+  // For calls without a wait and without a deadline of their own, and for waits once they are cancelled. Legal: above zero.
   Duration call_timeout = std::chrono::seconds(10);
   // A session longer in jeopardy than max(3 x ttl, 10 election timeouts) is given up; a larger value here wins, and the one
   // of OpenOptions above all. Legal: any.
@@ -129,7 +129,7 @@ struct LockWait {
     return "?";
   }
   Kind kind = Kind::None;
-  Duration timeout{};  // above zero if Timed; decided in the log, so it may end late by an election, never early
+  Duration timeout{};  // above zero if Timed; decided in the log, by the leader's clock, and anew with each new leader
 
   static LockWait none() { return {}; }
   static LockWait timed(Duration timeout) { return {Kind::Timed, timeout}; }
@@ -140,7 +140,7 @@ struct AcquireOptions {
   LockWait wait = {};
   std::string owner_tag = {};           // which thread of control; different tags of one session exclude each other
   std::string value = {};               // shown to everybody who asks for the holders; at most 4 KiB
-  CallDeadline deadline = {};           // a Forever wait without one ends only by its result
+  CallDeadline deadline = {};           // a Forever wait without one ends by its result, or its cancel
   Duration max_hold{};                  // S-51: released and not valid this long after the grant became known; zero: no limit
   LockMode mode = LockMode::Exclusive;  // not of acquire_all, where each name has its own
   // Counts up the hold that this owner has, if it was acquired with this option and in the same mode; each of the handles is
