@@ -92,7 +92,7 @@ void HoldChanges::replace(CallId id, Session& session, const HoldRef& hold, Lock
   limits_.remove(hold);
   if (calls_.find(id) == nullptr || hold->released()) {  // the owner must learn that its hold is over
     table_.lose(session, hold->token());
-    releases_.give_back(session, hold->name(), result.token, hold->counted());
+    releases_.give_back(session, hold, result.token);
     calls_.fail(id, make_error(Reason::NotOwner, Outcome::Done, "the grant was released while the change was under way"));
     return;
   }

@@ -39,6 +39,19 @@ PendingRelease& Releases::give_back(Session& session, std::string&& name, Token 
   return session.releases.add(std::move(name), {token, number});
 }
 
+void Releases::give_back(Session& session, const HoldRef& hold, Token changed) {
+  Waiters waiting;
+  session.releases.each([&](PendingRelease& former) {
+    if (former.hold != hold) return true;
+    former.hold = nullptr;
+    waiting = std::exchange(former.waiting, {});
+    return false;
+  });
+  PendingRelease& release = give_back(session, hold->name(), changed, hold->counted());
+  release.hold = hold;
+  release.waiting = std::move(waiting);
+}
+
 void Releases::previous_over(Session& session) {
   if (!session.releases.all_posted()) due_.insert(session.id());
 }

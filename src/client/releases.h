@@ -27,6 +27,8 @@ class Releases {
   PendingRelease* give_back(Session& session, const HoldRef& hold);
   // For a grant that never got a handle, or on behalf of its handle.
   PendingRelease& give_back(Session& session, std::string&& name, Token token, bool counted);
+  // For a hold that was changed, and has this token now: who waits for its release waits for this one.
+  void give_back(Session& session, const HoldRef& hold, Token changed);
 
   void previous_over(Session& session);  // what it held back may be posted
   void forget(SessionId session) { due_.erase(session); }

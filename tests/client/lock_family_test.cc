@@ -267,6 +267,33 @@ TEST_F(LockFamilyTest, S46_AHoldReleasedWhileItIsUpgradedEndsUnderItsNewTokenToo
   EXPECT_EQ(std::get<machine::Release>(engine.take_commands<machine::Release>().at(0).second.body).token, Token(80));
 }
 
+TEST_F(LockFamilyTest, S46_WhoReleasesAHoldWhileItIsUpgradedIsAnsweredByTheEndOfTheNewOne) {
+  const SessionRef session = open();
+  const HoldRef reader = hold(session, "a", 70);
+  Answer<HoldRef> upgraded;
+  Answer<void> released, once_more;
+  client.upgrade(reader, upgraded.callback());
+  turn();
+  const Ticket ticket = engine.take_commands<machine::Upgrade>().at(0).first.ticket;
+  client.release(reader, released.callback());
+  turn();
+  const Ticket old = engine.take_commands<machine::Release>().at(0).first.ticket;
+  engine.complete(ticket, {.code = ResultCode::Granted, .token = Token(80), .since = Index(9)});
+  turn();
+  client.release(reader, once_more.callback());
+  engine.complete(old, {.code = ResultCode::NotOwner});
+  turn();
+  EXPECT_EQ(released.times(), 0) << "the lock is still held";
+  const auto releases = engine.take_commands<machine::Release>();
+  ASSERT_THAT(releases, SizeIs(1));
+  EXPECT_EQ(std::get<machine::Release>(releases[0].second.body).token, Token(80));
+  engine.complete(releases[0].first.ticket, {});
+  turn();
+  EXPECT_TRUE(released.status().ok()) << released.status();
+  EXPECT_TRUE(once_more.status().ok()) << once_more.status();
+  EXPECT_EQ(client.status().releases, 0u);
+}
+
 TEST_F(LockFamilyTest, S38_ANewValueIsACommandAndKeepsTheHold) {
   const SessionRef session = open();
   const HoldRef grant = hold(session, "a", 70);
