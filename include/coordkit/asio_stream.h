@@ -14,9 +14,9 @@
 // Each event goes to one reader, in order. A read that is cancelled takes none: the next one has it. Completion, tokens and
 // cancellation are those of asio.h.
 // Threads: all methods are thread-safe. Lifetime: a pending wait ends with Closed when the stream is destroyed; an observer may
-// outlive its stream; what it sees then goes nowhere. Failure: a stream whose reader is so slow that it is full takes nothing
-// more, and when all before has been read says kResourceExhausted (LimitExceeded), again and again: observe anew, a snapshot
-// comes first.
+// outlive its stream; what it sees then goes nowhere. A stream that was moved from is only there to be destroyed. Failure: a
+// stream whose reader is so slow that it is full takes nothing more, and when all before has been read says kResourceExhausted
+// (LimitExceeded), again and again: observe anew, a snapshot comes first.
 #pragma once
 
 #include <algorithm>

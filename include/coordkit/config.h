@@ -53,16 +53,19 @@ class Config {
     return shared_->value ? absl::OkStatus() : shared_->problem;
   }
   std::shared_ptr<const T> current() const {  // null: there has been none
+    if (!shared_) return nullptr;
     const std::lock_guard lock(shared_->mutex);
     return shared_->value;
   }
   // OK, or why current() is not what the store has: it could not be decoded, or the replica is closed or has halted.
   absl::Status problem() const {
+    if (!shared_) return mirror_.wait_ready(Duration::zero());
     const std::lock_guard lock(shared_->mutex);
     return shared_->problem;
   }
   // What current() was decoded from; for a transaction that changes the settings only if they are still the same.
   Revision revision() const {
+    if (!shared_) return {};
     const std::lock_guard lock(shared_->mutex);
     return shared_->revision;
   }
@@ -109,7 +112,7 @@ class Config {
     bool decoded = false;  // once, whatever came of it
   };
 
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<Shared> shared_;  // null: moved from, follows nothing
   Mirror mirror_;
 };
 

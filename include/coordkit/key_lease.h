@@ -60,6 +60,8 @@ struct LeaseOptions {
 class Leases {
  public:
   explicit Leases(const Replica& replica);
+  Leases(const Leases&) = default;  // one that was moved from is as before
+  Leases& operator=(const Leases&) = default;
 
   // Grants a lease and keeps it. kInvalidArgument (TTL not above zero), kOutOfRange (TtlTooLarge: above 9,000,000,000 s),
   // kAlreadyExists (LeaseExists).

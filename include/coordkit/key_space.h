@@ -21,6 +21,8 @@ namespace COORDKIT_EXPORT coordkit {
 class KeySpace {
  public:
   explicit KeySpace(const Replica& replica);
+  KeySpace(const KeySpace&) = default;  // one that was moved from is as before
+  KeySpace& operator=(const KeySpace&) = default;
 
   // Bytes; zero: no limit. One below what the keys weigh refuses puts until they weigh less; it deletes nothing.
   absl::StatusOr<QuotaResult> set_quota(uint64_t bytes, ProposeOptions options = {});

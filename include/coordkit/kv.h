@@ -27,6 +27,8 @@ namespace COORDKIT_EXPORT coordkit {
 class Kv {
  public:
   explicit Kv(const Replica& replica);
+  Kv(const Kv&) = default;  // one that was moved from is as before
+  Kv& operator=(const Kv&) = default;
 
   // One key; a missing one is an empty answer. kInvalidArgument (EmptyKey), kUnavailable (NoLeader).
   absl::StatusOr<GetResult> get(std::string key, QueryOptions options = {}) const;

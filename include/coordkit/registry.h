@@ -25,6 +25,8 @@ class Registry {
  public:
   // `prefix`: not empty; end it with a separator, or "web" will list "web2" as well.
   Registry(const Replica& replica, std::string prefix);
+  Registry(const Registry&) = default;  // one that was moved from is as before
+  Registry& operator=(const Registry&) = default;
 
   // Answers the key of the entry: the prefix and 20 digits, in the order of joining over all replicas, none twice. The same
   // session may join several times. kFailedPrecondition (Closed: there is no session), kNotFound (LeaseNotFound: the session

@@ -2,6 +2,7 @@
 #include "coordkit/kv.h"
 
 #include <future>
+#include <tuple>
 
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
@@ -99,6 +100,33 @@ TEST_F(KvTest, S10_EveryReplicaSeesWhatAnotherWasAnswered) {
     EXPECT_EQ(local->entries.at(0).value, std::to_string(i));
   }
 }
+
+// NOLINTBEGIN(bugprone-use-after-move): that is what it is about
+TEST_F(KvTest, HandlesThatWereMovedFromAreAsBefore) {
+  Kv kv(cluster_[1]);
+  Leases leases(cluster_[1]);
+  KeySpace space(cluster_[1]);
+  Registry registry(cluster_[1], "services/");
+  const auto to = std::tuple(std::move(kv), std::move(leases), std::move(space), std::move(registry));
+  EXPECT_THAT(kv.put("a", "1").status(), IsOk());
+  EXPECT_THAT(leases.list().status(), IsOk());
+  EXPECT_THAT(space.info().status(), IsOk());
+  EXPECT_THAT(registry.members().status(), IsOk());
+  EXPECT_THAT(std::get<0>(to).get("a").status(), IsOk());
+}
+
+TEST_F(KvTest, SettingsThatWereMovedFromFollowNothing) {
+  Config<size_t> from(cluster_[1], MirrorOptions::prefix("config/"),
+                      [](const MirrorEntries& all) -> absl::StatusOr<size_t> { return all.size(); });
+  const Config<size_t> to = std::move(from);
+  EXPECT_THAT(to.wait_ready(), IsOk());
+  EXPECT_EQ(*to.current(), 0u);
+  EXPECT_EQ(from.current(), nullptr);
+  EXPECT_EQ(from.revision(), Revision());
+  EXPECT_THAT(from.problem(), Is(Reason::Closed));
+  EXPECT_THAT(from.wait_ready(), Is(Reason::Closed));
+}
+// NOLINTEND(bugprone-use-after-move)
 
 }  // namespace
 }  // namespace coordkit::testing
