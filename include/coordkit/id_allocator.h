@@ -31,7 +31,7 @@ class IdAllocator {
   Counter counter_;
   const int64_t block_;
   std::mutex mutex_;
-  int64_t next_ = 0;
+  int64_t last_ = 0;  // of the block
   int64_t left_ = 0;
 };
 

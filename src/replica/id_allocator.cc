@@ -22,11 +22,10 @@ absl::StatusOr<int64_t> IdAllocator::next() {
   if (left_ == 0) {
     const absl::StatusOr<int64_t> first = counter_.allocate(block_);
     if (!first.ok()) return first.status();
-    next_ = *first;
+    last_ = *first + (block_ - 1);
     left_ = block_;
   }
-  --left_;
-  return next_++;
+  return last_ - --left_;
 }
 
 }  // namespace coordkit

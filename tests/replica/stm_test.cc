@@ -2,6 +2,7 @@
 #include "coordkit/stm.h"
 
 #include <future>
+#include <limits>
 #include <thread>
 
 #include "coordkit/coordkit.h"
@@ -262,6 +263,17 @@ TEST_F(StmTest, S37_IdsComeInBlocksAndNoneTwice) {
   }
   ASSERT_THAT(cluster_[1].close(), IsOk());
   EXPECT_THAT(one.next().status(), Is(Reason::Closed));
+}
+
+TEST_F(StmTest, S37_IdsGoUpToTheLastNumberThereIs) {
+  constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
+  Counter counter(cluster_[1], "ids");
+  ASSERT_THAT(counter.set(kLast - 2).status(), IsOk());
+  IdAllocator ids(cluster_[1], "ids", 2);
+  EXPECT_EQ(ids.next().value(), kLast - 1);
+  EXPECT_EQ(ids.next().value(), kLast);
+  EXPECT_THAT(ids.next().status(), Is(Reason::CounterOverflow));
+  EXPECT_EQ(counter.get().value(), kLast);
 }
 
 TEST_F(StmTest, FLT_A01_AnIdWithinACallbackNeitherFetchesABlockNorWaitsForWhoDoes) {
