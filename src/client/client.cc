@@ -226,7 +226,7 @@ WatchId Client::watch(WatchOptions options, WatchObserver observer) {
   if (stopped()) impl_->deliveries.flush();
   return id;
 }
-void Client::ask_progress(WatchId id) { impl_->watches.watches().ask_progress(id); }
+void Client::ask_progress(WatchId id) { impl_->watches.ask_progress(id); }
 void Client::end_watch(WatchId id, DoneCallback done) {
   impl_->watches.end(id, std::move(done));
   if (stopped()) impl_->deliveries.flush();

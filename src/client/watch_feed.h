@@ -20,6 +20,7 @@ class WatchFeed {
         }) {}
 
   WatchId add(WatchOptions options, WatchObserver observer, absl::Status refusal);
+  void ask_progress(WatchId id) { more_ = watches_.ask_progress(id) || more_; }
   void end(WatchId id, DoneCallback done);
   Watches& watches() { return watches_; }
 
@@ -37,7 +38,7 @@ class WatchFeed {
   Watches watches_;
   bool retrying_ = false;
   Index seen_;         // the watches have seen the state after this entry
-  bool more_ = false;  // to read of what already exists
+  bool more_ = false;  // to read of what already exists, or to report
 };
 
 }  // namespace coordkit::client

@@ -622,6 +622,21 @@ TEST(ClusterHistoryTest, S52_S59_REG_F79_RandomHistoriesKeepLocksExclusiveAndLea
   EXPECT_GT(hand_overs, 500);
 }
 
+TEST_F(ClusterTest, S25_WhoAsksForProgressNeedsNoOtherReasonForATurn) {
+  std::vector<WatchBatch::What> told;
+  const WatchId watch =
+      one.client.watch(WatchOptions::of("k"), [&told](const WatchBatch& batch) { told.push_back(batch.what); });
+  turn();
+  ASSERT_FALSE(one.due(truth)) << "nothing is left to do";
+  one.client.ask_progress(watch);
+  EXPECT_TRUE(one.due(truth));
+  one.turn(truth);
+  EXPECT_EQ(told, (std::vector{WatchBatch::What::Created, WatchBatch::What::Progress}));
+  one.client.ask_progress(WatchId(watch.value() + 1));
+  EXPECT_FALSE(one.due(truth)) << "there is no such watch";
+  one.client.end_watch(watch, [](const absl::Status&) {});
+}
+
 // A long history is read in steps, one a turn, and what keeps sessions alive goes out in every turn.
 TEST_F(ClusterTest, REG_F27_AWatchThatCatchesUpDelaysNoRenewal) {
   constexpr uint64_t kChanges = 150'000;
