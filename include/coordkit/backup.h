@@ -110,7 +110,7 @@ struct RecoverOptions {
 struct RecoverReport {
   std::vector<SurvivorReport> survivors;  // in the order they were given
   size_t chosen = 0;                      // of `survivors`
-  uint64_t voters = 0;                    // of the configuration that the chosen one has
+  uint64_t voters = 0;                    // of the configuration that the chosen one has; while members change, of both halves
   uint64_t found = 0;                     // of these, whose directories were given and could be used
   std::vector<std::string> losses;        // what may be lost, and what is lost for certain, in sentences
   std::optional<RestoreReport> made;      // absent: accept_loss was not set

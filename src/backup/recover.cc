@@ -12,6 +12,7 @@
 #include "coordkit/error.h"
 #include "raft/membership.h"
 #include "raft/position.h"
+#include "raft/quorum.h"
 
 namespace coordkit::backup {
 namespace {
@@ -99,13 +100,25 @@ absl::StatusOr<size_t> choose(std::vector<Survivor>& survivors) {
   return *best;
 }
 
-uint64_t voters_found(const raft::Configuration& configuration, const std::vector<Survivor>& survivors) {
-  absl::btree_set<StoreId> whole;  // with nothing missing from their logs
+// The voters of a configuration, while members change those before and after it, and which of them left a directory from which
+// nothing is missing.
+struct Voters {
+  absl::btree_set<ReplicaId> all, found;
+};
+
+Voters voters_of(const raft::Configuration& configuration, const std::vector<Survivor>& survivors) {
+  absl::btree_set<StoreId> whole;
   for (const Survivor& survivor : survivors) {
     if (survivor.report.usable && survivor.report.problem.empty()) whole.insert(survivor.report.store);
   }
-  return static_cast<uint64_t>(
-      std::ranges::count_if(configuration.voters, [&](const raft::Member& member) { return whole.contains(member.store); }));
+  Voters voters;
+  for (const auto* half : {&configuration.voters, &configuration.outgoing}) {
+    for (const raft::Member& member : *half) {
+      voters.all.insert(member.id);
+      if (whole.contains(member.store)) voters.found.insert(member.id);
+    }
+  }
+  return voters;
 }
 
 std::string voter_name(const raft::Configuration& configuration, StoreId store) {
@@ -134,11 +147,11 @@ void tell_known_losses(const raft::Configuration& configuration, Position end, c
                    " is lost, acknowledged or not");
 }
 
-std::vector<std::string> losses_of(const RestingState& state, uint64_t found, const std::vector<Survivor>& survivors) {
+std::vector<std::string> losses_of(const RestingState& state, const RecoverReport& report,
+                                   const std::vector<Survivor>& survivors) {
   std::vector<std::string> losses;
-  const uint64_t voters = state.configuration().voters.size();
-  losses.push_back("writes that were acknowledged by the other " + std::to_string(voters - found) + " of " +
-                   std::to_string(voters) +
+  losses.push_back("writes that were acknowledged by the other " + std::to_string(report.voters - report.found) + " of " +
+                   std::to_string(report.voters) +
                    " voters and are not in the directories given are lost; nothing here can say how many");
   tell_known_losses(state.configuration(), state.at(), survivors, losses);
   if (raft::newer(state.at(), state.certain)) {
@@ -172,11 +185,13 @@ absl::StatusOr<RecoverReport> recover(const std::vector<std::string>& directorie
   if (!chosen.ok()) return chosen.status();
   Survivor& best = survivors[*chosen];
   RestingState& state = *best.state;
-  RecoverReport report{.survivors = {}, .chosen = *chosen, .voters = state.configuration().voters.size()};
+  const Voters voters = voters_of(state.configuration(), survivors);
+  RecoverReport report{.survivors = {}, .chosen = *chosen, .voters = voters.all.size(), .found = voters.found.size()};
   for (const Survivor& survivor : survivors) report.survivors.push_back(survivor.report);
-  report.found = voters_found(state.configuration(), survivors);
-  if (report.found > report.voters / 2) return majority_is_here(report.found, report.voters);
-  report.losses = losses_of(state, report.found, survivors);
+  if (raft::quorum_agrees(state.configuration(), [&](ReplicaId one) { return voters.found.contains(one); })) {
+    return majority_is_here(report.found, report.voters);
+  }
+  report.losses = losses_of(state, report, survivors);
   if (!options.accept_loss) return report;
 
   absl::StatusOr<RowsByKey> rows = rows_of(state);

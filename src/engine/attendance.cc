@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/btree_set.h"
 #include "raft/membership.h"
 #include "raft/quorum.h"
 
@@ -141,17 +142,22 @@ std::vector<ReplicaId> Attendance::present() const {
   return out;
 }
 
+// While the members change, it takes a majority of both halves.
 std::string why_no_leader(const raft::Configuration& configuration, const std::vector<MissingMember>& missing) {
   const auto is_missing = [&](ReplicaId id) { return std::ranges::find(missing, id, &MissingMember::id) != missing.end(); };
-  const size_t voters = configuration.voters.size();
-  const auto away = static_cast<size_t>(
-      std::ranges::count_if(configuration.voters, [&](const raft::Member& member) { return is_missing(member.id); }));
+  absl::btree_set<ReplicaId> voters;
+  for (const auto* half : {&configuration.voters, &configuration.outgoing}) {
+    for (const raft::Member& member : *half) voters.insert(member.id);
+  }
+  const auto away = static_cast<size_t>(std::ranges::count_if(voters, is_missing));
   if (away == 0) return "no leader is known yet: every voter is connected, so one should be elected soon";
   const bool enough = raft::quorum_agrees(configuration, [&](ReplicaId id) { return !is_missing(id); });
-  return "no leader is known yet: " + std::to_string(away) + " of " + std::to_string(voters) + " voters " +
+  const char* const whose =
+      configuration.outgoing.empty() ? "" : " both of the voters before the change under way and of those after it";
+  return "no leader is known yet: " + std::to_string(away) + " of " + std::to_string(voters.size()) + " voters " +
          (away == 1 ? "is" : "are") + " missing, " +
          (enough ? "the others can elect one without " + std::string(away == 1 ? "it" : "them")
-                 : "and the others are no majority") +
+                 : "and the others are no majority" + std::string(whose)) +
          "; " + roll_call(missing);
 }
 

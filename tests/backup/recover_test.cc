@@ -1,4 +1,9 @@
 // New clusters from what a lost majority left: recover from 1 of 3 and 2 of 5, and when not to.
+#include "base/sums.h"
+#include "coordkit/inspect.h"
+#include "log/log.h"
+#include "raft/entry_codec.h"
+#include "storage/posix_file_system.h"
 #include "tests/backup/scene.h"
 
 namespace coordkit::testing {
@@ -110,6 +115,45 @@ TEST_F(RecoverTest, FLT_P20_AMajorityIsNotRecoveredButStarted) {
               Is(Reason::Conflict));
   // The same directory twice is no majority.
   EXPECT_THAT(recover_directories({directory(cluster, 1), directory(cluster, 1)}, accepted(made)).status(), IsOk());
+}
+
+// The last that a leader wrote to its own disk: from all voters to it alone, both halves in force.
+void begin_to_leave_alone(const std::string& directory) {
+  const auto report = inspect_directory(directory);
+  ASSERT_THAT(report.status(), IsOk());
+  ASSERT_TRUE(report->log && report->state);
+  raft::Configuration joint = report->state->members;
+  joint.outgoing = joint.voters;
+  std::erase_if(joint.voters, [&](const raft::Member& member) { return member.store != report->store; });
+  raft::Entry entry{.index = report->log->last.index.next(),
+                    .term = report->log->last.term,
+                    .kind = raft::EntryKind::Configuration,
+                    .payload = SharedBytes(encode(joint))};
+  entry.content_sum = content_sum(kOnlyGroup, entry.term, entry.index, entry.kind, entry.payload.view());
+  auto files = storage::PosixFileSystem::open(directory + "/log");
+  ASSERT_THAT(files.status(), IsOk());
+  auto opened = log::Log::open(**files, {.store = report->store});
+  ASSERT_THAT(opened.status(), IsOk());
+  const LogWrite write{.number = WriteNumber(1), .entries = {entry}};
+  ASSERT_THAT(opened->log->append({&write, 1}), IsOk());
+  ASSERT_THAT(opened->log->sync(), IsOk());
+}
+
+// It was taken for a majority of one, and the advice was to start it: it waits for the others for ever.
+TEST_F(RecoverTest, FLT_P20_OneHalfOfAChangeOfMembersIsNoMajority) {
+  Cluster cluster(3);
+  ASSERT_NO_FATAL_FAILURE(run(cluster, 20));
+  ASSERT_NO_FATAL_FAILURE(catch_up(cluster[1]));
+  for (uint64_t id = 1; id <= 3; ++id) cluster.close(id);
+  ASSERT_NO_FATAL_FAILURE(begin_to_leave_alone(directory(cluster, 1)));
+  RestoredCluster made(1);
+  const auto report = recover_directories({directory(cluster, 1)}, accepted(made));
+  ASSERT_THAT(report.status(), IsOk());
+  EXPECT_EQ(report->voters, 3u);
+  EXPECT_EQ(report->found, 1u);
+  EXPECT_THAT(report->losses, Contains(HasSubstr("acknowledged by the other 2 of 3 voters")));
+  ASSERT_NO_FATAL_FAILURE(made.open_all());
+  expect_keys(made[1], 20);
 }
 
 TEST_F(RecoverTest, DirectoriesOfTwoClustersAreRefused) {

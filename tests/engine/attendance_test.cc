@@ -112,6 +112,18 @@ TEST(AttendanceTest, WithoutALeaderTheVotersAreCounted) {
               HasSubstr("2 of 3 voters are missing, and the others are no majority; replica 2 at b:1"));
 }
 
+// Of three voters that become one both halves elect; it said that every voter is connected and one elected soon.
+TEST(AttendanceTest, WhileMembersChangeTheVotersOfBothHalvesAreCounted) {
+  raft::Configuration configuration;
+  for (const uint64_t id : {1, 2, 3}) configuration.outgoing.push_back({ReplicaId(id), StoreId(id), ""});
+  configuration.voters = {configuration.outgoing.front()};
+  const MissingMember second{.id = ReplicaId(2), .address = "b:1"}, third{.id = ReplicaId(3), .address = "c:1"};
+  EXPECT_THAT(why_no_leader(configuration, {second}),
+              HasSubstr("1 of 3 voters is missing, the others can elect one without it"));
+  EXPECT_THAT(why_no_leader(configuration, {second, third}),
+              HasSubstr("2 of 3 voters are missing, and the others are no majority both of the voters before the change"));
+}
+
 TEST(AttendanceTest, WhoRunsWithAnotherDataDirectoryIsMissing) {
   Attendance attendance;
   attendance.began(at(1s));
