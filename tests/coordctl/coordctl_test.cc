@@ -63,6 +63,24 @@ TEST_F(CoordctlTest, RefusalsAreSentencesAndExitStatuses) {
   EXPECT_EQ(run("status").status, 3) << "which replica?";
 }
 
+// Of "[jobs]" it made "jobs", of "{}" nothing at all, and answered as if it had been asked that.
+TEST_F(CoordctlTest, AWordInBracketsIsTakenAsItStands) {
+  ASSERT_NO_FATAL_FAILURE(open());
+  Session session = cluster_.session(1);
+  for (const char* name : {"[jobs]", "[a,b]", "{}", "%%"}) {
+    const absl::StatusOr<Grant> grant = session.acquire(name, {.timeout = kPatience});
+    ASSERT_THAT(grant.status(), IsOk());
+    const Ran held = live("locks --json '" + std::string(name) + "'");
+    ASSERT_EQ(held.status, 0) << held.text;
+    ASSERT_THAT(held.text, HasSubstr("\"lock\":")) << name;
+    EXPECT_EQ(nlohmann::json::parse(held.text)["lock"], name);
+    ASSERT_THAT(cluster_[1].put(name, "green").status(), IsOk());
+    EXPECT_THAT(live("keys '" + std::string(name) + "' 1").text, HasSubstr("green")) << name;
+  }
+  EXPECT_EQ(live("locks a b").status, 3) << "one name";
+  EXPECT_EQ(live("keys '' 2 --json").status, 0) << "all of them";
+}
+
 TEST_F(CoordctlTest, ABackupIsMadeByTheReplicaAtWork) {
   ASSERT_NO_FATAL_FAILURE(open());
   ASSERT_THAT(cluster_[1].put("color", "green").status(), IsOk());

@@ -77,6 +77,9 @@ TEST_F(CoordctlDataTest, ABackupIsMadeCheckedAndRestored) {
   EXPECT_EQ(coordctl("restore --check " + file).status, 0);
 
   EXPECT_EQ(coordctl("restore " + file + " nonsense").status, 3);
+  const Ran nowhere = coordctl("restore " + file + " 1=127.0.0.1:74000=" + made);
+  EXPECT_EQ(nowhere.status, 3) << "the cluster's log would have an address at which nobody can be reached";
+  EXPECT_THAT(nowhere.text, HasSubstr("names a port above 65535"));
   const std::string member = "1=" + cluster.options(1).members[0].address + "=" + made;
   const Ran restored = coordctl("restore " + file + " " + member);
   EXPECT_EQ(restored.status, 0) << restored.text;

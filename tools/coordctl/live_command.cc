@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <sstream>
 
 #include "replica/admin_commands.h"
 #include "replica/local_stream.h"
@@ -58,17 +59,19 @@ void add_live(CLI::App& app, LiveArguments& arguments) {
     CLI::App* const sub = app.add_subcommand(name, std::string(command.help))->group("A running replica (--socket)");
     sub->fallthrough();
     sub->add_flag("--json", arguments.json, "a JSON object for each row");
-    const auto words = std::make_shared<std::vector<std::string>>();
-    const int most = static_cast<int>(command.words_most());
-    if (most > 0) {
-      sub->add_option("words", *words, std::string(command.usage))
-          ->expected(static_cast<int>(command.words_least()), most)
-          ->option_text(std::string(command.usage));
-      if (command.words_least() > 0) sub->get_option("words")->required();
+    // Each word for itself: of one in brackets CLI11 would make a list if it were given many.
+    std::vector<CLI::Option*> words;
+    std::istringstream usage{std::string(command.usage)};
+    for (std::string word; usage >> word;) {
+      const bool optional = word.front() == '[';
+      const std::string what = optional ? word.substr(1, word.size() - 2) : word;
+      words.push_back(sub->add_option(what)->type_name("")->required(!optional));
     }
     sub->callback([&arguments, name, words] {
       arguments.words = {name};
-      arguments.words.insert(arguments.words.end(), words->begin(), words->end());
+      for (const CLI::Option* word : words) {
+        arguments.words.insert(arguments.words.end(), word->results().begin(), word->results().end());
+      }
     });
   }
 }
