@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/connect.hpp>
 #include <boost/asio/post.hpp>
 #include <span>
 #include <utility>
@@ -63,10 +62,19 @@ Connection::Connection(ConnectionOwner& owner, const ConnectionLimits& limits, S
 
 // ---- handshake
 
-void Connection::dial(const std::vector<Tcp::endpoint>& endpoints) {
+// One after the other. A program that is started while a connection is being made inherits it as little as one that stands.
+void Connection::dial(std::vector<Tcp::endpoint> endpoints) {
   state_ = State::Dialing;
-  asio::async_connect(stream_.socket(), endpoints, [self = shared_from_this()](const auto& error, const Tcp::endpoint&) {
+  Socket& socket = stream_.socket();
+  const Tcp::endpoint next = endpoints.front();
+  endpoints.erase(endpoints.begin());
+  boost::system::error_code ignored;  // a socket that could not be made shows itself when it is to connect
+  socket.close(ignored);
+  socket.open(next.protocol(), ignored);
+  if (socket.is_open()) close_on_exec(socket.native_handle());
+  socket.async_connect(next, [self = shared_from_this(), rest = std::move(endpoints)](const auto& error) mutable {
     if (self->closed()) return;
+    if (error && !rest.empty()) return self->dial(std::move(rest));
     if (error) return self->close(CloseReason::DialFailed);
     self->open();
     self->secure();

@@ -53,7 +53,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(ConnectionOwner& owner, const ConnectionLimits& limits, Side side, ReplicaId peer, uint64_t instance,
              uint64_t nonce, Socket socket);
 
-  void dial(const std::vector<Tcp::endpoint>& endpoints);
+  void dial(std::vector<Tcp::endpoint> endpoints);  // at least one
   void accept();
   // Sends what the owner has, unless a write is in progress, which will call this again.
   void pump();

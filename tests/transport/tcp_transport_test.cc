@@ -1,6 +1,8 @@
 #include "coordkit/transport/tcp_transport.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
 
 #include <fstream>
 #include <future>
@@ -126,6 +128,28 @@ TEST_F(TcpTransportTest, FLT_N17_OfSeveralAddressesEachHasItsTurnIfTheFirstIsSil
   FakePeer second = listener.accept();
   EXPECT_TRUE(second.welcome(introduction()));
   EXPECT_TRUE(sink_.wait_up(ReplicaId(2)));
+}
+
+// The flags of a socket that waits for an answer to its connect(); -1: there is none.
+int flags_of_one_that_dials() {
+  for (int descriptor = 0; descriptor < 1024; ++descriptor) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    const bool socket = ::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) == 0;
+    if (socket && info.tcpi_state == TCP_SYN_SENT) return ::fcntl(descriptor, F_GETFD);
+  }
+  return -1;
+}
+
+// With a program that was started meanwhile the connection outlived its replica, and the peer took that for alive.
+TEST_F(TcpTransportTest, FLT_P19_AConnectionThatIsBeingMadeIsInheritedByNoProgram) {
+  FakeListener full(0, 1, 0);
+  const FakePeer only = FakePeer::connect(full.port());
+  start({}, "127.0.0.1:" + std::to_string(full.port()));
+  int flags = -1;
+  for (int looks = 0; flags < 0 && looks < 100'000; ++looks) flags = flags_of_one_that_dials();
+  ASSERT_GE(flags, 0);
+  EXPECT_TRUE(flags & FD_CLOEXEC);
 }
 
 TEST_F(TcpTransportTest, FLT_N17_WhoMovesIsDialedWhereItIsWhileItsFormerNameHasNoAnswer) {
