@@ -37,7 +37,7 @@ class WaitTimes {
   uint64_t count() const { return count_; }
   Duration total() const { return total_; }
   Duration longest() const { return longest_; }
-  // At least this many percent took no longer. At most twice the exact value; zero when nothing was counted.
+  // At least this many percent took no longer, up to six days. At most twice the exact value; zero when nothing was counted.
   Duration percentile(unsigned percent) const {
     const uint64_t wanted = std::max<uint64_t>((count_ * std::min(percent, 100U) + 99) / 100, 1);
     uint64_t seen = 0;
