@@ -17,6 +17,7 @@ inline constexpr int kBadArguments = 3;
 inline constexpr int kUnwritten = 4;  // done, but the output is not where it should be, or not all of it
 
 inline int refuse(const absl::Status& why) {
+  std::fflush(stdout);  // what was said before comes before
   std::fprintf(stderr, "coordctl: %s\n", std::string(why.message()).c_str());
   return kRefused;
 }
