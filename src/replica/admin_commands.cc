@@ -85,14 +85,15 @@ absl::Status members(Replica& replica, const AdminIdentity& identity, Words, Adm
   return absl::OkStatus();
 }
 
-// Visits all sessions, page by page.
-absl::Status each_session(Replica& replica, const std::function<absl::Status(const SessionInfo&)>& visit) {
+// Visits all sessions, page by page, as long as there is a reader.
+absl::Status each_session(Replica& replica, AdminReply& reply, const std::function<absl::Status(const SessionInfo&)>& visit) {
   SessionId after;
   while (true) {
     const absl::StatusOr<SessionList> page = replica.sessions(after, kSessionsAtOnce);
     if (!page.ok()) return page.status();
     for (const SessionInfo& session : page->sessions) {
       if (absl::Status status = visit(session); !status.ok()) return status;
+      if (reply.gone()) return make_error(Reason::Cancelled, "nobody reads the answer");
       after = session.session;
     }
     if (!page->more || page->sessions.empty()) return absl::OkStatus();
@@ -102,10 +103,10 @@ absl::Status each_session(Replica& replica, const std::function<absl::Status(con
 absl::Status sessions(Replica& replica, const AdminIdentity&, Words, AdminReply& reply) {
   reply.columns({"session:number", "ttl_ms:number", "replica:number", "start:number", "holds:number", "waits:number",
                  "ending:flag", "metadata"});
-  return each_session(replica, [&](const SessionInfo& one) {
+  return each_session(replica, reply, [&](const SessionInfo& one) {
     reply.row({text(one.session), in_milliseconds(one.ttl), text(one.node), text(one.boot), text(one.holds), text(one.waiters),
                text(one.ending), one.metadata});
-    return reply.gone() ? make_error(Reason::Cancelled, "nobody reads the answer") : absl::OkStatus();
+    return absl::OkStatus();
   });
 }
 
@@ -130,7 +131,7 @@ absl::Status locks(Replica& replica, const AdminIdentity&, Words words, AdminRep
                                       "token:number", "since:number", "count:number"};
   if (words.empty()) {
     reply.columns(std::move(columns));
-    return each_session(replica, [&](const SessionInfo& session) {
+    return each_session(replica, reply, [&](const SessionInfo& session) {
       return session.holds == 0 ? absl::OkStatus() : locks_of(replica, session.session, reply);
     });
   }

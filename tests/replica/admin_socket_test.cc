@@ -12,6 +12,7 @@
 #include "base/cells.h"
 #include "base/random.h"
 #include "coordkit/kv.h"
+#include "replica/admin_commands.h"
 #include "tests/replica/cluster.h"
 #include "tests/storage/temporary_directory.h"
 
@@ -226,6 +227,33 @@ TEST_F(AdminSocketTest, AWatchTellsChangesUntilItsReaderLeaves) {
   watching.hang_up();
   Visitor later(path(1));
   EXPECT_EQ(later.ask({"status"}).end, "ok");
+}
+
+// Leaves with the first row.
+class LeavingReader final : public AdminReply {
+ public:
+  void columns(std::vector<std::string>) override {}
+  void row(std::vector<std::string>) override { ++rows; }
+  void note(std::string) override {}
+  bool gone() override { return rows > 0; }
+  int rows = 0;
+};
+
+// Each lock cost a look into the replica until the last one, in the place of a visitor.
+TEST_F(AdminSocketTest, ALongAnswerEndsWhenItsReaderLeaves) {
+  ASSERT_NO_FATAL_FAILURE(open_all());
+  std::vector<Session> sessions;
+  std::vector<absl::StatusOr<Grant>> grants;
+  for (int i = 0; i < 5; ++i) {
+    sessions.push_back(cluster_.session(1));
+    grants.push_back(sessions.back().acquire("lock-" + std::to_string(i), {.timeout = kPatience}));
+    ASSERT_THAT(grants.back().status(), IsOk());
+  }
+  for (const char* command : {"locks", "sessions"}) {
+    LeavingReader reader;
+    EXPECT_THAT(run_admin_command(cluster_[1], {1, "test"}, Cells{command}, reader), Is(Reason::Cancelled));
+    EXPECT_EQ(reader.rows, 1) << command;
+  }
 }
 
 TEST_F(AdminSocketTest, FLT_A01_VisitorsOfAReplicaThatIsDestroyedInACallbackAreServedUntilItIsClosed) {
