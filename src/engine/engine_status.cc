@@ -75,6 +75,7 @@ std::vector<std::string> EngineImpl::warnings(const std::vector<MissingMember>& 
   if (!slow.empty()) found.push_back(std::move(slow));
   condition_.warnings(consensus_.holds_back(), found);
   checkpoints_.warnings(found);
+  states_.warnings(found);
   recall_.warnings(found);
   if (!state_.warning().empty()) found.push_back(state_.warning());
   if (!core()) return found;

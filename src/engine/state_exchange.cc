@@ -63,6 +63,10 @@ void StateExchange::step(bool checkpoint_under_way, Turn& turn) {
   receiver_.collect(leader, consensus.term(), may, now, turn.effects.staging, turn.effects.sends);
 }
 
+void StateExchange::warnings(std::vector<std::string>& out) const {
+  if (!sender_.unsent().empty()) out.push_back("a member that needs the state cannot be sent it: " + sender_.unsent());
+}
+
 LaggingTime StateExchange::next_deadline() const { return std::min(sender_.next_deadline(), receiver_.next_deadline()); }
 
 }  // namespace coordkit::engine

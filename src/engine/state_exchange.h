@@ -5,6 +5,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "engine/consensus.h"
 #include "engine/state_receiver.h"
@@ -37,6 +39,7 @@ class StateExchange {
   // The state on its way here, if any.
   std::optional<StateOffer> offer() const { return receiver_.offer(); }
   uint64_t bytes() const { return receiver_.bytes(); }
+  void warnings(std::vector<std::string>& out) const;
 
   void step(bool checkpoint_under_way, Turn& turn);
   void stop(EngineEffects& effects) { sender_.stop(effects.views); }

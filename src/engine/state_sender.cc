@@ -12,6 +12,7 @@ void StateSender::behind(const std::vector<ReplicaId>& peers, LaggingTime now) {
     stream->second.until = now + 4 * options_.raft.election_timeout;  // a new connection is probed first
   }
   absl::erase_if(streams_, [now](const auto& one) { return one.second.until < now; });
+  if (streams_.empty()) unsent_.clear();
 }
 
 void StateSender::asked(ReplicaId peer, StateRequest request, LaggingTime now) {
@@ -39,6 +40,7 @@ absl::Status StateSender::opened(const ViewOpened& view, LaggingTime now) {
   if (!view.facts.ok()) {
     view_.reset();
     open_again_ = now + options_.raft.election_timeout;
+    note(view.facts.status());
     return absl::IsDataLoss(view.facts.status()) ? view.facts.status() : absl::OkStatus();
   }
   view_->facts = *view.facts;
@@ -52,6 +54,7 @@ absl::Status StateSender::read(ViewWasRead& read, Term term, LaggingTime now, st
                                    [&](const auto& one) { return one.second.reading && one.second.reading == read.ticket; });
   const bool current = view_ && view_->id == read.view && view_->facts;
   if (stream != streams_.end()) stream->second.reading = Ticket();
+  note(read.rows.status());
   if (!read.rows.ok()) {
     if (current) {  // closed and opened again, later
       view_->opened = now - options_.state_view_max;
@@ -67,6 +70,9 @@ absl::Status StateSender::read(ViewWasRead& read, Term term, LaggingTime now, st
   sends.push_back({stream->first, StateChunk{term, view_->facts->at, *std::move(read.rows)}});
   return absl::OkStatus();
 }
+
+// Damage is reported where it is repaired.
+void StateSender::note(const absl::Status& why) { unsent_ = absl::IsDataLoss(why) ? "" : std::string(why.message()); }
 
 bool StateSender::view_wanted() const {
   return std::any_of(streams_.begin(), streams_.end(), [](const auto& one) { return !one.second.loading; });
@@ -114,6 +120,7 @@ void StateSender::collect(Term term, Index base, LaggingTime now, std::vector<Vi
 
 void StateSender::stop(std::vector<ViewOrder>& orders) {
   streams_.clear();
+  unsent_.clear();
   if (view_) close(orders);
 }
 

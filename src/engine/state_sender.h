@@ -9,6 +9,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -35,6 +36,8 @@ class StateSender {
   void stop(std::vector<ViewOrder>& orders);
 
   Index pinned() const;  // entries after it will be requested; zero: no peer is served
+  // Why what peers ask for could not be read last; empty: it could, or nobody asks.
+  const std::string& unsent() const { return unsent_; }
   LaggingTime next_deadline() const;
 
  private:
@@ -53,6 +56,7 @@ class StateSender {
     LaggingTime used;
   };
 
+  void note(const absl::Status& why);
   bool view_wanted() const;
   bool over(const View& view, Index base, LaggingTime now) const;
   void close(std::vector<ViewOrder>& orders);
@@ -64,6 +68,7 @@ class StateSender {
   Ticket last_ticket_;
   LaggingTime open_again_ = LaggingTime::min();  // after a failure
   LaggingTime read_again_ = LaggingTime::min();  // the rate allows it
+  std::string unsent_;
 };
 
 }  // namespace coordkit::engine

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "base/fixed.h"
 #include "base/row_sums.h"
 #include "coordkit/state_transfer.h"
 
@@ -11,6 +12,12 @@ constexpr size_t kRowsMax = 32 << 10;      // of one answer; the wire takes more
 
 // The end of a scan that has enough; never leaves this file.
 absl::Status enough() { return absl::CancelledError("enough"); }
+
+absl::Status too_large(std::string_view key, size_t bytes) {
+  const std::string whose = key.size() < 8 ? "" : " of machine " + std::to_string(load_sortable(key.data()));
+  return absl::ResourceExhaustedError("a row" + whose + " has " + std::to_string(bytes) + " bytes, and at most " +
+                                      std::to_string(kRowBytesMax) + " are sent: keep what grows in many rows");
+}
 
 }  // namespace
 
@@ -39,7 +46,7 @@ absl::StatusOr<StateRows> StateViews::read(const ViewRead& order) const {
   bool whole = true;
   absl::Status status = view->second->scan_range(order.range, [&](std::string_view key, std::string_view value) {
     const size_t size = key.size() + value.size();
-    if (size > kRowBytesMax) return absl::ResourceExhaustedError("a row of the state is too large to be sent");
+    if (size > kRowBytesMax) return too_large(key, size);
     if (!out.rows.empty() && (bytes + size > order.bytes_max || out.rows.size() == kRowsMax)) {
       whole = false;
       return enough();

@@ -183,12 +183,15 @@ TEST_F(StateSenderTest, AFailedReadIsTriedAgainWithANewView) {
   const ViewRead read = *order<ViewRead>();
   ViewWasRead failed{read.view, read.ticket, absl::UnavailableError("busy")};
   EXPECT_TRUE(sender.read(failed, kTerm, now, sends).ok());
+  EXPECT_EQ(sender.unsent(), "busy");
   collect();
   EXPECT_TRUE(order<ViewClose>());
   EXPECT_FALSE(order<ViewOpen>()) << "not in a circle";
   now += options.raft.election_timeout;
-  collect();
-  EXPECT_TRUE(order<ViewOpen>());
+  open();
+  ask(3);
+  done(*order<ViewRead>());
+  EXPECT_EQ(sender.unsent(), "");
 }
 
 TEST_F(StateSenderTest, WhoStopsLeadingClosesItsView) {

@@ -1,4 +1,6 @@
 // Three replicas, one of which has missed more than the others' logs still have.
+#include <algorithm>
+
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {
@@ -46,6 +48,27 @@ TEST_F(StateTransferTest, AMemberThatWasAwayGetsTheStateAndTheLogAfterIt) {
   made.crash(third);
   made.start(third);
   ASSERT_TRUE(made.until([&] { return level(); })) << "also after a restart";
+}
+
+// It waited for ever, and nobody said for what.
+TEST_F(StateTransferTest, ARowThatIsTooLargeToBeSentIsToldToTheOperator) {
+  leave_behind();
+  const std::string large(1'400'000, 'x');
+  for (int i = 0; i < 20; ++i) made.submit(leader, "say " + large);  // all of it in one row of the machine's
+  made.pass(100ms);
+  const auto told = [&] {
+    const std::vector<std::string> warnings = made.engine(leader).status().warnings;
+    return std::ranges::any_of(warnings, [](const std::string& one) {
+      return one.starts_with("a member that needs the state cannot be sent it: a row of machine 1 has 28");
+    });
+  };
+  EXPECT_FALSE(told()) << "nobody needs it yet";
+  heal();
+  made.pass(2s);
+  EXPECT_TRUE(told());
+  isolate(third);
+  made.pass(10s);
+  EXPECT_FALSE(told()) << "nobody asks for it any more";
 }
 
 TEST_F(StateTransferTest, S37_INV_W02_WhatIsObservedIsObservedInTheNewStateToo) {
