@@ -83,6 +83,11 @@ class EventLog::Arrival {
   void operator()(const LogDamaged& input) const {
     log_.damaged("the log, " + entry(input.first) + " to " + entry(input.last) + ",", input.why);
   }
+  void operator()(const InstallRefused& input) const {
+    log_.report(EventKind::DiskDamaged, Severity::Warning,
+                "the state after " + entry(input.at.index) +
+                    " that a peer sent is refused, and fetched again: " + std::string(sentence_of(input.why)));
+  }
   void operator()(const StateCheckpointed& input) const {
     log_.report(EventKind::Checkpointed, Severity::Debug, "the state after " + entry(input.applied.index) + " is durable");
     if (log_.damage_.empty() || !log_.repairing_ || input.applied.index < log_.repairing_) return;

@@ -227,6 +227,14 @@ TEST_F(EventLogTest, DamageIsMendedByACheckpointThatWasTakenAfterIt) {
               ElementsAre(Kind::DiskDamaged, Kind::Checkpointed, Kind::Checkpointed, Kind::DiskMended, Kind::Checkpointed));
 }
 
+// It was fetched again and again, and nobody was told to look after that disk.
+TEST_F(EventLogTest, FLT_D08_AStateThatIsRefusedOnceItIsStagedIsTold) {
+  arrives(InstallRefused{{Index(90), Term(3)}, absl::DataLossError("the staged rows are rotten")});
+  ASSERT_THAT(kinds(), ElementsAre(Kind::DiskDamaged));
+  EXPECT_EQ(on_event_[0].severity, Severity::Warning);
+  EXPECT_THAT(on_event_[0].sentence, AllOf(HasSubstr("entry 90"), HasSubstr("the staged rows are rotten")));
+}
+
 TEST_F(EventLogTest, TheEndIsToldWithItsReason) {
   EngineEffects effects;
   effects.halted = make_error(Reason::StorageFailed, "the disk does not answer");
