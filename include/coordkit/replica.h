@@ -91,7 +91,7 @@ struct ReplicaOptions {
   uint64_t log_pinned_bytes = uint64_t{4} << 30;
   // Back-pressure: while a voter that answers is more than so much log behind, new commands get TooManyRequests (no effect) on
   // every replica; what gives room back goes on. A silent voter does not hold this up. Matters on the leader. Legal: any;
-  // zero: never, and commands are taken as fast as a majority stores them. Give it less than log_pinned_bytes.
+  // zero: never. Give it less than log_pinned_bytes, and more than is written in 10 ms: entries may be sent 3 ms late (0038).
   uint64_t follower_lag_bytes_max = 0;
   // How much of the history of the keys is kept, which the leader compacts by itself; equal on all replicas. By default all of
   // it is kept.
