@@ -75,15 +75,13 @@ void MembershipCalls::stop() {
   }
 }
 
+// A voter that stays is also in the outgoing half, and one that becomes a learner leaves it first.
 MemberList member_list(const raft::Status& core, ReplicaId self, LaggingTime now) {
   using Role = MemberInfo::Role;
   MemberList list{.index = core.configuration_index, .joint = !core.configuration.outgoing.empty()};
   const auto append = [&](const std::vector<raft::Member>& members, Role role) {
     for (const raft::Member& member : members) {
-      const bool listed = std::any_of(list.members.begin(), list.members.end(), [&](const MemberInfo& info) {
-        return info.id == member.id.value() && info.role == Role::Voter;
-      });
-      if (role == Role::Leaving && listed) continue;
+      if (std::ranges::find(list.members, member.id.value(), &MemberInfo::id) != list.members.end()) continue;
       MemberInfo info{.id = member.id.value(), .address = member.address, .role = role, .store = member.store};
       for (const raft::PeerStatus& peer : core.peers) {
         if (peer.peer != member.id || peer.peer == self) continue;

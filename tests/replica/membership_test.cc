@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "coordkit/coordkit.h"
+#include "replica/membership_calls.h"
 #include "tests/replica/cluster.h"
 
 namespace coordkit::testing {
@@ -235,6 +236,20 @@ TEST_F(MembershipTest, S61_BadWishesAreRefusedWithASentence) {
   EXPECT_THAT(voters(1), ElementsAre(1));
   cluster_[1].close().IgnoreError();
   EXPECT_EQ(refused(MembershipChange().remove(1)), Reason::Closed);
+}
+
+// It was listed as a learner, too.
+TEST(MemberListTest, WhoLosesItsVoteIsListedOnceWhileThatIsUnderWay) {
+  raft::Status core;
+  core.configuration = {.voters = {{ReplicaId(1)}, {ReplicaId(3)}},
+                        .outgoing = {{ReplicaId(1)}, {ReplicaId(2)}, {ReplicaId(3)}},
+                        .learners = {{ReplicaId(2)}, {ReplicaId(4)}}};
+  const MemberList list = member_list(core, ReplicaId(1), LaggingTime(1s));
+  EXPECT_TRUE(list.joint);
+  std::vector<std::pair<uint64_t, std::string_view>> roles;
+  for (const MemberInfo& member : list.members) roles.emplace_back(member.id, name_of(member.role));
+  EXPECT_THAT(roles,
+              ElementsAre(std::pair(1, "Voter"), std::pair(2, "Leaving"), std::pair(3, "Voter"), std::pair(4, "Learner")));
 }
 
 }  // namespace
