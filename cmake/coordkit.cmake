@@ -50,6 +50,7 @@ endfunction()
 function(coordkit_together target)
   cmake_parse_arguments(arg "" "" "ALONE" ${ARGN})
   if(NOT COORDKIT_TOGETHER)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # the units of a project around us know nothing of ALONE
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
