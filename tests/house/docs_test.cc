@@ -161,6 +161,44 @@ TEST(DocsTest, EveryRelativeLinkLeadsToAFile) {
   }
 }
 
+// "SessionTest.LT1_Expiry" of a test, in text: every TEST, TEST_F and TEST_P of the tree.
+std::vector<std::string> tests_in(const std::string& text) {
+  static const std::regex test(R"(TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\))");
+  std::vector<std::string> names;
+  for (std::sregex_iterator at(text.begin(), text.end(), test), end; at != end; ++at)
+    names.push_back((*at)[1].str() + "." + (*at)[2].str());
+  return names;
+}
+
+// Whether a name is among them, with * for whatever there is.
+bool names_one(const std::string& pattern, const std::vector<std::string>& names) {
+  const std::regex regex(std::regex_replace(std::regex_replace(pattern, std::regex("\\."), "\\."), std::regex("\\*"), ".*"));
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return std::regex_match(name, regex); });
+}
+
+TEST(DocsTest, EveryTestAndFileNamedInTheDocumentsExists) {
+  static const std::regex test(R"(`(\w+Test\.[\w*]+)`)");
+  static const std::regex file(R"(`((?:src|include|tests|tools|examples|bench|cmake)/[\w/.-]+\.\w+)`)");
+  std::vector<std::string> tests;
+  for (const fs::path& source : files({"tests", "include"}, {".cc", ".h"})) {
+    for (std::string& name : tests_in(read(source))) tests.push_back(std::move(name));
+  }
+  for (const fs::path& document : documents()) {
+    const std::string text = without_blocks(read(document));
+    for (std::sregex_iterator at(text.begin(), text.end(), test), end; at != end; ++at)
+      EXPECT_TRUE(names_one((*at)[1], tests)) << document << ": " << (*at)[1];
+    for (std::sregex_iterator at(text.begin(), text.end(), file), end; at != end; ++at)
+      EXPECT_TRUE(fs::exists(kTop / (*at)[1].str())) << document << ": " << (*at)[1];
+  }
+}
+
+TEST(DocsTest, ATestThatDoesNotExistIsNoticed) {
+  const std::vector<std::string> tests = tests_in("TEST_F(SessionTest, LT1_Expiry) {\nTEST(OtherTest,\n     One) {");
+  EXPECT_EQ(tests, (std::vector<std::string>{"SessionTest.LT1_Expiry", "OtherTest.One"}));
+  EXPECT_TRUE(names_one("SessionTest.LT1_*", tests) && names_one("OtherTest.One", tests));
+  EXPECT_FALSE(names_one("SessionTest.LT1", tests) || names_one("SessionTest.*One", tests));
+}
+
 // Tables and code have the width they need, and so has an address.
 TEST(DocsTest, ProseIsNoWiderThanAScreen) {
   constexpr size_t kWidth = 120;
