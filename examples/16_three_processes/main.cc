@@ -40,6 +40,10 @@ Tls certificates_of(const std::string& folder, uint64_t id) {
 
 bool configure(const std::string& path, ReplicaOptions& options) {
   std::ifstream file(path);
+  if (!file) {
+    std::cerr << path << " cannot be read\n";
+    return false;
+  }
   for (std::string line, word; std::getline(file, line);) {
     std::istringstream words(line);
     if (!(words >> word) || word[0] == '#') continue;
