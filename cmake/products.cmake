@@ -36,7 +36,7 @@ endfunction()
 
 # coordkit_product(NAME KIND FILE FOLDERS folder... [ON product...]): the folders, and what lies below them and not in the
 # products ON, as libFILE. What public headers include is linked publicly; the rest is nobody's business but the linker's.
-set(coordkit_in_headers absl::any_invocable absl::btree absl::function_ref absl::status absl::statusor)
+set(coordkit_in_headers absl::any_invocable absl::function_ref absl::status absl::statusor)
 function(coordkit_product name kind file)
   cmake_parse_arguments(arg "" "" "FOLDERS;ON" ${ARGN})
   coordkit_below(folders ${arg_FOLDERS})

@@ -7,10 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
-#include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "coordkit/export.h"
@@ -43,9 +44,9 @@ class RowTable {
   void note_change(std::string_view id);
 
   std::string prefix_;
-  absl::btree_map<std::string, std::string, std::less<>> rows_;
-  absl::btree_map<std::string, bool, std::less<>> changed_;  // since the last checkpoint: was it in that one?
-  RowDigest digest_;                                         // of all rows
+  std::map<std::string, std::string, std::less<>> rows_;
+  std::map<std::string, bool, std::less<>> changed_;  // since the last checkpoint: was it in that one?
+  RowDigest digest_;                                  // of all rows
 };
 
 }  // namespace coordkit

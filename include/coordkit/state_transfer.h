@@ -11,13 +11,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordkit/export.h"
@@ -85,7 +85,7 @@ class StateViews {
   absl::StatusOr<StateRows> read(const ViewRead& order) const;
 
   StateStore& store_;
-  absl::btree_map<ViewId, std::unique_ptr<CheckpointView>> views_;
+  std::map<ViewId, std::unique_ptr<CheckpointView>> views_;
 };
 
 // ---- the receiver's side

@@ -55,6 +55,14 @@ TEST(PublicHeadersTest, EachIncludesOnlyHeadersThatExist) {
   }
 }
 
+// Abseil's containers lie otherwise in memory where AddressSanitizer is on, and a program may have it on where the library has
+// not (tests/install/sanitized.cmake).
+TEST(PublicHeadersTest, NoneHasAContainerOfAbseil) {
+  for (const auto& [path, text] : headers()) {
+    EXPECT_THAT(captures(text, "^#include \"(absl/container/[^\"]*)\""), IsEmpty()) << path;
+  }
+}
+
 // The simulator and the fakes are static libraries in every build, so they need no mark.
 TEST(PublicHeadersTest, EveryNamespaceOfTheLibraryIsExported) {
   for (const auto& [path, text] : headers()) {
