@@ -54,7 +54,8 @@ struct TimerGroup {
 };
 
 // A timer is replicated; only the leader's engine runs it, by its lagging clock, and proposes its firing as an entry
-// that names the generation. Arming again with a new generation silences every earlier firing.
+// that names the generation. Arming again with a new generation silences every earlier firing; under the same one, a firing
+// that is under way still counts. A timer that has fired is armed until it is disarmed or armed again.
 struct TimerOp {
   enum class Kind : uint8_t { Arm, Disarm };
   friend constexpr std::string_view name_of(Kind one) {
@@ -68,7 +69,7 @@ struct TimerOp {
   TimerId id;
   Generation generation;
   Duration duration{};
-  TimerGroup group;
+  TimerGroup group = {};
   friend bool operator==(const TimerOp&, const TimerOp&) = default;
 };
 

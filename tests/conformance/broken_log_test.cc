@@ -212,6 +212,59 @@ struct LoseMarks {
   void operator()(RecoveredLog& found) const { found.peers.clear(); }
 };
 
+// Knows where its entries lie by counting from the first.
+class ReadsShiftOnceCompacted : public LogWrapper {
+ public:
+  void compact(Position through) override {
+    shift_ = 1;
+    inner().compact(through);
+  }
+  void read(Index first, Index last, size_t bytes_max) override {
+    asked_ = first;
+    inner().read(first + shift_, last + shift_, bytes_max);
+  }
+  void log_read(Index, absl::StatusOr<std::vector<raft::Entry>> entries) override {
+    sink().log_read(asked_, std::move(entries));
+  }
+
+ private:
+  uint64_t shift_ = 0;
+  Index asked_;
+};
+
+class TruncatesNotToTheBase : public LogWrapper {
+ public:
+  void submit(LogWrite write) override {
+    if (write.reset_to) base_ = write.reset_to->index;
+    if (write.truncate_after == base_) write.truncate_after.reset();
+    inner().submit(std::move(write));
+  }
+  void compact(Position through) override {
+    base_ = through.index;
+    inner().compact(through);
+  }
+
+ private:
+  Index base_;
+};
+
+// ---- scrubs
+
+class ScrubUnanswered : public LogWrapper {
+ public:
+  void scrub(Index, std::function<void(LogScrub)>) override {}
+};
+class ScrubGoesInCircles : public LogWrapper {
+ public:
+  void scrub(Index, std::function<void(LogScrub)> done) override { done({.next = Index(1), .bytes = 100'000}); }
+};
+class ScrubMissesWhatIsGone : public LogWrapper {
+ public:
+  void scrub(Index from, std::function<void(LogScrub)> done) override {
+    done({.bytes = 100'000, .first_bad = from, .last_bad = from, .why = absl::DataLossError("there is no entry")});
+  }
+};
+
 // The base of a reset is stored some writes earlier than the entries that came with it, or were to follow.
 class HalfAReset : public LogWrapper {
  public:
@@ -299,6 +352,42 @@ class NewIdentityAtEachOpen : public LogWrapper {
     auto found = LogWrapper::open(sink);
     if (found.ok()) found->store = StoreId(100 + found->boot.value());
     return found;
+  }
+};
+
+class SameIdentityEverywhere : public LogWrapper {
+ public:
+  absl::StatusOr<RecoveredLog> open(LogSink& sink) override {
+    auto found = LogWrapper::open(sink);
+    if (found.ok()) found->store = StoreId(1);
+    return found;
+  }
+};
+
+// Counts its opens when it is closed.
+class BootCountedAtClose : public LogWrapper {
+ public:
+  void cut_power() { cut_ = true; }
+  absl::StatusOr<RecoveredLog> open(LogSink& sink) override {
+    cut_ = false;
+    auto found = LogWrapper::open(sink);
+    if (found.ok()) found->boot = boot_;
+    return found;
+  }
+  void close() override {
+    if (!std::exchange(cut_, true)) boot_ = boot_.next();
+    inner().close();
+  }
+
+ private:
+  BootCounter boot_{1};
+  bool cut_ = true;
+};
+class BootCountedAtCloseHarness : public WrappedLogHarness<BootCountedAtClose, MemoryLogHarness> {
+ public:
+  bool cut_power() override {
+    wrapper_.cut_power();
+    return true;
   }
 };
 
@@ -581,6 +670,13 @@ Broken<LogStoreHarnessFactory> all_broken_logs() {
   all.add("RottenServed", harness<TrustingHarness>());
   all.add("MisplacedServed", harness<TrustingHarness>());
   all.add("SecondOpenAllowed", harness<SecondOpenAllowed>());
+  all.add("SameIdentityEverywhere", in_memory<SameIdentityEverywhere>());
+  all.add("BootCountedAtClose", harness<BootCountedAtCloseHarness>());
+  all.add("ReadsShiftOnceCompacted", in_memory<ReadsShiftOnceCompacted>());
+  all.add("TruncatesNotToTheBase", in_memory<TruncatesNotToTheBase>());
+  all.add("ScrubUnanswered", in_memory<ScrubUnanswered>());
+  all.add("ScrubGoesInCircles", in_memory<ScrubGoesInCircles>());
+  all.add("ScrubMissesWhatIsGone", in_memory<ScrubMissesWhatIsGone>());
   all.add("FullDiskReported", harness<FullDiskHarness<WithoutRoom::Reports>>());
   all.add("FullDiskWaitedForInSilence", harness<FullDiskHarness<WithoutRoom::Waits>>());
   return all;

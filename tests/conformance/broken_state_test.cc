@@ -290,6 +290,16 @@ class InstalledForgotten : public ViewWrapper {
   bool installed() const override { return false; }
 };
 
+// Keeps the index alone.
+class TermForgotten : public StateWrapper {
+ public:
+  absl::StatusOr<Position> open(StateSink& sink) override {
+    auto at = StateWrapper::open(sink);
+    if (at.ok() && at->index) at->term = Term(1);
+    return at;
+  }
+};
+
 class DigestOfThePosition : public ViewWrapper {
  public:
   using ViewWrapper::ViewWrapper;
@@ -453,6 +463,7 @@ Broken<StateStoreHarnessFactory> all_broken() {
   all.add("RangeTakesItsBegin", in_memory<ViewedThrough<RangeTakesItsBegin>>());
   all.add("VisitorIgnored", in_memory<ViewedThrough<VisitorIgnored>>());
   all.add("InstalledForgotten", in_memory<ViewedThrough<InstalledForgotten>>());
+  all.add("TermForgotten", in_memory<TermForgotten>());
   all.add("DigestOfThePosition", in_memory<ViewedThrough<DigestOfThePosition>>());
   all.add("ViewMoves", in_memory<ViewMoves>());
   all.add("ScrubReadsNothing", in_memory<ScrubReadsNothing>());

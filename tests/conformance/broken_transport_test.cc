@@ -39,6 +39,16 @@ class MeetsItself : public TransportWrapper {
   }
 };
 
+class AgreementInvented : public TransportWrapper {
+ public:
+  using TransportWrapper::TransportWrapper;
+  void peer_up(const Hello& hello) override {
+    Hello shown = hello;
+    shown.agreement = hello.agreement.value_or(Agreement());
+    sink().peer_up(shown);
+  }
+};
+
 // Carries numbers in 32 bits.
 class NumbersCut : public TransportWrapper {
  public:
@@ -156,6 +166,15 @@ class TooLongEndsEverything : public TransportWrapper {
 
  private:
   bool ended_ = false;
+};
+
+class LongestDropped : public TransportWrapper {
+ public:
+  using TransportWrapper::TransportWrapper;
+  void send(ReplicaId to, std::vector<Frame> frames) override {
+    std::erase_if(frames, [](const Frame& frame) { return frame.body.size() >= kLimit; });
+    inner().send(to, std::move(frames));
+  }
 };
 
 class TooLongIsCut : public TransportWrapper {
@@ -302,6 +321,8 @@ Broken<TransportUnderTest> all_broken() {
   add(in<WrappedWorld<OrderTurned, LoopbackWorld>>("OrderTurned"));
   add(in<WrappedWorld<OneLaneForAll, LoopbackWorld>>("OneLaneForAll"));
   add(in<WrappedWorld<TooLongEndsEverything, LoopbackWorld>>("TooLongEndsEverything"));
+  add(in<WrappedWorld<AgreementInvented, LoopbackWorld>>("AgreementInvented"));
+  add(in<WrappedWorld<LongestDropped, LoopbackWorld>>("LongestDropped"));
   add(in<WrappedWorld<TooLongIsCut, LoopbackWorld>>("TooLongIsCut"));
   add(in<EndlessQueueWorld>("EndlessQueue"));
   add(in<WrappedWorld<NewestBulkDropped, LoopbackWorld>>("NewestBulkDropped"));

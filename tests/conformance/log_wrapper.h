@@ -1,6 +1,7 @@
 // A log store that passes everything on, both ways. A defect is what a derived class does differently.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ class LogWrapper : public LogStore, public LogSink {
   }
   void submit(LogWrite write) override { inner_->submit(std::move(write)); }
   void read(Index first, Index last, size_t bytes_max) override { inner_->read(first, last, bytes_max); }
+  void scrub(Index from, std::function<void(LogScrub)> done) override { inner_->scrub(from, std::move(done)); }
   void compact(Position through) override { inner_->compact(through); }
   void close() override { inner_->close(); }
 

@@ -100,9 +100,8 @@ class RecordedLogHarness : public LogStoreHarness {
     Image left = std::move(image());
     image_.reset();
     disk_ = std::make_unique<SharedDisk>(std::move(left));
-    store_ =
-        std::make_unique<SegmentedLogStore>(StoreId(77), BootCounter(++boots_), files(),
-                                            SegmentedLogOptions{.segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
+    store_ = std::make_unique<SegmentedLogStore>(
+        id_, BootCounter(++boots_), files(), SegmentedLogOptions{.segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10});
     return *store_;
   }
   bool outlives_process() const override { return false; }
@@ -149,6 +148,8 @@ class RecordedLogHarness : public LogStoreHarness {
   std::unique_ptr<SharedDisk> disk_;
   std::unique_ptr<SegmentedLogStore> store_;
   uint64_t boots_ = 0;
+  static inline uint64_t media_ = 0;
+  const StoreId id_{77'000 + ++media_};
 };
 
 // A store used by a host that lends its thread: deferred writes are performed at once, alternately here and on another thread.

@@ -31,7 +31,8 @@ class MemoryLogHarness : public LogStoreHarness {
   }
 
  private:
-  MemoryLogStore store_{StoreId(7)};
+  static inline uint64_t media_ = 0;
+  MemoryLogStore store_{StoreId(700 + ++media_)};
 };
 
 class MemoryStateHarness : public StateStoreHarness {

@@ -36,8 +36,11 @@ TEST_P(LogStoreSuite, REG_F32_INV_S01_APowerCutLeavesWhatWasReportedWritten) {
     ASSERT_TRUE(probe_->wait_written(WriteNumber(history.size() / 2))) << "a write was never reported by written()";
     const WriteNumber reported = probe_->written();
     if (!harness_->cut_power()) GTEST_SKIP() << "LogStoreHarness::cut_power() would show whether a report waits for the sync";
-    const RecoveredLog found = reopen();
+    const RecoveredLog before = std::exchange(recovered_, reopen());
+    const RecoveredLog& found = recovered_;
     ASSERT_NO_FATAL_FAILURE(expect_prefix(history, reported, found)) << "round " << round;
+    EXPECT_GT(found.boot, before.boot) << "the boot counter was not durable when open() returned";
+    EXPECT_EQ(found.store, before.store) << "the store id was not durable when open() returned";
     append(found.base.index.value() + found.entries.size() + 1, 1, 99);
     ASSERT_NO_FATAL_FAILURE(expect_written());
     EXPECT_EQ(reopen().entries.size(), found.entries.size() + 1) << "the log does not go on after a power cut";
@@ -93,6 +96,7 @@ TEST_P(LogStoreSuite, REG_F32_FLT_P01_AKilledProcessHasWrittenWhatItReported) {
     const absl::StatusOr<RecoveredLog> found = store.open(probe);
     ASSERT_TRUE(found.ok()) << "the log of a killed process does not open: " << found.status().ToString();
     expect_prefix(history, WriteNumber(reported.back()), *found);
+    EXPECT_GT(found->boot, BootCounter(1)) << "the boot counter was not durable when open() returned in the killed process";
     store.close();
   }
 }

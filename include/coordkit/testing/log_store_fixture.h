@@ -15,7 +15,7 @@
 
 namespace coordkit::testing {
 
-// One durable medium, over which stores are opened one after the other.
+// One durable medium of its own, over which stores are opened one after the other. There may be two harnesses at once.
 class LogStoreHarness {
  public:
   virtual ~LogStoreHarness() = default;

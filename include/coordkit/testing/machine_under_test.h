@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,7 +77,11 @@ class MachineUnderTest {
   void bootstrap() { machine->bootstrap(ClusterId(5), uint64_t{1} << 58); }
   void apply(const std::vector<std::pair<uint64_t, std::string>>& commands) {  // by index
     std::vector<Command> batch;
-    for (const auto& [index, payload] : commands) batch.push_back({Index(index), request(index), payload});
+    std::set<Index> indexes;
+    for (const auto& [index, payload] : commands) {
+      batch.push_back({Index(index), request(index), payloads_.emplace_back(payload)});
+      indexes.insert(Index(index));
+    }
     ApplyOutput output;
     machine->apply(batch, output);
     for (const Command& command : batch) {
@@ -83,7 +89,8 @@ class MachineUnderTest {
       EXPECT_TRUE(std::any_of(output.results.begin(), output.results.end(), own))
           << "every command has a result in the apply that executes it: entry " << command.index.value();
     }
-    note(output);
+    for (size_t i = payloads_.size() - batch.size(); i < payloads_.size(); ++i) overwrite(payloads_[i]);
+    note(output, indexes);
   }
   // The given share of what is armed.
   void fire(uint64_t index, uint64_t one_in) {
@@ -94,31 +101,58 @@ class MachineUnderTest {
     if (fired.empty()) return;
     ApplyOutput output;
     machine->fire(Index(index), fired, output);
-    note(output);
+    note(output, {Index(index)});
+  }
+  // And has the timers of that state armed, as the engine has; what came out before is of another life.
+  absl::Status restore(const CheckpointView& view) {
+    absl::Status status = machine->restore(view);
+    answers.clear(), events.clear(), finals.clear(), queued.clear(), armed.clear();
+    for (const TimerOp& op : timers()) armed[op.id] = op;
+    return status;
   }
   std::vector<TimerOp> timers() const {
     std::vector<TimerOp> ops;
     machine->timers(ops);
     return ops;
   }
+  // What the state says of commands that were answered Queued: nothing, "waits", or "was answered" and the bytes.
+  std::map<RequestId, std::string> known_of(std::span<const RequestId> requests) const {
+    std::map<RequestId, std::string> known;
+    machine->queued_results(requests, [&](const ApplyOutput::Result& result) {
+      EXPECT_TRUE(std::binary_search(requests.begin(), requests.end(), result.request))
+          << "queued_results() answers what it was not asked";
+      const bool final = result.stage == ApplyOutput::Stage::Final;
+      EXPECT_TRUE(known.emplace(result.request, final ? "was answered " + std::string(result.bytes.view()) : "waits").second)
+          << "queued_results() answers a request twice";
+    });
+    return known;
+  }
 
   std::unique_ptr<StateMachine> machine;
   std::vector<std::string> answers;  // as text, each kind in its own order
   std::vector<std::string> events;
   std::map<RequestId, int> finals;
+  std::map<RequestId, bool> queued;  // those that were answered Queued; whether they still wait
   std::map<TimerId, TimerOp> armed;
 
  private:
   static RequestId request(uint64_t index) { return {{ReplicaId(1), StoreId(7), BootCounter(1)}, Sequence(index)}; }
-  void note(const ApplyOutput& output) {
+  // The bytes of a command live as long as the call: whoever keeps a view of them sees others from now on.
+  void overwrite(std::string& payload) {
+    for (char& byte : payload) byte = static_cast<char>(++others_);
+  }
+  void note(const ApplyOutput& output, const std::set<Index>& indexes) {
     for (const ApplyOutput::Result& result : output.results) {
       const bool final = result.stage == ApplyOutput::Stage::Final;
+      EXPECT_TRUE(indexes.contains(result.index)) << "a result names the entry that decided, not " << result.index.value();
+      if (!final || queued.contains(result.request)) queued[result.request] = !final;
       answers.push_back(std::to_string(result.index.value()) + (final ? " answers " : " queues ") +
                         std::to_string(result.request.sequence.value()) + ": " + std::string(result.bytes.view()));
       finals[result.request] += final ? 1 : 0;
       EXPECT_LE(finals[result.request], 1) << "a second final result of entry " << result.request.sequence.value();
     }
     for (const ApplyOutput::Event& event : output.events) {
+      EXPECT_TRUE(indexes.contains(event.index)) << "an event names the entry that made it, not " << event.index.value();
       events.push_back(std::to_string(event.index.value()) + " announces " + event.bytes);
     }
     for (const TimerOp& op : output.timer_ops) {
@@ -129,6 +163,9 @@ class MachineUnderTest {
       }
     }
   }
+
+  std::deque<std::string> payloads_;  // of all commands, overwritten
+  static inline uint64_t others_ = 0;
 };
 
 }  // namespace coordkit::testing

@@ -31,7 +31,7 @@ inline std::vector<CheckpointBatch::Row> as_batch(const Rows& rows) {
 
 // From the state before, or as a peer's state: every fifth one is staged in two ranges and installed.
 inline void start_numbered_state(StateStore& store, uint64_t number) {
-  const Position applied{Index(number), Term(1)};
+  const Position applied = position_of(number);
   const Rows rows = numbered_state(number);
   if (number % 5 != 0) {
     CheckpointBatch batch{applied, as_batch(rows)};

@@ -36,10 +36,11 @@ class StateMachineSuite : public ::testing::TestWithParam<StateMachineCase> {
  protected:
   static constexpr uint64_t kSeeds = 5;
 
-  std::vector<std::pair<uint64_t, std::string>> history(uint64_t seed) const {
+  std::vector<std::pair<uint64_t, std::string>> history(uint64_t seed) const { return history(seed, GetParam().commands); }
+  std::vector<std::pair<uint64_t, std::string>> history(uint64_t seed, size_t count) const {
     RandomBits random(seed);
     std::vector<std::pair<uint64_t, std::string>> commands;
-    for (uint64_t i = 0; i < GetParam().commands; ++i) commands.emplace_back(i + 2, GetParam().command(random));
+    for (uint64_t i = 0; i < count; ++i) commands.emplace_back(i + 2, GetParam().command(random));
     return commands;
   }
   template <typename Commands>
@@ -56,6 +57,21 @@ class StateMachineSuite : public ::testing::TestWithParam<StateMachineCase> {
     }
     for (const std::string& guard : GetParam().guards)
       EXPECT_EQ(left.machine->holds(guard), right.machine->holds(guard)) << guard;
+  }
+  // Fires what is armed in all of them.
+  void fire_alike(MachineUnderTest& original, std::vector<std::unique_ptr<MachineUnderTest>>& copies, uint64_t index) const {
+    SCOPED_TRACE("a machine that was restored fires otherwise");
+    const size_t answers = original.answers.size(), events = original.events.size();
+    original.fire(index, 3);
+    for (auto& copy : copies) {
+      copy->answers.clear();
+      copy->events.clear();
+      copy->fire(index, 3);
+      EXPECT_EQ(copy->answers, part(original.answers, answers, original.answers.size()));
+      EXPECT_EQ(copy->events, part(original.events, events, original.events.size()));
+      EXPECT_EQ(copy->armed, original.armed);
+      EXPECT_EQ(copy->machine->digest(), original.machine->digest());
+    }
   }
   // In the armed timers' own order, because timers() gives them ascending.
   void expect_timers_are_the_armed_ones(const MachineUnderTest& one) const {

@@ -40,13 +40,49 @@ TEST_P(StateMachineSuite, TheSameLogGivesTheSameWhateverTheBatches) {
       one_by_one.fire(commands[to - 1].first + 1'000'000, 3);
       batched.fire(commands[to - 1].first + 1'000'000, 3);
       from = to;
-      ASSERT_EQ(one_by_one.answers, batched.answers) << "answers depend on how the log is cut into calls of apply()";
+      ASSERT_EQ(one_by_one.answers, batched.answers)
+          << "answers depend on how the log is cut into calls of apply(), or on bytes of a command after its call";
       ASSERT_EQ(one_by_one.events, batched.events) << "events depend on how the log is cut into calls of apply()";
       ASSERT_EQ(one_by_one.armed, batched.armed) << "timers depend on how the log is cut into calls of apply()";
       expect_alike(one_by_one, batched);
     }
     expect_timers_are_the_armed_ones(batched);
   }
+}
+
+// A caller whose replica was sent a whole state learns from it what became of a command that was queued.
+TEST_P(StateMachineSuite, WhatTheStateSaysOfAQueuedCommandIsWhatBecameOfIt) {
+  bool queues = false, says = false;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto commands = history(seed);
+    MachineUnderTest original(GetParam().make());
+    original.bootstrap();
+    RowStore store(GetParam().id);
+    for (size_t i = 0; i < commands.size(); ++i) {
+      original.apply({commands[i]});
+      if (i % 20 == 0) original.fire(commands[i].first + 1'000'000, 3);
+      if (i % 50 != 49) continue;
+      std::vector<RequestId> asked;
+      for (const auto& [request, waits] : original.queued) asked.push_back(request);
+      CheckpointBatch batch;
+      original.machine->checkpoint(batch);
+      store.add(batch);
+      MachineUnderTest copy(GetParam().make());
+      ASSERT_TRUE(copy.restore(store).ok());
+      const std::map<RequestId, std::string> known = copy.known_of(asked);
+      for (const auto& [request, what] : known) {
+        ASSERT_EQ(original.queued.at(request), what == "waits")
+            << "queued_results() of a restored machine says of entry " << request.sequence.value() << " that it " << what
+            << ", which is not what became of it";
+      }
+      ASSERT_EQ(known, original.known_of(asked)) << "queued_results() depends on more than the state";
+      queues = queues || !asked.empty();
+      says = says || !known.empty();
+    }
+  }
+  if (!queues) GTEST_SKIP() << "no command of StateMachineCase::command is answered Queued";
+  if (!says) GTEST_SKIP() << "queued_results() is not implemented: who waits while a peer's state comes learns nothing";
 }
 
 // REG_R23: there is nothing to roll back. What apply did stays, the digest says so, and asking changes nothing.
@@ -82,7 +118,10 @@ TEST_P(StateMachineSuite, AFiringOfWhatWasArmedAgainOrIsGoneIsSkipped) {
       if (now == machine.armed.end() || now->second.generation != op.generation) stale.push_back({id, op.generation});
     }
   }
-  if (stale.empty()) GTEST_SKIP() << "no command of StateMachineCase::command arms a timer again or disarms one";
+  if (stale.empty()) {
+    GTEST_SKIP() << "no command of StateMachineCase::command disarms a timer or arms one again under a new generation, without "
+                    "which a firing that is under way ends what was just armed";
+  }
   const uint64_t digest = machine.machine->digest();
   ApplyOutput output;
   for (const FiredTimer& one : stale) machine.machine->fire(Index(1'000'000), {&one, 1}, output);
@@ -109,12 +148,13 @@ TEST_P(StateMachineSuite, ACheckpointRestoresToTheSameMachineFromAnyPointOn) {
         ASSERT_EQ(copy->answers, part(original.answers, answers, original.answers.size())) << "after a restore";
         ASSERT_EQ(copy->events, part(original.events, events, original.events.size())) << "after a restore";
       }
+      if (i % 20 == 0) fire_alike(original, copies, commands[i].first + 1'000'000);
       if (i % 97 != 0) continue;
       CheckpointBatch batch;
       original.machine->checkpoint(batch);
       store.add(batch);
       copies.push_back(std::make_unique<MachineUnderTest>(GetParam().make()));
-      const absl::Status restored = copies.back()->machine->restore(store);
+      const absl::Status restored = copies.back()->restore(store);
       ASSERT_TRUE(restored.ok()) << restored.ToString();
       SCOPED_TRACE("a machine that was restored from its checkpoints differs from the one that went on");
       for (auto& copy : copies) expect_alike(*copy, original);
@@ -137,8 +177,18 @@ TEST_P(StateMachineSuite, RestoreReplacesWhateverWasThere) {
     }
     used.bootstrap();
     used.apply(commands);
-    ASSERT_TRUE(used.machine->restore(store).ok());
+    ASSERT_TRUE(used.restore(store).ok());
     SCOPED_TRACE("restore() keeps something of the state before");
+    expect_alike(used, original);
+    if (count == 0) {
+      original.bootstrap();
+      used.bootstrap();
+    }
+    original.answers.clear();
+    original.events.clear();
+    for (MachineUnderTest* one : {&used, &original}) one->apply(part(commands, count, commands.size()));
+    EXPECT_EQ(used.answers, original.answers);
+    EXPECT_EQ(used.events, original.events);
     expect_alike(used, original);
   }
 }
@@ -189,28 +239,28 @@ TEST_P(StateMachineSuite, FLT_D08_AWholeCheckpointNeedsNothingThatWasStoredBefor
   }
 }
 
+// Of one history and of several: what only counts is the same after as many commands of another.
 TEST_P(StateMachineSuite, DifferentStatesHaveDifferentDigests) {
-  std::set<uint64_t> digests;
-  std::set<std::map<std::string, std::string>> states;
-  MachineUnderTest machine(GetParam().make());
-  machine.bootstrap();
-  std::map<std::string, std::string> rows;
-  for (const auto& command : history(1)) {
-    machine.apply({command});
-    CheckpointBatch batch;
-    machine.machine->checkpoint(batch);
-    for (const CheckpointBatch::Row& row : batch.rows) {
-      if (row.value) {
-        rows[row.key] = *row.value;
-      } else {
-        rows.erase(row.key);
-      }
+  constexpr uint64_t kBeginnings = 200;  // of which many are nearly alike
+  std::map<uint64_t, uint64_t> rows_of;  // the digest of the rows, by that of the machine
+  std::set<uint64_t> states;
+  for (uint64_t seed = 1; seed <= kSeeds + kBeginnings; ++seed) {
+    const auto commands = history(seed, seed <= kSeeds ? GetParam().commands : 4);
+    MachineUnderTest machine(GetParam().make());
+    machine.bootstrap();
+    RowStore rows(GetParam().id);
+    for (const auto& command : commands) {
+      machine.apply({command});
+      CheckpointBatch batch;
+      machine.machine->checkpoint(batch);
+      rows.add(batch);
+      states.insert(rows.digest());
+      ASSERT_EQ(rows_of.try_emplace(machine.machine->digest(), rows.digest()).first->second, rows.digest())
+          << "two states that differ in their rows have one digest, the latter after entry " << command.first << " of history "
+          << seed;
     }
-    states.insert(rows);
-    digests.insert(machine.machine->digest());
   }
   EXPECT_GT(states.size(), 10u) << "give the suite commands that change something";
-  EXPECT_GE(digests.size(), states.size()) << "two states that differ in their rows have one digest";
 }
 
 }  // namespace coordkit::testing

@@ -45,6 +45,9 @@ using StateStoreHarnessFactory = std::function<std::unique_ptr<StateStoreHarness
 
 using Rows = std::map<std::string, std::string>;
 
+// Of an own term each.
+inline Position position_of(uint64_t index) { return {Index(index), Term((uint64_t{1} << 36) + index)}; }
+
 inline uint64_t digest_of(const Rows& rows) {
   RowDigest digest;
   for (const auto& [key, value] : rows) digest.add(key, value_sum(key, value));
@@ -97,7 +100,7 @@ class StateStoreSuite : public ::testing::TestWithParam<StateStoreHarnessFactory
     store_->commit({at(index), std::move(rows)});
     ASSERT_TRUE(probe_->wait_applied(at(index))) << "a commit was never reported by checkpointed()";
   }
-  static Position at(uint64_t index) { return {Index(index), Term(1)}; }
+  static Position at(uint64_t index) { return position_of(index); }
   void stage(KeyRange range, std::vector<CheckpointBatch::Row> rows) {
     ticket_ = ticket_.next();
     store_->stage(ticket_, std::move(range), std::move(rows));

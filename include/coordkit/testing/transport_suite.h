@@ -34,6 +34,13 @@ TEST_P(TransportSuite, PeersLearnEachOthersHello) {
   ASSERT_TRUE(b->sink.wait_up(ReplicaId(1)));
   EXPECT_FALSE(a->sink.is_up(ReplicaId(1))) << "oneself is no peer";
   EXPECT_FALSE(a->sink.is_up(ReplicaId(3)));
+  const auto c = make(3);
+  Hello says_less = hello_of(3);
+  says_less.agreement.reset();
+  start(*c, says_less);
+  ASSERT_TRUE(a->sink.wait_up(ReplicaId(3)));
+  EXPECT_EQ(a->sink.hello(ReplicaId(3)).agreement, std::nullopt)
+      << "peer_up() names an agreement that the other end has not said: it would be compared";
 }
 
 TEST_P(TransportSuite, BodiesArriveAsTheyWereSent) {
