@@ -109,7 +109,12 @@ class LogInPassingTime final : public LogStore {
   }
 
   sim::World world_{1};
-  sim::SimLogStore store_{world_, 0, StoreId(7), world_.fork_random()};
+  static StoreId new_id() {
+    static uint64_t last = 6;
+    return StoreId(++last);
+  }
+
+  sim::SimLogStore store_{world_, 0, new_id(), world_.fork_random()};
 };
 
 class SimLogHarness final : public LogStoreHarness {
