@@ -75,13 +75,15 @@ void MembershipCalls::stop() {
   }
 }
 
-// A voter that stays is also in the outgoing half, and one that becomes a learner leaves it first.
+// A voter that stays is also in the outgoing half, and one that becomes a learner leaves it first. Who is replaced under its
+// own id is not who takes its place.
 MemberList member_list(const raft::Status& core, ReplicaId self, LaggingTime now) {
   using Role = MemberInfo::Role;
   MemberList list{.index = core.configuration_index, .joint = !core.configuration.outgoing.empty()};
   const auto append = [&](const std::vector<raft::Member>& members, Role role) {
     for (const raft::Member& member : members) {
-      if (std::ranges::find(list.members, member.id.value(), &MemberInfo::id) != list.members.end()) continue;
+      const auto same = [&member](const MemberInfo& one) { return one.id == member.id.value() && one.store == member.store; };
+      if (std::ranges::any_of(list.members, same)) continue;
       MemberInfo info{.id = member.id.value(), .address = member.address, .role = role, .store = member.store};
       for (const raft::PeerStatus& peer : core.peers) {
         if (peer.peer != member.id || peer.peer == self) continue;

@@ -252,5 +252,18 @@ TEST(MemberListTest, WhoLosesItsVoteIsListedOnceWhileThatIsUnderWay) {
               ElementsAre(std::pair(1, "Voter"), std::pair(2, "Leaving"), std::pair(3, "Voter"), std::pair(4, "Learner")));
 }
 
+TEST(MemberListTest, WhoIsReplacedUnderItsOwnIdIsListedBesideWhoTakesItsPlace) {
+  raft::Status core;
+  core.configuration = {.voters = {{ReplicaId(1), StoreId(10)}},
+                        .outgoing = {{ReplicaId(1), StoreId(10)}, {ReplicaId(2), StoreId(20)}},
+                        .learners = {{ReplicaId(2), StoreId(21)}}};
+  std::vector<std::pair<StoreId, std::string_view>> roles;
+  for (const MemberInfo& member : member_list(core, ReplicaId(1), LaggingTime(1s)).members) {
+    roles.emplace_back(member.store, name_of(member.role));
+  }
+  EXPECT_THAT(roles, ElementsAre(std::pair(StoreId(10), "Voter"), std::pair(StoreId(20), "Leaving"),
+                                 std::pair(StoreId(21), "Learner")));
+}
+
 }  // namespace
 }  // namespace coordkit::testing
