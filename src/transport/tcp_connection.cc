@@ -82,6 +82,7 @@ void Connection::dial(std::vector<Tcp::endpoint> endpoints) {
 }
 
 void Connection::accept() {
+  close_on_exec(stream_.socket().native_handle());
   open();
   secure();
 }
@@ -90,7 +91,6 @@ void Connection::open() {
   boost::system::error_code ignored;  // a closed connection shows itself at the first read
   Socket& socket = stream_.socket();
   if (const Tcp::endpoint remote = socket.remote_endpoint(ignored); !ignored) address_ = remote.address();
-  close_on_exec(socket.native_handle());
   socket.non_blocking(true, ignored);
   socket.set_option(Tcp::no_delay(true), ignored);
   // Socket buffers are left to the kernel, which grows them beyond what SO_SNDBUF allows. Only what it has not sent yet is
