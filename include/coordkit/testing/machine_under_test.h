@@ -103,6 +103,13 @@ class MachineUnderTest {
     machine->fire(Index(index), fired, output);
     note(output, {Index(index)});
   }
+  // Adds what changed since the one before; how many rows that are.
+  size_t checkpoint(RowStore& store) {
+    CheckpointBatch batch;
+    machine->checkpoint(batch);
+    store.add(batch);
+    return batch.rows.size();
+  }
   // And has the timers of that state armed, as the engine has; what came out before is of another life.
   absl::Status restore(const CheckpointView& view) {
     absl::Status status = machine->restore(view);

@@ -118,12 +118,7 @@ TEST_P(StateMachineSuite, FLT_D16_AStateThatCameFromAPeerIsCheckpointedLikeThePe
     behind.apply(part(commands, 0, half / 2));
     peer.apply(part(commands, 0, half));
     RowStore stored(GetParam().id);
-    const auto checkpoint = [](MachineUnderTest& machine, RowStore& store) {
-      CheckpointBatch batch;
-      machine.machine->checkpoint(batch);
-      store.add(batch);
-    };
-    checkpoint(peer, stored);
+    peer.checkpoint(stored);
     RowStore installed = stored;
     ASSERT_TRUE(behind.restore(installed).ok()) << "restore() refuses the rows of another machine of its kind";
     peer.answers.clear();
@@ -132,8 +127,8 @@ TEST_P(StateMachineSuite, FLT_D16_AStateThatCameFromAPeerIsCheckpointedLikeThePe
       peer.apply({commands[i]});
       behind.apply({commands[i]});
       if (i % 17 != 0) continue;
-      checkpoint(peer, stored);
-      checkpoint(behind, installed);
+      peer.checkpoint(stored);
+      behind.checkpoint(installed);
       ASSERT_EQ(installed.digest(), stored.digest())
           << "after a state came from a peer, checkpoints leave other rows than the peer's: what has changed is counted from "
              "the state before";

@@ -65,9 +65,7 @@ TEST_P(StateMachineSuite, WhatTheStateSaysOfAQueuedCommandIsWhatBecameOfIt) {
       if (i % 50 != 49) continue;
       std::vector<RequestId> asked;
       for (const auto& [request, waits] : original.queued) asked.push_back(request);
-      CheckpointBatch batch;
-      original.machine->checkpoint(batch);
-      store.add(batch);
+      original.checkpoint(store);
       MachineUnderTest copy(GetParam().make());
       ASSERT_TRUE(copy.restore(store).ok());
       const std::map<RequestId, std::string> known = copy.known_of(asked);
@@ -150,9 +148,7 @@ TEST_P(StateMachineSuite, ACheckpointRestoresToTheSameMachineFromAnyPointOn) {
       }
       if (i % 20 == 0) fire_alike(original, copies, commands[i].first + 1'000'000);
       if (i % 97 != 0) continue;
-      CheckpointBatch batch;
-      original.machine->checkpoint(batch);
-      store.add(batch);
+      original.checkpoint(store);
       copies.push_back(std::make_unique<MachineUnderTest>(GetParam().make()));
       const absl::Status restored = copies.back()->restore(store);
       ASSERT_TRUE(restored.ok()) << restored.ToString();
@@ -171,9 +167,7 @@ TEST_P(StateMachineSuite, RestoreReplacesWhateverWasThere) {
     if (count != 0) {  // else without any rows: blank
       original.bootstrap();
       original.apply(part(commands, 0, count));
-      CheckpointBatch batch;
-      original.machine->checkpoint(batch);
-      store.add(batch);
+      original.checkpoint(store);
     }
     used.bootstrap();
     used.apply(commands);
@@ -201,10 +195,7 @@ TEST_P(StateMachineSuite, ACheckpointHoldsOnlyWhatChangedSinceTheOneBefore) {
   size_t rows_of_all = 0, rows_stored = 0;
   for (const auto& command : commands) {
     machine.apply({command});
-    CheckpointBatch batch;
-    machine.machine->checkpoint(batch);
-    store.add(batch);
-    rows_of_all += batch.rows.size();
+    rows_of_all += machine.checkpoint(store);
     rows_stored += store.size();
     CheckpointBatch again;
     machine.machine->checkpoint(again);
@@ -251,9 +242,7 @@ TEST_P(StateMachineSuite, DifferentStatesHaveDifferentDigests) {
     RowStore rows(GetParam().id);
     for (const auto& command : commands) {
       machine.apply({command});
-      CheckpointBatch batch;
-      machine.machine->checkpoint(batch);
-      rows.add(batch);
+      machine.checkpoint(rows);
       states.insert(rows.digest());
       ASSERT_EQ(rows_of.try_emplace(machine.machine->digest(), rows.digest()).first->second, rows.digest())
           << "two states that differ in their rows have one digest, the latter after entry " << command.first << " of history "
