@@ -102,8 +102,8 @@ class Caller {
 // Reads and writes keys.
 class KeyCaller {
  public:
-  KeyCaller(Replica& replica, Scribe& scribe, Caller caller)
-      : replica_(replica), kv_(replica), scribe_(scribe), caller_(std::move(caller)) {}
+  KeyCaller(const Replica& replica, Scribe& scribe, Caller caller)
+      : kv_(replica), scribe_(scribe), caller_(std::move(caller)) {}
 
   void call_once() {
     switch (caller_.below(6)) {
@@ -124,14 +124,14 @@ class KeyCaller {
   void put() {
     const std::string key = caller_.any_key(), value = caller_.next_value();
     const uint64_t call = begin("put", key, {{"value", value}});
-    const auto result = replica_.put(key, value, {.timeout = kCallMax});
+    const auto result = kv_.put(key, value, {.timeout = kCallMax});
     scribe_.end(call, result.status(), result.ok() ? json{{"revision", result->revision.value()}} : json());
   }
 
   void erase() {
     const std::string key = caller_.any_key();
     const uint64_t call = begin("delete", key);
-    const auto result = replica_.erase(key, {.timeout = kCallMax});
+    const auto result = kv_.erase(key, {.timeout = kCallMax});
     json out;
     if (result.ok()) out = {{"deleted", result->deleted}, {"revision", result->revision.value()}};
     scribe_.end(call, result.status(), std::move(out));
@@ -153,7 +153,7 @@ class KeyCaller {
   void commit() {
     const std::string from = caller_.any_key(), to = caller_.any_key();
     const std::string value = caller_.next_value(), other = caller_.next_value();
-    const auto seen = replica_.get(from, {Consistency::Local});
+    const auto seen = kv_.get(from, {.read = Consistency::Local});
     if (!seen.ok()) return;
     const uint64_t mod = seen->entry ? seen->entry->mod.value() : 0;
     const json compare{{"key", from}, {"target", "mod"}, {"is", "="}, {"value", mod}};
@@ -181,7 +181,6 @@ class KeyCaller {
     return shown(range->entries.empty() ? std::optional<KeyValue>() : range->entries.front());
   }
 
-  Replica& replica_;
   Kv kv_;
   Scribe& scribe_;
   Caller caller_;

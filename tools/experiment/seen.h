@@ -44,8 +44,9 @@ class Seen {
   Pauses pauses(const std::vector<Disturbance>& disturbances) const;
 
  private:
+  using Line = nlohmann::json;
   struct Call {
-    nlohmann::json line;
+    Line line;
     std::optional<int64_t> trusted;
   };
   struct Change {
@@ -60,8 +61,6 @@ class Seen {
     std::map<uint64_t, Change> changes;  // by revision
     std::vector<std::string> errors;     // of its watch
   };
-  using Line = nlohmann::json;
-
   static Life read(const std::filesystem::path& file);
   static std::vector<Line> endings_of(const Life& life);
   std::map<uint64_t, Change> earliest_changes() const;
