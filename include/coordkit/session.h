@@ -73,10 +73,10 @@ struct LockOptions {
   Duration max_hold = {};
   // Keep the lock in this session after the release, until another session wants it: meanwhile its owners get it here, without
   // a log entry, in about a microsecond, with tokens that rise with every hold. Another session's acquire, a try as well, makes
-  // it go: those in line here are served first, within StickyLimits. For locks that mostly one node uses. Exclusive, not
-  // reentrant (kInvalidArgument); an owner of this session that wants it in another way makes it go too. While the session is
-  // in jeopardy nothing is granted here. Others see the value and the owner of the acquire that the log granted.
-  // docs/semantics.md S-58.
+  // it go: those in line here are served first, within StickyLimits, which also says how many are kept though nobody holds
+  // them. For locks that mostly one node uses. Exclusive, not reentrant (kInvalidArgument); an owner of this session that wants
+  // it in another way makes it go too. While the session is in jeopardy nothing is granted here. Others see the value and the
+  // owner of the acquire that the log granted. docs/semantics.md S-58.
   bool sticky = false;
   std::stop_token stop = {};  // stopping it cancels the acquire, as AsyncCall::cancel() does
 };

@@ -25,6 +25,7 @@ HoldRef Delegations::make(const SessionRef& session, const DelegationRef& delega
                           LeadingTime until) {
   const Delegation::Grant& grant = delegation->grant_;
   const Token token = delegation->next_;
+  in_use_.splice(in_use_.end(), idle_, delegation->place_);
   delegation->next_ = token.next();
   delegation->current_ =
       make_ref<HoldState>(session, grant.name, owner_tag, token, grant.since, until, HoldTerms{}, delegation);
@@ -37,7 +38,9 @@ Delegations::Released Delegations::release(const HoldState& hold) {
   Delegation& delegation = *hold.delegation();
   if (delegation.current_.get() != &hold) return Released::NotCurrent;
   over = std::move(delegation.current_);
-  return delegation.open_ && hold.until() == LeadingTime::max() ? Released::Done : Released::Serve;
+  idle_.splice(idle_.end(), in_use_, delegation.place_);
+  const bool done = delegation.open_ && hold.until() == LeadingTime::max() && idle_.size() <= idle_max_;
+  return done ? Released::Done : Released::Serve;
 }
 
 std::vector<HoldRef> Delegations::in_use() const {
@@ -59,7 +62,9 @@ DelegationRef Delegations::add(Delegation::Grant grant) {
   const std::lock_guard lock(mutex_);
   DelegationRef& slot = by_name_[grant.name];
   COORDKIT_CHECK(slot == nullptr);
-  return slot = std::make_shared<Delegation>(std::move(grant));
+  slot = std::make_shared<Delegation>(std::move(grant));
+  slot->place_ = idle_.insert(idle_.end(), slot.get());
+  return slot;
 }
 
 Delegations::Look Delegations::look(const Delegation& delegation) const {
@@ -97,7 +102,16 @@ void Delegations::set_open(Delegation& delegation, bool open) {
 void Delegations::remove(const DelegationRef& delegation) {
   const std::lock_guard lock(mutex_);
   COORDKIT_CHECK_MSG(delegation->current_ == nullptr, "INV_L02");
+  idle_.erase(delegation->place_);
   by_name_.erase(delegation->grant_.name);
+}
+
+std::vector<std::string> Delegations::surplus() const {
+  std::vector<std::string> names;
+  const std::lock_guard lock(mutex_);
+  const size_t idle = idle_.size();
+  for (auto one = idle_.begin(); names.size() + idle_max_ < idle; ++one) names.push_back((*one)->grant_.name);
+  return names;
 }
 
 std::vector<HoldRef> Delegations::clear() {
@@ -108,6 +122,8 @@ std::vector<HoldRef> Delegations::clear() {
     delegation->open_ = false;
     delegation->current_ = nullptr;
   }
+  in_use_.clear();
+  idle_.clear();
   gone.swap(by_name_);
   return holds;
 }

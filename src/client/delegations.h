@@ -10,6 +10,7 @@
 //   - A local hold is valid only while its session is, by the same deadline as every other hold.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -38,9 +39,10 @@ class Delegation {
  private:
   friend class Delegations;
   Grant grant_;
-  Token next_;         // above grant_.last: the block is used up
-  HoldRef current_;    // null: no local holder
-  bool open_ = false;  // not asked for, and no one in line: any thread may grant
+  Token next_;                              // above grant_.last: the block is used up
+  HoldRef current_;                         // null: no local holder
+  bool open_ = false;                       // not asked for, and no one in line: any thread may grant
+  std::list<Delegation*>::iterator place_;  // among those in use or the idle ones
 };
 
 using DelegationRef = std::shared_ptr<Delegation>;
@@ -50,8 +52,9 @@ class Delegations {
   enum class Released : uint8_t {
     NotCurrent,  // it had already ended
     Done,
-    Serve,  // done, and the owner thread has work: Client::serve()
+    Serve,  // done, and the owner thread has work: Client::released_locally()
   };
+  explicit Delegations(size_t idle_max) : idle_max_(idle_max) {}
 
   // ---- any thread
   // A hold for this owner, if the lock is idle here and no one is ahead. Null: not here and now; ask the client.
@@ -73,6 +76,8 @@ class Delegations {
   HoldRef grant(const SessionRef& session, const DelegationRef& delegation, std::string_view owner_tag, LeadingTime until);
   void refill(Delegation& delegation, Token first);
   void set_open(Delegation& delegation, bool open);
+  // Those that nobody holds beyond the most that are kept: who was not used for longest first.
+  std::vector<std::string> surplus() const;
   // No holder: from here on it is no longer granted here.
   void remove(const DelegationRef& delegation);
   // The session is lost: forgets all of them, and returns the holds that were in use.
@@ -90,7 +95,9 @@ class Delegations {
 
   mutable std::mutex mutex_;
   absl::flat_hash_map<std::string, DelegationRef, ByName, ByName> by_name_;
+  std::list<Delegation*> in_use_, idle_;  // each in one of them; idle: by their last use
   uint64_t granted_ = 0;
+  const size_t idle_max_;
 };
 
 }  // namespace coordkit

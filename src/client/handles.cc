@@ -8,8 +8,8 @@ namespace coordkit {
 
 SessionState::~SessionState() { delete delegations(); }
 
-Delegations& SessionWriter::delegations(SessionState& state) {
-  if (state.delegations() == nullptr) state.delegations_.store(new Delegations, std::memory_order_release);
+Delegations& SessionWriter::delegations(SessionState& state, size_t idle_max) {
+  if (state.delegations() == nullptr) state.delegations_.store(new Delegations(idle_max), std::memory_order_release);
   return *state.delegations();
 }
 

@@ -54,7 +54,7 @@ class SessionWriter {
     state.deadline_.store(deadline.time_since_epoch().count(), std::memory_order_release);
   }
   // Made at the first call.
-  static Delegations& delegations(SessionState& state);
+  static Delegations& delegations(SessionState& state, size_t idle_max);
   static void close(SessionState& state) { state.invalidate(); }
   static void suspend(HoldState& hold, bool suspended) { hold.suspended_.store(suspended, std::memory_order_release); }
   static void lose(HoldState& hold) { hold.lost_.store(true, std::memory_order_release); }

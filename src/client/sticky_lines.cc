@@ -131,7 +131,20 @@ void StickyLines::serve_due(Now now) {
   while (!due_.empty()) {
     const auto [id, name] = *due_.begin();
     due_.erase(due_.begin());
-    if (Session* session = table_.find(id)) serve(*session, name, now);
+    Session* session = table_.find(id);
+    if (session == nullptr) continue;
+    ask_for_surplus(*session, now);
+    serve(*session, name, now);
+  }
+}
+
+// Of locks that lie idle here only so many are kept; the others go as if somebody wanted them.
+void StickyLines::ask_for_surplus(Session& session, Now now) {
+  const Delegations* const lent = session.state->delegations();
+  if (lent == nullptr) return;
+  for (const std::string& name : lent->surplus()) {
+    ask(*session.line(name), now);
+    due_.emplace(session.id(), name);
   }
 }
 
@@ -230,7 +243,7 @@ void StickyLines::delegated(Session& session, const PendingAcquire& acquire, con
   Line& line = *found;
   line.token = result.token;
   line.delay = acquire.special->delay;
-  line.lock = SessionWriter::delegations(*session.state)
+  line.lock = SessionWriter::delegations(*session.state, options_.sticky.idle_max)
                   .add({.name = std::string(acquire.name()),
                         .token = result.token,
                         .since = result.since,
@@ -317,7 +330,7 @@ HoldRef StickyLines::adopt(Session& session, const machine::HeldLock& lock) {
   Line& line = line_of(session, lock.name);
   line.token = lock.token;
   line.asked = lock.asked;
-  Delegations& lent = SessionWriter::delegations(*session.state);
+  Delegations& lent = SessionWriter::delegations(*session.state, options_.sticky.idle_max);
   line.lock = lent.add({.name = lock.name, .token = lock.token, .since = lock.since, .first = lock.token, .last = lock.last});
   due_.emplace(session.id(), lock.name);
   return lent.grant(session.state, line.lock, lock.owner_tag, LeadingTime::max());

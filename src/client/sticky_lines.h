@@ -70,6 +70,7 @@ class StickyLines {
   void serve(Session& session, const std::string& name, Now now);
   static bool prefers_line(const Line& line, Now now);
   void ask(Line& line, Now now);
+  void ask_for_surplus(Session& session, Now now);
   void grant_locally(Session& session, Line& line, Now now);
   void hand_over(Session& session, Line& line, CallId id, std::string_view owner_tag, Now now);
   void fetch(Line& line, Now now);

@@ -63,6 +63,7 @@ ClientOptions client_options(const NodeParts& parts, uint32_t node, BootCounter 
     };
   }
   options.sticky.block = parts.plan.work.sticky_block;
+  options.sticky.idle_max = parts.plan.work.sticky_idle_max;
   options.compaction.revisions = parts.plan.work.revisions_kept;
   return options;
 }

@@ -195,7 +195,10 @@ void locks(Plan& plan, const SimOptions& options, Random& random) {
   }
   draw_states(plan, random);
   draw_late_faults(plan, random, 1);
-  if (random.chance(0.5)) plan.work.sticky_block = random.between(1, 6);
+  if (random.chance(0.5)) {
+    plan.work.sticky_block = random.between(1, 6);
+    plan.work.sticky_idle_max = plan.work.sticky_block % 3;
+  }
   if (!long_pauses) return;
   // Twelve minutes of work cannot be caught up one entry at a time before patience ends.
   plan.states = {};

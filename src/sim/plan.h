@@ -32,6 +32,7 @@ struct WorkPlan {
   uint64_t query_percent = 5;
   bool lock_family = false;                   // shared holds, several at once, conversions, delays; else single exclusive locks
   uint64_t sticky_block = uint64_t{1} << 16;  // tokens that a sticky grant reserves (S-58)
+  size_t sticky_idle_max = 4096;              // locks that a session keeps though nobody holds them
   uint32_t watchers = 0;                      // programs that watch the keys
   Duration watcher_pause_max = std::chrono::milliseconds(300);
   uint64_t revisions_kept = 0;       // by a leader that compacts; zero: it does not

@@ -397,6 +397,60 @@ TEST_F(StickyTest, S59_S58_ALateDelegationThatNobodyWantsIsGivenBack) {
   EXPECT_EQ(client.status().holds, 0u);
 }
 
+// Of locks under ever new names, whoever releases them, those go back that were not used for longest.
+TEST_F(StickyTest, S58_OnlySoManyIdleLocksAreKept) {
+  Client small(engine, {.sticky = {.idle_max = 2}});
+  const auto step = [&] {
+    small.before_turn(now);
+    engine.turn(now, effects);
+    small.after_turn(now, effects);
+  };
+  Answer<SessionRef> opened;
+  small.open_session({.ttl = kTtl}, opened.callback());
+  small.before_turn(now);
+  engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(9), .ttl = kTtl});
+  engine.turn(now, effects);
+  small.after_turn(now, effects);
+  const SessionRef session = *opened;
+  std::map<std::string, HoldRef> holds;
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    Answer<HoldRef> answer;
+    small.acquire(session, name, sticky(), answer.callback());
+    step();
+    const uint64_t token = 100'000 * (1 + holds.size());
+    engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
+                    {.code = ResultCode::Granted, .token = Token(token), .since = Index(1)});
+    step();
+    holds[name] = *answer;
+  }
+  const auto given_back = [&] {
+    step();
+    std::vector<std::string> names;
+    for (const auto& [command, request] : engine.take_commands<machine::Release>()) {
+      names.push_back(std::get<machine::Release>(request.body).name);
+    }
+    return names;
+  };
+  small.release_later(holds["b"]);
+  step();
+  small.release_later(holds["a"]);
+  EXPECT_THAT(given_back(), IsEmpty());
+  Delegations& lent = *session->delegations();
+  const HoldRef again = lent.acquire(session, "b", "", now.leading);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(lent.release(*again), Released::Done) << "two are idle, and b was used after a";
+  holds["c"]->invalidate();
+  ASSERT_EQ(lent.release(*holds["c"]), Released::Serve) << "a third one";
+  small.released_locally(holds["c"]);
+  EXPECT_THAT(given_back(), testing::ElementsAre("a"));
+  EXPECT_EQ(lent.acquire(session, "a", "", now.leading), nullptr);
+  EXPECT_TRUE(holds["d"]->valid(now.leading)) << "what is in use stays";
+  small.release_later(holds["d"]);
+  EXPECT_THAT(given_back(), testing::ElementsAre("b"));
+  EXPECT_EQ(lent.size(), 2u);
+  small.stop();
+}
+
 TEST_F(StickyTest, S58_WhoGivesUpLeavesTheLine) {
   const SessionRef session = open();
   const HoldRef held = fetch(session, 5000, "t");

@@ -38,6 +38,9 @@ struct StickyLimits {
   // Once another session wants the lock: those who waited here before are served first, this many, and for so long.
   uint32_t grants_max = 16;                           // Legal: any
   Duration time_max = std::chrono::milliseconds(10);  // Legal: zero and up
+  // How many locks a session keeps that none of its owners holds; beyond that, those not used for longest are given back. Each
+  // costs some 400 bytes in every replica. Legal: any; zero keeps none.
+  size_t idle_max = 4096;
 
   bool legal() const { return block >= 1 && block <= uint64_t{1} << 20 && time_max >= Duration::zero(); }
   friend bool operator==(const StickyLimits&, const StickyLimits&) = default;
