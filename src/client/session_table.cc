@@ -219,7 +219,7 @@ void SessionTable::catch_up(Session& session, LeadingTime now) {
   session.jeopardy_since = now;
 }
 
-// The watch announces at once, so it gets the session behind what is announced of it here.
+// The watch announces at once, so it gets the session behind what is announced of it here, and has none that is not valid.
 void SessionTable::watch_validity(const Session& session) {
   if (options_.watch == nullptr) return;
   deliveries_.answer([this, state = session.state] {
@@ -238,7 +238,7 @@ void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) 
   const SessionPhase published = SessionWriter::set(*session.state, next, session.deadline());
   const bool told = next == SessionPhase::Jeopardy && published == next;  // by the watch
   if (told) return;
-  if (next == SessionPhase::Lost && options_.watch != nullptr) options_.watch->lost(session);
+  if (next != SessionPhase::Valid && options_.watch != nullptr) options_.watch->lost(session);
   Delegations* const lent = session.state->delegations();
   if (next != SessionPhase::Valid) {
     session.holds.each([this](const HoldRef& hold) { stop(hold); });

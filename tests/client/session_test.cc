@@ -808,6 +808,32 @@ TEST_F(WatchedTest, S45_S52_WhatTheWatchTellsComesBehindThePhaseThatItEnds) {
   EXPECT_EQ((*second)->phase(), Jeopardy);
 }
 
+TEST_F(WatchedTest, S45_S52_WhatTheClientTookToJeopardyIsNotWatchedBeforeItsReturnIsAnnounced) {
+  watched.close(session, [](absl::Status) {});
+  std::vector<bool> watched_already;
+  Answer<SessionRef> second;
+  const auto on_phase = [&](SessionPhase phase) {
+    phases.push_back(phase);
+    watched_already.push_back(watch.session != nullptr);
+  };
+  watched.open_session({.ttl = kTtl, .on_phase = on_phase}, second.callback());
+  step([this] {
+    engine.complete(engine.take_commands<machine::OpenSession>().at(0).first.ticket, {.session = SessionId(8), .ttl = kTtl});
+  });
+  phases.clear();
+  watched_already.clear();
+  jump(v - 1ms);  // the turns stood still for longer than a renewal interval
+  step([this] {
+    const auto renewal = engine.take<Renew>();
+    ASSERT_FALSE(renewal.empty());
+    engine.confirm(renewal.back().request);
+  });
+  EXPECT_THAT(phases, ElementsAre(Jeopardy, Valid));
+  EXPECT_THAT(watched_already, ElementsAre(false, false)) << "the watch could tell the end of what was not announced yet";
+  EXPECT_NE(watch.session, nullptr);
+  watched.stop();
+}
+
 TEST_F(WatchedTest, S52_TheWatchKnowsTheHoldsAndTheEndOfTheSession) {
   Answer<HoldRef> answer;
   const auto granted = [this](uint64_t token) {

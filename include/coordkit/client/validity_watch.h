@@ -23,7 +23,7 @@ struct PhaseCallback : RefCounted {
 };
 using OnPhase = Ref<PhaseCallback>;
 
-// A session as its client keeps it and its watch sees it, from valid() until lost().
+// A session as its client keeps it and its watch sees it, from valid() until expire() or lost().
 struct WatchedSession {
   SessionRef state;
   OnPhase on_phase;  // may be null
@@ -40,7 +40,9 @@ class ValidityWatch {
   virtual std::unique_lock<std::mutex> guard() = 0;
   // The session is valid until its deadline. That may move later; it is to be read again when it comes.
   virtual void valid(WatchedSession& session) = 0;
-  virtual void lost(WatchedSession& session) = 0;  // with all its holds, notified by the client; it may be gone after this
+  // It is valid no longer, which the client announces, of its holds too: it may be gone after this, or valid() again later.
+  // Also of one that the watch does not have.
+  virtual void lost(WatchedSession& session) = 0;
   // A hold with a longest time (S-51), and its end before that: released, or notified by the client.
   virtual void limited(const HoldRef& hold) = 0;
   virtual void limit_over(const HoldRef& hold) = 0;
