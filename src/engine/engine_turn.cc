@@ -49,7 +49,7 @@ void EngineImpl::run(Turn& turn) {
     calls_.proposal_path().propose(state_.router(), turn);
     state_.vote_digest(turn);
     calls_.reads().ask_leader(turn);
-    calls_.members().ask_leader(peers_, turn);
+    calls_.members().ask_leader(state_.router(), peers_, turn);
     follow_members(turn);
     recall_.mend_log(turn);
     drain(turn);

@@ -21,9 +21,11 @@ void MemberCalls::forget(Ticket ticket) {
   transfer_.forget(ticket);
 }
 
-void MemberCalls::ask_leader(const PeerSet& peers, Turn& turn) {
+// A leader may be heard again without a first entry of its own to come.
+void MemberCalls::ask_leader(const Router& router, const PeerSet& peers, Turn& turn) {
   Consensus& consensus = turn.consensus;
   if (!consensus.knows_leader()) return;
+  leader_known(router, consensus.leadership(), turn.effects);
   const auto put = [&](auto request) {
     if (consensus.leads()) return receive(self(), std::move(request), turn);
     turn.effects.sends.push_back({consensus.leader(), std::move(request)});
@@ -51,6 +53,10 @@ void MemberCalls::leader_started(const raft::Leadership& leadership, Index at, E
 
 void MemberCalls::state_replaced(const Router& router, const raft::Leadership& leadership, EngineEffects& effects) {
   change_.state_replaced(router.configuration_at().index, router.configuration(), effects.completions);
+  leader_known(router, leadership, effects);
+}
+
+void MemberCalls::leader_known(const Router& router, const raft::Leadership& leadership, EngineEffects& effects) {
   if (router.leader_term() == leadership.term) leader_started(leadership, router.applied().index, effects);
 }
 

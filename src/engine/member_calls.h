@@ -23,7 +23,7 @@ class MemberCalls {
   void start(const TransferLeadership& call, const Router& router, Turn& turn);
   void forget(Ticket ticket);
   // Sends what is due to the leader, possibly this replica's own core.
-  void ask_leader(const PeerSet& peers, Turn& turn);
+  void ask_leader(const Router& router, const PeerSet& peers, Turn& turn);
   void receive(const ChangeReply& reply, Turn& turn);
   void receive(const TransferReply& reply, Turn& turn);
   void configuration_applied(const RouterOutput::InForce& one, EngineEffects& effects);
@@ -54,6 +54,7 @@ class MemberCalls {
     uint64_t attempt = 0;
   };
   ReplicaId self() const { return options_.raft.self; }
+  void leader_known(const Router& router, const raft::Leadership& leadership, EngineEffects& effects);
   ChangeReply reply_to(const ChangeRequest& request, const raft::ChangeOutcome& outcome, const Turn& turn) const;
 
   const EngineOptions& options_;

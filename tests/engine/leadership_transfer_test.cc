@@ -88,6 +88,17 @@ TEST_F(EngineTransferTest, WithoutALeaderNothingIsDone) {
   EXPECT_EQ(outcome_of(status), Outcome::None);
 }
 
+TEST_F(EngineTransferTest, ACallMadeWhileNoLeaderIsKnownEndsWhenTheNamedOneIsHeardAgain) {
+  isolate(follower);
+  ASSERT_TRUE(cluster.until([&] { return !seen_at(follower); }));
+  const Term before = cluster.engine(leader).leadership().term;
+  const Ticket ticket = cluster.transfer(follower, leader);
+  cluster.filter = nullptr;
+  ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, ticket) > 0; }));
+  EXPECT_TRUE(cluster.ended(follower, ticket).status.ok()) << cluster.ended(follower, ticket).status;
+  EXPECT_EQ(cluster.engine(leader).leadership(), (raft::Leadership{raft::Role::Leader, before, ReplicaId(leader)}));
+}
+
 TEST_F(EngineTransferTest, ALearnerCannotLead) {
   const Ticket demoted = cluster.change(leader, {{raft::MemberChange::Kind::Demote, {.id = ReplicaId(third)}, ReplicaId()}});
   ASSERT_TRUE(cluster.until([&] { return cluster.answers(leader, demoted) > 0; }));
