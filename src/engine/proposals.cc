@@ -60,12 +60,13 @@ Proposals::Call* Proposals::unanswered(Sequence sequence) {
   return call ? &calls_.find(call)->second : nullptr;
 }
 
-// Assigns sequences to calls that fit the window. A call whose deadline has passed is left to expire().
+// Assigns sequences to calls that fit the window. A call whose deadline has passed is left to expire(), and with it whatever
+// stands behind it, in either line: that may have to come after it.
 void Proposals::admit_waiting(LaggingTime now) {
   for (Line* from : {&waiting_reserved_, &waiting_}) {
     while (from->waiting > 0 && window_.room(from->urgency)) {
       const auto found = calls_.find(from->tickets.front());
-      if (found != calls_.end() && found->second.submit.deadline <= now) break;
+      if (found != calls_.end() && found->second.submit.deadline <= now) return;
       from->tickets.pop_front();
       if (found == calls_.end()) continue;
       --from->waiting;

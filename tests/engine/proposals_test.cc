@@ -93,6 +93,17 @@ TEST_F(ProposalsTest, S43_ACallNamesTheOneItComesAfterUntilThatIsAnswered) {
   EXPECT_EQ(after(1ms), (Named{{2, 0}})) << "that one is over";
 }
 
+TEST_F(ProposalsTest, S43_AnExpiredCallInFrontOfTheOneThatACallComesAfterDoesNotTurnTheTwoRound) {
+  submit(1, 1s, Urgency::Reserved);
+  submit(2, 10s, Urgency::Reserved);
+  proposals.submit({.ticket = Ticket(3), .command = SharedBytes("c3"), .deadline = at(10s), .after = Ticket(2)}, completions);
+  EXPECT_EQ(words(1s), Words{}) << "in the turn in which it expires";
+  proposals.expire(at(1s), completions);
+  EXPECT_EQ(ended(), Tickets{1});
+  EXPECT_EQ(proposals.next_deadline(Route::Open), LaggingTime::min());
+  EXPECT_EQ(words(1s), (Words{"1:c2", "2:c3"}));
+}
+
 TEST_F(ProposalsTest, S43_ACallThatOvertookIsHandedOverAgainAtOnce) {
   submit(1);
   submit(2);
