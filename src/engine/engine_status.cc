@@ -1,4 +1,5 @@
 // What operators see of a replica: its state, why, and what needs their attention.
+#include <exception>
 #include <utility>
 
 #include "engine/engine_impl.h"
@@ -27,15 +28,24 @@ std::string disbelief(const raft::TermLeap& leap) {
          ": nothing of it was believed; look after its machine and its disk";
 }
 
+// Zero: a machine threw, perhaps the one that has halted this replica. Whoever looks must not suffer for it.
+uint64_t digest_of(const Router& router, std::string& why_not) try {
+  return router.digest();
+} catch (const std::exception& error) {
+  why_not = std::string("the state has no digest: ") + error.what();
+  return 0;
+}
+
 }  // namespace
 
 EngineStatus EngineImpl::status() const {
   const Router& router = state_.router();
   const Load load = calls_.load();
+  std::string no_digest;
   EngineStatus status{.cluster = router.genesis() ? router.genesis()->cluster : ClusterId(),
                       .applied = router.applied().index,
                       .checkpointed = checkpoints_.checkpointed(),
-                      .digest = router.digest(),
+                      .digest = digest_of(router, no_digest),
                       .requests = load.requests,
                       .request_bytes = load.bytes};
   status.feature_level = router.feature_level();
@@ -63,6 +73,7 @@ EngineStatus EngineImpl::status() const {
   }
   status.change = calls_.members().change_waits_for();
   status.warnings = warnings(status.missing);
+  if (!no_digest.empty()) status.warnings.push_back(std::move(no_digest));
   status.rejected = peers_.rejected();
   return status;
 }

@@ -50,20 +50,37 @@ uint64_t command_hash(const Request& request) {
   return request.guard ? hash_mix(hash, hash_bytes(request.guard->bytes, request.guard->machine.value())) : hash;
 }
 
-std::string where(MachineId machine, Index first, Index last) {
+std::string threw_at(MachineId machine, Index first, Index last) {
   return name_of(machine) + " threw at entries " + std::to_string(first.value()) + " to " + std::to_string(last.value()) + ": ";
 }
 
+std::string threw_after(MachineId machine, Index applied) {
+  return name_of(machine) + " threw after entry " + std::to_string(applied.value()) + ": ";
+}
+
 // A machine must not throw. If it does, whoever repairs it needs to know where.
-template <typename Call>
-void run_machine(MachineId machine, Index first, Index last, Call call) try {
+template <typename Where, typename Call>
+void guarded(MachineId machine, Where where, Call call) try {
   call();
 } catch (const std::exception& error) {
-  const std::string sentence = where(machine, first, last) + error.what();
+  const std::string sentence = where() + error.what();
   if (machine < kFirstHostMachine) throw std::runtime_error(sentence);  // one of our own checks
   throw MachineThrew(sentence);
 } catch (...) {
-  throw MachineThrew(where(machine, first, last) + "something that is no std::exception");
+  throw MachineThrew(where() + "something that is no std::exception");
+}
+
+template <typename Call>
+void run_machine(MachineId machine, Index first, Index last, Call call) {
+  guarded(
+      machine, [&] { return threw_at(machine, first, last); }, call);
+}
+
+// What is asked of it between entries.
+template <typename Call>
+void ask_machine(MachineId machine, Index applied, Call call) {
+  guarded(
+      machine, [&] { return threw_after(machine, applied); }, call);
 }
 
 // Whose rows they are must not get lost with what it throws at them.
@@ -158,13 +175,13 @@ void Router::apply_genesis(const raft::Entry& entry) {
   genesis_ = *std::move(genesis);
   feature_level_ = genesis_->feature_level;
   if (feature_level_ > speaks_) throw NewerLevel(newer_level("this cluster", feature_level_, speaks_));
-  if (StateMachine* machine = find(kCoordination)) begin(kCoordination, *machine);
+  if (StateMachine* machine = find(kCoordination)) begin(kCoordination, *machine, entry.index);
 }
 
-void Router::begin(MachineId id, StateMachine& machine) {
+void Router::begin(MachineId id, StateMachine& machine, Index at) {
   if (!begun_.insert(id).second) return;
   COORDKIT_CHECK_MSG(genesis_, "a command before genesis");
-  machine.bootstrap(genesis_->cluster, genesis_->token_base);
+  run_machine(id, at, at, [&] { machine.bootstrap(genesis_->cluster, genesis_->token_base); });
 }
 
 void Router::apply_command(const raft::Entry& entry, RouterOutput& output) {
@@ -208,7 +225,7 @@ void Router::apply_request(const raft::Entry& entry, const Request& request, Rou
   }
   if (!guard_met(entry, request, output)) return;
   if (batch_.empty()) {
-    begin(request.machine, *find(request.machine));
+    begin(request.machine, *find(request.machine), entry.index);
     batch_machine_ = request.machine;
   }
   batch_.push_back({entry.index, request.id, request.payload});
@@ -298,7 +315,9 @@ uint64_t Router::digest() const {
   digest = hash_mix(hash_mix(digest, configuration_at_.index.value()), hash_bytes(coordkit::encode(configuration_)));
   if (genesis_) digest = hash_mix(digest, hash_bytes(coordkit::encode(*genesis_)));
   if (feature_level_ != 0) digest = hash_mix(digest, feature_level_);
-  for (const MachineId id : begun_) digest = hash_mix(hash_mix(digest, id.value()), machine(id)->digest());
+  for (const MachineId id : begun_) {
+    ask_machine(id, applied_.index, [&] { digest = hash_mix(hash_mix(digest, id.value()), machine(id)->digest()); });
+  }
   return digest;
 }
 
@@ -311,12 +330,16 @@ void Router::checkpoint(CheckpointBatch& batch) {
                                           .begun = {begun_.begin(), begun_.end()},
                                           .feature_level = feature_level_}));
   origins_.checkpoint(origins_prefix(), batch);
-  for (const MachineId id : begun_) find(id)->checkpoint(batch);
+  for (const MachineId id : begun_) {
+    ask_machine(id, applied_.index, [&] { find(id)->checkpoint(batch); });
+  }
 }
 
 absl::Status Router::whole_checkpoint(CheckpointBatch& batch) {
   for (const MachineId id : begun_) {
-    if (find(id)->forget_stored()) continue;
+    bool forgets = false;
+    ask_machine(id, applied_.index, [&] { forgets = find(id)->forget_stored(); });
+    if (forgets) continue;
     return absl::UnimplementedError(name_of(id) +
                                     " cannot write all its rows anew, and those that are stored are damaged: give it a "
                                     "StateMachine::forget_stored, and replace this member");
@@ -369,7 +392,8 @@ bool Router::executed(const Request& request) const {
 
 void Router::queued_results(MachineId id, std::span<const RequestId> requests,
                             absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const {
-  if (const StateMachine* hosted = machine(id)) hosted->queued_results(requests, answer);
+  const StateMachine* hosted = machine(id);
+  if (hosted) ask_machine(id, applied_.index, [&] { hosted->queued_results(requests, answer); });
 }
 
 void Router::timers(std::vector<MachineTimerOp>& out) const {

@@ -61,7 +61,7 @@ struct RouterOutput {
   void clear();
 };
 
-// A machine's apply, fire or holds threw; says which machine, and where in the log.
+// A machine of the host's threw; says which machine, and where in the log.
 class MachineThrew : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -120,7 +120,7 @@ class Router {
   void apply_command(const raft::Entry& entry, RouterOutput& output);
   void apply_request(const raft::Entry& entry, const Request& request, RouterOutput& output);
   bool guard_met(const raft::Entry& entry, const Request& request, RouterOutput& output);
-  void begin(MachineId id, StateMachine& machine);
+  void begin(MachineId id, StateMachine& machine, Index at);
   void apply_registration(const RegisterOrigin& registration);
   void apply_raise(const raft::Entry& entry, const RaiseLevel& raise);
   void apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output);

@@ -11,6 +11,7 @@
 namespace coordkit::engine {
 
 void Counter::bootstrap(ClusterId cluster, uint64_t token_base) {
+  if (throw_in_bootstrap) throw std::runtime_error("the bootstrap broke");
   cluster_ = cluster;
   token_base_ = token_base;
   ++founded_;
@@ -168,7 +169,10 @@ void Counter::timers(std::vector<TimerOp>& out) const {
   for (const auto& [id, op] : armed_) out.push_back(op);
 }
 
-uint64_t Counter::digest() const { return hash_bytes(state()); }
+uint64_t Counter::digest() const {
+  if (throw_in_digest) throw std::runtime_error("the digest broke");
+  return hash_bytes(state());
+}
 
 void Table::commit(const CheckpointBatch& batch) {
   applied_ = batch.applied;
@@ -203,6 +207,7 @@ bool Table::install(Position at, uint64_t digest) {
 // The word of a waiter that is gone is not kept.
 void Counter::queued_results(std::span<const RequestId> requests,
                              absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const {
+  if (throw_in_queued_results) throw std::runtime_error("the waiters broke");
   for (const RequestId& waiter : waiters_) {
     if (std::binary_search(requests.begin(), requests.end(), waiter)) answer({Index(), waiter, ApplyOutput::Stage::Queued, {}});
   }

@@ -51,6 +51,9 @@ class Counter final : public StateMachine {
 
   bool throw_in_apply = false;  // of this replica only
   bool throw_in_checkpoint = false;
+  bool throw_in_bootstrap = false;
+  bool throw_in_digest = false;
+  bool throw_in_queued_results = false;
   std::function<void()> in_restore;  // none: nothing happens
   int64_t skew = 0;                  // added to every add, by this replica only: not deterministic
 

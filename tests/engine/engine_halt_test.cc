@@ -141,6 +141,22 @@ TEST_F(EngineHaltTest, FLT_A7_HalfACheckpointIsNeverHandedOut) {
   EXPECT_EQ(eager.node(1).disk.table.rows, rows);
 }
 
+TEST_F(EngineHaltTest, FLT_A7_ADigestThatThrowsCostsAStatusNoMoreThanTheDigest) {
+  cluster.node(follower).counter->throw_in_apply = true;
+  cluster.submit(leader, "add 1");
+  cluster.pass(1s);
+  ASSERT_TRUE(cluster.node(follower).halted);
+  for (const uint64_t id : {leader, follower}) {
+    cluster.node(id).counter->throw_in_digest = true;
+    EngineStatus status;
+    ASSERT_NO_THROW(status = cluster.engine(id).status());
+    EXPECT_EQ(status.applied, cluster.engine(id).applied());
+    EXPECT_EQ(status.digest, 0u);
+    ASSERT_FALSE(status.warnings.empty());
+    EXPECT_NE(status.warnings.back().find("the digest broke"), std::string::npos) << status.warnings.back();
+  }
+}
+
 TEST_F(EngineHaltTest, AStoreThatFailsAtTheGenesisLeavesAReplicaThatIsHalted) {
   Cluster single(1);
   single.node(1).syncs = false;

@@ -1,4 +1,5 @@
 // Several machines in one log: when a machine begins, who must host it, and commands that run only under a guard.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,6 +32,40 @@ TEST_F(HostingTest, S60_AMachineIsFoundedRightBeforeItsFirstCommandAndOnce) {
   EXPECT_EQ(rig.counter(kSecond).cluster(), ClusterId(5));
   rig.ask(kOne, 2, "add 1", 1, kSecond);
   EXPECT_EQ(rig.counter(kSecond).founded(), 1u);
+}
+
+TEST_F(HostingTest, FLT_A07_WhateverAMachineOfTheHostThrowsSaysWhichOneItWas) {
+  constexpr MachineId kHosts = kFirstHostMachine;
+  Rig own(false, {kCoordination, kHosts});
+  own.add(raft::EntryKind::Genesis, coordkit::encode(genesis()));
+  own.enroll(kOne);
+  Counter& counter = own.counter(kHosts);
+  const auto thrown = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const MachineThrew& threw) {
+      return threw.what();
+    }
+    return "";
+  };
+  counter.throw_in_bootstrap = true;
+  EXPECT_THAT(thrown([&] { own.ask(kOne, 1, "add 1", 1, kHosts); }),
+              ::testing::AllOf(::testing::HasSubstr("machine 16"), ::testing::HasSubstr("the bootstrap broke")));
+
+  Rig begun(false, {kCoordination, kHosts});
+  begun.add(raft::EntryKind::Genesis, coordkit::encode(genesis()));
+  begun.enroll(kOne);
+  begun.ask(kOne, 1, "add 1", 1, kHosts);
+  Counter& working = begun.counter(kHosts);
+  working.throw_in_checkpoint = working.throw_in_digest = working.throw_in_queued_results = true;
+  CheckpointBatch batch;
+  const std::vector<std::string> sentences = {
+      thrown([&] { begun.router->checkpoint(batch); }), thrown([&] { begun.router->whole_checkpoint(batch).IgnoreError(); }),
+      thrown([&] { begun.router->digest(); }),
+      thrown([&] { begun.router->queued_results(kHosts, {}, [](const ApplyOutput::Result&) {}); })};
+  for (const std::string& one : sentences) {
+    EXPECT_THAT(one, ::testing::HasSubstr("machine 16 threw after entry 3: the ")) << &one - sentences.data();
+  }
 }
 
 TEST_F(HostingTest, S60_ACommandThatDoesNotRunDoesNotBeginAMachine) {
