@@ -138,12 +138,13 @@ void EngineImpl::Inputs::operator()(ViewWasRead& input) {
   if (!engine_.condition_.halted()) damaged(engine_.states_.take(input, turn_));
 }
 
+// Without a core, in quarantine as after a halt, no state takes the place of ours any more.
 void EngineImpl::Inputs::operator()(StateInstalled& input) {
-  if (!engine_.condition_.halted()) engine_.states_.installed(input.at, effects_);
+  if (engine_.core()) engine_.states_.installed(input.at, effects_);
 }
 
 void EngineImpl::Inputs::operator()(StateRestored& input) {
-  if (!engine_.states_.building() || engine_.condition_.halted()) return;
+  if (!engine_.states_.building() || !engine_.core()) return;
   if (absl::IsDataLoss(input.state.status())) {
     engine_.states_.forgotten();
     return damaged(input.state.status());

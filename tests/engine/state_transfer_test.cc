@@ -28,6 +28,16 @@ struct StateTransferTest : ThreeReplicas {
     work(commands);
     ASSERT_GT(made.node(leader).disk.base.index, made.engine(third).core()->status().last.index);
   }
+  // The leader remembers a later start of the disk of `third`.
+  void quarantine_third() {
+    RecallRequest asked;
+    for (const Outbound& out : made.node(third).sent) {
+      if (const auto* question = std::get_if<RecallRequest>(&out.message)) asked = *question;
+    }
+    made.post(third, MessageReceived{ReplicaId(leader), RecallReply{asked, {.store = asked.store, .boot = asked.boot.next()}}});
+    made.run_until_idle();
+    ASSERT_EQ(made.engine(third).status().state, ReplicaState::Quarantine);
+  }
   bool level() {
     return made.engine(third).applied() == made.engine(leader).applied() &&
            made.engine(third).status().digest == made.engine(leader).status().digest;
@@ -105,6 +115,33 @@ TEST_F(StateTransferTest, REG_R31_ACrashBetweenTheStateAndTheLogIsMadeUpFor) {
   EXPECT_GE(made.engine(third).applied(), Index(30));
   ASSERT_TRUE(made.until([&] { return level(); }));
   EXPECT_TRUE(made.node(third).restored.empty()) << "nothing was sent again";
+}
+
+TEST_F(StateTransferTest, AStateThatIsReadyInQuarantineTakesNoPlace) {
+  leave_behind();
+  const Index applied = made.engine(third).applied();
+  made.node(third).loads = false;
+  heal();
+  ASSERT_TRUE(made.until([&] { return made.node(third).loading; }));
+  ASSERT_NO_FATAL_FAILURE(quarantine_third());
+  made.finish_load(third);
+  made.pass(1s);
+  EXPECT_EQ(made.engine(third).status().state, ReplicaState::Quarantine);
+  EXPECT_EQ(made.engine(third).applied(), applied);
+  EXPECT_TRUE(made.node(third).restored.empty());
+}
+
+TEST_F(StateTransferTest, AStateThatIsInstalledInQuarantineIsNotBuilt) {
+  leave_behind();
+  made.node(third).installs = false;
+  heal();
+  ASSERT_TRUE(made.until([&] { return made.node(third).installing.has_value(); }));
+  ASSERT_NO_FATAL_FAILURE(quarantine_third());
+  made.node(third).loads = false;
+  made.finish_install(third);
+  made.pass(1s);
+  EXPECT_FALSE(made.node(third).loading);
+  EXPECT_EQ(made.engine(third).status().state, ReplicaState::Quarantine);
 }
 
 TEST_F(StateTransferTest, REG_R69_OneInstallAtATimeAndTheNewerStateStays) {
