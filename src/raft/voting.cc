@@ -19,7 +19,7 @@ bool Voting::disturbs_leader(const VoteRequest& request) const { return hears_le
 // any term. Every other message of a later term does, answers included (regression R48).
 bool Voting::begins_new_term(ReplicaId from, const Message& message) const {
   if (const auto* request = std::get_if<VoteRequest>(&message)) {
-    if (removed_unawares(from, *request)) return false;
+    if (lost_vote_unawares(from, *request)) return false;
     return request->kind == VoteKind::Real && request->term > log_.term() && !disturbs_leader(*request);
   }
   return std::visit([this](const auto& value) { return value.term > log_.term(); }, message);
@@ -62,12 +62,18 @@ bool Voting::electable() const {
          is_voter(log_.cache().configuration_at(sure).configuration, options_.self);
 }
 
-// Not a voter in the committed configuration nor in a possible later one; and its log does not reach the entry that removed it,
-// or there is a leader and it does not know that the entry is committed.
-bool Voting::removed_unawares(ReplicaId from, const VoteRequest& request) const {
+// Not a voter in the committed configuration nor in a possible later one; and its log does not reach the entry that took its
+// vote, or there is a leader and it does not know that the entry is committed.
+bool Voting::lost_vote_unawares(ReplicaId from, const VoteRequest& request) const {
   const auto& [position, committed] = log_.cache().configuration_at(log_.commit());
   return !is_voter(log_.configuration(), from) && !is_voter(committed, from) &&
          (newer(position, request.last) || disturbs_leader(request));
+}
+
+bool Voting::removed_unawares(ReplicaId from, const VoteRequest& request) const {
+  const Configuration& committed = log_.cache().configuration_at(log_.commit()).configuration;
+  const bool learns = is_member(log_.configuration(), from) || is_member(committed, from);
+  return !learns && lost_vote_unawares(from, request);
 }
 
 }  // namespace coordkit::raft

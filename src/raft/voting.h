@@ -21,6 +21,8 @@ class Voting {
   bool disturbs_leader(const VoteRequest& request) const;
   bool begins_new_term(ReplicaId from, const Message& message) const;
   // It is no longer a voter, and does not know it.
+  bool lost_vote_unawares(ReplicaId from, const VoteRequest& request) const;
+  // The same, and it is no learner either.
   bool removed_unawares(ReplicaId from, const VoteRequest& request) const;
 
  private:

@@ -238,6 +238,25 @@ TEST(MembershipTest, REG_R41_ARemovedMemberIsToldAndBecomesQuiet) {
   EXPECT_EQ(voters(cluster, 3), 3u);
 }
 
+TEST(MembershipTest, WhoBecameALearnerInItsAbsenceIsNotToldThatItWasRemoved) {
+  Cluster cluster(3);
+  cluster.elect(1);
+  cluster.isolate(3);
+  cluster.change(1, {demote(3)});
+  cluster.run(milliseconds(100));
+  EXPECT_EQ(voters(cluster, 2), 2u);
+  const Term term = cluster.core(2).leadership().term;
+  cluster.heal();
+  cluster.isolate(1);  // nobody leads, and the one who remains knows of it
+  cluster.run(milliseconds(3000));
+  EXPECT_FALSE(cluster.core(3).removed());
+  EXPECT_EQ(cluster.core(2).leadership().term, term);
+  EXPECT_EQ(cluster.core(3).leadership().term, term);
+  cluster.heal();
+  run_a_while(cluster);
+  EXPECT_EQ(voters(cluster, 3), 2u);
+}
+
 TEST(MembershipTest, REG_R42_TheQuorumGrowsOnlyByWhoAnswersAndHasCaughtUp) {
   Options options;
   options.promotion_lag_max = 3;
