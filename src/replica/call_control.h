@@ -26,7 +26,7 @@ class CallControl : public RefCounted, public OnThreadShelf {
   void begun(Client& client, Ticket membership) { begun(client, Kind::OfMembers, membership.value()); }
   static void cancel(const Ref<CallControl>& call) {
     if (call->host_->forked()) return;
-    call->host_->call([call](Client& client) {
+    call->host_->post([call](Client& client) {
       call->cancelled_ = true;
       call->end_early(client);
     });

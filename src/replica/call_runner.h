@@ -23,6 +23,12 @@ class CallRunner {
   virtual ~CallRunner() = default;
   // Runs `call` with the client, on the thread of its turns. Calls that release or read go here.
   virtual void call(Call call) = 0;
+  // The same for what nobody waits for. It does not wait for the end of a client that stops, which ends all there is: returns
+  // the call, not run.
+  virtual Call post(Call call) {
+    this->call(std::move(call));
+    return nullptr;
+  }
   // The same for an admitted call, behind all earlier ones.
   virtual void call_in_line(Call call) { this->call(std::move(call)); }
   // Whether one more call may wait and be in progress, and can be answered before its deadline; it leaves when it was answered.

@@ -90,7 +90,7 @@ class ObservationMaker {
     });
     return Observation(std::shared_ptr<void>(static_cast<void*>(rep.get()), [host = std::move(host), rep](void*) {
       rep->ended.request_stop();
-      host->call([rep](Client& client) { client.coordination().end_observation(rep->id); });
+      host->post([rep](Client& client) { client.coordination().end_observation(rep->id); });
     }));
   }
 

@@ -97,6 +97,7 @@ std::unique_lock<std::recursive_mutex> EngineTurns::stop(Arrivals& arrivals) {
 }
 
 void EngineTurns::run_stopped(Call call) {
+  if (!call) return;
   const std::lock_guard lock(stopped_mutex_);
   const std::thread::id outer = stopped_runner_.exchange(std::this_thread::get_id());
   std::move(call)(*client_);

@@ -56,7 +56,7 @@ class EngineTurns {
   // Answers every call with Closed, those too that have not begun. Calls that find the arrivals closed wait until the returned
   // lock is released.
   [[nodiscard]] std::unique_lock<std::recursive_mutex> stop(Arrivals& arrivals);
-  void run_stopped(Call call);
+  void run_stopped(Call call);  // null: nothing
   bool runs_stopped_here() const { return stopped_runner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
  private:

@@ -90,21 +90,19 @@ void Host::later(Duration delay, absl::AnyInvocable<void()> act) {
 
 // ---- calls
 
-void Host::call(Call call) {
-  if (forked()) return;
-  if (Client* const client = client_here(Counts::No)) return std::move(call)(*client);
-  run_if_closed(arrivals_.add(std::move(call)));
+// What comes too late is returned, and run on the stopped client if somebody waits for it, who is told Closed.
+Host::Call Host::post(Call call) {
+  if (forked()) return nullptr;
+  Client* const client = client_here(Counts::No);
+  if (client == nullptr) return arrivals_.add(std::move(call));
+  std::move(call)(*client);
+  return nullptr;
 }
 
 Client* Host::client_here(Counts counts) { return callback_calls_.may_begin_here(counts) ? &turns_->client() : nullptr; }
 
 void Host::run_callback(absl::FunctionRef<void()> callback) {
   callback_calls_.inside([&] { announcements_->run(callback); });
-}
-
-// What comes too late is run here, on the stopped client, which answers Closed.
-void Host::run_if_closed(Call call) {
-  if (call) turns_->run_stopped(std::move(call));
 }
 
 // ---- the engine's thread

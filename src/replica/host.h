@@ -52,8 +52,9 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
 
   // Runs `call` on the engine's thread before one of its next turns, or, once closed, right here on the stopped client.
   // Inside a callback on that thread: at once.
-  void call(Call call) override;
-  void call_in_line(Call call) override { run_if_closed(forked() ? nullptr : arrivals_.add_in_line(std::move(call))); }
+  void call(Call call) override { turns_->run_stopped(post(std::move(call))); }
+  Call post(Call call) override;
+  void call_in_line(Call call) override { turns_->run_stopped(forked() ? nullptr : arrivals_.add_in_line(std::move(call))); }
   Client* client_here(Counts counts) override;
   bool admit(LaggingTime deadline) override { return arrivals_.admission().enter(deadline, clock_); }
   void leave(Served served) override { arrivals_.admission().left(served == Served::Yes); }
@@ -91,7 +92,6 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
 
  private:
   void start(std::unique_ptr<Engine> engine);
-  void run_if_closed(Call call);
   Duration run_turns();
   void carry_out(EngineEffects& effects, bool due);  // whether the next turn is due already
   void send_released();

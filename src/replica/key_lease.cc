@@ -20,7 +20,7 @@ class KeyLease::Handle {
   ~Handle() {
     if (host_->forked() || lease_->revoked() || lease_->phase() == SessionPhase::Lost) return;
     lease_->invalidate();
-    host_->call([lease = lease_](Client& client) { client.leases().revoke(lease, [](absl::Status) {}); });
+    host_->post([lease = lease_](Client& client) { client.leases().revoke(lease, [](absl::Status) {}); });
   }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;

@@ -121,7 +121,7 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
 
   void drop() {
     dropped = true;
-    host->call([self = shared_from_this()](Client& client) { client.end_watch(self->watch, [](absl::Status) {}); });
+    host->post([self = shared_from_this()](Client& client) { client.end_watch(self->watch, [](absl::Status) {}); });
   }
 
   const std::shared_ptr<Host> host;

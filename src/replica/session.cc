@@ -45,7 +45,7 @@ namespace {
 // Ends a local hold that is invalid by now; false: it had already ended.
 bool release_here(CallRunner& host, const HoldRef& hold) {
   const Delegations::Released released = hold->session()->delegations()->release(*hold);
-  if (released == Delegations::Released::Serve) host.call([hold](Client& client) { client.released_locally(hold); });
+  if (released == Delegations::Released::Serve) host.post([hold](Client& client) { client.released_locally(hold); });
   return released != Delegations::Released::NotCurrent;
 }
 
@@ -66,7 +66,7 @@ absl::Status Grant::release() {
 void Grant::release_later() {
   if (!hold_ || !hold_->invalidate()) return;
   if (hold_->delegation() && !session_->host().forked() && release_here(session_->host(), hold_)) return;
-  session_->host().call([hold = hold_](Client& client) { client.release_later(hold); });
+  session_->host().post([hold = hold_](Client& client) { client.release_later(hold); });
 }
 
 AsyncCall Grant::release_async(absl::AnyInvocable<void(absl::Status)> done) {

@@ -15,7 +15,7 @@ class SessionHandle : public RefCounted {
   ~SessionHandle() {
     if (host_->forked() || state_->closed() || state_->phase() == SessionPhase::Lost) return;
     state_->invalidate();
-    host_->call([state = state_](Client& client) { client.close(state, [](absl::Status) {}); });
+    host_->post([state = state_](Client& client) { client.close(state, [](absl::Status) {}); });
   }
 
   CallRunner& host() const { return *host_; }

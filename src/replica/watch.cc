@@ -64,7 +64,7 @@ struct Watch::Rep {
   explicit Rep(std::shared_ptr<CallRunner> of) : host(std::move(of)) {}
   ~Rep() {
     ended.request_stop();
-    host->call([id = id](Client& client) { client.end_watch(*id, [](absl::Status) {}); });
+    host->post([id = id](Client& client) { client.end_watch(*id, [](absl::Status) {}); });
   }
   Rep(const Rep&) = delete;
   Rep& operator=(const Rep&) = delete;
@@ -101,7 +101,7 @@ absl::StatusOr<WatchBatch> Watch::next(Duration timeout) {
 }
 
 void Watch::ask_progress() const {
-  if (rep_) rep_->host->call([id = rep_->id](Client& client) { client.ask_progress(*id); });
+  if (rep_) rep_->host->post([id = rep_->id](Client& client) { client.ask_progress(*id); });
 }
 
 absl::Status Watch::end() {

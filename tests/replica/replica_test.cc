@@ -459,6 +459,31 @@ TEST_F(ReplicaTest, CloseEndsEveryCallUnderWay) {
   EXPECT_THAT(cluster_[2].close(), IsOk());  // again
 }
 
+TEST_F(ReplicaTest, FLT_A03_WhoeverCancelsOrLetsGoWhileTheReplicaClosesWaitsForNothing) {
+  Session holder = cluster_.session(1);
+  Session waiter = cluster_.session(2);
+  absl::StatusOr<Grant> grant = holder.acquire("billing");
+  ASSERT_THAT(grant.status(), IsOk());
+  std::stop_source stop;
+  std::promise<absl::Status> answered;
+  AsyncCall second;
+  Observation observation = Counter(waiter, "n").observe([](const CounterSeen&) {});
+  std::optional<Watch> watch(std::in_place, cluster_[2], WatchOptions{.key = "k"});
+  waiter.acquire_async("billing", {.owner = "first"}, [&](absl::StatusOr<Grant>) {  // the second is not answered yet
+    std::thread([&] {
+      stop.request_stop();
+      second.cancel();
+      observation = {};
+      watch.reset();
+    }).join();
+  });
+  second = waiter.acquire_async("billing", {.owner = "second", .stop = stop.get_token()},
+                                [&](absl::StatusOr<Grant> answer) { answered.set_value(answer.status()); });
+  await_queue("billing", 2);
+  EXPECT_THAT(cluster_[2].close(), IsOk());
+  EXPECT_THAT(answered.get_future().get(), Is(Reason::Stopped));
+}
+
 TEST_F(ReplicaTest, FLT_A03_NothingRunsAfterTheCloseOfTheSecondToCloseEither) {
   std::promise<void> lost;
   std::atomic<bool> over{false};
