@@ -55,6 +55,7 @@ void Host::publish() {
 absl::Status Host::wait_ready(Duration timeout) {
   if (forked()) return forked_away();
   if (on_engine_thread()) return would_wait_for_itself();
+  this->health();  // as it is now; what was published before may be old
   const auto health = health_.wait(timeout, [](const Health& now) { return !waits(now.state); });
   if (!health) return closed_already();
   if (health->state == ReplicaState::Ready || health->state == ReplicaState::Learner) return absl::OkStatus();

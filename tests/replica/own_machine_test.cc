@@ -198,6 +198,16 @@ TEST_F(OwnMachineTest, FLT_A07_AMachineThatThrowsHaltsItsReplicaAndNamesTheEntry
   EXPECT_THAT(single[1].put("k", "v").status(), Is(Reason::ReplicaFailed));
 }
 
+TEST_F(OwnMachineTest, WhoWaitsUntilAReplicaIsReadyIsToldHowItIsNow) {
+  Cluster single(1);
+  ReplicaOptions options = single.options(1);
+  options.machines.push_back({.id = kLedger, .make = [] { return std::make_unique<Thrower>(); }});
+  ASSERT_NO_FATAL_FAILURE(single.open(std::move(options)));
+  ASSERT_THAT(single[1].wait_ready(kPatience), IsOk());
+  ASSERT_THAT(single[1].propose(kLedger, "x", {.timeout = kPatience}).status(), Is(Reason::ReplicaFailed));
+  EXPECT_THAT(single[1].wait_ready(0s), Is(Reason::NotReady)) << "nobody has looked since it was ready";
+}
+
 TEST_F(OwnMachineTest, S28_FLT_A07_WatchesAndMirrorsOfAHaltedReplicaEnd) {
   Cluster single(1);
   ReplicaOptions options = single.options(1);
