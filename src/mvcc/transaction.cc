@@ -92,15 +92,6 @@ Refusal possible(const Store& store, const Transaction& transaction, const Taken
 
 // ---- execution: possible() was checked
 
-void run(Store& store, const PutOperation& put, Store::Change& change, PutReply& reply) {
-  const bool asks = put.previous || put.ignore_lease || put.ignore_value;
-  const Version* before = asks ? store.find(put.key) : nullptr;  // the store finds it anyway
-  if (put.previous && before != nullptr) reply.previous = before->entry();
-  const LeaseId lease = put.ignore_lease ? before->stamp.lease : put.lease;
-  const std::string kept = put.ignore_value ? std::string(before->value()) : std::string();
-  store.put(change, put.key, put.ignore_value ? kept : put.value, lease);
-}
-
 // Performs every operation through `perform(operation, reply)`.
 template <typename Perform>
 TransactionReply run(const Transaction& transaction, const Taken& taken, const Perform& perform) {
@@ -122,7 +113,7 @@ TransactionReply run(const Transaction& transaction, const Taken& taken, const P
 }
 
 // What is still put into the answer of a command. When there is no more, the answer has more than kResultBytesMax and nobody
-// sees it: so no entry makes its replicas copy the store, as often as it has ranges.
+// sees it: so no entry makes its replicas copy the store, as often as it has ranges, or once by what its puts replace.
 class AnswerRoom {
  public:
   bool any() const { return left_ != 0; }
@@ -132,6 +123,15 @@ class AnswerRoom {
  private:
   size_t left_ = kResultBytesMax + kKeyBytesMax + kValueBytesMax;  // an entry that does not fit leaves kResultBytesMax used
 };
+
+void run(Store& store, const PutOperation& put, AnswerRoom& room, Store::Change& change, PutReply& reply) {
+  const bool asks = put.previous || put.ignore_lease || put.ignore_value;
+  const Version* before = asks ? store.find(put.key) : nullptr;  // the store finds it anyway
+  if (put.previous && before != nullptr && room.any()) room.take(reply.previous.emplace(before->entry()));
+  const LeaseId lease = put.ignore_lease ? before->stamp.lease : put.lease;
+  const std::string kept = put.ignore_value ? std::string(before->value()) : std::string();
+  store.put(change, put.key, put.ignore_value ? kept : put.value, lease);
+}
 
 void run(const Store& store, const RangeOperation& range, const RangeRoom& room, RangeReply& reply) {
   Selection selection;
@@ -162,7 +162,7 @@ struct Writer {
     run(store, range, room.of_range(), reply);
     for (const KeyValue& entry : reply.entries) room.take(entry);
   }
-  void operator()(const PutOperation& put, PutReply& reply) const { run(store, put, change, reply); }
+  void operator()(const PutOperation& put, PutReply& reply) const { run(store, put, room, change, reply); }
   void operator()(const DeleteOperation& erase, DeleteReply& reply) const { run(store, erase, room, change, reply); }
 };
 struct Reader {
@@ -178,7 +178,8 @@ struct Reader {
 
 Refusal execute(Store& store, const PutOperation& put, const Surroundings& around, Store::Change& change, PutReply& reply) {
   const Refusal refusal = possible(store, put, around);
-  if (refusal == Refusal::None) run(store, put, change, reply);
+  AnswerRoom room;
+  if (refusal == Refusal::None) run(store, put, room, change, reply);
   return refusal;
 }
 

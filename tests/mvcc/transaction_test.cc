@@ -252,6 +252,7 @@ size_t bytes_of(const TransactionReply& reply) {
   size_t bytes = 0;
   for (const OperationReply& one : reply.replies) {
     if (const auto* range = std::get_if<RangeReply>(&one.body)) bytes += bytes_of(range->entries);
+    if (const auto* put = std::get_if<PutReply>(&one.body); put && put->previous) bytes += bytes_of({*put->previous});
     if (const auto* erased = std::get_if<DeleteReply>(&one.body)) bytes += bytes_of(erased->previous);
     if (const auto* nested = std::get_if<std::vector<TransactionReply>>(&one.body)) bytes += bytes_of(nested->front());
   }
@@ -282,6 +283,23 @@ TEST(TransactionTest, S14_AnAnswerThatIsTooLargeToBeSeenIsNotFilledAnyFurther) {
   EXPECT_EQ(erased.deleted, 5u);
   EXPECT_GT(bytes_of(erased.previous), kResultBytesMax);
   EXPECT_LE(bytes_of(erased.previous), enough);
+}
+
+TEST(TransactionTest, S14_WhatPutsReplaceFillsAnAnswerNoFurtherThanItCanBeSeen) {
+  World world;
+  const std::string large(kValueBytesMax - 1, 'v');
+  std::vector<Operation> puts, inner;
+  for (char key = 'a'; key < 'm'; ++key) {
+    world.run(put({key}, large));
+    (key < 'g' ? puts : inner).emplace_back(PutOperation{.key = {key}, .value = "small", .previous = true});
+  }
+  puts.emplace_back(unconditional(inner));
+  ASSERT_EQ(world.run(unconditional(puts)), Refusal::None);
+  EXPECT_GT(bytes_of(world.reply), kResultBytesMax) << "nobody sees it";
+  EXPECT_LE(bytes_of(world.reply), kResultBytesMax + 2 * kValueBytesMax);
+  EXPECT_EQ(world.value("a") + world.value("l"), "smallsmall") << "they take effect all the same";
+  ASSERT_EQ(world.run(unconditional({PutOperation{.key = "a", .previous = true}})), Refusal::None);
+  EXPECT_EQ(std::get<PutReply>(world.reply.replies.at(0).body).previous->value, "small");
 }
 
 TEST(TransactionTest, S14_NestedComparesLookAtTheStateBeforeTheOuterTransaction) {
