@@ -36,8 +36,10 @@ struct Frame {
 
 // What both ends say before anything else on a connection.
 struct Hello {
+  // A transport lets no two meet whose ranges have nothing in common. In the one of the box, who speaks 2 and has a
+  // SharedSecret proves all that a hello says.
   uint32_t protocol_min = 1;
-  uint32_t protocol_max = 1;
+  uint32_t protocol_max = 2;
   std::string cluster_name;  // as the operator named it; both ends must agree
   ReplicaId from;
   ReplicaId to;  // the intended receiver
@@ -49,8 +51,8 @@ struct Hello {
   // (decisions/0018).
   ClusterId cluster;
   uint64_t feature_level = 0;  // the newest that the sender's build can read (feature_level.h)
-  // Absent: the sender does not say; nothing is compared. Not proven: who can change bytes on the way can change this, which
-  // makes two replicas not hear each other, as cutting the connection would.
+  // Absent: the sender does not say; nothing is compared. In plain text neither this nor the level is proven: who can change
+  // bytes on the way can change them.
   std::optional<Agreement> agreement = {};
   friend bool operator==(const Hello&, const Hello&) = default;
 };

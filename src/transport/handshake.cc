@@ -11,7 +11,9 @@ std::string Handshake::hello(Hello mine) {
   const bool first = theirs_.nonce == 0;
   prove(introduction, this_end(), sent_cluster_, secret_);
   if (first) introduction.proof_of_cluster.clear(), introduction.proof_of_secret.clear();
-  return encode(introduction);
+  std::string body = encode(introduction);
+  if (!first && !secret_.empty()) prove_words(body, this_end(), secret_);
+  return body;
 }
 
 Hello Handshake::shown(ClusterId ours) const {
@@ -24,6 +26,7 @@ bool Handshake::receive(std::string_view body) {
   absl::StatusOr<Introduction> introduction = decode_introduction(body);
   if (!introduction.ok()) return false;
   theirs_ = *std::move(introduction);
+  words_ = body;
   return theirs_.echo == (dialed() ? nonce_ : 0);
 }
 
@@ -47,11 +50,15 @@ CloseReason Handshake::receive_again(std::string_view body) {
     return CloseReason::IdentityChanged;
   }
   theirs_ = *std::move(again);
+  words_ = body;
   return CloseReason::None;
 }
 
 CloseReason Handshake::judge_proofs(ClusterId ours) {
-  const Shown shown = coordkit::judge_proofs(theirs_, other_end(), ours, secret_);
+  Shown shown = coordkit::judge_proofs(theirs_, other_end(), ours, secret_);
+  const bool wanted = !secret_.empty() && theirs_.hello.protocol_max >= kProtocolOfWords;  // both are in the statement
+  const bool proven = !wanted || words_proven(words_, other_end(), secret_);
+  if (shown.wrong == CloseReason::None && !proven) shown = {.wrong = CloseReason::NotProven};
   belongs_ = shown.belongs;
   return shown.wrong;
 }

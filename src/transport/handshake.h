@@ -68,6 +68,7 @@ class Handshake {
   const std::string& secret_;
   ClusterId sent_cluster_;
   Introduction theirs_;
+  std::string words_;  // these, as they came
   bool belongs_ = false;
   std::optional<CertifiedIdentity> certified_;
 };

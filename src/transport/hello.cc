@@ -54,6 +54,24 @@ void prove(Introduction& introduction, Prover by, ClusterId cluster, std::string
   introduction.proof_of_secret = secret.empty() ? std::string() : proof_of_secret(secret, by, statement);
 }
 
+namespace {
+
+constexpr std::string_view kWordsField("\x92\x01\x20", 3);  // 18, of kProofBytes
+
+}  // namespace
+
+void prove_words(std::string& body, Prover by, std::string_view secret) {
+  const std::string proof = proof_of_words(secret, by, body);
+  body.append(kWordsField).append(proof);
+}
+
+bool words_proven(std::string_view body, Prover by, std::string_view secret) {
+  if (body.size() < kWordsField.size() + kProofBytes) return false;
+  const std::string_view words = body.substr(0, body.size() - kProofBytes - kWordsField.size());
+  const std::string_view field = body.substr(words.size(), kWordsField.size());
+  return field == kWordsField && equal_proofs(body.substr(words.size() + field.size()), proof_of_words(secret, by, words));
+}
+
 absl::StatusOr<Introduction> decode_introduction(std::string_view body) try {
   if (body.size() > kHelloBytesMax) return absl::DataLossError("a hello beyond kHelloBytesMax");
   Introduction introduction;

@@ -45,6 +45,11 @@ std::string encode(const Introduction& introduction);
 std::string encode_statement(const Introduction& introduction);
 // Adds the proofs of what the sender knows: the id of its cluster, if it has one, and the secret, if there is one.
 void prove(Introduction& introduction, Prover by, ClusterId cluster, std::string_view secret);
+// Ends an encoded hello with a proof of all that it says. Who has a secret and speaks kProtocolOfWords proves every hello but
+// its first like this, so that nothing in it can be changed on the way, what the statement lacks included.
+inline constexpr uint32_t kProtocolOfWords = 2;
+void prove_words(std::string& body, Prover by, std::string_view secret);
+bool words_proven(std::string_view body, Prover by, std::string_view secret);
 // kDataLoss: malformed or beyond a limit.
 absl::StatusOr<Introduction> decode_introduction(std::string_view body);
 

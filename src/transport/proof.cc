@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kMark = "coordkit/1 mark of a cluster";
 constexpr std::string_view kBelongs = "coordkit/1 belongs to the cluster";
 constexpr std::string_view kKnowsSecret = "coordkit/1 knows the secret";
+constexpr std::string_view kSaysAll = "coordkit/1 says all of this";
 constexpr std::string_view kFrames = "coordkit/1 frames";
 constexpr std::string_view kHeaders = "coordkit/1 headers";
 
@@ -58,6 +59,10 @@ std::string proof_of_cluster(ClusterId cluster, Prover by, std::string_view stat
 
 std::string proof_of_secret(std::string_view secret, Prover by, std::string_view statement) {
   return text(hmac(secret, kKnowsSecret, by, statement));
+}
+
+std::string proof_of_words(std::string_view secret, Prover by, std::string_view words) {
+  return text(hmac(secret, kSaysAll, by, words));
 }
 
 bool equal_proofs(std::string_view a, std::string_view b) {

@@ -5,6 +5,7 @@
 //   proof     HMAC-SHA256 over the hello that carries it, with the side that sends it. The hello holds the nonces of both
 //             ends, so a proof is valid for this connection, this direction and these replicas, once: it cannot be recorded,
 //             reflected or used elsewhere
+//   words     with a secret the same over all bytes of the hello, with what the reader does not know among them
 //   keys      of the frames of one direction, from the secret and both nonces
 //
 // Pure functions. All hashing is OpenSSL's.
@@ -31,6 +32,7 @@ uint64_t mark_of(ClusterId cluster);
 // `statement`: the prover's hello without its proofs.
 std::string proof_of_cluster(ClusterId cluster, Prover by, std::string_view statement);
 std::string proof_of_secret(std::string_view secret, Prover by, std::string_view statement);
+std::string proof_of_words(std::string_view secret, Prover by, std::string_view words);
 // In constant time, wherever they differ.
 bool equal_proofs(std::string_view a, std::string_view b);
 

@@ -106,7 +106,7 @@ class FakePeer {
     mine.echo = theirs->nonce;
     prove(mine, Prover::Dialer, knows, secret);
     if (spoil) spoil(mine);
-    if (!send(FrameKind::Hello, encode(mine))) return false;
+    if (!send(FrameKind::Hello, proven(mine, Prover::Dialer))) return false;
     if (!secret.empty()) {
       sums_.set_key(session_key(secret, Prover::Dialer, mine.nonce, theirs->nonce));
       reader_.set_key(session_key(secret, Prover::Acceptor, mine.nonce, theirs->nonce));
@@ -119,7 +119,7 @@ class FakePeer {
     if (!hello || hello->kind != FrameKind::Hello) return false;
     mine.echo = decode_introduction(hello->body).value().nonce;
     prove(mine, Prover::Acceptor, knows, secret);
-    if (!send(FrameKind::Hello, encode(mine))) return false;
+    if (!send(FrameKind::Hello, proven(mine, Prover::Acceptor))) return false;
     key(mine.nonce, mine.echo);
     const auto proven = read();
     if (!proven) return false;
@@ -155,6 +155,11 @@ class FakePeer {
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     return address;
+  }
+  std::string proven(const Introduction& mine, Prover by) const {
+    std::string body = encode(mine);
+    if (!secret.empty()) prove_words(body, by, secret);
+    return body;
   }
   void key(uint64_t mine, uint64_t theirs) {
     reader_.set_key(frame_key(theirs, mine));

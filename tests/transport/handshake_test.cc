@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 namespace coordkit {
 namespace {
 
@@ -97,6 +99,44 @@ TEST_F(SecretHandshakeTest, FLT_S03_AnEndWithoutTheSecretIsNotIdentified) {
   EXPECT_EQ(acceptor.identify(), CloseReason::SecretMissing);
   ASSERT_TRUE(open.receive(acceptor.hello(from_to(2, 1))));
   EXPECT_EQ(open.identify(), CloseReason::SecretMissing);
+}
+
+// What somebody on the way makes of a hello; the proofs that this build knows stay as they are.
+std::string changed(const std::string& body, const std::function<void(Hello&)>& change) {
+  Introduction said = decode_introduction(body).value();
+  change(said.hello);
+  return encode(said);
+}
+
+// Else an older build could be made to look like one that reads what it does not, and a feature level never sinks.
+TEST_F(SecretHandshakeTest, FLT_S03_NothingInAHelloCanBeChangedOnTheWay) {
+  const std::function<void(Hello&)> changes[] = {
+      [](Hello& hello) { hello.feature_level = 99; },
+      [](Hello& hello) { hello.agreement.emplace().rate_error_ppm = 7; },
+  };
+  for (const auto& change : changes) {
+    Handshake one(Side::Dialed, ReplicaId(2), 100, 11, secret), other(Side::Accepted, ReplicaId(), 200, 22, secret);
+    ASSERT_TRUE(other.receive(changed(one.hello(from_to(1, 2)), change)));
+    ASSERT_TRUE(one.receive(changed(other.hello(from_to(2, 1)), change)));
+    EXPECT_EQ(one.judge_proofs(kOrders), CloseReason::NotProven);
+    EXPECT_EQ(other.receive_again(changed(one.hello(from_to(1, 2)), change)), CloseReason::None);
+    EXPECT_EQ(other.judge_proofs(kOrders), CloseReason::NotProven);
+  }
+}
+
+TEST_F(SecretHandshakeTest, FLT_S03_AnOlderBuildNeedNotProveAllThatItSaysAndNobodyElseCanPassForOne) {
+  const auto of_level = [this](uint32_t protocol, const std::function<void(Hello&)>& change) {
+    Hello mine = from_to(1, 2);
+    mine.protocol_max = protocol;
+    mine.feature_level = 2;
+    Handshake one(Side::Dialed, ReplicaId(2), 100, 11, secret), other(Side::Accepted, ReplicaId(), 200, 22, secret);
+    EXPECT_TRUE(other.receive(changed(one.hello(mine), change)));
+    EXPECT_TRUE(one.receive(other.hello(from_to(2, 1))));
+    EXPECT_EQ(other.receive_again(changed(one.hello(mine), change)), CloseReason::None);
+    return other.judge_proofs(kOrders);
+  };
+  EXPECT_EQ(of_level(1, [](Hello&) {}), CloseReason::None);
+  EXPECT_EQ(of_level(2, [](Hello& hello) { hello.protocol_max = 1; }), CloseReason::SecretDiffers);
 }
 
 TEST_F(SecretHandshakeTest, TheKeysOfASessionAreTheSameAtBothEnds) {

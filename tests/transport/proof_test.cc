@@ -26,6 +26,11 @@ TEST(ProofTest, TheBytesAreThoseOfTheDescription) {
             "bf3afd3dcd0bebdff7a74e3bee8bf4c091861f81ed58ce617ed0629fafab60c9");
   EXPECT_EQ(hex(proof_of_secret(kProofSecret, Prover::Acceptor, "said")),
             "7f5e74bf0fc1fa8b3ef8fa30508cd060c7abc664e63ba4d69db279aa34a67148");
+  std::string words = "said";
+  prove_words(words, Prover::Acceptor, kProofSecret);
+  EXPECT_EQ(hex(words),
+            "73616964920120"
+            "5000391733dcf418eaed41a1c67e771955a637a93aa6af88b8de3863ee55333f");
   const SessionKey key = session_key(kProofSecret, Prover::Dialer, 1, 2);
   EXPECT_EQ(hex({reinterpret_cast<const char*>(key.frames.data()), key.frames.size()}),
             "ff7348662d9aca7db8a5cf8d86f268fd2e852632c0bbaa52a1b227e37f7c4493");
@@ -40,6 +45,21 @@ TEST(ProofTest, FLT_S03_OnlyTheRightKeySideAndWordsProveAnything) {
   EXPECT_FALSE(equal_proofs(proof, proof_of_cluster(ClusterId(7), Prover::Dialer, "sais")));
   EXPECT_FALSE(equal_proofs(proof, proof.substr(1)));
   EXPECT_FALSE(equal_proofs("", proof));
+}
+
+TEST(ProofTest, FLT_S03_WordsAreProvenToTheirLastByteAndByTheirSide) {
+  std::string words = "said";
+  EXPECT_FALSE(words_proven(words, Prover::Dialer, kProofSecret));
+  prove_words(words, Prover::Dialer, kProofSecret);
+  EXPECT_TRUE(words_proven(words, Prover::Dialer, kProofSecret));
+  EXPECT_FALSE(words_proven(words, Prover::Acceptor, kProofSecret));
+  EXPECT_FALSE(words_proven(words, Prover::Dialer, "fedcba9876543210"));
+  EXPECT_FALSE(words_proven(words + '\0', Prover::Dialer, kProofSecret));
+  for (size_t bit = 0; bit < words.size() * 8; ++bit) {
+    std::string changed = words;
+    changed[bit / 8] ^= static_cast<char>(1u << (bit % 8));
+    EXPECT_FALSE(words_proven(changed, Prover::Dialer, kProofSecret)) << bit;
+  }
 }
 
 TEST(ProofTest, NoKeyOfOneUseIsOneOfAnother) {

@@ -271,7 +271,7 @@ TEST_F(TcpTransportTest, FLT_N12_AHelloThatDoesNotFitIsRefusedForItsReason) {
   EXPECT_EQ(refused([](Hello& hello) { hello.from = ReplicaId(9); }), CloseReason::UnknownSender);
   EXPECT_EQ(refused([](Hello& hello) { hello.from = ReplicaId(1); }), CloseReason::UnknownSender);
   EXPECT_EQ(refused([](Hello& hello) { hello.cluster = ClusterId(8); }), CloseReason::OtherCluster);
-  EXPECT_EQ(refused([](Hello& hello) { hello.protocol_min = 2, hello.protocol_max = 3; }), CloseReason::NoCommonProtocol);
+  EXPECT_EQ(refused([](Hello& hello) { hello.protocol_min = 3, hello.protocol_max = 4; }), CloseReason::NoCommonProtocol);
   EXPECT_EQ(transport_->counters().opened, 0u);
   EXPECT_EQ(sink_.reports(), 0u);
 }
