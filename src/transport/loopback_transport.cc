@@ -83,6 +83,9 @@ struct COORDKIT_HIDDEN LoopbackTransport::Endpoint {
   std::string objection(const Endpoint& other) const {
     const std::string subject = "replica " + std::to_string(other.self.from.value());
     if (self.cluster_name != other.self.cluster_name) return subject + " names its cluster differently: correct the name";
+    if (std::max(self.protocol_min, other.self.protocol_min) > std::min(self.protocol_max, other.self.protocol_max)) {
+      return subject + " speaks no protocol version that this one knows: upgrade the older";
+    }
     if (!agree(self.cluster, other.self.cluster)) return subject + " belongs to another cluster of the same name";
     return {};
   }

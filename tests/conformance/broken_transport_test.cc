@@ -72,6 +72,16 @@ class RefusalWithoutASentence : public TransportWrapper {
   void peer_refused(ReplicaId peer, std::string) override { sink().peer_refused(peer, "EPROTO"); }
 };
 
+// Does not compare protocols: all that it starts seem to speak the first.
+class ProtocolsIgnored : public TransportWrapper {
+ public:
+  using TransportWrapper::TransportWrapper;
+  absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) override {
+    self.protocol_min = 1;
+    return TransportWrapper::start(std::move(self), std::move(peers), sink);
+  }
+};
+
 // Does not check who is newer: it comes with a false boot counter, which is removed again at the other end.
 class OlderLifeLetIn : public TransportWrapper {
  public:
@@ -310,6 +320,7 @@ Broken<TransportUnderTest> all_broken() {
   add(in<WrappedWorld<NumbersCut, LoopbackWorld>>("NumbersCut"));
   add(in<WrappedWorld<RefusalKeptSecret, LoopbackWorld>>("RefusalKeptSecret"));
   add(in<WrappedWorld<RefusalKeptSecret, TcpWorld>>("WrongAddressKeptSecret"));
+  add(in<WrappedWorld<ProtocolsIgnored, LoopbackWorld>>("ProtocolsIgnored"));
   add(in<WrappedWorld<RefusalWithoutASentence, LoopbackWorld>>("RefusalWithoutASentence"));
   add(in<WrappedWorld<OlderLifeLetIn, LoopbackWorld>>("OlderLifeLetIn"));
   add(in<WrappedWorld<PreviousLifeHeard, LoopbackWorld>>("PreviousLifeHeard"));

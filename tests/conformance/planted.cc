@@ -176,6 +176,8 @@ constexpr auto kPlanted = std::to_array<Planted>({
      "FLT_N12_APeerThatNamesAnotherClusterIsRefusedWithASentence", "peer_refused() was not called"},
     {kTransport, "WrongAddressKeptSecret", "does not say that another replica is at an address",
      "FLT_N12_AnotherReplicaAtAPeersAddressIsRefusedWithASentence", "replica 3 answers at the address of replica 2"},
+    {kTransport, "ProtocolsIgnored", "does not compare protocols", "FLT_N12_APeerWithoutACommonProtocolIsRefusedWithASentence",
+     "peer_refused() was not called"},
     {kTransport, "RefusalWithoutASentence", "gives the name of an error for a reason",
      "FLT_N12_APeerThatNamesAnotherClusterIsRefusedWithASentence", "no sentence that an operator can act on"},
     {kTransport, "OlderLifeLetIn", "lets the last comer take a peer's place",

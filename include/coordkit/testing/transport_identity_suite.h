@@ -38,6 +38,23 @@ TEST_P(TransportSuite, FLT_N12_APeerOfAnotherClusterOfTheSameNameIsRefusedWithAS
   EXPECT_FALSE(a->sink.is_up(ReplicaId(2)) || b->sink.is_up(ReplicaId(1))) << "replicas of different clusters have met";
 }
 
+TEST_P(TransportSuite, FLT_N12_APeerWithoutACommonProtocolIsRefusedWithASentence) {
+  const auto a = make_started(1);
+  auto b = make(2);
+  Hello newer = hello_of(2);
+  newer.protocol_min = newer.protocol_max = newer.protocol_max + 1;
+  start(*b, newer);
+  expect_refused(*a, 2, "replica 2 speaks no version of the protocol that replica 1 speaks");
+  expect_refused(*b, 1, "replica 1 speaks no version of the protocol that replica 2 speaks");
+  EXPECT_FALSE(a->sink.is_up(ReplicaId(2)) || b->sink.is_up(ReplicaId(1))) << "replicas without a common protocol have met";
+  b->transport->close();
+  b = make(2);
+  newer.boot = BootCounter(2);
+  newer.protocol_min = 1;
+  start(*b, newer);
+  EXPECT_TRUE(a->sink.wait_up(ReplicaId(2))) << "a peer that speaks a newer protocol besides the common one is refused";
+}
+
 TEST_P(TransportSuite, FLT_N12_AnotherReplicaAtAPeersAddressIsRefusedWithASentence) {
   std::vector<Peer> swapped = peers_but(3);
   for (const Peer& peer : world_->peers()) {
