@@ -89,8 +89,8 @@ long Channel::bio_ctrl(BIO*, int command, long, void*) { return command == BIO_C
 
 // ---- handshake
 
-Channel::Channel(std::shared_ptr<const Credentials> credentials, TcpEvent::Side side)
-    : credentials_(std::move(credentials)), ssl_(SSL_new(credentials_->context.get())) {
+Channel::Channel(std::shared_ptr<const Newest> newest, TcpEvent::Side side)
+    : newest_(std::move(newest)), credentials_(newest_->get()), ssl_(SSL_new(credentials_->context.get())) {
   OwnedBio bio(BIO_new(wires()));
   if (!ssl_ || !bio) throw std::bad_alloc();
   BIO_set_data(bio.get(), this);
@@ -133,6 +133,24 @@ void Channel::open() {
   if (!agreed_on_coordkit(*ssl_)) return fail({CloseReason::BadTls});
   peer_ = identity_of(*theirs, credentials_->options);
   state_ = State::Open;
+}
+
+// As in a handshake with the newest credentials. Without memory for it nothing can be told.
+CloseReason Channel::peer_now() const {
+  if (state_ != State::Open) return CloseReason::None;
+  const std::shared_ptr<const Credentials> now = newest_->get();
+  SSL_CTX* const trusting = now->context.get();
+  const OwnedVerification context(X509_STORE_CTX_new());
+  const bool able =
+      context && X509_STORE_CTX_init(context.get(), SSL_CTX_get_cert_store(trusting), SSL_get0_peer_certificate(ssl_.get()),
+                                     SSL_get_peer_cert_chain(ssl_.get())) == 1;
+  if (able) {
+    X509_STORE_CTX_set_default(context.get(), SSL_is_server(ssl_.get()) ? "ssl_client" : "ssl_server");
+    X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(context.get()), SSL_CTX_get_security_level(trusting));
+  }
+  const bool good = !able || X509_verify_cert(context.get()) == 1;
+  ERR_clear_error();
+  return good ? CloseReason::None : reason_of_verdict(X509_STORE_CTX_get_error(context.get()));
 }
 
 void Channel::fail(Fault fault) {

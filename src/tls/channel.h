@@ -14,7 +14,7 @@ namespace coordkit::tls {
 
 class Channel final : public SecureChannel {
  public:
-  Channel(std::shared_ptr<const Credentials> credentials, TcpEvent::Side side);
+  Channel(std::shared_ptr<const Newest> newest, TcpEvent::Side side);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
@@ -26,6 +26,7 @@ class Channel final : public SecureChannel {
   State state() const override { return state_; }
   Fault fault() const override { return fault_; }
   const std::optional<CertifiedIdentity>& peer() const override { return peer_; }
+  CloseReason peer_now() const override;
 
  private:
   static BIO_METHOD* wires();
@@ -38,7 +39,8 @@ class Channel final : public SecureChannel {
   void fail(Fault fault);
   Fault fault_of_last_call(int error) const;
 
-  const std::shared_ptr<const Credentials> credentials_;
+  const std::shared_ptr<const Newest> newest_;
+  const std::shared_ptr<const Credentials> credentials_;  // those that it was made with
   OwnedSsl ssl_;
   std::span<const char> incoming_;  // not yet read by OpenSSL
   std::string outgoing_;

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <memory>
-#include <string>
+#include <mutex>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "coordkit/tls.h"
@@ -13,6 +14,24 @@ namespace coordkit::tls {
 struct Credentials {
   Tls options;
   OwnedContext context;
+};
+
+// The newest ones of a replica, for all its channels. Thread-safe.
+class Newest {
+ public:
+  explicit Newest(std::shared_ptr<const Credentials> credentials) : credentials_(std::move(credentials)) {}
+  std::shared_ptr<const Credentials> get() const {
+    const std::lock_guard lock(mutex_);
+    return credentials_;
+  }
+  void set(std::shared_ptr<const Credentials> credentials) {
+    const std::lock_guard lock(mutex_);
+    credentials_ = std::move(credentials);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Credentials> credentials_;  // channels keep theirs
 };
 
 // Errors of both: those of open_tls(). The first reports on files, the second on their contents.

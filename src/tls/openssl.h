@@ -28,6 +28,7 @@ using OwnedKey = Owned<EVP_PKEY, EVP_PKEY_free>;
 using OwnedCertificate = Owned<X509, X509_free>;
 using OwnedContext = Owned<SSL_CTX, SSL_CTX_free>;
 using OwnedSsl = Owned<SSL, SSL_free>;
+using OwnedVerification = Owned<X509_STORE_CTX, X509_STORE_CTX_free>;
 using OwnedNames = Owned<GENERAL_NAMES, GENERAL_NAMES_free>;
 
 // Why the last call failed, in OpenSSL's words; empties its queue of errors.

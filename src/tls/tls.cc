@@ -22,18 +22,15 @@ absl::StatusOr<std::shared_ptr<Credentials>> read_valid(const Tls& options, cons
 class Channels final : public SecureChannels {
  public:
   Channels(Tls options, CertifiedIdentity self, std::shared_ptr<const Credentials> credentials)
-      : options_(std::move(options)), self_(std::move(self)), credentials_(std::move(credentials)) {}
+      : options_(std::move(options)), self_(std::move(self)), newest_(std::make_shared<Newest>(std::move(credentials))) {}
 
-  std::unique_ptr<SecureChannel> make(TcpEvent::Side side) override { return std::make_unique<Channel>(current(), side); }
+  std::unique_ptr<SecureChannel> make(TcpEvent::Side side) override { return std::make_unique<Channel>(newest_, side); }
 
   absl::Status reload() override {
     const std::lock_guard one_at_a_time(reloading_);
     auto fresh = read_valid(options_, self_);
     if (!fresh.ok()) return fresh.status();
-    {
-      const std::lock_guard lock(mutex_);
-      credentials_ = *std::move(fresh);
-    }
+    newest_->set(*std::move(fresh));
     generation_.fetch_add(1, std::memory_order_release);
     return absl::OkStatus();
   }
@@ -41,16 +38,10 @@ class Channels final : public SecureChannels {
   uint64_t generation() const override { return generation_.load(std::memory_order_acquire); }
 
  private:
-  std::shared_ptr<const Credentials> current() {
-    const std::lock_guard lock(mutex_);
-    return credentials_;
-  }
-
   const Tls options_;
   const CertifiedIdentity self_;
   std::mutex reloading_;
-  std::mutex mutex_;
-  std::shared_ptr<const Credentials> credentials_;  // guarded; channels keep theirs
+  const std::shared_ptr<Newest> newest_;
   std::atomic<uint64_t> generation_{1};
 };
 

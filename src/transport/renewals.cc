@@ -22,17 +22,20 @@ std::shared_ptr<Link> Renewals::next(const Links& links, TimePoint now) const {
   return nullptr;
 }
 
-std::shared_ptr<Connection> Renewals::next_stale(const Links& links, TimePoint now) {
-  if (options_.channels == nullptr) return nullptr;
+Renewals::Stale Renewals::next_stale(const Links& links, TimePoint now) {
+  if (options_.channels == nullptr) return {};
   if (const uint64_t newest = options_.channels->generation(); newest != generation_) {
     generation_ = newest;
     generation_since_ = now;
   }
-  if (!all_could_follow(now)) return nullptr;
+  if (!all_could_follow(now)) return {};
   for (const auto& link : links.all()) {
-    if (link->accepted && link->accepted->generation() != generation_) return link->accepted;
+    if (link->accepted && link->accepted->generation() != generation_) return {link->accepted, CloseReason::Renewed};
+    const bool older = link->dialed && link->dialed->established() && link->dialed->generation() != generation_;
+    const CloseReason wrong = older ? link->dialed->certified_now() : CloseReason::None;
+    if (wrong != CloseReason::None) return {link->dialed, wrong};
   }
-  return nullptr;
+  return {};
 }
 
 bool Renewals::distrusts(CloseReason reason, TimePoint now) const { return names_certificate(reason) && all_could_follow(now); }

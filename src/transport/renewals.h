@@ -17,8 +17,12 @@ class Renewals {
   // refused, it is retried after a while. Null: none is due.
   std::shared_ptr<Link> next(const Links& links, TimePoint now) const;
   // Peers that reload renew the connections they dialed. A peer that has not done so for long must identify itself again: it
-  // may no longer be trusted. Null: none is due.
-  std::shared_ptr<Connection> next_stale(const Links& links, TimePoint now);
+  // may no longer be trusted. What we dialed and could not renew stays as long as the certificate it was made with is good.
+  struct Stale {
+    std::shared_ptr<Connection> connection;  // null: none is due
+    CloseReason reason = CloseReason::None;
+  };
+  Stale next_stale(const Links& links, TimePoint now);
   // Whether a peer that was refused is, according to what has been trusted since the last reload, and long enough ago that
   // everyone could follow it.
   bool distrusts(CloseReason reason, TimePoint now) const;

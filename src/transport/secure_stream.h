@@ -30,6 +30,7 @@ class SecureStream {
   void write_now(Buffers buffers);
 
   const std::optional<CertifiedIdentity>& peer() const { return channel_->peer(); }
+  CloseReason peer_now() const { return channel_->peer_now(); }
   SecureChannel::Fault fault() const { return channel_->fault(); }
   // Bytes that went to the kernel since the last call.
   uint64_t take_sent();

@@ -273,14 +273,6 @@ CloseReason Connection::take_established(const FrameReader::Frame& frame) {
 
 // ---- sending
 
-void Connection::add_owed() {
-  if (std::exchange(hello_owed_, false)) {
-    writer_.add(FrameKind::Hello, {Lane::Control, handshake_.hello(owner_.hello_to(peer()))});
-  }
-  if (std::exchange(pong_owed_, false)) writer_.add(FrameKind::Pong, {});
-  if (std::exchange(ping_owed_, false)) writer_.add(FrameKind::Ping, {});
-}
-
 // As a rule the kernel takes a batch at once: then no handler has to run for it.
 void Connection::pump() {
   if (!next_batch()) return;
@@ -290,7 +282,11 @@ void Connection::pump() {
 
 bool Connection::next_batch() {
   if (!writer_.empty() || state_ == State::Dialing || state_ == State::Securing || state_ == State::Closed) return false;
-  add_owed();
+  if (std::exchange(hello_owed_, false)) {
+    writer_.add(FrameKind::Hello, {Lane::Control, handshake_.hello(owner_.hello_to(peer()))});
+  }
+  if (std::exchange(pong_owed_, false)) writer_.add(FrameKind::Pong, {});
+  if (std::exchange(ping_owed_, false)) writer_.add(FrameKind::Ping, {});
   if (state_ == State::Established) owner_.take_frames(*this, writer_.messages());
   if (writer_.empty()) return false;
   writer_.seal();

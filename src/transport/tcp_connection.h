@@ -80,7 +80,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t generation() const { return generation_; }
   // The identity in the other end's certificate; nullopt: there is none, or it names no replica.
   const std::optional<CertifiedIdentity>& certified() const { return handshake_.certified(); }
-  const asio::ip::address& address() const { return address_; }  // of the other end
+  CloseReason certified_now() const { return stream_.peer_now(); }  // what is wrong with it by now; None: nothing
+  const asio::ip::address& address() const { return address_; }     // of the other end
 
  private:
   enum class State : uint8_t { Dialing, Securing, AwaitingHello, Confirming, Established, Closed };
@@ -100,7 +101,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   CloseReason establish();
   void change_keys();
 
-  void add_owed();
   bool next_batch();        // false: there is nothing to send, or it may not be sent now
   bool sent(size_t bytes);  // of the batch; true: that was all of it
   void write();

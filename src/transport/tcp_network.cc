@@ -111,7 +111,7 @@ void Network::tick(TimePoint now, Duration pause) {
   }
   if (closed_) return;
   renew_one(now);
-  if (const auto stale = renewals_.next_stale(links_, now)) stale->close(CloseReason::Renewed);
+  if (const auto [stale, reason] = renewals_.next_stale(links_, now); stale) stale->close(reason);
 }
 
 // ---- accepting

@@ -20,15 +20,13 @@ namespace coordkit::testing {
 // Makes channels from whatever the files hold, as an attacker would: open_tls() refuses most of them.
 class UncheckedChannels final : public SecureChannels {
  public:
-  explicit UncheckedChannels(const Tls& tls) : credentials_(tls::read_files(tls).value()) {}
-  std::unique_ptr<SecureChannel> make(TcpEvent::Side side) override {
-    return std::make_unique<tls::Channel>(credentials_, side);
-  }
+  explicit UncheckedChannels(const Tls& tls) : newest_(std::make_shared<tls::Newest>(tls::read_files(tls).value())) {}
+  std::unique_ptr<SecureChannel> make(TcpEvent::Side side) override { return std::make_unique<tls::Channel>(newest_, side); }
   absl::Status reload() override { return absl::OkStatus(); }
   uint64_t generation() const override { return 1; }
 
  private:
-  std::shared_ptr<tls::Credentials> credentials_;
+  std::shared_ptr<tls::Newest> newest_;
 };
 
 class Certificates {

@@ -71,6 +71,25 @@ TEST_F(ChannelTest, BothEndsLearnWhomTheOtherOnesCertificateNames) {
   EXPECT_EQ(acceptor_->peer(), files_.identity(1));
 }
 
+TEST_F(ChannelTest, FLT_S11_AnOpenOneTellsWhetherTheOtherOnesCertificateIsStillTrusted) {
+  const auto first = files_.channels(1), second = files_.channels(2);
+  const auto dialer = first->make(Side::Dialed), acceptor = second->make(Side::Accepted);
+  EXPECT_EQ(dialer->peer_now(), CloseReason::None) << "there is no other one yet";
+  shake(*dialer, *acceptor);
+  const auto both = [&] { return std::pair(dialer->peer_now(), acceptor->peer_now()); };
+  EXPECT_EQ(both(), std::pair(CloseReason::None, CloseReason::None));
+  files_.change_authority();  // the previous one is trusted, too
+  files_.valid(1);
+  ASSERT_TRUE(first->reload().ok());
+  EXPECT_EQ(both(), std::pair(CloseReason::None, CloseReason::None));
+  support::write_file(files_.authority_file(), files_.stranger().certificate());
+  ASSERT_TRUE(first->reload().ok());
+  EXPECT_EQ(both(), std::pair(CloseReason::CertificateUnknownAuthority, CloseReason::None)) << "each asks its own files";
+  ASSERT_TRUE(second->reload().ok());
+  EXPECT_EQ(acceptor->peer_now(), CloseReason::CertificateUnknownAuthority);
+  EXPECT_EQ(dialer->state(), State::Open);
+}
+
 TEST_F(ChannelTest, FLT_N11_PiecesOfAnySizeMakeTheSameText) {
   Random random(7);
   std::string text(100'000, '\0');

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <thread>
 
@@ -40,6 +41,37 @@ class TwoFaced final : public SecureChannels {
  private:
   std::shared_ptr<SecureChannels> trusting_;
   UncheckedChannels distrusting_;
+};
+
+// From a moment on who dials it gets no answer.
+class NotAtHome final : public SecureChannels {
+ public:
+  explicit NotAtHome(std::shared_ptr<SecureChannels> inner) : inner_(std::move(inner)) {}
+  void leave() { left_ = true; }
+  std::unique_ptr<SecureChannel> make(TcpEvent::Side side) override {
+    if (side == TcpEvent::Side::Accepted && left_) return std::make_unique<Mute>();
+    return inner_->make(side);
+  }
+  absl::Status reload() override { return inner_->reload(); }
+  uint64_t generation() const override { return inner_->generation(); }
+
+ private:
+  class Mute final : public SecureChannel {
+   public:
+    void received(std::span<const char>) override {}
+    State advance() override { return State::Handshaking; }
+    size_t read(std::span<char>) override { return 0; }
+    void write(std::span<const char>) override {}
+    void take_outgoing(std::string& into) override { into.clear(); }
+    State state() const override { return State::Handshaking; }
+    Fault fault() const override { return {}; }
+    const std::optional<CertifiedIdentity>& peer() const override { return nobody_; }
+
+   private:
+    std::optional<CertifiedIdentity> nobody_;
+  };
+  std::shared_ptr<SecureChannels> inner_;
+  std::atomic<bool> left_{false};
 };
 
 // Replica 1 is correct; replica 2 is another transport, or not a replica at all.
@@ -369,6 +401,37 @@ TEST_F(SecuredTest, FLT_S11_WhomNobodyTrustsAnyMoreIsCutOffInBothDirections) {
   ASSERT_TRUE(channels->reload().ok());
   EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));  // both connections: without the cut they would stay open forever
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "is not trusted here"));
+}
+
+// Whoever has the key of replica 2, and its address, would keep what replica 1 has dialed.
+TEST_F(SecuredTest, FLT_S11_WhomNobodyTrustsAnyMoreIsCutOffThoughItAnswersNoDial) {
+  const Tls own = files_.valid(1);
+  const auto channels = open_tls(own, files_.identity(1)).value();
+  start(channels, {.idle_timeout = 300ms});
+  const auto second = std::make_shared<NotAtHome>(files_.channels(2));
+  start_second(second, 300ms);
+  ASSERT_TRUE(wait_both_ways());
+  second->leave();
+  support::write_file(own.authority, files_.stranger().certificate());
+  ASSERT_TRUE(channels->reload().ok());
+  EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));
+  EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "is not trusted here"));
+}
+
+TEST_F(SecuredTest, FLT_S11_WhatWasDialedIsNotCutOffForACertificateThatIsStillGood) {
+  const auto channels = files_.channels(1);
+  start(channels, {.hello_timeout = 100ms, .idle_timeout = 100ms});
+  const auto second = std::make_shared<NotAtHome>(files_.channels(2));
+  start_second(second, 100ms);
+  ASSERT_TRUE(wait_both_ways());
+  second->leave();
+  ASSERT_TRUE(channels->reload().ok());
+  // What the other one has dialed is closed when it had its time; what was dialed here would be next.
+  EXPECT_TRUE(sink_.wait([&] { return transport_->counters().closed_for(CloseReason::Renewed) >= 1; }, 60s));
+  EXPECT_TRUE(wait_events(3, [](const TcpEvent& event) { return event.reason == CloseReason::HelloTimeout; }));
+  for (const CloseReason reason : {CloseReason::CertificateUnknownAuthority, CloseReason::CertificateRefused}) {
+    EXPECT_EQ(transport_->counters().closed_for(reason), 0u);
+  }
 }
 
 }  // namespace

@@ -61,6 +61,9 @@ class SecureChannel {
   virtual Fault fault() const = 0;  // once it has failed
   // Once open: the name in the other end's certificate, which an authority that is trusted here has signed. Nothing: none.
   virtual const std::optional<CertifiedIdentity>& peer() const = 0;
+  // Once open: what is wrong with that certificate now, by the newest that its SecureChannels have loaded. None: nothing, or
+  // this channel cannot tell.
+  virtual CloseReason peer_now() const { return CloseReason::None; }
 };
 
 // Makes channels with the certificates of the day. All methods are thread-safe.
