@@ -39,11 +39,9 @@ absl::Status must_be_empty(const std::string& path) {
                     path + " is not empty: a new replica needs a directory of its own; choose another name");
 }
 
-absl::Status must_be_gone(const std::string& path) {
-  const absl::Status there = PosixFileSystem::open(path).status();
-  if (absl::IsNotFound(there)) return absl::OkStatus();
-  return make_error(Reason::AlreadyExists,
-                    path + " is in the way: an earlier restore was interrupted while it made it; remove it and try again");
+absl::Status in_the_way(const std::string& path) {
+  return make_error(Reason::AlreadyExists, path + " is in the way: another restore is making it, or was interrupted while it " +
+                                               "did; if none is running, remove it and try again");
 }
 
 absl::Status start_log(const DataDirectory& directory, Position applied) {
@@ -84,12 +82,16 @@ absl::Status NewDirectories::create_one(const NewMember& member, const std::stri
   SplitPath path = split_path(member.directory);
   if (path.name.empty()) return make_error(Reason::InvalidArgument, "'" + member.directory + "' names no directory to make");
   if (absl::Status status = must_be_empty(member.directory); !status.ok()) return status;
-  const std::string unfinished = path.name + ".restoring";
-  if (absl::Status status = must_be_gone(path.parent + "/" + unfinished); !status.ok()) return status;
-  auto directory =
-      DataDirectory::open({.path = path.parent + "/" + unfinished, .cluster = cluster, .replica = ReplicaId(member.id)});
+  const std::string unfinished = path.name + ".restoring", whole_path = path.parent + "/" + unfinished;
+  absl::StatusOr<std::unique_ptr<PosixFileSystem>> parent = PosixFileSystem::open(path.parent);
+  if (!parent.ok()) return parent.status();
+  const absl::Status created = (*parent)->make_new_directory(unfinished);
+  if (absl::IsAlreadyExists(created)) return in_the_way(whole_path);
+  if (!created.ok()) return created;
+  made_.push_back({.member = member, .parent = path.parent, .name = path.name, .unfinished = unfinished, .directory = nullptr});
+  auto directory = DataDirectory::open({.path = whole_path, .cluster = cluster, .replica = ReplicaId(member.id)});
   if (!directory.ok()) return directory.status();
-  made_.push_back({member, path.parent, path.name, unfinished, *std::move(directory)});
+  made_.back().directory = *std::move(directory);
   return absl::OkStatus();
 }
 

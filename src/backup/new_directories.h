@@ -35,9 +35,9 @@ class NewDirectories {
   struct Made {
     NewMember member;
     std::string parent;
-    std::string name;        // in `parent`
-    std::string unfinished;  // in `parent`
-    std::shared_ptr<DataDirectory> directory;
+    std::string name;                          // in `parent`
+    std::string unfinished;                    // in `parent`
+    std::shared_ptr<DataDirectory> directory;  // null: not opened yet
     bool renamed = false;
   };
   absl::Status create_one(const NewMember& member, const std::string& cluster);

@@ -162,6 +162,12 @@ absl::Status PosixFileSystem::make_directory(std::string_view name) {
   return sync_dir();
 }
 
+absl::Status PosixFileSystem::make_new_directory(std::string_view name) {
+  if (::mkdirat(directory_.get(), std::string(name).c_str(), kDirectoryMode) == 0) return absl::OkStatus();
+  if (errno == EEXIST) return make_error(Reason::AlreadyExists, in(name) + " exists already");
+  return errno_status(errno, "cannot create directory " + in(name));
+}
+
 absl::Status PosixFileSystem::allocate(std::string_view name, uint64_t bytes) {
   const std::string text(name);
   const FileSizeSignalHeld held;

@@ -46,10 +46,11 @@ class PosixFileSystem final : public FileSystem {
   absl::StatusOr<uint64_t> free_bytes() override;
 
   // Beyond the port, for the data directory.
-  absl::Status make_directory(std::string_view name);  // and syncs this one; OK if it exists
-  absl::Status lock();                                 // flock, for the life of this object; kFailedPrecondition if taken
-  absl::Status lock_for_reading();                     // shared with other readers
-  absl::Status still_there() const;                    // kDataLoss: its path names another directory by now, or none
+  absl::Status make_directory(std::string_view name);      // and syncs this one; OK if it exists
+  absl::Status make_new_directory(std::string_view name);  // kAlreadyExists: something has this name
+  absl::Status lock();                                     // flock, for the life of this object; kFailedPrecondition if taken
+  absl::Status lock_for_reading();                         // shared with other readers
+  absl::Status still_there() const;                        // kDataLoss: its path names another directory by now, or none
   absl::Status allocate(std::string_view name, uint64_t bytes);  // a new file, blocks allocated; a failure leaves none
   absl::Status remove_directory(std::string_view name);          // an empty one
 

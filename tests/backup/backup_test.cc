@@ -4,6 +4,7 @@
 #include "coordkit/inspect.h"
 #include "examples/02_ledger/ledger.h"
 #include "tests/backup/scene.h"
+#include "tests/storage/file_size_limit.h"
 
 namespace coordkit::testing {
 namespace {
@@ -237,6 +238,38 @@ TEST_F(BackupTest, ARestoreThatIsRefusedLeavesNoDirectory) {
   EXPECT_EQ(tree(restored.folder()), (std::map<std::string, std::string>{{"new-2", "a directory"}, {"new-2/mine", "mine"}}));
   fs::remove(second / "mine");
   EXPECT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk()) << "an empty directory is as good as none";
+}
+
+// The directory in which it failed stayed, and was in the way of the next try.
+TEST_F(BackupTest, ARestoreThatFindsNoRoomForAnIdentityLeavesNoDirectory) {
+  ASSERT_NO_FATAL_FAILURE(fill(5));
+  original.close(1);
+  ASSERT_NO_FATAL_FAILURE(make_backup());
+  RestoredCluster restored(2);
+  absl::Status refused;
+  {
+    const FileSizeLimit limit(16);
+    refused = restore_backup(file, restored.restore_options()).status();
+  }
+  EXPECT_THAT(refused, Is(Reason::LimitExceeded));
+  EXPECT_THAT(tree(restored.folder()), IsEmpty());
+  EXPECT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
+}
+
+// What another restore is making is not this one's to remove.
+TEST_F(BackupTest, ARestoreLeavesWhatAnotherOneHasBegunAsItIs) {
+  ASSERT_NO_FATAL_FAILURE(fill(5));
+  original.close(1);
+  ASSERT_NO_FATAL_FAILURE(make_backup());
+  RestoredCluster restored(2);
+  const fs::path begun = restored.members()[1].directory + ".restoring";
+  fs::create_directory(begun);
+  write_file(begun / "identity", "another's");
+  const absl::Status refused = restore_backup(file, restored.restore_options()).status();
+  EXPECT_THAT(refused, Is(Reason::AlreadyExists));
+  EXPECT_THAT(sentence(refused), HasSubstr(begun.string() + " is in the way"));
+  EXPECT_EQ(tree(restored.folder()), (std::map<std::string, std::string>{{"new-2.restoring", "a directory"},
+                                                                         {"new-2.restoring/identity", "another's"}}));
 }
 
 TEST_F(BackupTest, ATokenBaseBelowWhatWasGrantedIsRefused) {
