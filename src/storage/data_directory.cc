@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <filesystem>
 
 #include "coordkit/error.h"
 #include "storage/absolute_path.h"
@@ -38,16 +37,17 @@ absl::Status validate(const DataDirectoryOptions& options) {
   return absl::OkStatus();
 }
 
-// Creates the directory itself, not its parents: a mistyped path should not silently become a blank replica elsewhere.
+// Creates the directory itself, not its parents: a mistyped path should not silently become a blank replica elsewhere. Whoever
+// made one that is there may not have come to make its name durable, an earlier start for instance that was killed.
 absl::Status create(const std::string& path) {
-  if (::mkdir(path.c_str(), 0750) != 0) {
-    if (errno == EEXIST) return absl::OkStatus();
+  const bool made = ::mkdir(path.c_str(), 0750) == 0;
+  if (!made && errno != EEXIST) {
     const std::string hint = errno == ENOENT ? " (its parent does not exist: create it first)" : "";
     return storage::errno_status(errno, "cannot create the data directory " + path + hint);
   }
-  const std::string parent = std::filesystem::path(path).parent_path();
-  absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(parent);
-  return files.ok() ? (*files)->sync_dir() : files.status();
+  const absl::Status synced = storage::sync_name(path);
+  const bool not_ours = !made && absl::IsPermissionDenied(synced);  // its parent is for others to read
+  return not_ours ? absl::OkStatus() : synced;
 }
 
 // The reserve is released when the rest of this start would not find room.

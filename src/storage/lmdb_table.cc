@@ -230,7 +230,8 @@ absl::Status LmdbTable::scrub(LmdbReader::Pace pace) {
   return static_cast<const LmdbView&>(**pinned).verify(pace);
 }
 
-// LMDB reports a short write as an input/output error; on a nearly full disk it means that room ran out.
+// LMDB reports a short write as an input/output error; on a nearly full disk, or where files may hardly grow, it means that
+// room ran out.
 absl::Status LmdbTable::commit(Transaction& transaction) {
   const int error = transaction.commit();
   files_.note_growth();
@@ -291,6 +292,7 @@ absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::replace_with(const Options
   if (::mkdir(options.path.c_str(), kStateDirectoryMode) != 0 && errno != EEXIST) {
     return until_room(errno_status(errno, "cannot create directory " + options.path));
   }
+  if (absl::Status status = sync_name(options.path); !status.ok()) return until_room(std::move(status));
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(options.path);
   if (!files.ok()) return files.status();
   if (absl::Status status = remove_if_there(**files, kNewFile); !status.ok()) return status;

@@ -11,8 +11,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "coordkit/error.h"
+#include "storage/absolute_path.h"
 #include "storage/file_size_signal.h"
 
 namespace coordkit::storage {
@@ -95,6 +97,12 @@ absl::Status errno_status(int error, const std::string& what) {
     case EROFS: return make_error(Reason::PermissionDenied, text + " (the process needs to read and write there)");
     default: return make_error(Reason::StorageFailed, text);
   }
+}
+
+absl::Status sync_name(const std::string& path) {
+  const absl::StatusOr<std::unique_ptr<PosixFileSystem>> parent =
+      PosixFileSystem::open(std::filesystem::path(absolute_path(path)).parent_path());
+  return parent.ok() ? (*parent)->sync_dir() : parent.status();
 }
 
 bool lacks_room(const absl::Status& status) {

@@ -17,6 +17,7 @@
 
 #include "storage/identity.h"
 #include "tests/log/recording_fs.h"
+#include "tests/storage/directory_syncs.h"
 #include "tests/storage/temporary_directory.h"
 
 namespace coordkit::testing {
@@ -250,6 +251,29 @@ TEST(IdentityTest, FLT_D03_D15_EveryCallFailsOnce) {
     EXPECT_TRUE(disk.has_failed());
     EXPECT_TRUE(absl::IsResourceExhausted(status));
   }
+}
+
+// A start that had made it could be killed before it synced the name; the next one took the directory as it was, and all that
+// was acknowledged in it was gone with the power.
+TEST_F(DataDirectoryTest, FLT_D17_TheNameOfADirectoryThatWasThereIsMadeDurableToo) {
+  for (const bool there : {false, true}) {
+    std::filesystem::remove_all(path_);
+    if (there) std::filesystem::create_directory(path_);
+    const DirectorySyncs syncs;
+    ASSERT_TRUE(open().ok());
+    EXPECT_TRUE(syncs.has(parent_.path())) << there;
+  }
+}
+
+TEST_F(DataDirectoryTest, ADirectoryWhoseParentOnlyOthersMayReadIsOpened) {
+  std::filesystem::create_directory(path_);
+  const int opened = exit_of_child([&] {  // without root's privileges
+    ::chmod(parent_.path().c_str(), 0311);
+    if (::geteuid() == 0 && (::chown(path_.c_str(), 65534, 65534) != 0 || ::seteuid(65534) != 0)) return 2;
+    return open().ok() ? 0 : 1;
+  });
+  ::chmod(parent_.path().c_str(), 0755);
+  EXPECT_EQ(opened, 0);
 }
 
 TEST_F(DataDirectoryTest, FLT_D21_ThatThereIsALogIsKnownWithoutTheLog) {

@@ -15,6 +15,7 @@
 #include "coordkit/storage/lmdb_state_store.h"
 #include "coordkit/testing/sink_probes.h"
 #include "storage/lmdb_table.h"
+#include "tests/storage/directory_syncs.h"
 #include "tests/storage/lmdb_calls.h"
 #include "tests/storage/temporary_directory.h"
 
@@ -339,6 +340,20 @@ TEST_F(LmdbDamageTest, FLT_D11_FLT_D15_AFileCutRemovedOrReplacedUnderAnOpenTable
     std::filesystem::create_directory(path_);
     rows_.clear();
   }
+}
+
+// The log before a checkpoint goes once that is durable, and the name of its directory is a part of it.
+TEST_F(LmdbDamageTest, FLT_D15_ADirectoryThatIsMadeAnewHasItsNameMadeDurable) {
+  {
+    const auto table = open();
+    ASSERT_TRUE(table.ok());
+    fill(**table, 2);
+  }
+  std::filesystem::remove_all(path_);
+  const DirectorySyncs syncs;
+  const auto replaced = storage::LmdbTable::replace_with(options(), whole());
+  ASSERT_TRUE(replaced.ok()) << replaced.status();
+  EXPECT_TRUE(syncs.has(std::filesystem::path(path_).parent_path()));
 }
 
 // LMDB waits on mutexes in its lock file: changing a byte of it once blocked a running replica's scrub forever.
