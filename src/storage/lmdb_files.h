@@ -23,6 +23,7 @@ class LmdbFiles {
  public:
   explicit LmdbFiles(std::string data_path) : data_path_(std::move(data_path)), lock_path_(data_path_ + "-lock") {}
   const std::string& data_path() const { return data_path_; }
+  uint64_t data_bytes() const { return data_bytes_; }  // as noted last
 
   // Makes a lock file for this many readers with its blocks allocated and no reader in it; kFailedPrecondition: one of the
   // names belongs to something that is not a file. Only while the environment is closed.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 constexpr mdb_mode_t kTableFileMode = 0640;
 constexpr mode_t kStateDirectoryMode = 0750;
 constexpr std::string_view kNewFile = "data.new";
-constexpr uint64_t kNearlyFull = 16 << 20;  // bytes left on a disk below which a short write means that the disk is full
+constexpr uint64_t kNearlyFull = 16 << 20;  // bytes left below which a short write means that there is no room for more
 constexpr size_t kReplaceStep = 16 << 20;   // bytes of rows in one transaction of a new file
 
 bool no_pace(size_t) { return true; }
@@ -240,6 +241,9 @@ absl::Status LmdbTable::commit(Transaction& transaction) {
     absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(path_);
     const absl::StatusOr<uint64_t> left = files.ok() ? (*files)->free_bytes() : files.status();
     if (left.ok() && *left < kNearlyFull) return lmdb_status(ENOSPC, "commit");
+    rlimit most = {};
+    const bool limited = ::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY;
+    if (limited && most.rlim_cur < files_.data_bytes() + kNearlyFull) return lmdb_status(EFBIG, "commit");
   }
   return lmdb_status(error, "commit");
 }

@@ -86,5 +86,25 @@ TEST(FileSizeLimitTest, ACheckpointThatDoesNotFitWaitsAsOnAFullDisk) {
   EXPECT_EQ(table->write(batch), absl::OkStatus());
 }
 
+// LMDB calls a write that fell short at the limit an input/output error, which ended the replica.
+TEST(FileSizeLimitTest, ACheckpointOfWhichSomeFitsWaitsAsOnAFullDisk) {
+  TemporaryDirectory directory;
+  const storage::LmdbTable::Options options{
+      .path = directory.path(), .store = StoreId(5), .map_bytes = 64 << 20, .views_max = 4};
+  const auto table = storage::LmdbTable::open(options).value();
+  CheckpointBatch batch;
+  batch.applied = {Index(1), Term(1)};
+  batch.put("row", std::string(1 << 20, 'x'));
+  for (const rlim_t fits : {1 << 10, 64 << 10, 900 << 10}) {
+    absl::Status wrote;
+    {
+      const FileSizeLimit limit(std::filesystem::file_size(directory / "data.mdb") + fits);
+      wrote = table->write(batch);
+    }
+    EXPECT_TRUE(absl::IsUnavailable(wrote)) << fits << wrote;
+  }
+  EXPECT_EQ(table->write(batch), absl::OkStatus());
+}
+
 }  // namespace
 }  // namespace coordkit
