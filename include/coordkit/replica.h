@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordkit/client/options.h"
@@ -296,8 +297,9 @@ class Replica {
 
   // Reads log and checkpoint in full now, at the pace of the options, and blocks until that is done. kDataLoss: something was
   // rotten (a sentence), and is being written anew; health().warnings says when that is done. kUnavailable: the replica closes.
-  // kFailedPrecondition: called from an *_async callback.
-  absl::Status scrub_now();
+  // kFailedPrecondition: called from an *_async callback. kCancelled: `awaited`, which this thread asks five times a second,
+  // said false; the scrub goes on without its caller.
+  absl::Status scrub_now(absl::FunctionRef<bool()> awaited = [] { return true; });
 
   // Writes a backup of this replica's state to `file`, which means what it means at this call, while everything goes on
   // (coordkit/backup.h, which also says how a cluster is made of one). Takes a checkpoint of a state that has everything

@@ -282,7 +282,9 @@ absl::Status clear_delay(Replica& replica, const AdminIdentity&, Words words, Ad
   return replica.clear_delay(words[0]);
 }
 
-absl::Status scrub(Replica& replica, const AdminIdentity&, Words, AdminReply&) { return replica.scrub_now(); }
+absl::Status scrub(Replica& replica, const AdminIdentity&, Words, AdminReply& reply) {
+  return replica.scrub_now([&reply] { return !reply.gone(); });
+}
 
 // Its process may have a different working directory than the caller.
 absl::Status backup(Replica& replica, const AdminIdentity&, Words words, AdminReply& reply) {

@@ -163,10 +163,10 @@ WriteOptions Host::write_options(ProposeOptions options) const {
 
 std::string Host::owner_tag() { return "mutex-" + std::to_string(next_tag_.fetch_add(1)); }
 
-absl::Status Host::scrub_now() {
+absl::Status Host::scrub_now(absl::FunctionRef<bool()> awaited) {
   if (forked()) return forked_away();
   if (on_engine_thread() || on_callback_thread()) return would_wait_for_itself();
-  return stores_.scrub_now();
+  return stores_.scrub_now(awaited);
 }
 
 absl::Status Host::reload_tls() { return forked() ? forked_away() : peers_.reload_tls(); }

@@ -82,7 +82,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   Metrics metrics(const Client& client);  // inside a call
   Health health();
   absl::Status wait_ready(Duration timeout);
-  absl::Status scrub_now();
+  absl::Status scrub_now(absl::FunctionRef<bool()> awaited);
   // A checkpoint at this entry or beyond it, once durable; one is taken if there is none. The view may outlive this.
   absl::StatusOr<std::unique_ptr<CheckpointView>> checkpoint_at(Index at_least, LaggingTime deadline);
   void checkpoint_rotten(absl::Status why) { arrivals_.post(EngineInput(StateRotten{std::move(why)})); }

@@ -173,7 +173,7 @@ AsyncCall Replica::transfer_leadership_async(std::optional<uint64_t> target, Dur
 
 Health Replica::health() const { return host_->health(); }
 
-absl::Status Replica::scrub_now() { return host_->scrub_now(); }
+absl::Status Replica::scrub_now(absl::FunctionRef<bool()> awaited) { return host_->scrub_now(awaited); }
 
 absl::Status Replica::reload_tls() { return host_->reload_tls(); }
 

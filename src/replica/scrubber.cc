@@ -4,16 +4,27 @@
 #include <chrono>
 #include <utility>
 
+#include "coordkit/error.h"
+
 namespace coordkit {
+namespace {
+
+constexpr auto kAskEvery = std::chrono::milliseconds(200);  // whether a scrub is still awaited
+
+}  // namespace
 
 Scrubber::Scrubber(StateStore& state, LogStore& log, Options options, Post post)
     : state_(state), log_(log), options_(options), post_(std::move(post)), thread_([this] { run(); }) {}
 
-absl::Status Scrubber::now() {
+absl::Status Scrubber::now(absl::FunctionRef<bool()> awaited) {
   std::unique_lock lock(shared_->mutex);
   const uint64_t mine = ++wanted_;
   shared_->changed.notify_all();
-  shared_->changed.wait(lock, [&] { return shared_->stopping || done_ >= mine; });
+  while (!shared_->changed.wait_for(lock, kAskEvery, [&] { return shared_->stopping || done_ >= mine; })) {
+    lock.unlock();
+    if (!awaited()) return make_error(Reason::Cancelled, "nobody waits for the scrub, which goes on");
+    lock.lock();
+  }
   return done_ >= mine ? result_ : absl::UnavailableError("the replica closes before the scrub is over");
 }
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "coordkit/engine.h"
 #include "coordkit/log_store.h"
@@ -28,8 +29,9 @@ class Scrubber {
   Scrubber(StateStore& state, LogStore& log, Options options, Post post);
   ~Scrubber() { stop(); }
 
-  // A scrub from beginning to end; the first error found, or kUnavailable if stop() came first.
-  absl::Status now();
+  // A scrub from beginning to end; the first error found, or kUnavailable if stop() came first. kCancelled as soon as
+  // `awaited()`, asked now and then, is false: it goes on, but nobody waits.
+  absl::Status now(absl::FunctionRef<bool()> awaited);
   void stop();
 
  private:

@@ -61,7 +61,7 @@ void Stores::submit(LogWrite write, bool busy) {
   loop_->block_after([this] { log_->perform_deferred(); }, [this] { written_(); });
 }
 
-absl::Status Stores::scrub_now() { return scrubber_->now(); }
+absl::Status Stores::scrub_now(absl::FunctionRef<bool()> awaited) { return scrubber_->now(awaited); }
 
 absl::StatusOr<std::unique_ptr<CheckpointView>> Stores::view() {
   const std::lock_guard lock(viewing_);

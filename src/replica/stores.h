@@ -47,7 +47,7 @@ class Stores {
   // Whether a write has been left to the engine's thread since the last question: it is done before the next turn.
   bool take_deferred() { return std::exchange(deferred_, false); }
 
-  absl::Status scrub_now();
+  absl::Status scrub_now(absl::FunctionRef<bool()> awaited);
   uint64_t log_bytes_written() const { return log_ ? log_->bytes_written() : log_bytes_; }
   uint64_t log_index_bytes() const { return log_ ? log_->index_bytes() : 0; }
   // The newest checkpoint; the view may outlive this. Closed: after stop().

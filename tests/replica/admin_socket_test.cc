@@ -256,6 +256,23 @@ TEST_F(AdminSocketTest, ALongAnswerEndsWhenItsReaderLeaves) {
   }
 }
 
+// At its pace of a byte a second it ends in some hours. Eight that were interrupted had all places, also that for a status.
+TEST_F(AdminSocketTest, AScrubIsNotWaitedForOnceItsReaderHasLeft) {
+  ReplicaOptions slow = options(1);
+  slow.scrub_bytes_per_second = 1;
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(slow)));
+  LeavingReader reader;
+  reader.row({});
+  EXPECT_THAT(run_admin_command(cluster_[1], {1, "test"}, Cells{"scrub"}, reader), Is(Reason::Cancelled));
+  std::list<Visitor> visitors;
+  for (size_t i = 0; i < AdminSocket::kVisitorsMax; ++i) {
+    visitors.push_back(admitted());
+    visitors.back().say("scrub\n");
+  }
+  for (Visitor& visitor : visitors) visitor.hang_up();
+  EXPECT_EQ(admitted().ask({"status"}).end, "ok");
+}
+
 TEST_F(AdminSocketTest, FLT_A01_VisitorsOfAReplicaThatIsDestroyedInACallbackAreServedUntilItIsClosed) {
   open_all();
   Visitor watching(path(1));
