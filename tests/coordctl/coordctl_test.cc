@@ -11,6 +11,7 @@
 namespace coordkit::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::StartsWith;
@@ -116,6 +117,17 @@ TEST_F(CoordctlTest, OutputThatCannotBeWrittenIsNoSuccess) {
   }));
   cluster_.close(1);
   EXPECT_EQ(watch.get().status, 4);
+}
+
+// Both ended with an exception that nobody caught.
+TEST_F(CoordctlTest, WhatCannotBeReadOrCopiedIsASentence) {
+  const Ran folder = run("check --model register " + folder_.path().string());
+  EXPECT_EQ(folder.status, 3);
+  EXPECT_EQ(folder.text, "coordctl: cannot read " + folder_.path().string() + ": Is a directory\n");
+  EXPECT_EQ(run("check --model register - < " + folder_.path().string()).status, 3);
+  const Ran copy = run_command("TMPDIR=/no/such/folder " + std::string(COORDCTL) + " inspect --read-only-copy here 2>&1");
+  EXPECT_EQ(copy.status, 1);
+  EXPECT_THAT(copy.text, AllOf(StartsWith("coordctl: NotFound: "), HasSubstr("TMPDIR")));
 }
 
 // Its reason was lost if the replica was quicker than the visitor.

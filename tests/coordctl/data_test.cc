@@ -1,5 +1,6 @@
 // The real program on directories that real replicas left: what it prints, and its exit statuses.
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -11,6 +12,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -66,6 +68,25 @@ TEST_F(CoordctlDataTest, InspectAndCatTellWhatIsThere) {
   }
   EXPECT_TRUE(acquired && hex) << cat.text;
   EXPECT_EQ(held, report["checkpoint"]["applied"]["index"].get<uint64_t>() > 0) << cat.text;
+}
+
+// What was copied until then stayed among the temporary files.
+TEST_F(CoordctlDataTest, AnInterruptedLookAtACopyLeavesNoCopy) {
+  cluster.close(1);
+  std::filesystem::resize_file(directory + "/reserve", 128 << 20);  // so that there is something to interrupt
+  const std::string among = folder.path() / "among";
+  std::filesystem::create_directory(among);
+  const std::string interrupt = "TMPDIR=" + among + " " + COORDCTL + " inspect --read-only-copy " + directory +
+                                " > /dev/null & while [ -z \"$(ls " + among +
+                                ")\" ] && kill -0 $! 2> /dev/null; do :; done; kill -TERM $!; wait $! 2> /dev/null; echo $?";
+  std::string status;
+  while (status != "143\n") {
+    status = run_command(interrupt).text;
+    ASSERT_THAT(status, AnyOf("143\n", "0\n")) << "ended by the signal, or sooner";
+    EXPECT_TRUE(std::filesystem::is_empty(among));
+  }
+  EXPECT_EQ(run_command("trap '' TERM; " + interrupt).text, "0\n") << "what is ignored interrupts nothing";
+  EXPECT_TRUE(std::filesystem::is_empty(among));
 }
 
 TEST_F(CoordctlDataTest, ABackupIsMadeCheckedAndRestored) {

@@ -163,8 +163,11 @@ int run_check(const CheckArguments& arguments) {
   std::istream& in = arguments.file == "-" ? std::cin : file;
   std::ios::sync_with_stdio(false);
   const Clock::time_point start = Clock::now();
-  if (absl::Status status = feed(in, *checker); !status.ok()) return complain(std::string(status.message()));
-  if (in.bad()) return complain("cannot read " + arguments.file + ": " + std::strerror(errno));
+  try {
+    if (absl::Status status = feed(in, *checker); !status.ok()) return complain(std::string(status.message()));
+  } catch (const std::ios_base::failure& failure) {
+    return complain("cannot read " + arguments.file + ": " + failure.code().message());
+  }
   const Report report = checker->finish();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (arguments.json) {

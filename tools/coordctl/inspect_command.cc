@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
+#include <memory>
 
 #include "base/sums.h"
 #include "coordkit/error.h"
 #include "coordkit/inspect.h"
 #include "tools/coordctl/outcome.h"
 #include "tools/coordctl/safe_bytes.h"
+#include "tools/coordctl/temporary_folder.h"
 
 namespace coordkit::coordctl {
 namespace {
@@ -182,6 +183,13 @@ void print_text(const DirectoryReport& report, bool verified) {
   }
 }
 
+absl::StatusOr<DirectoryReport> report_of(const InspectArguments& arguments) {
+  if (!arguments.copy) return inspect_directory(arguments.directory, {.verify = arguments.verify});
+  const absl::StatusOr<std::unique_ptr<TemporaryFolder>> folder = TemporaryFolder::make();
+  if (!folder.ok()) return folder.status();
+  return inspect_directory(arguments.directory, {.verify = arguments.verify, .copy_in = (*folder)->path()});
+}
+
 absl::Status with_hint(const absl::Status& status) {
   if (reason_of(status) != Reason::InUse) return status;
   return make_error(Reason::InUse, std::string(sentence_of(status)) + ", or look at a copy with --read-only-copy");
@@ -203,9 +211,7 @@ void add_inspect(CLI::App& app, InspectArguments& arguments) {
 }
 
 int run_inspect(const InspectArguments& arguments) {
-  const std::string copy_in = arguments.copy ? std::filesystem::temp_directory_path().string() : "";
-  const absl::StatusOr<DirectoryReport> report =
-      inspect_directory(arguments.directory, {.verify = arguments.verify, .copy_in = copy_in});
+  const absl::StatusOr<DirectoryReport> report = report_of(arguments);
   if (!report.ok()) return refuse(with_hint(report.status()));
   if (arguments.json) {
     std::printf("%s\n", json_of(*report).dump().c_str());
