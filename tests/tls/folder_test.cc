@@ -76,6 +76,21 @@ TEST_F(CertificatesFolderTest, AKeyOfAnInterruptedRunSignsNothing) {
   EXPECT_TRUE(valid("demo", 1));
 }
 
+// Another one took its place, and those who had loaded the former trusted no certificate that was made then.
+TEST_F(CertificatesFolderTest, AnAuthorityThatLostItsKeyIsReplacedOnlyOnRequestAndStaysTrusted) {
+  make_certificates({.folder = folder()});
+  std::filesystem::remove(folder() / "authority.key");
+  const std::string authority = support::read_file(folder() / "authority.pem"), before = key(1);
+  EXPECT_THAT(refusal({.folder = folder()}), HasSubstr("authority.key is missing"));
+  EXPECT_EQ(support::read_file(folder() / "authority.pem"), authority);
+  EXPECT_EQ(key(1), before);
+  make_certificates({.folder = folder(), .new_authority = true});
+  EXPECT_EQ(key(1), before) << "only the authority is new";
+  EXPECT_TRUE(valid("demo", 1)) << "the former certificates are trusted until they are renewed";
+  make_certificates({.folder = folder()});
+  EXPECT_TRUE(valid("demo", 1));
+}
+
 TEST_F(CertificatesFolderTest, ANewFolderWithoutWordsIsForThreeOfDemo) {
   make_certificates({.folder = folder()});
   for (uint64_t id = 1; id <= 3; ++id) EXPECT_TRUE(valid("demo", id)) << id;

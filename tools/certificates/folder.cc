@@ -13,7 +13,7 @@ constexpr uint64_t kReplicasMax = 1000;
 
 struct AuthorityFiles {
   explicit AuthorityFiles(const fs::path& folder) : certificate(folder / "authority.pem"), key(folder / "authority.key") {}
-  bool exist() const { return fs::exists(certificate) && fs::exists(key); }
+  bool exist() const { return fs::exists(certificate); }  // the key is written first
   TestAuthority load() const { return TestAuthority::load(certificate, key); }
 
   const fs::path certificate, key;
@@ -91,6 +91,11 @@ FolderOrder make_certificates(FolderOrder wanted) {
   fs::create_directories(order.folder);
   const AuthorityFiles files(order.folder);
   const bool takes_turns = order.new_authority && files.exist();
+  if (files.exist() && !takes_turns && !fs::exists(files.key)) {
+    throw std::runtime_error(files.key.string() +
+                             " is missing: put it back, or make another authority with --new-authority, beside which the"
+                             " former stays trusted");
+  }
   if (order.new_authority || !files.exist()) make_authority(order, files);
   if (takes_turns) return order;
   const TestAuthority authority = files.load();
