@@ -7,6 +7,7 @@
 #include "coordkit/error.h"
 #include "log/log.h"
 #include "storage/checkpoint_writer.h"
+#include "storage/data_files.h"
 #include "storage/posix_file_system.h"
 
 namespace coordkit::backup {
@@ -81,6 +82,7 @@ absl::Status NewDirectories::create(const std::vector<NewMember>& members, const
 absl::Status NewDirectories::create_one(const NewMember& member, const std::string& cluster) {
   SplitPath path = split_path(member.directory);
   if (path.name.empty()) return make_error(Reason::InvalidArgument, "'" + member.directory + "' names no directory to make");
+  if (absl::Status status = storage::refuse_in_data_directory(member.directory); !status.ok()) return status;
   if (absl::Status status = must_be_empty(member.directory); !status.ok()) return status;
   const std::string unfinished = path.name + ".restoring", whole_path = path.parent + "/" + unfinished;
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> parent = PosixFileSystem::open(path.parent);

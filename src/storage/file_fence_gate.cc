@@ -13,6 +13,7 @@
 #include "coordkit/error.h"
 #include "coordkit/fence.h"
 #include "lock/fence_refusal.h"
+#include "storage/data_files.h"
 #include "storage/posix_file_system.h"
 
 namespace coordkit {
@@ -117,6 +118,7 @@ absl::StatusOr<std::unique_ptr<FileFenceGate>> FileFenceGate::open(const std::st
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
   if (name.empty()) return make_error(Reason::InvalidArgument, "a fence gate needs the path of a file, not of a directory");
+  if (absl::Status status = storage::refuse_in_data_directory(path); !status.ok()) return status;
   auto files = storage::PosixFileSystem::open(directory);
   if (!files.ok()) return files.status();
   absl::StatusOr<std::unique_ptr<File>> file = (*files)->open_alone(name);

@@ -227,6 +227,8 @@ absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::open_alone(std::string_vi
 // name meanwhile was too late; one that finds a file without a lock goes on with what somebody left who was interrupted.
 absl::Status PosixFileSystem::make_file(std::string_view name, absl::FunctionRef<absl::Status(File&)> fill) {
   const std::string whole(name), part = whole + ".part";
+  // To the kernel it is the name of another file.
+  if (whole.find('\0') != std::string::npos) return make_error(Reason::InvalidArgument, "the name of a file has no zero byte");
   Descriptor fd(::openat(directory_.get(), part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kFileMode));
   if (!fd) return errno_status(errno, "cannot open " + in(part));
   const std::string taken = in(part) + " is being written by somebody else: wait for that one, or choose another name";

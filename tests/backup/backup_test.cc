@@ -226,6 +226,27 @@ TEST_F(BackupTest, FLT_D13_ABackupIsNotMadeInADataDirectory) {
   EXPECT_THAT(inspect_directory(directory())->problems, IsEmpty());
 }
 
+TEST_F(BackupTest, FLT_D13_ADirectoryIsNotRestoredIntoADataDirectory) {
+  ASSERT_NO_FATAL_FAILURE(fill(1));
+  original.close(1);
+  ASSERT_NO_FATAL_FAILURE(make_backup());
+  for (const char* name : {"new", "log/new", "state/../new"}) {
+    const std::string into = fs::path(directory()) / name;
+    EXPECT_THAT(restore_backup(file, {.members = {{1, "localhost:1", into}}}).status(), Is(Reason::InvalidArgument)) << name;
+  }
+  EXPECT_THAT(inspect_directory(directory())->problems, IsEmpty());
+}
+
+// The file of the shorter name was taken for what an interrupted backup had left, and removed.
+TEST_F(BackupTest, ANameWithAZeroByteIsRefusedAndNoOtherFileIsMeant) {
+  ASSERT_NO_FATAL_FAILURE(fill(1));
+  original.close(1);
+  write_file(file, "mine");
+  EXPECT_THAT(backup_directory(directory(), file + '\0' + "x").status(), Is(Reason::InvalidArgument));
+  ASSERT_TRUE(fs::exists(file));
+  EXPECT_EQ(read_file(file), "mine");
+}
+
 TEST_F(BackupTest, ARestoreThatIsRefusedLeavesNoDirectory) {
   ASSERT_NO_FATAL_FAILURE(fill(5));
   original.close(1);

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "coordkit/error.h"
 #include "coordkit/fence.h"
+#include "coordkit/storage/data_directory.h"
 #include "storage/posix_file_system.h"
 #include "tests/golden/hex.h"
 #include "tests/storage/temporary_directory.h"
@@ -100,6 +101,18 @@ TEST(FileFenceGateTest, BadPathsAndForeignFilesAreRefusedUntouched) {
     std::ifstream in(directory / "foreign");
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), foreign);
   }
+}
+
+// It was made there, and the next start refused the directory as foreign.
+TEST(FileFenceGateTest, FLT_D13_AGateIsNotMadeInADataDirectory) {
+  TemporaryDirectory directory;
+  ASSERT_TRUE(DataDirectory::open({.path = directory / "data", .cluster = "orders"}).ok());
+  for (const char* name : {"data/gate", "data/log/gate"}) {
+    const absl::Status refused = FileFenceGate::open(directory / name).status();
+    EXPECT_EQ(reason_of(refused), Reason::InvalidArgument) << refused;
+  }
+  EXPECT_TRUE(DataDirectory::open({.path = directory / "data", .cluster = "orders"}).ok());
+  EXPECT_TRUE(FileFenceGate::open(directory / "gate").ok());
 }
 
 TEST(FileFenceGateTest, S55_NothingIsAnsweredBeforeItIsSyncedAndTheSameHolderCostsNoWrite) {
