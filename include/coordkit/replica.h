@@ -306,10 +306,10 @@ class Replica {
   // acknowledged anywhere before this call (Consistency::Linearizable), or of what this replica has applied (Local: also
   // without a majority), and writes the file from it on this thread; `timeout` is for the state, not for the writing. Rows of
   // your own machines come along. Errors, nothing left of the file: kAlreadyExists (`file`), kDeadlineExceeded (CallTimeout:
-  // what the checkpoint waits for), kUnavailable (NoLeader; the replica closes), kDataLoss (Corrupt: the checkpoint is rotten,
+  // what the checkpoint waits for), kUnavailable (NoLeader; Stopped), kDataLoss (Corrupt: the checkpoint is rotten,
   // and is being written anew: try again; StorageFailed: a disk answers with errors, the file's or the checkpoint's, and only
   // the latter is written anew), kResourceExhausted (disk full), kFailedPrecondition (InCallback; InUse: another backup to
-  // `file` is being made; halted or in quarantine).
+  // `file` is being made; Closed: before, or meanwhile; halted or in quarantine).
   absl::StatusOr<BackupInfo> backup(const std::string& file, LiveBackupOptions options = {});
 
   // Reads the three files of `security = Tls{...}` again, on this thread. From here on connections are made with what they say

@@ -7,6 +7,34 @@
 #include "replica/waiting.h"
 
 namespace coordkit {
+namespace {
+
+// A view whose scans end once the stores have stopped: what they are made for is not wanted any more.
+class ViewUntilStop final : public CheckpointView {
+ public:
+  ViewUntilStop(std::unique_ptr<CheckpointView> view, std::shared_ptr<const std::atomic<bool>> stopped)
+      : view_(std::move(view)), stopped_(std::move(stopped)) {}
+
+  Position applied() const override { return view_->applied(); }
+  bool installed() const override { return view_->installed(); }
+  uint64_t digest() const override { return view_->digest(); }
+  absl::Status scan(std::string_view prefix, Visitor visit) const override {
+    return view_->scan(prefix, [&](std::string_view key, std::string_view value) { return offer(key, value, visit); });
+  }
+  absl::Status scan_range(const KeyRange& range, Visitor visit) const override {
+    return view_->scan_range(range, [&](std::string_view key, std::string_view value) { return offer(key, value, visit); });
+  }
+
+ private:
+  absl::Status offer(std::string_view key, std::string_view value, Visitor visit) const {
+    return *stopped_ ? closed_already() : visit(key, value);
+  }
+
+  const std::unique_ptr<CheckpointView> view_;
+  const std::shared_ptr<const std::atomic<bool>> stopped_;
+};
+
+}  // namespace
 
 Stores::Stores(std::shared_ptr<DataDirectory> directory, std::unique_ptr<LogStore> log, std::unique_ptr<StateStore> state,
                OwnThread* loop)
@@ -65,8 +93,10 @@ absl::Status Stores::scrub_now(absl::FunctionRef<bool()> awaited) { return scrub
 
 absl::StatusOr<std::unique_ptr<CheckpointView>> Stores::view() {
   const std::lock_guard lock(viewing_);
-  if (stopped_) return closed_already();
-  return state_->view();
+  if (*stopped_) return closed_already();
+  absl::StatusOr<std::unique_ptr<CheckpointView>> view = state_->view();
+  if (!view.ok()) return view;
+  return std::make_unique<ViewUntilStop>(*std::move(view), stopped_);
 }
 
 void Stores::stop() {
@@ -74,7 +104,7 @@ void Stores::stop() {
   if (worker_) worker_->stop();
   log_->close();
   const std::lock_guard lock(viewing_);
-  stopped_ = true;
+  *stopped_ = true;
   state_->close();
 }
 

@@ -5,6 +5,7 @@
 // What the stores find is reported to the sink; nothing is once stop() has returned.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -50,7 +51,7 @@ class Stores {
   absl::Status scrub_now(absl::FunctionRef<bool()> awaited);
   uint64_t log_bytes_written() const { return log_ ? log_->bytes_written() : log_bytes_; }
   uint64_t log_index_bytes() const { return log_ ? log_->index_bytes() : 0; }
-  // The newest checkpoint; the view may outlive this. Closed: after stop().
+  // The newest checkpoint; the view may outlive this. Closed: after stop(), which also ends scans under way.
   absl::StatusOr<std::unique_ptr<CheckpointView>> view();
 
   void stop();     // the threads first, for they use the stores. What is handed to a stopped store has no effect
@@ -66,7 +67,8 @@ class Stores {
   uint64_t log_bytes_ = 0;  // that it had written when it was released
   std::mutex viewing_;      // guards outside reads of the state store, and its end
   std::unique_ptr<StateStore> state_;
-  bool stopped_ = false;               // under viewing_
+  // Set under viewing_, and shared with the views.
+  const std::shared_ptr<std::atomic<bool>> stopped_ = std::make_shared<std::atomic<bool>>(false);
   std::optional<StateWorker> worker_;  // uses the state store
   std::optional<Scrubber> scrubber_;   // uses both stores
   std::function<void()> written_;      // these two: of the engine's thread

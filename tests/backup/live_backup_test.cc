@@ -1,5 +1,6 @@
 // Backups of running replicas, and the clusters made from them.
 #include <atomic>
+#include <future>
 #include <thread>
 
 #include "coordkit/error.h"
@@ -191,6 +192,72 @@ TEST_F(LiveBackupTest, ARelativeNameMeansWhatItMeansAtTheCall) {
   EXPECT_THAT(one[1].backup("backup").status(), IsOk());
   EXPECT_TRUE(fs::exists(file));
   EXPECT_TRUE(fs::is_empty(elsewhere));
+}
+
+// A store in which a scan, once that is wanted, stands at its first row until the store is closed.
+class StandsUntilClosed final : public StateWrapper {
+ public:
+  struct Moments {
+    std::atomic<bool> wanted{false};
+    std::promise<void> stands, closed;
+  };
+  StandsUntilClosed(std::shared_ptr<DataDirectory> directory, Moments& moments)
+      : store_(std::move(directory)), moments_(moments) {
+    set_inner(store_);
+  }
+  absl::StatusOr<std::unique_ptr<CheckpointView>> view() override {
+    absl::StatusOr<std::unique_ptr<CheckpointView>> inner_view = inner().view();
+    if (!inner_view.ok()) return inner_view;
+    return std::make_unique<View>(*std::move(inner_view), moments_);
+  }
+  void close() override {
+    if (moments_.wanted) moments_.closed.set_value();
+    inner().close();
+  }
+
+ private:
+  class View final : public CheckpointView {
+   public:
+    View(std::unique_ptr<CheckpointView> inner, Moments& moments) : inner_(std::move(inner)), moments_(moments) {}
+    Position applied() const override { return inner_->applied(); }
+    bool installed() const override { return inner_->installed(); }
+    uint64_t digest() const override { return inner_->digest(); }
+    absl::Status scan(std::string_view prefix, Visitor visit) const override {
+      bool stands = moments_.wanted && prefix.empty();
+      return inner_->scan(prefix, [&](std::string_view key, std::string_view value) {
+        if (std::exchange(stands, false)) {
+          moments_.stands.set_value();
+          moments_.closed.get_future().wait();
+        }
+        return visit(key, value);
+      });
+    }
+    absl::Status scan_range(const KeyRange& range, Visitor visit) const override { return inner_->scan_range(range, visit); }
+
+   private:
+    const std::unique_ptr<CheckpointView> inner_;
+    Moments& moments_;
+  };
+  LmdbStateStore store_;
+  Moments& moments_;
+};
+
+// It went on to its end, and close() waited for that where the admin socket had been asked for it.
+TEST_F(LiveBackupTest, ABackupUnderWayEndsWhenItsReplicaIsClosed) {
+  StandsUntilClosed::Moments moments;
+  Cluster one(1);
+  ReplicaOptions options = one.options(1);
+  options.parts.state_store = [&](const PartContext& part) -> absl::StatusOr<std::unique_ptr<StateStore>> {
+    return std::make_unique<StandsUntilClosed>(part.directory, moments);
+  };
+  ASSERT_NO_FATAL_FAILURE(one.open(options));
+  ASSERT_NO_FATAL_FAILURE(put_keys(one[1], 0, 50));
+  moments.wanted = true;
+  std::thread saving([&] { EXPECT_THAT(one[1].backup(file).status(), Is(Reason::Closed)); });
+  moments.stands.get_future().wait();
+  EXPECT_THAT(one[1].close(), IsOk());
+  saving.join();
+  EXPECT_THAT(tree(folder.path()), ::testing::IsEmpty());
 }
 
 TEST_F(LiveBackupTest, AReplicaThatClosesMeanwhileAnswers) {
