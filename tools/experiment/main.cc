@@ -66,6 +66,23 @@ int run(int argc, char** argv) {
   history_role->add_flag("!--without-check", history_node.check);
   history_role->add_option("--members", history_node.addresses)->required()->expected(experiment::kNodes);
 
+  experiment::SoakOptions soak;
+  CLI::App* soaking = app.add_subcommand(
+      "soak",
+      "three processes make things of every kind and give them up again, in rounds; what they hold at rest must not grow");
+  soaking->add_option("--seconds", soak.seconds, "how long")->capture_default_str();
+  soaking->add_option("--seed", soak.seed, "of what is random in it")->capture_default_str();
+  soaking->add_option("--out", soak.out, "where its files go")->capture_default_str();
+  soaking->add_flag("--careless", soak.careless, "callers forget some of it: that has to be seen");
+  soaking->add_flag("--json", soak.json, "nothing on stdout but the JSON line");
+  experiment::SoakNodeOptions soak_node;
+  CLI::App* soak_role = app.add_subcommand("soak-node", "one member of soak")->group("");
+  soak_role->add_option("--id", soak_node.id)->required();
+  soak_role->add_option("--seed", soak_node.seed)->required();
+  soak_role->add_option("--data", soak_node.data_dir)->required();
+  soak_role->add_flag("--careless", soak_node.careless);
+  soak_role->add_option("--members", soak_node.addresses)->required()->expected(experiment::kNodes);
+
   experiment::CatchUpOptions catch_up;
   CLI::App* catching_up =
       app.add_subcommand("catch-up", "three processes under load; one of them stands still for a while and has to catch up");
@@ -127,6 +144,8 @@ int run(int argc, char** argv) {
   if (restarting->parsed()) return experiment::run_restart(restart);
   if (history_role->parsed()) return experiment::run_history_node(history_node);
   if (histories->parsed()) return experiment::run_history(history);
+  if (soak_role->parsed()) return experiment::run_soak_node(soak_node);
+  if (soaking->parsed()) return experiment::run_soak(soak);
   if (spoiled_role->parsed()) return experiment::run_spoiled_node(spoiled_node);
   if (spoiled_files->parsed()) return experiment::run_spoiled_files(spoiled);
   options.protection = {!without_gate, !without_check};

@@ -88,6 +88,25 @@ struct HistoryOptions {
   std::filesystem::path out = "out";
 };
 
+// soak: members at work with things of every kind, and what they hold when they rest (soak.cc).
+inline constexpr int kSoakCallers = 4;  // of each member
+
+struct SoakNodeOptions {
+  int id = 0;
+  uint64_t seed = 1;
+  std::vector<std::string> addresses;  // of members 1, 2, 3
+  std::string data_dir;
+  bool careless = false;  // callers forget what they made, and keep what it was for
+};
+
+struct SoakOptions {
+  double seconds = 120;
+  uint64_t seed = 1;
+  bool careless = false;
+  bool json = false;
+  std::filesystem::path out = "out";
+};
+
 // catch-up and restart: members that write values to keys, as many and as fast as asked (load_node.cc).
 struct LoadNodeOptions {
   int id = 0;
@@ -120,6 +139,9 @@ int run_restart(const RestartOptions& options);
 
 int run_history(const HistoryOptions& options);
 int run_history_node(const HistoryNodeOptions& options);
+
+int run_soak(const SoakOptions& options);
+int run_soak_node(const SoakNodeOptions& options);
 
 int run_spoiled_files(const SpoiledFilesOptions& options);
 int run_spoiled_node(const SpoiledNodeOptions& options);
