@@ -143,7 +143,9 @@ void StickyLines::ask_for_surplus(Session& session, Now now) {
   const Delegations* const lent = session.state->delegations();
   if (lent == nullptr) return;
   for (const std::string& name : lent->surplus()) {
-    ask(*session.line(name), now);
+    Line& line = *session.line(name);
+    if (line.asked) continue;  // it goes as soon as it may
+    ask(line, now);
     due_.emplace(session.id(), name);
   }
 }

@@ -13,8 +13,7 @@ constexpr Duration kResumableTtl = 3s;
 
 // A process: one boot of one node. All clocks show true time, so that what one may trust can be compared with the others.
 struct Process {
-  Process(FakeCluster& cluster, uint64_t id, uint64_t boot = 1) : node(cluster, id, boot) {
-    ClientOptions options;
+  Process(FakeCluster& cluster, uint64_t id, uint64_t boot, ClientOptions options) : node(cluster, id, boot) {
     options.draw_secret = [count = 0, id]() mutable { return "secret " + std::to_string(id) + "." + std::to_string(++count); };
     client = std::make_unique<Client>(node, std::move(options));
   }
@@ -39,8 +38,8 @@ class ResumeTest : public ::testing::Test {
   std::vector<std::unique_ptr<Process>> processes;
   Duration truth{};
 
-  Process& start(uint64_t id, uint64_t boot = 1) {
-    processes.push_back(std::make_unique<Process>(cluster, id, boot));
+  Process& start(uint64_t id, uint64_t boot = 1, ClientOptions options = {}) {
+    processes.push_back(std::make_unique<Process>(cluster, id, boot, std::move(options)));
     return *processes.back();
   }
   void die(Process& process) {
@@ -618,6 +617,26 @@ TEST_F(ResumeTest, S57_AVictimThatMissedTheNewsLearnsItFromItsNextRenewal) {
   victim.node.speaks = victim.node.listens = true;
   run(1200ms);
   EXPECT_EQ(session->phase(), Lost);
+}
+
+// Found by `./dev sim --profile locks`: it was asked for again and again.
+TEST_F(ResumeTest, S45_S58_AnIdleLockTooManyWaitsUntilThePreviousProcessTrustsItNoMore) {
+  Process& previous = start(1);
+  const SessionRef session = open(previous);
+  Answer<HoldRef> held;
+  previous.client->acquire(session, "a", {.wait = LockWait::none(), .sticky = true}, held.callback());
+  turn();
+  ASSERT_TRUE(held.ok());
+  previous.cut_off();
+  Process& heir = start(2, 1, {.sticky = {.idle_max = 0}});
+  const auto resumed = resume(heir, session);
+  ASSERT_TRUE(resumed.ok()) << resumed.status();
+  ASSERT_THAT((*resumed).holds, SizeIs(1));
+  heir.client->release_later((*resumed).holds[0]);
+  run(100ms);
+  EXPECT_NE(holder("a"), Token()) << "the previous process may trust it";
+  run(kResumableTtl + 1s);
+  EXPECT_EQ(holder("a"), Token());
 }
 
 }  // namespace
