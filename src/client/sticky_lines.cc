@@ -128,12 +128,13 @@ void StickyLines::wake(const Session& session) {
 
 void StickyLines::serve_due(Now now) {
   due_.merge(std::exchange(stalled_, {}));
+  SessionId looked_at;  // lines of one session stand together
   while (!due_.empty()) {
     const auto [id, name] = *due_.begin();
     due_.erase(due_.begin());
     Session* session = table_.find(id);
     if (session == nullptr) continue;
-    ask_for_surplus(*session, now);
+    if (std::exchange(looked_at, id) != id) ask_for_surplus(*session, now);
     serve(*session, name, now);
   }
 }
