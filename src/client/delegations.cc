@@ -1,6 +1,7 @@
 #include "client/delegations.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -25,7 +26,7 @@ HoldRef Delegations::make(const SessionRef& session, const DelegationRef& delega
                           LeadingTime until) {
   const Delegation::Grant& grant = delegation->grant_;
   const Token token = delegation->next_;
-  in_use_.splice(in_use_.end(), idle_, delegation->place_);
+  ++held_;
   delegation->next_ = token.next();
   delegation->current_ =
       make_ref<HoldState>(session, grant.name, owner_tag, token, grant.since, until, HoldTerms{}, delegation);
@@ -38,8 +39,9 @@ Delegations::Released Delegations::release(const HoldState& hold) {
   Delegation& delegation = *hold.delegation();
   if (delegation.current_.get() != &hold) return Released::NotCurrent;
   over = std::move(delegation.current_);
-  idle_.splice(idle_.end(), in_use_, delegation.place_);
-  const bool done = delegation.open_ && hold.until() == LeadingTime::max() && idle_.size() <= idle_max_;
+  delegation.last_use_ = ++uses_;
+  --held_;
+  const bool done = delegation.open_ && hold.until() == LeadingTime::max() && idle() <= idle_max_;
   return done ? Released::Done : Released::Serve;
 }
 
@@ -63,7 +65,8 @@ DelegationRef Delegations::add(Delegation::Grant grant) {
   DelegationRef& slot = by_name_[grant.name];
   COORDKIT_CHECK(slot == nullptr);
   slot = std::make_shared<Delegation>(std::move(grant));
-  slot->place_ = idle_.insert(idle_.end(), slot.get());
+  slot->last_use_ = slot->looked_at_ = ++uses_;
+  by_use_.insert(by_use_.end(), slot.get());
   return slot;
 }
 
@@ -102,15 +105,29 @@ void Delegations::set_open(Delegation& delegation, bool open) {
 void Delegations::remove(const DelegationRef& delegation) {
   const std::lock_guard lock(mutex_);
   COORDKIT_CHECK_MSG(delegation->current_ == nullptr, "INV_L02");
-  idle_.erase(delegation->place_);
+  by_use_.erase(delegation.get());
   by_name_.erase(delegation->grant_.name);
 }
 
-std::vector<std::string> Delegations::surplus() const {
+// From the front, until enough were found whose place is right: none behind them was used less lately.
+std::vector<std::string> Delegations::surplus() {
   std::vector<std::string> names;
   const std::lock_guard lock(mutex_);
-  const size_t idle = idle_.size();
-  for (auto one = idle_.begin(); names.size() + idle_max_ < idle; ++one) names.push_back((*one)->grant_.name);
+  const size_t many = idle() - std::min(idle(), idle_max_);
+  for (auto place = by_use_.begin(); names.size() < many;) {
+    Delegation& delegation = **place;
+    if (delegation.current_) delegation.last_use_ = ++uses_;
+    if (delegation.looked_at_ == delegation.last_use_) {
+      names.push_back(delegation.grant_.name);
+      ++place;
+      continue;
+    }
+    const auto next = std::next(place);
+    auto node = by_use_.extract(place);
+    delegation.looked_at_ = delegation.last_use_;
+    const auto moved = by_use_.insert(std::move(node)).position;
+    place = std::next(moved) == next ? moved : next;
+  }
   return names;
 }
 
@@ -122,8 +139,8 @@ std::vector<HoldRef> Delegations::clear() {
     delegation->open_ = false;
     delegation->current_ = nullptr;
   }
-  in_use_.clear();
-  idle_.clear();
+  by_use_.clear();
+  held_ = 0;
   gone.swap(by_name_);
   return holds;
 }

@@ -10,9 +10,9 @@
 //   - A local hold is valid only while its session is, by the same deadline as every other hold.
 #pragma once
 
-#include <list>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,10 +39,11 @@ class Delegation {
  private:
   friend class Delegations;
   Grant grant_;
-  Token next_;                              // above grant_.last: the block is used up
-  HoldRef current_;                         // null: no local holder
-  bool open_ = false;                       // not asked for, and no one in line: any thread may grant
-  std::list<Delegation*>::iterator place_;  // among those in use or the idle ones
+  Token next_;              // above grant_.last: the block is used up
+  HoldRef current_;         // null: no local holder
+  bool open_ = false;       // not asked for, and no one in line: any thread may grant
+  uint64_t last_use_ = 0;   // counts the ends of uses in its session
+  uint64_t looked_at_ = 0;  // last_use_ when its place in Delegations::by_use_ was right
 };
 
 using DelegationRef = std::shared_ptr<Delegation>;
@@ -77,7 +78,7 @@ class Delegations {
   void refill(Delegation& delegation, Token first);
   void set_open(Delegation& delegation, bool open);
   // Those that nobody holds beyond the most that are kept: who was not used for longest first.
-  std::vector<std::string> surplus() const;
+  std::vector<std::string> surplus();
   // No holder: from here on it is no longer granted here.
   void remove(const DelegationRef& delegation);
   // The session is lost: forgets all of them, and returns the holds that were in use.
@@ -87,16 +88,25 @@ class Delegations {
  private:
   HoldRef make(const SessionRef& session, const DelegationRef& delegation, std::string_view owner_tag, LeadingTime until);
 
+  size_t idle() const { return by_name_.size() - held_; }
+
   struct ByName {
     using is_transparent = void;
     size_t operator()(std::string_view name) const { return absl::HashOf(name); }
     bool operator()(std::string_view a, std::string_view b) const { return a == b; }
   };
 
+  // All of them, in the order of uses that surplus() last saw: a use leaves its lock's place as it is, which is therefore
+  // never behind the right one.
+  struct ByUse {
+    bool operator()(const Delegation* a, const Delegation* b) const { return a->looked_at_ < b->looked_at_; }
+  };
+
   mutable std::mutex mutex_;
   absl::flat_hash_map<std::string, DelegationRef, ByName, ByName> by_name_;
-  std::list<Delegation*> in_use_, idle_;  // each in one of them; idle: by their last use
-  uint64_t granted_ = 0;
+  std::set<Delegation*, ByUse> by_use_;
+  size_t held_ = 0;  // those that somebody has
+  uint64_t uses_ = 0, granted_ = 0;
   const size_t idle_max_;
 };
 

@@ -141,7 +141,7 @@ void StickyLines::serve_due(Now now) {
 
 // Of locks that lie idle here only so many are kept; the others go as if somebody wanted them.
 void StickyLines::ask_for_surplus(Session& session, Now now) {
-  const Delegations* const lent = session.state->delegations();
+  Delegations* const lent = session.state->delegations();
   if (lent == nullptr) return;
   for (const std::string& name : lent->surplus()) {
     Line& line = *session.line(name);
