@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include "coordkit/error.h"
 #include "storage/absolute_path.h"
@@ -37,6 +38,14 @@ absl::Status validate(const DataDirectoryOptions& options) {
   return absl::OkStatus();
 }
 
+// Whether it is of another file system than the directory that it lies in, which may be one that is read only and knows no
+// sync. Whoever mounts it there sees to its name.
+bool mounted(const std::string& path) {
+  struct stat own = {}, parent = {};
+  const std::string lies_in = std::filesystem::path(path).parent_path();
+  return ::stat(path.c_str(), &own) == 0 && ::stat(lies_in.c_str(), &parent) == 0 && own.st_dev != parent.st_dev;
+}
+
 // Creates the directory itself, not its parents: a mistyped path should not silently become a blank replica elsewhere. Whoever
 // made one that is there may not have come to make its name durable, an earlier start for instance that was killed.
 absl::Status create(const std::string& path) {
@@ -45,6 +54,7 @@ absl::Status create(const std::string& path) {
     const std::string hint = errno == ENOENT ? " (its parent does not exist: create it first)" : "";
     return storage::errno_status(errno, "cannot create the data directory " + path + hint);
   }
+  if (!made && mounted(path)) return absl::OkStatus();
   const absl::Status synced = storage::sync_name(path);
   const bool not_ours = !made && absl::IsPermissionDenied(synced);  // its parent is for others to read
   return not_ours ? absl::OkStatus() : synced;

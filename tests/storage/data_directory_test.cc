@@ -1,5 +1,6 @@
 #include "coordkit/storage/data_directory.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -274,6 +275,19 @@ TEST_F(DataDirectoryTest, ADirectoryWhoseParentOnlyOthersMayReadIsOpened) {
   });
   ::chmod(parent_.path().c_str(), 0755);
   EXPECT_EQ(opened, 0);
+}
+
+// As a mount point in a system of squashfs or erofs, whose directories cannot be synced either.
+TEST_F(DataDirectoryTest, ADirectoryMountedWhereNothingCanBeSyncedIsOpened) {
+  std::filesystem::create_directory(path_);
+  const int own = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int around = ::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_TRUE(own >= 0 && around >= 0);
+  ASSERT_NE(::fsync(around), 0);
+  const std::string mounted = "/proc/self/fd/" + std::to_string(own);
+  EXPECT_EQ(DataDirectory::open({.path = mounted, .cluster = "orders", .replica = ReplicaId(1)}).status(), absl::OkStatus());
+  ::close(own);
+  ::close(around);
 }
 
 TEST_F(DataDirectoryTest, FLT_D21_ThatThereIsALogIsKnownWithoutTheLog) {
