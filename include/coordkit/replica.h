@@ -291,8 +291,8 @@ class Replica {
 
   Health health() const;
   // Blocks until this replica knows a leader, is registered with it as a voter or a learner, and is not far behind.
-  // kDeadlineExceeded: says what it still waits
-  // for, and which members are missing. kFailedPrecondition (InCallback): on the engine's thread.
+  // kDeadlineExceeded: says what it still waits for, and which members are missing; or that the engine's thread is held up, if
+  // it said nothing for `timeout`, and an election timeout at the least. kFailedPrecondition (InCallback): on that thread.
   absl::Status wait_ready(Duration timeout) const;
 
   // Reads log and checkpoint in full now, at the pace of the options, and blocks until that is done. kDataLoss: something was

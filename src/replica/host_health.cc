@@ -55,8 +55,15 @@ void Host::publish() {
 absl::Status Host::wait_ready(Duration timeout) {
   if (forked()) return forked_away();
   if (on_engine_thread()) return would_wait_for_itself();
-  this->health();  // as it is now; what was published before may be old
-  const auto health = health_.wait(timeout, [](const Health& now) { return !waits(now.state); });
+  timeout = std::max(timeout, Duration::zero());
+  const LaggingTime began = clock_.lagging();
+  // As it is now: what was published before may be old. A thread that does not come to that for so long is not ready either.
+  if (!health_.look(std::max(timeout, options_.election_timeout))) {
+    return make_error(Reason::CallTimeout, Outcome::None,
+                      "not ready yet: this replica's thread is held up, by an apply or by its disk, and has not answered");
+  }
+  const Duration left = timeout - (clock_.lagging() - began);
+  const auto health = health_.wait(left, [](const Health& now) { return !waits(now.state); });
   if (!health) return closed_already();
   if (health->state == ReplicaState::Ready || health->state == ReplicaState::Learner) return absl::OkStatus();
   if (waits(health->state)) return make_error(Reason::CallTimeout, Outcome::None, "not ready yet: " + health->reason);

@@ -48,6 +48,18 @@ TEST_F(HostWaitTest, AWaitWithoutSuccessReturnsWhatIsPublished) {
   EXPECT_EQ(found->state, ReplicaState::CatchingUp);
 }
 
+TEST_F(HostWaitTest, ALookIsAtWhatIsPublishedFromThenOn) {
+  health_.publish({.state = ReplicaState::Ready});
+  EXPECT_FALSE(health_.look(0s));
+  auto looks = std::async(std::launch::async, [&] { return health_.look(1h); });
+  while (!health_.watched()) std::this_thread::yield();
+  health_.publish({.state = ReplicaState::Ready});
+  EXPECT_TRUE(looks.get());
+  EXPECT_FALSE(health_.watched());
+  health_.end();
+  EXPECT_TRUE(health_.look(1h)) << "nothing more will come";
+}
+
 TEST_F(HostWaitTest, NobodyWaitsForAClosedReplica) {
   auto waits = std::async(std::launch::async, [&] { return health_.wait(1h, is_ready); });
   while (!health_.watched()) std::this_thread::yield();

@@ -1,7 +1,9 @@
 // Own state machines at door 1: beside coordkit's in one log, on real sockets and files.
 #include <array>
 #include <condition_variable>
+#include <future>
 #include <mutex>
+#include <thread>
 
 #include "coordkit/coordkit.h"
 #include "examples/02_ledger/ledger.h"
@@ -206,6 +208,46 @@ TEST_F(OwnMachineTest, WhoWaitsUntilAReplicaIsReadyIsToldHowItIsNow) {
   ASSERT_THAT(single[1].wait_ready(kPatience), IsOk());
   ASSERT_THAT(single[1].propose(kLedger, "x", {.timeout = kPatience}).status(), Is(Reason::ReplicaFailed));
   EXPECT_THAT(single[1].wait_ready(0s), Is(Reason::NotReady)) << "nobody has looked since it was ready";
+}
+
+class StandsInApply final : public StateMachine {
+ public:
+  struct Moments {
+    std::promise<void> stands, goes_on;
+  };
+  explicit StandsInApply(Moments& moments) : moments_(moments) {}
+  void bootstrap(ClusterId, uint64_t) override {}
+  void apply(std::span<const Command> commands, ApplyOutput& output) override {
+    moments_.stands.set_value();
+    moments_.goes_on.get_future().wait();
+    for (const Command& command : commands) output.answer(command.index, command.request, "done");
+  }
+  void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}
+  absl::StatusOr<std::string> query(std::string_view) const override { return std::string(); }
+  void checkpoint(CheckpointBatch&) override {}
+  absl::Status restore(const CheckpointView&) override { return absl::OkStatus(); }
+  void timers(std::vector<TimerOp>&) const override {}
+  uint64_t digest() const override { return 0; }
+
+ private:
+  Moments& moments_;
+};
+
+TEST_F(OwnMachineTest, WhoWaitsUntilAReplicaIsReadyDoesNotWaitForAnApplyThatStands) {
+  StandsInApply::Moments moments;
+  Cluster single(1);
+  ReplicaOptions options = single.options(1);
+  options.machines.push_back({.id = kLedger, .make = [&] { return std::make_unique<StandsInApply>(moments); }});
+  ASSERT_NO_FATAL_FAILURE(single.open(std::move(options)));
+  ASSERT_THAT(single[1].wait_ready(kPatience), IsOk());
+  std::thread proposing([&] { EXPECT_THAT(single[1].propose(kLedger, "x", {.timeout = kPatience}).status(), IsOk()); });
+  moments.stands.get_future().wait();
+  auto waits = std::async(std::launch::async, [&] { return single[1].wait_ready(0s); });
+  EXPECT_EQ(waits.wait_for(kPatience), std::future_status::ready);
+  moments.goes_on.set_value();
+  EXPECT_THAT(waits.get(), Is(Reason::CallTimeout));
+  proposing.join();
+  EXPECT_THAT(single[1].wait_ready(0s), IsOk());
 }
 
 TEST_F(OwnMachineTest, S28_FLT_A07_WatchesAndMirrorsOfAHaltedReplicaEnd) {
