@@ -84,6 +84,10 @@ void EngineTurns::run_postponed(uint64_t number) {
 std::unique_lock<std::recursive_mutex> EngineTurns::stop(Arrivals& arrivals) {
   std::unique_lock lock(stopped_mutex_);
   for (auto& [number, act] : std::exchange(postponed_, {})) act();  // none of them twice, whatever it postpones
+  {
+    const std::lock_guard late(late_mutex_);
+    late_.emplace();
+  }
   arrivals.close(inputs_, calls_);
   for (Arrivals::Arrival& arrival : inputs_) {
     if (auto* call = std::get_if<Call>(&arrival)) std::move (*call)(*client_);
@@ -96,8 +100,27 @@ std::unique_lock<std::recursive_mutex> EngineTurns::stop(Arrivals& arrivals) {
   return lock;
 }
 
+void EngineTurns::run_late() {
+  std::unique_lock lock(late_mutex_);
+  while (!late_->empty()) {
+    std::vector<Call> calls = std::exchange(*late_, {});
+    lock.unlock();
+    for (Call& call : calls) std::move(call)(*client_);
+    calls.clear();  // user state dies outside the lock
+    lock.lock();
+  }
+  late_.reset();
+}
+
 void EngineTurns::run_stopped(Call call) {
   if (!call) return;
+  {
+    const std::lock_guard lock(late_mutex_);
+    if (late_) {
+      late_->push_back(std::move(call));
+      return;
+    }
+  }
   const std::lock_guard lock(stopped_mutex_);
   const std::thread::id outer = stopped_runner_.exchange(std::this_thread::get_id());
   std::move(call)(*client_);

@@ -12,12 +12,13 @@ void Host::finish_drain() {
   if (status.releases + status.tickets == 0) closing_.drained();
 }
 
-// The last thing the engine's thread does. Calls that find the host closed wait here until the client has stopped.
+// The last thing the engine's thread does, with the calls that find the host closed meanwhile.
 void Host::stop_engine() {
   const auto lock = turns_->stop(arrivals_);
   peers_.close();
   health_.end();
   publish();
+  turns_->run_late();
 }
 
 absl::Status Host::close() {

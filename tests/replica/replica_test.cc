@@ -484,6 +484,27 @@ TEST_F(ReplicaTest, FLT_A03_WhoeverCancelsOrLetsGoWhileTheReplicaClosesWaitsForN
   EXPECT_THAT(answered.get_future().get(), Is(Reason::Stopped));
 }
 
+TEST_F(ReplicaTest, FLT_A03_WhoeverBeginsACallWhileTheReplicaClosesWaitsForNoCallback) {
+  Session holder = cluster_.session(1);
+  Session waiter = cluster_.session(2);
+  absl::StatusOr<Grant> grant = holder.acquire("billing");
+  ASSERT_THAT(grant.status(), IsOk());
+  std::promise<absl::Status> acquired, released, put;
+  waiter.acquire_async("billing", {}, [&](absl::StatusOr<Grant>) {
+    std::thread([&] {
+      waiter.acquire_async("another", {}, [&](absl::StatusOr<Grant> answer) { acquired.set_value(answer.status()); });
+      waiter.close_async([&](absl::Status answer) { released.set_value(std::move(answer)); });
+      cluster_[2].put_async("k", "v", {}, [&](absl::StatusOr<PutResult> answer) { put.set_value(answer.status()); });
+    }).join();
+  });
+  await_queue("billing", 1);
+  EXPECT_THAT(cluster_[2].close(), IsOk());
+  for (std::promise<absl::Status>* answer : {&acquired, &released, &put}) {
+    std::future<absl::Status> future = answer->get_future();
+    ASSERT_EQ(future.wait_for(0s), std::future_status::ready) << "it is answered before the close is over";
+  }
+}
+
 TEST_F(ReplicaTest, FLT_A03_NothingRunsAfterTheCloseOfTheSecondToCloseEither) {
   std::promise<void> lost;
   std::atomic<bool> over{false};
