@@ -95,6 +95,8 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, s
     return engine;
   } catch (const engine::NewerLevel& newer) {
     return make_error(Reason::NewerFormat, newer.what());
+  } catch (const engine::MachineThrew& threw) {  // which says nothing about the disk
+    return make_error(Reason::HostThrew, threw.what());
   } catch (const std::exception& error) {  // a machine or the core cannot read what the stores returned
     return make_error(Reason::Corrupt, error.what());
   } catch (...) {

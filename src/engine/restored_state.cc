@@ -16,6 +16,8 @@ absl::StatusOr<std::unique_ptr<RestoredState>> RestoredState::build(std::vector<
   for (const engine::MachineTimerOp& one : timers)
     parts->keeper.apply(one.machine, one.op, LaggingTime(), parts->router.applied().index);
   return std::unique_ptr<RestoredState>(new RestoredState(std::move(parts)));
+} catch (const engine::MachineThrew& threw) {  // which says nothing about the rows
+  return make_error(Reason::HostThrew, threw.what());
 } catch (const std::exception& error) {
   return make_error(Reason::Corrupt, error.what());
 } catch (...) {

@@ -122,7 +122,7 @@ void Router::observe(MachineId id, std::string_view subject, bool wanted) {
   } else {
     observed_.erase({id, std::string(subject)});
   }
-  machine->observe(subject, wanted);
+  ask_machine(id, applied_.index, [&] { machine->observe(subject, wanted); });
 }
 
 void Router::observe_as(const Router& previous) {
@@ -400,7 +400,7 @@ void Router::timers(std::vector<MachineTimerOp>& out) const {
   std::vector<TimerOp> ops;
   for (const MachineId id : begun_) {
     ops.clear();
-    machine(id)->timers(ops);
+    ask_machine(id, applied_.index, [&] { machine(id)->timers(ops); });
     for (const TimerOp& op : ops) out.push_back({id, op});
   }
 }

@@ -6,6 +6,9 @@
 
 #include "base/check.h"
 #include "base/random.h"
+#include "coordkit/engine.h"
+#include "coordkit/error.h"
+#include "coordkit/state_transfer.h"
 #include "tests/engine/router_rig.h"
 
 namespace coordkit::engine {
@@ -125,6 +128,52 @@ TEST_F(HostingTest, FLT_A07_AMachineThatThrowsAtItsRowsIsNamed) {
   const absl::Status unknown = broken.router->restore(checkpoint());
   EXPECT_EQ(reason_of(unknown), Reason::HostThrew) << "which says nothing about the disk";
   EXPECT_NE(unknown.message().find("machine 2"), std::string_view::npos) << unknown;
+}
+
+class BreaksBesideEntries final : public StateMachine {
+ public:
+  void bootstrap(ClusterId, uint64_t) override {}
+  void apply(std::span<const Command>, ApplyOutput&) override {}
+  void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}
+  absl::StatusOr<std::string> query(std::string_view) const override { return std::string(); }
+  void observe(std::string_view, bool) override { throw std::runtime_error("the observing broke"); }
+  void checkpoint(CheckpointBatch&) override {}
+  absl::Status restore(const CheckpointView&) override { return absl::OkStatus(); }
+  void timers(std::vector<TimerOp>&) const override { throw std::runtime_error("the timers broke"); }
+  uint64_t digest() const override { return 0; }
+};
+
+// It was taken for damage: a start was refused as Corrupt, and a peer's state was fetched again and again.
+TEST_F(HostingTest, FLT_A07_AMachineThatThrowsAtItsTimersIsNamedAndItsRowsAreNotBlamed) {
+  constexpr MachineId kHosts = kFirstHostMachine;
+  Rig begun(false, {kCoordination, kHosts});
+  begun.add(raft::EntryKind::Genesis, coordkit::encode(genesis()));
+  begun.enroll(kOne);
+  begun.ask(kOne, 1, "add 1", 1, kHosts);
+  CheckpointBatch batch;
+  begun.router->checkpoint(batch);
+  table.commit(batch);
+  const auto machines = [] {
+    std::vector<HostedMachine> made;
+    made.push_back({kCoordination, std::make_unique<Counter>()});
+    made.push_back({kHosts, std::make_unique<BreaksBesideEntries>()});
+    return made;
+  };
+  EngineOptions options{.members = {{ReplicaId(1), "a"}}, .new_cluster = ClusterId(1)};
+  options.raft.self = ReplicaId(1);
+  RecoveredLog log{.store = StoreId(11), .boot = BootCounter(2), .base = table.applied()};
+  for (const absl::Status& status : {RestoredState::build(machines(), table).status(),
+                                     Engine::recover(options, machines(), std::move(log), table, {}).status()}) {
+    EXPECT_EQ(reason_of(status), Reason::HostThrew) << status;
+    EXPECT_NE(status.message().find("machine 16 threw after entry 3: the timers broke"), std::string_view::npos) << status;
+  }
+  Router observed(machines(), 0);
+  try {
+    observed.observe(kHosts, "subject", true);
+    ADD_FAILURE() << "it broke";
+  } catch (const MachineThrew& threw) {
+    EXPECT_THAT(threw.what(), ::testing::HasSubstr("machine 16 threw after entry 0: the observing broke"));
+  }
 }
 
 TEST_F(HostingTest, S60_ACommandOfAMachineThatIsNotHostedStopsTheReplicaBeforeIt) {
