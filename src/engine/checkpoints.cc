@@ -1,10 +1,13 @@
 #include "engine/checkpoints.h"
 
+#include <utility>
+
 namespace coordkit::engine {
 
 void Checkpoints::begin_at(Index applied) {
   checkpointed_ = applied;
   bytes_since_ = 0;
+  taken_.reset();
 }
 
 void Checkpoints::done(const StateCheckpointed& checkpoint, Turn& turn) {
@@ -21,19 +24,26 @@ void Checkpoints::log_damaged(Index last, const absl::Status& why, Turn& turn) {
   if (unreadable) turn.consensus.step(raft::Checkpointed{{}, unreadable}, turn.now.lagging);
 }
 
+// The state may be ahead of this disk's log, under load for as long as that lasts: it is taken when it is due.
 absl::Status Checkpoints::collect(Router& router, Turn& turn) {
-  const Index applied = router.applied().index;
-  if (under_way_ || applied > turn.consensus.core()->durable() || !due(applied)) return absl::OkStatus();
-  CheckpointBatch& batch = turn.effects.checkpoint.emplace();
-  if (repair_.whole_owed()) {
-    if (absl::Status status = router.whole_checkpoint(batch); !status.ok()) return status;
-    repair_.writing_whole();
-  } else {
-    router.checkpoint(batch);
+  if (!under_way_ && !taken_ && due(router.applied().index)) {
+    if (absl::Status status = take(router); !status.ok()) return status;
   }
+  if (!taken_ || taken_->applied.index > turn.consensus.core()->durable()) return absl::OkStatus();
+  turn.effects.checkpoint = std::exchange(taken_, std::nullopt);
   under_way_ = true;
-  bytes_since_ = 0;
   return absl::OkStatus();
+}
+
+absl::Status Checkpoints::take(Router& router) {
+  CheckpointBatch& batch = taken_.emplace();
+  bytes_since_ = 0;
+  if (!repair_.whole_owed()) {
+    router.checkpoint(batch);
+    return absl::OkStatus();
+  }
+  repair_.writing_whole();
+  return router.whole_checkpoint(batch);
 }
 
 bool Checkpoints::due(Index applied) const {

@@ -238,7 +238,7 @@ void EngineImpl::fall_silent(Reason reason, EngineEffects& effects) {
   effects.writes.clear();
   effects.renewals.clear();
   effects.log_reads.clear();
-  effects.checkpoint.reset();  // a machine may have thrown halfway through it
+  effects.checkpoint.reset();
   effects.compact.reset();
   effects.peers.reset();
   effects.views.clear();

@@ -422,6 +422,35 @@ TEST_F(EngineCallsTest, ACheckpointWaitsForTheOwnLog) {
   EXPECT_GT(eager.node(first).checkpoints_taken, before);
 }
 
+// Commits come from the two quick disks, so under load this one is never level with what it has applied: its log grew until
+// the disk was full, and then waited for a checkpoint that waited for the log.
+TEST_F(EngineCallsTest, FLT_P10_AReplicaWhoseDiskIsAlwaysAWriteBehindTakesCheckpoints) {
+  Cluster eager(3, [](EngineOptions& options) {
+    options.checkpoint_entries = 5;
+    options.raft.log_retained_bytes = 0;
+  });
+  eager.start_all();
+  const uint64_t first = eager.leader();
+  ASSERT_NE(first, 0u);
+  Cluster::Node& slow = eager.node(first % 3 + 1);
+  slow.syncs = false;
+  const size_t before = slow.checkpoints_taken;
+  for (int i = 1; i <= 30; ++i) {
+    ASSERT_EQ(eager.run(first, "add 1"), std::to_string(i));
+    ASSERT_TRUE(eager.until([&] { return slow.engine->applied() == eager.engine(first).applied(); }));
+    ASSERT_FALSE(slow.pending.empty());
+    LogWrite newest = std::move(slow.pending.back());
+    slow.pending.pop_back();
+    eager.sync(slow.id.value());
+    slow.pending.push_front(std::move(newest));
+    eager.run_until_idle();
+    ASSERT_GT(slow.engine->applied(), slow.engine->core()->durable());
+    ASSERT_LE(slow.disk.table.applied().index, slow.engine->core()->durable());
+  }
+  EXPECT_GT(slow.checkpoints_taken, before + 3);
+  EXPECT_GT(slow.disk.base.index, Index(15)) << "and its log is compacted behind them";
+}
+
 TEST_F(EngineCallsTest, OneCheckpointIsUnderWayAtATime) {
   Cluster eager(1, [](EngineOptions& options) { options.checkpoint_entries = 1; });
   eager.start(1);
