@@ -47,8 +47,8 @@ absl::Status Condition::refusal_of_command(Urgency urgency, bool holds_back) con
   if (urgency == Urgency::Reserved) return absl::OkStatus();
   if (log_space_ != LogSpace::Ample) {
     return make_error(Reason::NoSpace,
-                      "the disk of this replica's log is nearly full: free some space; releases, renewals and "
-                      "reads go on");
+                      "the disk of this replica's log is nearly full: free some space, or raise its quota; releases, renewals "
+                      "and reads go on");
   }
   if (!holds_back) return absl::OkStatus();
   return make_error(Reason::TooManyRequests,
@@ -58,7 +58,7 @@ absl::Status Condition::refusal_of_command(Urgency urgency, bool holds_back) con
 
 void Condition::warnings(bool holds_back, std::vector<std::string>& out) const {
   if (log_space_ != LogSpace::Ample) {
-    out.emplace_back("the disk of the log is nearly full, new commands are refused here: free some space");
+    out.emplace_back("the disk of the log is nearly full, new commands are refused here: free some space, or raise its quota");
   }
   if (!log_waits_.empty()) out.push_back(log_waits_);
   if (holds_back) {

@@ -69,9 +69,8 @@ class EventLog::Arrival {
   void operator()(const LogSpaceChanged& input) const {
     const bool full = input.space == LogSpace::Full;
     const std::string what = full ? "writes wait: the disk of the log is full" : "the disk of the log is nearly full";
-    log_.waits(log_.log_waits_, input.space == LogSpace::Ample
-                                    ? absl::OkStatus()
-                                    : absl::ResourceExhaustedError(what + ", new commands are refused here: free some space"));
+    const std::string why = what + ", new commands are refused here: free some space, or raise its quota";
+    log_.waits(log_.log_waits_, input.space == LogSpace::Ample ? absl::OkStatus() : absl::ResourceExhaustedError(why));
   }
   void operator()(const LogWaits& input) const {
     if (input.why.ok()) return;  // how long it took is said of the write

@@ -61,10 +61,9 @@ absl::Status create(const std::string& path) {
 }
 
 // The reserve is released when the rest of this start would not find room.
-absl::Status make_room(FileSystem& files) {
-  const absl::StatusOr<uint64_t> free = files.free_bytes();
-  if (!free.ok()) return free.status();
-  if (*free >= kReserveBytes) return absl::OkStatus();
+absl::Status make_room(PosixFileSystem& files) {
+  absl::Status room = files.room_for(kReserveBytes);
+  if (room.ok() || !storage::lacks_room(room)) return room;
   const absl::Status removed = files.remove(kReserve);
   return absl::IsNotFound(removed) ? absl::OkStatus() : removed;
 }

@@ -17,12 +17,7 @@ constexpr const char* kLog = "log";
 constexpr size_t kPieceBytes = 1 << 20;
 
 absl::Status failed(const std::string& what, std::error_code error) {
-  const std::string sentence = what + " cannot be copied: " + error.message();
-  if (error == std::errc::permission_denied) return make_error(Reason::PermissionDenied, sentence);
-  if (error == std::errc::no_space_on_device) {
-    return make_error(Reason::NoSpace, sentence + "; choose a folder with more room");
-  }
-  return make_error(Reason::StorageFailed, sentence);
+  return errno_status(error.value(), what + " cannot be copied");
 }
 
 // What disappears between listing and copying was removed by the replica, or is the lock of another copy.

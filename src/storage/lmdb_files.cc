@@ -26,7 +26,7 @@ size_t lock_bytes(uint32_t readers) {
 }  // namespace
 
 absl::Status until_room(absl::Status status) {
-  return absl::IsResourceExhausted(status) ? absl::UnavailableError(status.message()) : status;
+  return absl::IsResourceExhausted(status) ? absl::UnavailableError(std::string(sentence_of(status))) : status;
 }
 
 absl::StatusOr<LmdbFiles::Mark> LmdbFiles::mark(const std::string& path) {

@@ -231,16 +231,16 @@ absl::Status LmdbTable::scrub(LmdbReader::Pace pace) {
   return static_cast<const LmdbView&>(**pinned).verify(pace);
 }
 
-// LMDB reports a short write as an input/output error; on a nearly full disk, or where files may hardly grow, it means that
-// room ran out.
+// LMDB reports a short write as an input/output error; on a nearly full disk, at the end of a quota, or where files may hardly
+// grow, it means that room ran out.
 absl::Status LmdbTable::commit(Transaction& transaction) {
   const int error = transaction.commit();
   files_.note_growth();
   release_map();
   if (error == EIO) {
     absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(path_);
-    const absl::StatusOr<uint64_t> left = files.ok() ? (*files)->free_bytes() : files.status();
-    if (left.ok() && *left < kNearlyFull) return lmdb_status(ENOSPC, "commit");
+    absl::Status room = files.ok() ? (*files)->room_for(kNearlyFull) : files.status();
+    if (lacks_room(room)) return until_room(std::move(room));
     rlimit most = {};
     const bool limited = ::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY;
     if (limited && most.rlim_cur < files_.data_bytes() + kNearlyFull) return lmdb_status(EFBIG, "commit");

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "coordkit/error.h"
+#include "storage/lmdb_files.h"
 #include "storage/posix_file_system.h"
 
 namespace coordkit::storage {
@@ -20,8 +21,8 @@ absl::Status lmdb_status(int error, const std::string& what) {
     case MDB_MAP_RESIZED:  // nobody else makes the file larger
     case MDB_PANIC: return make_error(Reason::Corrupt, text);
     case ENOSPC:
-    case EDQUOT: return absl::UnavailableError(text + " (free some space on this disk)");
-    case EFBIG: return absl::UnavailableError(text + " (raise the limit of a file's size, ulimit -f)");
+    case EDQUOT:
+    case EFBIG: return until_room(errno_status(error, "the state store cannot " + what));
     case EIO: return make_error(Reason::StorageFailed, text);
     default: return error > 0 ? errno_status(error, "the state store cannot " + what) : make_error(Reason::StorageFailed, text);
   }

@@ -85,8 +85,8 @@ Descriptor::~Descriptor() {
 absl::Status errno_status(int error, const std::string& what) {
   const std::string text = what + ": " + std::strerror(error);
   switch (error) {
-    case ENOSPC:
-    case EDQUOT: return make_error(Reason::NoSpace, text + " (free some space on this disk)");
+    case ENOSPC: return make_error(Reason::NoSpace, text + " (free some space on this disk)");
+    case EDQUOT: return make_error(Reason::NoSpace, text + " (free some space of this user's there, or raise the quota)");
     case EFBIG: return make_error(Reason::LimitExceeded, text + " (raise the limit of a file's size, ulimit -f)");
     case EMFILE:
     case ENFILE: return make_error(Reason::LimitExceeded, text + " (raise the limit of open files)");
@@ -161,6 +161,18 @@ absl::StatusOr<uint64_t> PosixFileSystem::free_bytes() {
   struct statvfs info = {};
   if (::fstatvfs(directory_.get(), &info) != 0) return errno_status(errno, "cannot ask for the free space of " + path_);
   return static_cast<uint64_t>(info.f_bavail) * info.f_frsize;
+}
+
+absl::Status PosixFileSystem::room_for(uint64_t bytes) {
+  const absl::StatusOr<uint64_t> free = free_bytes();
+  if (!free.ok()) return free.status();
+  const std::string what = "cannot write more to " + path_;
+  if (*free < bytes) return errno_status(ENOSPC, what);
+  const FileSizeSignalHeld held;
+  const Descriptor fd(::openat(directory_.get(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, kFileMode));
+  if (fd && ::fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) == 0) return absl::OkStatus();
+  absl::Status status = errno_status(errno, what);
+  return lacks_room(status) ? status : absl::OkStatus();
 }
 
 absl::Status PosixFileSystem::make_directory(std::string_view name) {

@@ -49,6 +49,9 @@ class PosixFileSystem final : public FileSystem {
   absl::StatusOr<uint64_t> free_bytes() override;
 
   // Beyond the port, for the data directory.
+  // kResourceExhausted: so many bytes more would not fit here. Unlike free_bytes() it sees quotas, because it allocates them,
+  // in a file that never has a name; where there are none such, it does not.
+  absl::Status room_for(uint64_t bytes);
   absl::Status make_directory(std::string_view name);      // and syncs this one; OK if it exists
   absl::Status make_new_directory(std::string_view name);  // kAlreadyExists: something has this name
   absl::Status lock();                                     // flock, for the life of this object; kFailedPrecondition if taken

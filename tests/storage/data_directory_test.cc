@@ -19,6 +19,7 @@
 #include "storage/identity.h"
 #include "tests/log/recording_fs.h"
 #include "tests/storage/directory_syncs.h"
+#include "tests/storage/lmdb_calls.h"
 #include "tests/storage/temporary_directory.h"
 
 namespace coordkit::testing {
@@ -311,6 +312,16 @@ TEST_F(DataDirectoryTest, FLT_D03_FLT_D21_ThatThereIsALogIsNotKnownBeforeItsName
   if (refused == kNoFilter) GTEST_SKIP() << "no system call can be refused here";
   EXPECT_EQ(refused, 0);
   EXPECT_TRUE((*directory)->note_log().ok());
+}
+
+// Of a user's quota statvfs says nothing: the start that needed the reserve left it where it was, and failed.
+TEST_F(DataDirectoryTest, FLT_D04_AStartAtTheEndOfAQuotaUsesTheReserve) {
+  ASSERT_TRUE((*open())->keep_reserve().ok());
+  LmdbCalls::set_room(LmdbCalls::Room::Quota);
+  const auto directory = open();
+  LmdbCalls::set_room(LmdbCalls::Room::Enough);
+  ASSERT_TRUE(directory.ok()) << directory.status();
+  EXPECT_FALSE(std::filesystem::exists(path_ + "/reserve"));
 }
 
 TEST_F(DataDirectoryTest, FLT_D03_FLT_D04_AReserveIsNotThereBeforeItsNameIsDurable) {

@@ -41,7 +41,7 @@ LmdbCalls::Room room_now() {
 std::optional<ssize_t> without_room(int fd, size_t size) {
   const LmdbCalls::Room now = room_now();
   if (now == LmdbCalls::Room::Enough || !is_data_file(fd)) return std::nullopt;
-  if (now == LmdbCalls::Room::Short) return static_cast<ssize_t>(size / 2);
+  if (now != LmdbCalls::Room::None) return static_cast<ssize_t>(size / 2);
   errno = ENOSPC;
   return -1;
 }
@@ -127,8 +127,18 @@ int fstatvfs(int fd, struct statvfs* info) {
   if (::fstatfs(fd, &found) != 0) return -1;
   *info = {};
   info->f_frsize = static_cast<unsigned long>(found.f_bsize);
-  info->f_bavail = coordkit::testing::room_now() == coordkit::testing::LmdbCalls::Room::Enough ? found.f_bavail : 0;
+  using Room = coordkit::testing::LmdbCalls::Room;
+  const Room room = coordkit::testing::room_now();
+  info->f_bavail = room == Room::Enough || room == Room::Quota ? found.f_bavail : 0;
   return 0;
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t size) {
+  if (coordkit::testing::room_now() == coordkit::testing::LmdbCalls::Room::Quota) {
+    errno = EDQUOT;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_fallocate, fd, mode, offset, size));
 }
 
 int fdatasync(int fd) {

@@ -23,8 +23,9 @@ class LmdbCalls {
   LmdbCalls(const LmdbCalls&) = delete;
   LmdbCalls& operator=(const LmdbCalls&) = delete;
 
-  // From here on the disk is full: writes fail, or fall short first, until there is room again.
-  enum class Room : uint8_t { Enough, None, Short };
+  // From here on the disk is full: writes fail, or fall short first, until there is room again. Quota: they fall short, and the
+  // disk says that it has room.
+  enum class Room : uint8_t { Enough, None, Short, Quota };
   static void set_room(Room room);
 
   // From here on every call fails with EIO, until it is reset.
