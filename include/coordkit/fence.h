@@ -67,9 +67,9 @@ class FenceGate {
 
 class FileFenceGate {
  public:
-  // Opens the file, or makes it if there is none (as `path`.part until it is whole); its directory must exist, and be no data
-  // directory (kInvalidArgument). One gate per file at a time, over all processes: a second one gets kFailedPrecondition.
-  // kDataLoss: the file is no gate or no longer readable, an empty one included. May block.
+  // Opens the file, or makes it if there is none (as `path`.coordkit-part until it is whole); its directory must exist, and be
+  // no data directory (kInvalidArgument). One gate per file at a time, over all processes: a second one gets
+  // kFailedPrecondition. kDataLoss: the file is no gate or no longer readable, an empty one included. May block.
   static absl::StatusOr<std::unique_ptr<FileFenceGate>> open(const std::string& path);
   // The same over any file, for tests; without the lock. One of no bytes becomes a new gate.
   static absl::StatusOr<std::unique_ptr<FileFenceGate>> over(std::unique_ptr<File> file);

@@ -235,10 +235,11 @@ absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::open_alone(std::string_vi
   return std::make_unique<PosixFile>(in(name), std::move(fd));
 }
 
-// Whoever makes the file holds the lock of what is called `name`.part. One that gets the lock of a file that has lost that
-// name meanwhile was too late; one that finds a file without a lock goes on with what somebody left who was interrupted.
+// Whoever makes the file holds the lock of what is called `name`.coordkit-part, as no file of anybody else's is. One that gets
+// the lock of a file that has lost that name meanwhile was too late; one that finds a file without a lock goes on with what
+// somebody left who was interrupted.
 absl::Status PosixFileSystem::make_file(std::string_view name, absl::FunctionRef<absl::Status(File&)> fill) {
-  const std::string whole(name), part = whole + ".part";
+  const std::string whole(name), part = whole + ".coordkit-part";
   // To the kernel it is the name of another file.
   if (whole.find('\0') != std::string::npos) return make_error(Reason::InvalidArgument, "the name of a file has no zero byte");
   Descriptor fd(::openat(directory_.get(), part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kFileMode));

@@ -63,8 +63,8 @@ class PosixFileSystem final : public FileSystem {
   // Beyond the port, for single files.
   // Opens a file to read and write that has one user at a time, over all processes (flock). kFailedPrecondition (InUse).
   absl::StatusOr<std::unique_ptr<File>> open_alone(std::string_view name);
-  // Makes a file of what `fill` writes. It gets its name once it is whole and durable, and is `name`.part until then; a
-  // failure leaves nothing, but if only the directory could not be synced: somebody may have opened the file since.
+  // Makes a file of what `fill` writes. It gets its name once it is whole and durable, and is `name`.coordkit-part until then;
+  // a failure leaves nothing, but if only the directory could not be synced: somebody may have opened the file since.
   // kAlreadyExists: the name is taken. kFailedPrecondition (InUse): another one is making it.
   absl::Status make_file(std::string_view name, absl::FunctionRef<absl::Status(File&)> fill);
 

@@ -105,6 +105,17 @@ TEST(BackupFormatTest, OfTwoBackupsToOneNameTheSecondIsRefusedAndTheFirstIsWhole
   EXPECT_EQ(tree(folder.path()).size(), 1u);
 }
 
+// It was made under that name until it was whole, and took what lay there for the rest of an earlier one.
+TEST(BackupFormatTest, AFileBesideThatIsSomebodyElsesIsLeftAlone) {
+  Folder folder;
+  const std::string file = folder.path() / "backup";
+  write_file(file + ".part", "precious");
+  const backup::BackupHeader header{.cluster = "c", .digest = digest_of(kRows)};
+  const auto rows = [](backup::RowVisitor visit) { return scan_prefix(kRows, "", visit); };
+  ASSERT_THAT(backup::write_backup(file, header, rows).status(), IsOk());
+  EXPECT_EQ(read_file(file + ".part"), "precious");
+}
+
 // A program that knows nothing of the lock: it makes the name meanwhile, or takes the unfinished file away.
 TEST(BackupFormatTest, ABackupPublishesItsOwnFileOnlyAndReplacesNone) {
   Folder folder;
@@ -117,9 +128,9 @@ TEST(BackupFormatTest, ABackupPublishesItsOwnFileOnlyAndReplacesNone) {
       return scan_prefix(kRows, "", visit);
     });
   };
-  EXPECT_THAT(beside(file + ".part").status(), Is(Reason::StorageFailed));
-  EXPECT_EQ(tree(folder.path()), (std::map<std::string, std::string>{{"backup.part", "precious"}}));
-  fs::remove(file + ".part");
+  EXPECT_THAT(beside(file + ".coordkit-part").status(), Is(Reason::StorageFailed));
+  EXPECT_EQ(tree(folder.path()), (std::map<std::string, std::string>{{"backup.coordkit-part", "precious"}}));
+  fs::remove(file + ".coordkit-part");
   EXPECT_THAT(beside(file).status(), Is(Reason::AlreadyExists));
   EXPECT_EQ(tree(folder.path()), (std::map<std::string, std::string>{{"backup", "precious"}}));
 }

@@ -205,7 +205,7 @@ class SpoiledDirectoryTest : public InspectTest {
     const auto backup = backup_directory(directory(), made);
     EXPECT_TRUE(report.ok() || fault_of_sentence(report.status()).empty()) << report.status();
     EXPECT_TRUE(backup.ok() || fault_of_sentence(backup.status()).empty()) << backup.status();
-    EXPECT_FALSE(fs::exists(made + ".part"));
+    EXPECT_FALSE(fs::exists(made + ".coordkit-part"));
     if (!backup.ok()) {
       EXPECT_FALSE(fs::exists(made));
       EXPECT_TRUE(!report.ok() || !report->problems.empty()) << "refused as " << backup.status() << ", but nothing was said";

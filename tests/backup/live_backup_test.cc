@@ -138,11 +138,11 @@ TEST_F(LiveBackupTest, AFileThatCannotBeWrittenSaysNothingAboutTheCheckpoint) {
   Cluster one(1);
   ASSERT_NO_FATAL_FAILURE(one.open_all());
   ASSERT_NO_FATAL_FAILURE(put_keys(one[1], 0, 10));
-  fs::create_directory(file + ".part");
+  fs::create_directory(file + ".coordkit-part");
   EXPECT_THAT(one[1].backup(file).status(), Is(Reason::StorageFailed));
   ASSERT_NO_FATAL_FAILURE(put_keys(one[1], 10, 1));  // what the backup told the engine is done by then
   EXPECT_THAT(one[1].health().warnings, ::testing::IsEmpty());
-  fs::remove(file + ".part");
+  fs::remove(file + ".coordkit-part");
   EXPECT_THAT(one[1].backup(file).status(), IsOk());
 }
 

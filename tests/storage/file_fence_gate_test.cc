@@ -190,9 +190,9 @@ TEST(FileFenceGateTest, S55_WhatAnInterruptedMakerLeftIsNoGateAndInNobodysWay) {
   TemporaryDirectory directory;
   const std::string path = directory / "gate";
   for (const size_t length : {0, 8, 40, 4136, 10'000}) {
-    std::ofstream(path + ".part") << std::string(length, '\0');
+    std::ofstream(path + ".coordkit-part") << std::string(length, '\0');
     EXPECT_EQ(FileFenceGate::open(path).value()->state(), FenceState());
-    EXPECT_FALSE(std::filesystem::exists(path + ".part"));
+    EXPECT_FALSE(std::filesystem::exists(path + ".coordkit-part"));
     EXPECT_EQ(std::filesystem::file_size(path), 4136u);
     std::filesystem::remove(path);
   }
