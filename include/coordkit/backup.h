@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ struct BackupOptions {
   // The host's machines: needed if the log has commands of them above the checkpoint. Rows of machines that are not given are
   // copied as they are.
   std::vector<OwnMachine> machines = {};
+  // Asked before the file is begun, and with each MiB that is written; false ends the call with kCancelled.
+  std::function<bool()> awaited = {};
 };
 
 // Makes a backup of a directory that no replica has open: the checkpoint and every entry of the log after it, committed or not.

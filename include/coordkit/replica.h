@@ -174,6 +174,9 @@ struct QueryOptions {
 struct LiveBackupOptions {
   Consistency consistency = Consistency::Linearizable;
   Duration timeout = std::chrono::minutes(2);
+  // Asked on the calling thread, five times a second while the state is waited for, and with each MiB that is written; false
+  // ends the call with kCancelled. Unset: somebody waits for it until the end.
+  std::function<bool()> awaited = {};
 };
 
 struct BackupInfo;  // coordkit/backup.h
@@ -306,7 +309,7 @@ class Replica {
   // acknowledged anywhere before this call (Consistency::Linearizable), or of what this replica has applied (Local: also
   // without a majority), and writes the file from it on this thread; `timeout` is for the state, not for the writing. Rows of
   // your own machines come along. Errors, nothing left of the file: kAlreadyExists (`file`), kDeadlineExceeded (CallTimeout:
-  // what the checkpoint waits for), kUnavailable (NoLeader; Stopped), kDataLoss (Corrupt: the checkpoint is rotten,
+  // what the checkpoint waits for), kCancelled, kUnavailable (NoLeader; Stopped), kDataLoss (Corrupt: the checkpoint is rotten,
   // and is being written anew: try again; StorageFailed: a disk answers with errors, the file's or the checkpoint's, and only
   // the latter is written anew), kResourceExhausted (disk full), kFailedPrecondition (InCallback; InUse: another backup to
   // `file` is being made; Closed: before, or meanwhile; halted or in quarantine).

@@ -24,12 +24,13 @@ absl::StatusOr<machine::rows::Counters> counters_of(PrefixSource rows) {
   return counters;
 }
 
-absl::StatusOr<BackupInfo> save_state(const std::string& file, BackupHeader header, PrefixSource rows) {
+absl::StatusOr<BackupInfo> save_state(const std::string& file, BackupHeader header, PrefixSource rows, Awaited awaited) {
   const absl::StatusOr<machine::rows::Counters> counters = counters_of(rows);
   if (!counters.ok()) return counters.status();
   header.last_token = Token(counters->counter);
   header.revision = counters->keys.revision;
-  return write_backup(file, header, [&](RowVisitor visit) { return rows("", visit); });
+  return write_backup(
+      file, header, [&](RowVisitor visit) { return rows("", visit); }, awaited);
 }
 
 absl::StatusOr<RowsByKey> rows_of(RestingState& state) {
@@ -82,7 +83,8 @@ absl::StatusOr<BackupInfo> backup_directory(const std::string& directory, const 
        .store = identity.store,
        .applied = state->at(),
        .digest = digest_of(*rows)},
-      [&](std::string_view prefix, backup::RowVisitor visit) { return scan_prefix(*rows, prefix, visit); });
+      [&](std::string_view prefix, backup::RowVisitor visit) { return scan_prefix(*rows, prefix, visit); },
+      [&] { return !options.awaited || options.awaited(); });
 }
 
 absl::StatusOr<BackupInfo> check_backup(const std::string& file) {

@@ -18,7 +18,7 @@ absl::StatusOr<machine::rows::Counters> counters_of(PrefixSource rows);
 
 // Writes `file`: `header`, to which the counters of the state are added, and its rows. Errors: those of
 // write_backup(); kDataLoss also if there are no counters.
-absl::StatusOr<BackupInfo> save_state(const std::string& file, BackupHeader header, PrefixSource rows);
+absl::StatusOr<BackupInfo> save_state(const std::string& file, BackupHeader header, PrefixSource rows, Awaited awaited);
 
 // Every row of the state. kUnimplemented: one of the host's machines cannot write all of its rows.
 absl::StatusOr<RowsByKey> rows_of(RestingState& state);

@@ -39,7 +39,7 @@ struct Header {
 
 class Writer {
  public:
-  Writer(File& file, const BackupHeader& header) : file_(file), out_(encode(header)) {
+  Writer(File& file, const BackupHeader& header, Awaited awaited) : file_(file), awaited_(awaited), out_(encode(header)) {
     header_sum_ = load_u64(out_.data() + out_.size() - kSumBytes);
   }
 
@@ -68,6 +68,7 @@ class Writer {
 
  private:
   absl::Status end_chunk() {
+    if (!awaited_()) return not_awaited();
     append_u32(out_, static_cast<uint32_t>(chunk_.size()));
     append_u32(out_, rows_of_chunk_);
     append_u64(out_, hash_bytes(chunk_, seed_of(header_sum_, ++chunks_)));
@@ -81,6 +82,7 @@ class Writer {
   }
 
   File& file_;
+  const Awaited awaited_;
   std::string out_;
   uint64_t header_sum_ = 0;
   std::string chunk_;
@@ -90,8 +92,9 @@ class Writer {
   RowDigest digest_;
 };
 
-absl::StatusOr<BackupInfo> fill(File& file, const std::string& path, const BackupHeader& header, RowSource rows) {
-  Writer writer(file, header);
+absl::StatusOr<BackupInfo> fill(File& file, const std::string& path, const BackupHeader& header, RowSource rows,
+                                Awaited awaited) {
+  Writer writer(file, header, awaited);
   absl::Status status = rows([&](std::string_view key, std::string_view value) { return writer.add(key, value); });
   if (status.ok()) status = writer.finish();
   if (!status.ok()) return status;
@@ -241,15 +244,18 @@ std::string encode(const BackupHeader& header) {
   return bytes;
 }
 
-absl::StatusOr<BackupInfo> write_backup(const std::string& file, const BackupHeader& header, RowSource rows) {
+absl::Status not_awaited() { return make_error(Reason::Cancelled, "nobody waits for this backup any more, and none was made"); }
+
+absl::StatusOr<BackupInfo> write_backup(const std::string& file, const BackupHeader& header, RowSource rows, Awaited awaited) {
   const SplitPath path = split_path(file);
   if (path.name.empty()) return make_error(Reason::InvalidArgument, "'" + file + "' names no file to write the backup to");
   if (absl::Status status = storage::refuse_in_data_directory(file); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(path.parent);
   if (!files.ok()) return files.status();
+  if (!awaited()) return not_awaited();
   absl::StatusOr<BackupInfo> info = BackupInfo{};
   const absl::Status made = (*files)->make_file(path.name, [&](File& part) {
-    info = fill(part, file, header, rows);
+    info = fill(part, file, header, rows, awaited);
     return info.status();
   });
   return made.ok() ? info : made;

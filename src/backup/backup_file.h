@@ -30,10 +30,14 @@ std::string encode(const BackupHeader& header);
 
 using RowVisitor = CheckpointView::Visitor;
 using RowSource = absl::FunctionRef<absl::Status(RowVisitor visit)>;  // rows in ascending order of their keys
+using Awaited = absl::FunctionRef<bool()>;                            // whether somebody still waits for the backup
 
 // Writes `file`, which gets its name once it is whole and durable; a failure leaves nothing behind. kAlreadyExists;
-// kFailedPrecondition (InUse): another backup to this name is being made; kDataLoss: the rows do not have the digest.
-absl::StatusOr<BackupInfo> write_backup(const std::string& file, const BackupHeader& header, RowSource rows);
+// kFailedPrecondition (InUse): another backup to this name is being made; kDataLoss: the rows do not have the digest;
+// kCancelled: `awaited`, asked before the file is begun and with each chunk, said false.
+absl::StatusOr<BackupInfo> write_backup(
+    const std::string& file, const BackupHeader& header, RowSource rows, Awaited awaited = [] { return true; });
+absl::Status not_awaited();
 
 // Visits every row. The rows may be trusted only after this has returned OK.
 absl::StatusOr<BackupInfo> read_backup(const std::string& file, RowVisitor visit);

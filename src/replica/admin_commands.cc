@@ -291,7 +291,7 @@ absl::Status backup(Replica& replica, const AdminIdentity&, Words words, AdminRe
   if (!words[0].starts_with('/')) {
     return make_error(Reason::InvalidArgument, "FILE must begin with '/': this replica's process writes it, wherever it runs");
   }
-  const absl::StatusOr<BackupInfo> made = replica.backup(words[0]);
+  const absl::StatusOr<BackupInfo> made = replica.backup(words[0], {.awaited = [&reply] { return !reply.gone(); }});
   if (!made.ok()) return made.status();
   reply.columns({"file", "applied:number", "rows:number", "bytes:number", "last_token:number", "revision:number"});
   reply.row(

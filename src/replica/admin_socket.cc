@@ -77,7 +77,7 @@ class SocketReply final : public AdminReply {
  private:
   void tell(const char* kind, std::vector<std::string> cells) {
     cells.insert(cells.begin(), kind);
-    gone_ = gone_ || !visitor_.say(cells);
+    if (!visitor_.say(cells)) gone_ = true;
   }
 
   const LocalStream& visitor_;
@@ -171,8 +171,8 @@ void AdminSocket::serve(LocalStream& visitor) {
 bool AdminSocket::answer(const LocalStream& visitor, const std::vector<std::string>& words) {
   SocketReply reply(visitor);
   const absl::Status status = run_admin_command(replica_, identity_, words, reply);
-  if (reply.gone()) return false;
-  return status.ok() ? say(visitor, {"ok"}) : say_error(visitor, status);
+  const bool heard = status.ok() ? say(visitor, {"ok"}) : say_error(visitor, status);  // by one that is gone, perhaps
+  return heard && !reply.gone();
 }
 
 }  // namespace coordkit

@@ -1,4 +1,5 @@
 // Replica::backup: a backup of a running replica, read from a checkpoint taken for it.
+#include <algorithm>
 #include <utility>
 
 #include "backup/backup.h"
@@ -11,7 +12,8 @@
 namespace coordkit {
 namespace {
 
-constexpr char kAnyKey[] = "0";  // whose value does not matter
+constexpr char kAnyKey[] = "0";                                 // whose value does not matter
+constexpr Duration kAskEvery = std::chrono::milliseconds(200);  // whether the backup is still awaited
 
 // The position of an applied state that contains everything the backup must have.
 absl::StatusOr<Index> state_to_save(Host& host, Consistency consistency, LaggingTime deadline) {
@@ -19,6 +21,16 @@ absl::StatusOr<Index> state_to_save(Host& host, Consistency consistency, Lagging
       host, [&](Client& client, Callback<GetResult> done) { client.get(kAnyKey, std::move(done), deadline, consistency); });
   if (!state.ok()) return state.status();
   return state->as_of;
+}
+
+absl::StatusOr<std::unique_ptr<CheckpointView>> checkpoint(Host& host, Index at_least, LaggingTime deadline,
+                                                           backup::Awaited awaited) {
+  while (awaited()) {
+    const LaggingTime look = std::min(deadline, host.deadline(kAskEvery));
+    auto view = host.checkpoint_at(at_least, look);
+    if (look == deadline || reason_of(view.status()) != Reason::CallTimeout) return view;
+  }
+  return backup::not_awaited();
 }
 
 // The same as the view's own; `unread` is its failure, unless that came from `visit`.
@@ -39,7 +51,8 @@ absl::StatusOr<BackupInfo> Replica::backup(const std::string& file, LiveBackupOp
   const LaggingTime deadline = host_->deadline(options.timeout);
   const absl::StatusOr<Index> at_least = state_to_save(*host_, options.consistency, deadline);
   if (!at_least.ok()) return at_least.status();
-  const auto view = host_->checkpoint_at(*at_least, deadline);
+  const auto awaited = [&] { return !options.awaited || options.awaited(); };
+  const auto view = checkpoint(*host_, *at_least, deadline, awaited);
   if (!view.ok()) return view.status();
   const ReplicaOptions& opened = host_->options();
   absl::Status unread;  // what the checkpoint answered; the file's own disk says nothing about it
@@ -50,7 +63,7 @@ absl::StatusOr<BackupInfo> Replica::backup(const std::string& file, LiveBackupOp
        .store = host_->store(),
        .applied = (*view)->applied(),
        .digest = (*view)->digest()},
-      [&](std::string_view prefix, backup::RowVisitor visit) { return scan(**view, prefix, visit, unread); });
+      [&](std::string_view prefix, backup::RowVisitor visit) { return scan(**view, prefix, visit, unread); }, awaited);
   if (absl::IsDataLoss(unread) || reason_of(written.status()) == Reason::Corrupt) host_->checkpoint_rotten(written.status());
   return written;
 }

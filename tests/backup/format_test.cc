@@ -116,6 +116,27 @@ TEST(BackupFormatTest, AFileBesideThatIsSomebodyElsesIsLeftAlone) {
   EXPECT_EQ(read_file(file + ".part"), "precious");
 }
 
+TEST(BackupFormatTest, ABackupThatNobodyAwaitsAnyMoreEndsSoonAndLeavesNothing) {
+  Folder folder;
+  const std::string file = folder.path() / "backup";
+  RowsByKey many;
+  for (int i = 0; i < 100; ++i) many["row-" + std::to_string(100 + i)] = std::string(1 << 20, 'x');
+  const backup::BackupHeader header{.cluster = "c", .digest = digest_of(many)};
+  for (const int answers : {0, 1, 5}) {
+    int asked = 0, visited = 0;
+    const auto rows = [&](backup::RowVisitor visit) {
+      return scan_prefix(many, "", [&](std::string_view key, std::string_view value) {
+        ++visited;
+        return visit(key, value);
+      });
+    };
+    const auto made = backup::write_backup(file, header, rows, [&] { return asked++ < answers; });
+    EXPECT_THAT(made.status(), Is(Reason::Cancelled));
+    EXPECT_LE(visited, answers + 1);
+    EXPECT_TRUE(tree(folder.path()).empty());
+  }
+}
+
 // A program that knows nothing of the lock: it makes the name meanwhile, or takes the unfinished file away.
 TEST(BackupFormatTest, ABackupPublishesItsOwnFileOnlyAndReplacesNone) {
   Folder folder;

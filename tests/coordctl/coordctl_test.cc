@@ -1,12 +1,22 @@
 // The real program beside a real replica: what it prints, and its exit statuses.
 
+#include <sys/wait.h>
+
+#include <csignal>
+#include <fstream>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <semaphore>
+#include <sstream>
 
+#include "coordkit/parts.h"
+#include "coordkit/storage/lmdb_state_store.h"
 #include "replica/admin_socket.h"
 #include "replica/local_stream.h"
+#include "tests/conformance/state_wrapper.h"
 #include "tests/replica/cluster.h"
 #include "tests/support/command.h"
+#include "tools/support/child.h"
 
 namespace coordkit::testing {
 namespace {
@@ -98,6 +108,71 @@ TEST_F(CoordctlTest, ABackupIsMadeByTheReplicaAtWork) {
   const Ran relative = live("backup-to here");
   EXPECT_EQ(relative.status, 1);
   EXPECT_THAT(relative.text, HasSubstr("must begin with '/'"));
+}
+
+// A state of which a backup takes long: once it is begun, its rows come when they are wanted, and are many.
+class LongState final : public StateWrapper {
+ public:
+  struct Moments {
+    std::binary_semaphore begun{0}, wanted{0};
+  };
+  LongState(std::shared_ptr<DataDirectory> directory, Moments& moments) : store_(std::move(directory)), moments_(moments) {
+    set_inner(store_);
+  }
+  absl::StatusOr<std::unique_ptr<CheckpointView>> view() override {
+    auto intact = inner().view();
+    if (!intact.ok()) return intact.status();
+    return std::make_unique<View>(*std::move(intact), moments_);
+  }
+
+ private:
+  class View final : public ViewWrapper {
+   public:
+    View(std::unique_ptr<CheckpointView> intact, Moments& moments) : ViewWrapper(std::move(intact)), moments_(moments) {}
+    absl::Status scan(std::string_view prefix, Visitor visit) const override {
+      if (!prefix.empty()) return inner().scan(prefix, visit);
+      moments_.begun.release();
+      moments_.wanted.acquire();
+      absl::Status status;
+      for (int i = 0; i < 100'000 && status.ok(); ++i) status = visit("row", std::string(1024, 'x'));
+      return status;
+    }
+
+   private:
+    Moments& moments_;
+  };
+  LmdbStateStore store_;
+  Moments& moments_;
+};
+
+// The replica wrote it to its end, whoever had hung up meanwhile.
+TEST_F(CoordctlTest, AnInterruptedBackupEndsSoonSaysSoAndLeavesNothing) {
+  LongState::Moments moments;
+  ReplicaOptions options = cluster_.options(1);
+  options.admin_socket = socket_;
+  options.parts.state_store = [&](const PartContext& part) -> absl::StatusOr<std::unique_ptr<StateStore>> {
+    return std::make_unique<LongState>(part.directory, moments);
+  };
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(options)));
+  ASSERT_THAT(cluster_[1].wait_ready(kPatience), IsOk());
+  const std::filesystem::path made = folder_.path() / "made";
+  std::filesystem::create_directory(made);
+  const std::string said = folder_.path() / "said";
+  const std::string command = "exec " + std::string(COORDCTL) + " --socket " + socket_ + " backup-to " +
+                              (made / "backup").string() + " > " + said + " 2>&1";
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    support::Child caller = support::Child::start_program("/bin/sh", {"-c", command});
+    moments.begun.acquire();
+    ASSERT_EQ(::kill(caller.pid(), signal), 0);
+    moments.wanted.release();
+    const std::optional<int> status = caller.wait(support::in(kPatience));
+    std::ostringstream text;
+    text << std::ifstream(said).rdbuf();
+    ASSERT_TRUE(status && WIFEXITED(*status)) << text.str();
+    EXPECT_EQ(WEXITSTATUS(*status), 1);
+    EXPECT_THAT(text.str(), StartsWith("coordctl: Cancelled: nobody waits for this backup any more"));
+    EXPECT_TRUE(std::filesystem::is_empty(made));
+  }
 }
 
 // It had exit status 0, and a watch went on for ever where SIGPIPE is ignored, as in a service of systemd.

@@ -89,6 +89,25 @@ TEST_F(CoordctlDataTest, AnInterruptedLookAtACopyLeavesNoCopy) {
   EXPECT_TRUE(std::filesystem::is_empty(among));
 }
 
+TEST_F(CoordctlDataTest, AnInterruptedBackupSaysSoAndLeavesNothing) {
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_THAT(cluster[1].put("large-" + std::to_string(i), std::string(1'000'000, 'x')).status(), IsOk());
+  }
+  cluster.close(1);
+  const std::filesystem::path among = folder.path() / "among";
+  std::filesystem::create_directory(among);
+  const std::string made_there = among / "backup";
+  const std::string interrupt = std::string(COORDCTL) + " backup " + directory + " " + made_there +
+                                " 2>&1 > /dev/null & while [ -z \"$(ls " + among.string() +
+                                ")\" ] && kill -0 $! 2> /dev/null; do :; done; kill -TERM $!; wait $! 2> /dev/null; echo $?";
+  for (std::string said = "0\n"; said == "0\n";) {
+    said = run_command(interrupt).text;
+    ASSERT_THAT(said, AnyOf("0\n", AllOf(StartsWith("coordctl: Cancelled: "), HasSubstr("\n1\n")))) << "interrupted, or sooner";
+    EXPECT_EQ(std::filesystem::remove(made_there), said == "0\n");
+    EXPECT_TRUE(std::filesystem::is_empty(among));
+  }
+}
+
 TEST_F(CoordctlDataTest, ABackupIsMadeCheckedAndRestored) {
   EXPECT_EQ(coordctl("backup " + directory + " " + file).status, 1) << "in use";
   cluster.close(1);

@@ -2,10 +2,12 @@
 
 #include <charconv>
 #include <cstdio>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "coordkit/backup.h"
 #include "coordkit/error.h"
+#include "tools/coordctl/interruption.h"
 #include "tools/coordctl/outcome.h"
 #include "transport/address.h"
 
@@ -103,7 +105,14 @@ void add_backup(CLI::App& app, BackupArguments& arguments) {
 }
 
 int run_backup(const BackupArguments& arguments) {
-  if (const auto made = backup_directory(arguments.directory, arguments.file); !made.ok()) return refuse(made.status());
+  std::optional<Interruption> interruption;  // from the first question on: before there is nothing to be given up
+  const auto awaited = [&] {
+    if (!interruption) interruption.emplace();
+    return !interruption->noted();
+  };
+  const auto made = backup_directory(arguments.directory, arguments.file, {.awaited = awaited});
+  if (!made.ok()) return refuse(made.status());
+  interruption.reset();
   const absl::StatusOr<BackupInfo> info = check_backup(arguments.file);
   if (!info.ok()) return refuse(info.status());
   print_info("backup", *info, arguments.file);

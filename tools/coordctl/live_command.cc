@@ -10,6 +10,7 @@
 #include "replica/admin_commands.h"
 #include "replica/local_stream.h"
 #include "tools/coordctl/answer.h"
+#include "tools/coordctl/interruption.h"
 
 namespace coordkit::coordctl {
 namespace {
@@ -25,10 +26,16 @@ AnswerPrinter::Form form_of(const LiveArguments& arguments) {
   return streams ? AnswerPrinter::Form::Lines : AnswerPrinter::Form::Table;
 }
 
-int print_answer(LocalStream& replica, AnswerPrinter& printer) {
+int broken_off(const Interruption* interruption) {
+  if (interruption == nullptr || !interruption->noted())
+    return unreachable("the answer broke off: has the replica been closed?");
+  return unreachable("interrupted, and the replica has not said what became of the backup: look whether the file is there");
+}
+
+int print_answer(LocalStream& replica, AnswerPrinter& printer, const Interruption* interruption) {
   while (true) {
     absl::StatusOr<std::optional<std::vector<std::string>>> received = replica.next();
-    if (!received.ok() || !*received) return unreachable("the answer broke off: has the replica been closed?");
+    if (!received.ok() || !*received) return broken_off(interruption);
     std::optional<std::vector<std::string>>& line = *received;
     const std::string kind = line->front();
     line->erase(line->begin());
@@ -83,9 +90,11 @@ int run_live(const LiveArguments& arguments) {
   }
   LocalStream replica = LocalStream::connect(arguments.socket);
   if (!replica) return unreachable("nobody answers at " + arguments.socket + ": " + std::strerror(errno));
+  std::optional<Interruption> interruption;
+  if (arguments.words.front() == "backup-to") interruption.emplace(replica.socket());
   replica.say(arguments.words);  // if it has hung up, it may have said why
   AnswerPrinter printer(form_of(arguments));
-  return print_answer(replica, printer);
+  return print_answer(replica, printer, interruption ? &*interruption : nullptr);
 }
 
 }  // namespace coordkit::coordctl
