@@ -70,7 +70,7 @@ struct RestoreOptions {
   std::string cluster = {};             // its name. Empty: as before
   // Tokens and session ids begin above it. Zero: the calendar, as with every new cluster, which is above what the
   // former one can have granted as long as this machine's clock is right. Legal: at least the backup's last token, and below
-  // 2^63 - 1.
+  // 2^63 - 2^56.
   uint64_t token_base = 0;
   // How many revisions the previous cluster can have made since the state that is restored; the new one begins behind them.
   // Legal: 2 to 2^62, and the revision must stay below 2^63.

@@ -18,6 +18,7 @@ using machine::rows::TableByte;
 
 constexpr uint64_t kRevisionMax = uint64_t{1} << 63;
 constexpr uint64_t kSkippedMax = uint64_t{1} << 62;
+constexpr uint64_t kTokensLeft = uint64_t{1} << 56;      // for two thousand years with a million a second
 constexpr std::string_view kBorn = "coordkit.restored";  // or a longer name: a key that the skipped revisions put and erase
 
 std::string prefix() { return row_prefix(kCoordination); }
@@ -97,7 +98,10 @@ absl::Status check_new_cluster(const NewCluster& cluster, Token last_token, Revi
                           " was granted already: this machine's clock is behind the previous cluster's; correct it, or say a "
                           "token base that is above every token ever granted");
   }
-  if (base >= lock::TokenCounter::kMax) return make_error(Reason::InvalidArgument, "the token base must be below 2^63 - 1");
+  if (base > lock::TokenCounter::kMax - kTokensLeft) {
+    return make_error(Reason::InvalidArgument,
+                      "the token base must be below 2^63 - 2^56: the new cluster needs tokens above it to grant");
+  }
   if (cluster.revisions_skipped < 2 || cluster.revisions_skipped > kSkippedMax ||
       revision.value() > kRevisionMax - cluster.revisions_skipped) {
     return make_error(Reason::InvalidArgument,

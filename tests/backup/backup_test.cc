@@ -309,6 +309,27 @@ TEST_F(BackupTest, ATokenBaseBelowWhatWasGrantedIsRefused) {
   EXPECT_THAT(tree(restored.folder()), IsEmpty());
 }
 
+// Every replica of the new cluster stopped at its first session, at each start again.
+TEST_F(BackupTest, ATokenBaseThatLeavesNoTokensIsRefused) {
+  ASSERT_NO_FATAL_FAILURE(fill(1));
+  original.close(1);
+  ASSERT_NO_FATAL_FAILURE(make_backup());
+  RestoredCluster restored(1);
+  RestoreOptions options = restored.restore_options();
+  constexpr uint64_t kEnd = (uint64_t{1} << 63) - (uint64_t{1} << 56);
+  for (const uint64_t base : {kEnd, (uint64_t{1} << 63) - 2}) {
+    options.token_base = base;
+    EXPECT_THAT(restore_backup(file, options).status(), Is(Reason::InvalidArgument)) << base;
+    EXPECT_THAT(tree(restored.folder()), IsEmpty());
+  }
+  options.token_base = kEnd - 1;
+  ASSERT_THAT(restore_backup(file, options).status(), IsOk());
+  ASSERT_NO_FATAL_FAILURE(restored.open_all());
+  const auto session = restored[1].open_session({.ttl = 10s, .timeout = kPatience});
+  ASSERT_THAT(session.status(), IsOk());
+  EXPECT_GE(session->id().value(), kEnd);
+}
+
 TEST_F(BackupTest, MembersThatMakeNoSenseAreAllTold) {
   const auto refused =
       restore_backup(file, {.members = {{0, "a:1", "x"}, {2, "b:1", "y"}, {2, "b:1", "y/"}, {3, "", ""}}}).status();
