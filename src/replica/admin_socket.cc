@@ -31,6 +31,9 @@ absl::Status make_room(const std::string& path) {
   if (LocalStream::connect(path)) {
     return make_error(Reason::InUse, "somebody listens at the admin socket " + path + ": give each replica a path of its own");
   }
+  if (errno != ECONNREFUSED && errno != ENOENT) {
+    return storage::errno_status(errno, "cannot tell whether somebody listens at the admin socket " + path);
+  }
   if (::unlink(path.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
   return storage::errno_status(errno, "cannot remove the old admin socket " + path);
 }
@@ -40,6 +43,7 @@ absl::StatusOr<Descriptor> listen_at(const std::string& path) {
   if (absl::Status status = storage::refuse_in_data_directory(path); !status.ok()) return status;
   if (absl::Status status = make_room(path); !status.ok()) return status;
   Descriptor listener = local_socket();
+  if (!listener) return storage::errno_status(errno, "cannot make the admin socket " + path);
   const sockaddr_un address = local_address(path);
   if (absl::Status status = storage::keep_to_owner(listener); !status.ok()) return status;
   const bool listens = ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&

@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
-#include "base/check.h"
 #include "client/delegations.h"
 
 namespace coordkit {
@@ -17,6 +18,17 @@ namespace {
 constexpr Duration kLongestSleep = std::chrono::seconds(3600);
 constexpr Duration kCloseEnough = std::chrono::milliseconds(2);  // slewing is invisible below this
 
+int timer_descriptor() {
+  const int timer = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  return timer >= 0 ? timer : ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+// std::system_error, as of a thread that cannot be made: there is none.
+storage::Descriptor made(int descriptor, const char* what) {
+  if (descriptor < 0) throw std::system_error(errno, std::generic_category(), what);
+  return storage::Descriptor(descriptor);
+}
+
 timespec as_timespec(Duration by) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(by);
   return {.tv_sec = seconds.count(), .tv_nsec = (by - seconds).count()};
@@ -24,19 +36,14 @@ timespec as_timespec(Duration by) {
 
 }  // namespace
 
-DeadlineTimer::DeadlineTimer(const Clock& clock, CallbackThread& callbacks) : clock_(clock), callbacks_(callbacks) {
-  timer_ = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-  if (timer_ < 0) timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-  event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  COORDKIT_CHECK_MSG(timer_ >= 0 && event_ >= 0, "no timer and no event to be had: are there file descriptors left?");
-  thread_ = std::thread([this] { run(); });
-}
+DeadlineTimer::DeadlineTimer(const Clock& clock, CallbackThread& callbacks)
+    : clock_(clock),
+      callbacks_(callbacks),
+      timer_(made(timer_descriptor(), "timer")),
+      event_(made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "event")),
+      thread_([this] { run(); }) {}
 
-DeadlineTimer::~DeadlineTimer() {
-  stop();
-  ::close(timer_);
-  ::close(event_);
-}
+DeadlineTimer::~DeadlineTimer() { stop(); }
 
 void DeadlineTimer::stop() {
   {
@@ -96,7 +103,7 @@ void DeadlineTimer::wake_for(LeadingTime due) {
 
 void DeadlineTimer::wake() {
   const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(event_, &one, sizeof one);  // full means that a wake-up is pending
+  [[maybe_unused]] const ssize_t written = ::write(event_.get(), &one, sizeof one);  // full means that a wake-up is pending
 }
 
 void DeadlineTimer::run() {
@@ -115,12 +122,13 @@ void DeadlineTimer::run() {
 
 void DeadlineTimer::sleep(Duration by) {
   const itimerspec once{.it_interval = {}, .it_value = as_timespec(std::max(by, Duration(1)))};
-  ::timerfd_settime(timer_, 0, &once, nullptr);
-  pollfd either[] = {{.fd = timer_, .events = POLLIN, .revents = 0}, {.fd = event_, .events = POLLIN, .revents = 0}};
+  ::timerfd_settime(timer_.get(), 0, &once, nullptr);
+  pollfd either[] = {{.fd = timer_.get(), .events = POLLIN, .revents = 0},
+                     {.fd = event_.get(), .events = POLLIN, .revents = 0}};
   ::poll(either, 2, -1);
   uint64_t count = 0;
-  [[maybe_unused]] ssize_t drained = ::read(event_, &count, sizeof count);
-  drained = ::read(timer_, &count, sizeof count);
+  [[maybe_unused]] ssize_t drained = ::read(event_.get(), &count, sizeof count);
+  drained = ::read(timer_.get(), &count, sizeof count);
 }
 
 LeadingTime DeadlineTimer::next_due() const {

@@ -19,11 +19,13 @@
 #include "coordkit/client/validity_watch.h"
 #include "coordkit/clock.h"
 #include "replica/callback_thread.h"
+#include "storage/posix_file_system.h"
 
 namespace coordkit {
 
 class DeadlineTimer final : public ValidityWatch {
  public:
+  // Throws std::system_error: there is no descriptor, or no thread.
   DeadlineTimer(const Clock& clock, CallbackThread& callbacks);
   ~DeadlineTimer() override;
 
@@ -69,8 +71,8 @@ class DeadlineTimer final : public ValidityWatch {
   absl::btree_set<Limit, Earlier> limits_;                 // holds with a longest time, by its end
   LeadingTime asleep_until_ = LeadingTime::max();
   bool stopping_ = false;
-  int timer_ = -1;  // timerfd
-  int event_ = -1;  // eventfd: check again
+  const storage::Descriptor timer_;  // timerfd
+  const storage::Descriptor event_;  // eventfd: check again
   std::thread thread_;
 };
 

@@ -1,5 +1,6 @@
 #include "coordkit/replica.h"
 
+#include <boost/system/system_error.hpp>
 #include <system_error>
 #include <utility>
 
@@ -13,7 +14,19 @@
 
 namespace coordkit {
 
-// What the standard library throws here is that a thread cannot be made; what had been opened is closed by then.
+namespace {
+
+// What is thrown while a replica is opened is that there is no thread or no descriptor to be had.
+absl::Status not_opened(std::error_code why, const std::string& what) {
+  const bool files = why == std::errc::too_many_files_open || why == std::errc::too_many_files_open_in_system;
+  return make_error(Reason::LimitExceeded, "cannot open the replica: " + what +
+                                               (files ? " (raise the limit of open files)"
+                                                      : " (raise the limit of threads, of this user or of the container)"));
+}
+
+}  // namespace
+
+// What had been opened is closed by the time that something thrown is caught.
 absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) try {
   auto host = open_host(std::move(options));
   if (!host.ok()) return with_reason(host.status());
@@ -21,8 +34,9 @@ absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) t
   if (absl::Status admin = replica->host_->open_admin(); !admin.ok()) return with_reason(admin);
   return replica;
 } catch (const std::system_error& error) {
-  return make_error(Reason::LimitExceeded, std::string("cannot open the replica: ") + error.what() +
-                                               " (raise the limit of threads, of this user or of the container)");
+  return not_opened(error.code(), error.what());
+} catch (const boost::system::system_error& error) {  // Asio's
+  return not_opened(error.code(), error.what());
 }
 
 Replica::Replica(std::shared_ptr<Host> host) : host_(std::move(host)) {}

@@ -33,6 +33,9 @@ absl::Status Listener::bind(const std::string& listen) {
           Reason::CannotListen,
           where + "port " + address->port + " is in use; stop the process that has it, or give this replica another port");
     }
+    if (error == boost::system::errc::too_many_files_open) {
+      return make_error(Reason::LimitExceeded, where + error.message() + " (raise the limit of open files)");
+    }
     return make_error(Reason::CannotListen, where + error.message());
   }
   port_ = acceptor_.local_endpoint().port();

@@ -2,6 +2,8 @@
 #include "coordkit/replica.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +14,7 @@
 #include <thread>
 
 #include "coordkit/coordkit.h"
+#include "replica/local_stream.h"
 #include "tests/replica/cluster.h"
 #include "tests/storage/file_size_limit.h"
 
@@ -73,6 +76,44 @@ TEST(OpenTest, FLT_P14_AReplicaWhoseThreadsCannotBeMadeIsNotOpenedAndLeavesNothi
   }
   options.parts.clock = nullptr;
   EXPECT_THAT(Replica::open(options).status(), IsOk());
+}
+
+// Opens a replica with ever more descriptors to be had, until that does not fail for want of one. What was said at last.
+absl::Status open_with_ever_more_descriptors(const ReplicaOptions& options) {
+  rlimit before = {};
+  EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::dup(0);
+  ::close(next);
+  absl::Status said = make_error(Reason::LimitExceeded, "none was opened");
+  for (rlim_t limit = next; limit < next + 64u && reason_of(said) == Reason::LimitExceeded; ++limit) {
+    const rlimit now{limit, before.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &now), 0);
+    said = Replica::open(options).status();
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  }
+  return said;
+}
+
+// Some of them were missed with an exception, which ended hosts, or under another name.
+TEST(OpenTest, FLT_P14_WhicheverDescriptorIsMissingAReplicaIsNotOpenedAndSaysSo) {
+  Cluster cluster(1);
+  const Folder folder;
+  ReplicaOptions options = cluster.options(1);
+  options.admin_socket = folder.path() / "admin";
+  EXPECT_THAT(open_with_ever_more_descriptors(options), IsOk());
+}
+
+// Whoever could not ask took it for a dead one's.
+TEST(OpenTest, FLT_P14_AnAdminSocketAtWhichSomebodyListensIsLeftAlone) {
+  Cluster cluster(1), other(1);
+  const Folder folder;
+  ReplicaOptions options = other.options(1);
+  options.admin_socket = folder.path() / "admin";
+  ASSERT_NO_FATAL_FAILURE(other.open(options));
+  ReplicaOptions mistaken = cluster.options(1);
+  mistaken.admin_socket = options.admin_socket;
+  EXPECT_THAT(open_with_ever_more_descriptors(mistaken), Is(Reason::InUse));
+  EXPECT_TRUE(LocalStream::connect(options.admin_socket));
 }
 
 TEST(OpenTest, FLT_D04_ALimitOfTheSizeOfFilesEndsNoProcessAndLosesNothing) {
