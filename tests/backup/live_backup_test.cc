@@ -146,6 +146,28 @@ TEST_F(LiveBackupTest, AFileThatCannotBeWrittenSaysNothingAboutTheCheckpoint) {
   EXPECT_THAT(one[1].backup(file).status(), IsOk());
 }
 
+TEST_F(LiveBackupTest, ABackupThatNobodyAwaitsIsGivenUpWhileItsStateIsWaitedFor) {
+  class NeverDone final : public StateWrapper {  // every checkpoint waits, as on a full disk
+   public:
+    explicit NeverDone(std::shared_ptr<DataDirectory> directory) : store_(std::move(directory)) { set_inner(store_); }
+    void commit(CheckpointBatch) override {}
+
+   private:
+    LmdbStateStore store_;
+  };
+  Cluster one(1);
+  ReplicaOptions options = one.options(1);
+  options.parts.state_store = [](const PartContext& part) -> absl::StatusOr<std::unique_ptr<StateStore>> {
+    return std::make_unique<NeverDone>(part.directory);
+  };
+  ASSERT_NO_FATAL_FAILURE(one.open(options));
+  ASSERT_NO_FATAL_FAILURE(put_keys(one[1], 0, 10));
+  int asked = 0;
+  EXPECT_THAT(one[1].backup(file, {.timeout = kPatience, .awaited = [&] { return ++asked < 3; }}).status(),
+              Is(Reason::Cancelled));
+  EXPECT_FALSE(fs::exists(file));
+}
+
 // The second time nothing has to be written: the checkpoint exists.
 TEST_F(LiveBackupTest, AQuietReplicaIsSavedFromTheCheckpointThatItHas) {
   Cluster one(1);
