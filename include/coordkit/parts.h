@@ -6,8 +6,8 @@
 //
 // What a part may rely on and what it must do stands in the header of its port; the suites in coordkit/testing show whether it
 // does. A factory is called once by each Replica::open, on the thread that calls it; the replica owns what it gives, closes it
-// before it destroys it, and does both before close() returns. An error of a factory, or an exception, is the error of
-// open(), and nothing is left behind. Examples: examples/14_own_log_store, examples/15_own_transport.
+// before it destroys it, and does both before close() returns. An error or exception of a factory is open()'s, and leaves
+// nothing. A store that throws later halts its replica, a transport loses frames. Examples: examples/14_own_log_store and 15.
 #pragma once
 
 #include <functional>
@@ -26,8 +26,8 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-class DataDirectory;
-class LoopbackHub;
+class DataDirectory;  // coordkit/storage/data_directory.h
+class LoopbackHub;    // coordkit/transport/loopback_transport.h
 
 // What a part is made for.
 struct PartContext {

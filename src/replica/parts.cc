@@ -12,6 +12,7 @@
 #include "coordkit/storage/memory_stores.h"
 #include "coordkit/storage/segmented_log_store.h"
 #include "coordkit/transport/loopback_transport.h"
+#include "replica/guarded_parts.h"
 #include "storage/absolute_path.h"
 #include "transport/address.h"
 #include "transport/proof.h"
@@ -30,8 +31,9 @@ absl::StatusOr<std::unique_ptr<Part>> made_by(const PartFactory<Part>& factory, 
                                               const PartContext& context) {
   try {
     absl::StatusOr<std::unique_ptr<Part>> made = factory(context);
-    if (made.ok() && *made == nullptr) return failed(part, "it gave none");
-    return made;
+    if (!made.ok()) return made;
+    if (*made == nullptr) return failed(part, "it gave none");
+    return guarded(*std::move(made));
   } catch (const std::exception& error) {
     return failed(part, error.what());
   } catch (...) {
