@@ -204,8 +204,8 @@ class Replica {
   // TooManyRequests, when more is under way than can be answered in time, may be answered on the caller's thread before the
   // function returns; never so inside another callback. Where no engine is left to answer (the replica is closed, the handle
   // has no session or grant, this process is a fork), every answer comes on the caller's thread before the function returns:
-  // hold no mutex there that the callback takes. Blocking calls are refused in it all the same. How a call is cancelled and
-  // what then holds: call.h.
+  // hold no mutex there that the callback takes. Blocking calls are refused in it all the same. An empty callback: nobody wants
+  // the answer. How a call is cancelled and what then holds: call.h.
   AsyncCall open_session_async(SessionOptions options, Callback<Session> done);
 
   // Takes a session over that another process opened, or this one before its restart, with everything it holds; the secret is

@@ -17,6 +17,12 @@
 
 namespace coordkit {
 
+// An empty callback: nobody wants the answer.
+template <typename Told, typename Answer>
+void tell(absl::AnyInvocable<void(Told)>&& done, Answer&& answer) {
+  if (done) std::move(done)(std::forward<Answer>(answer));
+}
+
 class CallControl : public RefCounted, public OnThreadShelf {
  public:
   virtual ~CallControl() { leave(CallRunner::Served::No); }
@@ -89,12 +95,12 @@ template <typename Answer>
 AsyncCall refuse(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<void(Answer)> done) {
   if (host->on_engine_thread() || RefusalHere::any()) {
     host->call_in_line([host, done = std::move(done)](Client&) mutable {
-      host->run_callback([&] { std::move(done)(Answer(crowded_out())); });
+      host->run_callback([&] { tell(std::move(done), Answer(crowded_out())); });
     });
     return {};
   }
   const RefusalHere here;
-  host->run_callback([&] { std::move(done)(Answer(crowded_out())); });
+  host->run_callback([&] { tell(std::move(done), Answer(crowded_out())); });
   return {};
 }
 
@@ -123,7 +129,7 @@ class PendingCall : public CallControl {
     Teller teller = std::move(teller_);
     Done done = std::exchange(done_, nullptr);
     leave(served_by(answer));
-    host().run_callback([&] { std::move(done)(teller.told(std::move(answer))); });
+    host().run_callback([&] { tell(std::move(done), teller.told(std::move(answer))); });
   }
 
  private:
@@ -192,7 +198,7 @@ AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, Counts counts, Start
 template <typename Answer, typename Start>
 AsyncCall begin(const std::shared_ptr<CallRunner>& host, Start&& start, absl::AnyInvocable<void(Answer)> done) {
   if (!host->forked()) return begin_at<Answer>(host, Counts::No, std::forward<Start>(start), std::move(done));
-  std::move(done)(Answer(forked_away()));
+  tell(std::move(done), Answer(forked_away()));
   return {};
 }
 
@@ -201,7 +207,7 @@ template <typename Answer, typename Start>
 AsyncCall begin_in_line(const std::shared_ptr<CallRunner>& host, LaggingTime deadline, Start&& start,
                         absl::AnyInvocable<void(Answer)> done) {
   if (host->forked()) {
-    std::move(done)(Answer(forked_away()));
+    tell(std::move(done), Answer(forked_away()));
     return {};
   }
   if (!host->admit(deadline)) return refuse(host, std::move(done));

@@ -24,8 +24,8 @@ AsyncCall ClaimQueue::enqueue_async(std::string value, int64_t priority, Callbac
 
 AsyncCall ClaimQueue::claim_async(ClaimWanted wanted, Callback<WorkItem> done) {
   Callback<ClaimedItem> answer = [self = session_, done = std::move(done)](absl::StatusOr<ClaimedItem> claimed) mutable {
-    if (!claimed.ok()) return std::move(done)(claimed.status());
-    std::move(done)(work_of(std::move(self), *std::move(claimed)));
+    if (!claimed.ok()) return tell(std::move(done), claimed.status());
+    tell(std::move(done), work_of(std::move(self), *std::move(claimed)));
   };
   return begin_of(session_, std::move(answer), &CoordinationCalls::claim, kSession, name_, options_of(wanted));
 }

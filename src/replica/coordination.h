@@ -56,7 +56,7 @@ AsyncCall begin_of(const Session& session, absl::AnyInvocable<void(Answer)> done
   if (handle) {
     return begin_by<admission>(handle->shared_host(), std::move(done), method, of_session(handle->state(), std::move(args))...);
   }
-  std::move(done)(Answer(handle_without_session()));
+  tell(std::move(done), Answer(handle_without_session()));
   return {};
 }
 
@@ -111,8 +111,8 @@ Observation observe_of(const Session& session, ObserveMethod<T> method, std::str
 // Turns the hold of a call into the caller's Grant.
 inline Callback<HoldRef> granting(Session session, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
   return [session = std::move(session), done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
-    if (!hold.ok()) return std::move(done)(hold.status());
-    std::move(done)(HandleAccess::grant(std::move(session), *std::move(hold)));
+    if (!hold.ok()) return tell(std::move(done), hold.status());
+    tell(std::move(done), HandleAccess::grant(std::move(session), *std::move(hold)));
   };
 }
 

@@ -11,7 +11,7 @@ template <typename Answer, typename Method, typename... Args>
 AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<void(Answer)> done, Method method,
                    Args... args) {
   if (host) return begin_by(host, std::move(done), method, std::move(args)...);
-  std::move(done)(Answer(handle_without_session()));
+  tell(std::move(done), Answer(handle_without_session()));
   return {};
 }
 

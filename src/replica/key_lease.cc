@@ -60,7 +60,7 @@ absl::Status KeyLease::revoke() {
 
 AsyncCall KeyLease::revoke_async(absl::AnyInvocable<void(absl::Status)> done) {
   if (!handle_) {
-    std::move(done)(no_lease());
+    tell(std::move(done), no_lease());
     return {};
   }
   handle_->lease()->invalidate();

@@ -34,7 +34,7 @@ AsyncCall Grant::upgrade_async(absl::AnyInvocable<void(absl::StatusOr<Grant>)> d
 
 AsyncCall Grant::convert_async(LockMode to, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done) {
   if (!hold_) {
-    std::move(done)(no_grant());
+    tell(std::move(done), no_grant());
     return {};
   }
   return begin<absl::StatusOr<HoldRef>>(
@@ -43,14 +43,14 @@ AsyncCall Grant::convert_async(LockMode to, absl::AnyInvocable<void(absl::Status
         return to == LockMode::Shared ? client.downgrade(hold, std::move(answer)) : client.upgrade(hold, std::move(answer));
       },
       [session = session_, done = std::move(done)](absl::StatusOr<HoldRef> hold) mutable {
-        if (!hold.ok()) return std::move(done)(hold.status());
-        std::move(done)(Grant(Session(std::move(session)), *std::move(hold)));
+        if (!hold.ok()) return tell(std::move(done), hold.status());
+        tell(std::move(done), Grant(Session(std::move(session)), *std::move(hold)));
       });
 }
 
 AsyncCall Grant::update_value_async(std::string value, absl::AnyInvocable<void(absl::Status)> done) {
   if (!hold_) {
-    std::move(done)(no_grant());
+    tell(std::move(done), no_grant());
     return {};
   }
   return begin<absl::Status>(

@@ -71,7 +71,7 @@ void Grant::release_later() {
 
 AsyncCall Grant::release_async(absl::AnyInvocable<void(absl::Status)> done) {
   if (!hold_) {
-    std::move(done)(no_grant());
+    tell(std::move(done), no_grant());
     return {};
   }
   hold_->invalidate();
@@ -82,7 +82,7 @@ AsyncCall Grant::release_async(absl::AnyInvocable<void(absl::Status)> done) {
 
 AsyncCall Grant::check_async(absl::AnyInvocable<void(absl::StatusOr<bool>)> done) const {
   if (!hold_) {
-    std::move(done)(no_grant());
+    tell(std::move(done), no_grant());
     return {};
   }
   return begin<absl::StatusOr<bool>>(
@@ -157,11 +157,11 @@ template <typename Start, typename Locks>
 AsyncCall Session::acquire_by(Start start, Locks&& locks, LockOptions&& options,
                               absl::AnyInvocable<void(absl::StatusOr<Grant>)>&& done) {
   if (!handle_) {
-    std::move(done)(no_session());
+    tell(std::move(done), no_session());
     return {};
   }
   if (handle_->host().forked()) {
-    std::move(done)(forked_away());
+    tell(std::move(done), forked_away());
     return {};
   }
   const std::shared_ptr<CallRunner>& host = handle_->shared_host();
@@ -205,7 +205,7 @@ absl::Status Session::close() {
 
 AsyncCall Session::close_async(absl::AnyInvocable<void(absl::Status)> done) {
   if (!handle_) {
-    std::move(done)(no_session());
+    tell(std::move(done), no_session());
     return {};
   }
   handle_->state()->invalidate();

@@ -655,6 +655,31 @@ TEST_F(ReplicaTest, AsyncAcquireAndReleaseEndOnce) {
   EXPECT_THAT(released.get_future().get(), IsOk());
 }
 
+// Nobody wants the answer; what was asked for happens, and what nobody takes is given back.
+TEST_F(ReplicaTest, FLT_A01_AnEmptyCallbackIsToldNothing) {
+  cluster_[1].put_async("color", "green", {}, {});
+  cluster_[1].open_session_async({}, {});
+  Session me = cluster_.session(1);
+  me.acquire_async("billing", {}, {});
+  Grant held = me.acquire("invoices", {.timeout = kPatience}).value();
+  held.downgrade_async({});
+  held.release_async({});
+  ClaimQueue jobs(me, "jobs");
+  jobs.enqueue_async("one", 0, {});
+  jobs.claim_async({}, {});
+  const Observation seen = Counter(me, "visits").observe({});
+  const Watch watch(cluster_[1], WatchOptions::of("color"), WatchObserver());
+  EXPECT_THAT(me.acquire("billing", {.timeout = kPatience, .owner = "another"}).status(), IsOk()) << "it was given back";
+  EXPECT_THAT(jobs.claim({.timeout = kPatience}).status(), IsOk());
+  EXPECT_THAT(Counter(me, "visits").add().status(), IsOk());
+  EXPECT_EQ(cluster_[1].get("color")->entry->value, "green");
+  Session().close_async({});
+  Grant().release_async({});
+  Counter(Session(), "visits").add_async(1, {});
+  me.close_async({});
+  cluster_.close(1);
+}
+
 TEST_F(ReplicaTest, ReplicasAgreeOnTheDigestOfTheSameIndex) {
   for (int i = 0; i < 30; ++i) ASSERT_THAT(cluster_[1 + i % 3].put("key-" + std::to_string(i % 7), "x").status(), IsOk());
   Health health[3];
