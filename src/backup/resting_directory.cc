@@ -36,9 +36,11 @@ absl::StatusOr<std::unique_ptr<RestingDirectory>> RestingDirectory::open(const s
   if (absl::Status status = (*files)->lock_for_reading(); !status.ok()) {
     return reason_of(status) == Reason::InUse ? in_use(path) : status;
   }
-  if (absl::Status status = storage::refuse_foreign_data_files(**files, path); !status.ok()) return status;
   absl::StatusOr<storage::Identity> identity = storage::load_identity(**files);
-  if (absl::IsNotFound(identity.status())) return no_identity(path);
+  const absl::Status foreign = storage::refuse_foreign_data_files(**files, path);
+  const bool readable = foreign.ok() || reason_of(foreign) == Reason::ForeignData;
+  if (readable && absl::IsNotFound(identity.status())) return no_identity(path);
+  if (!foreign.ok()) return foreign;
   if (!identity.ok()) return identity.status();
   std::unique_ptr<RestingDirectory> directory(new RestingDirectory(path, *std::move(files), *std::move(identity)));
   if (absl::Status status = directory->read(payloads); !status.ok()) return status;

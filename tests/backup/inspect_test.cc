@@ -106,6 +106,18 @@ TEST_F(InspectTest, OneInUseIsLookedAtInACopyThatIsGoneAfterwards) {
   EXPECT_THAT(cluster[1].put("after", "all").status(), IsOk());
 }
 
+// It was advised to choose an empty one.
+TEST_F(InspectTest, AFolderOfSomethingElseIsSaidToBeNoDataDirectory) {
+  const fs::path other = fs::path(directory()).parent_path() / "other";
+  fs::create_directories(other);
+  for (const char* file : {"", "notes.txt"}) {
+    if (*file != 0) write_file(other / file, "mine");
+    const absl::Status refused = inspect_directory(other).status();
+    EXPECT_THAT(refused, Is(Reason::ForeignData));
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("is not the data directory of a replica"));
+  }
+}
+
 TEST_F(InspectTest, ACopyWithoutRoomOrPlaceIsRefusedWithTheReason) {
   ASSERT_NO_FATAL_FAILURE(fill(1));
   const auto report = inspect_directory(directory(), {.copy_in = directory() + "/nowhere"});
