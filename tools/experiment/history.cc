@@ -4,57 +4,53 @@
 // their hold. What watches were given has to be the same everywhere, without gaps, and has to have every write that was
 // answered.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <random>
 #include <stdexcept>
 
 #include "check/checker.h"
+#include "tools/experiment/processes.h"
 #include "tools/experiment/roles.h"
 #include "tools/experiment/seen.h"
-#include "tools/support/child.h"
-#include "tools/support/lines.h"
-#include "tools/support/loopback.h"
 
 namespace coordkit::experiment {
 namespace {
 
 using namespace std::chrono_literals;
-using support::Child;
 using support::Deadline;
 
 class Disturber {
  public:
   explicit Disturber(const HistoryOptions& options)
-      : options_(options), random_(options.seed), addresses_(support::free_loopback_addresses(kNodes)) {}
+      : options_(options),
+        random_(options.seed),
+        data_(options.out / "history-data"),
+        members_(data_, options.out / "history.log", kNodes,
+                 [this](int from, const std::string& event, const nlohmann::json& report) { hear(from, event, report); }) {}
 
   int run();
 
  private:
   static constexpr auto kAnswerLimit = 60s;
 
-  struct Member {
-    Child process;
-    int lives = 0;
+  struct Life {
+    int number = 0;
     bool leads = false;
-    uint64_t answered = 0;  // in this life
+    uint64_t answered = 0;
   };
 
-  Member& member(int id) { return members_.at(static_cast<size_t>(id)); }
   uint64_t below(uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random_); }
   std::chrono::milliseconds up_to(std::chrono::milliseconds longest) {
     return std::chrono::milliseconds(below(static_cast<uint64_t>(longest.count()) + 1));
   }
 
   void start(int id);
-  void kill(int id);
-  void close(int id);
-  void hear(const support::Line& line);
-  void listen(Deadline deadline);
+  void hear(int from, const std::string& event, const nlohmann::json& report);
   void await_answers(const std::string& when);
   enum class Way : uint8_t { Kill, Stop, Close };
   std::vector<int> draw_victims();
@@ -65,78 +61,35 @@ class Disturber {
 
   const HistoryOptions options_;
   std::mt19937_64 random_;
-  const std::vector<std::string> addresses_;
-  std::filesystem::path data_;
-  std::array<Member, kNodes + 1> members_;  // by id, from 1
-  support::LineReader lines_;
-  std::ofstream log_;
-  std::vector<std::filesystem::path> lives_;  // what their callers saw
+  const std::filesystem::path data_;
+  std::map<int, Life> life_;  // of each member
+  Processes members_;
+  std::vector<std::filesystem::path> seen_;  // what the callers of each life saw
   std::vector<Disturbance> disturbances_;
   std::array<uint64_t, 3> times_{};  // by way
 };
 
 void Disturber::start(int id) {
-  const std::string number = std::to_string(id), life = std::to_string(++member(id).lives);
-  const std::filesystem::path file = data_ / ("seen-" + number + "-" + life);
-  std::vector<std::string> words = {"history-node",
-                                    "--id",
-                                    number,
-                                    "--life",
-                                    life,
-                                    "--seed",
-                                    std::to_string(options_.seed),
-                                    "--data",
-                                    data_ / ("node-" + number),
-                                    "--file",
-                                    file};
+  life_[id] = {.number = life_[id].number + 1};
+  const std::string life = std::to_string(life_[id].number);
+  seen_.push_back(data_ / ("seen-" + std::to_string(id) + "-" + life));
+  std::vector<std::string> words = {"--life", life, "--seed", std::to_string(options_.seed), "--file", seen_.back()};
   if (!options_.check) words.emplace_back("--without-check");
-  words.emplace_back("--members");
-  words.insert(words.end(), addresses_.begin(), addresses_.end());
-  member(id).leads = false;
-  member(id).answered = 0;
-  member(id).process = Child::start(words);
-  lines_.add(id, member(id).process.output());
-  lives_.push_back(file);
+  members_.start_member(id, "history-node", words);
 }
 
-void Disturber::kill(int id) {
-  member(id).process.kill();
-  lines_.remove(id);
-}
-
-void Disturber::close(int id) {
-  Child& process = member(id).process;
-  process.close_input();
-  if (!process.wait(support::in(kAnswerLimit))) throw std::runtime_error("a member did not close");
-  lines_.remove(id);
-}
-
-void Disturber::hear(const support::Line& line) {
-  if (line.ended) throw std::runtime_error("member " + std::to_string(line.from) + " ended");
-  log_ << line.from << " " << line.text << "\n";
-  const nlohmann::json report = nlohmann::json::parse(line.text, nullptr, false);
-  const std::string event = report.value("event", std::string());
-  if (event == "error") throw std::runtime_error(report.value("what", std::string("an error")));
+void Disturber::hear(int from, const std::string& event, const nlohmann::json& report) {
   if (event != "health") return;
-  member(line.from).leads = report.value("leads", false);
-  member(line.from).answered = report.value("answered", uint64_t{0});
-}
-
-void Disturber::listen(Deadline deadline) {
-  while (const std::optional<support::Line> line = lines_.next(deadline)) hear(*line);
+  life_[from].leads = report.value("leads", false);
+  life_[from].answered = report.value("answered", uint64_t{0});
 }
 
 // All are left alone, and each one's callers are answered again.
 void Disturber::await_answers(const std::string& when) {
-  std::array<uint64_t, kNodes + 1> before{};
-  for (int id = 1; id <= kNodes; ++id) before.at(static_cast<size_t>(id)) = member(id).answered;
-  const Deadline deadline = support::in(kAnswerLimit);
+  const std::map<int, Life> before = life_;
   for (int id = 1; id <= kNodes; ++id) {
-    while (member(id).answered <= before.at(static_cast<size_t>(id))) {
-      const std::optional<support::Line> line = lines_.next(deadline);
-      if (!line) throw std::runtime_error("callers of member " + std::to_string(id) + " are not answered " + when);
-      hear(*line);
-    }
+    members_.need("answers to callers of member " + std::to_string(id) + " " + when, kAnswerLimit,
+                  [&] { return life_[id].answered > before.at(id).answered; });
   }
 }
 
@@ -144,7 +97,7 @@ void Disturber::await_answers(const std::string& when) {
 std::vector<int> Disturber::draw_victims() {
   std::vector<int> ids = {1, 2, 3};
   std::ranges::shuffle(ids, random_);
-  if (below(2) == 0) std::stable_partition(ids.begin(), ids.end(), [this](int id) { return member(id).leads; });
+  if (below(2) == 0) std::stable_partition(ids.begin(), ids.end(), [this](int id) { return life_[id].leads; });
   ids.resize(below(4) != 0 ? 1 : 1 + below(kNodes));
   return ids;
 }
@@ -165,25 +118,21 @@ std::chrono::milliseconds Disturber::draw_length() {
 void Disturber::disturb() {
   const std::vector<int> victims = draw_victims();
   const Way way = draw_way();
-  disturbances_.push_back({support::machine_time_ns(), victims.size() == 1 && member(victims.front()).leads});
+  disturbances_.push_back({support::machine_time_ns(), victims.size() == 1 && life_[victims.front()].leads});
   for (const int id : victims) {
-    if (way == Way::Kill) kill(id);
-    if (way == Way::Close) close(id);
-    if (way == Way::Stop && !member(id).process.freeze()) throw std::runtime_error("a member ended by itself");
+    if (way == Way::Kill) members_.kill(id);
+    if (way == Way::Close) members_.close(id);
+    if (way == Way::Stop && !members_[id].freeze()) throw std::runtime_error("a member ended by itself");
   }
   times_.at(static_cast<size_t>(way)) += victims.size();
-  listen(support::in(draw_length()));
+  members_.listen(support::in(draw_length()));
   for (const int id : victims) {
-    way == Way::Stop ? member(id).process.thaw() : start(id);
-    listen(support::in(up_to(300ms)));
+    way == Way::Stop ? members_[id].thaw() : start(id);
+    members_.listen(support::in(up_to(300ms)));
   }
 }
 
 int Disturber::run() {
-  data_ = options_.out / "history-data";
-  std::filesystem::remove_all(data_);
-  std::filesystem::create_directories(data_);
-  log_.open(options_.out / "history.log");
   for (int id = 1; id <= kNodes; ++id) start(id);
   await_answers("at the beginning");
   const auto length =
@@ -191,10 +140,10 @@ int Disturber::run() {
   for (const Deadline end = support::in(length); std::chrono::steady_clock::now() < end;) {
     disturb();
     await_answers("after a disturbance");
-    listen(support::in(up_to(1000ms)));
+    members_.listen(support::in(up_to(1000ms)));
   }
   await_answers("at the end");
-  for (int id = 1; id <= kNodes; ++id) close(id);
+  for (int id = 1; id <= kNodes; ++id) members_.close(id);
   return judge();
 }
 
@@ -215,7 +164,7 @@ check::Report checked(const std::vector<std::string>& lines, std::string_view mo
 // Holders who do not ask valid() have to be caught, or this shows nothing.
 int Disturber::judge() {
   const std::filesystem::path file = options_.out / "history.jsonl";
-  const Seen seen(lives_);
+  const Seen seen(seen_);
   const std::vector<std::string> lines = seen.history();
   std::ofstream out(file);
   for (const std::string& line : lines) out << line << "\n";

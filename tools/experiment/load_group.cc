@@ -1,9 +1,7 @@
 #include "tools/experiment/load_group.h"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
 #include <stdexcept>
-
-#include "tools/support/loopback.h"
 
 namespace coordkit::experiment {
 namespace {
@@ -15,26 +13,16 @@ constexpr auto kPatience = 120s;
 }  // namespace
 
 LoadGroup::LoadGroup(const std::filesystem::path& data, const std::filesystem::path& log, size_t members, uint64_t log_mb)
-    : addresses_(support::free_loopback_addresses(members)),
-      data_(data),
-      log_mb_(log_mb),
-      processes_(members + 1),
+    : log_mb_(log_mb),
       news_(members + 1),
-      memory_(members + 1) {
-  std::filesystem::remove_all(data_);
-  std::filesystem::create_directories(data_);
-  log_.open(log);
-}
+      memory_(members + 1),
+      processes_(data, log, static_cast<int>(members),
+                 [this](int from, const std::string& event, const nlohmann::json& report) { hear(from, event, report); }) {}
 
 void LoadGroup::start(size_t id) {
-  const std::filesystem::path directory = data_ / ("node-" + std::to_string(id));
-  std::vector<std::string> arguments = {"load-node", "--id",  std::to_string(id),      "--data",
-                                        directory,   "--log", std::to_string(log_mb_), "--members"};
-  arguments.insert(arguments.end(), addresses_.begin(), addresses_.end());
   news(id) = {};
   memory_.at(id) = {};
-  process(id) = support::Child::start(arguments);
-  lines_.add(static_cast<int>(id), process(id).output());
+  processes_.start_member(static_cast<int>(id), "load-node", {"--log", std::to_string(log_mb_)});
 }
 
 void LoadGroup::start_all() {
@@ -48,14 +36,6 @@ void LoadGroup::start_all() {
              }),
        "all members are ready");
 }
-
-void LoadGroup::stop(size_t id) {
-  process(id).close_input();
-  need(until(kPatience, [&] { return news(id).ended; }), "the end of a member");
-  process(id).wait(support::in(kPatience));
-}
-
-void LoadGroup::say(size_t id, const std::string& line) { need(process(id).send(line), "a member that listens"); }
 
 void LoadGroup::need(bool condition, const std::string& what) const {
   if (!condition) throw std::runtime_error("this did not come: " + what);
@@ -73,24 +53,8 @@ size_t LoadGroup::leader() {
   return found;
 }
 
-void LoadGroup::listen(support::Deadline deadline) {
-  while (const std::optional<support::Line> line = lines_.next(deadline)) hear(*line);
-  measure();
-}
-
-void LoadGroup::hear(const support::Line& line) {
-  const auto id = static_cast<size_t>(line.from);
-  MemberNews& from = news(id);
-  if (line.ended) {
-    from.ended = true;
-    lines_.remove(line.from);
-    return;
-  }
-  log_ << line.from << " " << line.text << "\n";
-  const nlohmann::json report = nlohmann::json::parse(line.text, nullptr, false);
-  const std::string event = report.value("event", std::string());
-  if (event == "error") throw std::runtime_error(report.value("what", std::string("an error")));
-  if (event == "opened") from.opened = true;
+void LoadGroup::hear(int id, const std::string& event, const nlohmann::json& report) {
+  MemberNews& from = news(static_cast<size_t>(id));
   if (event == "filled") from.filled = true;
   if (event == "probed") {
     ++from.probes;

@@ -5,13 +5,11 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "tools/support/child.h"
-#include "tools/support/lines.h"
+#include "tools/experiment/processes.h"
 #include "tools/support/memory_use.h"
 
 namespace coordkit::experiment {
@@ -22,7 +20,7 @@ struct MemoryUse : support::MemoryUse {
 
 // What a member has reported since its start.
 struct MemberNews {
-  bool opened = false, filled = false, ended = false;
+  bool filled = false;
   std::string state, sentence;
   uint64_t term = 0, leader = 0, applied = 0, commit = 0;
   uint64_t written = 0, refused = 0;
@@ -35,14 +33,14 @@ class LoadGroup {
  public:
   LoadGroup(const std::filesystem::path& data, const std::filesystem::path& log, size_t members, uint64_t log_mb = 64);
 
-  size_t size() const { return addresses_.size(); }
+  size_t size() const { return processes_.addresses().size(); }
   void start(size_t id);
   void start_all();
-  void stop(size_t id);  // with a clean exit
-  support::Child& process(size_t id) { return processes_.at(id); }
+  void stop(size_t id) { processes_.close(static_cast<int>(id)); }  // with a clean exit
+  support::Child& process(size_t id) { return processes_[static_cast<int>(id)]; }
   MemberNews& news(size_t id) { return news_.at(id); }
   const MemoryUse& memory(size_t id) const { return memory_.at(id); }
-  void say(size_t id, const std::string& line);
+  void say(size_t id, const std::string& line) { processes_.tell(static_cast<int>(id), line); }
 
   // Listens until then, or until the condition holds; measures meanwhile.
   template <typename Condition>
@@ -63,17 +61,16 @@ class LoadGroup {
   void measure();
 
  private:
-  void listen(support::Deadline deadline);
-  void hear(const support::Line& line);
+  void listen(support::Deadline deadline) {
+    processes_.listen(deadline);
+    measure();
+  }
+  void hear(int id, const std::string& event, const nlohmann::json& report);
 
-  const std::vector<std::string> addresses_;
-  const std::filesystem::path data_;
   const uint64_t log_mb_;
-  std::ofstream log_;
-  std::vector<support::Child> processes_;  // by id, from 1
-  std::vector<MemberNews> news_;
+  std::vector<MemberNews> news_;  // by id, from 1
   std::vector<MemoryUse> memory_;
-  support::LineReader lines_;
+  Processes processes_;
 };
 
 }  // namespace coordkit::experiment

@@ -40,7 +40,8 @@ class Conductor {
 
   const LostUpdateOptions options_;
   std::mt19937_64 random_;
-  CounterGroup group_{[this](int from, const std::string& event, const nlohmann::json& report) { hear(from, event, report); }};
+  CounterGroup group_{options_.out / "experiment-data", options_.out / "experiment.log",
+                      [this](int from, const std::string& event, const nlohmann::json& report) { hear(from, event, report); }};
   int holder_ = 0;  // the last to report a grant and not yet its end
   Tally tally_;
 };
@@ -73,7 +74,7 @@ int Conductor::run() {
   CounterGroup::Arguments arguments;
   if (!options_.protection.gate) arguments.counter.emplace_back("--without-gate");
   if (!options_.protection.check) arguments.node.emplace_back("--without-check");
-  group_.start(options_.out / "experiment-data", options_.out / "experiment.log", arguments);
+  group_.start(arguments);
 
   const auto length =
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options_.seconds));

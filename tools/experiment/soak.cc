@@ -2,21 +2,16 @@
 // rest. At rest the cluster must have nothing but the callers' sessions, and with the rounds no process may hold more objects,
 // descriptors, threads or disk: what grows there grows for ever. Callers who forget something have to be noticed.
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <fstream>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 #include "tools/experiment/growth.h"
+#include "tools/experiment/processes.h"
 #include "tools/experiment/roles.h"
-#include "tools/support/child.h"
-#include "tools/support/lines.h"
-#include "tools/support/loopback.h"
 
 namespace coordkit::experiment {
 namespace {
@@ -44,21 +39,16 @@ std::string shown(const Holding& holding) {
 class Soak {
  public:
   explicit Soak(const SoakOptions& options)
-      : options_(options), random_(options.seed), addresses_(support::free_loopback_addresses(kNodes)) {}
+      : options_(options),
+        random_(options.seed),
+        members_(options.out / "soak-data", options.out / "soak.log", kNodes,
+                 [this](int from, const std::string& event, const json& report) {
+                   news_[{from, event}] = report;
+                 }) {}
 
   int run();
 
  private:
-  struct Member {
-    support::Child process;
-    std::map<std::string, json> news;  // the newest of each event
-  };
-
-  Member& member(int id) { return members_.at(static_cast<size_t>(id)); }
-  void start(int id);
-  void tell(int id, const std::string& order);
-  void hear(const support::Line& line);
-  void listen(support::Deadline deadline);
   json await(int id, const std::string& event);
   void work();
   void rest();
@@ -67,82 +57,46 @@ class Soak {
 
   const SoakOptions options_;
   std::mt19937_64 random_;
-  const std::vector<std::string> addresses_;
-  std::filesystem::path data_;
-  std::array<Member, kNodes + 1> members_;  // by id, from 1
-  support::LineReader lines_;
-  std::ofstream log_;
+  std::map<std::pair<int, std::string>, json> news_;  // the newest of each member and event
+  Processes members_;
   std::vector<Holding> holdings_;  // of all members, round by round
   uint64_t left_ = 0;              // rounds after which something stayed
 };
 
-void Soak::start(int id) {
-  const std::string number = std::to_string(id);
-  std::vector<std::string> words = {
-      "soak-node", "--id", number, "--seed", std::to_string(options_.seed), "--data", data_ / ("node-" + number)};
-  if (options_.careless) words.emplace_back("--careless");
-  words.emplace_back("--members");
-  words.insert(words.end(), addresses_.begin(), addresses_.end());
-  member(id).process = support::Child::start(words);
-  lines_.add(id, member(id).process.output());
-}
-
-void Soak::tell(int id, const std::string& order) {
-  if (!member(id).process.send(order)) throw std::runtime_error("member " + std::to_string(id) + " does not listen");
-}
-
-void Soak::hear(const support::Line& line) {
-  if (line.ended) throw std::runtime_error("member " + std::to_string(line.from) + " ended");
-  log_ << line.from << " " << line.text << std::endl;
-  json report = json::parse(line.text, nullptr, false);
-  const std::string event = report.value("event", std::string());
-  if (event == "error") throw std::runtime_error(report.value("what", std::string("an error")));
-  member(line.from).news[event] = std::move(report);
-}
-
-void Soak::listen(support::Deadline deadline) {
-  while (const std::optional<support::Line> line = lines_.next(deadline)) hear(*line);
-}
-
 json Soak::await(int id, const std::string& event) {
-  const support::Deadline deadline = support::in(kAnswerLimit);
-  while (true) {
-    if (auto found = member(id).news.extract(event)) return std::move(found.mapped());
-    const std::optional<support::Line> line = lines_.next(deadline);
-    if (!line) throw std::runtime_error("member " + std::to_string(id) + " does not say " + event);
-    hear(*line);
-  }
+  members_.need("member " + std::to_string(id) + " says " + event, kAnswerLimit, [&] { return news_.contains({id, event}); });
+  return news_.extract({id, event}).mapped();
 }
 
 void Soak::work() {
-  for (int id = 1; id <= kNodes; ++id) tell(id, "work");
+  for (int id = 1; id <= kNodes; ++id) members_.tell(id, "work");
   const int victim = 1 + static_cast<int>(random_() % kNodes);
-  listen(support::in(kWork / 2));
-  if (!member(victim).process.freeze()) throw std::runtime_error("a member ended by itself");
-  listen(support::in(kPause));
-  member(victim).process.thaw();
-  listen(support::in(kWork / 2));
+  members_.listen(support::in(kWork / 2));
+  if (!members_[victim].freeze()) throw std::runtime_error("a member ended by itself");
+  members_.listen(support::in(kPause));
+  members_[victim].thaw();
+  members_.listen(support::in(kWork / 2));
 }
 
 // Whether the cluster has but the callers' sessions, which what ends by its TTL takes a moment to become.
 bool Soak::is_empty() {
-  tell(1, "measure");
+  members_.tell(1, "measure");
   const json now = await(1, "measured");
   return now.value("keys", 1) == 0 && now.value("leases", 1) == 0 && now.value("sessions", 0) == kNodes * kSoakCallers;
 }
 
 void Soak::rest() {
-  for (int id = 1; id <= kNodes; ++id) tell(id, "rest");
+  for (int id = 1; id <= kNodes; ++id) members_.tell(id, "rest");
   uint64_t scenes = 0;
   for (int id = 1; id <= kNodes; ++id) scenes += await(id, "rested").value("scenes", uint64_t{0});
   const support::Deadline deadline = support::in(options_.careless ? 2s : 30s);
   bool empty = false;
-  while (!(empty = is_empty()) && support::in({}) < deadline) listen(support::in(200ms));
+  while (!(empty = is_empty()) && support::in({}) < deadline) members_.listen(support::in(200ms));
   if (!empty) ++left_;
-  tell(1, "compact");
+  members_.tell(1, "compact");
   await(1, "compacted");
   Holding holding{.scenes = scenes};
-  for (int id = 1; id <= kNodes; ++id) tell(id, "measure");
+  for (int id = 1; id <= kNodes; ++id) members_.tell(id, "measure");
   for (int id = 1; id <= kNodes; ++id) {
     const json measured = await(id, "measured");
     for (const auto& [what, most] : kGrowthMax) holding.of[what].push_back(measured.value(what, 0.0));
@@ -151,11 +105,9 @@ void Soak::rest() {
 }
 
 int Soak::run() {
-  data_ = options_.out / "soak-data";
-  std::filesystem::remove_all(data_);
-  std::filesystem::create_directories(data_);
-  log_.open(options_.out / "soak.log");
-  for (int id = 1; id <= kNodes; ++id) start(id);
+  std::vector<std::string> words = {"--seed", std::to_string(options_.seed)};
+  if (options_.careless) words.emplace_back("--careless");
+  for (int id = 1; id <= kNodes; ++id) members_.start_member(id, "soak-node", words);
   for (int id = 1; id <= kNodes; ++id) await(id, "opened");
   const auto length =
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options_.seconds));
@@ -164,11 +116,7 @@ int Soak::run() {
     work();
     rest();
   }
-  for (int id = 1; id <= kNodes; ++id) {
-    member(id).process.close_input();
-    if (!member(id).process.wait(support::in(kAnswerLimit))) throw std::runtime_error("a member did not close");
-    lines_.remove(id);
-  }
+  for (int id = 1; id <= kNodes; ++id) members_.close(id);
   return judge();
 }
 

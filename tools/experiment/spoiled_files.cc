@@ -6,33 +6,25 @@
 
 #include <array>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <stdexcept>
 
+#include "tools/experiment/processes.h"
 #include "tools/experiment/roles.h"
 #include "tools/experiment/spoil.h"
-#include "tools/support/child.h"
-#include "tools/support/lines.h"
-#include "tools/support/loopback.h"
 
 namespace coordkit::experiment {
 namespace {
 
 using namespace std::chrono_literals;
-using support::Child;
-using support::Deadline;
-
 constexpr int kKeys = 12;  // of each member, which writes them one after the other: what was acknowledged last is the newest
-constexpr auto kAnswerLimit = 60s;
-constexpr auto kReportTime = 20s;  // for a damaged member: by then it has reported all it will
 
 // What a member has reported since its start.
 struct MemberReports {
-  bool opened = false, ready = false, quarantined = false, ended = false;
+  bool opened = false, ready = false, quarantined = false;
   std::string refused, halted, sentence;  // of opening, of the end, of its health
   size_t warnings = 0;
   std::string first_warning;
@@ -41,16 +33,22 @@ struct MemberReports {
 class Spoiler {
  public:
   explicit Spoiler(const SpoiledFilesOptions& options)
-      : options_(options), random_(options.seed), addresses_(support::free_loopback_addresses(kNodes)) {}
+      : options_(options),
+        random_(options.seed),
+        nodes_(
+            options.out / "spoiled-data", options.out / "spoiled-files.log", kNodes,
+            [this](int from, const std::string& event, const nlohmann::json& report) { hear(from, event, report); },
+            Processes::Ends::AsTheyLike) {}
 
   int run();
 
  private:
+  static constexpr auto kAnswerLimit = 60s;
+  static constexpr auto kReportTime = 20s;  // for a damaged member: by then it has reported all it will
+
   enum class Outcome { Unharmed, Mended, Refused, Quarantined, Halted, Waiting, Died };
   static const char* name_of(Outcome outcome);
 
-  std::filesystem::path data_of(int id) const { return data_ / ("node-" + std::to_string(id)); }
-  Child& node(int id) { return nodes_.at(static_cast<size_t>(id)); }
   MemberReports& reported(int id) { return reported_.at(static_cast<size_t>(id)); }
   int any_member(int but = 0) {
     int id = 0;
@@ -62,12 +60,7 @@ class Spoiler {
 
   void start(int id);
   bool stop(int id, bool gently);  // false: it was ended by a signal
-  void hear(const support::Line& line);
-  template <typename Condition>
-  bool until(std::chrono::steady_clock::duration limit, Condition condition);
-  void need(bool condition, const std::string& what) {
-    if (!condition) throw std::runtime_error("this did not come: " + what);
-  }
+  void hear(int id, const std::string& event, const nlohmann::json& report);
 
   void work(int puts, int but);
   void spoil_stopped();
@@ -80,12 +73,8 @@ class Spoiler {
 
   const SpoiledFilesOptions options_;
   std::mt19937_64 random_;
-  const std::vector<std::string> addresses_;
-  std::filesystem::path data_;
-  std::array<Child, kNodes + 1> nodes_;
   std::array<MemberReports, kNodes + 1> reported_;
-  support::LineReader lines_;
-  std::ofstream log_;
+  Processes nodes_;
 
   uint64_t next_value_ = 0;
   int answers_ = 0;  // still awaited
@@ -111,35 +100,18 @@ const char* Spoiler::name_of(Outcome outcome) {
 }
 
 void Spoiler::start(int id) {
-  std::vector<std::string> arguments = {"spoiled-node", "--id", std::to_string(id), "--data", data_of(id), "--members"};
-  arguments.insert(arguments.end(), addresses_.begin(), addresses_.end());
   reported(id) = {};
-  node(id) = Child::start(arguments);
-  lines_.add(id, node(id).output());
+  nodes_.start_member(id, "spoiled-node");
 }
 
 bool Spoiler::stop(int id, bool gently) {
-  if (gently) {
-    node(id).close_input();
-  } else {
-    node(id).kill();
-  }
-  need(until(kAnswerLimit, [&] { return reported(id).ended; }), "the end of a member");
-  lines_.remove(id);
-  const std::optional<int> status = gently ? node(id).wait(support::in(kAnswerLimit)) : std::optional(0);
-  node(id).kill();
-  return !gently || (status && WIFEXITED(*status));
+  if (gently) return WIFEXITED(nodes_.close(id));
+  nodes_.kill(id);
+  return true;
 }
 
-void Spoiler::hear(const support::Line& line) {
-  MemberReports& from = reported(line.from);
-  if (line.ended) {
-    from.ended = true;
-    return;
-  }
-  log_ << line.from << " " << line.text << "\n";
-  const nlohmann::json report = nlohmann::json::parse(line.text, nullptr, false);
-  const std::string event = report.value("event", std::string());
+void Spoiler::hear(int id, const std::string& event, const nlohmann::json& report) {
+  MemberReports& from = reported(id);
   const std::string sentence = report.value("sentence", std::string());
   if (event == "opened") from.opened = true;
   if (event == "refused") from.refused = sentence.empty() ? "?" : sentence;
@@ -164,33 +136,22 @@ void Spoiler::hear(const support::Line& line) {
   }
 }
 
-template <typename Condition>
-bool Spoiler::until(std::chrono::steady_clock::duration limit, Condition condition) {
-  const Deadline deadline = support::in(limit);
-  while (!condition()) {
-    const std::optional<support::Line> line = lines_.next(deadline);
-    if (!line) return condition();
-    hear(*line);
-  }
-  return true;
-}
-
 void Spoiler::work(int puts, int but) {
   answers_ = 0;
   for (int i = 0; i < puts; ++i) {
     const int writer = any_member(but);
     const std::string key = "key-" + std::to_string(writer) + "-" + std::to_string(below(kKeys));
-    if (node(writer).send("put " + key + " " + std::to_string(++next_value_))) ++answers_;
+    if (nodes_[writer].send("put " + key + " " + std::to_string(++next_value_))) ++answers_;
   }
-  until(kAnswerLimit, [&] { return answers_ <= 0; });
+  nodes_.until(kAnswerLimit, [&] { return answers_ <= 0; });
 }
 
 // A damaged member has been started, or continues to run.
 Spoiler::Outcome Spoiler::await_outcome(int id) {
   const MemberReports& it = reported(id);
-  until(kReportTime, [&] { return it.ready || it.quarantined || it.ended || !it.halted.empty(); });
-  if (it.ended) {
-    const std::optional<int> status = node(id).wait(support::in(kAnswerLimit));
+  nodes_.until(kReportTime, [&] { return it.ready || it.quarantined || nodes_.ended(id) || !it.halted.empty(); });
+  if (nodes_.ended(id)) {
+    const std::optional<int> status = nodes_[id].wait(support::in(kAnswerLimit));
     if (!status || !WIFEXITED(*status)) return Outcome::Died;
     return it.refused.empty() ? Outcome::Halted : Outcome::Refused;
   }
@@ -204,27 +165,27 @@ void Spoiler::note(Outcome outcome, const std::string& spoiled, const std::strin
   ++tally_[name_of(outcome)];
   const bool silent = outcome != Outcome::Unharmed && outcome != Outcome::Died && sentence.empty();
   wordless_ += silent ? 1 : 0;
-  log_ << "0 "
-       << nlohmann::json{{"event", "outcome"}, {"spoiled", spoiled}, {"outcome", name_of(outcome)}, {"sentence", sentence}}
-       << std::endl;
+  nodes_.log() << "0 "
+               << nlohmann::json{{"event", "outcome"},
+                                 {"spoiled", spoiled},
+                                 {"outcome", name_of(outcome)},
+                                 {"sentence", sentence}}
+               << std::endl;
 }
 
 // What an operator does with a member that cannot continue.
 void Spoiler::replace(int id) {
-  if (node(id).running() && !reported(id).ended) stop(id, false);
-  lines_.remove(id);
   ++replacements_;
   for (int attempt = 0; attempt < 5; ++attempt) {
-    node(id).kill();
-    lines_.remove(id);
-    std::filesystem::remove_all(data_of(id));
+    nodes_.kill(id);
+    std::filesystem::remove_all(nodes_.data_of(id));
     start(id);
-    need(until(kAnswerLimit, [&] { return reported(id).opened; }), "a blank member");
+    nodes_.need("a blank member", kAnswerLimit, [&] { return reported(id).opened; });
     replaced_ = false;
     answers_ = 1;
-    need(node(any_member(id)).send("replace " + std::to_string(id)), "a member that listens");
-    until(kAnswerLimit, [&] { return answers_ <= 0; });
-    if (until(kReportTime, [&] { return reported(id).ready; })) return;
+    nodes_.tell(any_member(id), "replace " + std::to_string(id));
+    nodes_.until(kAnswerLimit, [&] { return answers_ <= 0; });
+    if (nodes_.until(kReportTime, [&] { return reported(id).ready; })) return;
   }
   throw std::runtime_error("a member could not be replaced");
 }
@@ -241,7 +202,7 @@ void Spoiler::spoil_stopped() {
   work(6, 0);
   if (!stop(id, below(2) == 0)) note(Outcome::Died, "nothing", {});
   work(3, id);
-  const std::string what = spoil(data_of(id), data_of(any_member(id)), random_);
+  const std::string what = spoil(nodes_.data_of(id), nodes_.data_of(any_member(id)), random_);
   if (what.empty()) return start(id);
   ++stopped_runs_;
   start(id);
@@ -254,13 +215,13 @@ void Spoiler::spoil_stopped() {
 void Spoiler::spoil_running() {
   const int id = any_member();
   work(6, 0);
-  const std::string what = spoil(data_of(id), data_of(any_member(id)), random_);
+  const std::string what = spoil(nodes_.data_of(id), nodes_.data_of(any_member(id)), random_);
   if (what.empty()) return;
   ++running_runs_;
   scrubbed_ = false;
-  node(id).send("scrub");
+  nodes_[id].send("scrub");
   work(10, 0);
-  until(kReportTime, [&] { return scrubbed_ || reported(id).ended; });
+  nodes_.until(kReportTime, [&] { return scrubbed_ || nodes_.ended(id); });
   work(80, 0);  // past the next checkpoint
   Outcome outcome = await_outcome(id);
   std::string sentence = reported(id).halted.empty() ? reported(id).first_warning : reported(id).halted;
@@ -284,21 +245,17 @@ void Spoiler::look_for_lost() {
   for (int id = 1; id <= kNodes; ++id) {
     found_.clear();
     answers_ = 0;
-    for (const auto& [key, value] : acknowledged_) answers_ += node(id).send("get " + key) ? 1 : 0;
-    need(until(kAnswerLimit, [&] { return answers_ <= 0; }), "answers of member " + std::to_string(id));
+    for (const auto& [key, value] : acknowledged_) answers_ += nodes_[id].send("get " + key) ? 1 : 0;
+    nodes_.need("answers of member " + std::to_string(id), kAnswerLimit, [&] { return answers_ <= 0; });
     for (const auto& [key, value] : acknowledged_) {
       const auto found = found_.find(key);
       if (found != found_.end() && found->second < value) ++lost_;
-      need(found != found_.end(), "the value of " + key);
+      if (found == found_.end()) throw std::runtime_error("this did not come: the value of " + key);
     }
   }
 }
 
 int Spoiler::run() {
-  data_ = options_.out / "spoiled-data";
-  std::filesystem::remove_all(data_);
-  std::filesystem::create_directories(data_);
-  log_.open(options_.out / "spoiled-files.log");
   for (int id = 1; id <= kNodes; ++id) start(id);
   const auto all_ready = [&] {
     for (int id = 1; id <= kNodes; ++id) {
@@ -306,17 +263,17 @@ int Spoiler::run() {
     }
     return true;
   };
-  need(until(kAnswerLimit, all_ready), "three members that are ready");
+  nodes_.need("three members that are ready", kAnswerLimit, all_ready);
   while (stopped_runs_ < options_.runs || running_runs_ < options_.running) {
     const bool running = running_runs_ < options_.running &&
                          (stopped_runs_ >= options_.runs || below(options_.runs + options_.running) < options_.running);
     running ? spoil_running() : spoil_stopped();
-    need(until(kAnswerLimit, all_ready), "three members that are ready again");
+    nodes_.need("three members that are ready again", kAnswerLimit, all_ready);
     if ((stopped_runs_ + running_runs_) % 10 == 0) look_for_lost();
     if (!options_.json) std::fprintf(stderr, "\r%lu of %lu", stopped_runs_ + running_runs_, options_.runs + options_.running);
   }
   look_for_lost();
-  for (int id = 1; id <= kNodes; ++id) need(stop(id, true), "the end of a member");
+  for (int id = 1; id <= kNodes; ++id) nodes_.close(id);
   return judge();
 }
 

@@ -70,7 +70,8 @@ class Siege {
   int judge(const std::map<std::string, uint64_t>& attacks);
 
   const StrangersOptions options_;
-  CounterGroup group_{[this](int from, const std::string& event, const nlohmann::json& report) { hear(from, event, report); }};
+  CounterGroup group_{options_.out / "strangers-data", options_.out / "strangers.log",
+                      [this](int from, const std::string& event, const nlohmann::json& report) { hear(from, event, report); }};
   std::array<NodeReport, kNodes + 1> nodes_;
   std::array<Usage, kNodes + 1> before_;
   std::array<Usage, kNodes + 1> after_;
@@ -110,7 +111,7 @@ std::vector<uint16_t> Siege::ports() const {
 int Siege::run() {
   CounterGroup::Arguments arguments{.counter = {}, .node = {"--reports", "--section-ms", "20"}};
   if (options_.secret) arguments.node.insert(arguments.node.end(), {"--secret", "of the experiment, and long enough"});
-  group_.start(options_.out / "strangers-data", options_.out / "strangers.log", arguments);
+  group_.start(arguments);
   group_.listen(support::in(kQuiet));
   measure();
   before_ = after_;
