@@ -45,7 +45,8 @@ class Kv {
   absl::StatusOr<EraseResult> erase(DeleteOperation erase, ProposeOptions options = {});
 
   // All or nothing, in one revision. One without puts and deletes writes nothing to the log, and is read as `read` says.
-  // kInvalidArgument (TooManyOps, DuplicateKey), and whatever its operations are refused for.
+  // kInvalidArgument (TooManyOps, DuplicateKey), kResourceExhausted (LimitExceeded: its intervals cover more than a million
+  // keys together, and more than there are), and whatever its operations are refused for.
   absl::StatusOr<TransactionResult> commit(Transaction transaction, ProposeOptions options = {}, ReadOptions read = {});
 
   // Gives up what was before: reads below `at` are Compacted from here on. Memory comes back little by little.

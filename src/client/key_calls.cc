@@ -96,6 +96,7 @@ CallId KeyCalls::commit(Transaction transaction, Callback<TransactionResult> don
   machine::Request request{.body = std::move(transaction)};
   absl::Status refusal = client::check_request(request);
   if (refusal.ok()) refusal = client_->impl_->keys.room_for(growth);
+  if (refusal.ok()) refusal = client_->impl_->keys.within_reach(std::get<Transaction>(request.body));
   if (logged) {
     return client_->impl_->writes.write<TransactionResult>(
         {.bytes = client_->impl_->requests.encoded(request), .options = std::move(options), .refusal = std::move(refusal)},

@@ -74,6 +74,15 @@ absl::Status Keys::room_for(uint64_t growth) {
   return status_of({.code = ResultCode::NoSpace}, Nameless{"keys"});
 }
 
+// Every replica would stand still for as long as it takes to carry it out, and one that reads it, too.
+absl::Status Keys::within_reach(const Transaction& transaction) const {
+  const machine::Reads* state = requests_.reads();
+  if (state == nullptr || !state->reaches_too_far(transaction)) return absl::OkStatus();
+  return make_error(Reason::LimitExceeded,
+                    "the conditions, ranges and deletes of this transaction look at more than a million keys together, and at "
+                    "more than there are; make them narrower, or read the ranges one by one");
+}
+
 // ---- automatic compaction
 
 void Keys::compact(Now now) {

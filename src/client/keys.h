@@ -20,6 +20,7 @@ class Keys {
   CallId range(RangeOperation range, CallDeadline deadline, ReadOptions options, Callback<RangeResult> done);
   // OK, or NoSpace by this replica's state: a put that adds this much would be refused.
   absl::Status room_for(uint64_t growth);
+  absl::Status within_reach(const Transaction& transaction) const;
 
   void compact(Now now);  // if due
   LaggingTime next_compaction() const { return compactor_.on() ? next_compaction_ : LaggingTime::max(); }

@@ -6,6 +6,7 @@
 #include "machine/kv_command.h"
 #include "machine/machine_reads.h"
 #include "machine/surroundings.h"
+#include "mvcc/reach.h"
 
 namespace coordkit::machine {
 namespace {
@@ -58,6 +59,10 @@ KeysRead<TransactionReply> MachineReads::read(const Transaction& transaction) co
                                 [&](const auto& around) { return mvcc::read(state_.keys, transaction, around, reply); });
   }
   return keys_read(state_, refusal, std::move(reply));
+}
+
+bool MachineReads::reaches_too_far(const Transaction& transaction) const {
+  return mvcc::reaches_too_far(state_.keys, transaction);
 }
 
 Changes MachineReads::changes(const ChangesAfter& place) const { return changes_of(state_.keys, place); }

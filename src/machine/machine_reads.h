@@ -26,6 +26,7 @@ class MachineReads final : public Reads {
   KeysRead<RangeReply> range(const RangeOperation& range) const override;
   KeysRead<RangeReply> rest_of_range(const RangeOperation& range) const override;
   KeysRead<TransactionReply> read(const Transaction& transaction) const override;
+  bool reaches_too_far(const Transaction& transaction) const override;
   Changes changes(const ChangesAfter& place) const override;
   KeySpace key_space() const override;
   Contents contents() const override;

@@ -154,6 +154,8 @@ class Reads {
   // start right after a key, where no key need fit.
   virtual KeysRead<RangeReply> rest_of_range(const RangeOperation& range) const = 0;
   virtual KeysRead<TransactionReply> read(const Transaction& transaction) const = 0;  // InvalidArgument: it writes
+  // It would look at more keys than one command may (mvcc/reach.h). The transaction has passed validate().
+  virtual bool reaches_too_far(const Transaction& transaction) const = 0;
   virtual Changes changes(const ChangesAfter& place) const = 0;
   virtual KeySpace key_space() const = 0;
   virtual Contents contents() const = 0;

@@ -29,13 +29,15 @@ const Version* Store::find(std::string_view key, Revision at) const {
   return found == nullptr ? nullptr : found->at(at ? at : revision());
 }
 
-void Store::scan(const Interval& interval, Revision at, absl::FunctionRef<bool(const Version&)> visit) const {
+uint64_t Store::scan(const Interval& interval, Revision at, absl::FunctionRef<bool(const Version&)> visit) const {
   const Revision wanted = at ? at : revision();
+  uint64_t passed = 0;
   keys_.from(interval.from.key, [&](const Key& key) {
     if (interval.below(key.name())) return false;
-    const Version* version = key.at(wanted);
+    const Version* version = key.at(wanted, passed);
     return version == nullptr || visit(*version);
   });
+  return passed;
 }
 
 void Store::changes(ChangeId from, absl::FunctionRef<bool(const Version&)> visit) const {

@@ -61,8 +61,9 @@ class Store {
   // ---- reading; `at` zero: now. Pointers hold until the next change.
   Refusal readable(Revision at) const;  // Compacted, FutureRevision
   const Version* find(std::string_view key, Revision at = {}) const;
-  // Keys of the interval that existed at that revision, ascending, until `visit` says false.
-  void scan(const Interval& interval, Revision at, absl::FunctionRef<bool(const Version&)> visit) const;
+  // Keys of the interval that existed at that revision, ascending, until `visit` says false. Answers how many keys and newer
+  // changes it has passed.
+  uint64_t scan(const Interval& interval, Revision at, absl::FunctionRef<bool(const Version&)> visit) const;
   // Every change from that one on, in order, until `visit` says false; its revision must not be below swept().
   void changes(ChangeId from, absl::FunctionRef<bool(const Version&)> visit) const;
   // Keys attached to it, ascending; above `after` until `visit` says false.

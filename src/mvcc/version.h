@@ -69,8 +69,13 @@ class Key {
   size_t footprint() const { return sizeof(Key) + name_.bytes_outside(); }  // bytes of its blocks, without its changes
   // The key as it was after `at`; null: it did not exist, or that is compacted away. Searches from the newest change on.
   const Version* at(Revision at) const {
+    uint64_t passed = 0;
+    return this->at(at, passed);
+  }
+  // Counts itself and what it searches.
+  const Version* at(Revision at, uint64_t& passed) const {
     const Version* version = newest;
-    while (version != nullptr && version->mod > at) version = version->before;
+    for (++passed; version != nullptr && version->mod > at; ++passed) version = version->before;
     return version == nullptr || version->deleted() ? nullptr : version;
   }
 

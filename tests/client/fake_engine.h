@@ -51,6 +51,7 @@ class FakeReads final : public machine::Reads {
   machine::KeysRead<RangeReply> rest_of_range(const RangeOperation&) const override { return {}; }
   machine::KeysRead<TransactionReply> read(const Transaction&) const override { return {}; }
   machine::Changes changes(const machine::ChangesAfter&) const override { return {}; }
+  bool reaches_too_far(const Transaction&) const override { return false; }
   machine::KeySpace key_space() const override { return {}; }
   Contents contents() const override { return {}; }
   machine::Leases lease(LeaseId, bool, std::string_view) const override { return {}; }

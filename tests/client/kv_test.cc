@@ -116,6 +116,23 @@ TEST_F(KvTest, S05_S11_S12_S16_S17_S35_WhatNoStateCouldMakePossibleIsRefusedAtTh
   EXPECT_EQ(cluster.index, 0u) << "none of them cost an entry";
 }
 
+// 1,153 bytes of a command held every replica of a million keys for six seconds, and the longest accepted for hours.
+TEST_F(KvTest, S17_ATransactionThatWouldHoldEveryReplicaForLongIsRefusedAtTheDoor) {
+  fill(2000);
+  const RangeOperation count{.key = "", .end = std::string(kNoEnd), .count_only = true};
+  const Transaction inner{{}, std::vector<Operation>(60, count), {}};
+  Transaction outer{{}, std::vector<Operation>(60, inner), {}};
+  const auto read = commit(outer);
+  EXPECT_EQ(read.reason(), Reason::LimitExceeded);
+  outer.otherwise.push_back(PutOperation{.key = "a"});
+  const uint64_t entries = cluster.index;
+  const auto write = commit(outer);
+  EXPECT_EQ(write.reason(), Reason::LimitExceeded);
+  EXPECT_EQ(write.outcome(), Outcome::None);
+  EXPECT_EQ(cluster.index, entries);
+  EXPECT_TRUE(commit({{}, {count, count, PutOperation{.key = "a"}}, {}}).ok());
+}
+
 TEST_F(KvTest, S11_S12_S18_S19_WhatTheStateRefusesHasItsReasonAndNoEffect) {
   for (int i = 0; i < 3; ++i) put({.key = "a", .value = "v"});
   ASSERT_TRUE(compact(3).ok());
