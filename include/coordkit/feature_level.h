@@ -8,6 +8,7 @@
 //   1   the entry that raises the level; what must be set alike, in hellos
 //   2   a request that says which request of its origin must have been executed before it
 //   3   log segments of version 2, in which the entries of one write share a record
+//   4   rows of a checkpoint for single answers that are large
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,6 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-inline constexpr uint64_t kFeatureLevel = 3;
+inline constexpr uint64_t kFeatureLevel = 4;
 
 }  // namespace coordkit

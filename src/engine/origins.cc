@@ -1,7 +1,8 @@
 #include "engine/origins.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
-#include <vector>
 
 #include "base/fixed.h"
 #include "base/sums.h"
@@ -9,11 +10,12 @@
 
 namespace coordkit::engine {
 
-// The row of a replica.
+// A large answer, or one of a replica's row.
 struct AnswerRow {
   Sequence sequence;
   StoredAnswer answer;
 };
+// The row of a replica.
 struct OriginRow {
   StoreId store;
   BootCounter boot;
@@ -53,6 +55,12 @@ namespace {
 // The only refusals that are kept. Another one was stored by a later version.
 bool known(const std::optional<Reason>& refused) {
   return !refused || *refused == Reason::Fenced || *refused == Reason::ResultTooLarge;
+}
+
+std::string row_key(std::string_view prefix, uint64_t id) {
+  std::string key(prefix);
+  append_sortable(key, id);
+  return key;
 }
 
 }  // namespace
@@ -136,7 +144,7 @@ void Origins::retire(State& state, Sequence lowest) {
 void Origins::enroll(const Origin& origin, Sequence lowest) {
   const auto [it, fresh] = states_.try_emplace(origin.replica);
   if (!fresh && it->second.store == origin.store && origin.boot <= it->second.boot) return;
-  State blank{.retired = std::max(lowest, Sequence(1)), .displaced = it->second.displaced};
+  State blank{.retired = std::max(lowest, Sequence(1)), .displaced = it->second.displaced, .rows = it->second.rows};
   for (const Displaced& previous : blank.displaced) {
     if (previous.store != origin.store) continue;
     if (origin.boot < previous.boot) return;
@@ -161,18 +169,10 @@ const StoredAnswer* Origins::find_answer(const RequestId& request) const {
   return stored && stored->answered ? stored : nullptr;
 }
 
-void Origins::checkpoint(std::string_view prefix, CheckpointBatch& batch) {
+void Origins::checkpoint(std::string_view prefix, uint64_t feature_level, CheckpointBatch& batch) {
+  const size_t small = feature_level >= kAnswerRowsLevel ? kSmallAnswerMax : std::numeric_limits<size_t>::max();
   for (auto& [replica, state] : states_) {
-    if (!std::exchange(state.dirty, false)) continue;
-    std::string key(prefix);
-    append_sortable(key, replica.value());
-    OriginRow row{state.store, state.boot, state.retired, {state.displaced.begin(), state.displaced.end()}};
-    for (size_t i = 0; i < state.answers.size(); ++i) {
-      if (state.answers[i]) row.answers.push_back({state.retired + i, *state.answers[i]});
-    }
-    std::string value;
-    codec::append<FieldRules>(value, row);
-    batch.put(std::move(key), std::move(value));
+    if (std::exchange(state.dirty, false)) put_rows(row_key(prefix, replica.value()), state, small, batch);
   }
   std::string digest(16, '\0');
   store_u64(digest.data(), admitted_digest_);
@@ -180,10 +180,42 @@ void Origins::checkpoint(std::string_view prefix, CheckpointBatch& batch) {
   batch.put(std::string(prefix), std::move(digest));
 }
 
-void Origins::forget_stored() {
-  for (auto& [replica, state] : states_) state.dirty = true;
+// What is answered does not change any more: a row of its own is put once, and erased when the answer is retired.
+void Origins::put_rows(const std::string& key, State& state, size_t small, CheckpointBatch& batch) {
+  OriginRow row{state.store, state.boot, state.retired, {state.displaced.begin(), state.displaced.end()}};
+  const std::vector<Sequence> before = std::exchange(state.rows, {});
+  for (size_t i = 0; i < state.answers.size(); ++i) {
+    if (!state.answers[i]) continue;
+    StoredAnswer& answer = *state.answers[i];
+    const Sequence sequence = state.retired + i;
+    if (answer.bytes.size() <= small) {
+      row.answers.push_back({sequence, answer});
+      continue;
+    }
+    state.rows.push_back(sequence);
+    if (std::exchange(answer.own_row, true)) continue;
+    std::string value;
+    codec::append<FieldRules>(value, AnswerRow{sequence, answer});
+    batch.put(row_key(key, sequence.value()), std::move(value));
+  }
+  for (const Sequence sequence : before) {
+    if (!std::binary_search(state.rows.begin(), state.rows.end(), sequence)) batch.erase(row_key(key, sequence.value()));
+  }
+  std::string value;
+  codec::append<FieldRules>(value, row);
+  batch.put(key, std::move(value));
 }
 
+void Origins::forget_stored() {
+  for (auto& [replica, state] : states_) {
+    state.dirty = true;
+    for (size_t i = 0; i < state.answers.size(); ++i) {
+      if (state.answers[i]) state.answers[i]->own_row = false;
+    }
+  }
+}
+
+// Rows are visited in the order of their keys: that of an origin, then those of its large answers.
 absl::Status Origins::restore(std::string_view prefix, const CheckpointView& view) try {
   states_.clear();
   admitted_digest_ = answered_digest_ = 0;
@@ -194,24 +226,45 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
       answered_digest_ = load_u64(value.data() + 8);
       return absl::OkStatus();
     }
-    if (key.size() != 8) return absl::DataLossError("an origin row with a malformed key");
-    OriginRow row;
-    codec::read<FieldRules>(value, row);
-    State state{.store = row.store, .boot = row.boot, .retired = row.retired};
-    state.displaced.assign(row.displaced.begin(), row.displaced.end());
-    for (AnswerRow& each : row.answers) {
-      if (!known(each.answer.refused)) return absl::DataLossError("a stored refusal of a kind this version does not know");
-      const uint64_t place = each.sequence - row.retired;
-      if (each.sequence < row.retired || place >= kAnswersMax) return absl::DataLossError("an origin row out of bounds");
-      while (place >= state.answers.size()) state.answers.push_back();
-      each.answer.answered = true;
-      state.answers[place] = std::move(each.answer);
-    }
-    states_[ReplicaId(load_sortable(key.data()))] = std::move(state);
-    return absl::OkStatus();
+    if (key.size() != 8 && key.size() != 16) return absl::DataLossError("an origin row with a malformed key");
+    const ReplicaId replica(load_sortable(key.data()));
+    return key.size() == 8 ? restore_origin(states_[replica], value) : restore_large(replica, key.substr(8), value);
   });
 } catch (const protozero::exception& error) {
   return absl::DataLossError(std::string("malformed origin row: ") + error.what());
+}
+
+absl::Status Origins::restore_origin(State& state, std::string_view value) {
+  OriginRow row;
+  codec::read<FieldRules>(value, row);
+  state = {.store = row.store, .boot = row.boot, .retired = row.retired};
+  state.displaced.assign(row.displaced.begin(), row.displaced.end());
+  for (AnswerRow& each : row.answers) {
+    if (absl::Status status = restore_answer(state, std::move(each)); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Origins::restore_large(ReplicaId replica, std::string_view key, std::string_view value) {
+  const auto state = states_.find(replica);
+  AnswerRow row;
+  codec::read<FieldRules>(value, row);
+  if (state == states_.end() || row.sequence.value() != load_sortable(key.data())) {
+    return absl::DataLossError("a stored answer in the wrong place");
+  }
+  row.answer.own_row = true;
+  state->second.rows.push_back(row.sequence);
+  return restore_answer(state->second, std::move(row));
+}
+
+absl::Status Origins::restore_answer(State& state, AnswerRow row) {
+  if (!known(row.answer.refused)) return absl::DataLossError("a stored refusal of a kind this version does not know");
+  const uint64_t place = row.sequence - state.retired;
+  if (row.sequence < state.retired || place >= kAnswersMax) return absl::DataLossError("an origin row out of bounds");
+  while (place >= state.answers.size()) state.answers.push_back();
+  row.answer.answered = true;
+  state.answers[place] = std::move(row.answer);
+  return absl::OkStatus();
 }
 
 }  // namespace coordkit::engine

@@ -3,6 +3,8 @@
 // Replicated state, changed only in apply. An origin is one incarnation of one replica; a newer boot replaces the older one
 // and its answers. Answers are kept from `retired` on: the origin itself reports which sequences it no longer awaits, and it
 // sends no more while too many bytes of answers are kept for it (Proposals).
+// In a checkpoint an origin is a row with its small answers; each larger answer has a row of its own, so that no row grows
+// beyond what can be sent to a member that needs the state, whatever is kept.
 // Invariants: INV_L09 a sequence executes at most once; |answers| <= kAnswersMax. Verdicts and digest depend on the order of
 // admit() and store() each, never on how the two are interleaved: replicas apply the same log in different batches.
 #pragma once
@@ -11,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/ring.h"
@@ -22,11 +25,14 @@
 
 namespace coordkit::engine {
 
+struct AnswerRow;
+
 // The stored answer to one executed request.
 struct StoredAnswer {
   uint64_t command_hash = 0;  // the same id with a different command is SequenceReused
   bool answered = false;      // false: executing within the current batch
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
+  bool own_row = false;           // it has one in the last checkpoint()
   std::optional<Reason> refused;  // by its guard, or its result was dropped; then no bytes
   SharedBytes bytes;
   Index index;
@@ -41,7 +47,9 @@ struct Displaced {
 
 class Origins {
  public:
-  static constexpr size_t kAnswersMax = 4096;  // stored per origin; the engine's own window is smaller
+  static constexpr size_t kAnswersMax = 4096;      // stored per origin; the engine's own window is smaller
+  static constexpr size_t kSmallAnswerMax = 256;   // bytes; a larger one has a row of its own
+  static constexpr uint64_t kAnswerRowsLevel = 4;  // from this feature level on; before, all answers are in the origin's row
 
   enum class Verdict : uint8_t {
     Execute,
@@ -69,7 +77,7 @@ class Origins {
   bool registered(const Origin& origin) const;
   const StoredAnswer* find_answer(const RequestId& request) const;  // null: none is stored; valid until the next change
 
-  void checkpoint(std::string_view prefix, CheckpointBatch& batch);
+  void checkpoint(std::string_view prefix, uint64_t feature_level, CheckpointBatch& batch);
   void forget_stored();  // the next checkpoint() has every row
   absl::Status restore(std::string_view prefix, const CheckpointView& view);
   uint64_t digest() const;
@@ -83,6 +91,7 @@ class Origins {
     Ring<std::optional<StoredAnswer>> answers;
     std::deque<Displaced> displaced;  // of this replica, oldest first
     bool dirty = false;               // changed since the last checkpoint()
+    std::vector<Sequence> rows;       // of the last checkpoint(), of single answers: of an earlier boot, too. Ascending
     Sequence next() const { return retired + answers.size(); }
     StoredAnswer* at(Sequence sequence) {  // null: it has not arrived, or is retired
       const bool within = sequence >= retired && sequence < next();
@@ -91,6 +100,10 @@ class Origins {
   };
   State* find(const Origin& origin);
   static StoredAnswer* unanswered(State& state, Sequence sequence);
+  static void put_rows(const std::string& key, State& state, size_t small, CheckpointBatch& batch);
+  static absl::Status restore_origin(State& state, std::string_view value);
+  absl::Status restore_large(ReplicaId replica, std::string_view key, std::string_view value);
+  static absl::Status restore_answer(State& state, AnswerRow row);
   void retire(State& state, Sequence lowest);
   std::map<ReplicaId, State> states_;
   // Chained over all admissions and over all answers: equal histories give equal digests.

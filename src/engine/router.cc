@@ -272,7 +272,9 @@ void Router::apply_registration(const RegisterOrigin& registration) {
 
 void Router::apply_raise(const raft::Entry& entry, const RaiseLevel& raise) {
   if (raise.level > speaks_) throw NewerLevel(newer_entry(entry.index, raise, speaks_));
-  feature_level_ = std::max(feature_level_, raise.level);
+  const uint64_t before = std::exchange(feature_level_, std::max(feature_level_, raise.level));
+  const bool rows_change = before < Origins::kAnswerRowsLevel && feature_level_ >= Origins::kAnswerRowsLevel;
+  if (rows_change) origins_.forget_stored();
 }
 
 void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output) {
@@ -329,7 +331,7 @@ void Router::checkpoint(CheckpointBatch& batch) {
                                           .configuration_at = configuration_at_.index,
                                           .begun = {begun_.begin(), begun_.end()},
                                           .feature_level = feature_level_}));
-  origins_.checkpoint(origins_prefix(), batch);
+  origins_.checkpoint(origins_prefix(), feature_level_, batch);
   for (const MachineId id : begun_) {
     ask_machine(id, applied_.index, [&] { find(id)->checkpoint(batch); });
   }

@@ -43,8 +43,8 @@ class Cluster final : private NodeWatcher {
   void handling(uint32_t node, const EngineInput& input) override { observers_.promises.handles(node, input); }
   bool may_go_on(uint32_t node) override;
   void pulled_out(uint32_t node) override;
+  void checkpointing(uint32_t node, const CheckpointBatch& batch) override { observers_.checkpoints(node, batch); }
   void checkpoint_waited() override { reach(Situation::CheckpointWaited); }
-  void state_rewritten() override { reach(Situation::StateRewritten); }
   void log_scrubbed() override { reach(Situation::LogScrubbed); }
   void writing(uint32_t node, const LogWrite& write) override { observers_.writes(node, write); }
   void synced(uint32_t node) override;

@@ -1,11 +1,16 @@
 #include "sim/observers.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "engine/origins.h"
+#include "engine/router_meta.h"
 #include "sim/beliefs.h"
 #include "sim/defects.h"
 #include "sim/model_comparison.h"
 #include "sim/recorder.h"
+#include "sim/violation.h"
 
 namespace coordkit::sim {
 namespace {
@@ -70,6 +75,21 @@ void Observers::writes(uint32_t node, const LogWrite& write) {
   if (Recorder* recorder = world.recorder()) recorder->entries().writes(node, write);
   consensus.write(node, write);
   promises.writes(node, write.number);
+}
+
+void Observers::checkpoints(uint32_t node, const CheckpointBatch& batch) {
+  if (batch.whole) situations.reach(Situation::StateRewritten);
+  const std::string origins = engine::origins_prefix();
+  uint64_t level = 0;
+  bool apart = false;
+  for (const CheckpointBatch::Row& row : batch.rows) {
+    if (row.key == engine::meta_key()) level = engine::decode_router_meta(*row.value)->feature_level;
+    apart = apart || (row.value && row.key.starts_with(origins) && row.key.size() > origins.size() + sizeof(uint64_t));
+  }
+  if (!apart) return;
+  situations.reach(Situation::LargeAnswerStored);
+  if (level >= engine::Origins::kAnswerRowsLevel) return;
+  throw Violation("INV_S08", fmt::format("n{} gives an answer a row of its own at feature level {}", node + 1, level));
 }
 
 void Observers::synced(uint32_t node) {

@@ -30,6 +30,7 @@ struct Observers {
   void started(uint32_t node);
   void stopped(uint32_t node);
   void writes(uint32_t node, const LogWrite& write);
+  void checkpoints(uint32_t node, const CheckpointBatch& batch);
   void synced(uint32_t node);
   void sends(uint32_t node, ReplicaId to, const Message& message);
   void turned(uint32_t node, const EngineEffects& effects);

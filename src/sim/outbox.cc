@@ -11,8 +11,10 @@ namespace coordkit::sim {
 
 void Outbox::carry_out(EngineEffects& effects) {
   for (LogWrite& write : effects.writes) submit(write);
-  if (effects.checkpoint && effects.checkpoint->whole) parts_.watcher.state_rewritten();
-  if (effects.checkpoint) stores_.state().commit(*std::move(effects.checkpoint));
+  if (effects.checkpoint) {
+    parts_.watcher.checkpointing(node_, *effects.checkpoint);
+    stores_.state().commit(*std::move(effects.checkpoint));
+  }
   for (const raft::ReadRequest& read : effects.log_reads) stores_.log().read(read.first, read.last, read.bytes_max);
   transfers_.perform(effects);
   parts_.watcher.turned(node_, effects);

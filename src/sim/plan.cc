@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/sums.h"
 #include "sim/draw.h"
 #include "sim/plan_parts.h"
 
@@ -220,9 +221,11 @@ void strangers(Plan& plan, const SimOptions& options, Random& random) {
   draw_strangers(plan, random, 2, 20);
 }
 
-// Like swarm, with replicas that start as older and newer builds: upgrades in any order, and downgrades.
+// Like swarm, and half of them like keys, whose answers are large: with replicas that start as older and newer builds, upgrades
+// in any order, and downgrades.
 void upgrade(Plan& plan, const SimOptions& options, Random& random) {
-  swarm(plan, options, random);
+  const bool large_answers = hash_mix(0, options.seed) % 2 == 1;
+  (large_answers ? keys : swarm)(plan, options, random);
   plan.upgraded = true;
   plan.faults.push_back({FaultKind::Crash, draw(random, milliseconds(500), seconds(5)), milliseconds(10), seconds(1)});
 }

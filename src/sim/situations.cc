@@ -47,6 +47,7 @@ constexpr std::string_view kSituationNames[kSituations] = {
     "waited_for_space",
     "checkpoint_waited",
     "state_rewritten",
+    "large_answer_stored",
     "log_scrubbed",
     "rot_healed",
     "log_mended",

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/random.h"
 #include "tests/engine/counter.h"
 
@@ -24,7 +26,7 @@ void run(Origins& origins, const Request& one, std::string_view answer) {
 Origins restored(Origins& origins) {
   Table table;
   CheckpointBatch batch;
-  origins.checkpoint("o", batch);
+  origins.checkpoint("o", kFeatureLevel, batch);
   table.commit(batch);
   Origins copy;
   EXPECT_TRUE(copy.restore("o", table).ok());
@@ -259,7 +261,8 @@ TEST(OriginsTest, S44_ARestoredTableBehavesLikeTheOriginalFromThenOn) {
       if (admission.verdict == Origins::Verdict::Refuse) seen += name_of(admission.refusal);
       if (admission.answer) seen += admission.answer->bytes.view();
       if (admission.verdict == Origins::Verdict::Execute) {
-        one_table.store(one.id, ApplyOutput::Stage::Final, SharedBytes("answer " + std::to_string(hash)), Index(1));
+        const std::string large(hash % 3 == 0 ? Origins::kSmallAnswerMax : 0, '.');
+        one_table.store(one.id, ApplyOutput::Stage::Final, SharedBytes("answer " + std::to_string(hash) + large), Index(1));
       }
       return seen;
     };
@@ -268,7 +271,7 @@ TEST(OriginsTest, S44_ARestoredTableBehavesLikeTheOriginalFromThenOn) {
       const uint64_t sequence = random.between(1, 30);
       const Request one = request(sequence, random.between(1, sequence), origin);
       const uint64_t kind = random.below(6);
-      const uint64_t hash = random.below(20) == 0 ? kHash + 1 : kHash;
+      const uint64_t hash = (random.below(20) == 0 ? kHash + 100 : kHash) + sequence;
       const std::string expected = step(origins, kind, one, hash);
       for (Origins& copy : copies) {
         ASSERT_EQ(step(copy, kind, one, hash), expected) << "seed " << seed << " step " << i;
@@ -276,7 +279,7 @@ TEST(OriginsTest, S44_ARestoredTableBehavesLikeTheOriginalFromThenOn) {
       }
       if (i % 10 != 0) continue;
       CheckpointBatch batch;
-      origins.checkpoint("o", batch);
+      origins.checkpoint("o", kFeatureLevel, batch);
       table.commit(batch);
       ASSERT_TRUE(copies.emplace_back().restore("o", table).ok());
     }
@@ -288,7 +291,7 @@ TEST(OriginsTest, CheckpointsAreIncrementalAndTogetherComplete) {
   Table table;
   const auto checkpoint = [&] {
     CheckpointBatch batch;
-    origins.checkpoint("o", batch);
+    origins.checkpoint("o", kFeatureLevel, batch);
     table.commit(batch);
     return batch.rows.size();
   };
@@ -310,13 +313,84 @@ TEST(OriginsTest, CheckpointsAreIncrementalAndTogetherComplete) {
   EXPECT_EQ(copy.admit(request(2, 1, other), kHash, Index(3)).refusal, Reason::SequenceRetired);
 }
 
+TEST(OriginsTest, ALargeAnswerIsARowThatIsPutOnceAndErasedWhenItIsRetired) {
+  Origins origins;
+  const std::string large(Origins::kSmallAnswerMax + 1, 'x');
+  const auto checkpoint = [&] {
+    CheckpointBatch batch;
+    origins.checkpoint("o", kFeatureLevel, batch);
+    std::vector<std::string> single;  // + and -
+    for (const CheckpointBatch::Row& row : batch.rows) {
+      if (row.key.size() == 17) single.push_back((row.value ? "+" : "-") + std::to_string(int{row.key.back()}));
+    }
+    return single;
+  };
+  using Single = std::vector<std::string>;
+  origins.enroll(kFirstBoot);
+  run(origins, request(2), large);
+  run(origins, request(3), "small");
+  EXPECT_EQ(checkpoint(), Single{"+2"});
+  run(origins, request(1), large);
+  run(origins, request(4), large);
+  EXPECT_EQ(checkpoint(), (Single{"+1", "+4"}));
+  run(origins, request(5, 4), "small");
+  run(origins, request(6), large);
+  run(origins, request(7, 7), large);  // and the one before was in no checkpoint
+  EXPECT_EQ(checkpoint(), (Single{"+7", "-1", "-2", "-4"}));
+  EXPECT_EQ(checkpoint(), Single{});
+  origins.enroll(kSecondBoot);
+  run(origins, request(7, 1, kSecondBoot), large);
+  run(origins, request(8, 1, kSecondBoot), large);
+  EXPECT_EQ(checkpoint(), (Single{"+7", "+8"})) << "that of the earlier boot is replaced";
+  run(origins, request(9, 9, kSecondBoot), "small");
+  origins.forget_stored();
+  EXPECT_EQ(checkpoint(), (Single{"-7", "-8"}));
+}
+
+TEST(OriginsTest, INV_R14_RowsAreThoseOfTheStateWheneverCheckpointsWereTaken) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    Random random(seed);
+    Origins origins, other;
+    Table table, other_table;
+    const auto checkpoint = [](Origins& from, Table& to) {
+      CheckpointBatch batch;
+      from.checkpoint("o", kFeatureLevel, batch);
+      to.commit(batch);
+    };
+    uint64_t boot = 1, lowest = 1;
+    for (int i = 0; i < 150; ++i) {
+      const bool reborn = i == 0 || random.below(25) == 0;
+      if (reborn) lowest = 1, ++boot;
+      const Origin origin{ReplicaId(1), StoreId(11), BootCounter(boot)};
+      lowest += random.below(3);
+      const Request one = request(lowest + random.below(6), lowest, origin);
+      const SharedBytes answer(std::string(random.below(2 * Origins::kSmallAnswerMax), 'a'));
+      for (Origins* each : {&origins, &other}) {
+        if (reborn) each->enroll(origin);
+        if (each->admit(one, kHash, Index(i)).verdict != Origins::Verdict::Execute) continue;
+        each->store(one.id, ApplyOutput::Stage::Final, answer, Index(i));
+      }
+      if (random.below(3) == 0) checkpoint(origins, table);
+      if (random.below(20) == 0) {
+        checkpoint(origins, table);
+        ASSERT_TRUE(origins.restore("o", table).ok());
+      }
+      if (random.below(40) == 0) checkpoint(other, other_table);
+    }
+    checkpoint(origins, table);
+    checkpoint(other, other_table);
+    ASSERT_EQ(table.rows, other_table.rows) << "seed " << seed;
+    ASSERT_TRUE(std::ranges::all_of(table.rows, [](const auto& row) { return row.second.size() < 3000; }));
+  }
+}
+
 TEST(OriginsTest, MalformedRowsAreDataLoss) {
   Origins origins;
   origins.enroll(kFirstBoot);
   run(origins, request(1), "x");
   Table intact;
   CheckpointBatch batch;
-  origins.checkpoint("o", batch);
+  origins.checkpoint("o", kFeatureLevel, batch);
   intact.commit(batch);
   const auto code = [](const Table& table) {
     Origins copy;
@@ -330,6 +404,19 @@ TEST(OriginsTest, MalformedRowsAreDataLoss) {
     if (key.size() == 9) value.pop_back();
   }
   EXPECT_EQ(code(torn), absl::StatusCode::kDataLoss);
+  run(origins, request(2), std::string(Origins::kSmallAnswerMax + 1, 'x'));
+  batch = {};
+  origins.checkpoint("o", kFeatureLevel, batch);
+  intact.commit(batch);
+  const auto large = std::ranges::find_if(intact.rows, [](const auto& row) { return row.first.size() == 17; });
+  ASSERT_NE(large, intact.rows.end());
+  for (const auto& [place, byte] : {std::pair(8, '\2'), std::pair(16, '\3')}) {  // of another replica, another sequence
+    Table moved = intact;
+    std::string key = large->first;
+    key[place] = byte;
+    moved.rows[key] = large->second;
+    EXPECT_EQ(code(moved), absl::StatusCode::kDataLoss);
+  }
   EXPECT_EQ(code(intact), absl::StatusCode::kOk);
 }
 
@@ -337,7 +424,7 @@ TEST(OriginsTest, RestoreForgetsWhatWasThere) {
   Origins empty;
   Table table;
   CheckpointBatch batch;
-  empty.checkpoint("o", batch);
+  empty.checkpoint("o", kFeatureLevel, batch);
   table.commit(batch);
   Origins origins;
   origins.enroll(kFirstBoot);

@@ -60,6 +60,19 @@ TEST_F(StateTransferTest, AMemberThatWasAwayGetsTheStateAndTheLogAfterIt) {
   ASSERT_TRUE(made.until([&] { return level(); })) << "also after a restart";
 }
 
+// They were one row, and a member that needed it waited for ever.
+TEST_F(StateTransferTest, S44_INV_R20_AStateIsSentHoweverMuchTheAnswersOfOneOriginWeigh) {
+  leave_behind();
+  for (int i = 0; i < 40; ++i) made.submit(leader, "result 900000");  // kept until their origin says something again
+  made.pass(100ms);
+  heal();
+  ASSERT_TRUE(made.until([&] { return level(); }));
+  EXPECT_EQ(made.node(third).restored.size(), 1u);
+  made.crash(third);
+  made.start(third);
+  ASSERT_TRUE(made.until([&] { return level(); })) << "also after a restart";
+}
+
 // It waited for ever, and nobody said for what.
 TEST_F(StateTransferTest, ARowThatIsTooLargeToBeSentIsToldToTheOperator) {
   leave_behind();

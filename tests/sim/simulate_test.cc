@@ -116,6 +116,7 @@ TEST(SimulateTest, FLT_V01_FLT_V02_INV_S08_UpgradesInAnyOrderAndTheWayBack) {
     for (size_t situation = 0; situation < kSituations; ++situation) situations[situation] += report.situations[situation];
   }
   EXPECT_GT(situations[static_cast<size_t>(Situation::OlderBuildRefused)], 5u);
+  EXPECT_GT(situations[static_cast<size_t>(Situation::LargeAnswerStored)], 0u);
 }
 
 // Data of running replicas rots on all of them at once, and scrubs find it: each rewrites its state, or leaves the log

@@ -53,6 +53,7 @@ enum class Situation : uint8_t {
   WaitedForSpace,            // writes wait for the next segment
   CheckpointWaited,          // for room on the disk
   StateRewritten,            // rotten rows were met on a running replica: all of its state is written anew from memory
+  LargeAnswerStored,         // an answer has a row of its own in a checkpoint
   LogScrubbed,               // a scrub has found rotten entries of a running replica's log
   RotHealed,                 // what had rotted under a running replica is whole again, or needed no more
   LogMended,                 // a log that had lost entries goes as far again as it did

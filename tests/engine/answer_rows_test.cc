@@ -1,0 +1,124 @@
+// The rows of origins in a checkpoint: what each feature level has, and that a state is the same in either form.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "engine/router_meta.h"
+#include "tests/engine/router_rig.h"
+#include "tests/golden/hex.h"
+#include "tests/support/source_dir.h"
+
+namespace coordkit::engine {
+namespace {
+
+// A replica whose state is of this feature level.
+struct LeveledRig : Rig {
+  explicit LeveledRig(uint64_t level) {
+    if (level != 0) raise(level);
+    enroll(kOne);
+    enroll(kTwo);
+  }
+  void raise(uint64_t level) { command(encode(RaiseLevel{level})); }
+  void checkpoint(Table& table) {
+    CheckpointBatch batch;
+    router->checkpoint(batch);
+    table.commit(batch);
+  }
+};
+
+// A line a row, without what all have in common.
+std::string origin_rows(const Table& table) {
+  std::string lines;
+  for (const auto& [key, value] : table.rows) {
+    if (key.starts_with(origins_prefix())) lines += hex(key.substr(origins_prefix().size())) + " " + hex(value) + "\n";
+  }
+  return lines;
+}
+
+// Bytes that must never change without a new feature level.
+void expect_as_ever(const std::string& name, const std::string& rows) {
+  const std::string path = source_dir() + "/tests/golden/" + name;
+  if (std::getenv("COORDKIT_REWRITE_GOLDEN") != nullptr) std::ofstream(path) << rows;
+  std::stringstream golden;
+  golden << std::ifstream(path).rdbuf();
+  EXPECT_EQ(rows, golden.str()) << name;
+}
+
+void answer_all_kinds(Rig& rig) {
+  rig.ask(kOne, 1, "result 256");
+  rig.ask(kOne, 3, "result 257");
+  rig.ask(kOne, 4, "add 1", 1, kCoordination, Request::GuardView{kCoordination, "9"});
+  rig.ask(kTwo, 1, "wait");
+  rig.ask(kTwo, 7, "result 300", 6);
+}
+
+// What builds of before level 4 read.
+TEST(AnswerRowsTest, INV_S08_BeforeTheirLevelRowsAreByteForByteAsEver) {
+  LeveledRig rig(3);
+  Table table;
+  answer_all_kinds(rig);
+  rig.checkpoint(table);
+  expect_as_ever("origin_rows_level3.hex", origin_rows(table));
+}
+
+TEST(AnswerRowsTest, GoldenRowsOfTheirLevelAreAsEver) {
+  LeveledRig rig(Origins::kAnswerRowsLevel);
+  Table table;
+  answer_all_kinds(rig);
+  rig.checkpoint(table);
+  expect_as_ever("origin_rows_level4.hex", origin_rows(table));
+}
+
+// What is stored changes its form, whether it was restored from rows of before or not, and means the same.
+TEST(AnswerRowsTest, S44_INV_L09_ARaiseOfTheLevelMovesLargeAnswersToRowsOfTheirOwn) {
+  LeveledRig plain(Origins::kAnswerRowsLevel - 1), always(Origins::kAnswerRowsLevel);
+  Table before, there;
+  answer_all_kinds(plain);
+  answer_all_kinds(always);
+  plain.checkpoint(before);
+  always.checkpoint(there);
+  for (const bool restored : {false, true}) {
+    Rig again(false);
+    ASSERT_TRUE(!restored || again.router->restore(before).ok());
+    Rig& rig = restored ? again : plain;
+    rig.command(encode(RaiseLevel{Origins::kAnswerRowsLevel}));
+    Table now = before;
+    CheckpointBatch batch;
+    rig.router->checkpoint(batch);
+    now.commit(batch);
+    EXPECT_EQ(origin_rows(now), origin_rows(there)) << restored;
+    Rig after(false);
+    ASSERT_TRUE(after.router->restore(now).ok());
+    EXPECT_EQ(after.router->digest(), rig.router->digest());
+    EXPECT_EQ(after.ask(kOne, 3, "result 257").bytes.size(), 257u) << "the stored answer";
+    EXPECT_EQ(after.counter().executed().size(), rig.counter().executed().size()) << "and executed nothing";
+    EXPECT_EQ(after.ask(kOne, 4, "add 1", 1, kCoordination, Request::GuardView{kCoordination, "9"}).refused, Reason::Fenced);
+  }
+}
+
+TEST(AnswerRowsTest, FLT_D08_AWholeCheckpointHasThemAll) {
+  LeveledRig rig(Origins::kAnswerRowsLevel);
+  Table table;
+  answer_all_kinds(rig);
+  rig.checkpoint(table);
+  rig.ask(kTwo, 8, "result 400", 8);  // and retires the one before
+  CheckpointBatch whole;
+  ASSERT_TRUE(rig.router->whole_checkpoint(whole).ok());
+  Table anew;
+  anew.commit(whole);
+  CheckpointBatch batch;
+  rig.router->checkpoint(batch);
+  anew.commit(batch);
+  EXPECT_EQ(std::ranges::count_if(anew.rows, [](const auto& row) { return row.first.size() == origins_prefix().size() + 16; }),
+            2);
+  Rig after(false);
+  ASSERT_TRUE(after.router->restore(anew).ok());
+  EXPECT_EQ(after.ask(kTwo, 8, "result 400", 8).bytes.size(), 400u);
+  EXPECT_EQ(after.router->digest(), rig.router->digest());
+}
+
+}  // namespace
+}  // namespace coordkit::engine
