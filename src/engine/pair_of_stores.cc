@@ -29,6 +29,11 @@ bool holds_entry(const RecoveredLog& log, Position position) {
 // before it has stored the genesis and with it a term.
 absl::Status pair_of_stores(const RecoveredLog& log, const CheckpointView& checkpoint) {
   const Position applied = checkpoint.applied();
+  const bool from_birth = !applied.index && !log.base.index && !log.entries.empty();
+  if (from_birth && log.entries.front().kind != raft::EntryKind::Genesis) {
+    return make_error(Reason::Corrupt,
+                      "the first entry of the log does not name the cluster: the log store gives back what it was not given");
+  }
   if (applied.index < log.base.index) {
     return make_error(Reason::Corrupt, "the log starts after entry " + std::to_string(log.base.index.value()) +
                                            " but the checkpoint was taken at " + std::to_string(applied.index.value()) +

@@ -340,6 +340,17 @@ TEST(EngineRecoverTest, ALogThatBeginsAfterTheCheckpointIsDataLoss) {
   EXPECT_NE(status.message().find("the log starts after entry"), std::string::npos) << status;
 }
 
+// A log store that takes every entry for a command, or gives others back.
+TEST(EngineRecoverTest, ALogWhoseFirstEntryDoesNotNameTheClusterIsDataLoss) {
+  for (const auto kind : {raft::EntryKind::Command, raft::EntryKind::LeaderStart, static_cast<raft::EntryKind>(77)}) {
+    Recovery recovery;
+    recovery.log.entries = {{Index(1), Term(1), kind, 0, SharedBytes("what was it")}};
+    const absl::Status status = recovery.run().status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_NE(status.message().find("does not name the cluster"), std::string::npos) << status;
+  }
+}
+
 TEST(EngineRecoverTest, FLT_D21_ALogThatDoesNotReachItsCheckpointIsRefused) {
   using Damage = std::function<void(RecoveredLog&)>;
   const std::vector<std::pair<std::string, Damage>> damages = {
