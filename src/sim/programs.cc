@@ -137,7 +137,7 @@ void Programs::event(const Event& event) {
 }
 
 void Programs::calm() {
-  calm_ = true;
+  if (std::exchange(calm_, true)) return;
   for (auto& [node, host] : hosts_) {
     host->program().calm();
     nodes_[node]->wake();

@@ -31,7 +31,10 @@ class Users {
   bool ended() const { return programs_.ended(); }  // one of the programs has finished
 
   // No new work; then the rest comes to rest as well.
-  void end_work() { workload_.wind_down(); }
+  void end_work() {
+    workload_.wind_down();
+    programs_.calm();
+  }
   void wind_down();
   bool done() const;
   void demand_all_caught_up() const;  // throws Violation

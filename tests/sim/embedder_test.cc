@@ -48,6 +48,28 @@ class Tally final : public StateMachine {
   RowTable rows_{kTally};
 };
 
+// Has a row for each of the last commands.
+class Recent final : public StateMachine {
+ public:
+  void bootstrap(ClusterId, uint64_t) override {}
+  void apply(std::span<const Command> commands, ApplyOutput& output) override {
+    for (const Command& command : commands) {
+      rows_.put(std::to_string(command.index.value() % 200), std::string(command.payload));
+      output.answer(command, "");
+    }
+  }
+  void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}
+  absl::StatusOr<std::string> query(std::string_view) const override { return ""; }
+  void checkpoint(CheckpointBatch& batch) override { rows_.checkpoint(batch); }
+  bool forget_stored() override { return rows_.forget_stored(); }
+  absl::Status restore(const CheckpointView& view) override { return rows_.restore(view); }
+  void timers(std::vector<TimerOp>&) const override {}
+  uint64_t digest() const override { return rows_.digest(); }
+
+ private:
+  RowTable rows_{kTally};
+};
+
 // Proposes one after the other; reports how many were answered.
 class Counting final : public Program {
  public:
@@ -230,6 +252,32 @@ TEST_F(EmbedderTest, INV_R20_StatesInTheSmallestPiecesArriveBeforeTheEnd) {
   const Report report = simulate(made);
   EXPECT_EQ(report.violation, "") << report.what;
   EXPECT_GT(report.installs, 0u);
+}
+
+// Writes more, all the time, than is kept of the log for a member that is sent the state: it gets there once the work ends.
+TEST_F(EmbedderTest, INV_R20_AProgramIsToldToEndItsWorkWhereThatKeepsAMemberFromCatchingUp) {
+  struct Busy final : Program {
+    explicit Busy(Process& process) : process_(process) { go_on(); }
+    void calm() override { ++calms_; }
+    bool done() const override { return calms_ == 1; }
+    void go_on() {
+      if (calms_ > 0) return;
+      process_.client().propose(kTally, std::string(250, '+'), [](const absl::StatusOr<ProposeResult>&) {});
+      process_.after(5ms, [this] { go_on(); });
+    }
+    Process& process_;
+    int calms_ = 0;
+  };
+  SimOptions made = options(1, "calm");
+  made.nodes = 2;
+  made.founders = 1;
+  made.hostile_time = 2s;
+  made.sizes = {.checkpoint_entries = 1, .log_retained_bytes = 0, .state_chunk_bytes = 256};
+  made.machines = hosting<Recent>(kTally);
+  made.check = {};
+  made.program = [](Process& process) { return std::make_unique<Busy>(process); };
+  const Report report = simulate(made);
+  EXPECT_EQ(report.violation, "") << report.what;
 }
 
 // An operator inside the cluster: adds a new member, transfers leadership to it, removes another member.
