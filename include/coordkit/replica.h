@@ -72,7 +72,7 @@ struct ReplicaOptions {
   // learn which members it waits for. Legal: any.
   size_t guests_max = 16;
 
-  // A follower campaigns after one to two of these without a leader. Legal: 10 ms and up, above twice the heartbeat.
+  // A follower campaigns after one to two of these without a leader. Legal: 10 ms to 1 h, above twice the heartbeat.
   Duration election_timeout = std::chrono::milliseconds(300);
   Duration heartbeat_interval = std::chrono::milliseconds(60);
   // Bound on how much two clocks may differ in rate, in parts per million. Equal on all replicas. Legal: 0 to 500'000.
@@ -179,7 +179,7 @@ struct LiveBackupOptions {
   std::function<bool()> awaited = {};
 };
 
-struct BackupInfo;  // coordkit/backup.h
+struct BackupInfo;  // coordkit/backup.h, which whoever calls backup() includes
 class Host;
 
 class Replica {

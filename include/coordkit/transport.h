@@ -1,4 +1,4 @@
-// Port: carries frames between replicas. May drop, delay, reorder and duplicate; never blocks; never invents a sender.
+// Port: carries frames between replicas. May drop, delay and repeat, keeps order in a lane; never blocks nor invents a sender.
 //
 // A frame is opaque here: the engine's wire codec makes and reads the body. The transport does hello (who is there, which
 // store, which cluster), lanes, reconnects and integrity of what it carries. Own implementations: run the conformance

@@ -35,7 +35,7 @@ struct Options {
                   // which it may be named. The host lets in messages of named stores only. Zero: not checked
   GroupId group = kOnlyGroup;
   // A follower waits a random time in [election_timeout, 2 * election_timeout) of silence before it campaigns.
-  // Legal: at least 10 ms and above 2 * heartbeat_interval. Ten times the round trip is a good value.
+  // Legal: 10 ms to 1 h, and above 2 * heartbeat_interval. Ten times the round trip is a good value.
   Duration election_timeout = std::chrono::milliseconds(300);
   Duration heartbeat_interval = std::chrono::milliseconds(60);  // legal: 1 ms and up
   // A leader whose own disk takes longer than this for what a follower stores promptly hands over to that follower, though not

@@ -23,7 +23,7 @@ class TransportWorld {
   virtual ~TransportWorld() = default;
   // A transport for this replica, not started. Asked again after the earlier one was closed: a restart at the same address.
   virtual std::unique_ptr<Transport> make(ReplicaId self) = 0;
-  // All three, as each of them is given them.
+  // All three, as each of them is given them; all at one address where addresses mean nothing.
   virtual std::vector<Peer> peers() const = 0;
 
   // What follows makes more claims testable. A test that needs what a world does not offer is skipped, and says what for.
