@@ -209,6 +209,7 @@ void Origins::put_rows(const std::string& key, State& state, size_t small, Check
 void Origins::forget_stored() {
   for (auto& [replica, state] : states_) {
     state.dirty = true;
+    state.rows.clear();
     for (size_t i = 0; i < state.answers.size(); ++i) {
       if (state.answers[i]) state.answers[i]->own_row = false;
     }
