@@ -7,11 +7,11 @@
 namespace coordkit::client {
 namespace {
 
-// Whether a wait to leave was decided: then the place is given up, whatever the outcome.
+// Whether a wait to leave was decided: then the place is given up, whatever the outcome. NotOwner: it may be no place, but a
+// lock.
 bool has_left(const absl::Status& status) {
   const std::optional<Reason> reason = reason_of(status);
-  return status.ok() || reason == Reason::NotOwner || reason == Reason::Broken || reason == Reason::WaitTimeout ||
-         reason == Reason::Lost;
+  return status.ok() || reason == Reason::Broken || reason == Reason::WaitTimeout || reason == Reason::Lost;
 }
 
 const machine::JoinGroup* join_in(const machine::Request& request) {
@@ -245,6 +245,7 @@ void Objects::start_acknowledge(CallId id, const HoldRef& claim, machine::Reques
                        [this, id, claim](const Completion&, const SessionCommands::Result& result, Now) {
                          if (result.ok()) {
                            claim->invalidate();
+                           if (result->code == machine::ResultCode::NotOwner) not_acknowledged(claim);
                            if (Session* owner = table_.find(claim->session())) table_.forget(*owner, claim);
                          } else {
                            not_acknowledged(claim);

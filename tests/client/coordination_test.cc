@@ -287,6 +287,30 @@ TEST_F(CoordinationTest, S37_AClaimWhoseTermIsOverIsRefusedAtItsAcknowledgement)
   EXPECT_EQ(late.reason(), Reason::NotOwner);
 }
 
+TEST_F(CoordinationTest, S59_ALockThatIsTakenForAPlaceOrAClaimIsReleased) {
+  for (const bool place : {true, false}) {
+    Answer<HoldRef> lock, next;
+    Answer<void> ended;
+    one.client.acquire(a, "l", {}, lock.callback());
+    turn();
+    two.client.acquire(b, "l", {.wait = LockWait::forever()}, next.callback());
+    turn();
+    ASSERT_TRUE(lock.ok());
+    if (place) {
+      mine.leave(*lock, LockWait::forever(), ended.callback());
+    } else {
+      mine.acknowledge(*lock, ended.callback());
+    }
+    turn();
+    run(100ms);
+    EXPECT_EQ(ended.reason(), Reason::NotOwner);
+    ASSERT_TRUE(next.ok()) << "nobody here believes to have it, so it is for the next";
+    EXPECT_EQ(one.client.status().holds, 0u);
+    two.client.release_later(*next);
+    turn();
+  }
+}
+
 TEST_F(CoordinationTest, S37_AGivenBackItemGoesToTheNext) {
   Answer<Index> item;
   mine.enqueue("q", "work", 5, item.callback());
