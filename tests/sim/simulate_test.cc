@@ -110,7 +110,7 @@ TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_D21_INV_S01_S
 // unless it was downgraded, and in the end the cluster is at the newest level.
 TEST(SimulateTest, FLT_V01_FLT_V02_INV_S08_UpgradesInAnyOrderAndTheWayBack) {
   SituationCounts situations{};
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
     const Report report = run(seed, "upgrade");
     ASSERT_EQ(report.violation, "") << story(report);
     for (size_t situation = 0; situation < kSituations; ++situation) situations[situation] += report.situations[situation];
