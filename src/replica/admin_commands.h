@@ -43,8 +43,9 @@ struct AdminCommand {
 
 std::span<const AdminCommand> admin_commands();
 
-// `words`: the command's name and its arguments. Blocks as long as the call does; a watch, a backup, a change of members and the
-// wait for a scrub end with the reader. kInvalidArgument: no such command, or wrong arguments; otherwise the status of the door 1 call.
+// `words`: the command's name and its arguments. Blocks as long as the call does; a watch, a backup, a change of members and
+// the wait for a scrub end with the reader. kInvalidArgument: no such command, or wrong arguments; otherwise the status of the
+// door 1 call.
 absl::Status run_admin_command(Replica& replica, const AdminIdentity& identity, std::span<const std::string> words,
                                AdminReply& reply);
 
