@@ -82,7 +82,7 @@ struct ReplicaOptions {
   // replicas. The price: after a start a replica grants no vote for one election timeout.
   bool leader_leases = false;
   uint64_t segment_bytes = 64 << 20;     // of one log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
-  uint64_t checkpoint_entries = 65'536;  // applied between two checkpoints. Legal: 1 and up
+  uint64_t checkpoint_entries = 16'384;  // applied between two checkpoints. Legal: 1 and up
   // How much of the log before the last checkpoint is kept for members that are away; a member that missed more is sent the
   // whole state. Legal: any.
   uint64_t log_retained_bytes = 64 << 20;
