@@ -68,7 +68,7 @@ absl::Status MembershipChange::validate(bool host_and_port) const {
     }
     if (!brings_somebody(change.kind)) continue;
     const std::string& address = change.member.address;
-    if (const auto split = tcp::split_address(address); host_and_port && !split.ok()) {
+    if (const auto split = tcp::split_dialled(address); host_and_port && !split.ok()) {
       problem("the address of " + replica(id) + ": " + std::string(sentence_of(split.status())));
     } else if (!address.empty() && !addresses.insert(address).second) {
       problem("address " + address + " is given twice");

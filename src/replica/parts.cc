@@ -77,8 +77,9 @@ absl::StatusOr<std::unique_ptr<LogStore>> segmented_log(const ReplicaOptions& op
 }
 
 void check_addresses(const ReplicaOptions& options, absl::FunctionRef<void(std::string)> problem) {
+  const auto split = options.members.size() == 1 ? tcp::split_address : tcp::split_dialled;
   for (const MemberAddress& member : options.members) {
-    if (const auto address = tcp::split_address(member.address); !address.ok()) {
+    if (const auto address = split(member.address); !address.ok()) {
       problem("the address of member " + std::to_string(member.id) + ": " + std::string(sentence_of(address.status())));
     }
   }

@@ -27,4 +27,13 @@ absl::StatusOr<HostPort> split_address(std::string_view address) {
   return HostPort{std::string(host), std::string(port)};
 }
 
+absl::StatusOr<HostPort> split_dialled(std::string_view address) {
+  absl::StatusOr<HostPort> parts = split_address(address);
+  if (parts.ok() && number_of(parts->port) == 0) {
+    return make_error(Reason::InvalidArgument,
+                      "'" + std::string(address) + "' names port 0, where no other member finds it; choose a port");
+  }
+  return parts;
+}
+
 }  // namespace coordkit::tcp

@@ -21,4 +21,7 @@ std::optional<uint16_t> number_of(std::string_view port);
 // kInvalidArgument names what is missing.
 absl::StatusOr<HostPort> split_address(std::string_view address);
 
+// Of somebody whom others dial: port 0, at which a listener gets any that is free, is not where they find it.
+absl::StatusOr<HostPort> split_dialled(std::string_view address);
+
 }  // namespace coordkit::tcp

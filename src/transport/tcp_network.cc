@@ -42,7 +42,7 @@ absl::Status Network::prepare(Hello self, std::vector<Peer> peers, TransportSink
   for (const Peer& peer : peers) {
     if (peer.id == self.from) continue;
     if (!peer.id) return make_error(Reason::InvalidArgument, "a peer's id must not be 0");
-    if (const auto address = split_address(peer.address); !address.ok()) return address.status();
+    if (const auto address = split_dialled(peer.address); !address.ok()) return address.status();
     if (!listed.insert(peer.id).second) {
       return make_error(Reason::InvalidArgument, "replica " + std::to_string(peer.id.value()) + " is listed twice");
     }

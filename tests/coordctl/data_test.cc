@@ -120,6 +120,7 @@ TEST_F(CoordctlDataTest, ABackupIsMadeCheckedAndRestored) {
   const Ran nowhere = coordctl("restore " + file + " 1=127.0.0.1:74000=" + made);
   EXPECT_EQ(nowhere.status, 3) << "the cluster's log would have an address at which nobody can be reached";
   EXPECT_THAT(nowhere.text, HasSubstr("names a port above 65535"));
+  EXPECT_EQ(coordctl("restore " + file + " 1=127.0.0.1:0=" + made).status, 3) << "nor there";
   const std::string member = "1=" + cluster.options(1).members[0].address + "=" + made;
   const Ran restored = coordctl("restore " + file + " " + member);
   EXPECT_EQ(restored.status, 0) << restored.text;

@@ -97,6 +97,11 @@ TEST_F(BadOptionsTest, AnAddressWithoutAPort) {
   expect_refused(options_, "port");
 }
 
+TEST_F(BadOptionsTest, AnAddressAtWhichNoOtherMemberFindsIt) {
+  options_.members[1].address = "127.0.0.1:0";
+  expect_refused(options_, "names port 0");
+}
+
 TEST_F(BadOptionsTest, ASegmentSizeTheLogCannotHave) {
   options_.segment_bytes = 1000;
   expect_refused(options_, "segment_bytes");

@@ -220,6 +220,7 @@ TEST_F(MembershipTest, S61_BadWishesAreRefusedWithASentence) {
   EXPECT_EQ(refused(MembershipChange().add(0, "127.0.0.1:1")), Reason::InvalidArgument);
   EXPECT_EQ(refused(MembershipChange().add(2, "nowhere")), Reason::InvalidArgument);
   EXPECT_EQ(refused(MembershipChange().add(2, "127.0.0.1:70000")), Reason::InvalidArgument);
+  EXPECT_EQ(refused(MembershipChange().add(2, "127.0.0.1:0")), Reason::InvalidArgument);
   EXPECT_EQ(refused(MembershipChange().add(2, "127.0.0.1:1").add(2, "127.0.0.1:2")), Reason::InvalidArgument);
   EXPECT_EQ(refused(MembershipChange().add(2, "127.0.0.1:1").add(3, "127.0.0.1:1")), Reason::InvalidArgument);
   EXPECT_EQ(refused(MembershipChange().add(2, "127.0.0.1:1").remove(2)), Reason::InvalidArgument);

@@ -32,7 +32,7 @@ absl::StatusOr<NewMember> parse_member(const std::string& text) {
   NewMember member{.address = text.substr(first + 1, second - first - 1), .directory = text.substr(second + 1)};
   const auto [end, error] = std::from_chars(text.data(), text.data() + first, member.id);
   if (error != std::errc() || end != text.data() + first) return malformed();
-  if (const auto address = tcp::split_address(member.address); !address.ok()) return address.status();
+  if (const auto address = tcp::split_dialled(member.address); !address.ok()) return address.status();
   return member;
 }
 
