@@ -28,7 +28,10 @@ class EngineImpl::Inputs {
   void operator()(LogDamaged& input);
   void operator()(LogSpaceChanged& input) { engine_.condition_.set_log_space(input.space); }
   void operator()(LogWaits& input) { engine_.condition_.set_log_waits(input.why); }
-  void operator()(StoreFailed& input) { engine_.halt(std::move(input.why), effects_); }
+  void operator()(StoreFailed& input) {
+    if (input.why.ok()) input.why = make_error(Reason::ReplicaFailed, "a store has failed for good, and did not say why");
+    engine_.halt(std::move(input.why), effects_);
+  }
 
   // From the state store.
   void operator()(StateCheckpointed& input) { engine_.checkpoints_.done(input, turn_); }

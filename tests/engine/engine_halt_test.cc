@@ -1,4 +1,5 @@
 // Fail-stop: whatever breaks, every pending call ends exactly once, nothing more is sent or written, the process lives on.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/engine/cluster.h"
@@ -55,6 +56,14 @@ TEST_F(EngineHaltTest, AFailedStoreEndsEveryCallOnceAndSaysWhatIsKnown) {
   }
   EXPECT_EQ(cluster.node(leader).halted->code(), absl::StatusCode::kDataLoss);
   expect_stopped(leader);
+}
+
+TEST_F(EngineHaltTest, AStoreThatFailsWithoutSayingWhyHasFailed) {
+  cluster.post(follower, StoreFailed{absl::OkStatus()});
+  cluster.run_until_idle();
+  ASSERT_TRUE(cluster.node(follower).halted.has_value());
+  EXPECT_THAT(std::string(cluster.node(follower).halted->message()), ::testing::HasSubstr("did not say why"));
+  expect_stopped(follower);
 }
 
 TEST_F(EngineHaltTest, InputsOfTheSameTurnAreAnsweredOnceEach) {
