@@ -7,6 +7,7 @@
 
 #include "absl/container/btree_set.h"
 #include "backup/rows_machine.h"
+#include "base/thrown.h"
 #include "coordkit/coordination_machine.h"
 #include "coordkit/error.h"
 #include "engine/log_command.h"
@@ -38,10 +39,8 @@ absl::StatusOr<std::unique_ptr<StateMachine>> make(const OwnMachine& own) {
     std::unique_ptr<StateMachine> made = own.make ? own.make() : nullptr;
     if (made == nullptr) return make_error(Reason::InvalidArgument, what + " gave none");
     return made;
-  } catch (const std::exception& error) {
-    return make_error(Reason::InvalidArgument, what + " failed: " + error.what());
   } catch (...) {
-    return make_error(Reason::InvalidArgument, what + " threw something that is no std::exception");
+    return make_error(Reason::InvalidArgument, what + " failed: " + what_was_thrown());
   }
 }
 

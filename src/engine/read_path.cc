@@ -1,11 +1,11 @@
 #include "engine/read_path.h"
 
 #include <algorithm>
-#include <exception>
 #include <string>
 #include <utility>
 
 #include "base/check.h"
+#include "base/thrown.h"
 #include "coordkit/error.h"
 
 namespace coordkit::engine {
@@ -21,10 +21,8 @@ absl::StatusOr<std::string> query(const Ask& ask, const Router& router, EngineEf
     return make_error(Reason::InvalidArgument, sentence_of(answer.status()));
   } catch (const CheckFailure&) {
     throw;  // one of our own checks, about the state
-  } catch (const std::exception& error) {
-    why = error.what();
   } catch (...) {
-    why = "something that is no std::exception";
+    why = what_was_thrown();
   }
   effects.threw.push_back(make_error(Reason::HostThrew, Outcome::None,
                                      "query() of machine " + std::to_string(ask.machine.value()) + " threw: " + why));

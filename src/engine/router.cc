@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/fixed.h"
 #include "base/sums.h"
+#include "base/thrown.h"
 #include "coordkit/error.h"
 #include "engine/router_meta.h"
 #include "raft/entry_codec.h"
@@ -62,12 +63,10 @@ std::string threw_after(MachineId machine, Index applied) {
 template <typename Where, typename Call>
 void guarded(MachineId machine, Where where, Call call) try {
   call();
-} catch (const std::exception& error) {
-  const std::string sentence = where() + error.what();
+} catch (...) {
+  const std::string sentence = where() + what_was_thrown();
   if (machine < kFirstHostMachine) throw std::runtime_error(sentence);  // one of our own checks
   throw MachineThrew(sentence);
-} catch (...) {
-  throw MachineThrew(where() + "something that is no std::exception");
 }
 
 template <typename Call>

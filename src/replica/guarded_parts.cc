@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/thrown.h"
 #include "coordkit/error.h"
 
 namespace coordkit {
@@ -23,10 +24,8 @@ template <typename Call>
 auto answer(std::string_view where, Call call) -> decltype(call()) {
   try {
     return call();
-  } catch (const std::exception& error) {
-    return thrown(where, error.what());
   } catch (...) {
-    return thrown(where, "something that is no std::exception");
+    return thrown(where, what_was_thrown());
   }
 }
 template <typename Call>

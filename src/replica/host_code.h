@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -13,6 +12,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "base/thrown.h"
 
 namespace coordkit {
 
@@ -29,10 +29,8 @@ class HostCode {
   void run(std::string_view what, Call&& call) noexcept {
     try {
       call();
-    } catch (const std::exception& error) {
-      threw(what, error.what());
     } catch (...) {
-      threw(what, "something that is no std::exception");
+      threw(what, what_was_thrown());
     }
   }
   // One that was caught elsewhere; its sentence is complete.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/thrown.h"
 #include "coordkit/coordination_machine.h"
 #include "coordkit/storage/data_directory.h"
 #include "replica/parts.h"
@@ -63,10 +64,8 @@ absl::StatusOr<std::vector<HostedMachine>> make_machines(const std::vector<OwnMa
     std::unique_ptr<StateMachine> made;
     try {
       made = one.make();
-    } catch (const std::exception& error) {
-      why = error.what();
     } catch (...) {
-      why = "it threw something that is no std::exception";
+      why = what_was_thrown();
     }
     if (made == nullptr) {
       return make_error(Reason::InvalidArgument,

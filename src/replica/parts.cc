@@ -1,11 +1,11 @@
 #include "replica/parts.h"
 
 #include <algorithm>
-#include <exception>
 #include <random>
 #include <utility>
 #include <variant>
 
+#include "base/thrown.h"
 #include "coordkit/error.h"
 #include "coordkit/storage/data_directory.h"
 #include "coordkit/storage/lmdb_state_store.h"
@@ -34,10 +34,8 @@ absl::StatusOr<std::unique_ptr<Part>> made_by(const PartFactory<Part>& factory, 
     if (!made.ok()) return made;
     if (*made == nullptr) return failed(part, "it gave none");
     return guarded(*std::move(made));
-  } catch (const std::exception& error) {
-    return failed(part, error.what());
   } catch (...) {
-    return failed(part, "it threw something that is no std::exception");
+    return failed(part, what_was_thrown());
   }
 }
 
