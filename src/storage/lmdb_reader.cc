@@ -262,17 +262,17 @@ absl::Status LmdbReader::check_base(const LmdbMeta& meta) const {
 
 // Pages are requested repeatedly, mostly the same few above the rows.
 absl::StatusOr<const LmdbPage*> LmdbReader::Way::page(uint64_t number, uint16_t depth) {
-  if (last_leaf_ && last_leaf_->first == number) return &last_leaf_->second;
-  if (const auto known = branches_.find(number); known != branches_.end()) return &known->second;
+  const bool leaf = depth == tree_.depth;
+  if (leaf && last_leaf_ && last_leaf_->first == number) return &last_leaf_->second;
+  if (const auto known = branches_.find({number, depth}); known != branches_.end()) return &known->second;
   absl::StatusOr<LmdbPage> page = reader_.page(meta_, number);
   if (!page.ok()) return page.status();
-  const bool leaf = page->kind() == LmdbPage::Kind::Leaf;
-  if (leaf != (depth == tree_.depth)) return rotten("a table's pages do not reach its rows");
+  if (leaf != (page->kind() == LmdbPage::Kind::Leaf)) return rotten("a table's pages do not reach its rows");
   if (!leaf && page->nodes().size() < 2) return rotten("a page of a table has a single child");
   const auto keys = std::span(page->nodes()).subspan(leaf ? 0 : 1);  // the first of a branch says nothing
   const auto twisted = std::ranges::adjacent_find(keys, std::ranges::greater_equal(), &LmdbPage::Node::key);
   if (twisted != keys.end()) return rotten("a page of a table is out of order");
-  if (!leaf) return &branches_.emplace(number, *std::move(page)).first->second;
+  if (!leaf) return &branches_.emplace(std::pair(number, depth), *std::move(page)).first->second;
   leaves_.insert(number);
   return &last_leaf_.emplace(number, *std::move(page)).second;
 }
@@ -317,7 +317,7 @@ absl::Status LmdbReader::Way::check_beside(const std::vector<LmdbPage::Node>& no
   constexpr size_t kReach = 2;
   const size_t end = std::min(child + kReach + 1, nodes.size());
   for (size_t i = child - std::min(child, kReach); i < end; ++i) {
-    if (i == child || leaves_.contains(nodes[i].page)) continue;
+    if (i == child || (depth == tree_.depth && leaves_.contains(nodes[i].page))) continue;
     if (const absl::StatusOr<const LmdbPage*> page = this->page(nodes[i].page, depth); !page.ok()) return page.status();
   }
   return absl::OkStatus();

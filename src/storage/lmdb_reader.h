@@ -91,8 +91,8 @@ class LmdbReader::Way {
   const LmdbReader& reader_;
   const LmdbMeta meta_;
   const LmdbTree tree_;
-  std::map<uint64_t, LmdbPage> branches_;  // its addresses are stable
-  absl::btree_set<uint64_t> leaves_;       // visited
+  std::map<std::pair<uint64_t, uint16_t>, LmdbPage> branches_;  // by number and depth; its addresses are stable
+  absl::btree_set<uint64_t> leaves_;                            // visited
   std::optional<std::pair<uint64_t, LmdbPage>> last_leaf_;
   Reach last_reach_;  // of the last way that was checked to its end
 };

@@ -307,6 +307,40 @@ TEST_F(LmdbDamageTest, FLT_D08_PagesThatGetOutOfOrderUnderAnOpenTableAreRot) {
   EXPECT_GT(leaves, 20);
 }
 
+// A branch that rots into its own parent is known already when it is met where the rows should be.
+TEST_F(LmdbDamageTest, FLT_D08_APageThatIsItsOwnChildUnderAnOpenTableIsRot) {
+  constexpr size_t kFlags = 10, kFirstNode = 16;  // in a page: its kind, where its nodes are
+  constexpr char kBranch = 1;
+  std::string good;
+  {
+    const auto table = open();
+    ASSERT_TRUE(table.ok());
+    fill(**table, 12);
+    good = data();
+  }
+  CheckpointBatch all{.applied = {Index(++index_), Term(2)}};
+  for (const auto& [key, value] : rows_) all.put(key, "new");
+  int rotten = 0;
+  for (size_t page = 2; page < good.size() / kPage; ++page) {
+    const size_t at = page * kPage;
+    if (good[at + kFlags] != kBranch) continue;
+    const auto number = [&](size_t offset) {
+      return static_cast<uint8_t>(good[offset]) + 256u * static_cast<uint8_t>(good[offset + 1]);
+    };
+    for (size_t node = at + kFirstNode; node < at + number(at + 12); node += 2) {  // up to where its free room begins
+      set_data(good);
+      auto table = open();
+      ASSERT_TRUE(table.ok()) << table.status();
+      overwrite(at + number(node), {static_cast<char>(page % 256), static_cast<char>(page / 256)});
+      const absl::Status status = (*table)->write(all);
+      if (status.ok()) continue;  // of a page that is free, or of other rows
+      EXPECT_EQ(reason_of(status), Reason::Corrupt) << page << status;
+      ++rotten;
+    }
+  }
+  EXPECT_GT(rotten, 0);
+}
+
 TEST_F(LmdbDamageTest, FLT_D11_FLT_D15_AFileCutRemovedOrReplacedUnderAnOpenTableIsNoticed) {
   const auto spoilings = {
       +[](const std::string& file) { std::filesystem::resize_file(file, 0); },
