@@ -9,6 +9,7 @@
 //   2   a request that says which request of its origin must have been executed before it
 //   3   log segments of version 2, in which the entries of one write share a record
 //   4   rows of a checkpoint for single answers that are large
+//   5   who leaves the cluster leaves no stored answers in the state
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,6 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-inline constexpr uint64_t kFeatureLevel = 4;
+inline constexpr uint64_t kFeatureLevel = 5;
 
 }  // namespace coordkit

@@ -161,6 +161,16 @@ void Origins::enroll(const Origin& origin, Sequence lowest) {
   admitted_digest_ = hash_mix_all(admitted_digest_, origin.store.value(), origin.boot.value(), it->second.retired.value());
 }
 
+void Origins::keep_members_only(const raft::Configuration& configuration) {
+  for (auto& [replica, state] : states_) {
+    if (state.answers.empty() || raft::member_of(configuration, replica)) continue;
+    state.retired = state.next();
+    state.answers = {};
+    state.dirty = true;
+    admitted_digest_ = hash_mix_all(admitted_digest_, replica.value(), state.retired.value());
+  }
+}
+
 bool Origins::registered(const Origin& origin) const { return const_cast<Origins*>(this)->find(origin) != nullptr; }
 
 const StoredAnswer* Origins::find_answer(const RequestId& request) const {

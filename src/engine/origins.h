@@ -22,6 +22,7 @@
 #include "coordkit/state_machine.h"
 #include "coordkit/state_store.h"
 #include "engine/log_command.h"
+#include "raft/membership.h"
 
 namespace coordkit::engine {
 
@@ -47,9 +48,10 @@ struct Displaced {
 
 class Origins {
  public:
-  static constexpr size_t kAnswersMax = 4096;      // stored per origin; the engine's own window is smaller
-  static constexpr size_t kSmallAnswerMax = 256;   // bytes; a larger one has a row of its own
-  static constexpr uint64_t kAnswerRowsLevel = 4;  // from this feature level on; before, all answers are in the origin's row
+  static constexpr size_t kAnswersMax = 4096;       // stored per origin; the engine's own window is smaller
+  static constexpr size_t kSmallAnswerMax = 256;    // bytes; a larger one has a row of its own
+  static constexpr uint64_t kAnswerRowsLevel = 4;   // from this feature level on; before, all answers are in the origin's row
+  static constexpr uint64_t kMembersOnlyLevel = 5;  // from this feature level on keep_members_only() is called
 
   enum class Verdict : uint8_t {
     Execute,
@@ -74,6 +76,9 @@ class Origins {
   // another store had displaced (its disk was exchanged and put back while its process lived) may return, but everything it had
   // sent before is refused for good: the answers are gone.
   void enroll(const Origin& origin, Sequence lowest = Sequence(1));
+  // Drops the answers to all others. What one of them had sent before is refused for good, and what comes yet executes, because
+  // a command may be in the log behind the entry that removed its replica.
+  void keep_members_only(const raft::Configuration& configuration);
   bool registered(const Origin& origin) const;
   const StoredAnswer* find_answer(const RequestId& request) const;  // null: none is stored; valid until the next change
 

@@ -158,6 +158,7 @@ void Router::apply_one(const raft::Entry& entry, RouterOutput& output) {
       COORDKIT_CHECK_MSG(configuration.ok(), "committed configuration is malformed");
       configuration_ = *std::move(configuration);
       configuration_at_ = entry.position();
+      if (feature_level_ >= Origins::kMembersOnlyLevel) origins_.keep_members_only(configuration_);
       output.configurations.push_back({entry.index, configuration_});
       return;
     }
@@ -272,8 +273,9 @@ void Router::apply_registration(const RegisterOrigin& registration) {
 void Router::apply_raise(const raft::Entry& entry, const RaiseLevel& raise) {
   if (raise.level > speaks_) throw NewerLevel(newer_entry(entry.index, raise, speaks_));
   const uint64_t before = std::exchange(feature_level_, std::max(feature_level_, raise.level));
-  const bool rows_change = before < Origins::kAnswerRowsLevel && feature_level_ >= Origins::kAnswerRowsLevel;
-  if (rows_change) origins_.forget_stored();
+  const auto comes = [&](uint64_t level) { return before < level && feature_level_ >= level; };
+  if (comes(Origins::kAnswerRowsLevel)) origins_.forget_stored();
+  if (comes(Origins::kMembersOnlyLevel)) origins_.keep_members_only(configuration_);
 }
 
 void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output) {

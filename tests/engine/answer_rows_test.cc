@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/fixed.h"
 #include "engine/router_meta.h"
 #include "tests/engine/router_rig.h"
 #include "tests/golden/hex.h"
@@ -121,6 +122,95 @@ TEST(AnswerRowsTest, FLT_D08_AWholeCheckpointHasThemAll) {
   ASSERT_TRUE(after.router->restore(anew).ok());
   EXPECT_EQ(after.ask(kTwo, 8, "result 400", 8).bytes.size(), 400u);
   EXPECT_EQ(after.router->digest(), rig.router->digest());
+}
+
+raft::Configuration without_two() { return {.voters = {{ReplicaId(1), StoreId(11), "a"}}}; }
+raft::Configuration leaving() {
+  return {.voters = without_two().voters, .outgoing = genesis().configuration.voters, .learners = {}};
+}
+
+// All rows of the origin, that it is one and those of its answers.
+size_t rows_of(const Origin& origin, const Table& table) {
+  std::string key(origins_prefix());
+  append_sortable(key, origin.replica.value());
+  return static_cast<size_t>(std::ranges::count_if(table.rows, [&](const auto& row) { return row.first.starts_with(key); }));
+}
+
+TEST(AnswerRowsTest, S43_FLT_O05_WhoIsNoMemberAnyMoreLeavesNoAnswers) {
+  LeveledRig rig(Origins::kMembersOnlyLevel);
+  Table table;
+  answer_all_kinds(rig);
+  rig.ask(kTwo, 8, "result 300", 6);
+  rig.checkpoint(table);
+  EXPECT_EQ(rows_of(kTwo, table), 3u);
+  rig.add(raft::EntryKind::Configuration, coordkit::encode(leaving()));
+  EXPECT_EQ(rig.ask(kTwo, 8, "result 300", 6).bytes.size(), 300u) << "it votes until it has left";
+  rig.add(raft::EntryKind::Configuration, coordkit::encode(without_two()));
+  rig.checkpoint(table);
+  EXPECT_EQ(rows_of(kTwo, table), 1u);
+  EXPECT_LT(table.rows.at(std::string(origins_prefix()) + std::string(7, '\0') + '\2').size(), 40u);
+  EXPECT_EQ(rows_of(kOne, table), 2u) << "the others keep theirs";
+
+  Rig after(false);
+  ASSERT_TRUE(after.router->restore(table).ok());
+  EXPECT_EQ(after.router->digest(), rig.router->digest());
+  for (Rig* each : {static_cast<Rig*>(&rig), &after}) {
+    const size_t executed = each->counter().executed().size();
+    EXPECT_EQ(each->ask(kTwo, 8, "result 300", 6).refused, Reason::SequenceRetired) << "a copy of before";
+    EXPECT_EQ(each->ask(kTwo, 7, "add 1", 6).refused, Reason::SequenceRetired);
+    EXPECT_EQ(each->counter().executed().size(), executed);
+    EXPECT_EQ(each->ask(kTwo, 9, "result 5", 6).bytes.size(), 5u) << "one that was in the log behind the removal";
+    EXPECT_EQ(each->ask(kTwo, 9, "result 5", 6).bytes.size(), 5u);
+    EXPECT_EQ(each->counter().executed().size(), executed + 1) << "and only once";
+    each->add(raft::EntryKind::Configuration, coordkit::encode(genesis().configuration));
+    each->enroll(kTwo);
+    EXPECT_EQ(each->ask(kTwo, 8, "add 1", 6).refused, Reason::SequenceRetired) << "it comes back, and they do not";
+    EXPECT_EQ(each->ask(kTwo, 10, "result 6", 10).bytes.size(), 6u);
+  }
+  EXPECT_EQ(after.router->digest(), rig.router->digest());
+}
+
+TEST(AnswerRowsTest, INV_S08_BeforeItsLevelWhoHasLeftKeepsAnswersAndTheRaiseDropsThem) {
+  LeveledRig rig(Origins::kMembersOnlyLevel - 1);
+  Table table;
+  answer_all_kinds(rig);
+  rig.add(raft::EntryKind::Configuration, coordkit::encode(without_two()));
+  EXPECT_EQ(rig.ask(kTwo, 7, "result 300", 6).bytes.size(), 300u);
+  rig.checkpoint(table);
+  EXPECT_EQ(rows_of(kTwo, table), 2u);
+  Rig restored(false);
+  ASSERT_TRUE(restored.router->restore(table).ok());
+  for (Rig* each : {static_cast<Rig*>(&rig), &restored}) {
+    each->command(encode(RaiseLevel{Origins::kMembersOnlyLevel}));
+    EXPECT_EQ(each->ask(kTwo, 7, "result 300", 6).refused, Reason::SequenceRetired);
+  }
+  EXPECT_EQ(restored.router->digest(), rig.router->digest());
+  rig.checkpoint(table);
+  EXPECT_EQ(rows_of(kTwo, table), 1u);
+}
+
+// Replicas apply the same log in different batches.
+TEST(AnswerRowsTest, INV_L09_AnswersOfWhoLeavesAreDroppedAtTheEntryNotAtTheEndOfABatch) {
+  std::vector<uint64_t> digests;
+  for (const bool at_once : {false, true}) {
+    LeveledRig rig(Origins::kMembersOnlyLevel);
+    const auto entry = [&](raft::EntryKind kind, std::string payload) {
+      rig.queue(kind, std::move(payload));
+      if (!at_once) rig.flush();
+    };
+    const auto asks = [&](uint64_t sequence) {
+      entry(raft::EntryKind::Command, encode(Request{{kTwo, Sequence(sequence)}, Sequence(1), kCoordination, "result 300"}));
+    };
+    asks(1);
+    asks(2);
+    entry(raft::EntryKind::Configuration, coordkit::encode(without_two()));
+    asks(2);
+    asks(3);
+    rig.flush();
+    EXPECT_EQ(rig.counter().executed().size(), 3u) << at_once;
+    digests.push_back(rig.router->digest());
+  }
+  EXPECT_EQ(digests[0], digests[1]);
 }
 
 }  // namespace
