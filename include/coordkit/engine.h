@@ -166,6 +166,9 @@ struct Submit {
   SharedBytes command;
   LaggingTime deadline = {};
   Urgency urgency = Urgency::Normal;
+  // What its answer has at most, as far as the host knows: all replicas keep the answers of calls under way for a while, so
+  // what may come of these limits how many there are at once.
+  uint32_t answer_bytes_max = kResultBytesMax;
   std::optional<Guard> guard = {};  // not met when its turn comes in the log: Fenced, never executed
   // An earlier Submit of this engine, not executed before which this one must not be; one that is over: no effect. Its urgency
   // is no lower. Needs feature level 2.

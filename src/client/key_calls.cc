@@ -99,8 +99,7 @@ CallId KeyCalls::commit(Transaction transaction, Callback<TransactionResult> don
   if (refusal.ok()) refusal = client_->impl_->keys.within_reach(std::get<Transaction>(request.body));
   if (logged) {
     return client_->impl_->writes.write<TransactionResult>(
-        {.bytes = client_->impl_->requests.encoded(request), .options = std::move(options), .refusal = std::move(refusal)},
-        std::move(done), read_transaction);
+        client_->impl_->writes.command(request, std::move(options), std::move(refusal)), std::move(done), read_transaction);
   }
   return client_->impl_->reads.read<TransactionResult>(
       {.options = read, .deadline = options.deadline, .refusal = std::move(refusal)}, std::move(done),

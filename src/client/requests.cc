@@ -15,7 +15,11 @@ SharedBytes Requests::encoded(const machine::Request& request) {
 
 Ticket Requests::submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion&& on_completion,
                         Ticket after) {
-  return submit({.command = encoded(request), .deadline = deadline, .urgency = urgency, .after = after},
+  return submit({.command = encoded(request),
+                 .deadline = deadline,
+                 .urgency = urgency,
+                 .answer_bytes_max = machine::answer_bytes_max(request),
+                 .after = after},
                 std::move(on_completion));
 }
 

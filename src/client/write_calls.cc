@@ -34,7 +34,14 @@ std::optional<Guard> guard_of(const std::optional<Fence>& fence) {
 }  // namespace
 
 WriteCalls::Write WriteCalls::command(const machine::Request& request, WriteOptions options) {
-  return {.bytes = requests_.encoded(request), .options = std::move(options), .refusal = check_request(request)};
+  return command(request, std::move(options), check_request(request));
+}
+
+WriteCalls::Write WriteCalls::command(const machine::Request& request, WriteOptions options, absl::Status refusal) {
+  return {.answer_bytes_max = machine::answer_bytes_max(request),
+          .bytes = requests_.encoded(request),
+          .options = std::move(options),
+          .refusal = std::move(refusal)};
 }
 
 CallId WriteCalls::submit(Write&& write, AnyCallback&& callback, OnExecuted&& on_executed) {
@@ -58,6 +65,7 @@ void WriteCalls::start(CallId id, const PoolRef<Pending>& pending) {
   call.ticket = requests_.submit({.machine = write.machine,
                                   .command = std::move(write.bytes),
                                   .deadline = call.deadline,
+                                  .answer_bytes_max = write.answer_bytes_max,
                                   .guard = guard_of(write.options.fence)},
                                  [this, id, kept = pending](const Completion& completion, Now) {
                                    if (!completion.status.ok()) return static_cast<void>(calls_.fail(id, completion.status));

@@ -15,11 +15,13 @@ class WriteCalls {
 
   struct Write {
     MachineId machine = kCoordination;
+    uint32_t answer_bytes_max = kResultBytesMax;
     SharedBytes bytes = {};
     WriteOptions options = {};
     absl::Status refusal = {};  // why the call is refused without sending
   };
   Write command(const machine::Request& request, WriteOptions options);
+  Write command(const machine::Request& request, WriteOptions options, absl::Status refusal);
   // `read(completion)` makes the answer: a T or a status. The engine completed it without an error of its own.
   template <typename T, typename Read>
   CallId write(Write&& write, Callback<T>&& done, Read read) {

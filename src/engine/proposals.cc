@@ -70,7 +70,7 @@ void Proposals::admit_waiting(LaggingTime now) {
       from->tickets.pop_front();
       if (found == calls_.end()) continue;
       --from->waiting;
-      found->second.sequence = window_.open(found->first);
+      found->second.sequence = window_.open(found->first, found->second.submit.answer_bytes_max);
       schedule(found->second, kNow);
     }
   }
@@ -180,7 +180,7 @@ void Proposals::overtook(const RequestId& request) {
 void Proposals::answered(Answer&& answer, std::vector<Completion>& completions) {
   if (answer.request.origin != origin_) return;
   const Sequence sequence = answer.request.sequence;
-  if (!answer.refused) window_.keep(sequence, answer.bytes.size());
+  window_.keep(sequence, answer.refused ? 0 : answer.bytes.size());
   const bool queued = answer.stage == ApplyOutput::Stage::Queued;
   const bool decided = decides(answer);
   Completion completion{

@@ -4,8 +4,6 @@
 // Invariant: lowest_unanswered() never falls.
 #pragma once
 
-#include <optional>
-
 #include "base/ring.h"
 #include "coordkit/engine.h"
 
@@ -13,15 +11,18 @@ namespace coordkit::engine {
 
 class SequenceWindow {
  public:
-  static constexpr size_t kAnswerBytesMax = 64 << 20;  // kept by all replicas for this origin; beyond it, calls are delayed
+  // Kept by all replicas for this origin; beyond it, calls are delayed.
+  static constexpr size_t kAnswerBytesMax = 64 << 20;
+  // The same together with what those under way may add: a call that could make it more is delayed.
+  static constexpr size_t kAnswerBytesEver = 256 << 20;
 
   explicit SequenceWindow(const EngineOptions& options) : options_(options) {}
 
   Sequence lowest_unanswered() const { return lowest_; }  // the next one if nothing is unanswered
   // Whether another call fits. Releases, cancels and closes have a quarter of the window to themselves.
   bool room(Urgency urgency) const;
-  // The next sequence, for this call.
-  Sequence open(Ticket call);
+  // The next sequence, for this call, whose answer has at most so many bytes.
+  Sequence open(Ticket call, size_t answer_bytes_max);
   // The call with this sequence; zero: it is answered, or has never been in the window.
   Ticket unanswered(Sequence sequence) const;
   // Its answer has so many bytes. The first one counts.
@@ -38,10 +39,11 @@ class SequenceWindow {
   }
 
  private:
-  // A sequence from lowest_ on: whose it is, or, once answered, what of the answer is kept.
+  // A sequence from lowest_ on. A call that ended without an answer may still be executed.
   struct Place {
-    Ticket unanswered;  // zero: answered
-    std::optional<size_t> kept;
+    Ticket unanswered;  // whose it is; zero: it is over
+    size_t bytes = 0;   // of its answer, once that is kept; else what it may have
+    bool kept = false;
   };
 
   Sequence next() const { return lowest_ + places_.size(); }
@@ -50,7 +52,8 @@ class SequenceWindow {
   const EngineOptions& options_;
   Sequence lowest_{1};     // I: next() if nothing is unanswered; what is below is answered, and never falls
   Ring<Place> places_;     // I: the first is unanswered
-  size_t kept_bytes_ = 0;  // I: the sum of Place::kept
+  size_t kept_bytes_ = 0;  // I: the sum of Place::bytes of those that are kept
+  size_t bytes_ = 0;       // I: of all
 };
 
 }  // namespace coordkit::engine

@@ -1,5 +1,6 @@
 #include "machine/command.h"
 
+#include "coordkit/state_machine.h"
 #include "machine/kv_codec.h"
 #include "machine/record_codec.h"
 
@@ -64,6 +65,16 @@ ResultCode validate(const Request& request) {
     if (!prior.token) return ResultCode::InvalidArgument;
   }
   return ResultCode::Ok;
+}
+
+uint32_t answer_bytes_max(const Request& request) {
+  constexpr uint32_t kWithoutEntries = 2 * kItemBytesMax;  // of the others that of a claim has most
+  const auto* put = std::get_if<Put>(&request.body);
+  const auto* erase = std::get_if<Delete>(&request.body);
+  const auto* transaction = std::get_if<Transaction>(&request.body);
+  const bool entries = (put != nullptr && put->previous) || (erase != nullptr && erase->previous) ||
+                       (transaction != nullptr && mvcc::answers_entries(*transaction));
+  return entries ? kResultBytesMax : kWithoutEntries;
 }
 
 std::string encode(const Request& request) {

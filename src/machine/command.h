@@ -79,6 +79,9 @@ SessionId session_of(const Request& request);
 // TtlTooLarge, Unsupported, and those of mvcc::check().
 ResultCode validate(const Request& request);
 
+// What the answer to it can have at most.
+uint32_t answer_bytes_max(const Request& request);
+
 std::string encode(const Request& request);
 void encode(const Request& request, std::string& bytes);         // replaces the contents of `bytes`, keeping its capacity
 absl::StatusOr<Request> decode_request(std::string_view bytes);  // kInvalidArgument: malformed

@@ -45,5 +45,7 @@ Refusal read(const Store& store, const Transaction& transaction, const Surroundi
 
 // Whether it could change a key, whichever branch is taken.
 bool writes(const Transaction& transaction);
+// Whether entries of keys could be in its answer, whichever branch is taken.
+bool answers_entries(const Transaction& transaction);
 
 }  // namespace coordkit::mvcc

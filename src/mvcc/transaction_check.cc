@@ -111,6 +111,17 @@ class Checker {
   }
 };
 
+// Whether an operation of either branch, or of those of nested transactions, meets the test.
+template <typename Test>
+bool any_operation(const Transaction& transaction, const Test& test) {
+  const auto meets = [&](const Operation& operation) {
+    const auto within = [&](const Transaction& nested) { return any_operation(nested, test); };
+    const auto* nested = std::get_if<std::vector<Transaction>>(&operation.body);
+    return nested != nullptr ? std::ranges::any_of(*nested, within) : test(operation);
+  };
+  return std::ranges::any_of(transaction.then, meets) || std::ranges::any_of(transaction.otherwise, meets);
+}
+
 }  // namespace
 
 Refusal check_interval(std::string_view key, std::string_view end) {
@@ -136,12 +147,18 @@ Refusal check(const Transaction& transaction) {
 }
 
 bool writes(const Transaction& transaction) {
-  const auto write = [](const Operation& operation) {
-    if (const auto* nested = std::get_if<std::vector<Transaction>>(&operation.body))
-      return std::ranges::any_of(*nested, writes);
+  return any_operation(transaction, [](const Operation& operation) {
     return std::holds_alternative<PutOperation>(operation.body) || std::holds_alternative<DeleteOperation>(operation.body);
-  };
-  return std::ranges::any_of(transaction.then, write) || std::ranges::any_of(transaction.otherwise, write);
+  });
+}
+
+bool answers_entries(const Transaction& transaction) {
+  return any_operation(transaction, [](const Operation& operation) {
+    if (const auto* range = std::get_if<RangeOperation>(&operation.body)) return !range->count_only;
+    if (const auto* put = std::get_if<PutOperation>(&operation.body)) return put->previous;
+    const auto* erase = std::get_if<DeleteOperation>(&operation.body);
+    return erase != nullptr && erase->previous;
+  });
 }
 
 }  // namespace coordkit::mvcc

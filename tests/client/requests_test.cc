@@ -46,6 +46,24 @@ TEST_F(RequestsTest, EachIsCompletedOnceAndTwiceIfTheMachineQueuesIt) {
   EXPECT_EQ(requests.tickets(), 0u);
 }
 
+TEST_F(RequestsTest, S43_OnlyACommandThatMayAnswerEntriesOfKeysCountsAsOneWithALargeAnswer) {
+  const auto most = [this](machine::Request::Body body) -> uint32_t {
+    requests.submit({.body = std::move(body)}, now.lagging, Urgency::Normal, note("one"));
+    const std::vector<Submit> posted = engine.take<Submit>();
+    return posted.size() == 1 ? posted[0].answer_bytes_max : 0;
+  };
+  const Transaction reads{{}, {RangeOperation::of("k")}, {}};
+  for (const machine::Request::Body& large : std::vector<machine::Request::Body>{
+           machine::Put{.key = "k", .previous = true}, machine::Delete{.key = "k", .previous = true}, reads}) {
+    EXPECT_EQ(most(large), kResultBytesMax);
+  }
+  for (const machine::Request::Body& small : std::vector<machine::Request::Body>{
+           machine::Put{"k", "v"}, machine::Acquire{}, Transaction{{}, {machine::Put{"k", "v"}}, {}},
+           machine::CoordinationCommand{machine::ClaimItem{}}}) {
+    EXPECT_EQ(most(small), 2 * machine::kItemBytesMax);
+  }
+}
+
 TEST_F(RequestsTest, TheSecondCompletionOfAnAcquireGoesToWhoeverAwaitsItsEnd) {
   Pool<PendingAcquire> acquires;
   const PoolRef<PendingAcquire> acquire = acquires.make({.call = CallId(7)});

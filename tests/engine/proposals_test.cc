@@ -221,6 +221,16 @@ TEST_F(ProposalsTest, S43_CallsAreHeldBackWhileTooManyBytesOfAnswersAreKept) {
   EXPECT_EQ(lowest, 3u);
 }
 
+TEST_F(ProposalsTest, S43_NoMoreIsUnderWayThanMayBeKeptWhateverIsAnswered) {
+  options.window = 1024;
+  for (uint64_t ticket = 1; ticket <= 1024; ++ticket) submit(ticket);
+  const size_t under_way = handed(0ms).size();
+  EXPECT_EQ(under_way * kResultBytesMax, SequenceWindow::kAnswerBytesEver);
+  EXPECT_NE(proposals.next_deadline(Route::Open), LaggingTime::min());
+  for (uint64_t sequence = 1; sequence <= under_way; ++sequence) answer(sequence);
+  EXPECT_EQ(handed(1ms).size(), under_way);
+}
+
 TEST_F(ProposalsTest, ACommandThatIsTooLargeIsRefusedAtTheEntrance) {
   options.request_bytes_max = 4;
   for (const size_t size : {4, 5}) {

@@ -23,16 +23,16 @@ struct SequenceWindowTest : ::testing::Test {
 TEST_F(SequenceWindowTest, ReservedCallsHaveRoomWhenOthersHaveNone) {
   for (uint64_t i = 1; i <= 8; ++i) {
     EXPECT_TRUE(window.room(Urgency::Normal));
-    EXPECT_EQ(window.open(Ticket(i)), Sequence(i));
+    EXPECT_EQ(window.open(Ticket(i), 0), Sequence(i));
   }
   EXPECT_FALSE(window.room(Urgency::Normal));
-  for (uint64_t i = 9; window.room(Urgency::Reserved); ++i) window.open(Ticket(i));
+  for (uint64_t i = 9; window.room(Urgency::Reserved); ++i) window.open(Ticket(i), 0);
   EXPECT_EQ(unanswered().size(), 11u);
 }
 
 TEST_F(SequenceWindowTest, AnswersThatAreKeptAboveAnUnansweredOneDelayOthers) {
-  window.open(Ticket(1));
-  window.open(Ticket(2));
+  window.open(Ticket(1), 0);
+  window.open(Ticket(2), 0);
   window.keep(Sequence(2), SequenceWindow::kAnswerBytesMax + 1);
   window.keep(Sequence(2), 0);
   window.close(Sequence(2));
@@ -44,6 +44,28 @@ TEST_F(SequenceWindowTest, AnswersThatAreKeptAboveAnUnansweredOneDelayOthers) {
   EXPECT_TRUE(window.room(Urgency::Normal)) << "it is below the window";
 }
 
+TEST_F(SequenceWindowTest, AnswersThatMayStillComeDelayOthersUntilTheirSizeIsKnown) {
+  options.window = 1024;
+  uint64_t opened = 0;
+  while (window.room(Urgency::Normal)) window.open(Ticket(++opened), kResultBytesMax);
+  EXPECT_EQ(opened * kResultBytesMax, SequenceWindow::kAnswerBytesEver);
+  window.close(Sequence(2));  // given up; it may still be executed
+  EXPECT_FALSE(window.room(Urgency::Normal));
+  EXPECT_TRUE(window.room(Urgency::Reserved));
+  window.keep(Sequence(2), 10);
+  EXPECT_FALSE(window.room(Urgency::Normal)) << "not for an answer as large as any";
+  window.keep(Sequence(3), 10);
+  EXPECT_TRUE(window.room(Urgency::Normal));
+  window.open(Ticket(++opened), kResultBytesMax - 19);
+  EXPECT_FALSE(window.room(Urgency::Normal));
+  for (uint64_t i = 1; i <= opened; ++i) {
+    if (window.unanswered(Sequence(i))) window.close(Sequence(i));
+  }
+  opened = 0;
+  for (; window.room(Urgency::Normal); ++opened) window.open(Ticket(1), 128 << 10);
+  EXPECT_EQ(opened, options.window) << "nothing is left of what was under way";
+}
+
 TEST_F(SequenceWindowTest, ItKnowsWhichAreUnansweredAndTheLowestNeverFalls) {
   Random random(1);
   std::map<Sequence, Ticket> model;
@@ -51,7 +73,7 @@ TEST_F(SequenceWindowTest, ItKnowsWhichAreUnansweredAndTheLowestNeverFalls) {
   Sequence lowest(1);
   for (uint64_t step = 1; step <= 2000; ++step) {
     if (window.room(Urgency::Normal) && random.below(2) == 0) {
-      const Sequence opened = window.open(Ticket(step));
+      const Sequence opened = window.open(Ticket(step), random.below(kResultBytesMax));
       EXPECT_EQ(opened, next);
       next = next.next();
       model[opened] = Ticket(step);

@@ -454,3 +454,11 @@ TEST(TransactionTest, ATransactionWithoutWritesIsKnownByItsOperations) {
 
 }  // namespace
 }  // namespace coordkit::mvcc
+TEST(TransactionTest, OneThatMayAnswerEntriesIsKnownByItsOperations) {
+  const Operation count = RangeOperation{.key = "a", .end = "z", .count_only = true};
+  EXPECT_FALSE(answers_entries(unconditional({put("a"), erase("b"), count, Transaction{{}, {}, {count}}})));
+  EXPECT_TRUE(answers_entries(Transaction{{}, {}, {RangeOperation::of("a")}}));
+  EXPECT_TRUE(answers_entries(unconditional({Transaction{{}, {}, {PutOperation{.key = "a", .previous = true}}}})));
+  EXPECT_TRUE(answers_entries(unconditional({DeleteOperation{.key = "a", .previous = true}})));
+}
+
