@@ -46,7 +46,8 @@ class Kv {
 
   // All or nothing, in one revision. One without puts and deletes writes nothing to the log, and is read as `read` says.
   // kInvalidArgument (TooManyOps, DuplicateKey), kResourceExhausted (LimitExceeded: its intervals cover more than a million
-  // keys together, and more than there are), and whatever its operations are refused for.
+  // keys together, and more than there are; it is read, and its answer has more than 10,000 entries or 4 MiB), and whatever its
+  // operations are refused for.
   absl::StatusOr<TransactionResult> commit(Transaction transaction, ProposeOptions options = {}, ReadOptions read = {});
 
   // Gives up what was before: reads below `at` are Compacted from here on. Memory comes back little by little.

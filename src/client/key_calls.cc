@@ -55,6 +55,14 @@ absl::StatusOr<CompactResult> read_compact(const Completion& completion) {
   return CompactResult{result->revision, completion.index};
 }
 
+// A transaction that only reads is read in one step, in which this replica does nothing else.
+absl::Status answer_too_large() {
+  return make_error(
+      Reason::LimitExceeded,
+      "the ranges of this transaction found more than one answer has, 10,000 entries or 4 MiB; give them limits, or "
+      "read them one by one at the revision of the first");
+}
+
 // coordkit's own machine has its own calls; raw commands to it would bypass sessions and locks.
 absl::Status check_machine(MachineId machine) {
   if (machine >= kFirstHostMachine) return absl::OkStatus();
@@ -106,6 +114,7 @@ CallId KeyCalls::commit(Transaction transaction, Callback<TransactionResult> don
       [transaction = std::get<Transaction>(std::move(request.body))](
           const machine::Reads& state, const Completion& completion) -> absl::StatusOr<TransactionResult> {
         auto now = state.read(transaction);
+        if (now.code == ResultCode::LimitExceeded) return answer_too_large();
         absl::Status why = client::status_of(now.refusal(), client::Nameless{"transaction"});
         if (!why.ok()) return why;
         return TransactionResult{now.reply.succeeded, std::move(now.reply.replies), now.revision, completion.index};

@@ -11,7 +11,8 @@
 namespace coordkit::machine {
 namespace {
 
-constexpr size_t kReplyBytesMax = 4 << 20;  // of one answer to a question; the client asks again for the rest
+// Of one answer to a question; of a range in key order the client asks again for the rest.
+constexpr mvcc::RangeRoom kOneAnswer{.entries = kRowsMax, .bytes = 4 << 20};
 constexpr size_t kNamesBytesMax = 1 << 20;  // of keys in one answer
 
 bool lock_held(const State& state, std::string_view name, Token token, bool exclusive) {
@@ -40,11 +41,11 @@ LeaseRow row_of(SessionId number, const lease::Session& lease) {
 KeysRead<RangeReply> MachineReads::range(const RangeOperation& range) const {
   const mvcc::Refusal refusal = mvcc::check(range);
   if (refusal != mvcc::Refusal::None) return keys_read(state_, refusal, RangeReply());
-  return range_in(state_, {.entries = kRowsMax, .bytes = kReplyBytesMax}, range);
+  return range_in(state_, kOneAnswer, range);
 }
 
 KeysRead<RangeReply> MachineReads::rest_of_range(const RangeOperation& range) const {
-  return range_in(state_, {.entries = kRowsMax, .bytes = kReplyBytesMax, .counts = false}, range);
+  return range_in(state_, {.entries = kOneAnswer.entries, .bytes = kOneAnswer.bytes, .counts = false}, range);
 }
 
 KeysRead<TransactionReply> MachineReads::read(const Transaction& transaction) const {
@@ -55,8 +56,8 @@ KeysRead<TransactionReply> MachineReads::read(const Transaction& transaction) co
   mvcc::Refusal refusal = mvcc::check(transaction);
   if (refusal == mvcc::Refusal::None && mvcc::writes(transaction)) refusal = mvcc::Refusal::InvalidArgument;
   if (refusal == mvcc::Refusal::None) {
-    refusal = with_surroundings(state_, held,
-                                [&](const auto& around) { return mvcc::read(state_.keys, transaction, around, reply); });
+    refusal = with_surroundings(
+        state_, held, [&](const auto& around) { return mvcc::read(state_.keys, transaction, around, kOneAnswer, reply); });
   }
   return keys_read(state_, refusal, std::move(reply));
 }

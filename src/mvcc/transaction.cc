@@ -133,10 +133,12 @@ void run(Store& store, const PutOperation& put, AnswerRoom& room, Store::Change&
   store.put(change, put.key, put.ignore_value ? kept : put.value, lease);
 }
 
-void run(const Store& store, const RangeOperation& range, const RangeRoom& room, RangeReply& reply) {
+// Returns whether it was cut.
+bool run(const Store& store, const RangeOperation& range, const RangeRoom& room, RangeReply& reply) {
   Selection selection;
   COORDKIT_CHECK(select(store, range, room, selection) == Refusal::None);
   reply = std::move(selection.reply);
+  return selection.cut;
 }
 
 // S-13: tombstones are numbered in the order of their keys.
@@ -167,7 +169,16 @@ struct Writer {
 };
 struct Reader {
   const Store& store;
-  void operator()(const RangeOperation& range, RangeReply& reply) const { run(store, range, {}, reply); }
+  RangeRoom& room;  // what is left of it
+  bool& full;       // the answer has no room, and nobody sees it
+  void operator()(const RangeOperation& range, RangeReply& reply) const {
+    full |= run(store, range, room, reply);
+    size_t bytes = 0;
+    for (const KeyValue& entry : reply.entries) bytes += entry.key.size() + entry.value.size();
+    full |= bytes > room.bytes;  // the first entry is always taken
+    room.bytes -= std::min(bytes, room.bytes);
+    room.entries = full ? 0 : room.entries - reply.entries.size();
+  }
   template <typename Write, typename Reply>
   void operator()(const Write&, const Reply&) const {
     COORDKIT_CHECK_MSG(false, "a write among reads");
@@ -197,12 +208,16 @@ Refusal execute(Store& store, const Transaction& transaction, const Surroundings
   return refusal;
 }
 
-Refusal read(const Store& store, const Transaction& transaction, const Surroundings& around, TransactionReply& reply) {
+Refusal read(const Store& store, const Transaction& transaction, const Surroundings& around, const RangeRoom& room,
+             TransactionReply& reply) {
   COORDKIT_CHECK(!writes(transaction));
   const Taken taken = decide(store, transaction, around);
   const Refusal refusal = possible(store, transaction, taken, around);
-  if (refusal == Refusal::None) reply = run(transaction, taken, Reader{store});
-  return refusal;
+  if (refusal != Refusal::None) return refusal;
+  RangeRoom left = room;
+  bool full = false;
+  reply = run(transaction, taken, Reader{store, left, full});
+  return full ? Refusal::LimitExceeded : Refusal::None;
 }
 
 }  // namespace coordkit::mvcc

@@ -40,8 +40,10 @@ void execute(Store& store, const DeleteOperation& erase, Store::Change& change, 
 Refusal execute(Store& store, const Transaction& transaction, const Surroundings& around, Store::Change& change,
                 TransactionReply& reply);
 
-// The same for a transaction that writes() nothing.
-Refusal read(const Store& store, const Transaction& transaction, const Surroundings& around, TransactionReply& reply);
+// The same for a transaction that writes() nothing. LimitExceeded: `room` is not enough for its answer, and no more than that
+// was copied.
+Refusal read(const Store& store, const Transaction& transaction, const Surroundings& around, const RangeRoom& room,
+             TransactionReply& reply);
 
 // Whether it could change a key, whichever branch is taken.
 bool writes(const Transaction& transaction);

@@ -223,6 +223,28 @@ TEST_F(KvTest, ATransactionThatOnlyReadsCostsNoEntry) {
   EXPECT_EQ(commit({{}, {RangeOperation{.key = "a", .revision = Revision(8)}}, {}}).reason(), Reason::FutureRevision);
 }
 
+TEST_F(KvTest, S14_ATransactionThatOnlyReadsAnswersNoMoreThanOneReadOfARange) {
+  fill(machine::kRowsMax + 1);
+  RangeOperation many = RangeOperation::prefix("many/");
+  const auto refused = [this](const RangeOperation& range) {
+    const auto read = commit({{}, {RangeOperation::of("a"), range}, {}});
+    EXPECT_EQ(read.outcome(), Outcome::None);
+    EXPECT_THAT(std::string(read.status().message()), HasSubstr("10,000 entries or 4 MiB"));
+    return read.reason();
+  };
+  EXPECT_EQ(refused(many), Reason::LimitExceeded);
+  many.limit = machine::kRowsMax;
+  EXPECT_TRUE(commit({{}, {many}, {}}).ok());
+  for (const char* key : {"large/1", "large/2", "large/3", "large/4"}) {
+    apply(PutOperation{.key = key, .value = std::string(machine::kValueBytesMax, 'v')});
+  }
+  RangeOperation large = RangeOperation::prefix("large/");
+  EXPECT_EQ(refused(large), Reason::LimitExceeded);
+  EXPECT_THAT((*range(large)).entries, SizeIs(4)) << "read by itself it comes in steps";
+  large.keys_only = true;
+  EXPECT_TRUE(commit({{}, {large}, {}}).ok());
+}
+
 TEST_F(KvTest, S54_ATransactionAndAFenceDependOnALocksToken) {
   const SessionRef session = open(one);
   Answer<HoldRef> held;

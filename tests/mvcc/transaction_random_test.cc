@@ -303,7 +303,7 @@ TEST(TransactionRandomTest, S14_S15_S16_S17_S18_RandomTransactionsMatchALiteralM
       const uint64_t digest = store.digest();
       TransactionReply reply, looked, expected;
       std::optional<Refusal> look;
-      if (!writes(body)) look = read(store, body, around, looked);
+      if (!writes(body)) look = read(store, body, around, {}, looked);
       Store::Change change;
       const Refusal refusal = execute(store, body, around, change, reply);
       seen.insert(refusal);

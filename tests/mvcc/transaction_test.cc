@@ -270,7 +270,7 @@ TEST(TransactionTest, S14_AnAnswerThatIsTooLargeToBeSeenIsNotFilledAnyFurther) {
   const std::vector<Operation> reads(4, RangeOperation::all());
   std::vector<Operation> all = reads;
   all.emplace_back(unconditional(reads));
-  EXPECT_EQ(read(world.store, unconditional(all), world.around(), world.reply), Refusal::None);
+  EXPECT_EQ(read(world.store, unconditional(all), world.around(), {}, world.reply), Refusal::None);
   EXPECT_EQ(bytes_of(world.reply), 8 * 5 * kValueBytesMax) << "a read is answered on this replica alone, and whole";
   all.emplace_back(DeleteOperation{.key = "", .end = kUnbounded, .previous = true});
   ASSERT_EQ(world.run(unconditional(all)), Refusal::None);
@@ -283,6 +283,32 @@ TEST(TransactionTest, S14_AnAnswerThatIsTooLargeToBeSeenIsNotFilledAnyFurther) {
   EXPECT_EQ(erased.deleted, 5u);
   EXPECT_GT(bytes_of(erased.previous), kResultBytesMax);
   EXPECT_LE(bytes_of(erased.previous), enough);
+}
+
+TEST(TransactionTest, S14_AReadWithoutRoomForItsAnswerIsRefusedAndCopiesNoMore) {
+  World world;
+  for (const char* key : {"a", "b", "c", "d"}) world.run(put(key, std::string(99, 'v')));
+  const auto read_with = [&](const Transaction& transaction, const RangeRoom& room) {
+    world.reply = {};
+    return read(world.store, transaction, world.around(), room, world.reply);
+  };
+  const Operation all = RangeOperation::all();
+  const Operation two = RangeOperation{.key = "", .end = kUnbounded, .limit = 2};
+  const Operation backwards = RangeOperation{.key = "", .end = kUnbounded, .order = SortOrder::Descending};
+  const Transaction nested = unconditional({two, unconditional({two})});
+  EXPECT_EQ(read_with(nested, {.entries = 4}), Refusal::None);
+  EXPECT_EQ(read_with(nested, {.entries = 3}), Refusal::LimitExceeded);
+  EXPECT_EQ(read_with(nested, {.bytes = 400}), Refusal::None);
+  EXPECT_EQ(read_with(nested, {.bytes = 399}), Refusal::LimitExceeded);
+  EXPECT_EQ(read_with(unconditional({backwards}), {.bytes = 399}), Refusal::LimitExceeded);
+  EXPECT_EQ(read_with(unconditional({RangeOperation::of("a")}), {.bytes = 99}), Refusal::LimitExceeded)
+      << "a single entry, too";
+  EXPECT_EQ(
+      read_with(unconditional({RangeOperation::of("x"), RangeOperation{.key = "", .end = kUnbounded, .count_only = true}}),
+                {.entries = 0, .bytes = 0}),
+      Refusal::None);
+  EXPECT_EQ(read_with(unconditional(std::vector<Operation>(100, all)), {.bytes = 1000}), Refusal::LimitExceeded);
+  EXPECT_LE(bytes_of(world.reply), 1000u) << "nobody sees it";
 }
 
 TEST(TransactionTest, S14_WhatPutsReplaceFillsAnAnswerNoFurtherThanItCanBeSeen) {
@@ -452,8 +478,6 @@ TEST(TransactionTest, ATransactionWithoutWritesIsKnownByItsOperations) {
   EXPECT_TRUE(writes(unconditional({Transaction{{}, {}, {erase("a")}}})));
 }
 
-}  // namespace
-}  // namespace coordkit::mvcc
 TEST(TransactionTest, OneThatMayAnswerEntriesIsKnownByItsOperations) {
   const Operation count = RangeOperation{.key = "a", .end = "z", .count_only = true};
   EXPECT_FALSE(answers_entries(unconditional({put("a"), erase("b"), count, Transaction{{}, {}, {count}}})));
@@ -462,3 +486,5 @@ TEST(TransactionTest, OneThatMayAnswerEntriesIsKnownByItsOperations) {
   EXPECT_TRUE(answers_entries(unconditional({DeleteOperation{.key = "a", .previous = true}})));
 }
 
+}  // namespace
+}  // namespace coordkit::mvcc

@@ -70,8 +70,8 @@ class KeyCalls {
   CallId range(RangeOperation range, Callback<RangeResult> done, CallDeadline deadline = {}, ReadOptions options = {});
   // One that neither puts nor deletes in either branch writes nothing to the log, and `read` says how it is answered; a fence
   // sends it through the log. TooManyOps, DuplicateKey, LimitExceeded (its intervals cover more than a million keys together,
-  // and more than there are), and whatever its operations are refused for: then nothing was done. ResultTooLarge (DONE): it
-  // went through the log, and its answer has more than 1 MiB.
+  // and more than there are; it is read, and its answer has more than 10,000 entries or 4 MiB), and whatever its operations are
+  // refused for: then nothing was done. ResultTooLarge (DONE): it went through the log, and its answer has more than 1 MiB.
   CallId commit(Transaction transaction, Callback<TransactionResult> done, WriteOptions options = {}, ReadOptions read = {});
   // From here on reads below `at` get Compacted, and the memory of what only they could see is given back little by little.
   // InvalidArgument, Compacted (it was before), FutureRevision.
