@@ -53,8 +53,10 @@ absl::Status StateSender::read(ViewWasRead& read, Term term, LaggingTime now, st
   const auto stream = std::find_if(streams_.begin(), streams_.end(),
                                    [&](const auto& one) { return one.second.reading && one.second.reading == read.ticket; });
   const bool current = view_ && view_->id == read.view && view_->facts;
-  if (stream != streams_.end()) stream->second.reading = Ticket();
-  note(read.rows.status());
+  if (stream != streams_.end()) {
+    stream->second.reading = Ticket();
+    note(read.rows.status());
+  }
   if (!read.rows.ok()) {
     if (current) {  // closed and opened again, later
       view_->opened = now - options_.state_view_max;

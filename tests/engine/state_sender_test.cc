@@ -203,6 +203,9 @@ TEST_F(StateSenderTest, WhoStopsLeadingClosesItsView) {
   EXPECT_TRUE(order<ViewClose>());
   done(read);
   EXPECT_TRUE(sends.empty()) << "of another reign";
+  ViewWasRead failed{read.view, read.ticket, absl::UnavailableError("no such view")};
+  EXPECT_TRUE(sender.read(failed, kTerm, now, sends).ok());
+  EXPECT_EQ(sender.unsent(), "") << "nobody is sent anything from here";
   orders.clear();
   sender.stop(orders);
   EXPECT_TRUE(orders.empty());
