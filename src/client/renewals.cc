@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/times.h"
+#include "coordkit/wire.h"
 
 namespace coordkit::client {
 namespace {
@@ -20,7 +21,7 @@ void Renewals::add(const TimerGroup& of, const Session& session, LeadingTime ref
   group.highest = std::max(group.highest, id);
   group.sum += timer_set_hash(id);
   group.newest_due = std::min(group.newest_due, later(reference, sessions_.renewal_interval(session.ttl())));
-  group.due = std::min(group.due, group.newest_due);
+  set_due(of, group, std::min(group.due, group.newest_due));
 }
 
 void Renewals::exclude(const TimerGroup& of, SessionId id) {
@@ -28,30 +29,60 @@ void Renewals::exclude(const TimerGroup& of, SessionId id) {
   if (group == groups_.end() || group->second.members.erase(id) == 0) return;
   group->second.excluded.insert(id);
   group->second.sum -= timer_set_hash(timer_of(id));
+  set_due(of, group->second, group->second.due);
 }
 
-void Renewals::ended(SessionId id) {
-  for (auto at = groups_.begin(); at != groups_.end();) {
+void Renewals::ended(const TimerGroup& of, SessionId id) {
+  const auto at = groups_.find(of);
+  if (at == groups_.end()) return;
+  ++looks_;
+  Group& group = at->second;
+  const bool member = group.members.erase(id) != 0;
+  if (member) group.sum -= timer_set_hash(timer_of(id));
+  if (member || group.excluded.erase(id) != 0) ended_[id] = last_attempt_;
+  set_due(of, group, group.due);
+  erase_if_over(at);
+}
+
+void Renewals::stranger_ended(SessionId id) {
+  const std::vector<TimerGroup> keys(with_strangers_.begin(), with_strangers_.end());
+  for (const TimerGroup& key : keys) {
+    ++looks_;
+    const auto at = groups_.find(key);
     Group& group = at->second;
     group.orphans.erase(timer_of(id));
     group.unknown.erase(timer_of(id));
-    const bool member = group.members.erase(id) != 0;
-    if (member) group.sum -= timer_set_hash(timer_of(id));
-    if (member || group.excluded.erase(id) != 0) ended_[id] = last_attempt_;
-    const bool over = group.members.empty() && group.excluded.empty() && group.orphans.empty();
-    at = over ? groups_.erase(at) : std::next(at);
+    if (group.orphans.empty() && group.unknown.empty()) with_strangers_.erase(key);
+    erase_if_over(at);
   }
+}
+
+void Renewals::erase_if_over(Groups::iterator at) {
+  const Group& group = at->second;
+  if (!group.members.empty() || !group.excluded.empty() || !group.orphans.empty()) return;
+  with_strangers_.erase(at->first);
+  groups_.erase(at);
   if (groups_.empty()) ended_.clear();
 }
 
-// One message names every group with something to renew, whichever of them is due: renewing early is free.
+// One message names as many groups as it may, whichever of them are due: renewing early is free.
 std::optional<RenewRequest> Renewals::due(LeadingTime now) {
   if (now < next_due()) return std::nullopt;
+  std::vector<Groups::value_type*> named;
+  size_t ids = 0;
+  for (const auto& [due, key] : by_due_) {
+    Groups::value_type& each = *groups_.find(key);
+    ids += each.second.ids();
+    if (named.size() == kRenewGroupsMax || (ids > kTimersListedMax && !named.empty())) break;
+    named.push_back(&each);
+  }
   RenewRequest request;
   request.attempt = ++last_attempt_;
-  for (auto& [key, group] : groups_) {
-    if (group.members.empty()) continue;
+  for (Groups::value_type* each : named) {
+    ++looks_;
+    auto& [key, group] = *each;
     request.groups.push_back(describe(key, group));
+    group.sent = request.attempt;
     group.last_sent = now;
     group.unanswered += 1;
     group.newest_due = LeadingTime::max();
@@ -59,30 +90,22 @@ std::optional<RenewRequest> Renewals::due(LeadingTime now) {
   }
   statistics_.sent += 1;
   sent_.push_back({request.attempt, now});
-  if (sent_.size() > kAttemptsKept) {
+  if (sent_.size() > kAttemptsKept * (1 + groups_.size() / kRenewGroupsMax)) {
     sent_.pop_front();
     absl::erase_if(ended_, [&](const auto& ended) { return ended.second < sent_.front().number; });
   }
   return request;
 }
 
-LeadingTime Renewals::next_due() const {
-  LeadingTime earliest = LeadingTime::max();
-  for (const auto& [key, group] : groups_) {
-    if (!group.members.empty()) earliest = std::min(earliest, group.due);
-  }
-  return earliest;
-}
-
 void Renewals::hurry(LeadingTime now) {
   for (auto& [key, group] : groups_) {
-    if (group.unanswered > 0) group.due = std::min(group.due, now);
+    if (group.unanswered > 0) set_due(key, group, std::min(group.due, now));
   }
 }
 
 void Renewals::restart(LeadingTime now) {
   sent_.clear();
-  for (auto& [key, group] : groups_) group.due = now;
+  for (auto& [key, group] : groups_) set_due(key, group, now);
 }
 
 std::vector<SessionId> Renewals::confirm(const RenewReply& reply, const Opens& opens, LeadingTime now) {
@@ -108,7 +131,7 @@ void Renewals::confirm(const RenewReply::Group& reply, const Attempt& attempt, c
   if (later(attempt.sent, sessions_.validity_of(reply.group.ttl)) <= now) return;  // too late to change anything
   if (attempt.number > group.answered) {
     group.answered = attempt.number;
-    group.unanswered = static_cast<uint32_t>(last_attempt_ - attempt.number);
+    group.unanswered = static_cast<uint32_t>(std::min<uint64_t>(group.unanswered, group.sent - attempt.number));
     reschedule(found->first, group);
   }
   const auto listed = [&reply](SessionId id) {
@@ -136,6 +159,7 @@ void Renewals::confirm(const RenewReply::Group& reply, const Attempt& attempt, c
     group.unknown.erase(seen);
     group.orphans.insert(id);
   }
+  if (!group.unknown.empty() || !group.orphans.empty()) with_strangers_.insert(reply.group);
 }
 
 size_t Renewals::orphans() const {
@@ -149,11 +173,18 @@ RenewRequest::Group Renewals::describe(const TimerGroup& key, const Group& group
   for (const SessionId id : group.excluded) out.excluded.push_back(timer_of(id));
   out.excluded.insert(out.excluded.end(), group.orphans.begin(), group.orphans.end());
   std::sort(out.excluded.begin(), out.excluded.end());
+  if (out.excluded.size() > kTimersListedMax) out.excluded.resize(kTimersListedMax);
   return out;
 }
 
+void Renewals::set_due(const TimerGroup& key, Group& group, LeadingTime due) {
+  by_due_.erase({group.due, key});
+  group.due = due;
+  if (!group.members.empty()) by_due_.insert({due, key});
+}
+
 void Renewals::reschedule(const TimerGroup& key, Group& group) {
-  group.due = std::min(later(group.last_sent, pause(key, group)), group.newest_due);
+  set_due(key, group, std::min(later(group.last_sent, pause(key, group)), group.newest_due));
 }
 
 // V/3 when all is answered. Otherwise an early repeat that backs off, so that an outage causes no storm and a new

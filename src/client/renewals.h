@@ -1,5 +1,5 @@
-// Keeps sessions renewed: one message for all of this process, V/3 after the last one SENT, more often while attempts
-// stay unanswered (docs/time.md T1, T3; docs/semantics.md S-45). All times are the holder's leading clock.
+// Keeps sessions renewed: one message for all of this process, or as few as may name them, V/3 after the last one SENT, more
+// often while attempts stay unanswered (docs/time.md T1, T3; docs/semantics.md S-45). All times are the holder's leading clock.
 //
 // An answer counts for the attempt it names and for the moment that attempt was sent; receipt time is never used. A session is
 // extended by an attempt only if it was known when the attempt was sent, is not Lost, and the answer covers it.
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -20,7 +21,7 @@
 
 namespace coordkit::client {
 
-inline constexpr size_t kAttemptsKept = 64;  // unanswered attempts whose send time is remembered
+inline constexpr size_t kAttemptsKept = 64;  // attempts whose send time is remembered, for each message that it takes
 
 // The timer of a session carries the session's number.
 constexpr TimerId timer_of(SessionId id) { return TimerId(id.value()); }
@@ -37,12 +38,14 @@ class Renewals {
   void add(const TimerGroup& of, const Session& session, LeadingTime reference);
   // It became Lost: excluded until its end is known.
   void exclude(const TimerGroup& of, SessionId id);
-  // Its end is known: neither included nor excluded any more. Also for orphans and unknown ids.
-  void ended(SessionId id);
+  // Its end is known: neither included nor excluded any more.
+  void ended(const TimerGroup& of, SessionId id);
+  // The same of one that is not a session of ours, or is unknown.
+  void stranger_ended(SessionId id);
 
-  // The attempt that is due, if one is. The caller posts it in this very turn.
+  // The next attempt that is due, if one is. The caller posts it in this very turn, and asks again.
   std::optional<RenewRequest> due(LeadingTime now);
-  LeadingTime next_due() const;
+  LeadingTime next_due() const { return by_due_.empty() ? LeadingTime::max() : by_due_.begin()->first; }
   // A new leader is known: unanswered attempts are repeated at once.
   void hurry(LeadingTime now);
   // After a clock step back earlier due times are meaningless.
@@ -59,6 +62,7 @@ class Renewals {
 
   size_t orphans() const;
   uint64_t attempts() const { return last_attempt_; }
+  uint64_t looks() const { return looks_; }  // at groups: what their number costs, counted instead of timed
   const RenewalStatistics& statistics() const { return statistics_; }
 
  private:
@@ -70,11 +74,14 @@ class Renewals {
     TimerId highest;
     uint64_t sum = 0;  // over the members
     LeadingTime last_sent = LeadingTime::min();
-    uint64_t answered = 0;                        // newest attempt that was answered
-    uint32_t unanswered = 0;                      // attempts sent after it
+    uint64_t sent = 0;                            // newest attempt that names it
+    uint64_t answered = 0;                        // newest one that was answered
+    uint32_t unanswered = 0;                      // that were sent after it
     LeadingTime newest_due = LeadingTime::max();  // of members not yet covered by an attempt
     LeadingTime due = LeadingTime::max();
+    size_t ids() const { return members.size() + excluded.size() + orphans.size(); }  // in a message or in its answer
   };
+  using Groups = absl::btree_map<TimerGroup, Group>;
   struct Attempt {
     uint64_t number = 0;
     LeadingTime sent;
@@ -82,7 +89,9 @@ class Renewals {
   };
 
   RenewRequest::Group describe(const TimerGroup& key, const Group& group) const;
+  void set_due(const TimerGroup& key, Group& group, LeadingTime due);
   void reschedule(const TimerGroup& key, Group& group);
+  void erase_if_over(Groups::iterator at);
   Duration pause(const TimerGroup& key, const Group& group) const;
   // The first answer to an attempt that reports on sessions of ours.
   void count(Attempt& attempt, const RenewReply& reply, LeadingTime now);
@@ -91,12 +100,15 @@ class Renewals {
 
   const ClientOptions& options_;
   SessionTable& sessions_;
-  absl::btree_map<TimerGroup, Group> groups_;
-  std::deque<Attempt> sent_;  // consecutive numbers, at most kAttemptsKept
+  Groups groups_;
+  absl::btree_set<std::pair<LeadingTime, TimerGroup>> by_due_;  // I: {Group::due} of those with members
+  absl::btree_set<TimerGroup> with_strangers_;                  // I: all that have orphans or unknown timers
+  std::deque<Attempt> sent_;                                    // consecutive numbers
   // Members whose end became known after this attempt: an older answer may still list them. Pruned with sent_.
   absl::btree_map<SessionId, uint64_t> ended_;
   uint64_t last_attempt_ = 0;
   RenewalStatistics statistics_;
+  uint64_t looks_ = 0;
 };
 
 }  // namespace coordkit::client

@@ -134,9 +134,9 @@ void Sessions::post_close(SessionId id) {
 
 // The log says so: nothing of it is left anywhere.
 void Sessions::ended(SessionId id) {
-  renewals_.ended(id);
   Session* session = table_.find(id);
-  if (session == nullptr) return;
+  if (session == nullptr) return renewals_.stranger_ended(id);
+  renewals_.ended(requests_.group(session->ttl()), id);
   table_.lose(*session, SessionEvent::Ended);
   const absl::Status lost = make_error(Reason::Lost, "the session has ended, and its holds with it; open a new one");
   while (!session->acquires.empty()) calls_.fail(session->acquires.first->call, lost);
@@ -232,10 +232,10 @@ void Sessions::gap(Duration late, LeadingTime now) {
 }
 
 void Sessions::renew(LeadingTime now) {
-  std::optional<RenewRequest> request = renewals_.due(now);
-  if (!request) return;
-  request->as_of = requests_.applied();  // every answer and event up to there has been seen, including a resume's
-  requests_.renew(*std::move(request));
+  while (std::optional<RenewRequest> request = renewals_.due(now)) {
+    request->as_of = requests_.applied();  // every answer and event up to there has been seen, including a resume's
+    requests_.renew(*std::move(request));
+  }
 }
 
 void Sessions::confirm(const RenewReply& reply, Now now) {
@@ -248,7 +248,7 @@ void Sessions::stop() {
   while (!table_.all().empty()) {
     Session& session = *table_.all().begin()->second;
     table_.lose(session, SessionEvent::Closed);
-    renewals_.ended(session.id());
+    renewals_.ended(requests_.group(session.ttl()), session.id());
     table_.erase(session.id());
   }
   openings_.clear();
@@ -260,7 +260,7 @@ void Sessions::fill(ClientStatus& status) const {
   status.sessions = table_.all().size();
   status.orphans = renewals_.orphans();
   status.attempts = renewals_.attempts();
-  status.looks = table_.looks();
+  status.looks = table_.looks() + renewals_.looks();
   for (const auto& [id, session] : table_.all()) {
     const Delegations* const lent = session->state->delegations();
     status.holds += session->holds.size() + (lent != nullptr ? lent->size() : 0);

@@ -165,6 +165,7 @@ void ReadPath::answer_renewals(Index applied, TimerKeeper& timers, Turn& turn) {
     if (one.to == options_.raft.self) {
       turn.effects.renewals.push_back(std::move(one.reply));
     } else {
+      shorten(one.reply);
       turn.effects.sends.push_back({one.to, std::move(one.reply)});
     }
   }

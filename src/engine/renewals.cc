@@ -2,7 +2,21 @@
 
 #include <utility>
 
+#include "coordkit/wire.h"
+
 namespace coordkit::engine {
+
+void shorten(RenewReply& reply) {
+  size_t left = kTimersListedMax;
+  for (RenewReply::Group& group : reply.groups) {
+    if (group.listed.size() > left) {
+      if (group.coverage == RenewReply::Coverage::AllExcept) group.listed.clear();
+      group.coverage = RenewReply::Coverage::Only;
+      if (group.listed.size() > left) group.listed.resize(left);
+    }
+    left -= group.listed.size();
+  }
+}
 
 Ticket Renewals::question(Ticket ticket) {
   rounds_.push_back({.ticket = ticket, .renewals = std::exchange(received_, {})});

@@ -20,6 +20,9 @@ struct AnsweredRenewal {
   RenewReply reply;
 };
 
+// Lets a reply name no more timers than a message may. What it then does not name counts as not renewed.
+void shorten(RenewReply& reply);
+
 class Renewals {
  public:
   void receive(ReceivedRenewal renewal) { received_.push_back(std::move(renewal)); }

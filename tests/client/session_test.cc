@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "base/random.h"
+#include "coordkit/wire.h"
 #include "tests/client/bench.h"
 
 namespace coordkit::test {
@@ -213,6 +214,45 @@ TEST_F(SessionTest, REG_F15_INV_L15_AThousandSessionsAreRenewedByOneMessage) {
   const RenewRequest sent = next_renewal();
   EXPECT_EQ(sent.groups.size(), 1u);
   EXPECT_EQ(sent.groups[0].count, 1000u);
+}
+
+// Leases whose TTL is the time that is left of something have all different ones.
+struct ManyTtlsTest : SessionTest {
+  static constexpr size_t kTtls = kRenewGroupsMax + 1000;
+  std::vector<SessionRef> sessions;
+  void SetUp() override {
+    for (uint64_t id = 1; id <= kTtls; ++id) sessions.push_back(open(id, kTtl + Duration(id)));
+    phases.clear();
+    engine.posted.clear();
+  }
+};
+
+TEST_F(ManyTtlsTest, T3_SessionsOfMoreTtlsThanAMessageMayNameAreRenewedByMoreMessages) {
+  size_t messages = 0;
+  for (const LeadingTime end = now.leading + 10s; now.leading < end;) {
+    jump(std::max(client.next_turn(now), Duration(1)));
+    turn();
+    for (const Renew& sent : engine.take<Renew>()) {
+      ++messages;
+      ASSERT_NO_THROW(encode(Message(sent.request)));
+      engine.confirm(sent.request);
+      turn();
+    }
+  }
+  EXPECT_THAT(phases, IsEmpty()) << "all stay valid";
+  EXPECT_LE(messages, 2 * 12u) << "two in a third of a TTL";
+}
+
+TEST_F(ManyTtlsTest, ATurnLooksAtNoMoreTtlsThanWhatHappens) {
+  const uint64_t before = client.status().looks;
+  for (uint64_t other = 0; other < 100; ++other) {
+    engine.end_session(SessionId(10 * kTtls + other));
+    turn();
+  }
+  engine.end_session(sessions[7]->id());
+  turn();
+  EXPECT_LE(client.status().looks - before, 1000u);
+  EXPECT_EQ(client.status().sessions, kTtls - 1);
 }
 
 TEST_F(SessionTest, S45_ANewLeaderIsAskedAtOnceWhatTheOldOneLeftUnanswered) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "coordkit/wire.h"
 #include "tests/engine/lagging_time.h"
 
 namespace coordkit::engine {
@@ -37,6 +38,28 @@ struct RenewalsTest : ::testing::Test {
 };
 
 using Attempts = std::vector<uint64_t>;
+
+TEST(RenewReplyTest, T3_OneThatNamesMoreTimersThanAMessageMaySaysOfTheRestThatItIsNotRenewed) {
+  using enum RenewReply::Coverage;
+  RenewReply reply{.attempt = 1};
+  for (const auto coverage : {Only, Only, AllExcept, AllExcept}) {
+    RenewReply::Group& group = reply.groups.emplace_back(RenewReply::Group{kGroup, coverage, {}});
+    const size_t listed = reply.groups.size() == 3 ? kTimersListedMax : kTimersListedMax / 2 - 2;
+    for (uint64_t id = 1; id <= listed; ++id) group.listed.emplace_back(id);
+    if (reply.groups.size() == 4) group.listed = {TimerId(1), TimerId(2)};
+  }
+  shorten(reply);
+  EXPECT_EQ(reply.groups[1].listed.size(), kTimersListedMax / 2 - 2);
+  EXPECT_EQ(reply.groups[2].coverage, Only);
+  EXPECT_TRUE(reply.groups[2].listed.empty()) << "the end of any of them may have been proposed";
+  EXPECT_EQ(reply.groups[3].coverage, AllExcept);
+  EXPECT_EQ(reply.groups[3].listed.size(), 2u);
+  for (uint64_t id = kTimersListedMax / 2 - 1; id < kTimersListedMax / 2 + 100; ++id) reply.groups[1].listed.emplace_back(id);
+  shorten(reply);
+  EXPECT_EQ(reply.groups[1].listed.size(), kTimersListedMax / 2 + 2);
+  EXPECT_EQ(reply.groups[3].coverage, Only);
+  EXPECT_TRUE(decode(encode(Message(reply))).ok());
+}
 
 TEST_F(RenewalsTest, LT_3_NothingIsAnsweredBeforeItsRoundHeld) {
   receive(1, 10ms);

@@ -284,7 +284,7 @@ struct ClientStatus {
   size_t releases = 0;    // posted and not acknowledged
   size_t orphans = 0;     // sessions bound to this process that it does not know: left to expire
   uint64_t attempts = 0;  // renewals sent
-  uint64_t looks = 0;     // at sessions, because time had passed: what late turns cost
+  uint64_t looks = 0;     // at sessions, because time had passed, and at TTLs: what late turns and many TTLs cost
 };
 
 }  // namespace coordkit

@@ -64,7 +64,8 @@ struct CommandStatistics {
   friend bool operator==(const CommandStatistics&, const CommandStatistics&) = default;
 };
 
-// Renewals of the sessions and kept leases of this process: one message to the leader for all that have something to renew.
+// Renewals of the sessions and kept leases of this process: one message to the leader for all that have something to renew, or
+// as few as may name their TTLs.
 struct RenewalStatistics {
   uint64_t sent = 0;
   WaitTimes answered;  // from the send of each to the first answer that confirmed something; what is missing had none in time
