@@ -68,18 +68,36 @@ class Search {
   bool closed_ = false;
 };
 
+// Does anybody wait behind one of these claims of an owner?
+bool anybody_waits_behind(const Claim* claim) {
+  for (; claim != nullptr; claim = claim->owner_after) {
+    for (const Place& place : claim->places()) {
+      if (claim->held() ? !place.lock->queue.empty() : place.after != nullptr) return true;
+    }
+  }
+  return false;
+}
+
+// Only then can a wait lead to this owner. One with more claims than this is not worth the look.
+bool may_block(const Owner& owner) {
+  constexpr uint32_t kPlacesMax = 16;
+  return owner.places > kPlacesMax || anybody_waits_behind(owner.holds.first) || anybody_waits_behind(owner.waits.first);
+}
+
 }  // namespace
 
 // An owner without other claims blocks no one, which is the usual case.
 bool closes_cycle(const Claim& wait) {
   const Owner& owner = *wait.owner;
   if (owner.holds.empty() && wait.owner_before == nullptr && wait.owner_after == nullptr) return false;
+  if (!may_block(owner)) return false;
   Search search(owner);
   search.follow(wait);
   return search.closes();
 }
 
 bool waits_for_itself(const Owner& owner) {
+  if (!may_block(owner)) return false;
   Search search(owner);
   for (const Claim* wait = owner.waits.first; wait; wait = wait->owner_after) search.follow(*wait);
   return search.closes();

@@ -6,7 +6,8 @@
 // having to act. Lock-delays end by themselves and are no edges.
 //
 // Edges are added only by an acquire that is queued and by an upgrade, so checking there keeps the graph free of cycles, except
-// those of exempt requests (INV_L17). Cost: claims and waiters reachable from the new wait, each once.
+// those of exempt requests (INV_L17). Cost: claims and waiters reachable from the new wait, each once; hardly anything if
+// nobody waits behind what its owner has.
 #pragma once
 
 #include "lock/claim.h"

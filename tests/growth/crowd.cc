@@ -52,8 +52,8 @@ SessionId Crowd::open() {
   return opened.session;
 }
 
-Token Crowd::acquire(SessionId session, std::string name, machine::Wait wait) {
-  return submit(machine::Acquire{.session = session, .name = std::move(name), .wait = wait}).token;
+Token Crowd::acquire(SessionId session, std::string name, machine::Wait wait, LockMode mode) {
+  return submit(machine::Acquire{.session = session, .name = std::move(name), .wait = wait, .mode = mode}).token;
 }
 
 void Crowd::release(SessionId session, std::string name, Token token) {
@@ -77,9 +77,10 @@ void Crowd::lose_locks(uint64_t count) {
   submit(machine::CloseSession{session});
 }
 
-void Crowd::wait_for_lock(uint64_t count) {
+void Crowd::wait_for_lock(uint64_t count, Holding holding) {
   for (uint64_t i = 0; i < count; ++i) {
     line_.push_back(open());
+    if (holding == Holding::Shared) acquire(line_.back(), "shared", machine::Wait::none(), LockMode::Shared);
     const Token token = acquire(line_.back(), "line", machine::Wait::forever());
     if (i == 0) held_ = token;
   }

@@ -15,9 +15,11 @@ class Crowd {
   Crowd();
 
   // ---- what stands while others come and go
-  void hold_locks(uint64_t count);     // by one session
-  void lose_locks(uint64_t count);     // that a session had which is over
-  void wait_for_lock(uint64_t count);  // sessions in one line, the first of which holds the lock
+  void hold_locks(uint64_t count);  // by one session
+  void lose_locks(uint64_t count);  // that a session had which is over
+  enum class Holding : uint8_t { Nothing, Shared };
+  // Sessions in one line, the first of which holds the lock. Shared: all of them hold another one, together.
+  void wait_for_lock(uint64_t count, Holding holding = Holding::Nothing);
   void open_sessions(uint64_t count);
   void put_keys(uint64_t count);
   void erase_keys();  // by one command
@@ -40,7 +42,8 @@ class Crowd {
  private:
   machine::Result submit(machine::Request::Body body);
   SessionId open();
-  Token acquire(SessionId session, std::string name, machine::Wait wait = machine::Wait::none());
+  Token acquire(SessionId session, std::string name, machine::Wait wait = machine::Wait::none(),
+                LockMode mode = LockMode::Exclusive);
   void release(SessionId session, std::string name, Token token);
   uint64_t some_key();
 

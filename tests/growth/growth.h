@@ -55,13 +55,17 @@ inline void locks_that_are_gone_cost_nothing(uint64_t count) {
   expect_no_faster_than_log("after they are gone", count, after_locks(count), after_locks(10), 1.5);
 }
 
-inline uint64_t of_line(uint64_t count) {
+inline uint64_t of_line(uint64_t count, Crowd::Holding holding = Crowd::Holding::Nothing) {
   Crowd crowd;
-  crowd.wait_for_lock(count);
+  crowd.wait_for_lock(count, holding);
   return usual_cost([&] { return crowd.pass_on(); });
 }
 inline void lines_grow_no_faster(uint64_t count) {
   expect_no_faster_than_log("hand-over", count, of_line(count), of_line(10), 3.5);
+}
+inline void lines_of_holders_grow_no_faster(uint64_t count) {
+  const auto cost = [](uint64_t among) { return of_line(among, Crowd::Holding::Shared); };
+  expect_no_faster_than_log("hand-over, holding", count, cost(count), cost(10), 3.5);
 }
 
 struct OfSessions {

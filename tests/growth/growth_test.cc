@@ -6,6 +6,7 @@ namespace {
 TEST(GrowthTest, OfLocksUpToAHundredThousand) { locks_grow_no_faster(100'000); }
 TEST(GrowthTest, OfLocksThatAreGoneUpToAHundredThousand) { locks_that_are_gone_cost_nothing(100'000); }
 TEST(GrowthTest, OfALineForOneLockUpToAHundredThousand) { lines_grow_no_faster(100'000); }
+TEST(GrowthTest, OfALineOfWhomeverHoldsAnotherLockUpToAHundredThousand) { lines_of_holders_grow_no_faster(100'000); }
 TEST(GrowthTest, OfSessionsUpToAHundredThousand) { sessions_grow_no_faster(100'000); }
 TEST(GrowthTest, OfKeysUpToAHundredThousand) { keys_grow_no_faster(100'000); }
 
