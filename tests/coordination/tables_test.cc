@@ -432,6 +432,25 @@ TEST_F(DoubleBarriersTest, S37_WithShrinkTheDeathOfTheLastMissingPartiesComplete
   EXPECT_EQ(rig.state.records(), 0u);
 }
 
+TEST_F(DoubleBarriersTest, S37_WithTheLastWhoWaitsItIsForgottenWhoHasDied) {
+  enter(Rig::wait(kA, "d"), 3, AtPartyEnd::Shrinks);
+  rig.end({kA});
+  enter(Rig::wait(kB, "d"), 3, AtPartyEnd::Shrinks);
+  EXPECT_EQ(enter(Rig::attempt(kC, "d"), 3).kind, Result::Held) << "nobody was there to wait for one less";
+  enter(Rig::wait(kA, "d"), 3, AtPartyEnd::Shrinks);
+  rig.end({kA});
+  EXPECT_EQ(enter(Rig::attempt(kC, "d"), 3).kind, Result::Granted);
+  rig.end({kB, kC});
+  enter(Rig::wait(kA, "d"), 3, AtPartyEnd::Shrinks);
+  enter(Rig::wait(kB, "d", 5s), 3, AtPartyEnd::Shrinks);
+  const Index b = rig.index;
+  rig.end({kA});
+  EXPECT_TRUE(rig.time_out(b));
+  EXPECT_EQ(rig.state.records(), 0u) << "what no session has does not stay";
+  enter(Rig::wait(kB, "d"), 3, AtPartyEnd::Shrinks);
+  EXPECT_EQ(enter(Rig::attempt(kC, "d"), 3).kind, Result::Held);
+}
+
 TEST_F(DoubleBarriersTest, S37_WhoGivesUpEnteringWasNeverThere) {
   enter(Rig::wait(kA, "d", 5s), 2);
   const Index timed = rig.index;
