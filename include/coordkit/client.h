@@ -49,7 +49,8 @@ class Client {
   Duration next_turn(Now now) const;
 
   // Ends every call with Stopped and makes every handle invalid before it returns; sessions are left to expire (close them
-  // first if there is time). Idempotent. Calls made later are answered Closed, inside the call. Nothing runs after it.
+  // first if there is time). Their callbacks run inside it: hold no mutex that they take. Idempotent. Calls made later are
+  // answered Closed, inside the call. Nothing runs after it.
   void stop();
   bool stopped() const;
 

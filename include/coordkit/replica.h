@@ -322,8 +322,10 @@ class Replica {
   absl::Status reload_tls();
 
   // Ends every call with Stopped, then all threads; nothing runs after it, whoever closed first: who comes later waits for
-  // that. Called from an announcement (on_leadership, on_phase...), it does not wait for this one, nor for a close under way.
-  // kFailedPrecondition (InCallback): called from an *_async callback, whose thread it would wait for; nothing was done.
+  // that. So it waits for the callbacks that are running or due, as ~Replica() does: hold no mutex that one of them takes, or
+  // both wait for ever. Called from an announcement (on_leadership, on_phase...), it does not wait for this one, nor for a
+  // close under way. kFailedPrecondition (InCallback): called from an *_async callback, whose thread it would wait for; nothing
+  // was done.
   absl::Status close();
 
  private:
