@@ -29,8 +29,9 @@ class EngineImpl::Inputs {
   void operator()(LogSpaceChanged& input) { engine_.condition_.set_log_space(input.space); }
   void operator()(LogWaits& input) { engine_.condition_.set_log_waits(input.why); }
   void operator()(StoreFailed& input) {
-    if (input.why.ok()) input.why = make_error(Reason::ReplicaFailed, "a store has failed for good, and did not say why");
-    engine_.halt(std::move(input.why), effects_);
+    const bool said = !input.why.ok() && !sentence_of(input.why).empty();
+    engine_.halt(said ? std::move(input.why) : make_error(Reason::StorageFailed, "a store has failed and did not say why"),
+                 effects_);
   }
 
   // From the state store.

@@ -82,6 +82,19 @@ void ask_machine(MachineId machine, Index applied, Call call) {
       machine, [&] { return threw_after(machine, applied); }, call);
 }
 
+// Those that a machine added from `first` on. Among another's they would take the place of that one's, and be read as its own.
+void check_rows(MachineId machine, std::span<const CheckpointBatch::Row> rows, size_t first) {
+  const std::string prefix = row_prefix(machine);
+  for (const CheckpointBatch::Row& row : rows.subspan(first)) {
+    const bool own = row.key.starts_with(prefix);
+    if (own && row.key.size() <= kStateKeyBytesMax) continue;
+    const std::string ours = "row_prefix(MachineId(" + std::to_string(machine.value()) + "))";
+    throw MachineThrew(
+        name_of(machine) + " added a row to a checkpoint whose key " +
+        (own ? "has more than 64 bytes" : "does not start with " + ours + ": is its RowTable made for another id?"));
+  }
+}
+
 // Whose rows they are must not get lost with what it throws at them.
 absl::Status restore_machine(MachineId id, StateMachine& machine, const CheckpointView& view) try {
   return machine.restore(view);
@@ -334,7 +347,9 @@ void Router::checkpoint(CheckpointBatch& batch) {
                                           .feature_level = feature_level_}));
   origins_.checkpoint(origins_prefix(), feature_level_, batch);
   for (const MachineId id : begun_) {
+    const size_t before = batch.rows.size();
     ask_machine(id, applied_.index, [&] { find(id)->checkpoint(batch); });
+    check_rows(id, batch.rows, before);
   }
 }
 

@@ -49,6 +49,7 @@ void WriteGate::release(WriteNumber durable, std::vector<Outbound>& sends) {
 void WriteGate::clear() {
   waiting_.clear();
   genesis_.reset();
+  since_.reset();  // nobody listens to the answer any more
 }
 
 // A disk that never answers blocks no thread, so an operator must be told. A leader has transferred leadership by then.

@@ -119,6 +119,7 @@ std::string Counter::state() const {
 
 void Counter::checkpoint(CheckpointBatch& batch) {
   batch.put(row_prefix(id_) + "state", state());
+  if (!another_row.empty()) batch.put(another_row, "");
   if (throw_in_checkpoint) throw std::runtime_error("the checkpoint broke");
 }
 

@@ -34,6 +34,7 @@ class Counter final : public StateMachine {
   void checkpoint(CheckpointBatch& batch) override;
   bool forget_stored() override { return !cannot_write_anew; }
   bool cannot_write_anew = false;
+  std::string another_row;  // a key; empty: none
   absl::Status restore(const CheckpointView& view) override;
   void queued_results(std::span<const RequestId> requests,
                       absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const override;

@@ -1,5 +1,4 @@
 // Fail-stop: whatever breaks, every pending call ends exactly once, nothing more is sent or written, the process lives on.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/engine/cluster.h"
@@ -58,14 +57,6 @@ TEST_F(EngineHaltTest, AFailedStoreEndsEveryCallOnceAndSaysWhatIsKnown) {
   expect_stopped(leader);
 }
 
-TEST_F(EngineHaltTest, AStoreThatFailsWithoutSayingWhyHasFailed) {
-  cluster.post(follower, StoreFailed{absl::OkStatus()});
-  cluster.run_until_idle();
-  ASSERT_TRUE(cluster.node(follower).halted.has_value());
-  EXPECT_THAT(std::string(cluster.node(follower).halted->message()), ::testing::HasSubstr("did not say why"));
-  expect_stopped(follower);
-}
-
 TEST_F(EngineHaltTest, InputsOfTheSameTurnAreAnsweredOnceEach) {
   const Ticket before = cluster.submit(leader, "add 1");
   const Ticket read_before = cluster.ask(leader, "total");
@@ -78,6 +69,29 @@ TEST_F(EngineHaltTest, InputsOfTheSameTurnAreAnsweredOnceEach) {
     EXPECT_EQ(outcome_of(cluster.ended(leader, ticket).status), Outcome::None);
   }
   expect_stopped(leader);
+}
+
+TEST_F(EngineHaltTest, AStoreThatDoesNotSayWhyItFailedHaltsWithASentenceAllTheSame) {
+  for (const auto& [id, why] : {std::pair(leader, absl::OkStatus()), std::pair(follower, absl::InternalError(""))}) {
+    cluster.post(id, StoreFailed{why});
+    cluster.run_until_idle();
+    ASSERT_TRUE(cluster.node(id).halted.has_value());
+    EXPECT_EQ(reason_of(*cluster.node(id).halted), Reason::StorageFailed) << *cluster.node(id).halted;
+    EXPECT_NE(cluster.engine(id).status().reason, "");
+  }
+}
+
+TEST_F(EngineHaltTest, WhatHaltedForAnotherReasonDoesNotAccuseItsDisk) {
+  cluster.node(follower).syncs = false;
+  cluster.submit(leader, "add 1");
+  cluster.pass(100ms);
+  cluster.post(follower, StoreFailed{absl::DataLossError("the checkpoint broke")});
+  cluster.pass(10s);
+  cluster.submit(follower, "add 1");
+  cluster.run_until_idle();
+  EXPECT_EQ(cluster.engine(follower).status().state, ReplicaState::Halted);
+  for (const std::string& warning : cluster.engine(follower).status().warnings)
+    EXPECT_EQ(warning.find("the disk of the log"), std::string::npos) << warning;
 }
 
 TEST_F(EngineHaltTest, TheOthersGoOnWithoutIt) {

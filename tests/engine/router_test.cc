@@ -463,6 +463,23 @@ TEST(RouterTest, AMachineThatCannotWriteAllItsRowsAnewIsNamed) {
   EXPECT_NE(status.message().find("machine 2"), std::string::npos);
 }
 
+TEST(RouterTest, FLT_A7_ARowThatIsNotItsMachinesGetsIntoNoCheckpointAndTheMachineIsNamed) {
+  for (const std::string& key : {row_prefix(kCoordination) + "state", std::string("state"), row_prefix(kSecond).substr(0, 7),
+                                 row_prefix(kSecond) + std::string(kStateKeyBytesMax - 7, 'k')}) {
+    Rig rig;
+    rig.enroll(kOne);
+    rig.ask(kOne, 1, "add 1", 1, kSecond);
+    rig.counter(kSecond).another_row = key;
+    CheckpointBatch batch;
+    try {
+      rig.router->checkpoint(batch);
+      ADD_FAILURE() << "it is written: " << key;
+    } catch (const MachineThrew& refused) {
+      EXPECT_TRUE(std::string_view(refused.what()).starts_with("machine 2 added a row")) << refused.what();
+    }
+  }
+}
+
 TEST(RouterTest, ACheckpointWithoutGenesisOrWithTornRowsIsDataLoss) {
   Rig copy(false);
   Table empty;
