@@ -121,8 +121,8 @@ struct RecoverReport {
 
 // Makes a new cluster of the best of these directories, whose log ends last in the order by which votes compare logs. For when
 // a majority is gone for good: stop all that is left first. The directories given are not changed; keep them. Errors: as
-// backup_directory() and restore_backup(); kInvalidArgument (none, or directories of different clusters), kFailedPrecondition
-// (NotReady: a majority of the voters is here: start them instead, nothing is lost), kDataLoss (none can be used).
+// backup_directory(), of each but damage, and restore_backup(); kInvalidArgument (none, or directories of different clusters),
+// kAborted (Conflict: a majority of the voters is here: start them, nothing is lost), kDataLoss (none can be used).
 absl::StatusOr<RecoverReport> recover_directories(const std::vector<std::string>& directories, const RecoverOptions& options);
 
 }  // namespace coordkit

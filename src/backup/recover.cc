@@ -9,6 +9,7 @@
 #include "backup/resting_directory.h"
 #include "backup/resting_state.h"
 #include "backup/restore.h"
+#include "base/with_reason.h"
 #include "coordkit/error.h"
 #include "raft/membership.h"
 #include "raft/position.h"
@@ -41,21 +42,27 @@ std::string problem_of(const RestingState& state) {
   return {};
 }
 
-Survivor look_at(const std::string& path, const std::vector<OwnMachine>& machines) {
+// Damage is passed over. Whatever is refused for another reason may be whole: if it counted as lost, a majority could be given
+// up, or the best of all directories.
+absl::StatusOr<Survivor> passed_over(Survivor survivor, const absl::Status& why) {
+  if (!absl::IsDataLoss(why)) {
+    return make_error(*reason_of(with_reason(why)),
+                      survivor.report.path + ": " + std::string(sentence_of(why)) +
+                          " (it may be whole, and is not taken for lost: put that right, or leave the directory out if it is)");
+  }
+  survivor.report.problem = sentence_of(why);
+  return survivor;
+}
+
+absl::StatusOr<Survivor> look_at(const std::string& path, const std::vector<OwnMachine>& machines) {
   Survivor survivor{.report = {.path = path}};
   auto directory = RestingDirectory::open(path, RestingDirectory::Payloads::AboveCheckpoint);
-  if (!directory.ok()) {
-    survivor.report.problem = sentence_of(directory.status());
-    return survivor;
-  }
+  if (!directory.ok()) return passed_over(std::move(survivor), directory.status());
   survivor.directory = *std::move(directory);
   survivor.report.replica = survivor.directory->identity().replica;
   survivor.report.store = survivor.directory->identity().store;
   absl::StatusOr<RestingState> state = state_of(*survivor.directory, machines);
-  if (!state.ok()) {
-    survivor.report.problem = sentence_of(state.status());
-    return survivor;
-  }
+  if (!state.ok()) return passed_over(std::move(survivor), state.status());
   survivor.report.certain = state->certain;
   survivor.report.last = state->at();
   survivor.report.problem = problem_of(*state);
@@ -180,7 +187,11 @@ absl::StatusOr<RecoverReport> recover(const std::vector<std::string>& directorie
     if (absl::Status status = validate(options.restore); !status.ok()) return status;
   }
   std::vector<Survivor> survivors;
-  for (const std::string& path : directories) survivors.push_back(look_at(path, options.machines));
+  for (const std::string& path : directories) {
+    absl::StatusOr<Survivor> survivor = look_at(path, options.machines);
+    if (!survivor.ok()) return survivor.status();
+    survivors.push_back(*std::move(survivor));
+  }
   const absl::StatusOr<size_t> chosen = choose(survivors);
   if (!chosen.ok()) return chosen.status();
   Survivor& best = survivors[*chosen];

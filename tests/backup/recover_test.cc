@@ -186,5 +186,21 @@ TEST_F(RecoverTest, ADamagedDirectoryIsPassedOverAndSaidSo) {
   EXPECT_THAT(recover_directories({directory(cluster, 1)}, accepted(made)).status(), HasCode(absl::StatusCode::kDataLoss));
 }
 
+// What cannot be looked at for another reason than damage may be whole, and is not counted as lost.
+TEST_F(RecoverTest, FLT_P20_OnlyADamagedDirectoryIsPassedOver) {
+  Cluster cluster(3);
+  ASSERT_NO_FATAL_FAILURE(run(cluster, 10));
+  cluster.close(2);
+  cluster.close(3);
+  const std::string left = directory(cluster, 2);
+  RestoredCluster made(1);
+  const auto tried = [&](const std::string& beside) { return recover_directories({left, beside}, accepted(made)).status(); };
+  EXPECT_THAT(tried(directory(cluster, 1)), Is(Reason::InUse)) << "that of a replica that runs, and makes a majority with it";
+  EXPECT_THAT(tried(left + "/nowhere"), Is(Reason::NotFound));
+  EXPECT_THAT(tried(left + "/log"), Is(Reason::ForeignData));
+  cluster.close(1);
+  EXPECT_THAT(tried(directory(cluster, 1)), Is(Reason::Conflict));
+}
+
 }  // namespace
 }  // namespace coordkit::testing
