@@ -84,6 +84,10 @@ std::optional<Objection> judge_changes(const raft::Configuration& now, const Cha
     if (!refusal) continue;
     if (*refusal == raft::ChangeOutcome::Kind::LastVoter && taken < changes.size()) continue;  // a later one may add a voter
     const raft::MemberChange& change = changes[taken - 1];
+    if (*refusal == raft::ChangeOutcome::Kind::AlreadyMember && includes(now.learners, change.member.id) &&
+        promoted(changes, change.member.id)) {
+      return Objection{Reason::AlreadyExists, replica_text(change.member.id) + " is a learner already: promote it"};
+    }
     const bool about_replaced = change.kind == Kind::Replace && *refusal == raft::ChangeOutcome::Kind::UnknownMember;
     return explain(*refusal, replica_text(about_replaced ? change.replaced : change.member.id));
   }

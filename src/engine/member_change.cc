@@ -6,6 +6,7 @@
 
 #include "coordkit/wire.h"
 #include "raft/membership.h"
+#include "raft/quorum.h"
 
 namespace coordkit::engine {
 namespace {
@@ -194,6 +195,9 @@ bool MemberChange::meet(const PeerSet& peers) {
                  (refused.empty() ? "is it running there, under the same cluster name?" : refused);
     } else if (previous && previous->store == hello->store) {
       meeting_ = replica(new_member->id) + " still runs with the data directory that is to be replaced";
+      if (!raft::is_voter(applied_, new_member->id)) {
+        meeting_ += ", as a learner: if it is the new one, of a change whose caller died, end this call and promote it";
+      }
     } else {
       change.member.store = hello->store;
       continue;

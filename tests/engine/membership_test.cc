@@ -376,6 +376,21 @@ TEST(EngineMembershipTest, FLT_M11_AMemberThatIsHereIsNotGivenUpForOneThatIsToTa
   EXPECT_EQ(peers.at(other), "elsewhere");
 }
 
+// Who asks again what was half done when the caller died is told what is left to do.
+TEST(EngineMembershipTest, FLT_M04_WhoAddsOrReplacesALearnerThatWasLeftIsToldToPromoteIt) {
+  Growing group(4, 3);
+  Cluster& cluster = group.cluster;
+  cluster.start(4);
+  ASSERT_TRUE(group.change(group.leader, {learn(4)}).ok());
+  const absl::Status again = group.change(group.leader, {learn(4), promote(4)});
+  EXPECT_EQ(reason_of(again), Reason::AlreadyExists);
+  EXPECT_EQ(sentence_of(again), "replica 4 is a learner already: promote it");
+  cluster.change(group.leader, {replace(4, 4)}, 60s);
+  cluster.pass(1s);
+  const std::string waits = cluster.engine(group.leader).status().change;
+  EXPECT_TRUE(waits.ends_with("end this call and promote it")) << waits;
+}
+
 TEST(EngineMembershipTest, REG_R03_WhatTheOldDiskAcknowledgedDoesNotCountForTheNew) {
   Growing group(3, 3);
   Cluster& cluster = group.cluster;
