@@ -11,7 +11,7 @@ namespace COORDKIT_EXPORT coordkit {
 // Called from any thread; must not block and must not fail. A task runs once, on any thread, and never inside of the call that
 // posted it; two tasks may run at the same time. A replica has at most one task posted and a few delayed ones, each as short as
 // a turn of its engine. Every posted task must be run until the replica is closed: close() waits for its last one. Delayed
-// tasks that are run later than that, or never, do no harm.
+// tasks that are run later than that, or never, do no harm. One that it throws at runs on a thread made for it (HostThrew).
 class Executor {
  public:
   using Task = absl::AnyInvocable<void()>;

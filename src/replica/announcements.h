@@ -39,6 +39,7 @@ class Announcements {
 
   bool run_here() const { return thread_.runs_here(); }                        // is the caller one of them?
   std::vector<std::string> warnings() const { return host_code_.warnings(); }  // of code that threw
+  void host_threw(const absl::Status& why) { host_code_.threw(why); }          // what was caught elsewhere; any thread
   void stop();
 
  private:

@@ -35,7 +35,9 @@ Host::Host(ReplicaOptions options, std::shared_ptr<OwnThread> own_thread, std::s
     : options_(std::move(options)),
       clock_(options_.parts.clock != nullptr ? *options_.parts.clock : system_clock()),
       own_thread_(std::move(own_thread)),
-      loop_(own_thread_ ? own_thread_ : options_.parts.executor, [this] { return run_turns(); }),
+      loop_(
+          own_thread_ ? own_thread_ : options_.parts.executor, [this] { return run_turns(); },
+          [this](const absl::Status& why) { announcements_->host_threw(why); }),
       arrivals_(loop_),
       callback_calls_(loop_, arrivals_.admission()),
       health_(loop_),

@@ -4,9 +4,14 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
+
+#include "coordkit/error.h"
 
 namespace coordkit {
 namespace {
@@ -27,10 +32,32 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     Over,
   };
 
-  State(Executor& where, Round what) : executor(where), round(std::move(what)) {}
+  State(Executor& where, Round what, OnThrow whom) : executor(where), round(std::move(what)), on_throw(std::move(whom)) {}
 
   void post() {
-    executor.post([self = shared_from_this()] { self->run(); });
+    give("post()", Duration::zero(), [self = shared_from_this()] { self->run(); });
+  }
+
+  // What the executor throws at runs on a thread made for it: without its turns a replica could not even be closed.
+  template <typename Task>
+  void give(std::string_view where, Duration delay, Task task) {
+    try {
+      return delay > Duration::zero() ? executor.post_after(delay, task) : executor.post(task);
+    } catch (const std::exception& error) {
+      threw(where, error.what());
+    } catch (...) {
+      threw(where, "something that is no std::exception");
+    }
+    std::thread([delay, task = std::move(task)]() mutable {
+      std::this_thread::sleep_for(delay);
+      task();
+    }).detach();
+  }
+  void threw(std::string_view where, std::string_view why) {
+    if (told.exchange(true) || !on_throw) return;
+    std::string sentence("the executor threw in ");
+    sentence.append(where).append(", and its tasks run on threads made for them: ").append(why);
+    on_throw(make_error(Reason::HostThrew, sentence));
   }
 
   // In one order with run(), and with flags that are sequentially consistent too: who sets one and wakes is seen by the
@@ -48,9 +75,11 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     }
   }
 
-  // One task at a time: the thread that finds Idle posts it, and only the task leaves Running.
+  // One task at a time: the thread that finds Idle posts it, and only the task leaves Running. An executor may have kept a task
+  // that it threw at, which then finds another in its place, or nothing to do.
   void run() {
-    phase.store(Phase::Running, std::memory_order_seq_cst);  // first: later arrivals wake again
+    Phase posted = Phase::Posted;  // first: later arrivals wake again
+    if (!phase.compare_exchange_strong(posted, Phase::Running, std::memory_order_seq_cst)) return;
     runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
     if (ending.load(std::memory_order_seq_cst)) return finish();
     if (fired.load(std::memory_order_acquire) == armed) due = SteadyTime::max();
@@ -70,7 +99,7 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     const SteadyTime wanted = std::chrono::steady_clock::now() + wait;
     if (due <= wanted) return;
     due = wanted;
-    executor.post_after(wait, [self = shared_from_this(), number = ++armed] {
+    give("post_after()", wait, [self = shared_from_this(), number = ++armed] {
       uint64_t before = self->fired.load(std::memory_order_relaxed);
       while (before < number && !self->fired.compare_exchange_weak(before, number, std::memory_order_release)) {
       }
@@ -97,6 +126,8 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
 
   Executor& executor;  // not used once Over
   const Round round;
+  const OnThrow on_throw;
+  std::atomic<bool> told{false};
   std::atomic<Phase> phase{Phase::Posted};  // so that nothing is posted before begin()
   std::atomic<std::thread::id> runner{};    // of the current round
 
@@ -112,8 +143,8 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
   std::condition_variable ended;
 };
 
-TurnLoop::TurnLoop(std::shared_ptr<Executor> executor, Round round)
-    : executor_(std::move(executor)), state_(std::make_shared<State>(*executor_, std::move(round))) {}
+TurnLoop::TurnLoop(std::shared_ptr<Executor> executor, Round round, OnThrow on_throw)
+    : executor_(std::move(executor)), state_(std::make_shared<State>(*executor_, std::move(round), std::move(on_throw))) {}
 
 void TurnLoop::begin() {
   begun_ = true;

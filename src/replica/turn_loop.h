@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
 #include "coordkit/executor.h"
 
 namespace coordkit {
@@ -17,7 +18,9 @@ class TurnLoop {
   // Runs some turns and returns how long after them the next one is due at the latest; zero: at once.
   using Round = std::function<Duration()>;
 
-  TurnLoop(std::shared_ptr<Executor> executor, Round round);
+  // `on_throw`: of the first time that the executor does not take a task; on any thread.
+  using OnThrow = std::function<void(const absl::Status&)>;
+  TurnLoop(std::shared_ptr<Executor> executor, Round round, OnThrow on_throw = {});
 
   void begin();            // the first round; includes earlier wakes
   void wake();             // a round begins after this

@@ -5,10 +5,14 @@
 
 #include <atomic>
 #include <deque>
+#include <future>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "coordkit/error.h"
 
 namespace coordkit {
 namespace {
@@ -36,6 +40,20 @@ class ByHand final : public Executor {
   std::mutex mutex;
   std::deque<Task> posted;
   std::deque<std::pair<Duration, Task>> delayed;
+};
+
+// As pools that were stopped before their users: every task is thrown at. Some were kept all the same.
+class Stopped final : public Executor {
+ public:
+  void post(Task task) override {
+    const std::lock_guard lock(mutex);
+    kept.push_back(std::move(task));
+    throw std::runtime_error("enqueue on stopped ThreadPool");
+  }
+  void post_after(Duration, Task) override { throw 5; }
+
+  std::mutex mutex;
+  std::deque<Task> kept;
 };
 
 // A thread for each task, as it comes. Delayed tasks never run: only a wake causes a round.
@@ -180,6 +198,34 @@ TEST_F(TurnLoopTest, TheEndIsWaitedForAndNothingRunsAfterIt) {
   for (auto& [delay, task] : executor_->delayed) std::move(task)();
   EXPECT_TRUE(executor_->posted.empty());
   EXPECT_FALSE(loop_.runs_here());
+}
+
+TEST(TurnLoopOnAStoppedExecutor, FLT_A13_EveryRoundRunsSomewhereElseOnceAndTheEndComes) {
+  const auto executor = std::make_shared<Stopped>();
+  std::atomic<int> rounds{0}, told{0};
+  std::atomic<bool> running{false};
+  std::promise<void> enough;
+  absl::Status why;
+  TurnLoop loop(
+      executor,
+      [&]() -> Duration {
+        EXPECT_FALSE(running.exchange(true));
+        if (++rounds == 5) enough.set_value();
+        running = false;
+        return rounds < 5 ? Duration(1) : 1h;
+      },
+      [&](const absl::Status& status) { ++told, why = status; });
+  loop.begin();
+  enough.get_future().wait();
+  bool last = false;
+  loop.end([&] { last = true; });
+  EXPECT_TRUE(last);
+  EXPECT_EQ(told, 1) << "said once";
+  EXPECT_EQ(reason_of(why), Reason::HostThrew) << why;
+  const int before = rounds;
+  const std::lock_guard lock(executor->mutex);
+  for (Executor::Task& task : executor->kept) std::move(task)();
+  EXPECT_EQ(rounds, before) << "what it kept does nothing";
 }
 
 TEST(TurnLoopOnManyThreads, RoundsDoNotOverlapAndNoWakeIsLost) {
