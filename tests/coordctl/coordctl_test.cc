@@ -71,6 +71,7 @@ TEST_F(CoordctlTest, RefusalsAreSentencesAndExitStatuses) {
   EXPECT_THAT(refused.text, StartsWith("coordctl: SessionNotFound: "));
   EXPECT_EQ(live("queue").status, 3) << "a word is missing";
   EXPECT_EQ(live("sing").status, 3);
+  EXPECT_THAT(live("sing").text, HasSubstr("'sing' is no command"));
   EXPECT_EQ(run("status").status, 3) << "which replica?";
 }
 

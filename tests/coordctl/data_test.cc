@@ -115,6 +115,11 @@ TEST_F(CoordctlDataTest, ABackupIsMadeCheckedAndRestored) {
   EXPECT_EQ(made_one.status, 0) << made_one.text;
   EXPECT_EQ(coordctl("backup " + directory + " " + file).status, 1) << "never replaces a file";
   EXPECT_EQ(coordctl("restore --check " + file).status, 0);
+  const std::string cut = file + ".cut";
+  std::filesystem::copy_file(file, cut);
+  std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 1);
+  EXPECT_EQ(coordctl("restore --check " + cut).status, 2) << "something is wrong with what was looked at";
+  EXPECT_EQ(coordctl("restore --check " + file + ".nowhere").status, 1);
 
   EXPECT_EQ(coordctl("restore " + file + " nonsense").status, 3);
   const Ran nowhere = coordctl("restore " + file + " 1=127.0.0.1:74000=" + made);

@@ -123,14 +123,15 @@ void add_restore(CLI::App& app, RestoreArguments& arguments) {
   CLI::App* command = app.add_subcommand("restore", "a NEW cluster of a backup: its voters' data directories");
   command->add_option("file", arguments.file, "the backup")->required();
   command->add_option("members", arguments.made.members, std::string("of the new cluster: ") + kMemberForm);
-  command->add_flag("--check", arguments.check, "only read the backup and verify all of it");
+  command->add_flag("--check", arguments.check,
+                    "only read the backup and verify all of it. Exit status: 0 intact, 1 refused, 2 damaged");
   add_new_cluster(*command, arguments.made);
 }
 
 int run_restore(const RestoreArguments& arguments) {
   if (arguments.check) {
     const absl::StatusOr<BackupInfo> info = check_backup(arguments.file);
-    if (!info.ok()) return refuse(info.status());
+    if (!info.ok()) return absl::IsDataLoss(info.status()) ? (refuse(info.status()), kFaulty) : refuse(info.status());
     print_info("backup", *info, arguments.file);
     return kDone;
   }

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "tools/coordctl/backup_command.h"
 #include "tools/coordctl/check_command.h"
@@ -60,6 +61,11 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    const std::vector<std::string> unknown = app.get_subcommands().empty() ? app.remaining() : std::vector<std::string>();
+    if (error.get_exit_code() != 0 && !unknown.empty()) {
+      std::fprintf(stderr, "coordctl: '%s' is no command; --help lists them\n", unknown.front().c_str());
+      return kBadInput;
+    }
     const int status = app.exit(error);
     return status == 0 ? 0 : kBadInput;
   }
