@@ -159,6 +159,7 @@ void Acquires::proclaim(CallId id, const SessionRef& of, std::string_view name, 
   }
   const HoldRef hold = *found;
   call->acquire->in_log = false;
+  call->submitted = true;
   machine::UpdateValue body{session->id(), hold->owner_tag(), std::string(name), token, std::move(value)};
   call->ticket = commands_.submit(*session, {.body = std::move(body)}, call->deadline, Urgency::Normal,
                                   [this, id, hold](const Completion&, const SessionCommands::Result& result, Now) {

@@ -212,6 +212,27 @@ TEST_F(AdminTest, S37_ALeadershipThatIsBeingGivenUpIsNotProclaimedAnew) {
   EXPECT_EQ(leader(), "second");
 }
 
+// Found leading by a look alone, it has sent nothing but the proclamation.
+TEST_F(AdminTest, S37_S59_AProclamationThatIsUnderWayIsNotSaidToHaveHadNoEffect) {
+  const SessionRef mine = open(one);
+  const auto leads = campaign(one, mine, {.value = "first"});
+  ASSERT_TRUE(leads.ok());
+  Answer<HoldRef> again;
+  const CallId call =
+      CoordinationCalls(one.client).campaign(mine, "a", {.value = "second", .proclaim_if_leader = true}, again.callback());
+  one.turn(truth);
+  one.node.listens = false;
+  one.turn(truth);
+  one.client.cancel(call);
+  turn();
+  EXPECT_EQ(again.reason(), Reason::CancelPending) << again.status();
+  EXPECT_EQ(again.outcome(), Outcome::Unknown);
+  one.node.listens = true;
+  turn();
+  EXPECT_EQ(leader(), "second");
+  EXPECT_EQ(again.times(), 1);
+}
+
 // ---- fences
 
 TEST(WhileFreeTest, S54_AFenceMayAskForALockThatNobodyHolds) {
