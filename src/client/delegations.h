@@ -110,4 +110,10 @@ class Delegations {
   const size_t idle_max_;
 };
 
+// A local hold that has ended. To the log any token of a block is current until a newer one was shown to it; the process that
+// lends the lock knows.
+inline bool over_here(const HoldState& hold) {
+  return hold.delegation() != nullptr && !hold.session()->delegations()->current(hold);
+}
+
 }  // namespace coordkit

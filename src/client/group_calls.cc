@@ -43,15 +43,7 @@ CallId CoordinationCalls::campaign(const SessionRef& session, std::string name, 
 }
 
 CallId CoordinationCalls::proclaim(const HoldRef& leadership, std::string value, DoneCallback done, CallDeadline deadline) {
-  const SessionRef session = leadership ? leadership->session() : nullptr;
-  machine::UpdateValue body{.value = std::move(value)};
-  if (leadership) {
-    body.session = session->id();
-    body.name = leadership->name();
-    body.token = leadership->token();
-  }
-  return client_->impl_->objects.command(&session, std::move(body), leadership ? leadership->name() : "", deadline,
-                                         client::giving(std::move(done)));
+  return client_->impl_->locks.changes().update_value(leadership, std::move(value), std::move(done), deadline);
 }
 
 CallId CoordinationCalls::leader(std::string name, Callback<std::optional<LeaderInfo>> done, CallDeadline deadline) {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "client/answers.h"
+#include "client/delegations.h"
 #include "client/impl.h"
 #include "coordkit/error.h"
 
@@ -35,7 +36,7 @@ HolderInfo info_of(machine::HolderInfo holder) {
 CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline deadline) {
   return impl_->reads.read<bool>({.deadline = deadline, .refusal = hold == nullptr ? client::no_grant() : absl::OkStatus()},
                                  std::move(done), [impl = impl_.get(), hold](const machine::Reads& state, const Completion&) {
-                                   const bool held = state.still_held(hold->name(), hold->token());
+                                   const bool held = !over_here(*hold) && state.still_held(hold->name(), hold->token());
                                    if (!held) impl->locks.changes().token_refuted(hold);
                                    return held;
                                  });

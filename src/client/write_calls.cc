@@ -16,11 +16,7 @@ absl::Status check_fence(const std::optional<Fence>& fence) {
   return check_lock_name(fence->lock);
 }
 
-// S-58: to the log any token of a block is current until a newer one was shown to it; the process that lends the lock knows.
-bool over_here(const std::optional<Fence>& fence) {
-  if (!fence || !fence->hold || !fence->hold->delegation()) return false;
-  return !fence->hold->session()->delegations()->current(*fence->hold);
-}
+bool ended(const std::optional<Fence>& fence) { return fence && fence->hold && over_here(*fence->hold); }
 
 std::optional<Guard> guard_of(const std::optional<Fence>& fence) {
   if (!fence) return std::nullopt;
@@ -56,7 +52,7 @@ CallId WriteCalls::submit(Write&& write, AnyCallback&& callback, OnExecuted&& on
 // A command that its machine has queued is answered by its second completion.
 void WriteCalls::start(CallId id, const PoolRef<Pending>& pending) {
   Write& write = pending->write;
-  if (over_here(write.options.fence)) {
+  if (ended(write.options.fence)) {
     calls_.fail(id, make_error(Reason::Fenced, "the sticky hold of this fence is over: acquire the lock again"));
     return;
   }

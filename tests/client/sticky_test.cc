@@ -102,6 +102,46 @@ TEST_F(StickyTest, S58_S60_AFenceOfALocalHoldThatIsOverIsRefusedBeforeTheLog) {
   EXPECT_EQ(write(*second).first.reason(), Reason::Fenced) << "given back";
 }
 
+// To the log, which was shown no newer token, the former hold may be the one in use.
+TEST_F(StickyTest, S52_S58_AFormerLocalHoldIsNotSaidToBeTheHold) {
+  const SessionRef session = open();
+  const HoldRef first = fetch(session);
+  FakeReads seen;
+  seen.held = true;
+  const auto check = [&](const HoldRef& hold) {
+    Answer<bool> answer;
+    client.check(hold, answer.callback());
+    turn();
+    engine.let_read(engine.take<Ask>().at(0).ticket, seen);
+    turn();
+    EXPECT_TRUE(answer.ok());
+    return *answer;
+  };
+  EXPECT_TRUE(check(first));
+  release(first);
+  const Answer<HoldRef> second = acquire(session, sticky("another thread"));
+  ASSERT_TRUE(second.ok());
+  EXPECT_FALSE(check(first)) << "another owner has it";
+  EXPECT_TRUE(check(*second));
+  EXPECT_TRUE((*second)->valid(now.leading));
+}
+
+TEST_F(StickyTest, S37_S58_AFormerLocalHoldProclaimsNothing) {
+  const SessionRef session = open();
+  const HoldRef first = fetch(session);
+  release(first);
+  const Answer<HoldRef> second = acquire(session, sticky("another thread"));
+  ASSERT_TRUE(second.ok());
+  Answer<void> late, timely;
+  client.coordination().proclaim(first, "mine", late.callback());
+  turn();
+  EXPECT_EQ(late.reason(), Reason::NotOwner) << late.status();
+  EXPECT_THAT(engine.take_commands<machine::UpdateValue>(), IsEmpty());
+  client.coordination().proclaim(*second, "mine", timely.callback());
+  turn();
+  EXPECT_THAT(engine.take_commands<machine::UpdateValue>(), SizeIs(1));
+}
+
 TEST_F(StickyTest, S58_AnyThreadAcquiresAndReleasesWithoutTheOwnerThread) {
   const SessionRef session = open();
   release(fetch(session));
