@@ -18,6 +18,23 @@ absl::Status check_fence(const std::optional<Fence>& fence) {
 
 bool ended(const std::optional<Fence>& fence) { return fence && fence->hold && over_here(*fence->hold); }
 
+// The engine knows of no locks: what its refusal says is right for who had the lock.
+absl::Status told(const absl::Status& status, const std::optional<Fence>& fence) {
+  if (!fence || reason_of(status) != Reason::Fenced) return status;
+  switch (fence->wants) {
+    case Fence::Wants::Held: return status;
+    case Fence::Wants::HeldExclusively:
+      return make_error(Reason::Fenced,
+                        "the lock was not held with this token, or not exclusively, when the write's turn came, so it was not "
+                        "executed; ask check(), and upgrade the grant or give it up");
+    case Fence::Wants::Free:
+      return make_error(
+          Reason::Fenced,
+          "somebody held the lock when the write's turn came, so it was not executed; write again when the lock is free");
+  }
+  return status;
+}
+
 std::optional<Guard> guard_of(const std::optional<Fence>& fence) {
   if (!fence) return std::nullopt;
   if (fence->wants == Fence::Wants::Free) {
@@ -64,7 +81,10 @@ void WriteCalls::start(CallId id, const PoolRef<Pending>& pending) {
                                   .answer_bytes_max = write.answer_bytes_max,
                                   .guard = guard_of(write.options.fence)},
                                  [this, id, kept = pending](const Completion& completion, Now) {
-                                   if (!completion.status.ok()) return static_cast<void>(calls_.fail(id, completion.status));
+                                   if (!completion.status.ok()) {
+                                     calls_.fail(id, told(completion.status, kept->write.options.fence));
+                                     return;
+                                   }
                                    if (completion.stage != ApplyOutput::Stage::Queued) kept->on_executed(id, completion);
                                  });
 }

@@ -23,7 +23,9 @@ absl::StatusOr<std::string> Registry::join(const Session& session, std::string v
 // The lease stays: the entry ends with its member.
 absl::Status Registry::update(const std::string& entry, std::string value, ProposeOptions options) {
   if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what join() answered");
-  return kv_.put({.key = entry, .value = std::move(value), .ignore_lease = true}, std::move(options)).status();
+  absl::Status put = kv_.put({.key = entry, .value = std::move(value), .ignore_lease = true}, std::move(options)).status();
+  if (reason_of(put) != Reason::KeyNotFound) return put;
+  return make_error(Reason::KeyNotFound, "the entry has gone, with its session or before; join anew with a session that lives");
 }
 
 absl::Status Registry::leave(const std::string& entry, ProposeOptions options) {

@@ -253,5 +253,25 @@ TEST(WhileFreeTest, S54_AFenceMayAskForALockThatNobodyHolds) {
   EXPECT_EQ(guard_of({"billing", Token(7)}), machine::Guard(machine::LockHeld{"billing", Token(7), false}));
 }
 
+class FencedSentenceTest : public ClientBench {
+ public:
+  std::string said_of(Fence fence) {
+    Answer<PutResult> answer;
+    client.put("k", "v", answer.callback(), {.fence = std::move(fence)});
+    turn();
+    engine.fail(engine.take<Submit>().at(0).ticket, make_error(Reason::Fenced, "give up this grant"), FakeEngine::Sent::Yes);
+    turn();
+    EXPECT_EQ(answer.reason(), Reason::Fenced);
+    EXPECT_EQ(answer.outcome(), Outcome::None);
+    return std::string(sentence_of(answer.status()));
+  }
+};
+
+TEST_F(FencedSentenceTest, S54_WhoAskedForAFreeLockIsNotToldToGiveUpAGrant) {
+  EXPECT_THAT(said_of(while_free("billing")), testing::HasSubstr("write again when the lock is free"));
+  EXPECT_THAT(said_of({"billing", Token(7), Fence::Wants::HeldExclusively}), testing::HasSubstr("upgrade the grant"));
+  EXPECT_EQ(said_of({"billing", Token(7)}), "give up this grant");
+}
+
 }  // namespace
 }  // namespace coordkit::test

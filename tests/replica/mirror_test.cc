@@ -294,7 +294,9 @@ TEST_F(MirrorTest, S39_WhoJoinsIsFoundUntilItLeavesOrItsSessionEnds) {
   EXPECT_THAT(values, ElementsAre("a", "b2", "c"));
   ASSERT_THAT(here.leave(*third), IsOk());
   EXPECT_THAT(here.leave(*third), Is(Reason::KeyNotFound));
-  EXPECT_THAT(here.update(*third, "d"), Is(Reason::KeyNotFound));
+  const absl::Status gone = here.update(*third, "d");
+  EXPECT_THAT(gone, Is(Reason::KeyNotFound));
+  EXPECT_THAT(std::string(sentence_of(gone)), ::testing::HasSubstr("join")) << "not to put it in full, without a session";
   EXPECT_THAT(here.leave("elsewhere"), Is(Reason::KeyNotFound));
   ASSERT_THAT(two.close(), IsOk());
   const absl::StatusOr<RangeResult> left = there.members();
