@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "coordkit/client.h"
 #include "coordkit/clock.h"
+#include "replica/owner_tags.h"
 
 namespace coordkit {
 
@@ -54,7 +54,7 @@ class CallRunner {
     const LaggingTime now = clock().lagging();
     return timeout > LaggingTime::max() - now ? LaggingTime::max() : now + timeout;
   }
-  virtual std::string owner_tag() = 0;  // a fresh one
+  OwnerTags& owner_tags() { return owner_tags_; }
   // This process is a fork of the one that made it: no call may be run.
   virtual bool forked() const { return false; }
   // Runs a callback of the host's; an exception is its caller's affair, unless it runs on a thread of ours.
@@ -63,6 +63,9 @@ class CallRunner {
   virtual void abandon_members(Ticket call) { static_cast<void>(call); }
   // This thread is about to block until `answered`. In virtual time something has to advance the time.
   virtual void before_waiting(absl::FunctionRef<bool()> answered) { static_cast<void>(answered); }
+
+ private:
+  OwnerTags owner_tags_;
 };
 
 }  // namespace coordkit

@@ -163,8 +163,6 @@ WriteOptions Host::write_options(ProposeOptions options) const {
   return {.deadline = deadline(options.timeout), .fence = std::move(options.fence)};
 }
 
-std::string Host::owner_tag() { return "mutex-" + std::to_string(next_tag_.fetch_add(1)); }
-
 absl::Status Host::scrub_now(absl::FunctionRef<bool()> awaited) {
   if (forked()) return forked_away();
   if (on_engine_thread() || on_callback_thread()) return would_wait_for_itself();

@@ -10,7 +10,6 @@
 // (host_closing.cc). A member refers to earlier ones only.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,7 +64,6 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   // In a forked child: no thread of this object runs here, and none of its locks may be taken.
   bool forked() const override { return fork_guard_.forked(); }
   const ReplicaOptions& options() const { return options_; }
-  std::string owner_tag() override;
   WriteOptions write_options(ProposeOptions options) const;
 
   void run_callback(absl::FunctionRef<void()> callback) override;
@@ -113,7 +111,6 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   std::optional<Announcements> announcements_;  // these two: once open() has come so far
   std::optional<EngineTurns> turns_;
   std::unique_ptr<AdminSocket> admin_;  // none: not requested
-  std::atomic<uint64_t> next_tag_{1};
 };
 
 }  // namespace coordkit

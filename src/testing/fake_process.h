@@ -26,7 +26,6 @@ class FakeProcess {
 
   void call(CallRunner::Call call);
   bool has_calls() const { return !calls_.empty() && !paused_; }
-  std::string owner_tag() { return "owner-" + std::to_string(++owners_); }
 
   void before_turn(Now now);
   void after_turn(Now now, const EngineEffects& effects);
@@ -41,7 +40,6 @@ class FakeProcess {
   std::deque<absl::AnyInvocable<void()>> callbacks_;
   bool paused_ = false;
   bool stopped_ = false;
-  uint64_t owners_ = 0;
   uint64_t secrets_ = 0;
 };
 

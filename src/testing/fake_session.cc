@@ -41,7 +41,6 @@ class FakeService::Rep final : public CallRunner, private StoreEvents {
   void call(Call call) override;
   bool on_engine_thread() const override { return in_turn_; }
   const Clock& clock() const override { return clock_; }
-  std::string owner_tag() override { return process_.owner_tag(); }
   void before_waiting(absl::FunctionRef<bool()> answered) override;
 
   void run_until_idle();

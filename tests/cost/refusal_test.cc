@@ -17,7 +17,6 @@ class FullHouse final : public CallRunner, private Clock {
   void call(Call) override { ++called; }
   bool on_engine_thread() const override { return engine_thread; }
   const Clock& clock() const override { return *this; }
-  std::string owner_tag() override { return {}; }
   bool admit(LaggingTime deadline) override {
     asked = deadline;
     return false;

@@ -89,6 +89,28 @@ TEST_F(ReplicaSessionTest, S45_AProcessThatWasRestartedTakesItsSessionAndLocksOv
   EXPECT_THAT(grant.release(), IsOk());
 }
 
+TEST_F(ReplicaSessionTest, S45_S38_AMutexIsAnotherOwnerThanThoseThatATakenOverSessionCameWith) {
+  SessionId id;
+  std::string secret;
+  {
+    Session me = cluster_[1].open_session({.ttl = 60s}).value();
+    Mutex jobs(me, "jobs");
+    jobs.lock();
+    id = me.id();
+    secret = me.secret();
+    cluster_.close(1);
+  }
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(1));
+  ASSERT_THAT(cluster_[1].wait_ready(kPatience), IsOk());
+  absl::StatusOr<Resumed> resumed = cluster_[1].resume_session(id, secret, {.timeout = kPatience});
+  ASSERT_THAT(resumed.status(), IsOk());
+  ASSERT_THAT(resumed->grants, SizeIs(1));
+  Mutex jobs(resumed->session, "jobs");
+  EXPECT_FALSE(jobs.try_lock()) << "as with any two mutexes of one session";
+  resumed->grants.clear();
+  EXPECT_TRUE(jobs.try_lock_for(kPatience));
+}
+
 TEST_F(ReplicaSessionTest, S45_PermitsItemsPlacesAndMembershipsComeBackAfterARestart) {
   SessionId id;
   std::string secret;
