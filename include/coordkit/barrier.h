@@ -44,10 +44,10 @@ class DoubleBarrier {
 
   // Until all have entered. The grant is the place inside; its end leaves without a wait. kResourceExhausted (TooManyParties:
   // not all of the last cycle have left), kInvalidArgument (another number of parties), kAborted (Broken, Lost),
-  // kDeadlineExceeded (WaitTimeout: the caller was never there). With Shrinks a party that died is not waited for as long as
-  // another one waits; after that the next cycle needs all of them again: who repeats short waits needs waits that overlap. A
-  // party whose session is resumed elsewhere while it waits here has to enter again; if that session ends before, nothing
-  // breaks or shrinks: where sessions are resumed, give a timeout.
+  // kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout zero, and others are missing): it was never there. With
+  // Shrinks a party that died is not waited for as long as another one waits; after that the next cycle needs all of them
+  // again: who repeats short waits needs waits that overlap. A party whose session is resumed elsewhere has to enter again; if
+  // it ends before, nothing breaks or shrinks: give a timeout.
   absl::StatusOr<Grant> enter(Duration timeout = kForever);
   // Leaves at once and waits until all have left; zero: without a wait. Not valid from this call on, whatever it answers but
   // InCallback; the place may go while the asynchronous form is under way.

@@ -142,7 +142,7 @@ class Client {
   // ---- the host's own machines, exactly once like every other command
   // Errors: Unsupported (no such machine here), RequestTooLarge, Fenced (NONE); ResultTooLarge (DONE); CallTimeout.
   CallId propose(MachineId machine, std::string command, Callback<ProposeResult> done, WriteOptions options = {});
-  // InvalidArgument: Unsupported, or what the machine said against the question.
+  // Unsupported (no such machine here); InvalidArgument: what the machine said against the question.
   CallId query(MachineId machine, std::string question, Callback<QueryResult> done, CallDeadline deadline = {},
                ReadOptions options = {});
 

@@ -8,8 +8,8 @@
 // A kept lease is renewed without log entries, with the process's sessions, and knows by this machine's clock until when it may
 // be trusted. To hold locks open a session; keys can be attached to that as well, by its id.
 // Threads: all methods are thread-safe; the *_async ones are answered on the engine's thread, where nothing may block.
-// Lifetime: may outlive the replica; then nothing is valid and every call is kFailedPrecondition. Failure: nothing was done,
-// but for CallTimeout. docs/semantics.md S-29 to S-33.
+// Lifetime: may outlive the replica; then nothing is valid and every call is kFailedPrecondition. Failure: outcome_of() says
+// whether it may have been done, as it may with CallTimeout, or Stopped. docs/semantics.md S-29 to S-33.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ class KeyLease {
   Duration remaining() const;  // until valid() turns false, unless it is renewed
   LeadingTime validity_deadline() const;
 
-  // Ends it and deletes its keys. Not valid from here on, whatever comes of it; OK if it had ended before.
+  // Ends it and deletes its keys. Not valid from here on, whatever comes of it but InCallback; OK if it had ended before.
   absl::Status revoke();
   AsyncCall revoke_async(absl::AnyInvocable<void(absl::Status)> done);
 

@@ -6,10 +6,10 @@
 //                             {RangeOperation::of("leader")}});
 //
 // Every change has a revision, and what was there at any revision can be read until it is compacted. A write is durable on
-// a majority when it is answered, and takes effect exactly once however often the library repeats it; one that ends with
-// CallTimeout may or may not have. Reads are linearizable unless `read` says otherwise, and change nothing.
-// Threads: all methods are thread-safe; the *_async ones are answered on the engine's thread, where nothing may block.
-// Lifetime: may outlive the replica; then every call is kFailedPrecondition. Failure: nothing was done, but for CallTimeout.
+// a majority when it is answered, and takes effect exactly once however often the library repeats it. Reads are linearizable
+// unless `read` says otherwise, and change nothing. Threads: all methods are thread-safe; the *_async ones are answered on the
+// engine's thread, where nothing may block. Lifetime: may outlive the replica; then every call is kFailedPrecondition. Failure:
+// outcome_of() says whether a write may have been done, as with CallTimeout or Stopped; of ResultTooLarge that it was.
 // Example: examples/06_keys. What the operations do, and what each is refused for: key_operations.h, client/keys.h.
 // Transactions piece by piece: txn.h.
 #pragma once
@@ -38,7 +38,7 @@ class Kv {
   absl::StatusOr<RangeResult> range(RangeOperation range, QueryOptions options = {}) const;
 
   // kInvalidArgument (EmptyKey, ValueProvided, LeaseProvided), kNotFound (KeyNotFound, LeaseNotFound), kResourceExhausted
-  // (LimitExceeded: key above 8 KiB, value above 1 MiB), kFailedPrecondition (Fenced).
+  // (LimitExceeded: key above 8 KiB, value above 1 MiB; NoSpace: the quota), kFailedPrecondition (Fenced). As of propose().
   absl::StatusOr<PutResult> put(std::string key, std::string value, ProposeOptions options = {});
   absl::StatusOr<PutResult> put(PutOperation put, ProposeOptions options = {});
   absl::StatusOr<EraseResult> erase(std::string key, ProposeOptions options = {});

@@ -20,7 +20,7 @@ class Latch {
   absl::Status create(uint64_t count);  // 1 and up. kAlreadyExists: it is there, whatever its count
   // Answers what is left; never below zero. kNotFound. kDeadlineExceeded (CallTimeout): it may have counted.
   absl::StatusOr<uint64_t> count_down(uint64_t by = 1);
-  // Until the count is zero. kDeadlineExceeded (WaitTimeout), kAborted (Lost), kNotFound (there is none, or it was removed).
+  // Until it is zero. kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout zero), kAborted (Lost), kNotFound.
   absl::Status wait(Duration timeout = kForever);
   absl::Status remove();  // ends all waits with kNotFound
 

@@ -233,7 +233,7 @@ class Replica {
   AsyncCall clear_delay_async(std::string name, Duration timeout, DoneCallback done);
 
   // The revisioned store: durable on a majority when answered. Errors: kInvalidArgument (empty key),
-  // kResourceExhausted (LimitExceeded: oversize key or value).
+  // kResourceExhausted (LimitExceeded: oversize key or value; NoSpace: the quota), and those of propose().
   absl::StatusOr<PutResult> put(std::string key, std::string value, ProposeOptions options = {});
   absl::StatusOr<GetResult> get(std::string key, ReadOptions options = {});
   absl::StatusOr<EraseResult> erase(std::string key, ProposeOptions options = {});

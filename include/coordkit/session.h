@@ -112,7 +112,7 @@ class Grant {
   // shared grant the exclusive one, ahead of all who wait. Both give it a new, larger token; the former is worth nothing.
   // kFailedPrecondition: others share it (UpgradeConflict), a lock-delay runs (Delayed), released or lost before (NotOwner).
   // kAborted: the upgrade would close a circle (Deadlock). kInvalidArgument: it has that mode already, is held several times
-  // over, or is on several names. After these it is as it was. Unknown outcome (kDeadlineExceeded): lost.
+  // over, or is on several names. After these it is as it was. Unknown outcome: lost, unless it is refused in the end.
   // Who took lost() before is told of the new one's loss. Blocking, they give this grant its new token and mode: meanwhile no
   // other thread may use it, nor destroy it.
   absl::Status downgrade();
@@ -167,8 +167,8 @@ class Session {
   // last handle goes is closed; one that is to outlive its process must still be there when the replica is closed.
   std::string secret() const;
 
-  // Waits in line for the lock. kDeadlineExceeded (WaitTimeout): certainly not the owner. kAborted (Lost): the
-  // session ended. kFailedPrecondition (Held, Delayed): timeout zero and another owner has it, or its delay runs.
+  // Waits in line for the lock. kDeadlineExceeded: not the owner (WaitTimeout), or given back (CallTimeout). kAborted (Lost):
+  // the session ended. kFailedPrecondition (Held, Delayed): timeout zero and another owner has it, or its delay runs.
   // kAlreadyExists: this owner holds it or waits for it already. kAborted (Deadlock): the wait would close a circle.
   // kUnavailable: no leader, no effect. kInvalidArgument: empty name. kResourceExhausted (LimitExceeded): oversize name or
   // value.
@@ -185,7 +185,7 @@ class Session {
   // How a cancelled acquire ends, and every other cancelled call: call.h.
   AsyncCall acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
 
-  // Ends the session and everything it holds. Nothing of it is valid from this call on, whatever it answers.
+  // Ends the session and everything it holds. Nothing of it is valid from this call on, whatever it answers but InCallback.
   absl::Status close();
   AsyncCall close_async(absl::AnyInvocable<void(absl::Status)> done);
 

@@ -17,7 +17,7 @@
 // entry; one that writes nothing costs no entry. Each further attempt begins with what the refused commit answered: one entry.
 //
 // Threads: run_stm() may be called from any number of threads; a Stm belongs to the thread that runs the function. Failure:
-// nothing was written, but for CallTimeout.
+// nothing was written if outcome_of() says NONE; of CallTimeout and Stopped, of a commit that was sent, it says UNKNOWN.
 #pragma once
 
 #include <cstdint>
@@ -90,8 +90,8 @@ class Stm {
 // Runs `function` until what it wrote is committed, or it returns an error: then nothing is written, and that is the answer.
 // kAborted (Conflict): not within attempts_max. kDeadlineExceeded (CallTimeout): the outcome is UNKNOWN if a commit was under
 // way; it is then repeated under its request id until the deadline, and the function is never run again. kInvalidArgument
-// (TooManyOps): more than 128 keys are read, or written. Else as Kv::commit(). What it throws passes through; nothing is
-// written.
+// (TooManyOps): more than 128 keys are read, or written; with SerializableSnapshot together. Else as Kv::commit(). What it
+// throws passes through; nothing is written.
 absl::StatusOr<StmResult> run_stm(const Kv& kv, absl::FunctionRef<absl::Status(Stm&)> function, const StmOptions& options = {});
 
 }  // namespace coordkit

@@ -38,7 +38,7 @@ class Watch {
   // A Progress batch comes when everything before has been delivered; Pending if its start does not exist yet.
   void ask_progress() const;
   // Nothing comes after the answer, also what has not been read yet. kNotFound (WatchNotFound): it has ended.
-  // kFailedPrecondition (InCallback): this is a callback of the replica; it goes on.
+  // kFailedPrecondition (InCallback): this is an *_async callback; it goes on.
   absl::Status end();
 
  private:

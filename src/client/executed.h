@@ -17,7 +17,7 @@ struct Executed {
 };
 
 // Can the outcome of a command be told from the state of its object alone? Then one confirmed read is as good as an entry
-// (docs/semantics.md section 11). Without `judge` it cannot.
+// (docs/semantics.md S-37). Without `judge` it cannot.
 struct OutcomeOfView {
   coordination::Kind kind = coordination::Kind::Semaphore;
   std::function<std::optional<machine::ResultCode>(const machine::ObjectView&)> judge;

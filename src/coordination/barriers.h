@@ -1,4 +1,4 @@
-// Barriers (docs/semantics.md section 10): a gate that one caller closes and another opens. Only closed ones have a record.
+// Barriers (docs/semantics.md S-37): a gate that one caller closes and another opens. Only closed ones have a record.
 // A wait ends by opening, breaking, its cancel, its timeout or its session, and by nothing else.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Claim queues (docs/semantics.md section 10): items are handed out one at a time, lower priority number first, then the
+// Claim queues (docs/semantics.md S-37): items are handed out one at a time, lower priority number first, then the
 // older one. A claimed item is hidden from all others until it is acknowledged, which deletes it, or comes back: by its
 // claimer, by the end of the claimer's session or of the claim's term. It returns to its original place. A queue exists as
 // long as it has an item or a waiter.

@@ -1,4 +1,4 @@
-// Counters (docs/semantics.md section 10): signed 64 bits, zero if absent, bound to no session. As an allocator it
+// Counters (docs/semantics.md S-37): signed 64 bits, zero if absent, bound to no session. As an allocator it
 // hands out the numbers above its value, so that none is handed out twice.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Double barriers (docs/semantics.md section 10): n parties enter together and leave together. A party that enters waits; the
+// Double barriers (docs/semantics.md S-37): n parties enter together and leave together. A party that enters waits; the
 // n-th makes all of them present, each with a token. A party that leaves is no longer present, and may wait for the last one.
 // Then the barrier is gone, and the next enter begins a new cycle.
 //

@@ -1,4 +1,4 @@
-// Group membership (docs/semantics.md section 10): who is a member now, in the order of joining. A member leaves by itself or
+// Group membership (docs/semantics.md S-37): who is a member now, in the order of joining. A member leaves by itself or
 // with its session; an empty group has no record.
 #pragma once
 

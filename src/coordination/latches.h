@@ -1,4 +1,4 @@
-// Countdown latches (docs/semantics.md section 10): a count that only falls, and waits for zero. A latch stays until
+// Countdown latches (docs/semantics.md S-37): a count that only falls, and waits for zero. A latch stays until
 // it is deleted, even at zero; what a dead session has counted stays counted.
 #pragma once
 

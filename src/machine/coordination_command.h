@@ -1,4 +1,4 @@
-// The commands of semaphores, latches, barriers, queues, counters and groups (docs/semantics.md S-50 and section 10). Releases
+// The commands of semaphores, latches, barriers, queues, counters and groups (docs/semantics.md S-50 and S-37). Releases
 // of permits, of a claimed item and of a place inside a barrier are the locks' Release, because a token identifies what it
 // belongs to; the cancel of any wait is the locks' CancelAcquire.
 //

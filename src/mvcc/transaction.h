@@ -14,7 +14,7 @@
 
 namespace coordkit::mvcc {
 
-// Limits of docs/semantics.md section 12; part of the replicated behaviour.
+// Limits of docs/semantics.md S-17; part of the replicated behaviour.
 inline constexpr size_t kKeyBytesMax = 8192;
 inline constexpr size_t kValueBytesMax = 1 << 20;
 inline constexpr size_t kLockNameBytesMax = 1024;

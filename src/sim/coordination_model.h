@@ -1,5 +1,5 @@
 // The naive twin of semaphores, latches, barriers, double barriers, claim queues, counters and groups: flat lists, scanned as
-// often as needed. docs/semantics.md S-50 and section 10 nearly word for word; src/coordination is never asked. Each kind has a
+// often as needed. docs/semantics.md S-50 and S-37 nearly word for word; src/coordination is never asked. Each kind has a
 // model of its own; here is what concerns all of them: commands, sessions that end, and the order in which waits are decided.
 #pragma once
 

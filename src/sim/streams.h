@@ -1,4 +1,4 @@
-// Programs that observe leaders, counters, latches and groups (docs/semantics.md section 10): they come, receive a snapshot
+// Programs that observe leaders, counters, latches and groups (docs/semantics.md S-37): they come, receive a snapshot
 // and every change after it, leave, and continue elsewhere. What each receives is compared with the model at that index, and
 // so is what it did not receive (docs/invariants.md INV_W01, INV_W02).
 #pragma once

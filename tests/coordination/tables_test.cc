@@ -1,4 +1,4 @@
-// The rules of docs/semantics.md S-50 and section 10, one table at a time.
+// The rules of docs/semantics.md S-50 and S-37, one table at a time.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
 
+#include "coordkit/error.h"
 #include "tests/support/source_dir.h"
 
 namespace coordkit::house {
@@ -219,6 +221,38 @@ TEST(DocsTest, EveryInvariantNamedInCodeIsDescribed) {
     for (std::sregex_iterator at(text.begin(), text.end(), id), end; at != end; ++at) {
       EXPECT_NE(described.find("| " + at->str() + " |"), std::string::npos) << file << ": " << at->str();
     }
+  }
+}
+
+std::string spelled(absl::StatusCode code) {  // kOutOfRange, of OUT_OF_RANGE
+  std::string out = "k";
+  bool first = true;
+  for (const char each : absl::StatusCodeToString(code)) {
+    if (each != '_') out += first ? each : static_cast<char>(each - 'A' + 'a');
+    first = each == '_';
+  }
+  return out;
+}
+
+// A reader finds there what each reason means, and whether it may be tried again.
+TEST(DocsTest, EveryReasonHasARowThatSaysItsCode) {
+  std::map<std::string, std::string> rows;
+  for (const std::string& line : lines_of(read(kTop / "docs" / "semantics.md"))) {
+    static const std::regex row(R"(\| ([A-Z]\w+(?:, [A-Z]\w+)*) \| (k[A-Z]\w+(?:, k[A-Z]\w+)*) \|.*)");
+    static const std::regex word(R"(\w+)");
+    std::smatch match;
+    if (!std::regex_match(line, match, row)) continue;
+    const std::string names = match[1], codes = match[2];
+    std::sregex_iterator code(codes.begin(), codes.end(), word);
+    for (std::sregex_iterator name(names.begin(), names.end(), word), end; name != end; ++name) {
+      EXPECT_TRUE(rows.emplace(name->str(), code->str()).second) << name->str() << " has two rows";
+      if (std::next(code) != end) ++code;
+    }
+  }
+  for (uint16_t number = 1; name_of(static_cast<Reason>(number)) != "?"; ++number) {
+    const auto reason = static_cast<Reason>(number);
+    if (reason == Reason::NotLeader) continue;  // given to no caller
+    EXPECT_EQ(rows[std::string(name_of(reason))], spelled(code_of(reason))) << name_of(reason);
   }
 }
 

@@ -1,6 +1,6 @@
 // Semaphores, latches, barriers, double barriers, claim queues, counters, groups and elections as asynchronous calls: a face of
 // a Client, made by Client::coordination() for as long as that one lives. What the operations do: docs/semantics.md S-50 and
-// section 10. Rules for callbacks, deadlines and outcomes are the Client's.
+// S-37. Rules for callbacks, deadlines and outcomes are the Client's.
 //
 // Permits, a place inside a double barrier and a claimed item are holds like a lock's: HoldRef::valid() says whether the
 // session still stands for them, Client::release() gives them back, Client::cancel() ends the wait for them. Calls that act
@@ -147,7 +147,7 @@ struct LeaderInfo {
   friend bool operator==(const LeaderInfo&, const LeaderInfo&) = default;
 };
 
-// ---- observation streams (docs/semantics.md section 10)
+// ---- observation streams (docs/semantics.md S-37)
 
 // First a linearizable Snapshot at its index, then every change above it, each once, in order. Resync: entries were skipped
 // (a state was taken over from a peer, or the observer was too slow); it is a snapshot again, at a greater index.

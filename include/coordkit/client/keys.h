@@ -1,6 +1,6 @@
 // The keys with all their options as asynchronous calls: a face of a Client, made by Client::keys() for as long as that one
 // lives. What the operations do: coordkit/key_operations.h and docs/semantics.md S-01 to S-20. Rules for callbacks, deadlines
-// and outcomes are the Client's. Writes that end with CallTimeout may have taken effect, all others have not if they failed.
+// and outcomes are the Client's: outcome_of() says whether a write that failed may have taken effect all the same.
 #pragma once
 
 #include <cstdint>
