@@ -148,13 +148,13 @@ void Acquires::granted(const PendingAcquire& acquire, const machine::Result& res
   }
 }
 
-// A hold without a handle at this client must not be proclaimed by it.
+// A hold without a handle at this client must not be proclaimed by it, and one that is shared leads nobody.
 void Acquires::proclaim(CallId id, const SessionRef& of, std::string_view name, Token token, std::string value) {
   Call* call = calls_.find(id);
   if (call == nullptr) return;
   Session* session = table_.find(of);
   const HoldRef* const found = session != nullptr ? session->holds.find(token) : nullptr;
-  if (found == nullptr || (*found)->name() != name) {
+  if (found == nullptr || (*found)->name() != name || (*found)->terms().mode != LockMode::Exclusive) {
     return refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::AlreadyHeld, .token = token}, name);
   }
   const HoldRef hold = *found;

@@ -212,6 +212,22 @@ TEST_F(AdminTest, S37_ALeadershipThatIsBeingGivenUpIsNotProclaimedAnew) {
   EXPECT_EQ(leader(), "second");
 }
 
+TEST_F(AdminTest, S37_WhoSharesTheLockDoesNotLead) {
+  const SessionRef mine = open(one), theirs = open(two);
+  const auto first = acquire(one, mine, {.mode = LockMode::Shared}), second = acquire(two, theirs, {.mode = LockMode::Shared});
+  ASSERT_TRUE(first.ok() && second.ok());
+  for (const LockWait& wait : {LockWait::none(), LockWait::forever()}) {
+    EXPECT_EQ(campaign(one, mine, {.wait = wait, .proclaim_if_leader = true}).reason(), Reason::AlreadyHeld);
+    EXPECT_EQ(campaign(two, theirs, {.wait = wait, .proclaim_if_leader = true}).reason(), Reason::AlreadyHeld);
+  }
+  Answer<void> proclaimed;
+  CoordinationCalls(one.client).proclaim(*first, "mine", proclaimed.callback());
+  turn();
+  EXPECT_EQ(proclaimed.reason(), Reason::NotOwner) << proclaimed.status();
+  EXPECT_TRUE((*first)->valid(one.at(truth).leading)) << "it is shared as before";
+  EXPECT_EQ(leader(), "vacant");
+}
+
 // Found leading by a look alone, it has sent nothing but the proclamation.
 TEST_F(AdminTest, S37_S59_AProclamationThatIsUnderWayIsNotSaidToHaveHadNoEffect) {
   const SessionRef mine = open(one);
