@@ -91,7 +91,7 @@ void Acquires::answered(const Pending& acquire, const Completion& completion, co
   } else if (acquire->of_lock) {
     refuse_lock(calls_, statistics_, acquire->call, *result, acquire->name());
   } else {
-    calls_.fail(acquire->call, status_of(*result, acquire->name()));
+    calls_.fail(acquire->call, status_of(*result, Object{acquire->name()}));
   }
   lines_.fetched(*acquire);
 }

@@ -152,6 +152,28 @@ absl::Status status_of(const machine::Result& result, Nameless kind) {
   return refusal_of(result, absl::StrCat("the ", word), absl::StrCat("no such ", word));
 }
 
+absl::Status status_of(const machine::Result& result, Object object) {
+  const std::string it = quoted(object.name);
+  switch (result.code) {
+    case ResultCode::Held:
+      return make_error(Reason::Held,
+                        absl::StrCat(it, " is in use, empty or closed just now; try later, or with a wait where there is one"));
+    case ResultCode::WaitTimeout:
+      return make_error(Reason::WaitTimeout,
+                        absl::StrCat("the wait for ", it, " was over first; the caller got nothing of it"));
+    case ResultCode::NotFound:
+      return make_error(Reason::NotFound,
+                        absl::StrCat("there is nothing of ", it, " to do this to, or no longer; look at its name"));
+    case ResultCode::AlreadyExists:
+      return make_error(Reason::AlreadyExists,
+                        absl::StrCat(it, " is there already, or has this owner already; use what is there, or another name"));
+    case ResultCode::InvalidArgument:
+      return make_error(Reason::InvalidArgument,
+                        absl::StrCat(it, " is entered by others with another number of parties; all have to give the same"));
+    default: return status_of(result, object.name);
+  }
+}
+
 absl::Status watch_compacted(Revision lowest) {
   return make_error(Reason::Compacted,
                     absl::StrCat("what the watch has not seen yet was compacted: read the keys anew and watch "

@@ -18,10 +18,16 @@ struct Nameless {
   std::string_view word;
 };
 
+// A semaphore, barrier, queue or the like.
+struct Object {
+  std::string_view name;
+};
+
 // Ok for Ok, Granted and Queued; else the reason with a sentence about the subject: a lock or coordination object by its
 // name, a session or a key by its kind.
 absl::Status status_of(const machine::Result& result, std::string_view name);
 absl::Status status_of(const machine::Result& result, Nameless kind);
+absl::Status status_of(const machine::Result& result, Object object);
 
 // Why a watch ends that was too slow, or begins too early. `lowest`: the lowest revision that can be watched from.
 absl::Status watch_compacted(Revision lowest);

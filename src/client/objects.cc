@@ -85,7 +85,7 @@ void Objects::executed(CallId id, const SessionRef& session, const machine::Requ
   if (result.ok() && result->code == machine::ResultCode::AlreadyExists && joins_too_soon(request)) {
     start_command(id, session, request, subject, now);
   } else if (!result.ok() || result->code != machine::ResultCode::Ok) {
-    calls_.fail(id, result.ok() ? status_of(*result, subject) : result.status());
+    calls_.fail(id, result.ok() ? status_of(*result, Object{subject}) : result.status());
   } else if (!calls_.answer<Executed>(id, Executed{*result, index, nullptr})) {
     if (const machine::JoinGroup* join = join_in(request)) leave_again(session, member_of(*join));
   }
@@ -159,7 +159,7 @@ void Objects::confirm(CallId id, const SessionRef& session, Waiting waiting) {
     if (*code == machine::ResultCode::Ok) {
       calls_.answer<Executed>(id, Executed{{}, completion.index, nullptr});
     } else {
-      calls_.fail(id, status_of({.code = *code}, waiting.name));
+      calls_.fail(id, status_of({.code = *code}, Object{waiting.name}));
     }
   });
 }

@@ -453,6 +453,31 @@ TEST_F(CoordinationTest, S37_BadArgumentsAreRefusedBeforeTheLog) {
   EXPECT_EQ(lost.reason(), Reason::Lost);
 }
 
+TEST_F(CoordinationTest, S37_ARefusalSaysWhatTheObjectIsLike) {
+  const auto said = [this](auto answer, auto begin) {
+    begin(answer);
+    turn();
+    EXPECT_FALSE(answer.ok());
+    return std::string(sentence_of(answer.status()));
+  };
+  using testing::HasSubstr;
+  Answer<void> closed;
+  mine.close_barrier(a, "gate", BarrierAtSessionEnd::Stays, closed.callback());
+  turn();
+  ASSERT_TRUE(closed.ok());
+  EXPECT_THAT(said(Answer<void>(), [&](auto& to) { mine.await_barrier(a, "gate", LockWait::none(), to.callback()); }),
+              HasSubstr("in use, empty or closed"));
+  EXPECT_THAT(said(Answer<ClaimedItem>(), [&](auto& to) { mine.claim(a, "work", {}, to.callback()); }),
+              HasSubstr("in use, empty or closed"));
+  EXPECT_THAT(said(Answer<void>(), [&](auto& to) { mine.update(a, "workers", "", "v", to.callback()); }),
+              HasSubstr("or no longer"));
+  mine.enter(a, "meeting", 3, PartyAtSessionEnd::Breaks, LockWait::forever(), [](const absl::StatusOr<HoldRef>&) {});
+  EXPECT_THAT(
+      said(Answer<HoldRef>(),
+           [&](auto& to) { theirs.enter(b, "meeting", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), to.callback()); }),
+      HasSubstr("another number of parties"));
+}
+
 // ---- elections and observation
 
 class ObservationTest : public CoordinationTest {
