@@ -60,8 +60,8 @@ struct LockOptions {
   std::string value = {};       // shown to those that ask for the holder; at most 4 KiB
   // Alone, or together with others who share. Ignored by acquire_all, where each name has its own.
   LockMode mode = LockMode::Exclusive;
-  // Counts up the hold that this owner has, if that was acquired with this option and in the same mode; the token stays, and
-  // each grant has to be released. At most 65,535 times. Ignored by acquire_all.
+  // Counts up the hold that this owner has, if that was acquired with this option and in the same mode; its token, value and
+  // delay stay, and each grant has to be released. At most 65,535 times. Ignored by acquire_all.
   bool reentrant = false;
   // How long the lock is granted to no one if this session should expire while it holds it: for work that goes on beyond its
   // control. 0 to 60 s. Not after a release or a close.

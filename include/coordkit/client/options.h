@@ -146,8 +146,8 @@ struct AcquireOptions {
   CallDeadline deadline = {};           // a Forever wait without one ends by its result, or its cancel
   Duration max_hold{};                  // S-51: released and not valid this long after the grant became known; zero: no limit
   LockMode mode = LockMode::Exclusive;  // not of acquire_all, where each name has its own
-  // Counts up the hold that this owner has, if it was acquired with this option and in the same mode; each of the handles is
-  // to be released. Not of acquire_all.
+  // Counts up the hold that this owner has, if it was acquired with this option and in the same mode, with the value and the
+  // delay that it has; each of the handles is to be released. Not of acquire_all.
   bool reentrant = false;
   // How long the lock is granted to no one after this hold ended because its session expired; up to 60 s. Not after a release.
   Duration delay{};
