@@ -174,6 +174,11 @@ absl::Status status_of(const machine::Result& result, Object object) {
   }
 }
 
+absl::Status status_of_command(const absl::StatusOr<machine::Result>& result, Object object) {
+  if (!result.ok()) return result.status();
+  return result->code == ResultCode::Lost ? session_over() : status_of(*result, object);
+}
+
 absl::Status watch_compacted(Revision lowest) {
   return make_error(Reason::Compacted,
                     absl::StrCat("what the watch has not seen yet was compacted: read the keys anew and watch "
@@ -397,7 +402,10 @@ absl::StatusOr<machine::Result> done_of(const Completion& completion, Nameless s
 }
 
 absl::Status no_session() { return make_error(Reason::InvalidArgument, "no session was given; open one first"); }
-absl::Status session_over() { return make_error(Reason::Lost, "the session has ended; open a new one"); }
+absl::Status session_over() {
+  return make_error(Reason::Lost, Outcome::None,
+                    "the session has ended, is being ended, or belongs to another process now; open a new one");
+}
 absl::Status lost_while_acquiring() {
   return make_error(Reason::Lost, "the session ended while the acquire was under way; open a new one");
 }

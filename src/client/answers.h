@@ -43,9 +43,12 @@ absl::StatusOr<machine::Result> result_of(const Completion& completion);
 // The same, but any code other than Ok becomes the status of `subject`.
 absl::StatusOr<machine::Result> done_of(const Completion& completion, Nameless subject);
 
+// What became of a session's command that waits for nothing: one that was refused for the session has had no effect.
+absl::Status status_of_command(const absl::StatusOr<machine::Result>& result, Object object);
+
 // Refusals and endings shared by calls of several kinds.
 absl::Status no_session();            // none was given
-absl::Status session_over();          // before the call
+absl::Status session_over();          // before the call, or before its command had its turn
 absl::Status lost_while_acquiring();  // the session, since
 absl::Status no_grant();              // none was given
 absl::Status hold_lost();             // with its session, before the call

@@ -11,7 +11,7 @@ namespace coordkit::client {
 absl::Status HoldChanges::refusal_of(const HoldRef& hold) {
   if (hold == nullptr) return no_grant();
   Session* session = table_.find_live(hold->session());
-  if (session == nullptr) return hold_lost();
+  if (session == nullptr) return session_over();
   const bool known = hold->delegation() ? session->state->delegations()->current(*hold) : session->holds.contains(hold);
   if (!hold->released() && known) return absl::OkStatus();
   return make_error(Reason::NotOwner, "the grant was released or lost before; acquire anew");
@@ -146,7 +146,7 @@ void HoldChanges::start_update(CallId id, const HoldRef& hold, machine::UpdateVa
   call.submitted = true;
   call.ticket = commands_.submit(*table_.find(hold->session()), {.body = std::move(body)}, call.deadline, Urgency::Normal,
                                  [this, id, hold](const Completion&, const SessionCommands::Result& result, Now) {
-                                   calls_.answer_done(id, result.ok() ? status_of(*result, hold->name()) : result.status());
+                                   calls_.answer_done(id, status_of_command(result, Object{hold->name()}));
                                  });
 }
 

@@ -85,7 +85,7 @@ void Objects::executed(CallId id, const SessionRef& session, const machine::Requ
   if (result.ok() && result->code == machine::ResultCode::AlreadyExists && joins_too_soon(request)) {
     start_command(id, session, request, subject, now);
   } else if (!result.ok() || result->code != machine::ResultCode::Ok) {
-    calls_.fail(id, result.ok() ? status_of(*result, Object{subject}) : result.status());
+    calls_.fail(id, status_of_command(result, Object{subject}));
   } else if (!calls_.answer<Executed>(id, Executed{*result, index, nullptr})) {
     if (const machine::JoinGroup* join = join_in(request)) leave_again(session, member_of(*join));
   }
@@ -240,18 +240,17 @@ void Objects::start_acknowledge(CallId id, const HoldRef& claim, machine::Reques
     });
     return;
   }
-  const Ticket ticket =
-      commands_.submit(*session, std::move(request), LaggingTime::max(), Urgency::Reserved,
-                       [this, id, claim](const Completion&, const SessionCommands::Result& result, Now) {
-                         if (result.ok()) {
-                           claim->invalidate();
-                           if (result->code == machine::ResultCode::NotOwner) not_acknowledged(claim);
-                           if (Session* owner = table_.find(claim->session())) table_.forget(*owner, claim);
-                         } else {
-                           not_acknowledged(claim);
-                         }
-                         calls_.answer_done(id, result.ok() ? status_of(*result, claim->name()) : result.status());
-                       });
+  const Ticket ticket = commands_.submit(*session, std::move(request), LaggingTime::max(), Urgency::Reserved,
+                                         [this, id, claim](const Completion&, const SessionCommands::Result& result, Now) {
+                                           if (result.ok()) {
+                                             claim->invalidate();
+                                             if (result->code == machine::ResultCode::NotOwner) not_acknowledged(claim);
+                                             if (Session* owner = table_.find(claim->session())) table_.forget(*owner, claim);
+                                           } else {
+                                             not_acknowledged(claim);
+                                           }
+                                           calls_.answer_done(id, status_of_command(result, Object{claim->name()}));
+                                         });
   if (Call* call = calls_.find(id)) call->ticket = ticket;
 }
 

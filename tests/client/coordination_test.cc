@@ -453,6 +453,32 @@ TEST_F(CoordinationTest, S37_BadArgumentsAreRefusedBeforeTheLog) {
   EXPECT_EQ(lost.reason(), Reason::Lost);
 }
 
+TEST_F(CoordinationTest, S57_S59_WhatIsRefusedForItsSessionHasHadNoEffect) {
+  Answer<void> created, killed;
+  mine.create_latch(a, "l", 2, created.callback());
+  turn();
+  ASSERT_TRUE(created.ok());
+  one.node.listens = false;
+  two.client.kill_session(a->id(), killed.callback());
+  turn();
+  ASSERT_TRUE(killed.ok());
+  Answer<uint64_t> by_the_log, at_the_door;
+  mine.count_down(a, "l", 1, by_the_log.callback());
+  turn();
+  one.node.listens = true;
+  turn();
+  mine.count_down(a, "l", 1, at_the_door.callback());
+  turn();
+  for (const auto& counted : {by_the_log, at_the_door}) {
+    EXPECT_EQ(counted.reason(), Reason::Lost) << counted.status();
+    EXPECT_EQ(counted.outcome(), Outcome::None) << "whoever is told that it counted waits for ever";
+  }
+  Answer<LatchInfo> latch;
+  theirs.latch("l", latch.callback());
+  turn();
+  EXPECT_EQ((*latch).count, 2u);
+}
+
 TEST_F(CoordinationTest, S37_ARefusalSaysWhatTheObjectIsLike) {
   const auto said = [this](auto answer, auto begin) {
     begin(answer);
