@@ -29,9 +29,12 @@ absl::Status Options::validate() const {
   if (promotion_lag_max == 0 || promotion_lag_max > uint64_t{1} << 32) {
     return make_error(Reason::InvalidArgument, "promotion_lag_max must be from 1 to 2^32 entries");
   }
-  if (append_bytes_in_flight == 0 || append_bytes_max == 0 || unsynced_bytes_max == 0) {
+  if (append_bytes_in_flight == 0 || unsynced_bytes_max == 0) {
+    return make_error(Reason::InvalidArgument, "append_bytes_in_flight and unsynced_bytes_max must be above zero");
+  }
+  if (append_bytes_max == 0 || append_bytes_max > kAppendBytesMax) {
     return make_error(Reason::InvalidArgument,
-                      "append_bytes_in_flight, append_bytes_max and unsynced_bytes_max must be above zero");
+                      "append_bytes_max must be from 1 to 3 MiB: a message with more could have more than 65,536 entries");
   }
   if (lease < Duration::zero() || lease >= election_timeout) {
     return make_error(Reason::InvalidArgument,

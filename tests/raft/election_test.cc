@@ -1,6 +1,7 @@
 // Votes, terms, timers.
 #include <gtest/gtest.h>
 
+#include "coordkit/wire.h"
 #include "solo.h"
 
 namespace coordkit::raft::testing {
@@ -318,6 +319,14 @@ TEST(OptionsTest, ValidateSaysWhatToChange) {
   EXPECT_EQ(options.validate().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE((Options{}).validate().ok());
   EXPECT_FALSE((Options{.self = ReplicaId(1), .append_messages_in_flight = 0}).validate().ok());
+}
+
+// An append with more would not be read by its receiver, nor written at all.
+TEST(OptionsTest, NoAppendHasMoreEntriesThanAMessageMayHave) {
+  EXPECT_LE(kAppendBytesMax / Entry().bytes(), kEntriesMax);
+  EXPECT_TRUE((Options{.self = ReplicaId(1), .append_bytes_max = kAppendBytesMax}).validate().ok());
+  EXPECT_FALSE((Options{.self = ReplicaId(1), .append_bytes_max = kAppendBytesMax + 1}).validate().ok());
+  EXPECT_FALSE((Options{.self = ReplicaId(1), .append_bytes_max = 0}).validate().ok());
 }
 
 TEST(OptionsTest, ADelayThatOverflowsTimeIsRefused) {

@@ -29,6 +29,9 @@
 namespace COORDKIT_EXPORT coordkit {
 namespace raft {
 
+// As entries count (Entry::bytes): the smallest 65,536 that there are, which is what one message may have.
+inline constexpr size_t kAppendBytesMax = 3 << 20;
+
 struct Options {
   ReplicaId self;
   StoreId store;  // ours; a replica whose member entry names another one never campaigns, and votes only for longer logs, in
@@ -58,7 +61,7 @@ struct Options {
   // Windows of one append stream.
   size_t append_messages_in_flight = 64;
   size_t append_bytes_in_flight = 8 << 20;
-  size_t append_bytes_max = 1 << 20;     // of one message, at least one entry
+  size_t append_bytes_max = 1 << 20;     // of one message, at least one entry. Legal: 1 to kAppendBytesMax
   size_t unsynced_bytes_max = 64 << 20;  // a leader whose own disk is this far behind accepts no proposals
   size_t cache_bytes_max = 64 << 20;     // applied entries beyond this are read back from the log store
 
