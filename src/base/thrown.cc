@@ -4,12 +4,14 @@
 
 namespace coordkit {
 
-std::string what_was_thrown() try {
-  throw;
-} catch (const std::exception& error) {
-  return error.what();
-} catch (...) {
-  return "something that is no std::exception";
+std::string what_was_thrown() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "something that is no std::exception";
+  }
 }
 
 }  // namespace coordkit
