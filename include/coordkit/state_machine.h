@@ -157,9 +157,9 @@ class StateMachine {
     static_cast<void>(wanted);
   }
   // Adds the rows that changed since the call before, gone ones as erased. Every key starts with row_prefix(id) (engine.h), as
-  // row_table.h makes it, or the replica halts; a row above 24 MiB reaches no member that needs the state, so what grows belongs
-  // in many rows. The state is the one after exactly the entries applied so far; the call before counts even if its batch was
-  // never stored, because then the replica has halted or asks for everything.
+  // row_table.h makes it, or the replica halts; a row above 24 MiB reaches no member that needs the state, so what grows
+  // belongs in many rows. The state is the one after exactly the entries applied so far; the call before counts even if its
+  // batch was never stored, because then the replica has halted or asks for everything.
   virtual void checkpoint(CheckpointBatch& batch) = 0;
   // Makes the next checkpoint() add every row there is, and no erased one: what was stored is damaged, and this state is the
   // truth. False: this machine cannot, and the replica halts instead, which rotten disks of the simulator bring about. A
