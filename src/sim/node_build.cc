@@ -16,8 +16,8 @@ void NodeBuild::choose(Random& random) {
     level_ = kFeatureLevel;
   } else if (next_level_) {
     level_ = *std::exchange(next_level_, std::nullopt);
-  } else if (random.chance(0.4)) {
-    level_ = std::min(level_ + 1, kFeatureLevel);
+  } else if (!newest() && random.chance(0.4)) {
+    level_ = random.between(level_ + 1, kFeatureLevel);
   } else if (random.chance(0.15) && level_ > 0) {
     --level_;
   }
