@@ -4,13 +4,13 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <exception>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
 
+#include "base/thrown.h"
 #include "coordkit/error.h"
 
 namespace coordkit {
@@ -43,10 +43,8 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
   void give(std::string_view where, Duration delay, Task task) {
     try {
       return delay > Duration::zero() ? executor.post_after(delay, task) : executor.post(task);
-    } catch (const std::exception& error) {
-      threw(where, error.what());
     } catch (...) {
-      threw(where, "something that is no std::exception");
+      threw(where, what_was_thrown());
     }
     std::thread([delay, task = std::move(task)]() mutable {
       std::this_thread::sleep_for(delay);
