@@ -7,11 +7,11 @@
 
 #include "absl/container/btree_set.h"
 #include "backup/rows_machine.h"
-#include "base/thrown.h"
 #include "coordkit/coordination_machine.h"
 #include "coordkit/error.h"
 #include "engine/log_command.h"
 #include "engine/lost_entries.h"
+#include "engine/made_machine.h"
 #include "engine/pair_of_stores.h"
 #include "engine/router_meta.h"
 
@@ -31,17 +31,6 @@ absl::Status not_at_hand(Index index, MachineId machine) {
                     "entry " + std::to_string(index.value()) + " of the log, after the checkpoint, is a command of machine " +
                         std::to_string(machine.value()) +
                         ", which is not at hand: only the host's own program can do this (BackupOptions::machines)");
-}
-
-absl::StatusOr<std::unique_ptr<StateMachine>> make(const OwnMachine& own) {
-  const std::string what = "the factory of machine " + std::to_string(own.id.value());
-  try {
-    std::unique_ptr<StateMachine> made = own.make ? own.make() : nullptr;
-    if (made == nullptr) return make_error(Reason::InvalidArgument, what + " gave none");
-    return made;
-  } catch (...) {
-    return make_error(Reason::InvalidArgument, what + " failed: " + what_was_thrown());
-  }
 }
 
 // Machines that have rows, as the checkpoint's own row about the cluster names them.
@@ -66,7 +55,7 @@ absl::StatusOr<Machines> machines_for(const CheckpointView& checkpoint, const st
     if (one.id < kFirstHostMachine || !known.insert(one.id).second) {
       return make_error(Reason::InvalidArgument, "every machine needs an id of its own, from 16 up");
     }
-    absl::StatusOr<std::unique_ptr<StateMachine>> made = make(one);
+    absl::StatusOr<std::unique_ptr<StateMachine>> made = engine::made_machine(one);
     if (!made.ok()) return made.status();
     machines.hosted.push_back({one.id, *std::move(made)});
   }

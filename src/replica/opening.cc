@@ -4,9 +4,9 @@
 #include <chrono>
 #include <utility>
 
-#include "base/thrown.h"
 #include "coordkit/coordination_machine.h"
 #include "coordkit/storage/data_directory.h"
+#include "engine/made_machine.h"
 #include "replica/parts.h"
 #include "replica/token_base.h"
 
@@ -55,23 +55,13 @@ Agreement agreement_of(const ReplicaOptions& options) {
   return agreement;
 }
 
-// An exception of a factory is the host's way to say that there is no machine.
 absl::StatusOr<std::vector<HostedMachine>> make_machines(const std::vector<OwnMachine>& own) {
   std::vector<HostedMachine> machines;
   machines.push_back(coordination_machine());
   for (const OwnMachine& one : own) {
-    std::string why = "it gave none";
-    std::unique_ptr<StateMachine> made;
-    try {
-      made = one.make();
-    } catch (...) {
-      why = what_was_thrown();
-    }
-    if (made == nullptr) {
-      return make_error(Reason::InvalidArgument,
-                        "the factory of machine " + std::to_string(one.id.value()) + " failed: " + why);
-    }
-    machines.push_back({one.id, std::move(made)});
+    absl::StatusOr<std::unique_ptr<StateMachine>> made = engine::made_machine(one);
+    if (!made.ok()) return made.status();
+    machines.push_back({one.id, *std::move(made)});
   }
   return machines;
 }
