@@ -25,18 +25,19 @@ class LoopCaller {
   LoopCaller(Client& client, SessionRef session, LoadLoop& load, size_t number)
       : client_(client), session_(std::move(session)), load_(load), lock_("lock-" + std::to_string(number)) {}
 
-  void begin() {
-    if (load_.over()) {
+  void begin(TimePoint at) {
+    if (load_.over(at)) {
       ended = true;
       return load_.caller_ended();
     }
-    started_ = Clock::now();
+    started_ = at;
     client_.acquire(session_, lock_, {.wait = LockWait::forever()}, [this](absl::StatusOr<HoldRef> hold) {
       if (!hold.ok()) return failed(hold.status());
       client_.release(*hold, [this](const absl::Status& released) {
         if (!released.ok()) return failed(released);
-        load_.cycle(started_, Clock::now());
-        begin();
+        const TimePoint now = Clock::now();
+        load_.cycle(started_, now);
+        begin(now);
       });
     });
   }
@@ -45,7 +46,7 @@ class LoopCaller {
  private:
   void failed(const absl::Status& why) {
     load_.error(why);
-    begin();
+    begin(Clock::now());
   }
 
   Client& client_;
@@ -66,7 +67,7 @@ ordered_json run_one_thread(const LoadOptions& options) {
   std::vector<std::unique_ptr<LoopCaller>> callers;
   for (size_t i = 0; i < options.callers; ++i) {
     callers.push_back(std::make_unique<LoopCaller>(client, session, load, i));
-    callers.back()->begin();
+    callers.back()->begin(Clock::now());
   }
   loop.until([&] { return std::ranges::all_of(callers, [](const auto& caller) { return caller->ended; }); });
   client.stop();

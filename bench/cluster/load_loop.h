@@ -25,7 +25,7 @@ class LoadLoop {
   LoadLoop(size_t callers, Seconds warmup, Seconds length, double per_s = 0);
 
   // A caller asks before each operation, and reports when it has stopped. Closed loops only.
-  bool over() const { return Clock::now() >= window_.end || broken(); }
+  bool over(TimePoint now = Clock::now()) const { return now >= window_.end || broken(); }
   void caller_ended();
 
   // A caller is free: `start(from)` begins its next operation, which counts from then, at once or when one is due. It is not
@@ -33,8 +33,9 @@ class LoadLoop {
   template <typename Start>
   void next(Start start) {
     if (pacer_ && !broken()) return pacer_->wait(std::move(start), [this] { caller_ended(); });
-    if (over()) return caller_ended();
-    start(Clock::now());
+    const TimePoint now = Clock::now();
+    if (over(now)) return caller_ended();
+    start(now);
   }
 
   void cycle(TimePoint from, TimePoint to);

@@ -38,25 +38,8 @@ ResultCode check(const RevokeLease&) { return ResultCode::Ok; }
 ResultCode check(const SetKeyQuota&) { return ResultCode::Ok; }
 using machine::check;  // for the other kinds
 
-// Nothing: of a kind that names none.
-std::optional<SessionId> session_named(const Request& request) {
-  return std::visit(
-      [](const auto& body) -> std::optional<SessionId> {
-        if constexpr (requires { body.session; }) return body.session;
-        if constexpr (requires { session_of(body); }) return session_of(body);
-        return std::nullopt;
-      },
-      request.body);
-}
-
-}  // namespace
-
-SessionId session_of(const Request& request) { return session_named(request).value_or(SessionId()); }
-
-ResultCode validate(const Request& request) {
-  const ResultCode body = std::visit([](const auto& kind) { return check(kind); }, request.body);
-  if (body != ResultCode::Ok) return body;
-  const std::optional<SessionId> session = session_named(request);
+// All but the body.
+ResultCode check_rest(const Request& request, std::optional<SessionId> session) {
   if (session && !*session) return ResultCode::InvalidArgument;
   if (!request.prior_releases.empty() && !session) return ResultCode::InvalidArgument;
   if (request.prior_releases.size() > kPriorReleasesMax) return ResultCode::LimitExceeded;
@@ -65,6 +48,27 @@ ResultCode validate(const Request& request) {
     if (!prior.token) return ResultCode::InvalidArgument;
   }
   return ResultCode::Ok;
+}
+
+// Nothing: of a kind that names none.
+template <typename Body>
+std::optional<SessionId> session_named(const Body& body) {
+  if constexpr (requires { body.session; }) return body.session;
+  if constexpr (requires { session_of(body); }) return session_of(body);
+  return std::nullopt;
+}
+
+}  // namespace
+
+SessionId session_of(const Request& request) {
+  return std::visit([](const auto& body) { return session_named(body).value_or(SessionId()); }, request.body);
+}
+
+Validated validated(const Request& request) {
+  const auto [code, session] = std::visit(
+      [](const auto& body) { return std::pair<ResultCode, std::optional<SessionId>>(check(body), session_named(body)); },
+      request.body);
+  return {code == ResultCode::Ok ? check_rest(request, session) : code, session.value_or(SessionId())};
 }
 
 uint32_t answer_bytes_max(const Request& request) {

@@ -76,8 +76,13 @@ struct Request {
 SessionId session_of(const Request& request);
 
 // Ok, or why the request is refused without effect in any state: EmptyKey, InvalidArgument, LimitExceeded,
-// TtlTooLarge, Unsupported, and those of mvcc::check().
-ResultCode validate(const Request& request);
+// TtlTooLarge, Unsupported, and those of mvcc::check(). And session_of() it.
+struct Validated {
+  ResultCode code;
+  SessionId session;
+};
+Validated validated(const Request& request);
+inline ResultCode validate(const Request& request) { return validated(request).code; }
 
 // What the answer to it can have at most.
 uint32_t answer_bytes_max(const Request& request);

@@ -79,6 +79,7 @@ lock::HoldKey key_of(const auto& command) {
 // S-43: a release that was posted before this request takes effect before it, whichever arrives first; the release then finds
 // nothing left and answers NotOwner by itself.
 void MachineLocks::perform_prior_releases(const Request& request, ApplyStep& step) {
+  if (request.prior_releases.empty()) return;
   const SessionId session = session_of(request);
   for (const PriorRelease& prior : request.prior_releases) {
     if (state_.locks.release({session, std::nullopt, prior.name, prior.token}, prior.number)) continue;

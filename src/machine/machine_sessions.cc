@@ -24,8 +24,8 @@ bool succeeds(const TimerGroup& previous, const Origin& origin) {
 }  // namespace
 
 ResultCode MachineSessions::admit(const Request& request, const RequestId& by) const {
-  if (const ResultCode refusal = validate(request); refusal != ResultCode::Ok) return refusal;
-  const SessionId id = session_of(request);
+  const auto [refusal, id] = validated(request);
+  if (refusal != ResultCode::Ok) return refusal;
   if (!id) return ResultCode::Ok;
   switch (state_.sessions.standing(id, by)) {
     case lease::Standing::Unknown: return ResultCode::SessionNotFound;
