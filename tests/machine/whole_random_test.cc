@@ -119,13 +119,13 @@ class WholeRun {
       for (uint64_t more = below(4); more > 0; --more) {
         switch (below(4)) {
           case 0:
-            branch->push_back(RangeOperation{.key = "a", .end = "c", .revision = below(3) == 0 ? revision() : Revision()});
+            branch->emplace_back(RangeOperation{.key = "a", .end = "c", .revision = below(3) == 0 ? revision() : Revision()});
             break;
-          case 1: branch->push_back(erase()); break;
+          case 1: branch->emplace_back(erase()); break;
           case 2:
-            if (depth < 2) branch->push_back(transaction(depth + 1));
+            if (depth < 2) branch->emplace_back(transaction(depth + 1));
             break;
-          default: branch->push_back(put());
+          default: branch->emplace_back(put());
         }
       }
     }
