@@ -124,7 +124,7 @@ TEST_F(KvTest, S17_ATransactionThatWouldHoldEveryReplicaForLongIsRefusedAtTheDoo
   Transaction outer{{}, std::vector<Operation>(60, inner), {}};
   const auto read = commit(outer);
   EXPECT_EQ(read.reason(), Reason::LimitExceeded);
-  outer.otherwise.push_back(PutOperation{.key = "a"});
+  outer.otherwise.emplace_back(PutOperation{.key = "a"});
   const uint64_t entries = cluster.index;
   const auto write = commit(outer);
   EXPECT_EQ(write.reason(), Reason::LimitExceeded);
