@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -81,10 +82,12 @@ TEST(OwnThreadTest, NeverDoBothThreadsRunTheLoop) {
   bool alone = true;  // of the loop's tasks: no two of them at once
   std::promise<void> never;
   const std::future<void> waits = never.get_future();
-  const auto look = [&] {
+  std::atomic<bool> looking{false};
+  const std::function<void()> look = [&] {
     alone = inside.fetch_add(1) == 0 && alone;
-    std::this_thread::yield();
+    std::this_thread::sleep_for(20us);  // long enough for a second thread to come in
     inside.fetch_sub(1);
+    if (looking) loop.post(look);
   };
   for (int round = 0; round < 40; ++round) {
     std::promise<void> over;
@@ -98,7 +101,10 @@ TEST(OwnThreadTest, NeverDoBothThreadsRunTheLoop) {
     });
     over.get_future().wait();
     std::promise<void> looked;
-    for (int i = 0; i < 100; ++i) loop.post(look);
+    looking = true;
+    for (int i = 0; i < 3; ++i) loop.post(look);  // there is always another one for a second thread
+    waits.wait_for(4ms);
+    looking = false;
     loop.post([&] { looked.set_value(); });
     looked.get_future().wait();
   }
