@@ -137,12 +137,19 @@ std::vector<HoldRef> Delegations::clear() {
   const std::lock_guard lock(mutex_);
   for (const auto& [name, delegation] : by_name_) {
     delegation->open_ = false;
+    if (delegation->current_ != nullptr) delegation->at_loss_ = delegation->current_->token();
     delegation->current_ = nullptr;
   }
   by_use_.clear();
   held_ = 0;
   gone.swap(by_name_);
   return holds;
+}
+
+bool Delegations::over(const HoldState& hold) const {
+  const std::lock_guard lock(mutex_);
+  const Delegation& delegation = *hold.delegation();
+  return hold.token() != (delegation.current_ != nullptr ? delegation.current_->token() : delegation.at_loss_);
 }
 
 size_t Delegations::size() const {

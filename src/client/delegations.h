@@ -41,6 +41,7 @@ class Delegation {
   Grant grant_;
   Token next_;              // above grant_.last: the block is used up
   HoldRef current_;         // null: no local holder
+  Token at_loss_;           // of the local holder that there was when the session was lost; zero: none
   bool open_ = false;       // not asked for, and no one in line: any thread may grant
   uint64_t last_use_ = 0;   // counts the ends of uses in its session
   uint64_t looked_at_ = 0;  // last_use_ when its place in Delegations::by_use_ was right
@@ -62,6 +63,9 @@ class Delegations {
   HoldRef acquire(const SessionRef& session, std::string_view name, std::string_view owner_tag, LeadingTime now);
   // The hold was invalidated, or is known lost.
   Released release(const HoldState& hold);
+  // A local hold that has ended. To the log any token of a block is current until a newer one was shown to it; the process
+  // that lends the lock knows. Of one in use when the session was lost, the log decides when it ends.
+  bool over(const HoldState& hold) const;
   std::vector<HoldRef> in_use() const;
   uint64_t granted() const;  // by acquire(), so far
 
@@ -110,10 +114,6 @@ class Delegations {
   const size_t idle_max_;
 };
 
-// A local hold that has ended. To the log any token of a block is current until a newer one was shown to it; the process that
-// lends the lock knows.
-inline bool over_here(const HoldState& hold) {
-  return hold.delegation() != nullptr && !hold.session()->delegations()->current(hold);
-}
+inline bool over_here(const HoldState& hold) { return hold.delegation() && hold.session()->delegations()->over(hold); }
 
 }  // namespace coordkit

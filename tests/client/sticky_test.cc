@@ -37,6 +37,18 @@ class StickyTest : public ClientBench {
     EXPECT_TRUE(answer.ok());
     return *answer;
   }
+  // The answer where the log takes the token for the hold's.
+  bool check_where_held(const HoldRef& hold) {
+    FakeReads seen;
+    seen.held = true;
+    Answer<bool> answer;
+    client.check(hold, answer.callback());
+    turn();
+    engine.let_read(engine.take<Ask>().at(0).ticket, seen);
+    turn();
+    EXPECT_TRUE(answer.ok());
+    return *answer;
+  }
   void release(const HoldRef& hold) {
     client.release_later(hold);
     turn();
@@ -106,24 +118,27 @@ TEST_F(StickyTest, S58_S60_AFenceOfALocalHoldThatIsOverIsRefusedBeforeTheLog) {
 TEST_F(StickyTest, S52_S58_AFormerLocalHoldIsNotSaidToBeTheHold) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
-  FakeReads seen;
-  seen.held = true;
-  const auto check = [&](const HoldRef& hold) {
-    Answer<bool> answer;
-    client.check(hold, answer.callback());
-    turn();
-    engine.let_read(engine.take<Ask>().at(0).ticket, seen);
-    turn();
-    EXPECT_TRUE(answer.ok());
-    return *answer;
-  };
-  EXPECT_TRUE(check(first));
+  EXPECT_TRUE(check_where_held(first));
   release(first);
   const Answer<HoldRef> second = acquire(session, sticky("another thread"));
   ASSERT_TRUE(second.ok());
-  EXPECT_FALSE(check(first)) << "another owner has it";
-  EXPECT_TRUE(check(*second));
+  EXPECT_FALSE(check_where_held(first)) << "another owner has it";
+  EXPECT_TRUE(check_where_held(*second));
   EXPECT_TRUE((*second)->valid(now.leading));
+}
+
+// The process was told of the end by somebody; the log says when it is.
+TEST_F(StickyTest, S52_S58_WhetherTheHoldOfALostSessionIsOverIsForTheLogToSay) {
+  const SessionRef session = open();
+  const HoldRef first = fetch(session);
+  release(first);
+  const Answer<HoldRef> second = acquire(session, sticky("another thread"));
+  ASSERT_TRUE(second.ok());
+  engine.end_session(session->id());
+  turn();
+  ASSERT_TRUE((*second)->lost());
+  EXPECT_TRUE(check_where_held(*second));
+  EXPECT_FALSE(check_where_held(first)) << "that one was over before";
 }
 
 TEST_F(StickyTest, S37_S58_AFormerLocalHoldProclaimsNothing) {
