@@ -75,11 +75,11 @@ struct Request {
 // The session a request acts for; zero for the kinds that need none.
 SessionId session_of(const Request& request);
 
-// Ok, or why the request is refused without effect in any state: EmptyKey, InvalidArgument, LimitExceeded,
-// TtlTooLarge, Unsupported, and those of mvcc::check(). And session_of() it.
 struct Validated {
+  // Ok, or why the request is refused without effect in any state: EmptyKey, InvalidArgument, LimitExceeded,
+  // TtlTooLarge, Unsupported, and those of mvcc::check().
   ResultCode code;
-  SessionId session;
+  SessionId session;  // session_of() it
 };
 Validated validated(const Request& request);
 inline ResultCode validate(const Request& request) { return validated(request).code; }

@@ -37,6 +37,13 @@ class StickyTest : public ClientBench {
     EXPECT_TRUE(answer.ok());
     return *answer;
   }
+  // The hold is given back, and another owner of its session gets the lock.
+  HoldRef hand_over(const HoldRef& hold) {
+    release(hold);
+    const Answer<HoldRef> next = acquire(hold->session(), sticky("another thread"));
+    EXPECT_TRUE(next.ok());
+    return *next;
+  }
   // The answer where the log takes the token for the hold's.
   bool check_where_held(const HoldRef& hold) {
     FakeReads seen;
@@ -119,40 +126,34 @@ TEST_F(StickyTest, S52_S58_AFormerLocalHoldIsNotSaidToBeTheHold) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
   EXPECT_TRUE(check_where_held(first));
-  release(first);
-  const Answer<HoldRef> second = acquire(session, sticky("another thread"));
-  ASSERT_TRUE(second.ok());
+  const HoldRef second = hand_over(first);
   EXPECT_FALSE(check_where_held(first)) << "another owner has it";
-  EXPECT_TRUE(check_where_held(*second));
-  EXPECT_TRUE((*second)->valid(now.leading));
+  EXPECT_TRUE(check_where_held(second));
+  EXPECT_TRUE(second->valid(now.leading));
 }
 
 // The process was told of the end by somebody; the log says when it is.
 TEST_F(StickyTest, S52_S58_WhetherTheHoldOfALostSessionIsOverIsForTheLogToSay) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
-  release(first);
-  const Answer<HoldRef> second = acquire(session, sticky("another thread"));
-  ASSERT_TRUE(second.ok());
+  const HoldRef second = hand_over(first);
   engine.end_session(session->id());
   turn();
-  ASSERT_TRUE((*second)->lost());
-  EXPECT_TRUE(check_where_held(*second));
+  ASSERT_TRUE(second->lost());
+  EXPECT_TRUE(check_where_held(second));
   EXPECT_FALSE(check_where_held(first)) << "that one was over before";
 }
 
 TEST_F(StickyTest, S37_S58_AFormerLocalHoldProclaimsNothing) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
-  release(first);
-  const Answer<HoldRef> second = acquire(session, sticky("another thread"));
-  ASSERT_TRUE(second.ok());
+  const HoldRef second = hand_over(first);
   Answer<void> late, timely;
   client.coordination().proclaim(first, "mine", late.callback());
   turn();
   EXPECT_EQ(late.reason(), Reason::NotOwner) << late.status();
   EXPECT_THAT(engine.take_commands<machine::UpdateValue>(), IsEmpty());
-  client.coordination().proclaim(*second, "mine", timely.callback());
+  client.coordination().proclaim(second, "mine", timely.callback());
   turn();
   EXPECT_THAT(engine.take_commands<machine::UpdateValue>(), SizeIs(1));
 }
