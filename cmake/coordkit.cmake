@@ -45,8 +45,9 @@ endfunction()
 # coordkit_together(TARGET [ALONE file...]): its sources are compiled in units of sixteen, which costs a fourth of the time
 # (docs/decisions/0014). So two files of a folder must not give one name to different things in their anonymous namespaces. A file
 # whose names are a vocabulary of its own is compiled ALONE, and so is one whose public class keeps a type of its anonymous
-# namespace: inside a unit g++ takes it for a header. Beside each such target stands TARGET_each, built only when asked for: every
-# file by itself, which is how tools see it that read compile_commands.json.
+# namespace: inside a unit g++ takes it for a header. In our own tree TARGET_each stands beside each such target, built only when asked
+# for: every file alone, for tools that read compile_commands.json. The folders are object libraries of ours, so a project around us
+# gets units as well; COORDKIT_TOGETHER=OFF compiles each file alone.
 function(coordkit_together target)
   cmake_parse_arguments(arg "" "" "ALONE" ${ARGN})
   if(NOT COORDKIT_TOGETHER)
@@ -55,6 +56,9 @@ function(coordkit_together target)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  if(NOT PROJECT_IS_TOP_LEVEL)
+    return()
+  endif()
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources EXCLUDE REGEX TARGET_OBJECTS)
   add_library(${target}_each OBJECT EXCLUDE_FROM_ALL ${sources})

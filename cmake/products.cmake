@@ -88,9 +88,13 @@ target_link_libraries(coordkit_product_asio INTERFACE ${coordkit_linked} Threads
 set_target_properties(coordkit_product_asio PROPERTIES EXPORT_NAME asio)
 add_library(coordkit::asio ALIAS coordkit_product_asio)
 
-# Inside another project only what it links is built.
+# Inside another project only what it links is built; one that installs coordkit with its own files gets the library in any case.
 if(NOT PROJECT_IS_TOP_LEVEL)
-  set_target_properties(coordkit_product_core coordkit_product_static coordkit_product_sim coordkit_product_compare
-                        coordkit_product_testing coordkit_product_tls PROPERTIES EXCLUDE_FROM_ALL ON)
-  set_target_properties(${coordkit_linked} PROPERTIES EXCLUDE_FROM_ALL OFF)
+  get_property(products DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+  list(FILTER products INCLUDE REGEX "^coordkit_product_")
+  list(REMOVE_ITEM products coordkit_product_asio)
+  set_target_properties(${products} PROPERTIES EXCLUDE_FROM_ALL ON)
+  if(COORDKIT_INSTALL)
+    set_target_properties(${coordkit_linked} PROPERTIES EXCLUDE_FROM_ALL OFF)
+  endif()
 endif()

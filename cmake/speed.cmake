@@ -1,8 +1,7 @@
-# Several files in one unit, ccache and mold when they are there, and only for our own tree: a project that embeds coordkit chooses its own tools.
+# ccache and mold when they are there, and only for our own tree: a project that embeds coordkit chooses its own tools.
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
-option(COORDKIT_TOGETHER "compile several files of a folder as one unit" OFF)
 find_program(COORDKIT_CCACHE ccache)
 if(COORDKIT_CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${COORDKIT_CCACHE})

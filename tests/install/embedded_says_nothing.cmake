@@ -13,7 +13,7 @@ expect("all" "${commands}" "libcoordkit\\.a")
 expect_not("all" "${commands}" "-o coordkit/(src/(sim|compare|check|timeline|testing)|tests|tools|bench|examples)/")
 expect_not("flags of coordkit's" "${commands}" "-Wshadow|-Wconversion|-fno-omit-frame-pointer|mold")
 # A project may compile its own files together. Not all of ours bear it.
-configure(${here}/embedded ${folder} -D coordkit=${source} -D CMAKE_UNITY_BUILD=ON)
+configure(${here}/embedded ${folder} -D coordkit=${source} -D CMAKE_UNITY_BUILD=ON -D COORDKIT_TOGETHER=OFF)
 run_for_output(commands ${ninja} -C ${folder} -t commands all)
 expect("the units of the project around" "${commands}" "one_lock\\.dir/Unity")
 expect_not("units of coordkit's files" "${commands}" "coordkit/[^ ]*/Unity")
