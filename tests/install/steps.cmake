@@ -41,6 +41,18 @@ function(configure_and_build from to)
   run(${CMAKE_COMMAND} --build ${to})
 endfunction()
 
+# install_hollow(FOLDER ENDING library...): the tree installed into FOLDER/installed from a build folder in which nothing was compiled.
+# Empty files stand for these libraries.
+function(install_hollow folder ending)
+  file(REMOVE_RECURSE ${folder})
+  run(${CMAKE_COMMAND} -S ${source} -B ${folder} -G ${generator} -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_BUILD_TYPE=Debug
+      -D CMAKE_DEBUG_POSTFIX=${ending} -D COORDKIT_TESTS=OFF -D COORDKIT_PROGRAMS=OFF)
+  foreach(library IN LISTS ARGN)
+    file(WRITE ${folder}/lib${library}${ending}.a "")
+  endforeach()
+  run(${CMAKE_COMMAND} --install ${folder} --prefix ${folder}/installed)
+endfunction()
+
 # readme_project(FOLDER): the program that README shows, and the CMakeLists.txt that it shows, word for word in an empty folder.
 function(readme_block out readme opening)
   string(FIND "${readme}" "${opening}" at)
