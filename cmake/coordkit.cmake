@@ -39,6 +39,8 @@ set(coordkit_public $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_I
 function(coordkit_settings target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC ${coordkit_public})
+  target_include_directories(${target} SYSTEM PRIVATE ${coordkit_folders})
+  target_link_directories(${target} INTERFACE $<BUILD_INTERFACE:${coordkit_libraries}>)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 

@@ -1,26 +1,102 @@
-# What the library itself is made of. A project that has any of these already, in whatever way, is taken at its word; what is found
-# here is visible to it as well, because it links what our headers include.
+# What the library itself is made of, with the least version of each that it was tried with. Whatever is missing or too old is reported
+# in one go, with one sentence each (docs/install.md has the same list). A project that has any of these as targets already is taken at
+# its word; what is found here is visible to it as well, because it links what our headers include.
+set(coordkit_missing "")
+set(coordkit_folders "")    # of headers, where the compiler does not look unasked
+set(coordkit_libraries "")  # folders of libraries, likewise
+
+# coordkit_judge(WHAT LEAST USE PACKAGES FOUND VERSION): adds a sentence unless FOUND, which says where, has at least that version.
+function(coordkit_judge what least use packages found version)
+  if(found AND version VERSION_GREATER_EQUAL least)
+    return()
+  endif()
+  set(instead "none was found")
+  if(found AND version)
+    set(instead "${found} is version ${version}")
+  elseif(found)
+    set(instead "${found} does not say which version it is")
+  endif()
+  list(APPEND coordkit_missing "${what} ${least} or newer, for ${use}: ${instead} (${packages})")
+  set(coordkit_missing "${coordkit_missing}" PARENT_SCOPE)
+endfunction()
+
+# coordkit_need_package(NAME TARGET ...): one that CMake finds.
+function(coordkit_need_package name target what least use packages)
+  if(TARGET ${target})
+    return()
+  endif()
+  find_package(${name} QUIET GLOBAL)
+  set(${name}_VERSION "${${name}_VERSION}" PARENT_SCOPE)
+  set(found "")
+  if(TARGET ${target})
+    set(found "${${name}_DIR}")
+  endif()
+  coordkit_judge("${what}" ${least} "${use}" "${packages}" "${found}" "${${name}_VERSION}")
+  set(coordkit_missing "${coordkit_missing}" PARENT_SCOPE)
+endfunction()
+
+# coordkit_need_header(HEADER VERSIONS PREFIX LIBRARY ...): one that the compiler finds. The header VERSIONS beside it defines
+# PREFIX_MAJOR and so on; LIBRARY may be empty.
+function(coordkit_need_header header versions prefix library what least use packages)
+  find_path(folder ${header} NO_CACHE)
+  set(version "")
+  set(found "")
+  if(folder)
+    cmake_path(NORMAL_PATH folder)
+    string(REGEX REPLACE "/$" "" folder "${folder}")
+    set(found ${folder}/${header})
+    file(STRINGS ${folder}/${versions} lines REGEX "# *define +${prefix}_(MAJOR|MINOR|PATCH|RELEASE|LIB_VERSION)[ \t]+\"?[0-9]")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^.*${prefix}_[A-Z_]+[ \t]+\"?([0-9_]+).*$" "\\1" number "${line}")
+      string(REPLACE "_" "." number "${number}")
+      list(APPEND version ${number})
+    endforeach()
+    list(JOIN version "." version)
+  endif()
+  coordkit_judge("${what}" ${least} "${use}" "${packages}" "${found}" "${version}")
+  set(coordkit_missing "${coordkit_missing}" PARENT_SCOPE)
+  if(folder)
+    set(coordkit_folders ${coordkit_folders} ${folder} PARENT_SCOPE)
+  endif()
+  if(library)
+    find_library(file ${library} NO_CACHE)
+    if(file)
+      cmake_path(GET file PARENT_PATH place)
+      set(coordkit_libraries ${coordkit_libraries} ${place} PARENT_SCOPE)
+    endif()
+  endif()
+endfunction()
+
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_SIZEOF_VOID_P EQUAL 8)
+  list(APPEND coordkit_missing "Linux on a machine of 64 bits: this is ${CMAKE_SYSTEM_NAME} with pointers of ${CMAKE_SIZEOF_VOID_P} bytes")
+endif()
+foreach(compiler GNU=g++=12 Clang=clang++=14)
+  string(REGEX MATCH "^(.*)=(.*)=(.*)$" compiler ${compiler})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL CMAKE_MATCH_1 AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS CMAKE_MATCH_3)
+    list(APPEND coordkit_missing
+         "${CMAKE_MATCH_2} ${CMAKE_MATCH_3} or newer, for C++20: ${CMAKE_CXX_COMPILER} is version ${CMAKE_CXX_COMPILER_VERSION}")
+  endif()
+endforeach()
+coordkit_need_package(absl absl::status Abseil 20220623 "status values, containers and synchronization"
+                      "Debian and Ubuntu: libabsl-dev, Fedora: abseil-cpp-devel")
+coordkit_need_package(fmt fmt::fmt fmt 9.1 "text" "Debian and Ubuntu: libfmt-dev, Fedora: fmt-devel")
+coordkit_need_header(boost/asio/io_context.hpp boost/version.hpp BOOST "" Boost 1.81 "Asio, headers alone"
+                     "Debian: libboost1.81-dev, Ubuntu: libboost-dev, Fedora: boost-devel")
+coordkit_need_header(lmdb.h lmdb.h MDB_VERSION lmdb LMDB 0.9.24 "checkpoints" "Debian and Ubuntu: liblmdb-dev, Fedora: lmdb-devel")
+coordkit_need_header(xxhash.h xxhash.h XXH_VERSION "" xxHash 0.8.1 "sums, header alone" "Debian and Ubuntu: libxxhash-dev, Fedora: xxhash-devel")
+coordkit_need_header(protozero/pbf_reader.hpp protozero/version.hpp PROTOZERO_VERSION "" protozero 1.7.1 "messages, headers alone"
+                     "Debian and Ubuntu: libprotozero-dev, Fedora: protozero-devel")
+coordkit_need_header(openssl/evp.h openssl/opensslv.h OPENSSL_VERSION crypto OpenSSL 3.0 "shared secrets and certificates"
+                     "Debian and Ubuntu: libssl-dev, Fedora: openssl-devel")
+if(coordkit_missing)
+  list(JOIN coordkit_missing "\n  " coordkit_missing)
+  message(FATAL_ERROR "coordkit needs\n  ${coordkit_missing}\n")
+endif()
 if(NOT TARGET Threads::Threads)
   find_package(Threads REQUIRED GLOBAL)
 endif()
-if(NOT TARGET absl::status)
-  find_package(absl REQUIRED GLOBAL)
-endif()
-if(NOT TARGET fmt::fmt)
-  find_package(fmt REQUIRED GLOBAL)
-endif()
-
-# Found by the compiler, not by CMake; better one sentence here than a page of errors later.
-foreach(pair boost/asio/io_context.hpp=libboost1.81-dev lmdb.h=liblmdb-dev xxhash.h=libxxhash-dev protozero/pbf_reader.hpp=libprotozero-dev)
-  string(REPLACE "=" ";" pair ${pair})
-  list(GET pair 0 header)
-  list(GET pair 1 package)
-  find_path(folder ${header} NO_CACHE)
-  if(NOT folder)
-    message(FATAL_ERROR "coordkit needs ${header}, which is not there. On Debian: apt-get install ${package}")
-  endif()
-  unset(folder)
-endforeach()
+list(REMOVE_DUPLICATES coordkit_folders)
+list(REMOVE_DUPLICATES coordkit_libraries)
 
 # coordkit_find(OUT WHAT package...): finds packages that only WHAT uses, in this order. OUT tells whether all are there; if not, WHAT
 # is left out and one line says so.
