@@ -1,0 +1,22 @@
+# systemd takes the unit of packaging/ without a word, and every variable that its program reads is set or named there.
+include(${here}/steps.cmake)
+set(unit ${source}/packaging/systemd/ledger@.service)
+file(READ ${unit} text)
+file(STRINGS ${source}/examples/21_kubernetes/main.cc reads REGEX "variable\\(\"[A-Z_]+\"\\)")
+foreach(line IN LISTS reads)
+  string(REGEX REPLACE "^.*variable\\(\"([A-Z_]+)\"\\).*$" "\\1" name "${line}")
+  expect("the unit" "${text}" "[ =]${name}=")
+endforeach()
+
+find_program(analyze systemd-analyze)
+if(NOT analyze)
+  message("skipped: there is no systemd-analyze")
+  return()
+endif()
+# It looks for the program too, which only the machines of the service have.
+string(REPLACE "ExecStart=/usr/local/bin/21_kubernetes" "ExecStart=/bin/true" text "${text}")
+file(WRITE "${build}/consumers/systemd/ledger@.service" "${text}")
+execute_process(COMMAND ${analyze} verify "${build}/consumers/systemd/ledger@.service" RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT code EQUAL 0 OR output)
+  message(FATAL_ERROR "systemd-analyze verify: ${output}")
+endif()
