@@ -10,6 +10,10 @@ set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/coordkit)
 function(coordkit_install export)
   cmake_parse_arguments(arg "OPTIONAL" "" "TARGETS" ${ARGN})
   list(TRANSFORM arg_TARGETS PREPEND coordkit_product_)
+  # Outside of the system's folders LMDB and OpenSSL lie beside coordkit.
+  foreach(target IN LISTS arg_TARGETS)
+    target_link_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_LIBDIR}>)
+  endforeach()
   set(optional "")
   if(arg_OPTIONAL)
     set(optional OPTIONAL)
@@ -98,7 +102,19 @@ foreach(file coordkit.pc coordkit-tls.pc)
 endforeach()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/coordkit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/ARCHITECTURE.md
-        ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+
+# The documents for users of the library, as cmake/documents.cmake writes them. What is for those who change coordkit stays in its tree.
+file(GLOB documents CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/docs/*.svg
+     ${PROJECT_SOURCE_DIR}/docs/migration/*.md)
+list(FILTER documents EXCLUDE REGEX "^docs/(compile-times|performance|regressions)")
+file(RELATIVE_PATH headers ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+install(CODE "set(SOURCE \"${PROJECT_SOURCE_DIR}\")
+set(DOCUMENTS \"README.md;${documents}\")
+set(KEPT \"LICENSE;examples\")
+set(HEADERS \"${headers}\")
+set(OUT \"${PROJECT_BINARY_DIR}/documents\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/documents.cmake\")" COMPONENT development)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/documents/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
 include(cmake/package.cmake)

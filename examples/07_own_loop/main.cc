@@ -1,5 +1,5 @@
 // Door 2: three replicas in one thread, in a loop of the program's own (loop.h). A lock, a key and a watch are tried, and then
-// as many acquires and releases as the loop manages in a second. Compared with door 1: ./dev bench doors.
+// as many acquires and releases as the loop manages in a second.
 //
 //   07_own_loop [seconds]
 #include <chrono>

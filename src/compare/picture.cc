@@ -72,7 +72,7 @@ std::string comparison_picture(const Comparison& sums, uint64_t runs, Duration l
     out += bar(lower + kBarHeight, kBarHeight - 2, {hourly(figures.fenced_lost), !figures.fence, "#1d4ed8", ""}, most_lost);
   }
   out += text(16, height - 14, "small",
-              fmt::format("{} runs of {:.0f} s, five machines, one lock; made by ./dev sim --profile compare", runs,
+              fmt::format("{} runs of {:.0f} s, five machines, one lock; made by coordkit-sim --profile compare", runs,
                           std::chrono::duration<double>(length).count()));
   return out + "</svg>\n";
 }

@@ -3,13 +3,7 @@
 include(${here}/steps.cmake)
 set(folder ${build}/consumers/postfix)
 set(prefix ${folder}/installed)
-file(REMOVE_RECURSE ${folder})
-run(${CMAKE_COMMAND} -S ${source} -B ${folder} -G ${generator} -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_BUILD_TYPE=Debug
-    -D CMAKE_DEBUG_POSTFIX=-d -D COORDKIT_TESTS=OFF -D COORDKIT_PROGRAMS=OFF)
-foreach(library coordkit coordkit_core coordkit_sim coordkit_compare coordkit_testing coordkit_tls)
-  file(WRITE ${folder}/lib${library}-d.a "")
-endforeach()
-run(${CMAKE_COMMAND} --install ${folder} --prefix ${prefix})
+install_hollow(${folder} -d coordkit coordkit_core coordkit_sim coordkit_compare coordkit_testing coordkit_tls)
 
 file(GLOB_RECURSE pc ${prefix}/coordkit.pc)
 file(STRINGS ${pc} libraries REGEX "^Libs:")
@@ -17,4 +11,9 @@ expect("coordkit.pc" "${libraries}" "-lcoordkit-d -lcoordkit_core-d ")
 file(GLOB_RECURSE pc ${prefix}/coordkit-tls.pc)
 file(STRINGS ${pc} libraries REGEX "^Libs:")
 expect("coordkit-tls.pc" "${libraries}" "-lcoordkit_tls-d ")
+# LMDB and OpenSSL, which the libraries name without a folder, are looked for beside them too.
+file(GLOB_RECURSE targets ${prefix}/coordkit-libraries.cmake)
+file(READ ${targets} targets)
+expect("coordkit-libraries.cmake" "${targets}" "INTERFACE_LINK_DIRECTORIES \"\\\${_IMPORT_PREFIX}/lib[^;\"]*\"")
+
 configure(${here}/components ${folder}/consumer -D CMAKE_PREFIX_PATH=${prefix} -D examples=${source}/examples)

@@ -138,7 +138,7 @@ auto hosting(MachineId id) {
   };
 }
 
-// The options as one writes them after ./dev sim: "--replay 7 --profile leases --without storm,crash".
+// The options as one writes them after coordkit-sim: "--replay 7 --profile leases --without storm,crash".
 std::string replay_arguments(const SimOptions& options);
 
 struct Report {

@@ -1,5 +1,5 @@
 // Situations that must come up somewhere in a large set of runs, or the runs prove nothing about them. A situation is counted
-// when it is seen; `./dev sim` prints the counts and names those that were never reached.
+// when it is seen; coordkit-sim prints the counts and names those that were never reached.
 #pragma once
 
 #include <array>
