@@ -187,7 +187,7 @@ int main(int argc, char** argv) {
   app.add_option("--history", arguments.history, "with --replay: write what callers saw to this file, for coordctl check");
   app.add_option("--black-box", arguments.black_box, "search the histories of which runs for an order")
       ->transform(CLI::CheckedTransformer(std::map<std::string, sim::BlackBox>{
-          {"sampled", sim::BlackBox::Sampled}, {"always", sim::BlackBox::Always}, {"never", sim::BlackBox::Never}}))
+          {"sampled", sim::BlackBox::Sampled}, {"always", sim::BlackBox::Every}, {"never", sim::BlackBox::Never}}))
       ->default_str("sampled");
   app.add_flag("--without-witness", arguments.without_witness,
                "do not hold answers against the log; the difference in processor time is what that check costs");

@@ -31,7 +31,7 @@ class LoopCaller {
       return load_.caller_ended();
     }
     started_ = at;
-    client_.acquire(session_, lock_, {.wait = LockWait::forever()}, [this](absl::StatusOr<HoldRef> hold) {
+    client_.acquire(session_, lock_, {.wait = LockWait::endless()}, [this](absl::StatusOr<HoldRef> hold) {
       if (!hold.ok()) return failed(hold.status());
       client_.release(*hold, [this](const absl::Status& released) {
         if (!released.ok()) return failed(released);

@@ -29,7 +29,7 @@ class Teller final : public sim::Program {
       --open_;
       const coordkit::Outcome outcome = coordkit::outcome_of(answer.status());  // done, none or unknown
       if (deposits && outcome == coordkit::Outcome::Done) bounds_.least += 10;
-      if (deposits && outcome == coordkit::Outcome::None) bounds_.most -= 10;
+      if (deposits && outcome == coordkit::Outcome::NoEffect) bounds_.most -= 10;
       process_.after(std::chrono::milliseconds(process_.random(20)), [this] { serve(); });
     });
   }

@@ -29,12 +29,12 @@ void expect(bool fact, const char* sentence) {
 }
 
 void all_are_sent_when_nothing_happens() {
-  coordkit::testing::FakeService service;
+  coordkit::testkit::FakeService service;
   expect(send_newsletters(service.open_session(), 100, [] {}) == 100, "all are sent when nothing happens");
 }
 
 void it_stops_when_the_network_is_gone() {
-  coordkit::testing::FakeService service;
+  coordkit::testkit::FakeService service;
   coordkit::Session session = service.open_session({.ttl = 2s});
   service.at(3s, [&] { service.cut_off(); });
   const int sent = send_newsletters(session, 100, [&] { service.advance(500ms); });
@@ -42,7 +42,7 @@ void it_stops_when_the_network_is_gone() {
 }
 
 void a_change_of_leader_stops_nothing() {
-  coordkit::testing::FakeService service;
+  coordkit::testkit::FakeService service;
   coordkit::Session session = service.open_session({.ttl = 2s});
   service.at(3s, [&] { service.change_leader(); });
   const int sent = send_newsletters(session, 100, [&] { service.advance(500ms); });
@@ -50,7 +50,7 @@ void a_change_of_leader_stops_nothing() {
 }
 
 void it_gives_up_when_another_session_keeps_the_lock() {
-  coordkit::testing::FakeService service;
+  coordkit::testkit::FakeService service;
   service.take("newsletter");
   expect(send_newsletters(service.open_session(), 100, [] {}) == 0, "it sends none while somebody else has the lock");
   expect(service.now() >= 10s && service.now() < 11s, "and waits for ten seconds, none of which passes here");

@@ -176,12 +176,12 @@ using UnlessOptions = std::enable_if_t<!std::is_convertible_v<Token, Options>>;
 
 // A handle that is copied into the operation.
 template <typename Handle>
-struct Copy {
+struct Copied {
   Handle handle;
   Handle& operator*() { return handle; }
 };
 template <typename Handle>
-Copy(Handle) -> Copy<Handle>;
+Copied(Handle) -> Copied<Handle>;
 
 }  // namespace asio_detail
 
@@ -212,7 +212,7 @@ auto async_resume_session(Replica& replica, SessionId session, std::string secre
 
 template <typename Token = DefaultToken>
 auto async_close(Session session, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(session)}, &Session::close_async, asio_detail::kMayTakeEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(session)}, &Session::close_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token));
 }
 
@@ -240,7 +240,7 @@ auto async_clear_delay(Replica& replica, std::string name, CallTimes times = {},
 template <typename Token = DefaultToken>
 auto async_acquire(Session session, std::string name, std::string owner, std::string value, LockTimes times = {},
                    Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(session)}, &Session::acquire_async, asio_detail::kWithoutEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(session)}, &Session::acquire_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), std::move(name), times.options(std::move(owner), std::move(value)));
 }
 template <typename Token = DefaultToken>
@@ -257,7 +257,7 @@ auto async_acquire(Session session, std::string name, Token&& token) {
 template <typename Token = DefaultToken>
 auto async_acquire_all(Session session, std::vector<NamedLock> locks, std::string owner = {}, LockTimes times = {},
                        Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(session)}, &Session::acquire_all_async, asio_detail::kWithoutEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(session)}, &Session::acquire_all_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), std::move(locks), times.options(std::move(owner), {}));
 }
 
@@ -309,20 +309,20 @@ auto async_get(Replica& replica, std::string key, Token&& token) {
 // What is done is copied; name it first, do not make it in the operand of co_await.
 template <typename Token = DefaultToken>
 auto async_range(const Kv& kv, const RangeOperation& range, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{Kv(kv)}, &Kv::range_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
-                           range, QueryOptions{.timeout = times.timeout});
+  return asio_detail::call(asio_detail::Copied{Kv(kv)}, &Kv::range_async, asio_detail::kWithoutEffect,
+                           std::forward<Token>(token), range, QueryOptions{.timeout = times.timeout});
 }
 
 template <typename Token = DefaultToken>
 auto async_commit(const Kv& kv, const Transaction& transaction, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{Kv(kv)}, &Kv::commit_async, asio_detail::kMayTakeEffect,
+  return asio_detail::call(asio_detail::Copied{Kv(kv)}, &Kv::commit_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), transaction, ProposeOptions{.timeout = times.timeout}, ReadOptions());
 }
 
 template <typename Token = DefaultToken>
 auto async_erase(const Kv& kv, const DeleteOperation& erase, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{Kv(kv)}, &Kv::erase_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
-                           erase, ProposeOptions{.timeout = times.timeout});
+  return asio_detail::call(asio_detail::Copied{Kv(kv)}, &Kv::erase_async, asio_detail::kMayTakeEffect,
+                           std::forward<Token>(token), erase, ProposeOptions{.timeout = times.timeout});
 }
 
 template <typename Token = DefaultToken>

@@ -28,37 +28,37 @@ static_assert(std::is_trivially_destructible_v<PermitsWanted> && std::is_trivial
 
 template <typename Token = DefaultToken>
 auto async_acquire(Semaphore semaphore, PermitsWanted wanted = {}, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(semaphore)}, &Semaphore::acquire_async, asio_detail::kWithoutEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(semaphore)}, &Semaphore::acquire_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), wanted);
 }
 
 template <typename Token = DefaultToken>
 auto async_wait(Latch latch, Duration timeout = kForever, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(latch)}, &Latch::wait_async, asio_detail::kWithoutEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(latch)}, &Latch::wait_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), timeout);
 }
 
 template <typename Token = DefaultToken>
 auto async_wait(Barrier barrier, Duration timeout = kForever, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(barrier)}, &Barrier::wait_async, asio_detail::kWithoutEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(barrier)}, &Barrier::wait_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), timeout);
 }
 
 template <typename Token = DefaultToken>
 auto async_enter(DoubleBarrier barrier, Duration timeout = kForever, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(barrier)}, &DoubleBarrier::enter_async, asio_detail::kWithoutEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(barrier)}, &DoubleBarrier::enter_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), timeout);
 }
 
 template <typename Token = DefaultToken>
 auto async_claim(ClaimQueue queue, ClaimWanted wanted = {}, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(queue)}, &ClaimQueue::claim_async, asio_detail::kWithoutEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(queue)}, &ClaimQueue::claim_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), wanted);
 }
 
 template <typename Token = DefaultToken>
 auto async_campaign(Election election, std::string value = {}, Duration timeout = kForever, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(election)}, &Election::campaign_async, asio_detail::kWithoutEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(election)}, &Election::campaign_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), std::move(value), timeout);
 }
 
@@ -67,43 +67,43 @@ auto async_campaign(Election election, std::string value = {}, Duration timeout 
 // The place is given up whatever becomes of the wait for the others.
 template <typename Token = DefaultToken>
 auto async_leave(DoubleBarrier barrier, const Grant& place, Duration timeout = kForever, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(barrier)}, &DoubleBarrier::leave_async, asio_detail::kMayTakeEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(barrier)}, &DoubleBarrier::leave_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::cref(place), timeout);
 }
 
 template <typename Token = DefaultToken>
 auto async_count_down(Latch latch, uint64_t by = 1, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(latch)}, &Latch::count_down_async, asio_detail::kMayTakeEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(latch)}, &Latch::count_down_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), by);
 }
 
 template <typename Token = DefaultToken>
 auto async_enqueue(ClaimQueue queue, std::string value, int64_t priority = 0, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(queue)}, &ClaimQueue::enqueue_async, asio_detail::kMayTakeEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(queue)}, &ClaimQueue::enqueue_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::move(value), priority);
 }
 
 template <typename Token = DefaultToken>
 auto async_acknowledge(ClaimQueue queue, const WorkItem& item, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(queue)}, &ClaimQueue::acknowledge_async, asio_detail::kMayTakeEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(queue)}, &ClaimQueue::acknowledge_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::cref(item));
 }
 
 template <typename Token = DefaultToken>
 auto async_proclaim(Election election, const Grant& leadership, std::string value, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(election)}, &Election::proclaim_async, asio_detail::kMayTakeEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(election)}, &Election::proclaim_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::cref(leadership), std::move(value));
 }
 
 template <typename Token = DefaultToken>
 auto async_join(Group group, std::string value = {}, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(group)}, &Group::join_async, asio_detail::kMayTakeEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(group)}, &Group::join_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::move(value));
 }
 
 template <typename Token = DefaultToken>
 auto async_allocate(Counter counter, int64_t count, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copy{std::move(counter)}, &Counter::allocate_async, asio_detail::kMayTakeEffect,
+  return asio_detail::call(asio_detail::Copied{std::move(counter)}, &Counter::allocate_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), count);
 }
 

@@ -75,7 +75,7 @@ class StreamQueue {
     Done done = std::move(found->done);
     readers_.erase(found);
     lock.unlock();
-    std::move(done)(make_error(Reason::Cancelled, Outcome::None, "this read was cancelled; the next one has the event"));
+    std::move(done)(make_error(Reason::Cancelled, Outcome::NoEffect, "this read was cancelled; the next one has the event"));
   }
 
  private:
@@ -172,7 +172,7 @@ class WatchStream {
   }
 
  private:
-  EventStream<WatchBatch> batches_{std::numeric_limits<size_t>::max()};
+  EventStream<WatchBatch> batches_{(std::numeric_limits<size_t>::max)()};
   Watch watch_;
 };
 

@@ -47,8 +47,8 @@ class Config {
     const absl::Status now = mirror_.wait_ready(Duration::zero());
     if (!now.ok() && reason_of(now) != Reason::CallTimeout) return now;
     std::unique_lock lock(shared_->mutex);
-    if (!shared_->wake.wait_for(lock, std::min(timeout, kNeverEnds), [this] { return shared_->decoded; })) {
-      return make_error(Reason::CallTimeout, Outcome::None, "no settings were decoded yet; is there a leader?");
+    if (!shared_->wake.wait_for(lock, (std::min)(timeout, kNeverEnds), [this] { return shared_->decoded; })) {
+      return make_error(Reason::CallTimeout, Outcome::NoEffect, "no settings were decoded yet; is there a leader?");
     }
     return shared_->value ? absl::OkStatus() : shared_->problem;
   }

@@ -19,10 +19,10 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-enum class Outcome : uint8_t { None = 1, Unknown = 2, Done = 3 };
+enum class Outcome : uint8_t { NoEffect = 1, Unknown = 2, Done = 3 };
 constexpr std::string_view name_of(Outcome outcome) {
   switch (outcome) {
-    case Outcome::None: return "None";
+    case Outcome::NoEffect: return "NoEffect";
     case Outcome::Unknown: return "Unknown";
     case Outcome::Done: return "Done";
   }

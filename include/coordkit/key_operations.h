@@ -35,11 +35,11 @@ constexpr std::string_view name_of(SortTarget target) {
   }
   return "?";
 }
-// None: by key, ascending, if the target is the key; else ascending too. Keys that are equal in the target are ascending.
-enum class SortOrder : uint8_t { None = 0, Ascending = 1, Descending = 2 };
+// Default: by key, ascending, if the target is the key; else ascending too. Keys that are equal in the target are ascending.
+enum class SortOrder : uint8_t { Default = 0, Ascending = 1, Descending = 2 };
 constexpr std::string_view name_of(SortOrder order) {
   switch (order) {
-    case SortOrder::None: return "None";
+    case SortOrder::Default: return "Default";
     case SortOrder::Ascending: return "Ascending";
     case SortOrder::Descending: return "Descending";
   }
@@ -54,7 +54,7 @@ struct RangeOperation {
       {};             // the state after it; zero: the newest. Above the newest: FutureRevision; below the compacted: Compacted
   int64_t limit = 0;  // of entries; zero: all
   SortTarget sort_by = SortTarget::Key;
-  SortOrder order = SortOrder::None;
+  SortOrder order = SortOrder::Default;
   bool keys_only = false;   // values are left out
   bool count_only = false;  // entries are left out
   // Inclusive bounds; zero: none.

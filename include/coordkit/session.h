@@ -28,11 +28,11 @@
 namespace COORDKIT_EXPORT coordkit {
 
 class Session;
-namespace testing {
+namespace testkit {
 class FakeService;
 }
 
-inline constexpr Duration kForever = Duration::max();
+inline constexpr Duration kForever = (Duration::max)();
 
 struct SessionOptions {
   Duration ttl = std::chrono::seconds(5);  // how long after the last sign of life others may get what it held. Raised to 50 ms
@@ -200,7 +200,7 @@ class Session {
   template <typename Start, typename Locks>
   AsyncCall acquire_by(Start start, Locks&& locks, LockOptions&& options,
                        absl::AnyInvocable<void(absl::StatusOr<Grant>)>&& done);
-  friend class testing::FakeService;
+  friend class testkit::FakeService;
   explicit Session(Ref<SessionHandle> handle);
   Ref<SessionHandle> handle_;
 };

@@ -13,8 +13,8 @@ template <typename Rep, typename Period>
 Duration timeout_of(std::chrono::duration<Rep, Period> time) {
   using Wide = std::chrono::duration<double, std::nano>;
   const Wide wide(time);
-  if (wide >= Wide(Duration::max())) return Duration::max();
-  if (!(wide > Wide(Duration::min()))) return Duration::min();
+  if (wide >= Wide((Duration::max)())) return (Duration::max)();
+  if (!(wide > Wide((Duration::min)()))) return (Duration::min)();
   return std::chrono::ceil<Duration>(time);
 }
 
@@ -24,7 +24,7 @@ Duration timeout_until(std::chrono::time_point<TimeClock, TimeDuration> moment) 
   const Duration then = timeout_of(moment.time_since_epoch());
   const Duration now = timeout_of(TimeClock::now().time_since_epoch());
   if (then <= now) return Duration::zero();
-  return now < Duration::zero() && then > Duration::max() + now ? Duration::max() : then - now;
+  return now < Duration::zero() && then > (Duration::max)() + now ? (Duration::max)() : then - now;
 }
 
 }  // namespace coordkit

@@ -403,7 +403,7 @@ absl::StatusOr<machine::Result> done_of(const Completion& completion, Nameless s
 
 absl::Status no_session() { return make_error(Reason::InvalidArgument, "no session was given; open one first"); }
 absl::Status session_over() {
-  return make_error(Reason::Lost, Outcome::None,
+  return make_error(Reason::Lost, Outcome::NoEffect,
                     "the session has ended, is being ended, or belongs to another process now; open a new one");
 }
 absl::Status lost_while_acquiring() {

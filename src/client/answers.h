@@ -54,7 +54,7 @@ absl::Status no_grant();              // none was given
 absl::Status hold_lost();             // with its session, before the call
 
 // For an answer that makes no sense: Corrupt.
-absl::Status unreadable(Outcome outcome = Outcome::None);
+absl::Status unreadable(Outcome outcome = Outcome::NoEffect);
 
 // Whether apply certainly got as far as the request's prior releases: always, except when it refused the request's form, or its
 // session, which may have moved elsewhere before or after.

@@ -99,7 +99,7 @@ void Calls::expire(Now now) {
 absl::Status Calls::too_late(const Call& call) {
   const bool in_log = call.submitted;
   if (call.cancelled) return make_error(Reason::CancelPending, "the deadline passed before the cancellation was decided");
-  return make_error(Reason::CallTimeout, in_log ? Outcome::Unknown : Outcome::None,
+  return make_error(Reason::CallTimeout, in_log ? Outcome::Unknown : Outcome::NoEffect,
                     in_log ? "the deadline passed before the result was known; it may still take effect"
                            : "the deadline passed before anything was done");
 }
@@ -125,7 +125,7 @@ void Calls::abandon(CallId id) {
   if (call == nullptr) return;
   if (call->owner != nullptr) call->owner->abandoned(*call);
   give_up(id, call->submitted ? make_error(Reason::CancelPending, "the caller stopped listening; it may still take effect")
-                              : make_error(Reason::Cancelled, Outcome::None, "the call was cancelled before it was sent"));
+                              : make_error(Reason::Cancelled, Outcome::NoEffect, "the call was cancelled before it was sent"));
 }
 
 void Calls::stop() {
@@ -133,7 +133,7 @@ void Calls::stop() {
   std::vector<CallId> ids = calls_.ids();
   std::ranges::sort(ids);
   for (const CallId id : ids) {
-    const Outcome outcome = find(id)->submitted ? Outcome::Unknown : Outcome::None;
+    const Outcome outcome = find(id)->submitted ? Outcome::Unknown : Outcome::NoEffect;
     fail(id, make_error(Reason::Stopped, outcome, "the replica stopped before the call was answered"));
   }
   fresh_.clear();

@@ -10,7 +10,7 @@ using client::Executed;
 using coordination::Kind;
 
 client::OutcomeOfView of_item(const LockWait& wait) {
-  if (wait.kind != LockWait::Kind::None) return {};
+  if (wait.kind != LockWait::Kind::NoWait) return {};
   return {Kind::Queue, [](const machine::ObjectView& now) { return client::held_if(now.number == 0); }};
 }
 

@@ -14,14 +14,14 @@ using machine::ObjectView;
 using machine::ResultCode;
 
 OutcomeOfView of_latch(const LockWait& wait) {
-  return {Kind::Latch, [tries = wait.kind == LockWait::Kind::None](const ObjectView& now) -> std::optional<ResultCode> {
+  return {Kind::Latch, [tries = wait.kind == LockWait::Kind::NoWait](const ObjectView& now) -> std::optional<ResultCode> {
             if (!now.exists) return ResultCode::NotFound;
             return now.number == 0 ? std::optional(ResultCode::Ok) : held_if(tries);
           }};
 }
 
 OutcomeOfView of_barrier(const LockWait& wait) {
-  return {Kind::Barrier, [tries = wait.kind == LockWait::Kind::None](const ObjectView& now) -> std::optional<ResultCode> {
+  return {Kind::Barrier, [tries = wait.kind == LockWait::Kind::NoWait](const ObjectView& now) -> std::optional<ResultCode> {
             return now.exists ? held_if(tries) : std::optional(ResultCode::Ok);
           }};
 }

@@ -72,7 +72,7 @@ void HoldChanges::start(CallId id, const HoldRef& hold, LockMode to, Now now) {
 }
 
 void HoldChanges::converted(CallId id, const HoldRef& hold, LockMode to, const SessionCommands::Result& result, Now now) {
-  if (!result.ok() && outcome_of(result.status()) != Outcome::None) return outcome_lost(id, hold, result.status(), now);
+  if (!result.ok() && outcome_of(result.status()) != Outcome::NoEffect) return outcome_lost(id, hold, result.status(), now);
   Session* session = table_.find_live(hold->session());
   if (session == nullptr) {
     calls_.fail(id, make_error(Reason::Lost, "the session ended while the change was under way"));

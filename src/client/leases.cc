@@ -100,7 +100,7 @@ void Leases::post_look(uint64_t attempt, Now now) {
   const auto look = looks_.find(attempt);
   if (look == looks_.end()) return;
   if (requests_.halted()) {
-    calls_.fail(look->second.call, make_error(Reason::ReplicaFailed, Outcome::None, "this replica has stopped"));
+    calls_.fail(look->second.call, make_error(Reason::ReplicaFailed, Outcome::NoEffect, "this replica has stopped"));
   }
   if (calls_.find(look->second.call) == nullptr) {
     looks_.erase(look);

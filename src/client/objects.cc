@@ -212,7 +212,7 @@ CallId Objects::acknowledge(const HoldRef& claim, DoneCallback done, CallDeadlin
   machine::Request request{.body = machine::CoordinationCommand(
                                machine::AcknowledgeItem{.session = of->id(), .name = claim->name(), .token = claim->token()})};
   DoneCallback answer = [this, claim, done = std::move(done)](absl::Status status) mutable {
-    if (!status.ok() && outcome_of(status) == Outcome::None) not_acknowledged(claim);
+    if (!status.ok() && outcome_of(status) == Outcome::NoEffect) not_acknowledged(claim);
     std::move(done)(std::move(status));
   };
   return calls_.enter(std::move(answer), OnAbandon::Persist, deadline,

@@ -13,7 +13,7 @@ using machine::ResultCode;
 
 // Answered without an entry only for callers that would not wait.
 OutcomeOfView of_permits(uint64_t count, const PermitOptions& options) {
-  if (options.wait.kind != LockWait::Kind::None) return {};
+  if (options.wait.kind != LockWait::Kind::NoWait) return {};
   return {Kind::Semaphore,
           [count, makes = options.initial_limit.has_value()](const machine::ObjectView& now) -> std::optional<ResultCode> {
             if (!now.exists) return makes ? std::nullopt : std::optional(ResultCode::NotFound);

@@ -8,7 +8,7 @@ namespace coordkit::client {
 
 inline machine::Wait wait_of(const LockWait& wait) {
   switch (wait.kind) {
-    case LockWait::Kind::None: return machine::Wait::none();
+    case LockWait::Kind::NoWait: return machine::Wait::none();
     case LockWait::Kind::Timed: return machine::Wait::timed(wait.timeout);
     case LockWait::Kind::Forever: return machine::Wait::forever();
   }
@@ -18,7 +18,7 @@ inline machine::Wait wait_of(const LockWait& wait) {
 // How long a call without a deadline may last.
 inline Duration timeout_of(const LockWait& wait, const ClientOptions& options) {
   if (wait.kind == LockWait::Kind::Forever) return Duration::max();
-  if (wait.kind == LockWait::Kind::None) return options.call_timeout;
+  if (wait.kind == LockWait::Kind::NoWait) return options.call_timeout;
   const Duration grace = 2 * options.election_timeout;
   return wait.timeout > Duration::max() - grace ? Duration::max() : wait.timeout + grace;
 }

@@ -44,7 +44,7 @@ void WatchFeed::make(Now now) {
 // The state of a replica that has halted may be half of one.
 void WatchFeed::tell(Now now) {
   if (requests_.halted()) {
-    watches_.stop(make_error(Reason::ReplicaFailed, Outcome::None,
+    watches_.stop(make_error(Reason::ReplicaFailed, Outcome::NoEffect,
                              "this replica has stopped; watch on another one from the revision after the last"));
   }
   if (watches_.size() == 0) {

@@ -17,7 +17,7 @@ void Condition::quarantine(std::string reason) {
 }
 
 absl::Status Condition::refusal_of_state(const std::string* uninvited) const {
-  if (halted_) return make_error(Reason::ReplicaFailed, Outcome::None, "this replica has stopped: " + reason_);
+  if (halted_) return make_error(Reason::ReplicaFailed, Outcome::NoEffect, "this replica has stopped: " + reason_);
   if (removed_) return make_error(Reason::Removed, "this replica was removed from the cluster; use another one");
   if (uninvited) return make_error(Reason::NotMember, *uninvited);
   if (quarantined_) return make_error(Reason::NotReady, "this replica is in quarantine: " + reason_);

@@ -100,7 +100,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, s
   } catch (const std::exception& error) {  // a machine or the core cannot read what the stores returned
     return make_error(Reason::Corrupt, error.what());
   } catch (...) {
-    return make_error(Reason::HostThrew, Outcome::None,
+    return make_error(Reason::HostThrew, Outcome::NoEffect,
                       "a machine threw something that is no std::exception while it was restored");
   }
 }

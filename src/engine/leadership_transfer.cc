@@ -92,7 +92,7 @@ void LeadershipTransfer::expire(LaggingTime now, std::vector<Completion>& comple
 }
 
 void LeadershipTransfer::fail(Reason reason, std::string_view why, std::vector<Completion>& completions) {
-  if (call_) complete(make_error(reason, unanswered_ ? Outcome::Unknown : Outcome::None, why), Index(), completions);
+  if (call_) complete(make_error(reason, unanswered_ ? Outcome::Unknown : Outcome::NoEffect, why), Index(), completions);
 }
 
 void LeadershipTransfer::complete(absl::Status status, Index index, std::vector<Completion>& completions) {

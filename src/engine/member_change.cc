@@ -226,7 +226,7 @@ void MemberChange::complete(absl::Status status, Index index, std::vector<Comple
 
 // Definite: the current step has no effect and never will. An earlier one may have.
 void MemberChange::refuse(const Objection& objection, std::vector<Completion>& completions) {
-  if (!begun_) return complete(make_error(objection.reason, Outcome::None, objection.sentence), Index(), completions);
+  if (!begun_) return complete(make_error(objection.reason, Outcome::NoEffect, objection.sentence), Index(), completions);
   complete(make_error(objection.reason, Outcome::Done, objection.sentence + "; what was added stays a learner"), Index(),
            completions);
 }
@@ -248,7 +248,7 @@ void MemberChange::expire(LaggingTime now, std::vector<Completion>& completions)
 
 void MemberChange::fail(Reason reason, std::string_view why, std::vector<Completion>& completions) {
   if (!call_) return;
-  const Outcome definite = begun_ ? Outcome::Done : Outcome::None;
+  const Outcome definite = begun_ ? Outcome::Done : Outcome::NoEffect;
   complete(make_error(reason, may_take_effect() ? Outcome::Unknown : definite, why), Index(), completions);
 }
 

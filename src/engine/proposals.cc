@@ -255,7 +255,7 @@ bool Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
     if (!ticket) return false;
     const Progress progress = progress_of(*ticket);
     const bool handed = progress.handed;
-    const Outcome outcome = handed ? Outcome::Unknown : Outcome::None;
+    const Outcome outcome = handed ? Outcome::Unknown : Outcome::NoEffect;
     const absl::Status status =
         handed ? make_error(Reason::CallTimeout, outcome, "no answer before the deadline of the call; it may still take effect")
                : make_error(Reason::NoLeader, outcome, "no leader was found before the deadline of the call; nothing was done");
@@ -267,7 +267,7 @@ bool Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
 
 void Proposals::fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions) {
   for (const Ticket ticket : tickets()) {
-    const Outcome outcome = progress_of(ticket).handed ? Outcome::Unknown : Outcome::None;
+    const Outcome outcome = progress_of(ticket).handed ? Outcome::Unknown : Outcome::NoEffect;
     complete(ticket, {.status = make_error(reason, outcome, why)}, completions);
   }
 }

@@ -24,7 +24,7 @@ absl::StatusOr<std::string> query(const Ask& ask, const Router& router, EngineEf
   } catch (...) {
     why = what_was_thrown();
   }
-  effects.threw.push_back(make_error(Reason::HostThrew, Outcome::None,
+  effects.threw.push_back(make_error(Reason::HostThrew, Outcome::NoEffect,
                                      "query() of machine " + std::to_string(ask.machine.value()) + " threw: " + why));
   return effects.threw.back();
 }
@@ -174,7 +174,7 @@ void ReadPath::answer_renewals(Index applied, TimerKeeper& timers, Turn& turn) {
 void ReadPath::fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions) {
   reads_.fail_all(reason, why, completions);
   for (const Ask& ask : std::exchange(ready_, {})) {
-    completions.push_back({.ticket = ask.ticket, .status = make_error(reason, Outcome::None, why)});
+    completions.push_back({.ticket = ask.ticket, .status = make_error(reason, Outcome::NoEffect, why)});
   }
 }
 

@@ -9,11 +9,11 @@ namespace coordkit::engine {
 namespace {
 
 absl::Status not_confirmed() {
-  return make_error(Reason::NoLeader, Outcome::None, "no leader confirmed the read before the deadline of the call");
+  return make_error(Reason::NoLeader, Outcome::NoEffect, "no leader confirmed the read before the deadline of the call");
 }
 
 absl::Status not_reached(Index index) {
-  return make_error(Reason::CallTimeout, Outcome::None,
+  return make_error(Reason::CallTimeout, Outcome::NoEffect,
                     "this replica had not applied entry " + std::to_string(index.value()) +
                         " by the deadline of the call; allow more time, or ask another replica");
 }
@@ -92,7 +92,7 @@ void Reads::fail_all(Reason reason, std::string_view why, std::vector<Completion
   while (!deadlines_.empty()) {
     const Ticket ticket = deadlines_.begin()->second;
     take(ticket);
-    completions.push_back({.ticket = ticket, .status = make_error(reason, Outcome::None, why)});
+    completions.push_back({.ticket = ticket, .status = make_error(reason, Outcome::NoEffect, why)});
   }
 }
 

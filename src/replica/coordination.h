@@ -35,7 +35,7 @@ inline absl::Status handle_without_session() {
 }
 
 inline LockWait wait_for_up_to(Duration timeout) {
-  if (timeout == kForever) return LockWait::forever();
+  if (timeout == kForever) return LockWait::endless();
   return timeout > Duration::zero() ? LockWait::timed(timeout) : LockWait::none();
 }
 

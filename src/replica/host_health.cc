@@ -59,14 +59,14 @@ absl::Status Host::wait_ready(Duration timeout) {
   const LaggingTime began = clock_.lagging();
   // As it is now: what was published before may be old. A thread that does not come to that for so long is not ready either.
   if (!health_.look(std::max(timeout, options_.election_timeout))) {
-    return make_error(Reason::CallTimeout, Outcome::None,
+    return make_error(Reason::CallTimeout, Outcome::NoEffect,
                       "not ready yet: this replica's thread is held up, by an apply or by its disk, and has not answered");
   }
   const Duration left = timeout - (clock_.lagging() - began);
   const auto health = health_.wait(left, [](const Health& now) { return !waits(now.state); });
   if (!health) return closed_already();
   if (health->state == ReplicaState::Ready || health->state == ReplicaState::Learner) return absl::OkStatus();
-  if (waits(health->state)) return make_error(Reason::CallTimeout, Outcome::None, "not ready yet: " + health->reason);
+  if (waits(health->state)) return make_error(Reason::CallTimeout, Outcome::NoEffect, "not ready yet: " + health->reason);
   return make_error(health->state == ReplicaState::Removed ? Reason::Removed : Reason::NotReady, health->reason);
 }
 
@@ -80,7 +80,7 @@ absl::StatusOr<std::unique_ptr<CheckpointView>> Host::checkpoint_at(Index at_lea
   if (has_stopped(health->state)) return make_error(Reason::NotReady, health->reason);
   if (health->checkpointed < at_least) {
     const std::string warnings = health->warnings.empty() ? std::string() : ": " + absl::StrJoin(health->warnings, "; ");
-    return make_error(Reason::CallTimeout, Outcome::None,
+    return make_error(Reason::CallTimeout, Outcome::NoEffect,
                       "the state after entry " + std::to_string(at_least.value()) + " was not durable here in time" + warnings);
   }
   return stores_.view();

@@ -17,7 +17,7 @@ inline AcquireOptions client_options(LockOptions&& options) {
                      .no_deadlock_check = options.no_deadlock_check,
                      .sticky = options.sticky};
   if (options.timeout == kForever) {
-    out.wait = LockWait::forever();
+    out.wait = LockWait::endless();
   } else if (options.timeout > Duration::zero()) {
     out.wait = LockWait::timed(options.timeout);
   }

@@ -169,7 +169,7 @@ absl::Status Mirror::wait_ready(Duration timeout) const {
   if (rep_->host->on_engine_thread() || rep_->host->on_callback_thread()) return would_wait_for_itself();
   std::unique_lock lock(rep_->mutex);
   if (!wait_up_to(rep_->wake, lock, timeout, [this] { return rep_->shown || !rep_->why.ok(); })) {
-    return make_error(Reason::CallTimeout, Outcome::None, "the keys could not be read yet; is there a leader?");
+    return make_error(Reason::CallTimeout, Outcome::NoEffect, "the keys could not be read yet; is there a leader?");
   }
   return rep_->shown ? absl::OkStatus() : rep_->why;
 }

@@ -32,7 +32,7 @@ void AnswerRules::refused(Call& call, const absl::Status& status) {
   }
   if (Recorder* recorder = world_.recorder()) recorder->operations().refused(call.number, *reason);
   world_.trace(call.node, "call ends with reason {}", static_cast<uint64_t>(*reason));
-  call.without_effect = outcome_of(status) == Outcome::None || *reason == Reason::Cancelled;
+  call.without_effect = outcome_of(status) == Outcome::NoEffect || *reason == Reason::Cancelled;
 }
 
 // Later than everything reported before the call.

@@ -16,7 +16,7 @@ constexpr check::Limits kLimits{.steps = 1'000'000, .configurations = 20'000, .s
 
 check::Outcome recorded_outcome(const absl::Status& answer) {
   if (answer.ok()) return check::Outcome::Ok;
-  const bool refused = outcome_of(answer) == Outcome::None;
+  const bool refused = outcome_of(answer) == Outcome::NoEffect;
   return refused ? check::Outcome::Refused : check::Outcome::Unknown;
 }
 

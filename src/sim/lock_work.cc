@@ -35,7 +35,7 @@ AcquireOptions LockWork::acquire_options(Worker& worker, const std::string& labe
   const uint64_t way = worker.random.below(10);
   if (way < 2) options.wait = LockWait::none();
   if (way >= 2 && way < 7) options.wait = LockWait::timed(draw(worker.random, milliseconds(1), seconds(4)));
-  if (way >= 7) options.wait = LockWait::forever();
+  if (way >= 7) options.wait = LockWait::endless();
   if (worker.random.chance(0.2)) options.deadline = calls_.deadline(worker);
   if (worker.random.chance(0.3)) options.owner_tag = fmt::format("thread-{}", worker.random.below(2));
   if (!worker.holds.empty()) options.owner_tag = worker.holds.front()->owner_tag();

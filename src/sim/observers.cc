@@ -18,7 +18,7 @@ namespace {
 bool records(const SimOptions& options) {
   if (options.on_history) return true;
   constexpr uint64_t kOneIn = 10;
-  return options.black_box == BlackBox::Always ||
+  return options.black_box == BlackBox::Every ||
          (options.black_box == BlackBox::Sampled && hash_mix(0, options.seed) % kOneIn == 0);
 }
 

@@ -82,7 +82,7 @@ class Programs::Host final : public Process {
   template <typename Make>
   void ask(Make make, Duration patience, DoneCallback done) {
     if (!node_.up() || node_.epoch() != epoch_) {
-      return done(make_error(Reason::Stopped, Outcome::None, "the process is dying"));
+      return done(make_error(Reason::Stopped, Outcome::NoEffect, "the process is dying"));
     }
     const Ticket ticket(++programs_.last_ticket_);
     asked_.emplace(ticket, std::move(done));

@@ -5,7 +5,7 @@
 
 #include "coordkit/clock.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class FakeClock final : public Clock {
  public:
@@ -23,4 +23,4 @@ class FakeClock final : public Clock {
   Now now_{began_, LeadingTime(std::chrono::hours(2))};
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -8,7 +8,7 @@
 #include "coordkit/coordination_machine.h"
 #include "testing/opened.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using std::chrono::milliseconds;
@@ -53,4 +53,4 @@ void FakeDisk::close() {
   state_.close();
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

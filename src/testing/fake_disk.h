@@ -8,7 +8,7 @@
 #include "coordkit/storage/memory_stores.h"
 #include "coordkit/store_events.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class FakeDisk {
  public:
@@ -22,4 +22,4 @@ class FakeDisk {
   uint64_t starts_ = 0;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

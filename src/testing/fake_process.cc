@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 void FakeProcess::start(Engine& engine) {
   ClientOptions options;
@@ -53,4 +53,4 @@ void FakeProcess::run_callbacks() {
 
 Duration FakeProcess::next_turn(Now now) const { return paused_ ? Duration::max() : client_->next_turn(now); }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -12,7 +12,7 @@
 #include "coordkit/engine.h"
 #include "replica/waiting.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class FakeProcess {
  public:
@@ -43,4 +43,4 @@ class FakeProcess {
   uint64_t secrets_ = 0;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

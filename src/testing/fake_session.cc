@@ -18,7 +18,7 @@
 #include "testing/other_client.h"
 #include "testing/scripted_engine.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using std::chrono::hours;
@@ -281,4 +281,4 @@ void FakeService::take(const std::string& lock, LockMode mode) { rep_->other().t
 bool FakeService::has(const std::string& lock) const { return rep_->other().has(lock); }
 void FakeService::give_back(const std::string& lock) { rep_->other().give_back(lock); }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

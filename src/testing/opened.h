@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "base/check.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 template <typename T>
 T opened(absl::StatusOr<T> value, const char* what) {
@@ -15,4 +15,4 @@ T opened(absl::StatusOr<T> value, const char* what) {
   return *std::move(value);
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 // A TTL class of its own, so that the renewals of the process under test never name it.
@@ -82,4 +82,4 @@ void OtherClient::give_back(const std::string& lock) {
   if (!held.empty() && held.mapped().token) release(lock, held.mapped().token);
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -11,7 +11,7 @@
 #include "coordkit/engine.h"
 #include "machine/command.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class OtherClient {
  public:
@@ -46,4 +46,4 @@ class OtherClient {
   std::map<std::string, Wanted> wanted_;  // what it holds or waits for
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -5,7 +5,7 @@
 
 #include "machine/command.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr uint64_t kClientBit = uint64_t{1} << 63;
@@ -146,4 +146,4 @@ void ScriptedEngine::turn(Now now, EngineEffects& effects) {
   append(effects.events, undelivered_.events);
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

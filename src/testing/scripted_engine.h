@@ -15,7 +15,7 @@
 #include "coordkit/clock.h"
 #include "coordkit/engine.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class ScriptedEngine final : public Engine {
  public:
@@ -76,4 +76,4 @@ class ScriptedEngine final : public Engine {
   EngineEffects undelivered_;  // completions and events only
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

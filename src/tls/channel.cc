@@ -137,7 +137,7 @@ void Channel::open() {
 
 // As in a handshake with the newest credentials. Without memory for it nothing can be told.
 CloseReason Channel::peer_now() const {
-  if (state_ != State::Open) return CloseReason::None;
+  if (state_ != State::Open) return CloseReason::NoReason;
   const std::shared_ptr<const Credentials> now = newest_->get();
   SSL_CTX* const trusting = now->context.get();
   const OwnedVerification context(X509_STORE_CTX_new());
@@ -150,7 +150,7 @@ CloseReason Channel::peer_now() const {
   }
   const bool good = !able || X509_verify_cert(context.get()) == 1;
   ERR_clear_error();
-  return good ? CloseReason::None : reason_of_verdict(X509_STORE_CTX_get_error(context.get()));
+  return good ? CloseReason::NoReason : reason_of_verdict(X509_STORE_CTX_get_error(context.get()));
 }
 
 void Channel::fail(Fault fault) {

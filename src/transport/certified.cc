@@ -6,7 +6,7 @@ CloseReason judge_certificate(const std::optional<CertifiedIdentity>& theirs, co
   if (!theirs) return CloseReason::CertificateRefused;
   if (theirs->cluster != self.cluster_name) return CloseReason::CertificateOtherCluster;
   const bool another = expected && theirs->replica != expected;
-  return another || theirs->replica == self.from ? CloseReason::CertificateOtherReplica : CloseReason::None;
+  return another || theirs->replica == self.from ? CloseReason::CertificateOtherReplica : CloseReason::NoReason;
 }
 
 bool names_certificate(CloseReason reason) {

@@ -9,7 +9,7 @@
 
 namespace coordkit {
 
-// What is wrong with it from the view of `self`; None if nothing. `expected`: zero: any replica but ourselves.
+// What is wrong with it from the view of `self`; NoReason if nothing. `expected`: zero: any replica but ourselves.
 CloseReason judge_certificate(const std::optional<CertifiedIdentity>& theirs, const Hello& self, ReplicaId expected);
 
 // Whether a connection ended over a certificate: an invalid one, or a missing one.

@@ -31,14 +31,14 @@ bool Handshake::receive(std::string_view body) {
 }
 
 CloseReason Handshake::judge_sender() const {
-  return dialed() && theirs_.hello.from != peer_ ? CloseReason::WrongReceiver : CloseReason::None;
+  return dialed() && theirs_.hello.from != peer_ ? CloseReason::WrongReceiver : CloseReason::NoReason;
 }
 
 CloseReason Handshake::identify() {
   if (theirs_.secured == secret_.empty()) return CloseReason::SecretMissing;
   if (certified_ && theirs_.hello.from != certified_->replica) return CloseReason::CertificateOtherReplica;
   peer_ = theirs_.hello.from;
-  return CloseReason::None;
+  return CloseReason::NoReason;
 }
 
 CloseReason Handshake::receive_again(std::string_view body) {
@@ -51,14 +51,14 @@ CloseReason Handshake::receive_again(std::string_view body) {
   }
   theirs_ = *std::move(again);
   words_ = body;
-  return CloseReason::None;
+  return CloseReason::NoReason;
 }
 
 CloseReason Handshake::judge_proofs(ClusterId ours) {
   Shown shown = coordkit::judge_proofs(theirs_, other_end(), ours, secret_);
   const bool wanted = !secret_.empty() && theirs_.hello.protocol_max >= kProtocolOfWords;  // both are in the statement
   const bool proven = !wanted || words_proven(words_, other_end(), secret_);
-  if (shown.wrong == CloseReason::None && !proven) shown = {.wrong = CloseReason::NotProven};
+  if (shown.wrong == CloseReason::NoReason && !proven) shown = {.wrong = CloseReason::NotProven};
   belongs_ = shown.belongs;
   return shown.wrong;
 }

@@ -27,7 +27,7 @@ class Handshake {
   std::string hello(Hello mine);
   ClusterId sent_cluster() const { return sent_cluster_; }  // by the last hello; zero: none
 
-  // ---- the other end. A judgement is the reason to close the connection, or None
+  // ---- the other end. A judgement is the reason to close the connection, or NoReason
   ReplicaId peer() const { return peer_; }                // accepted: zero until identify()
   const Introduction& theirs() const { return theirs_; }  // valid from its first hello on
   bool belongs() const { return belongs_; }               // it has proved that it knows our cluster's id

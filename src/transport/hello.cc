@@ -98,7 +98,7 @@ CloseReason judge(const Hello& mine, const Introduction& introduction) {
   if (mine.cluster && introduction.mark != 0 && introduction.mark != mark_of(mine.cluster)) {
     return CloseReason::OtherCluster;
   }
-  return CloseReason::None;
+  return CloseReason::NoReason;
 }
 
 Shown judge_proofs(const Introduction& theirs, Prover by, ClusterId cluster, std::string_view secret) {

@@ -56,13 +56,13 @@ absl::StatusOr<Introduction> decode_introduction(std::string_view body);
 // The key of all frames of one direction after its hello.
 constexpr uint64_t frame_key(uint64_t from_nonce, uint64_t to_nonce) { return hash_mix(hash_mix(1, from_nonce), to_nonce); }
 
-// What is wrong with this hello for a replica whose own is `mine`; None if nothing. Knows nothing of membership.
+// What is wrong with this hello for a replica whose own is `mine`; NoReason if nothing. Knows nothing of membership.
 CloseReason judge(const Hello& mine, const Introduction& theirs);
 
 // Whether the sender of a hello that answers ours has proved what it must, from the view of a replica of `cluster` (zero: it is
 // blank) with this secret (empty: none).
 struct Shown {
-  CloseReason wrong = CloseReason::None;
+  CloseReason wrong = CloseReason::NoReason;
   bool belongs = false;  // it knows the cluster's id
 };
 Shown judge_proofs(const Introduction& theirs, Prover by, ClusterId cluster, std::string_view secret);

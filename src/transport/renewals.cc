@@ -32,8 +32,8 @@ Renewals::Stale Renewals::next_stale(const Links& links, TimePoint now) {
   for (const auto& link : links.all()) {
     if (link->accepted && link->accepted->generation() != generation_) return {link->accepted, CloseReason::Renewed};
     const bool older = link->dialed && link->dialed->established() && link->dialed->generation() != generation_;
-    const CloseReason wrong = older ? link->dialed->certified_now() : CloseReason::None;
-    if (wrong != CloseReason::None) return {link->dialed, wrong};
+    const CloseReason wrong = older ? link->dialed->certified_now() : CloseReason::NoReason;
+    if (wrong != CloseReason::NoReason) return {link->dialed, wrong};
   }
   return {};
 }

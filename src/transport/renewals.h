@@ -20,7 +20,7 @@ class Renewals {
   // may no longer be trusted. What we dialed and could not renew stays as long as the certificate it was made with is good.
   struct Stale {
     std::shared_ptr<Connection> connection;  // null: none is due
-    CloseReason reason = CloseReason::None;
+    CloseReason reason = CloseReason::NoReason;
   };
   Stale next_stale(const Links& links, TimePoint now);
   // Whether a peer that was refused is, according to what has been trusted since the last reload, and long enough ago that

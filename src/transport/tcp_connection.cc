@@ -14,7 +14,7 @@ namespace {
 
 CloseReason reason_of(FrameFault fault) {
   switch (fault) {
-    case FrameFault::None: return CloseReason::None;
+    case FrameFault::None: return CloseReason::NoReason;
     case FrameFault::Magic: return CloseReason::BadMagic;
     case FrameFault::Tls: return CloseReason::SpeaksTls;
     case FrameFault::Version: return CloseReason::BadVersion;
@@ -114,7 +114,7 @@ void Connection::secured(const boost::system::error_code& error) {
   if (closed()) return;
   if (error) return failed();
   handshake_.set_certified(stream_.peer());
-  if (const CloseReason wrong = owner_.certified(certified(), peer()); wrong != CloseReason::None) return close(wrong);
+  if (const CloseReason wrong = owner_.certified(certified(), peer()); wrong != CloseReason::NoReason) return close(wrong);
   begin();
 }
 
@@ -131,15 +131,15 @@ CloseReason Connection::take_hello(std::string_view body) {
   const bool dialed = side() == Side::Dialed;
   if (!handshake_.receive(body)) return CloseReason::BadHello;
   if (dialed) change_keys();  // the acceptor did when it answered
-  if (const CloseReason wrong = handshake_.judge_sender(); wrong != CloseReason::None) return wrong;
-  if (const CloseReason wrong = owner_.hello_received(theirs()); wrong != CloseReason::None) return wrong;
-  if (const CloseReason wrong = handshake_.identify(); wrong != CloseReason::None) return wrong;
+  if (const CloseReason wrong = handshake_.judge_sender(); wrong != CloseReason::NoReason) return wrong;
+  if (const CloseReason wrong = owner_.hello_received(theirs()); wrong != CloseReason::NoReason) return wrong;
+  if (const CloseReason wrong = handshake_.identify(); wrong != CloseReason::NoReason) return wrong;
   if (dialed) return establish();
   hello_owed_ = true;
   pump();  // sealed before the key changes: nothing was in flight
   change_keys();
   state_ = State::Confirming;
-  return CloseReason::None;
+  return CloseReason::NoReason;
 }
 
 void Connection::change_keys() {
@@ -159,7 +159,7 @@ CloseReason Connection::judge_shown() {
 CloseReason Connection::establish() {
   const bool dialed = side() == Side::Dialed;
   state_ = State::Established;
-  if (const CloseReason wrong = judge_shown(); wrong != CloseReason::None) return wrong;
+  if (const CloseReason wrong = judge_shown(); wrong != CloseReason::NoReason) return wrong;
   if (!limits_.secret.empty()) {
     reader_.set_key(handshake_.session_key_of_theirs());
     const SessionKey key = handshake_.session_key_of_ours();
@@ -169,10 +169,10 @@ CloseReason Connection::establish() {
     hello_owed_ = true;  // with the proofs
     ping_owed_ = true;
   }
-  if (const CloseReason refused = owner_.established(*this); refused != CloseReason::None) return refused;
+  if (const CloseReason refused = owner_.established(*this); refused != CloseReason::NoReason) return refused;
   liveness_.established();
   tell_cluster();
-  return CloseReason::None;
+  return CloseReason::NoReason;
 }
 
 void Connection::tell_cluster() {
@@ -181,21 +181,21 @@ void Connection::tell_cluster() {
   pump();
   if (belongs() || closed()) return;
   CloseReason wrong = owner_.hello_received(theirs());  // it belongs to another cluster, as is now known
-  if (wrong == CloseReason::None) wrong = judge_shown();
-  if (wrong == CloseReason::None && belongs()) wrong = owner_.hello_repeated(*this);
-  if (wrong != CloseReason::None) close(wrong);
+  if (wrong == CloseReason::NoReason) wrong = judge_shown();
+  if (wrong == CloseReason::NoReason && belongs()) wrong = owner_.hello_repeated(*this);
+  if (wrong != CloseReason::NoReason) close(wrong);
 }
 
 // From the same replica, which may have proved more than before.
 CloseReason Connection::note_repeated_hello(std::string_view body) {
-  if (const CloseReason wrong = handshake_.receive_again(body); wrong != CloseReason::None) return wrong;
+  if (const CloseReason wrong = handshake_.receive_again(body); wrong != CloseReason::NoReason) return wrong;
   return owner_.hello_received(theirs());
 }
 
 CloseReason Connection::take_repeated_hello(std::string_view body) {
   const bool belonged = belongs();
-  if (const CloseReason wrong = note_repeated_hello(body); wrong != CloseReason::None) return wrong;
-  if (const CloseReason wrong = judge_shown(); wrong != CloseReason::None) return wrong;
+  if (const CloseReason wrong = note_repeated_hello(body); wrong != CloseReason::NoReason) return wrong;
+  if (const CloseReason wrong = judge_shown(); wrong != CloseReason::NoReason) return wrong;
   if (belonged && !belongs()) return CloseReason::IdentityChanged;
   return owner_.hello_repeated(*this);
 }
@@ -214,14 +214,14 @@ void Connection::received(const boost::system::error_code& error, size_t bytes) 
   reader_.filled(bytes);
   liveness_.received(SteadyClock::now());
   if (!belongs() && state_ == State::Established) {
-    if (const CloseReason greedy = owner_.unproven_bytes(bytes); greedy != CloseReason::None) return close(greedy);
+    if (const CloseReason greedy = owner_.unproven_bytes(bytes); greedy != CloseReason::NoReason) return close(greedy);
   }
   while (const auto frame = reader_.next()) {
     const CloseReason wrong = take(*frame);
     if (closed()) return;
-    if (wrong != CloseReason::None) {
+    if (wrong != CloseReason::NoReason) {
       const bool goodbye = frame->kind == FrameKind::Goodbye;
-      return close(goodbye ? CloseReason::RefusedByPeer : wrong, goodbye ? wrong : CloseReason::None);
+      return close(goodbye ? CloseReason::RefusedByPeer : wrong, goodbye ? wrong : CloseReason::NoReason);
     }
   }
   if (reader_.fault() != FrameFault::None) return close(reason_of(reader_.fault()));
@@ -241,11 +241,11 @@ CloseReason Connection::take(const FrameReader::Frame& frame) {
     case State::AwaitingHello: return frame.kind == FrameKind::Hello ? take_hello(frame.body) : CloseReason::UnexpectedFrame;
     case State::Confirming: {
       if (frame.kind == FrameKind::Hello) {
-        if (const CloseReason wrong = note_repeated_hello(frame.body); wrong != CloseReason::None) return wrong;
+        if (const CloseReason wrong = note_repeated_hello(frame.body); wrong != CloseReason::NoReason) return wrong;
         return establish();
       }
       if (frame.kind != FrameKind::Ping) return CloseReason::UnexpectedFrame;
-      if (const CloseReason refused = establish(); refused != CloseReason::None || closed()) return refused;
+      if (const CloseReason refused = establish(); refused != CloseReason::NoReason || closed()) return refused;
       return take_established(frame);
     }
     case State::Established: return take_established(frame);
@@ -268,7 +268,7 @@ CloseReason Connection::take_established(const FrameReader::Frame& frame) {
   } else if (frame.kind != FrameKind::Pong || accepted) {
     return CloseReason::UnexpectedFrame;
   }
-  return CloseReason::None;
+  return CloseReason::NoReason;
 }
 
 // ---- sending
@@ -331,7 +331,7 @@ void Connection::tick(TimePoint now, Duration pause) {
 
 void Connection::failed() {
   const SecureChannel::Fault fault = stream_.fault();
-  close(fault.reason != CloseReason::None ? fault.reason : CloseReason::Ended, fault.peers_reason);
+  close(fault.reason != CloseReason::NoReason ? fault.reason : CloseReason::Ended, fault.peers_reason);
 }
 
 void Connection::close(CloseReason reason, CloseReason peers_reason) {

@@ -21,7 +21,7 @@ namespace coordkit::tcp {
 using Side = TcpEvent::Side;
 class Connection;
 
-// What a connection asks its owner and reports to it. Any CloseReason but None closes the connection with that reason.
+// What a connection asks its owner and reports to it. Any CloseReason but NoReason closes the connection with that reason.
 class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
@@ -62,7 +62,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Checks deadlines; pings. `pause`: how long this thread was held up, which is not the peers' fault.
   void tick(TimePoint now, Duration pause);
   // Closes it now and informs the owner, once.
-  void close(CloseReason reason, CloseReason peers_reason = CloseReason::None);
+  void close(CloseReason reason, CloseReason peers_reason = CloseReason::NoReason);
 
   Side side() const { return handshake_.side(); }
   bool established() const { return state_ == State::Established; }
@@ -80,7 +80,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t generation() const { return generation_; }
   // The identity in the other end's certificate; nullopt: there is none, or it names no replica.
   const std::optional<CertifiedIdentity>& certified() const { return handshake_.certified(); }
-  CloseReason certified_now() const { return stream_.peer_now(); }  // what is wrong with it by now; None: nothing
+  CloseReason certified_now() const { return stream_.peer_now(); }  // what is wrong with it by now; NoReason: nothing
   const asio::ip::address& address() const { return address_; }     // of the other end
 
  private:

@@ -141,10 +141,10 @@ CloseReason Network::certified(const std::optional<CertifiedIdentity>& theirs, R
 
 // A peer that claims a cluster has yet to prove that it belongs to it.
 CloseReason Network::hello_received(const Introduction& theirs) {
-  if (const CloseReason wrong = judge(self_, theirs); wrong != CloseReason::None) return wrong;
+  if (const CloseReason wrong = judge(self_, theirs); wrong != CloseReason::NoReason) return wrong;
   if (theirs.hello.from == self_.from) return CloseReason::UnknownSender;
   const bool claims = self_.cluster && theirs.mark != 0;
-  return links_.find(theirs.hello.from) || links_.room_for_guest(claims) ? CloseReason::None : CloseReason::UnknownSender;
+  return links_.find(theirs.hello.from) || links_.room_for_guest(claims) ? CloseReason::NoReason : CloseReason::UnknownSender;
 }
 
 // A peer that has proved its membership never gives way to one that has not (FLT_S07). Among those that have proved nothing the
@@ -180,8 +180,8 @@ CloseReason Network::resolve_incarnation(Link& link, const Connection& connectio
   };
   const bool connected = std::any_of(others.begin(), others.end(), equal);
   switch (guard.judge(next, connected, SteadyClock::now())) {
-    case IncarnationGuard::Verdict::Admit: return CloseReason::None;
-    case IncarnationGuard::Verdict::Succeed: close_others(CloseReason::Replaced); return CloseReason::None;
+    case IncarnationGuard::Verdict::Admit: return CloseReason::NoReason;
+    case IncarnationGuard::Verdict::Succeed: close_others(CloseReason::Replaced); return CloseReason::NoReason;
     case IncarnationGuard::Verdict::RefuseOlder: alarm(); return CloseReason::OlderIncarnation;
     case IncarnationGuard::Verdict::RefuseOther: alarm(); return CloseReason::TwoIncarnations;
     case IncarnationGuard::Verdict::RefuseBoth:
@@ -189,7 +189,7 @@ CloseReason Network::resolve_incarnation(Link& link, const Connection& connectio
       close_others(CloseReason::TwoIncarnations);
       return CloseReason::TwoIncarnations;
   }
-  return CloseReason::None;
+  return CloseReason::NoReason;
 }
 
 CloseReason Network::established(Connection& connection) {
@@ -197,7 +197,7 @@ CloseReason Network::established(Connection& connection) {
   if (!known && !links_.room_for_guest(connection.belongs())) return CloseReason::UnknownSender;  // others came first
   if (!known) known = links_.add(connection.peer());
   Link& link = *known;
-  if (const CloseReason refused = resolve_incarnation(link, connection); refused != CloseReason::None) {
+  if (const CloseReason refused = resolve_incarnation(link, connection); refused != CloseReason::NoReason) {
     forget_if_idle(link);
     return refused;
   }
@@ -216,7 +216,7 @@ CloseReason Network::established(Connection& connection) {
   tally_.opened();
   report({TcpEvent::Kind::Opened, connection.side(), link.id, {}, {}});
   tell_up(link, connection);
-  return CloseReason::None;
+  return CloseReason::NoReason;
 }
 
 // A peer that connected and proved nothing is not reported, whatever it claims. If it waits for an invitation, it is dialed
@@ -239,15 +239,15 @@ void Network::tell_up(Link& link, const Connection& connection) {
 
 CloseReason Network::hello_repeated(Connection& connection) {
   const std::shared_ptr<Link> link = links_.find(connection.peer());
-  if (!link) return CloseReason::None;
-  if (const CloseReason refused = resolve_incarnation(*link, connection); refused != CloseReason::None) return refused;
+  if (!link) return CloseReason::NoReason;
+  if (const CloseReason refused = resolve_incarnation(*link, connection); refused != CloseReason::NoReason) return refused;
   tell_up(*link, connection);
-  return CloseReason::None;
+  return CloseReason::NoReason;
 }
 
 // Not while we are blank ourselves: then no peer can prove anything.
 CloseReason Network::unproven_bytes(size_t bytes) {
-  if (!self_.cluster || unverified_.take_bytes(bytes, SteadyClock::now())) return CloseReason::None;
+  if (!self_.cluster || unverified_.take_bytes(bytes, SteadyClock::now())) return CloseReason::NoReason;
   return CloseReason::Greedy;
 }
 

@@ -32,8 +32,8 @@ class Stream {
   }
   // The identity in the other end's certificate; only after a handshake.
   const std::optional<CertifiedIdentity>& peer() const { return secured_->peer(); }
-  // What is wrong with that certificate now; None: nothing.
-  CloseReason peer_now() const { return secured_ ? secured_->peer_now() : CloseReason::None; }
+  // What is wrong with that certificate now; NoReason: nothing.
+  CloseReason peer_now() const { return secured_ ? secured_->peer_now() : CloseReason::NoReason; }
   // Why an operation failed, if it was the channel and not the network.
   SecureChannel::Fault fault() const { return secured_ ? secured_->fault() : SecureChannel::Fault{}; }
 

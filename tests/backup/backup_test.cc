@@ -6,7 +6,7 @@
 #include "tests/backup/scene.h"
 #include "tests/storage/file_size_limit.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::AllOf;
@@ -432,4 +432,4 @@ TEST_F(LedgerBackupTest, RowsOfAMachineThatIsNotAtHandAreCopied) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -5,7 +5,7 @@
 #include "tests/backup/scene.h"
 #include "tests/golden/golden.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 const RowsByKey kRows = {{"a", "one"}, {std::string("b\0c", 3), ""}, {"d", std::string(300, 'x')}};
@@ -157,4 +157,4 @@ TEST(BackupFormatTest, ABackupPublishesItsOwnFileOnlyAndReplacesNone) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

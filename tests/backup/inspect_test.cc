@@ -9,7 +9,7 @@
 
 #include "tests/backup/scene.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::Contains;
@@ -291,4 +291,4 @@ TEST_F(SpoiledDirectoryTest, FilesOfAnotherReplicaAreRefused) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -10,7 +10,7 @@
 #include "tests/conformance/state_wrapper.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 class LiveBackupTest : public ::testing::Test {
@@ -300,4 +300,4 @@ TEST_F(LiveBackupTest, AReplicaThatClosesMeanwhileAnswers) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -6,7 +6,7 @@
 #include "storage/posix_file_system.h"
 #include "tests/backup/scene.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::Contains;
@@ -203,4 +203,4 @@ TEST_F(RecoverTest, FLT_P20_OnlyADamagedDirectoryIsPassedOver) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

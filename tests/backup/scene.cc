@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -72,4 +72,4 @@ void RestoredCluster::open_all() {
   for (const NewMember& member : members_) ASSERT_THAT((*this)[member.id].wait_ready(kPatience), IsOk());
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -14,7 +14,7 @@
 #include "tests/replica/cluster.h"
 #include "tools/support/loopback.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 namespace fs = std::filesystem;
 
@@ -51,4 +51,4 @@ class RestoredCluster {
   std::map<uint64_t, std::unique_ptr<Replica>> replicas_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -35,13 +35,13 @@ TEST(ErrorTest, EveryReasonAndOutcomeIsReadBackFromCodeAndMessageAlone) {
   for (uint16_t number = kFirst; number <= kLast; ++number) {
     const auto reason = static_cast<Reason>(number);
     EXPECT_TRUE(names.insert(name_of(reason)).second) << number;
-    for (const Outcome outcome : {Outcome::None, Outcome::Unknown, Outcome::Done}) {
+    for (const Outcome outcome : {Outcome::NoEffect, Outcome::Unknown, Outcome::Done}) {
       const absl::Status made = make_error(reason, outcome, "the sentence says what to do: \"Colour: a name\"");
       const absl::Status carried(made.code(), made.message());  // through another process, say
       EXPECT_EQ(reason_of(carried), reason);
       EXPECT_EQ(outcome_of(carried), outcome) << name_of(reason);
       EXPECT_EQ(sentence_of(carried), "the sentence says what to do: \"Colour: a name\"");
-      EXPECT_EQ(testing::fault_of_sentence(made), "");
+      EXPECT_EQ(testkit::fault_of_sentence(made), "");
     }
   }
   EXPECT_EQ(name_of(static_cast<Reason>(kLast + 1)), "?");

@@ -41,7 +41,7 @@ class AdminTest : public TwoMembersTest {
 TEST_F(AdminTest, S40_AnAdministratorEndsADelayAndTheFirstInLineIsGranted) {
   const SessionRef mine = open(one), theirs = open(two);
   ASSERT_TRUE(acquire(one, mine, {.delay = 60s}).ok());
-  const auto waiting = acquire(two, theirs, {.wait = LockWait::forever()});
+  const auto waiting = acquire(two, theirs, {.wait = LockWait::endless()});
   one.node.speaks = one.node.listens = false;
   run(5s);
   EXPECT_EQ(waiting.times(), 0) << "expired, and delayed";
@@ -53,7 +53,7 @@ TEST_F(AdminTest, S40_AnAdministratorEndsADelayAndTheFirstInLineIsGranted) {
   two.client.clear_delay("a", again.callback());
   turn();
   EXPECT_EQ(again.reason(), Reason::NotFound);
-  EXPECT_EQ(again.outcome(), Outcome::None);
+  EXPECT_EQ(again.outcome(), Outcome::NoEffect);
 }
 
 TEST_F(AdminTest, S40_AMalformedNameIsRefusedAtTheDoor) {
@@ -103,10 +103,10 @@ TEST_F(AdminTest, S56_StatisticsCountWhatBecameOfAcquires) {
   const auto held = acquire(one, mine, {});
   EXPECT_EQ(acquire(two, theirs, {}).reason(), Reason::Held);
   const auto late = acquire(two, theirs, {.wait = LockWait::timed(100ms), .owner_tag = "late"});
-  const auto handed = acquire(two, theirs, {.wait = LockWait::forever(), .owner_tag = "handed"});
+  const auto handed = acquire(two, theirs, {.wait = LockWait::endless(), .owner_tag = "handed"});
   Answer<HoldRef> cancelled;
   const CallId call =
-      two.client.acquire(theirs, "a", {.wait = LockWait::forever(), .owner_tag = "cancelled"}, cancelled.callback());
+      two.client.acquire(theirs, "a", {.wait = LockWait::endless(), .owner_tag = "cancelled"}, cancelled.callback());
   turn();
   two.client.cancel(call);
   run(200ms);
@@ -129,7 +129,7 @@ TEST_F(AdminTest, S56_StatisticsCountWhatBecameOfAcquires) {
 
 TEST_F(AdminTest, S56_LocalGrantsOfAnyThreadAreCounted) {
   const SessionRef mine = open(one);
-  const AcquireOptions sticky{.wait = LockWait::forever(), .sticky = true};
+  const AcquireOptions sticky{.wait = LockWait::endless(), .sticky = true};
   release(one, *acquire(one, mine, sticky));
   release(one, *acquire(one, mine, sticky));
   const HoldRef elsewhere = mine->delegations()->acquire(mine, "a", "thread", one.at(truth).leading);
@@ -179,7 +179,7 @@ TEST_F(AdminTest, S37_WhoLeadsAlreadyProclaimsIfItSaidSo) {
   ASSERT_TRUE(leads.ok());
   EXPECT_EQ(campaign(one, mine, {.value = "x"}).reason(), Reason::AlreadyHeld);
   EXPECT_EQ(leader(), "first");
-  for (const LockWait& wait : {LockWait::none(), LockWait::forever()}) {
+  for (const LockWait& wait : {LockWait::none(), LockWait::endless()}) {
     const auto again = campaign(one, mine, {.wait = wait, .value = "second", .proclaim_if_leader = true});
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_EQ(*again, *leads) << "the very same hold";
@@ -193,7 +193,7 @@ TEST_F(AdminTest, S37_WhoLeadsAlreadyProclaimsIfItSaidSo) {
 TEST_F(AdminTest, S37_ProclaimIfLeaderWaitsInLineBehindAnother) {
   const SessionRef mine = open(one), theirs = open(two);
   const auto first = campaign(one, mine, {.value = "one"});
-  const auto second = campaign(two, theirs, {.wait = LockWait::forever(), .value = "two", .proclaim_if_leader = true});
+  const auto second = campaign(two, theirs, {.wait = LockWait::endless(), .value = "two", .proclaim_if_leader = true});
   EXPECT_EQ(second.times(), 0);
   release(one, *first);
   ASSERT_TRUE(second.ok());
@@ -216,7 +216,7 @@ TEST_F(AdminTest, S37_WhoSharesTheLockDoesNotLead) {
   const SessionRef mine = open(one), theirs = open(two);
   const auto first = acquire(one, mine, {.mode = LockMode::Shared}), second = acquire(two, theirs, {.mode = LockMode::Shared});
   ASSERT_TRUE(first.ok() && second.ok());
-  for (const LockWait& wait : {LockWait::none(), LockWait::forever()}) {
+  for (const LockWait& wait : {LockWait::none(), LockWait::endless()}) {
     EXPECT_EQ(campaign(one, mine, {.wait = wait, .proclaim_if_leader = true}).reason(), Reason::AlreadyHeld);
     EXPECT_EQ(campaign(two, theirs, {.wait = wait, .proclaim_if_leader = true}).reason(), Reason::AlreadyHeld);
   }
@@ -278,7 +278,7 @@ class FencedSentenceTest : public ClientBench {
     engine.fail(engine.take<Submit>().at(0).ticket, make_error(Reason::Fenced, "give up this grant"), FakeEngine::Sent::Yes);
     turn();
     EXPECT_EQ(answer.reason(), Reason::Fenced);
-    EXPECT_EQ(answer.outcome(), Outcome::None);
+    EXPECT_EQ(answer.outcome(), Outcome::NoEffect);
     return std::string(sentence_of(answer.status()));
   }
 };

@@ -111,7 +111,7 @@ class ClientBench : public Bench<FakeEngine> {
   }
   HoldRef hold(const SessionRef& session, std::string name = "a", uint64_t token = 5000) {
     Answer<HoldRef> answer;
-    client.acquire(session, std::move(name), {.wait = LockWait::forever()}, answer.callback());
+    client.acquire(session, std::move(name), {.wait = LockWait::endless()}, answer.callback());
     client.before_turn(now);
     engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
                     {.code = machine::ResultCode::Granted, .token = Token(token), .since = Index(1)});

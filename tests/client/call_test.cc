@@ -73,7 +73,7 @@ TEST_F(CallTest, FLT_A05_BadInputIsRefusedBeforeTheLogWithASentence) {
   EXPECT_THAT(engine.posted, IsEmpty());
   for (const auto& [what, status] : answers) {
     EXPECT_FALSE(status.ok()) << what;
-    EXPECT_EQ(outcome_of(status), Outcome::None) << what;
+    EXPECT_EQ(outcome_of(status), Outcome::NoEffect) << what;
     EXPECT_GT(status.message().size(), 30u) << what;
   }
   EXPECT_EQ(reason_of(answers[2].second), Reason::TtlTooLarge);
@@ -85,7 +85,7 @@ TEST_F(CallTest, S59_ADeadlineThatIsPastEndsTheCallBeforeAnythingIsSent) {
   client.put("k", "v", put.callback(), {.deadline = now.lagging});
   turn();
   EXPECT_EQ(put.reason(), Reason::CallTimeout);
-  EXPECT_EQ(put.outcome(), Outcome::None);
+  EXPECT_EQ(put.outcome(), Outcome::NoEffect);
   EXPECT_THAT(engine.posted, IsEmpty());
 }
 
@@ -136,7 +136,7 @@ TEST_F(CallTest, S59_EveryCallEndsAtItsDeadlineEvenIfTheEngineIsSilent) {
   EXPECT_EQ(closed.outcome(), Outcome::Unknown);
   for (const Outcome outcome :
        {got.outcome(), holders.outcome(), queue.outcome(), info.outcome(), list.outcome(), checked.outcome()}) {
-    EXPECT_EQ(outcome, Outcome::None);  // reads are never unknown
+    EXPECT_EQ(outcome, Outcome::NoEffect);  // reads are never unknown
   }
   EXPECT_EQ(engine.take<Forget>().size(), 10u);  // what is not pursued is forgotten in the engine too
 }
@@ -182,7 +182,7 @@ TEST_F(CallTest, S59_REG_F16_OfManyCallsCancelledInAnyOrderOnlyTheRightOnesEnd) 
   std::vector<Answer<HoldRef>> answers(kCalls);
   std::vector<CallId> calls;
   for (size_t i = 0; i < kCalls; ++i) {
-    calls.push_back(client.acquire(session, "a" + std::to_string(i), {.wait = LockWait::forever()}, answers[i].callback()));
+    calls.push_back(client.acquire(session, "a" + std::to_string(i), {.wait = LockWait::endless()}, answers[i].callback()));
   }
   client.before_turn(now);
   std::map<Sequence, Ticket> by_request;
@@ -358,7 +358,7 @@ TEST_F(CallTest, REG_R80_StopEndsCallsMakesHandlesInvalidAndNothingRunsAfterIt) 
   EXPECT_EQ(sent.reason(), Reason::Stopped);
   EXPECT_EQ(sent.outcome(), Outcome::Unknown);
   EXPECT_EQ(unsent.reason(), Reason::Stopped);
-  EXPECT_EQ(unsent.outcome(), Outcome::None);
+  EXPECT_EQ(unsent.outcome(), Outcome::NoEffect);
   EXPECT_TRUE(stopped);
   EXPECT_FALSE(grant->valid(now.leading));
   EXPECT_FALSE(session->valid(now.leading));
@@ -512,8 +512,8 @@ TEST(StopTest, REG_R76_R80_FLT_A03_EveryCallEndsExactlyOnceWhereverTheClientIsSt
     reply_all();
     turn();
     if (!grant) grant = make_ref<HoldState>(session, "a", "", Token(5), Index(1));
-    waiting = client->acquire(session, "b", {.wait = LockWait::forever()}, count());
-    const CallId abandoned = client->acquire(session, "c", {.wait = LockWait::forever()}, count());
+    waiting = client->acquire(session, "b", {.wait = LockWait::endless()}, count());
+    const CallId abandoned = client->acquire(session, "c", {.wait = LockWait::endless()}, count());
     client->check(grant, count());
     turn();
     for (const Submit& submit : engine.take<Submit>())

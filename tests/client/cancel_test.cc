@@ -44,13 +44,13 @@ std::vector<Case> cases() {
       {"force_release", Kind::Written, [](C& c, S&, H&, End e) { return c.force_release("a", Token(7), to<SessionId>(e)); }},
       {"clear_delay", Kind::Written, [](C& c, S&, H&, End e) { return c.clear_delay("a", e); }},
       {"acquire", Kind::Waits,
-       [](C& c, S& s, H&, End e) { return c.acquire(s, "b", {.wait = LockWait::forever()}, to<HoldRef>(e)); }},
+       [](C& c, S& s, H&, End e) { return c.acquire(s, "b", {.wait = LockWait::endless()}, to<HoldRef>(e)); }},
       {"acquire_all", Kind::Waits,
        [](C& c, S& s, H&, End e) {
-         return c.acquire_all(s, {{"b"}, {"c"}}, {.wait = LockWait::forever()}, to<HoldRef>(e));
+         return c.acquire_all(s, {{"b"}, {"c"}}, {.wait = LockWait::endless()}, to<HoldRef>(e));
        }},
       {"campaign", Kind::Waits,
-       [=](C& c, S& s, H&, End e) { return calls(c).campaign(s, "b", {.wait = LockWait::forever()}, to<HoldRef>(e)); }},
+       [=](C& c, S& s, H&, End e) { return calls(c).campaign(s, "b", {.wait = LockWait::endless()}, to<HoldRef>(e)); }},
       {"release", Kind::Goes, [](C& c, S&, H& h, End e) { return c.release(h, e); }},
       {"close", Kind::Goes, [](C& c, S& s, H&, End e) { return c.close(s, e); }},
       {"downgrade", Kind::Pursued, [](C& c, S&, H& h, End e) { return c.downgrade(h, to<HoldRef>(e)); }},
@@ -70,31 +70,31 @@ std::vector<Case> cases() {
       {"set_limit", Kind::Written, [=](C& c, S& s, H&, End e) { return calls(c).set_limit(s, "s", 1, e); }},
       {"acquire_permits", Kind::Waits,
        [=](C& c, S& s, H&, End e) {
-         return calls(c).acquire_permits(s, "s", 1, {.wait = LockWait::forever()}, to<HoldRef>(e));
+         return calls(c).acquire_permits(s, "s", 1, {.wait = LockWait::endless()}, to<HoldRef>(e));
        }},
       {"delete_semaphore", Kind::Written, [=](C& c, S& s, H&, End e) { return calls(c).delete_semaphore(s, "s", e); }},
       {"semaphore", Kind::Reads, [=](C& c, S&, H&, End e) { return calls(c).semaphore("s", to<SemaphoreInfo>(e)); }},
       {"create_latch", Kind::Written, [=](C& c, S& s, H&, End e) { return calls(c).create_latch(s, "l", 1, e); }},
       {"count_down", Kind::Written, [=](C& c, S& s, H&, End e) { return calls(c).count_down(s, "l", 1, to<uint64_t>(e)); }},
-      {"await_latch", Kind::Waits, [=](C& c, S& s, H&, End e) { return calls(c).await_latch(s, "l", LockWait::forever(), e); }},
+      {"await_latch", Kind::Waits, [=](C& c, S& s, H&, End e) { return calls(c).await_latch(s, "l", LockWait::endless(), e); }},
       {"delete_latch", Kind::Written, [=](C& c, S& s, H&, End e) { return calls(c).delete_latch(s, "l", e); }},
       {"latch", Kind::Reads, [=](C& c, S&, H&, End e) { return calls(c).latch("l", to<LatchInfo>(e)); }},
       {"close_barrier", Kind::Written,
        [=](C& c, S& s, H&, End e) { return calls(c).close_barrier(s, "b", BarrierAtSessionEnd::Stays, e); }},
       {"open_barrier", Kind::Written, [=](C& c, S& s, H&, End e) { return calls(c).open_barrier(s, "b", e); }},
       {"await_barrier", Kind::Waits,
-       [=](C& c, S& s, H&, End e) { return calls(c).await_barrier(s, "b", LockWait::forever(), e); }},
+       [=](C& c, S& s, H&, End e) { return calls(c).await_barrier(s, "b", LockWait::endless(), e); }},
       {"barrier", Kind::Reads, [=](C& c, S&, H&, End e) { return calls(c).barrier("b", to<BarrierInfo>(e)); }},
       {"enter", Kind::Waits,
        [=](C& c, S& s, H&, End e) {
-         return calls(c).enter(s, "d", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), to<HoldRef>(e));
+         return calls(c).enter(s, "d", 2, PartyAtSessionEnd::Breaks, LockWait::endless(), to<HoldRef>(e));
        }},
-      {"leave", Kind::Waits, [=](C& c, S&, H& h, End e) { return calls(c).leave(h, LockWait::forever(), e); }},
+      {"leave", Kind::Waits, [=](C& c, S&, H& h, End e) { return calls(c).leave(h, LockWait::endless(), e); }},
       {"double_barrier", Kind::Reads,
        [=](C& c, S&, H&, End e) { return calls(c).double_barrier("d", to<DoubleBarrierInfo>(e)); }},
       {"enqueue", Kind::Written, [=](C& c, S&, H&, End e) { return calls(c).enqueue("q", "v", 0, to<Index>(e)); }},
       {"claim", Kind::Waits,
-       [=](C& c, S& s, H&, End e) { return calls(c).claim(s, "q", {.wait = LockWait::forever()}, to<ClaimedItem>(e)); }},
+       [=](C& c, S& s, H&, End e) { return calls(c).claim(s, "q", {.wait = LockWait::endless()}, to<ClaimedItem>(e)); }},
       {"acknowledge", Kind::Pursued, [=](C& c, S&, H& h, End e) { return calls(c).acknowledge(h, e); }},
       {"item_queue", Kind::Reads, [=](C& c, S&, H&, End e) { return calls(c).item_queue("q", 1, to<ItemQueueInfo>(e)); }},
       {"add", Kind::Written, [=](C& c, S&, H&, End e) { return calls(c).add("n", 1, to<int64_t>(e)); }},
@@ -131,7 +131,7 @@ class CancelTest : public ClientBench {
     const SessionRef session = open(1000, ttl);
     const LockMode mode = std::string_view(one.name) == "upgrade" ? LockMode::Shared : LockMode::Exclusive;
     Answer<HoldRef> held;
-    client.acquire(session, "a", {.wait = LockWait::forever(), .mode = mode}, held.callback());
+    client.acquire(session, "a", {.wait = LockWait::endless(), .mode = mode}, held.callback());
     client.before_turn(now);
     engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
                     {.code = machine::ResultCode::Granted, .token = Token(5000), .since = Index(1)});
@@ -156,7 +156,7 @@ TEST_P(CancelEachTest, S59_BeforeItIsSentItEndsAndNothingIsSent) {
   ASSERT_EQ(ended->times, 1);
   const bool goes = GetParam().kind == Kind::Goes;
   EXPECT_EQ(reason_of(ended->status), goes ? Reason::CancelPending : Reason::Cancelled) << ended->status;
-  EXPECT_EQ(outcome_of(ended->status), goes ? Outcome::Unknown : Outcome::None);
+  EXPECT_EQ(outcome_of(ended->status), goes ? Outcome::Unknown : Outcome::NoEffect);
   const bool leaves = std::string_view(GetParam().name) == "leave";  // the place is given up whatever happens to the wait
   EXPECT_EQ(engine.take<Submit>().empty(), !goes && !leaves);
   EXPECT_EQ(hold->valid(now.leading), !goes && !leaves) << "as it was, also after a downgrade that never left";
@@ -176,7 +176,7 @@ TEST_P(CancelEachTest, S59_AfterItIsSentItEndsOnceAndSaysWhatMayComeOfIt) {
   switch (GetParam().kind) {
     case Kind::Reads:
       EXPECT_EQ(reason_of(ended->status), Reason::Cancelled) << ended->status;
-      EXPECT_EQ(outcome_of(ended->status), Outcome::None);
+      EXPECT_EQ(outcome_of(ended->status), Outcome::NoEffect);
       EXPECT_THAT(engine.take<Forget>(), SizeIs(1));
       break;
     case Kind::Waits:
@@ -232,7 +232,7 @@ TEST_F(CancelTest, S59_ACancelledWaitEndsAtItsOwnDeadlineIfThatIsSooner) {
   const CallId call = start({"acquire", Kind::Waits,
                              [this](Client& c, const SessionRef& s, const HoldRef&, End e) {
                                const CallDeadline deadline = now.lagging + 2s;
-                               return c.acquire(s, "b", {.wait = LockWait::forever(), .deadline = deadline}, to<HoldRef>(e));
+                               return c.acquire(s, "b", {.wait = LockWait::endless(), .deadline = deadline}, to<HoldRef>(e));
                              }},
                             1h);
   turn();
@@ -269,7 +269,7 @@ TEST_F(CancelTest, S37_AClaimWhoseAcknowledgementIsTooLateToBeSentIsGivenBack) {
   turn();
   turn();
   EXPECT_EQ(reason_of(ended->status), Reason::CallTimeout) << ended->status;
-  EXPECT_EQ(outcome_of(ended->status), Outcome::None);
+  EXPECT_EQ(outcome_of(ended->status), Outcome::NoEffect);
   EXPECT_THAT(engine.take_commands<machine::Release>(), SizeIs(1));
 }
 

@@ -21,7 +21,7 @@ TEST_F(ClusterTest, S48_AReleasedLockGoesToTheFirstWaiterWithALargerToken) {
   const SessionRef mine = open(one);
   const SessionRef theirs = open(two);
   const auto first = acquire(one, mine);
-  const auto second = acquire(two, theirs, LockWait::forever());
+  const auto second = acquire(two, theirs, LockWait::endless());
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(second.times(), 0);
   Answer<void> released;
@@ -76,7 +76,7 @@ TEST_F(ClusterTest, S56_HoldersQueueAndSessionsShowTheAppliedState) {
   const SessionRef mine = open(one);
   const SessionRef theirs = open(two);
   const auto held = acquire(one, mine, LockWait::none(), "t");
-  const auto waiting = acquire(two, theirs, LockWait::forever());
+  const auto waiting = acquire(two, theirs, LockWait::endless());
   Answer<LockInfo> holders;
   Answer<QueueInfo> queue;
   Answer<SessionList> sessions;
@@ -118,7 +118,7 @@ TEST_F(ClusterTest, REG_F02_INV_L03_ACutOffHolderIsInvalidBeforeTheNextOneIsGran
   const SessionRef mine = open(one);
   const SessionRef theirs = open(two);
   const auto held = acquire(one, mine);
-  const auto waiting = acquire(two, theirs, LockWait::forever());
+  const auto waiting = acquire(two, theirs, LockWait::endless());
   run(2s);
   EXPECT_TRUE((*held)->valid(one.at(truth).leading));
   one.node.speaks = one.node.listens = false;
@@ -139,7 +139,7 @@ TEST_F(ClusterTest, REG_F45_F77_TheHolderIsToldBeforeTheNextOneIsGranted) {
   const SessionRef mine = open(one);
   const SessionRef theirs = open(two);
   const auto held = acquire(one, mine);
-  const auto waiting = acquire(two, theirs, LockWait::forever());
+  const auto waiting = acquire(two, theirs, LockWait::endless());
   run(2s);
   std::optional<Duration> lost_at;
   const std::stop_callback on_lost((*held)->lost_token(), [&] { lost_at = truth; });
@@ -215,7 +215,7 @@ TEST_F(ClusterTest, S40_ATryDuringALockDelaySaysSo) {
   while (cluster.machine.sessions() == 2) run(10ms);
   const auto refused = acquire(two, theirs);
   EXPECT_EQ(refused.reason(), Reason::Delayed);
-  const auto waiting = acquire(two, theirs, LockWait::forever());
+  const auto waiting = acquire(two, theirs, LockWait::endless());
   run(3s);
   EXPECT_EQ(waiting.times(), 0);
   run(2s);
@@ -227,7 +227,7 @@ TEST_F(ClusterTest, S46_ReadersShareConvertAndWaitInTurn) {
   Answer<HoldRef> writer, reader, shared, conflict, upgraded;
   one.client.acquire(mine, "a", {}, writer.callback());
   turn();
-  two.client.acquire(theirs, "a", {.wait = LockWait::forever(), .mode = LockMode::Shared}, reader.callback());
+  two.client.acquire(theirs, "a", {.wait = LockWait::endless(), .mode = LockMode::Shared}, reader.callback());
   turn();
   EXPECT_EQ(reader.times(), 0);
   one.client.downgrade(*writer, shared.callback());
@@ -256,12 +256,12 @@ TEST_F(ClusterTest, S49_ACircleIsRefusedToWhoeverClosesIt) {
   one.client.acquire(mine, "x", {}, x.callback());
   two.client.acquire(theirs, "y", {}, y.callback());
   turn();
-  one.client.acquire(mine, "y", {.wait = LockWait::forever()}, waits.callback());
+  one.client.acquire(mine, "y", {.wait = LockWait::endless()}, waits.callback());
   turn();
-  two.client.acquire(theirs, "x", {.wait = LockWait::forever()}, closes.callback());
+  two.client.acquire(theirs, "x", {.wait = LockWait::endless()}, closes.callback());
   turn();
   EXPECT_EQ(closes.reason(), Reason::Deadlock);
-  EXPECT_EQ(closes.outcome(), Outcome::None);
+  EXPECT_EQ(closes.outcome(), Outcome::NoEffect);
   two.client.release_later(*y);
   turn();
   EXPECT_TRUE(waits.ok());
@@ -273,7 +273,7 @@ TEST_F(ClusterTest, S38_REG_F76_ManyEntriesAndReleasesOfOneHoldLeaveNothing) {
     std::vector<HoldRef> holds;
     for (int i = 0; i <= round % 5; ++i) {
       Answer<HoldRef> answer;
-      one.client.acquire(mine, "a", {.wait = LockWait::forever(), .reentrant = true}, answer.callback());
+      one.client.acquire(mine, "a", {.wait = LockWait::endless(), .reentrant = true}, answer.callback());
       if (i % 2 == 0 && !holds.empty()) one.client.release_later(holds.back());
       turn();
       ASSERT_TRUE(answer.ok()) << round;
@@ -342,8 +342,8 @@ TEST_F(ClusterTest, REG_R73_AnAcquireWhoseSessionEndedInSkippedEntriesIsToldSoAn
   const SessionRef theirs = open(two);
   const auto holder = acquire(two, theirs);
   const SessionRef mine = open(one);
-  const auto first = acquire(one, mine, LockWait::forever(), "first");
-  const auto second = acquire(one, mine, LockWait::forever(), "second");
+  const auto first = acquire(one, mine, LockWait::endless(), "first");
+  const auto second = acquire(one, mine, LockWait::endless(), "second");
   one.node.speaks = one.node.listens = false;
   run(5s);
   ASSERT_EQ(cluster.machine.sessions(), 1u);
@@ -370,7 +370,7 @@ TEST_F(ClusterTest, REG_R73_AnAcquireThatIsOverInSkippedEntriesIsUnknownWhileIts
   Answer<HoldRef> timed;
   one.client.acquire(mine, "a", {.wait = LockWait::timed(200ms)}, timed.callback());
   turn();
-  const auto waits = acquire(one, mine, LockWait::forever(), "waits");
+  const auto waits = acquire(one, mine, LockWait::endless(), "waits");
   one.node.listens = false;
   run(300ms);
   ASSERT_EQ(timed.times() + waits.times(), 0);
@@ -408,7 +408,7 @@ TEST(ClusterRateTest, REG_F79_FLT_P06_NoOverlapWithAnyRatesWithinRho) {
         Answer<HoldRef> held, wanted;
         holder.client.acquire(*mine, "a", {}, held.callback());
         step(1ms);
-        waiter.client.acquire(*theirs, "a", {.wait = LockWait::forever()}, wanted.callback());
+        waiter.client.acquire(*theirs, "a", {.wait = LockWait::endless()}, wanted.callback());
         const uint64_t renewals = holder.client.status().attempts + 5;
         while (holder.client.status().attempts < renewals) step(ttl / 1000);
         ASSERT_TRUE((*held)->valid(holder.at(truth).leading));
@@ -509,7 +509,7 @@ class History {
   }
   void acquire(Owned& owned) {
     const LockWait waits[] = {LockWait::none(), LockWait::timed(std::chrono::milliseconds(random_.between(1, 400))),
-                              LockWait::forever()};
+                              LockWait::endless()};
     const std::string name = random_.chance(0.7) ? "a" : "b";
     AcquireOptions options{.wait = waits[random_.below(3)],
                            .owner_tag = random_.chance(0.5) ? "x" : "y",

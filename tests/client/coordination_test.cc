@@ -18,7 +18,7 @@ TEST_F(CoordinationTest, S50_PermitsAreHoldsThatAreReleasedLikeALocks) {
   Answer<HoldRef> first, second, third;
   mine.acquire_permits(a, "s", 2, {.initial_limit = 3}, first.callback());
   turn();
-  theirs.acquire_permits(b, "s", 2, {.wait = LockWait::forever()}, second.callback());
+  theirs.acquire_permits(b, "s", 2, {.wait = LockWait::endless()}, second.callback());
   turn();
   theirs.acquire_permits(b, "s", 1, {}, third.callback());
   const uint64_t entries = cluster.index;
@@ -46,7 +46,7 @@ TEST_F(CoordinationTest, S50_MoreThanTheLimitWaitsUntilItIsRaised) {
   Answer<void> set;
   mine.set_limit(a, "s", 1, set.callback());
   Answer<HoldRef> big;
-  mine.acquire_permits(a, "s", 2, {.wait = LockWait::forever()}, big.callback());
+  mine.acquire_permits(a, "s", 2, {.wait = LockWait::endless()}, big.callback());
   turn();
   EXPECT_TRUE(set.ok());
   EXPECT_EQ(big.times(), 0);
@@ -97,7 +97,7 @@ TEST_F(CoordinationTest, S53_WhatApplyWouldRefuseIsRefusedAtTheDoorWithASentence
   mine.acquire_permits(a, "s", 0, {.initial_limit = 3}, note);
   mine.create_latch(a, "l", 0, note);
   mine.count_down(a, "l", 0, note);
-  mine.enter(a, "d", 0, PartyAtSessionEnd::Breaks, LockWait::forever(), note);
+  mine.enter(a, "d", 0, PartyAtSessionEnd::Breaks, LockWait::endless(), note);
   mine.enter(a, "d", 2, PartyAtSessionEnd::Breaks, LockWait::timed(0s), note);
   mine.allocate("n", 0, note);
   mine.add("", 1, note);
@@ -118,7 +118,7 @@ TEST_F(CoordinationTest, S53_WhatApplyWouldRefuseIsRefusedAtTheDoorWithASentence
 TEST_F(CoordinationTest, S59_PermitsGrantedAfterTheCallerHasGoneAreGivenBack) {
   Answer<HoldRef> held, late;
   mine.acquire_permits(a, "s", 1, {.initial_limit = 1}, held.callback());
-  const CallId waiting = theirs.acquire_permits(b, "s", 1, {.wait = LockWait::forever(), .initial_limit = 1}, late.callback());
+  const CallId waiting = theirs.acquire_permits(b, "s", 1, {.wait = LockWait::endless(), .initial_limit = 1}, late.callback());
   turn();
   two.node.speaks = false;
   two.client.abandon(waiting);
@@ -137,7 +137,7 @@ TEST_F(CoordinationTest, REG_F53_PermitsOfADeadProcessAreFreeWhenItsSessionEnds)
   Answer<HoldRef> held, next;
   mine.acquire_permits(a, "s", 3, {.initial_limit = 3}, held.callback());
   turn();
-  theirs.acquire_permits(b, "s", 1, {.wait = LockWait::forever()}, next.callback());
+  theirs.acquire_permits(b, "s", 1, {.wait = LockWait::endless()}, next.callback());
   turn();
   one.node.speaks = false;  // its renewals no longer arrive
   run(4s);
@@ -149,7 +149,7 @@ TEST_F(CoordinationTest, S37_ALatchReleasesAllAtZeroAndCostsNoEntryAfterwards) {
   Answer<void> created, waited, at_once;
   mine.create_latch(a, "l", 2, created.callback());
   turn();
-  theirs.await_latch(b, "l", LockWait::forever(), waited.callback());
+  theirs.await_latch(b, "l", LockWait::endless(), waited.callback());
   Answer<uint64_t> left;
   mine.count_down(a, "l", 1, left.callback());
   turn();
@@ -161,12 +161,12 @@ TEST_F(CoordinationTest, S37_ALatchReleasesAllAtZeroAndCostsNoEntryAfterwards) {
   EXPECT_EQ(*last, 0u);
   EXPECT_TRUE(waited.ok());
   const uint64_t entries = cluster.index;
-  theirs.await_latch(b, "l", LockWait::forever(), at_once.callback());
+  theirs.await_latch(b, "l", LockWait::endless(), at_once.callback());
   turn();
   EXPECT_TRUE(at_once.ok());
   EXPECT_EQ(cluster.index, entries);
   Answer<void> missing;
-  theirs.await_latch(b, "other", LockWait::forever(), missing.callback());
+  theirs.await_latch(b, "other", LockWait::endless(), missing.callback());
   turn();
   EXPECT_EQ(missing.reason(), Reason::NotFound);
 }
@@ -175,7 +175,7 @@ TEST_F(CoordinationTest, S37_ABarrierBreaksForItsWaitersWithTheSessionThatClosed
   Answer<void> closed, waited, again;
   mine.close_barrier(a, "b", BarrierAtSessionEnd::Breaks, closed.callback());
   turn();
-  theirs.await_barrier(b, "b", LockWait::forever(), waited.callback());
+  theirs.await_barrier(b, "b", LockWait::endless(), waited.callback());
   turn();
   EXPECT_EQ(waited.times(), 0);
   Answer<void> ended;
@@ -183,7 +183,7 @@ TEST_F(CoordinationTest, S37_ABarrierBreaksForItsWaitersWithTheSessionThatClosed
   turn();
   EXPECT_EQ(waited.reason(), Reason::Broken);
   EXPECT_EQ(waited.outcome(), Outcome::Done);
-  theirs.await_barrier(b, "b", LockWait::forever(), again.callback());
+  theirs.await_barrier(b, "b", LockWait::endless(), again.callback());
   turn();
   EXPECT_TRUE(again.ok()) << "it is gone, and so it is open";
 }
@@ -205,22 +205,22 @@ TEST_F(CoordinationTest, S37_ATimedWaitForABarrierEndsByItsEntry) {
 TEST_F(CoordinationTest, REG_F52_PartiesEnterTogetherAndLeaveTogether) {
   for (int cycle = 0; cycle < 2; ++cycle) {
     Answer<HoldRef> first, second, third;
-    mine.enter(a, "d", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), first.callback());
+    mine.enter(a, "d", 2, PartyAtSessionEnd::Breaks, LockWait::endless(), first.callback());
     turn();
     EXPECT_EQ(first.times(), 0);
-    theirs.enter(b, "d", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), second.callback());
+    theirs.enter(b, "d", 2, PartyAtSessionEnd::Breaks, LockWait::endless(), second.callback());
     turn();
     ASSERT_TRUE(first.ok() && second.ok());
-    theirs.enter(b, "d", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), third.callback());
+    theirs.enter(b, "d", 2, PartyAtSessionEnd::Breaks, LockWait::endless(), third.callback());
     turn();
     EXPECT_EQ(third.reason(), Reason::TooManyParties);
     Answer<void> left, last, twice;
-    mine.leave(*first, LockWait::forever(), left.callback());
+    mine.leave(*first, LockWait::endless(), left.callback());
     turn();
     EXPECT_EQ(left.times(), 0);
     EXPECT_FALSE((*first)->valid(LeadingTime(truth + 2h)));
-    mine.leave(*first, LockWait::forever(), twice.callback());
-    theirs.leave(*second, LockWait::forever(), last.callback());
+    mine.leave(*first, LockWait::endless(), twice.callback());
+    theirs.leave(*second, LockWait::endless(), last.callback());
     turn();
     EXPECT_EQ(twice.reason(), Reason::NotOwner);
     EXPECT_TRUE(left.ok() && last.ok());
@@ -230,8 +230,8 @@ TEST_F(CoordinationTest, REG_F52_PartiesEnterTogetherAndLeaveTogether) {
 
 TEST_F(CoordinationTest, S59_APlaceIsLeftEvenIfTheCallThatLeavesGetsNoAnswer) {
   Answer<HoldRef> first, second;
-  mine.enter(a, "d", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), first.callback());
-  theirs.enter(b, "d", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), second.callback());
+  mine.enter(a, "d", 2, PartyAtSessionEnd::Breaks, LockWait::endless(), first.callback());
+  theirs.enter(b, "d", 2, PartyAtSessionEnd::Breaks, LockWait::endless(), second.callback());
   turn();
   one.node.speaks = false;
   Answer<void> left, other;
@@ -239,7 +239,7 @@ TEST_F(CoordinationTest, S59_APlaceIsLeftEvenIfTheCallThatLeavesGetsNoAnswer) {
   run(1s);
   EXPECT_FALSE(left.ok());
   one.node.speaks = true;
-  theirs.leave(*second, LockWait::forever(), other.callback());
+  theirs.leave(*second, LockWait::endless(), other.callback());
   run(1s);
   EXPECT_TRUE(other.ok());
 }
@@ -247,7 +247,7 @@ TEST_F(CoordinationTest, S59_APlaceIsLeftEvenIfTheCallThatLeavesGetsNoAnswer) {
 TEST_F(CoordinationTest, S37_AnItemIsWorkedOnByOneAndDeletedByItsAcknowledgement) {
   Answer<ClaimedItem> claimed, waiting;
   Answer<Index> item;
-  theirs.claim(b, "q", {.wait = LockWait::forever()}, claimed.callback());
+  theirs.claim(b, "q", {.wait = LockWait::endless()}, claimed.callback());
   turn();
   mine.enqueue("q", "work", 5, item.callback());
   turn();
@@ -274,7 +274,7 @@ TEST_F(CoordinationTest, S37_AClaimWhoseTermIsOverIsRefusedAtItsAcknowledgement)
   Answer<Index> item;
   mine.enqueue("q", "work", 5, item.callback());
   Answer<ClaimedItem> slow, next;
-  mine.claim(a, "q", {.wait = LockWait::forever(), .term = 1s}, slow.callback());
+  mine.claim(a, "q", {.wait = LockWait::endless(), .term = 1s}, slow.callback());
   turn();
   run(1100ms);
   theirs.claim(b, "q", {}, next.callback());
@@ -293,11 +293,11 @@ TEST_F(CoordinationTest, S59_ALockThatIsTakenForAPlaceOrAClaimIsReleased) {
     Answer<void> ended;
     one.client.acquire(a, "l", {}, lock.callback());
     turn();
-    two.client.acquire(b, "l", {.wait = LockWait::forever()}, next.callback());
+    two.client.acquire(b, "l", {.wait = LockWait::endless()}, next.callback());
     turn();
     ASSERT_TRUE(lock.ok());
     if (place) {
-      mine.leave(*lock, LockWait::forever(), ended.callback());
+      mine.leave(*lock, LockWait::endless(), ended.callback());
     } else {
       mine.acknowledge(*lock, ended.callback());
     }
@@ -317,7 +317,7 @@ TEST_F(CoordinationTest, S37_AGivenBackItemGoesToTheNext) {
   Answer<ClaimedItem> first, second;
   mine.claim(a, "q", {}, first.callback());
   turn();
-  theirs.claim(b, "q", {.wait = LockWait::forever()}, second.callback());
+  theirs.claim(b, "q", {.wait = LockWait::endless()}, second.callback());
   turn();
   one.client.release_later((*first).hold);
   turn();
@@ -338,7 +338,7 @@ TEST_F(CoordinationTest, S37_CountersNeedNoSession) {
   turn();
   EXPECT_TRUE((*swap).swapped);
   EXPECT_EQ(overflow.reason(), Reason::CounterOverflow);
-  EXPECT_EQ(overflow.outcome(), Outcome::None);
+  EXPECT_EQ(overflow.outcome(), Outcome::NoEffect);
   mine.counter("n", value.callback());
   turn();
   EXPECT_EQ(*value, 7);
@@ -471,7 +471,7 @@ TEST_F(CoordinationTest, S57_S59_WhatIsRefusedForItsSessionHasHadNoEffect) {
   turn();
   for (const auto& counted : {by_the_log, at_the_door}) {
     EXPECT_EQ(counted.reason(), Reason::Lost) << counted.status();
-    EXPECT_EQ(counted.outcome(), Outcome::None) << "whoever is told that it counted waits for ever";
+    EXPECT_EQ(counted.outcome(), Outcome::NoEffect) << "whoever is told that it counted waits for ever";
   }
   Answer<LatchInfo> latch;
   theirs.latch("l", latch.callback());
@@ -497,10 +497,10 @@ TEST_F(CoordinationTest, S37_ARefusalSaysWhatTheObjectIsLike) {
               HasSubstr("in use, empty or closed"));
   EXPECT_THAT(said(Answer<void>(), [&](auto& to) { mine.update(a, "workers", "", "v", to.callback()); }),
               HasSubstr("or no longer"));
-  mine.enter(a, "meeting", 3, PartyAtSessionEnd::Breaks, LockWait::forever(), [](const absl::StatusOr<HoldRef>&) {});
+  mine.enter(a, "meeting", 3, PartyAtSessionEnd::Breaks, LockWait::endless(), [](const absl::StatusOr<HoldRef>&) {});
   EXPECT_THAT(
       said(Answer<HoldRef>(),
-           [&](auto& to) { theirs.enter(b, "meeting", 2, PartyAtSessionEnd::Breaks, LockWait::forever(), to.callback()); }),
+           [&](auto& to) { theirs.enter(b, "meeting", 2, PartyAtSessionEnd::Breaks, LockWait::endless(), to.callback()); }),
       HasSubstr("another number of parties"));
 }
 
@@ -517,7 +517,7 @@ class ObservationTest : public CoordinationTest {
   }
   HoldRef campaign(Member& member, const SessionRef& session, std::string value) {
     Answer<HoldRef> answer;
-    member.client.acquire(session, "e", {.wait = LockWait::forever(), .value = std::move(value)}, answer.callback());
+    member.client.acquire(session, "e", {.wait = LockWait::endless(), .value = std::move(value)}, answer.callback());
     turn();
     EXPECT_TRUE(answer.ok());
     return answer.ok() ? *answer : nullptr;
@@ -550,7 +550,7 @@ TEST_F(ObservationTest, S37_LeadersAreSeenInOrderWithTheirProclamationsAndVacanc
 TEST_F(ObservationTest, S37_AChangeOfLeadersInOneEntryIsShownWithoutVacancyBetween) {
   const HoldRef first = campaign(one, a, "first");
   Answer<HoldRef> next;
-  two.client.acquire(b, "e", {.wait = LockWait::forever(), .value = "next"}, next.callback());
+  two.client.acquire(b, "e", {.wait = LockWait::endless(), .value = "next"}, next.callback());
   turn();
   watch();
   turn();
@@ -563,7 +563,7 @@ TEST_F(ObservationTest, S37_AChangeOfLeadersInOneEntryIsShownWithoutVacancyBetwe
 TEST_F(ObservationTest, REG_F04_ACandidateWhoseSessionEndsIsToldAndNeverLeads) {
   const HoldRef first = campaign(two, b, "first");
   Answer<HoldRef> candidate;
-  one.client.acquire(a, "e", {.wait = LockWait::forever(), .value = "dead"}, candidate.callback());
+  one.client.acquire(a, "e", {.wait = LockWait::endless(), .value = "dead"}, candidate.callback());
   turn();
   watch();
   turn();

@@ -217,13 +217,14 @@ class FakeNode : public Engine {
       const bool sent = static_cast<bool>(at->second.request.sequence);
       effects.completions.push_back(
           {.ticket = at->first,
-           .status = make_error(Reason::CallTimeout, sent ? Outcome::Unknown : Outcome::None, "deadline"),
+           .status = make_error(Reason::CallTimeout, sent ? Outcome::Unknown : Outcome::NoEffect, "deadline"),
            .request = at->second.request});
       at = submits_.erase(at);
     }
     std::erase_if(asks_, [&](const Ask& ask) {
       if (ask.deadline > now.lagging) return false;
-      effects.completions.push_back({.ticket = ask.ticket, .status = make_error(Reason::CallTimeout, Outcome::None, "late")});
+      effects.completions.push_back(
+          {.ticket = ask.ticket, .status = make_error(Reason::CallTimeout, Outcome::NoEffect, "late")});
       return true;
     });
   }

@@ -96,7 +96,7 @@ TEST_F(HostMachineTest, S60_AFenceTravelsAsAGuardOfTheLock) {
   }
   turn();
   for (const auto reason : {proposed.reason(), put.reason(), erased.reason()}) EXPECT_EQ(reason, Reason::Fenced);
-  EXPECT_EQ(proposed.outcome(), Outcome::None);
+  EXPECT_EQ(proposed.outcome(), Outcome::NoEffect);
 }
 
 TEST_F(HostMachineTest, S60_AFenceOfNothingIsRefusedBeforeTheLog) {
@@ -107,7 +107,7 @@ TEST_F(HostMachineTest, S60_AFenceOfNothingIsRefusedBeforeTheLog) {
   turn();
   for (const auto& answer : {of_nothing, of_no_token, of_no_name}) {
     EXPECT_EQ(answer.reason(), Reason::InvalidArgument);
-    EXPECT_EQ(answer.outcome(), Outcome::None);
+    EXPECT_EQ(answer.outcome(), Outcome::NoEffect);
   }
   EXPECT_TRUE(engine.take<Submit>().empty());
 }

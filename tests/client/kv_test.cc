@@ -111,7 +111,7 @@ TEST_F(KvTest, S05_S11_S12_S16_S17_S35_WhatNoStateCouldMakePossibleIsRefusedAtTh
     if (const auto* read = std::get_if<RangeOperation>(&each.operation.body)) look(range(*read));
     if (const auto* nested = std::get_if<std::vector<Transaction>>(&each.operation.body)) look(commit(nested->front()));
     EXPECT_EQ(reason, each.reason) << name_of(each.reason);
-    EXPECT_EQ(outcome, Outcome::None);
+    EXPECT_EQ(outcome, Outcome::NoEffect);
   }
   EXPECT_EQ(cluster.index, 0u) << "none of them cost an entry";
 }
@@ -128,7 +128,7 @@ TEST_F(KvTest, S17_ATransactionThatWouldHoldEveryReplicaForLongIsRefusedAtTheDoo
   const uint64_t entries = cluster.index;
   const auto write = commit(outer);
   EXPECT_EQ(write.reason(), Reason::LimitExceeded);
-  EXPECT_EQ(write.outcome(), Outcome::None);
+  EXPECT_EQ(write.outcome(), Outcome::NoEffect);
   EXPECT_EQ(cluster.index, entries);
   EXPECT_TRUE(commit({{}, {count, count, PutOperation{.key = "a"}}, {}}).ok());
 }
@@ -157,7 +157,7 @@ TEST_F(KvTest, S35_WhatHasNoRoomIsRefusedBeforeTheLogAndAgainWhereItIsFull) {
   const uint64_t entries = cluster.index;
   const auto refused = put({.key = "b"});
   EXPECT_EQ(refused.reason(), Reason::NoSpace);
-  EXPECT_EQ(refused.outcome(), Outcome::None);
+  EXPECT_EQ(refused.outcome(), Outcome::NoEffect);
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("compact"));
   EXPECT_EQ(commit({{}, {PutOperation{.key = "b"}}, {}}).reason(), Reason::NoSpace);
   EXPECT_EQ(cluster.index, entries) << "this replica's own state said so";
@@ -184,7 +184,7 @@ TEST_F(KvTest, S35_PutsThatFilledTheStoreTogetherAreRefusedByTheLogWithoutEffect
   for (const Answer<PutResult>& answer : answers) {
     if (answer.ok()) continue;
     EXPECT_EQ(answer.reason(), Reason::NoSpace);
-    EXPECT_EQ(answer.outcome(), Outcome::None);
+    EXPECT_EQ(answer.outcome(), Outcome::NoEffect);
     ++refused;
   }
   EXPECT_EQ(refused, 2);
@@ -228,7 +228,7 @@ TEST_F(KvTest, S14_ATransactionThatOnlyReadsAnswersNoMoreThanOneReadOfARange) {
   RangeOperation many = RangeOperation::prefix("many/");
   const auto refused = [this](const RangeOperation& range) {
     const auto read = commit({{}, {RangeOperation::of("a"), range}, {}});
-    EXPECT_EQ(read.outcome(), Outcome::None);
+    EXPECT_EQ(read.outcome(), Outcome::NoEffect);
     EXPECT_THAT(std::string(read.status().message()), HasSubstr("10,000 entries or 4 MiB"));
     return read.reason();
   };

@@ -163,7 +163,7 @@ TEST_F(KeyLeaseTest, S31_ARenewalByAnybodyGivesTheFullTtlAgainAndNoneBringsOneBa
   run(kTtl);
   EXPECT_EQ(leases(), 0u);
   EXPECT_EQ(renew(two, LeaseId(7)).reason(), Reason::LeaseNotFound);
-  EXPECT_EQ(renew(two, LeaseId(7)).outcome(), Outcome::None);
+  EXPECT_EQ(renew(two, LeaseId(7)).outcome(), Outcome::NoEffect);
 }
 
 TEST_F(KeyLeaseTest, S32_WhatIsLeftIsSaidByTheLeaderAndKeysByTheState) {
@@ -218,7 +218,7 @@ TEST_F(KeyLeaseTest, S32_REG_F28_ALookWaitsForALeaderAndNeverMakesUpAnAnswer) {
   run(2s);
   EXPECT_EQ(in_time.times(), 0);
   EXPECT_EQ(late.reason(), Reason::CallTimeout);
-  EXPECT_EQ(late.outcome(), Outcome::None);
+  EXPECT_EQ(late.outcome(), Outcome::NoEffect);
   two.node.listens = true;
   run(1s);
   ASSERT_TRUE(in_time.ok());

@@ -9,7 +9,7 @@ using LockFamilyTest = ClientBench;
 using machine::ResultCode;
 using testing::SizeIs;
 
-AcquireOptions counted() { return {.wait = LockWait::forever(), .reentrant = true}; }
+AcquireOptions counted() { return {.wait = LockWait::endless(), .reentrant = true}; }
 
 // Acquires a counted hold that is granted in the same turn.
 HoldRef enter(ClientBench& bench, const SessionRef& session, uint64_t token, uint64_t releases = 0) {
@@ -29,7 +29,7 @@ TEST_F(LockFamilyTest, S36_WhatAnAcquireAsksForIsInItsCommand) {
   Answer<HoldRef> answer, all;
   client.acquire(
       session, "a",
-      {.wait = LockWait::forever(), .mode = LockMode::Shared, .reentrant = true, .delay = 3s, .no_deadlock_check = true},
+      {.wait = LockWait::endless(), .mode = LockMode::Shared, .reentrant = true, .delay = 3s, .no_deadlock_check = true},
       answer.callback());
   client.acquire_all(session, {{"x"}, {"y", LockMode::Shared}}, {.wait = LockWait::timed(2s), .owner_tag = "t"},
                      all.callback());
@@ -222,7 +222,7 @@ TEST_F(LockFamilyTest, S59_AConversionOfUnknownOutcomeIsFoundBehindAnyNumberOfHo
 TEST_F(LockFamilyTest, S52_WhoListensToAHoldIsToldOfItsLossAfterChangesOfItsMode) {
   const SessionRef session = open();
   Answer<HoldRef> held, shared, alone;
-  client.acquire(session, "a", {.wait = LockWait::forever()}, held.callback());
+  client.acquire(session, "a", {.wait = LockWait::endless()}, held.callback());
   turn();
   engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
                   {.code = ResultCode::Granted, .token = Token(60), .since = Index(1)});

@@ -40,7 +40,7 @@ TEST_F(LockTest, S59_TheDefaultDeadlineIsTheWaitAndTwoElectionTimeoutsOrTenSecon
   Answer<HoldRef> timed, tried, forever;
   client.acquire(session, "a", {.wait = LockWait::timed(2s)}, timed.callback());
   client.acquire(session, "b", {}, tried.callback());
-  client.acquire(session, "c", {.wait = LockWait::forever()}, forever.callback());
+  client.acquire(session, "c", {.wait = LockWait::endless()}, forever.callback());
   turn();
   const auto sent = engine.take_commands<machine::Acquire>();
   ASSERT_THAT(sent, SizeIs(3));
@@ -60,7 +60,7 @@ TEST_F(LockTest, S36_DefiniteRefusalsReachTheCallerWithTheirReason) {
                                                  {ResultCode::SessionNotFound, Reason::SessionNotFound}};
   for (const auto& [code, reason] : table) {
     Answer<HoldRef> answer;
-    client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+    client.acquire(session, "a", {.wait = LockWait::endless()}, answer.callback());
     turn();
     engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket, {.code = code});
     turn();
@@ -73,7 +73,7 @@ TEST_F(LockTest, S36_DefiniteRefusalsReachTheCallerWithTheirReason) {
 TEST_F(LockTest, S59_AGrantThatArrivesAfterTheCallTimedOutIsReleased) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
-  client.acquire(session, "a", {.wait = LockWait::forever(), .deadline = now.lagging + 1s}, answer.callback());
+  client.acquire(session, "a", {.wait = LockWait::endless(), .deadline = now.lagging + 1s}, answer.callback());
   turn();
   const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
   run(1s);  // this engine does not answer at the deadline: the client ends the call itself
@@ -96,7 +96,7 @@ TEST_F(LockTest, S59_AGrantThatArrivesAfterTheCallTimedOutIsReleased) {
 TEST_F(LockTest, S59_AWaitThatOutlivesItsCallIsCancelledByItsRequest) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
-  client.acquire(session, "a", {.wait = LockWait::forever(), .deadline = now.lagging + 1s}, answer.callback());
+  client.acquire(session, "a", {.wait = LockWait::endless(), .deadline = now.lagging + 1s}, answer.callback());
   turn();
   const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
   engine.complete(ticket, {.code = ResultCode::Queued}, kQueued);
@@ -115,7 +115,7 @@ TEST_F(LockTest, S59_AWaitThatOutlivesItsCallIsCancelledByItsRequest) {
 TEST_F(LockTest, S59_AWaitQueuedAfterItsCallEndedIsCancelledThen) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
-  const CallId call = client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+  const CallId call = client.acquire(session, "a", {.wait = LockWait::endless()}, answer.callback());
   turn();
   const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
   client.abandon(call);
@@ -168,7 +168,7 @@ TEST_F(LockTest, S45_S59_AnUnknownAcquireOfASessionThatIsGoneIsLost) {
     SCOPED_TRACE(each.what);
     const SessionRef session = open(++id);
     Answer<HoldRef> answer;
-    client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+    client.acquire(session, "a", {.wait = LockWait::endless()}, answer.callback());
     turn();
     const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
     engine.complete(ticket, {.code = ResultCode::Queued}, kQueued);
@@ -193,9 +193,9 @@ TEST_F(LockTest, S59_AnAcquireThatNeverReachedTheLogNeedsNoCancelAndSaysNone) {
   client.acquire(session, "a", {.wait = LockWait::timed(1s)}, answer.callback());
   turn();
   engine.fail(engine.take_commands<machine::Acquire>().at(0).first.ticket,
-              make_error(Reason::CallTimeout, Outcome::None, "held back"));
+              make_error(Reason::CallTimeout, Outcome::NoEffect, "held back"));
   turn();
-  EXPECT_EQ(answer.outcome(), Outcome::None);
+  EXPECT_EQ(answer.outcome(), Outcome::NoEffect);
   EXPECT_THAT(engine.take_commands<machine::CancelAcquire>(), IsEmpty());
 }
 
@@ -222,7 +222,7 @@ TEST_F(LockTest, REG_F08_ACancelAgainstAGrantEndsAsExactlyOneOfThem) {
   for (const bool granted : {false, true}) {
     for (const bool answered_before_acquire : {false, true}) {
       Answer<HoldRef> answer;
-      const CallId call = client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+      const CallId call = client.acquire(session, "a", {.wait = LockWait::endless()}, answer.callback());
       turn();
       const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
       engine.complete(ticket, {.code = ResultCode::Queued}, kQueued);
@@ -256,7 +256,7 @@ TEST_F(LockTest, S59_ACancelUndecidedAtTheDeadlineIsCancelPending) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   const CallId call =
-      client.acquire(session, "a", {.wait = LockWait::forever(), .deadline = now.lagging + 1s}, answer.callback());
+      client.acquire(session, "a", {.wait = LockWait::endless(), .deadline = now.lagging + 1s}, answer.callback());
   turn();
   client.cancel(call);
   run(1s);
@@ -272,7 +272,7 @@ TEST_F(LockTest, S59_ACancelBeforeAnythingWasSentIsDefinite) {
   client.cancel(call);
   turn();
   EXPECT_EQ(answer.reason(), Reason::Cancelled);
-  EXPECT_EQ(answer.outcome(), Outcome::None);
+  EXPECT_EQ(answer.outcome(), Outcome::NoEffect);
   EXPECT_THAT(engine.take_commands<machine::Acquire>(), IsEmpty());
 }
 
@@ -282,7 +282,7 @@ TEST_F(LockTest, REG_F51_AnAcquireUnderWayWhenItsSessionIsClosedEndsLostAndLeave
   for (const bool queued : {false, true}) {
     const SessionRef session = open(queued ? 2000 : 1000);
     Answer<HoldRef> answer;
-    client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+    client.acquire(session, "a", {.wait = LockWait::endless()}, answer.callback());
     turn();
     const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
     if (queued) engine.complete(ticket, {.code = ResultCode::Queued}, kQueued);
@@ -378,7 +378,7 @@ TEST_F(LockTest, S43_EveryLaterCommandOfTheSessionCarriesItsUnansweredReleases) 
   client.release_later(b);
   turn();
   Answer<HoldRef> answer;
-  const CallId call = client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+  const CallId call = client.acquire(session, "a", {.wait = LockWait::endless()}, answer.callback());
   turn();
   const auto acquires = engine.take_commands<machine::Acquire>();
   ASSERT_THAT(acquires, SizeIs(1));
@@ -398,7 +398,7 @@ TEST_F(LockTest, S43_ARefusedCarrierLeavesTheReleasesUnanswered) {
   client.release_later(hold(session, "a", 5000));
   turn();
   Answer<HoldRef> answer;
-  client.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+  client.acquire(session, "a", {.wait = LockWait::endless()}, answer.callback());
   turn();
   engine.fail(engine.take_commands<machine::Acquire>().at(0).first.ticket, make_error(Reason::TooManyRequests, "full"));
   turn();
@@ -412,7 +412,7 @@ TEST_F(LockTest, S45_S43_ACarrierOfASessionThatWentElsewhereHasReleasedNothing) 
   Answer<HoldRef> acquired;
   client.release(hold(session, "a", 5000), released.callback());
   turn();
-  client.acquire(session, "b", {.wait = LockWait::forever()}, acquired.callback());
+  client.acquire(session, "b", {.wait = LockWait::endless()}, acquired.callback());
   turn();
   const auto carrier = engine.take_commands<machine::Acquire>();
   ASSERT_THAT(carrier.at(0).second.prior_releases, SizeIs(1));
@@ -512,7 +512,7 @@ TEST_F(LockTest, S52_ACheckThatFindsAnotherHolderMarksTheHoldLost) {
 TEST_F(LockTest, S51_AHoldEndsAtItsLongestTimeAloneAndIsReleased) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
-  client.acquire(session, "a", {.wait = LockWait::forever(), .max_hold = 400ms}, answer.callback());
+  client.acquire(session, "a", {.wait = LockWait::endless(), .max_hold = 400ms}, answer.callback());
   client.before_turn(now);
   engine.complete(engine.take_commands<machine::Acquire>().at(0).first.ticket,
                   {.code = machine::ResultCode::Granted, .token = Token(5000), .since = Index(1)});
@@ -595,7 +595,7 @@ TEST_F(LockTest, REG_R75_ManyTimedOutCallsLeaveNothingBehind) {
     }
     turn();
     for (const auto& [submit, request] : engine.take_commands<machine::Acquire>()) {
-      engine.fail(submit.ticket, make_error(Reason::CallTimeout, Outcome::None, "held back"));
+      engine.fail(submit.ticket, make_error(Reason::CallTimeout, Outcome::NoEffect, "held back"));
     }
     run(1ms);
     engine.posted.clear();
@@ -612,7 +612,7 @@ class PreviousFlightTest : public LockTest {
   // Its acquire has ended with an unknown outcome; returns the ticket of the pending cancel.
   Ticket give_up(const SessionRef& session) {
     Answer<HoldRef> answer;
-    client.acquire(session, "a", {.wait = LockWait::forever(), .deadline = now.lagging + 1s}, answer.callback());
+    client.acquire(session, "a", {.wait = LockWait::endless(), .deadline = now.lagging + 1s}, answer.callback());
     turn();
     engine.fail(engine.take_commands<machine::Acquire>().at(0).first.ticket,
                 make_error(Reason::CallTimeout, Outcome::Unknown, "late"), FakeEngine::Sent::Yes);
@@ -666,8 +666,8 @@ TEST_F(LockTest, S43_AnAcquireWaitsRatherThanOvertakeMoreReleasesThanItCanName) 
     holds.push_back(hold(session, "lock " + std::to_string(i), 5000 + i));
   for (const HoldRef& each : holds) client.release_later(each);
   Answer<HoldRef> again, permits;
-  client.acquire(session, "lock 1024", {.wait = LockWait::forever()}, again.callback());
-  client.coordination().acquire_permits(session, "s", 1, {.wait = LockWait::forever()}, permits.callback());
+  client.acquire(session, "lock 1024", {.wait = LockWait::endless()}, again.callback());
+  client.coordination().acquire_permits(session, "s", 1, {.wait = LockWait::endless()}, permits.callback());
   turn();
   const auto batches = engine.take_commands<machine::Release>();
   ASSERT_THAT(batches, SizeIs(2));

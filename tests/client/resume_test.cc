@@ -214,7 +214,7 @@ TEST_F(ResumeTest, S45_ASettlingSessionLetsGoOfNothingOfAnyKind) {
   calls.acknowledge((*claimed).hold, acknowledged.callback());
   calls.leave_group(mine, "g", "me", left.callback(), LaggingTime(truth + 1h + 10s));
   heir.client->release(*permits, released.callback());
-  calls.leave(*place, LockWait::forever(), outside.callback());
+  calls.leave(*place, LockWait::endless(), outside.callback());
   const size_t held = cluster.machine.coordination_records();
   run(kResumableTtl - 100ms, [&] { EXPECT_EQ(cluster.machine.coordination_records(), held); });
   EXPECT_EQ(acknowledged.times() + left.times() + released.times() + outside.times(), 0);
@@ -460,7 +460,7 @@ TEST_F(ResumeTest, S45_AResumeThatTimedOutIsAskedForAgainWhileItIsUnderWay) {
   ask(again, session->secret());
   run(200ms);
   EXPECT_EQ(short_of_time.reason(), Reason::CallTimeout);
-  EXPECT_EQ(short_of_time.outcome(), Outcome::None) << "it was not sent";
+  EXPECT_EQ(short_of_time.outcome(), Outcome::NoEffect) << "it was not sent";
   EXPECT_EQ(again.times(), 0);
   heir.node.speaks = true;
   turn();
@@ -501,7 +501,7 @@ TEST_F(ResumeTest, S45_WithoutASourceOfSecretsNothingCanBeResumed) {
 class KillTest : public ResumeTest {
  public:
   KillTest() {
-    other.client->acquire(open(other), "a", {.wait = LockWait::forever()}, next.callback());
+    other.client->acquire(open(other), "a", {.wait = LockWait::endless()}, next.callback());
     turn();
   }
   Process& victim = start(1);
@@ -533,7 +533,7 @@ TEST_F(KillTest, S57_AVictimWhoseCommandIsAnsweredLostClosesAllTheSame) {
   Answer<HoldRef> late;
   other.client->kill_session(session->id(), killed.callback());
   turn();
-  victim.client->acquire(session, "b", {.wait = LockWait::forever()}, late.callback());
+  victim.client->acquire(session, "b", {.wait = LockWait::endless()}, late.callback());
   turn();
   EXPECT_FALSE(next.ok());
   victim.node.listens = true;
@@ -580,7 +580,7 @@ TEST_F(ResumeTest, S45_REG_R73_AnAcquireWhoseSessionWasTakenOverInSkippedEntries
   const SessionRef session = open(previous);
   Answer<HoldRef> waits, granted;
   const auto ask = [&](const std::string& name, Answer<HoldRef>& answer) {
-    previous.client->acquire(session, name, {.wait = LockWait::forever(), .owner_tag = "tag"}, answer.callback());
+    previous.client->acquire(session, name, {.wait = LockWait::endless(), .owner_tag = "tag"}, answer.callback());
     turn();
   };
   ask("a", waits);

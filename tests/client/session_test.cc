@@ -882,7 +882,7 @@ TEST_F(WatchedTest, S52_TheWatchKnowsTheHoldsAndTheEndOfTheSession) {
                       {.code = machine::ResultCode::Granted, .token = Token(token), .since = Index(1)});
     });
   };
-  watched.acquire(session, "a", {.wait = LockWait::forever()}, answer.callback());
+  watched.acquire(session, "a", {.wait = LockWait::endless()}, answer.callback());
   granted(5);
   EXPECT_THAT(watch.holds(), ElementsAre(Token(5)));
   EXPECT_THAT(watch.limits, IsEmpty());

@@ -11,7 +11,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using Released = Delegations::Released;
 
-AcquireOptions sticky(std::string tag = "", LockWait wait = LockWait::forever()) {
+AcquireOptions sticky(std::string tag = "", LockWait wait = LockWait::endless()) {
   return {.wait = wait, .owner_tag = std::move(tag), .sticky = true};
 }
 
@@ -113,7 +113,7 @@ TEST_F(StickyTest, S58_S60_AFenceOfALocalHoldThatIsOverIsRefusedBeforeTheLog) {
   const auto [late, sent] = write(first);
   EXPECT_EQ(sent, 0u);
   EXPECT_EQ(late.reason(), Reason::Fenced);
-  EXPECT_EQ(outcome_of(late.status()), Outcome::None);
+  EXPECT_EQ(outcome_of(late.status()), Outcome::NoEffect);
   EXPECT_EQ(write(*second).second, 1u);
   ask(session);
   release(*second);
@@ -392,7 +392,7 @@ TEST_F(StickyTest, S58_AUsedUpBlockIsRefilledByOneEntryAndTheDelegationStays) {
 TEST_F(StickyTest, S58_AnotherWayToWantTheLockMakesItGo) {
   const SessionRef session = open();
   release(fetch(session));
-  const Answer<HoldRef> reader = acquire(session, {.wait = LockWait::forever(), .mode = LockMode::Shared});
+  const Answer<HoldRef> reader = acquire(session, {.wait = LockWait::endless(), .mode = LockMode::Shared});
   const auto sent = engine.take_commands<machine::Acquire>();
   ASSERT_THAT(sent, SizeIs(1));
   EXPECT_EQ(sent[0].second.prior_releases, (std::vector<machine::PriorRelease>{{"a", Token(5000)}}));

@@ -15,7 +15,7 @@
 #include "tests/support/command.h"
 #include "tests/support/source_dir.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 void PrintTo(const Planted& one, std::ostream* out) { *out << one.suite << " " << one.name; }
 
@@ -66,4 +66,4 @@ TEST(PlantedTest, TheDocumentHasThisList) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -8,7 +8,7 @@
 #include "tests/storage/log_harnesses.h"
 #include "tests/storage/memory_harnesses.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 // ---- reports
@@ -700,4 +700,4 @@ TEST(BrokenLogTest, EachIsInTheList) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

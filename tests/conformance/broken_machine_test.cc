@@ -10,7 +10,7 @@
 #include "coordkit/testing/state_machine_suite.h"
 #include "tests/conformance/planted.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 enum class Defect : uint8_t {
@@ -239,4 +239,4 @@ TEST(BrokenMachineTest, EachIsInTheList) {
 INSTANTIATE_TEST_SUITE_P(Working, StateMachineSuite, ::testing::Values(tally("tally", Defect::None)), machine_name);
 INSTANTIATE_TEST_SUITE_P(Broken, StateMachineSuite, ::testing::ValuesIn(kBrokenMachines.here()), machine_name);
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -10,7 +10,7 @@
 #include "tests/storage/memory_harnesses.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 class LmdbOnRealFiles : public StateStoreHarness {
@@ -490,4 +490,4 @@ TEST(BrokenStateTest, EachIsInTheList) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

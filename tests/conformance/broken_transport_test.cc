@@ -13,7 +13,7 @@
 #include "tests/conformance/transport_wrapper.h"
 #include "tests/transport/worlds.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 // ---- identity
@@ -360,4 +360,4 @@ TEST(BrokenTransportTest, EachIsInTheList) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -8,7 +8,7 @@
 
 #include "coordkit/log_store.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // Outlives restarts: what it remembers is on the medium, as far as the defect goes.
 class LogWrapper : public LogStore, public LogSink {
@@ -55,4 +55,4 @@ class WrappedLogHarness : public Base {
   Wrapper wrapper_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

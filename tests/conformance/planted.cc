@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr const char* kLog = "LogStoreSuite";
@@ -282,4 +282,4 @@ std::vector<std::string> planted_in(const std::string& suite) {
   return names;
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

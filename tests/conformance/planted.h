@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 struct Planted {
   const char* suite;
@@ -40,4 +40,4 @@ struct Broken {
   std::vector<Make> here() const { return std::getenv(kBrokenAdapters) == nullptr ? std::vector<Make>() : makers; }
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

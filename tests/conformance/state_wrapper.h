@@ -7,7 +7,7 @@
 
 #include "coordkit/state_store.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // Outlives restarts: what it remembers is on the medium, as far as the defect goes.
 class StateWrapper : public StateStore, public StateSink {
@@ -86,4 +86,4 @@ class WrappedStateHarness : public Base {
   Wrapper wrapper_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -9,7 +9,7 @@
 #include "coordkit/testing/transport_fixture.h"
 #include "coordkit/transport.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class TransportWrapper : public Transport, public TransportSink {
  public:
@@ -48,4 +48,4 @@ class WrappedWorld : public Base {
   std::unique_ptr<Transport> make_double(ReplicaId self) override { return std::make_unique<Wrapper>(Base::make_double(self)); }
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

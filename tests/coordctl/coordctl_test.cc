@@ -18,7 +18,7 @@
 #include "tests/support/command.h"
 #include "tools/support/child.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::AllOf;
@@ -231,4 +231,4 @@ TEST_F(CoordctlTest, TheCompletionIsBash) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

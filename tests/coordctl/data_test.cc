@@ -7,7 +7,7 @@
 #include "tests/replica/cluster.h"
 #include "tests/support/command.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using nlohmann::json;
@@ -160,4 +160,4 @@ TEST_F(CoordctlDataTest, RecoverSaysFirstAndDoesItWhenItIsTold) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

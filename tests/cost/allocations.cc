@@ -18,7 +18,7 @@
 #define COORDKIT_OWN_ALLOCATOR 1
 #endif
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 thread_local uint64_t* counting = nullptr;
@@ -48,18 +48,18 @@ void counted_free(void* memory) {
   std::free(memory);
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit
 
 #if COORDKIT_OWN_ALLOCATOR
-void* operator new(std::size_t size) { return coordkit::testing::counted(size, 1); }
-void* operator new[](std::size_t size) { return coordkit::testing::counted(size, 1); }
+void* operator new(std::size_t size) { return coordkit::testkit::counted(size, 1); }
+void* operator new[](std::size_t size) { return coordkit::testkit::counted(size, 1); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
-  return coordkit::testing::counted(size, static_cast<std::size_t>(alignment));
+  return coordkit::testkit::counted(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { coordkit::testing::counted_free(memory); }
-void operator delete[](void* memory) noexcept { coordkit::testing::counted_free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { coordkit::testing::counted_free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { coordkit::testing::counted_free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { coordkit::testing::counted_free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { coordkit::testing::counted_free(memory); }
+void operator delete(void* memory) noexcept { coordkit::testkit::counted_free(memory); }
+void operator delete[](void* memory) noexcept { coordkit::testkit::counted_free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { coordkit::testkit::counted_free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { coordkit::testkit::counted_free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { coordkit::testkit::counted_free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { coordkit::testkit::counted_free(memory); }
 #endif

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // False under a sanitizer, which has its own allocator; nothing is counted then.
 bool counts_allocations();
@@ -23,4 +23,4 @@ class CountAllocations {
   uint64_t* const previous_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -15,7 +15,7 @@
 #include "coordkit/transport/loopback_transport.h"
 #include "tests/cost/allocations.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -98,4 +98,4 @@ TEST_F(CallbackCallsCostTest, APutInCallbacksAllocatesHardlyMoreThanTheChangeIts
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -8,7 +8,7 @@
 #include "tests/cost/allocations.h"
 #include "tests/cost/three_members.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -196,4 +196,4 @@ TEST(CostTest, OfACycleIsTheSameAmongThousandsOfHeldLocks) { expect_no_growth(am
 TEST(CostTest, OfACycleIsTheSameAmongThousandsOfSessions) { expect_no_growth(among_sessions(10), among_sessions(4'000)); }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -19,7 +19,7 @@
 #include "coordkit/transport/loopback_transport.h"
 #include "tests/cost/allocations.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -125,4 +125,4 @@ TEST_F(MemoryTest, OfASessionWithALock) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -8,7 +8,7 @@
 #include "replica/call_forms.h"
 #include "tests/cost/allocations.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 // A replica without room for more calls.
@@ -63,7 +63,7 @@ TEST_F(RefusalTest, FLT_O01_ItAllocatesNothingAndReachesNobody) {
   }
   EXPECT_EQ(seen.times, 2u);
   EXPECT_EQ(seen.reason, Reason::TooManyRequests);
-  EXPECT_EQ(seen.outcome, Outcome::None);
+  EXPECT_EQ(seen.outcome, Outcome::NoEffect);
   EXPECT_EQ(allocations, 0u);
   EXPECT_EQ(host->called, 0u) << "the engine's thread hears nothing of it";
   EXPECT_EQ(host->left, 0u) << "it had no place";
@@ -78,4 +78,4 @@ TEST_F(RefusalTest, FLT_A01_OnTheEnginesThreadItIsAnsweredByTheNextTurn) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -5,7 +5,7 @@
 #include "tests/client/bench.h"
 #include "tests/cost/allocations.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 class StickyCostTest : public test::ClientBench {
  protected:
   static AcquireOptions sticky(std::string owner = "") {
-    return {.wait = LockWait::forever(), .owner_tag = std::move(owner), .sticky = true};
+    return {.wait = LockWait::endless(), .owner_tag = std::move(owner), .sticky = true};
   }
   void lend(const SessionRef& session, const std::string& name, uint64_t token) {
     test::Answer<HoldRef> lent;
@@ -54,4 +54,4 @@ TEST_F(StickyCostTest, S58_LocksThatNobodyWaitsForCostNothingWhileTheSessionIsNo
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

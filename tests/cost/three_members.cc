@@ -13,7 +13,7 @@
 #include "tests/cost/allocations.h"
 #include "transport/frame.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -193,4 +193,4 @@ void ThreeMembers::send(size_t from, const Outbound& outbound) {
   members_[outbound.to.value() - 1]->mail.push_back({ReplicaId(from + 1), std::move(body)});
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

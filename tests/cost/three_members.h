@@ -18,7 +18,7 @@
 #include "coordkit/storage/memory_stores.h"
 #include "coordkit/store_events.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 struct Cost {
   uint64_t allocations = 0;  // of engine, client and codec; the stores' and this rig's own are not counted
@@ -58,4 +58,4 @@ class ThreeMembers {
   std::array<std::unique_ptr<Member>, 3> members_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

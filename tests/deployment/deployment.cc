@@ -11,7 +11,7 @@
 
 #include "tools/support/loopback.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -110,4 +110,4 @@ int Deployment::leader() const {
   return 0;
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -13,7 +13,7 @@
 #include "tools/support/child.h"
 #include "tools/support/lines.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class Deployment {
  public:
@@ -64,4 +64,4 @@ class Deployment {
   support::LineReader lines_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -24,7 +24,7 @@ TEST_F(BackPressureTest, FLT_O01_CommandsBeyondTheBytesAreRefusedAtOnceWithoutEf
   const Ticket beyond = cluster.submit(follower, command(5), 5s);
   cluster.run_until_idle();
   EXPECT_EQ(reason(follower, beyond), Reason::TooManyRequests);
-  EXPECT_EQ(outcome_of(cluster.ended(follower, beyond).status), Outcome::None);
+  EXPECT_EQ(outcome_of(cluster.ended(follower, beyond).status), Outcome::NoEffect);
   EXPECT_EQ(cluster.answers(follower, first) + cluster.answers(follower, second), 0u);
   cluster.filter = nullptr;
   ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, first) + cluster.answers(follower, second) == 2; }));
@@ -100,7 +100,7 @@ TEST_F(BackPressureTest, FLT_D04_WithoutRoomNewCommandsAreRefusedAndReleasesAndR
     const Ticket refused = cluster.submit(follower, "add 1");
     cluster.run_until_idle();
     EXPECT_EQ(reason(follower, refused), Reason::NoSpace);
-    EXPECT_EQ(outcome_of(cluster.ended(follower, refused).status), Outcome::None);
+    EXPECT_EQ(outcome_of(cluster.ended(follower, refused).status), Outcome::NoEffect);
     EXPECT_EQ(cluster.engine(follower).status().warnings.size(), 1u);
     const Ticket release = cluster.submit(follower, "say released", 5s, Urgency::Reserved);
     ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, release) == 1; }));
@@ -140,7 +140,7 @@ TEST_F(LagTest, FLT_O07_WhileAVoterIsTooFarBehindNewCommandsAreRefusedWithoutEff
     cluster.run_until_idle();
     ASSERT_EQ(cluster.answers(id, refused), 1u) << id;
     EXPECT_EQ(reason_of(cluster.ended(id, refused).status), Reason::TooManyRequests);
-    EXPECT_EQ(outcome_of(cluster.ended(id, refused).status), Outcome::None);
+    EXPECT_EQ(outcome_of(cluster.ended(id, refused).status), Outcome::NoEffect);
     EXPECT_EQ(cluster.engine(id).status().warnings.size(), 1u);
     const Ticket release = cluster.submit(id, "say released", 5s, Urgency::Reserved);
     ASSERT_TRUE(cluster.until([&] { return cluster.answers(id, release) == 1; }));

@@ -198,7 +198,7 @@ TEST_F(DivergenceTest, FLT_A08_AFollowerThatDivergesIsFoundWithinOneIntervalAndS
   EXPECT_EQ(cluster.node(follower).sent.size(), sent);  // silent
   for (const Ticket ticket : {refused, local}) {
     EXPECT_EQ(reason_of(cluster.ended(follower, ticket).status), Reason::NotReady);
-    EXPECT_EQ(outcome_of(cluster.ended(follower, ticket).status), Outcome::None);
+    EXPECT_EQ(outcome_of(cluster.ended(follower, ticket).status), Outcome::NoEffect);
   }
 }
 

@@ -165,7 +165,7 @@ TEST_F(EngineCallsTest, FLT_A04_WithoutAQuorumACallEndsAtItsDeadlineWithUnknownO
   cluster.pass(1s);
   EXPECT_EQ(outcome_of(cluster.ended(leader, handed).status), Outcome::Unknown);
   EXPECT_EQ(reason_of(cluster.ended(leader, handed).status), Reason::CallTimeout);
-  EXPECT_EQ(outcome_of(cluster.ended(leader, not_handed).status), Outcome::None);
+  EXPECT_EQ(outcome_of(cluster.ended(leader, not_handed).status), Outcome::NoEffect);
   EXPECT_EQ(reason_of(cluster.ended(leader, not_handed).status), Reason::NoLeader);
 }
 
@@ -202,7 +202,7 @@ TEST_F(EngineCallsTest, FLT_O01_LimitsCountCommandsAndReadsTogetherAndReleasesPa
   small.pass(1s);
   for (const size_t refused : {2, 3}) {
     EXPECT_EQ(reason_of(small.ended(1, tickets[refused]).status), Reason::TooManyRequests);
-    EXPECT_EQ(outcome_of(small.ended(1, tickets[refused]).status), Outcome::None);
+    EXPECT_EQ(outcome_of(small.ended(1, tickets[refused]).status), Outcome::NoEffect);
   }
   for (const size_t taken : {0, 1, 4}) EXPECT_TRUE(small.ended(1, tickets[taken]).status.ok()) << taken;
   EXPECT_EQ(small.engine(1).status().requests, 0u);
@@ -218,7 +218,7 @@ TEST_F(EngineCallsTest, WhatNeverFoundRoomInTheLogHadNoEffect) {
   const Ticket refused = small.submit(1, "add 1 " + std::string(100, ' '), 1s);
   small.pass(2s);
   EXPECT_EQ(outcome_of(small.ended(1, fits).status), Outcome::Unknown);
-  EXPECT_EQ(outcome_of(small.ended(1, refused).status), Outcome::None);
+  EXPECT_EQ(outcome_of(small.ended(1, refused).status), Outcome::NoEffect);
   small.node(1).syncs = true;
   small.sync(1);
   EXPECT_EQ(small.read(1), "1");
@@ -276,7 +276,7 @@ TEST_F(EngineCallsTest, REG_R62_AnIsolatedLeaderAnswersNoRead) {
   cluster.pass(2s);
   const Completion completion = cluster.ended(leader, read);
   EXPECT_EQ(reason_of(completion.status), Reason::NoLeader);
-  EXPECT_EQ(outcome_of(completion.status), Outcome::None);
+  EXPECT_EQ(outcome_of(completion.status), Outcome::NoEffect);
 }
 
 TEST_F(EngineCallsTest, REG_R59_ANewLeaderAnswersNoReadBeforeItsFirstEntryIsCommitted) {

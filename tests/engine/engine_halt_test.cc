@@ -33,7 +33,7 @@ struct EngineHaltTest : ::testing::Test {
     cluster.run_until_idle();
     for (const Ticket ticket : {late, read}) {
       EXPECT_EQ(reason_of(cluster.ended(id, ticket).status), Reason::ReplicaFailed);
-      EXPECT_EQ(outcome_of(cluster.ended(id, ticket).status), Outcome::None);
+      EXPECT_EQ(outcome_of(cluster.ended(id, ticket).status), Outcome::NoEffect);
     }
   }
 };
@@ -48,8 +48,8 @@ TEST_F(EngineHaltTest, AFailedStoreEndsEveryCallOnceAndSaysWhatIsKnown) {
   fail_store(leader);
   cluster.run_until_idle();
   EXPECT_EQ(outcome_of(cluster.ended(leader, handed).status), Outcome::Unknown);
-  EXPECT_EQ(outcome_of(cluster.ended(leader, read).status), Outcome::None);
-  EXPECT_EQ(outcome_of(cluster.ended(leader, waiting).status), Outcome::None);
+  EXPECT_EQ(outcome_of(cluster.ended(leader, read).status), Outcome::NoEffect);
+  EXPECT_EQ(outcome_of(cluster.ended(leader, waiting).status), Outcome::NoEffect);
   for (const Ticket ticket : {handed, read, waiting}) {
     EXPECT_EQ(reason_of(cluster.ended(leader, ticket).status), Reason::ReplicaFailed);
   }
@@ -66,7 +66,7 @@ TEST_F(EngineHaltTest, InputsOfTheSameTurnAreAnsweredOnceEach) {
   cluster.run_until_idle();
   for (const Ticket ticket : {before, read_before, after, read_after}) {
     EXPECT_EQ(reason_of(cluster.ended(leader, ticket).status), Reason::ReplicaFailed);
-    EXPECT_EQ(outcome_of(cluster.ended(leader, ticket).status), Outcome::None);
+    EXPECT_EQ(outcome_of(cluster.ended(leader, ticket).status), Outcome::NoEffect);
   }
   expect_stopped(leader);
 }
@@ -127,7 +127,7 @@ TEST_F(EngineHaltTest, FLT_A7_AQueryThatThrowsEndsNothingButItself) {
   for (const Ticket ticket : tickets) EXPECT_EQ(cluster.answers(leader, ticket), 1u);
   const absl::Status refused = cluster.ended(leader, tickets[1]).status;
   EXPECT_EQ(reason_of(refused), Reason::HostThrew);
-  EXPECT_EQ(outcome_of(refused), Outcome::None);
+  EXPECT_EQ(outcome_of(refused), Outcome::NoEffect);
   EXPECT_EQ(cluster.node(leader).threw, std::vector{refused}) << "reported once";
   for (const size_t intact : {0, 2, 3}) EXPECT_TRUE(cluster.ended(leader, tickets[intact]).status.ok()) << intact;
   EXPECT_FALSE(cluster.node(leader).halted);
@@ -189,7 +189,7 @@ TEST_F(EngineHaltTest, AStoreThatFailsAtTheGenesisLeavesAReplicaThatIsHalted) {
   single.post(1, StoreFailed{absl::DataLossError("fsync failed")});
   single.post(1, LogWritten{WriteNumber(1)});  // from before, overtaken by the failure
   single.run_until_idle();
-  EXPECT_EQ(outcome_of(single.ended(1, ticket).status), Outcome::None);
+  EXPECT_EQ(outcome_of(single.ended(1, ticket).status), Outcome::NoEffect);
   EXPECT_EQ(single.engine(1).status().state, ReplicaState::Halted);
   EXPECT_EQ(single.engine(1).core(), nullptr);
   EXPECT_EQ(single.node(1).sent_after_halt, 0u);

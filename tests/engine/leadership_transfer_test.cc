@@ -43,7 +43,7 @@ TEST_F(EngineTransferTest, WhoCannotLeadIsRefusedForCertain) {
   const Ticket ticket = lone.transfer(1, 0);
   lone.pass(2s);
   EXPECT_EQ(reason_of(lone.ended(1, ticket).status), Reason::NotEnoughVoters);
-  EXPECT_EQ(outcome_of(lone.ended(1, ticket).status), Outcome::None);
+  EXPECT_EQ(outcome_of(lone.ended(1, ticket).status), Outcome::NoEffect);
 }
 
 TEST_F(EngineTransferTest, AnUnreachableTargetCostsNothingButTime) {
@@ -85,7 +85,7 @@ TEST_F(EngineTransferTest, WithoutALeaderNothingIsDone) {
   cluster.pass(1s);
   const absl::Status status = hand_over(follower, follower, 1s);
   EXPECT_EQ(reason_of(status), Reason::NoLeader);
-  EXPECT_EQ(outcome_of(status), Outcome::None);
+  EXPECT_EQ(outcome_of(status), Outcome::NoEffect);
 }
 
 TEST_F(EngineTransferTest, ACallMadeWhileNoLeaderIsKnownEndsWhenTheNamedOneIsHeardAgain) {

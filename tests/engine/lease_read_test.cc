@@ -72,7 +72,7 @@ TEST_F(LeaseReadTest, S10_ALocalReadWaitsForTheStateItDemands) {
   const Ticket impatient = cluster.ask(follower, "total", Consistency::Local, 100ms, demanded);
   cluster.pass(200ms);
   EXPECT_EQ(reason_of(cluster.ended(follower, impatient).status), Reason::CallTimeout);
-  EXPECT_EQ(outcome_of(cluster.ended(follower, impatient).status), Outcome::None);
+  EXPECT_EQ(outcome_of(cluster.ended(follower, impatient).status), Outcome::NoEffect);
   EXPECT_EQ(cluster.answers(follower, patient), 0u);
   cluster.filter = nullptr;
   ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, patient) == 1; }));

@@ -58,7 +58,7 @@ TEST(LogCommandTest, AGuardBeyondItsLimitIsRefused) {
 TEST(LogCommandTest, GoldenBytesAreAsEver) {
   std::string now;
   for (const std::string& bytes : samples()) now += hex(bytes) + "\n";
-  testing::expect_golden("log_commands.hex", now);
+  testkit::expect_golden("log_commands.hex", now);
 }
 
 TEST(LogCommandTest, LargestNumbersSurviveARoundTrip) {

@@ -110,7 +110,7 @@ TEST(EngineMembershipTest, ANewMemberWaitsWithAReasonUntilItIsAdded) {
   const Ticket early = cluster.submit(4, "add 1", 60s);
   cluster.pass(2s);
   EXPECT_EQ(reason_of(cluster.ended(4, early).status), Reason::NotMember);
-  EXPECT_EQ(outcome_of(cluster.ended(4, early).status), Outcome::None);
+  EXPECT_EQ(outcome_of(cluster.ended(4, early).status), Outcome::NoEffect);
   EXPECT_EQ(cluster.engine(4).core(), nullptr);
   EXPECT_TRUE(cluster.node(4).sent.empty());
   ASSERT_TRUE(group.change(1, {learn(4)}).ok());
@@ -156,7 +156,7 @@ TEST(EngineMembershipTest, REG_R42_FLT_M04_AnAbsentNewMemberNeverEntersTheQuorum
   Cluster& cluster = group.cluster;
   const absl::Status absent = group.change(1, add({2}), 3s);
   EXPECT_EQ(reason_of(absent), Reason::CallTimeout);
-  EXPECT_EQ(outcome_of(absent), Outcome::None);
+  EXPECT_EQ(outcome_of(absent), Outcome::NoEffect);
   EXPECT_EQ(group.voters(1), Ids{1});
   cluster.start(2);
   cluster.filter = [](ReplicaId from, ReplicaId, const Message& message) {  // it never acknowledges anything
@@ -234,7 +234,7 @@ TEST(EngineMembershipTest, CompareAndChangeTakesOnlyTheConfigurationItWasMeantFo
   const Ticket stale = cluster.change(1, {learn(5)}, 10s, seen);
   ASSERT_TRUE(group.ends(1, stale));
   EXPECT_EQ(reason_of(cluster.ended(1, stale).status), Reason::Conflict);
-  EXPECT_EQ(outcome_of(cluster.ended(1, stale).status), Outcome::None);
+  EXPECT_EQ(outcome_of(cluster.ended(1, stale).status), Outcome::NoEffect);
   const Ticket fresh = cluster.change(1, {learn(5)}, 10s, cluster.ended(1, first).index);
   ASSERT_TRUE(group.ends(1, fresh));
   EXPECT_TRUE(cluster.ended(1, fresh).status.ok());
@@ -267,7 +267,7 @@ TEST(EngineMembershipTest, OfTwoThatExpectTheSameConfigurationOneIsRefusedForCer
   EXPECT_NE(cluster.ended(1, a).status.ok(), cluster.ended(2, b).status.ok());
   const absl::Status loser = cluster.ended(1, a).status.ok() ? cluster.ended(2, b).status : cluster.ended(1, a).status;
   EXPECT_EQ(reason_of(loser), Reason::Conflict);
-  EXPECT_EQ(outcome_of(loser), Outcome::None);
+  EXPECT_EQ(outcome_of(loser), Outcome::NoEffect);
 }
 
 TEST(EngineMembershipTest, LostRequestsAndAnswersAreMadeUpFor) {

@@ -176,7 +176,7 @@ TEST_F(ProposalsTest, ARefusalOfTheRouterIsTheAnswer) {
   answer(1, Stage::Final, Reason::TooManyInFlight);
   ASSERT_EQ(completions.size(), 1u);
   EXPECT_EQ(reason_of(completions[0].status), Reason::TooManyInFlight);
-  EXPECT_EQ(outcome_of(completions[0].status), Outcome::None);
+  EXPECT_EQ(outcome_of(completions[0].status), Outcome::NoEffect);
 }
 
 TEST_F(ProposalsTest, S43_TheWindowHoldsBackWhatWouldExceedIt) {
@@ -239,7 +239,7 @@ TEST_F(ProposalsTest, ACommandThatIsTooLargeIsRefusedAtTheEntrance) {
   ASSERT_EQ(completions.size(), 1u);
   EXPECT_EQ(completions[0].ticket, Ticket(5));
   EXPECT_EQ(reason_of(completions[0].status), Reason::RequestTooLarge);
-  EXPECT_EQ(outcome_of(completions[0].status), Outcome::None);
+  EXPECT_EQ(outcome_of(completions[0].status), Outcome::NoEffect);
   EXPECT_EQ(proposals.size(), 1u);
 }
 
@@ -249,7 +249,7 @@ TEST_F(ProposalsTest, ADeadlineBeforeTheHandOverMeansNoEffect) {
   EXPECT_TRUE(completions.empty());
   proposals.expire(at(5ms), completions);
   ASSERT_EQ(completions.size(), 1u);
-  EXPECT_EQ(outcome_of(completions[0].status), Outcome::None);
+  EXPECT_EQ(outcome_of(completions[0].status), Outcome::NoEffect);
   EXPECT_EQ(reason_of(completions[0].status), Reason::NoLeader);
   EXPECT_EQ(completions[0].request, RequestId{});
   EXPECT_EQ(words(6ms), Words{});
@@ -260,7 +260,7 @@ TEST_F(ProposalsTest, ADeadlineInTheLineForTheWindowMeansNoEffect) {
   words(0ms);
   proposals.expire(at(5ms), completions);
   ASSERT_EQ(completions.size(), 1u);
-  EXPECT_EQ(outcome_of(completions[0].status), Outcome::None);
+  EXPECT_EQ(outcome_of(completions[0].status), Outcome::NoEffect);
 }
 
 TEST_F(ProposalsTest, ADeadlineAfterTheHandOverMeansUnknown) {
@@ -284,7 +284,7 @@ TEST_F(ProposalsTest, WhatTheLogRefusedWhenFirstHandedOverCertainlyHadNoEffect) 
   EXPECT_TRUE(handed(1ms).empty());
   proposals.expire(at(5ms), completions);
   ASSERT_EQ(completions.size(), 1u);
-  EXPECT_EQ(outcome_of(completions[0].status), Outcome::None);
+  EXPECT_EQ(outcome_of(completions[0].status), Outcome::NoEffect);
 }
 
 TEST_F(ProposalsTest, ARefusalAfterAnEarlierHandOverLeavesTheOutcomeUnknown) {
@@ -420,7 +420,7 @@ TEST_F(ProposalsTest, REG_R76_TheEndCompletesEachCallOnce) {
   EXPECT_EQ(outcomes.size(), 11u);
   EXPECT_EQ(outcomes.at(1), Outcome::Unknown);
   EXPECT_EQ(outcomes.at(8), Outcome::Unknown);
-  EXPECT_EQ(outcomes.at(9), Outcome::None);  // did not fit the window
+  EXPECT_EQ(outcomes.at(9), Outcome::NoEffect);  // did not fit the window
   completions.clear();
   proposals.fail_all(Reason::ReplicaFailed, "the end", completions);
   answer(3);

@@ -136,7 +136,7 @@ TEST_F(ReadsTest, AReadThatFailedHadNoEffect) {
   EXPECT_TRUE(expired(5ms - 1ns).empty());
   const auto ended = expired(5ms);
   ASSERT_EQ(ended.size(), 2u);
-  for (const Completion& one : ended) EXPECT_EQ(outcome_of(one.status), Outcome::None);
+  for (const Completion& one : ended) EXPECT_EQ(outcome_of(one.status), Outcome::NoEffect);
   EXPECT_EQ(reason_of(ended[0].status), Reason::CallTimeout) << "confirmed, but not applied in time";
   EXPECT_EQ(reason_of(ended[1].status), Reason::NoLeader);
   EXPECT_EQ(ready(9), Tickets{2});
@@ -164,7 +164,7 @@ TEST_F(ReadsTest, REG_R76_FailAllEndsEachOnce) {
   reads.fail_all(Reason::ReplicaFailed, "the end", completions);
   reads.fail_all(Reason::ReplicaFailed, "the end", completions);
   ASSERT_EQ(completions.size(), 3u);
-  for (const Completion& one : completions) EXPECT_EQ(outcome_of(one.status), Outcome::None);
+  for (const Completion& one : completions) EXPECT_EQ(outcome_of(one.status), Outcome::NoEffect);
   EXPECT_EQ(ready(9), Tickets{});
 }
 

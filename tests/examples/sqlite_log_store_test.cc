@@ -10,7 +10,7 @@
 #include "coordkit/testing/log_store_suite.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 class SqliteLogHarness final : public LogStoreHarness {
@@ -141,4 +141,4 @@ TEST_F(SqliteLogStoreTest, AfterTheFirstFailureNothingIsWrittenAndItIsToldOnce) 
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

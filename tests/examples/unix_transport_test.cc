@@ -6,7 +6,7 @@
 #include "coordkit/testing/transport_suite.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 class UnixWorld : public TransportWorld {
@@ -178,4 +178,4 @@ TEST_F(UnixTransportTest, ADirectoryThatOthersCanEnterIsRefused) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

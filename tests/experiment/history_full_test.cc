@@ -6,7 +6,7 @@ namespace coordkit {
 namespace {
 
 TEST(HistoryTest, INV_K01_INV_L01_WhatCallersOfKilledAndStoppedProcessesSawIsLinearizable) {
-  const nlohmann::json result = testing::report_of("history --seconds 30 --seed 1", "history");
+  const nlohmann::json result = testkit::report_of("history --seconds 30 --seed 1", "history");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["keys"], "linearizable");
   EXPECT_EQ(result["locks"], "linearizable");
@@ -15,7 +15,7 @@ TEST(HistoryTest, INV_K01_INV_L01_WhatCallersOfKilledAndStoppedProcessesSawIsLin
 }
 
 TEST(HistoryTest, HoldersWhoDoNotAskAreCaught) {
-  const nlohmann::json result = testing::report_of("history --seconds 30 --seed 2 --without-check", "history-without-check");
+  const nlohmann::json result = testkit::report_of("history --seconds 30 --seed 2 --without-check", "history-without-check");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["locks"], "violation");
   EXPECT_EQ(result["keys"], "linearizable");

@@ -6,14 +6,14 @@ namespace {
 
 TEST(LoadExperimentTest, FLT_O07_AFollowerThatStoodStillUnderLoadComesBackWithOneTransferAtMost) {
   const nlohmann::json result =
-      testing::report_of("catch-up --state 100 --rate 10 --seconds 15 --limit 300", "catch-up", testing::Ends::Somehow);
+      testkit::report_of("catch-up --state 100 --rate 10 --seconds 15 --limit 300", "catch-up", testkit::Ends::Somehow);
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["caught_up"], true) << result.dump();
   EXPECT_LE(result["transfers"], 1 + result["terms"].get<int>()) << result.dump();
 }
 
 TEST(LoadExperimentTest, ARestartNeedsNoMemoryForALongLog) {
-  const nlohmann::json result = testing::report_of("restart --state 200 --log 400", "restart", testing::Ends::Somehow);
+  const nlohmann::json result = testkit::report_of("restart --state 200 --log 400", "restart", testkit::Ends::Somehow);
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["as_expected"], true) << result.dump();
 }

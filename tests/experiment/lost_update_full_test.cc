@@ -6,7 +6,7 @@ namespace coordkit {
 namespace {
 
 TEST(LostUpdateTest, INV_L14_BehindTheGateNoUpdateIsLost) {
-  const nlohmann::json result = testing::report_of("lost-update --seconds 32 --seed 1", "gate");
+  const nlohmann::json result = testkit::report_of("lost-update --seconds 32 --seed 1", "gate");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["lost_updates"], 0);
   EXPECT_GT(result["writes"], 0);
@@ -14,7 +14,7 @@ TEST(LostUpdateTest, INV_L14_BehindTheGateNoUpdateIsLost) {
 }
 
 TEST(LostUpdateTest, INV_L14_TheGateAloneIsEnough) {
-  const nlohmann::json result = testing::report_of("lost-update --seconds 32 --seed 2 --without-check", "gate-alone");
+  const nlohmann::json result = testkit::report_of("lost-update --seconds 32 --seed 2 --without-check", "gate-alone");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["lost_updates"], 0);
   EXPECT_GT(result["refused_by_gate"], 0);
@@ -22,7 +22,7 @@ TEST(LostUpdateTest, INV_L14_TheGateAloneIsEnough) {
 
 TEST(LostUpdateTest, WithoutGateAndCheckSomeAreLost) {
   const nlohmann::json result =
-      testing::report_of("lost-update --seconds 32 --seed 3 --without-gate --without-check", "neither");
+      testkit::report_of("lost-update --seconds 32 --seed 3 --without-gate --without-check", "neither");
   ASSERT_TRUE(result.is_object());
   EXPECT_GT(result["lost_updates"], 0);
 }

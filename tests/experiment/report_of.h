@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 enum class Ends : uint8_t { AsExpected, Somehow };  // the program says by its exit status whether all was as expected
 
@@ -25,4 +25,4 @@ inline nlohmann::json report_of(const std::string& command, const std::string& f
   return nlohmann::json::parse(in, nullptr, false);
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -6,7 +6,7 @@ namespace coordkit {
 namespace {
 
 TEST(SoakTest, NothingIsLeftOfWhatWasGivenUp) {
-  const nlohmann::json result = testing::report_of("soak --seconds 90 --seed 1", "soak");
+  const nlohmann::json result = testkit::report_of("soak --seconds 90 --seed 1", "soak");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["not_empty"], 0);
   EXPECT_LT(result["objects_per_thousand"], 20);
@@ -14,7 +14,7 @@ TEST(SoakTest, NothingIsLeftOfWhatWasGivenUp) {
 }
 
 TEST(SoakTest, CallersWhoForgetAreNoticed) {
-  const nlohmann::json result = testing::report_of("soak --seconds 90 --seed 2 --careless", "soak-careless");
+  const nlohmann::json result = testkit::report_of("soak --seconds 90 --seed 2 --careless", "soak-careless");
   ASSERT_TRUE(result.is_object());
   EXPECT_GT(result["objects_per_thousand"], 20);
   EXPECT_EQ(result["not_empty"], result["rounds"]);

@@ -6,7 +6,7 @@ namespace coordkit {
 namespace {
 
 TEST(SpoiledFilesTest, FLT_D08_FLT_D11_SpoiledFilesEndNoProcessAndLoseNothing) {
-  const nlohmann::json result = testing::report_of("spoiled-files --runs 24 --running 8 --seed 3", "spoiled");
+  const nlohmann::json result = testkit::report_of("spoiled-files --runs 24 --running 8 --seed 3", "spoiled");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["lost"], 0);
   EXPECT_EQ(result["outcomes"]["died"], 0);

@@ -11,7 +11,7 @@
 
 #include "tests/support/source_dir.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 inline std::string golden_path(const std::string& name) { return source_dir() + "/tests/golden/" + name; }
 
@@ -30,4 +30,4 @@ inline void expect_golden(const std::string& name, const std::string& bytes) {
   for (size_t i = 0; i < bytes.size(); ++i) ASSERT_EQ(bytes[i], golden[i]) << name << " differs at byte " << i;
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

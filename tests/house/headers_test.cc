@@ -67,7 +67,7 @@ TEST(PublicHeadersTest, NoneHasAContainerOfAbseil) {
 TEST(PublicHeadersTest, EveryNamespaceOfTheLibraryIsExported) {
   for (const auto& [path, text] : headers()) {
     for (const std::string& opened : captures(text, "^(namespace coordkit\\b.*)\\{")) {
-      EXPECT_TRUE(opened.starts_with("namespace coordkit::sim") || opened.starts_with("namespace coordkit::testing") ||
+      EXPECT_TRUE(opened.starts_with("namespace coordkit::sim") || opened.starts_with("namespace coordkit::testkit") ||
                   path.starts_with("coordkit/testing/"))
           << path << ": write `namespace COORDKIT_EXPORT coordkit {`, or a shared library hides what is declared here";
     }

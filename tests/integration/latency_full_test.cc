@@ -2,7 +2,7 @@
 // continues without an election. The tables are for humans.
 #include "tests/integration/members_on_hosts.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -73,4 +73,4 @@ TEST_F(LatencyTest, FLT_N01_OnePacketOfFiveIsLost) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

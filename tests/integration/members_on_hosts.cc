@@ -7,7 +7,7 @@
 #include <system_error>
 #include <thread>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -185,4 +185,4 @@ void MembersOnHosts::expect_keys(const std::string& prefix, const std::vector<st
   }
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -18,7 +18,7 @@
 #include "tests/integration/network_host.h"
 #include "tests/integration/packet_switch.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 inline constexpr uint64_t kFewTerms = 4;  // one election; a vote may be split now and then
 
@@ -77,4 +77,4 @@ class MembersOnHosts : public ::testing::Test {
   std::unique_ptr<Deployment> members_;  // destroyed first
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -4,7 +4,7 @@
 
 #include "tests/integration/members_on_hosts.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::HasSubstr;
@@ -88,4 +88,4 @@ TEST_F(MtuHoleTest, FLT_N14_WithMtuProbingEverythingGoesOnThroughTheHole) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr uint64_t kValuesPerMegabyte = 16;  // member/main.cc fills with values of 64 KiB
@@ -50,4 +50,4 @@ void NarrowLinkTest::expect_quiet_transfer(uint64_t state_megabytes, uint64_t bi
   for (int id = 1; id <= kMembers; ++id) EXPECT_EQ(term(id), before) << "member " << id << ": a needless election";
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

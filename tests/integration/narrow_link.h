@@ -4,7 +4,7 @@
 
 #include "tests/integration/members_on_hosts.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class NarrowLinkTest : public MembersOnHosts {
  protected:
@@ -12,4 +12,4 @@ class NarrowLinkTest : public MembersOnHosts {
   void expect_quiet_transfer(uint64_t state_megabytes, uint64_t bits_per_second);
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

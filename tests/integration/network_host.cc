@@ -16,7 +16,7 @@
 #include <fstream>
 #include <system_error>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using support::Descriptor;
@@ -116,4 +116,4 @@ NetworkHost::Inside::~Inside() {
   std::abort();
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

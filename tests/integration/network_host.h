@@ -9,7 +9,7 @@
 
 #include "tools/support/child.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class NetworkHost {
  public:
@@ -37,4 +37,4 @@ class NetworkHost {
   support::Descriptor tun_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

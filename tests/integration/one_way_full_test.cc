@@ -1,7 +1,7 @@
 // Paths that work in one direction only. To TCP that is a cut in both, but each end sees a different half of it.
 #include "tests/integration/members_on_hosts.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 class OneWayTest : public MembersOnHosts {
@@ -57,4 +57,4 @@ TEST_F(OneWayTest, FLT_N05_AFollowerThatIsHeardAndHearsNobodyChangesNothing) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr size_t kHeaderBytes = 20;      // of IPv4
@@ -127,4 +127,4 @@ void PacketSwitch::deliver_due() {
   }
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

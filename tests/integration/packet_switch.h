@@ -20,7 +20,7 @@
 
 #include "tools/support/child.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 struct Way {
   bool cut = false;
@@ -75,4 +75,4 @@ class PacketSwitch {
   std::thread thread_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -13,7 +13,7 @@
 
 #include "tests/integration/network_host.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr uint16_t kPort = 7500;
@@ -119,4 +119,4 @@ TEST_F(PacketSwitchTest, ANarrowWayCarriesWhatItsQueueTakesAndLosesTheRest) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -1,7 +1,7 @@
 // What happens to a cluster whose members cannot reach each other for a while.
 #include "tests/integration/members_on_hosts.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::StartsWith;
@@ -60,4 +60,4 @@ TEST_F(PartitionTest, FLT_N06_TwoThatAThirdConnectsKeepOneLeader) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -19,7 +19,7 @@
 #include "tools/support/child.h"
 #include "tools/support/loopback.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -211,4 +211,4 @@ TEST(KubernetesTest, PodsAreProbedAndRolledOver) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

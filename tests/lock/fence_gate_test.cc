@@ -20,7 +20,7 @@ TEST(FenceGateTest, S55_ExclusiveAdmitsEqualOrNewerAndRefusesOlderWithTheNewest)
   const absl::Status refusal = gate.admit(Token(5));
   EXPECT_EQ(refusal.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(reason_of(refusal), Reason::Fenced);
-  EXPECT_EQ(outcome_of(refusal), Outcome::None);
+  EXPECT_EQ(outcome_of(refusal), Outcome::NoEffect);
   EXPECT_EQ(fenced_by(refusal), Token(9));
   EXPECT_EQ(gate.state(), (FenceState{Token(9), Token(9)})) << "no state change";
 }

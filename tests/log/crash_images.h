@@ -6,7 +6,7 @@
 
 #include "tests/log/log_workload.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 inline constexpr size_t kExhaustiveMax = 12;  // pieces: up to 4096 images per point of time
 
@@ -66,4 +66,4 @@ class CrashImagesTest : public ::testing::TestWithParam<uint64_t> {
   LogWorkload work_{disk_, GetParam()};
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

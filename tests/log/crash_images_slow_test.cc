@@ -1,7 +1,7 @@
 // One life of a log; more of them in the full suite.
 #include "tests/log/crash_images.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 TEST_P(CrashImagesTest, FLT_D01_D11_D16_D17_INV_S01_S02_EverySubsetOfUnsyncedPagesAndNamesRecovers) { whole_pages(); }
@@ -11,4 +11,4 @@ TEST_P(CrashImagesTest, FLT_D01_D17_INV_S01_SectorsOfPagesAreTornAnywhere) { tor
 INSTANTIATE_TEST_SUITE_P(Seed, CrashImagesTest, ::testing::Range<uint64_t>(11, 12));
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -4,7 +4,7 @@
 #include "coordkit/error.h"
 #include "tests/log/log_workload.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr size_t kExhaustiveMax = 4;  // pieces: up to 16 images per point of time
@@ -220,4 +220,4 @@ TEST(LogFailureTest, FLT_D04_NoSpaceForASegmentIsNotFinalAndCompactionFreesSome)
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

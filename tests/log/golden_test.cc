@@ -3,7 +3,7 @@
 
 #include "tests/log/log_workload.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr char kVersionOne[] = "log-v1.seg";
@@ -76,4 +76,4 @@ TEST(LogGoldenTest, AFileOfVersionOneOpens) { expect_opens(kVersionOne, "0000000
 TEST(LogGoldenTest, AFileOfVersionTwoOpens) { expect_opens(kVersionTwo, "00000003.seg"); }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

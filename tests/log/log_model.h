@@ -6,7 +6,7 @@
 
 #include "log/log.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 struct LogModel {
   raft::HardState hard_state;
@@ -44,4 +44,4 @@ inline bool same(const log::OpenedLog& a, const log::OpenedLog& b) {
          a.peers == b.peers;
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

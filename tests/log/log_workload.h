@@ -10,7 +10,7 @@
 #include "tests/log/log_model.h"
 #include "tests/log/recording_fs.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 inline constexpr StoreId kStore{0x1122334455667788};
 
@@ -152,4 +152,4 @@ class LogWorkload {
   Position compacted_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

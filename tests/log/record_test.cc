@@ -29,7 +29,7 @@ std::string bytes_at(uint32_t offset, const Record& record) {
 }
 
 TEST(RecordTest, WhatIsAppendedIsParsed) {
-  const raft::Entry entry = testing::entries(9, 1, 3, 21).front();
+  const raft::Entry entry = testkit::entries(9, 1, 3, 21).front();
   const std::string bytes = bytes_at(64, entry_record(entry));
   EXPECT_EQ(bytes.size() % kRecordAlignment, 0u);
   const auto record = parse_record(bytes, 64, kKey);
@@ -43,7 +43,7 @@ TEST(RecordTest, WhatIsAppendedIsParsed) {
 }
 
 TEST(RecordTest, FLT_D09_ARecordInAnotherPlaceNeverVerifies) {
-  const std::string bytes = bytes_at(64, entry_record(testing::entries(9, 1, 3).front()));
+  const std::string bytes = bytes_at(64, entry_record(testkit::entries(9, 1, 3).front()));
   EXPECT_TRUE(parse_record(bytes, 64, kKey));
   EXPECT_FALSE(parse_record(bytes.substr(8), 56, kKey)) << "another offset";
   EXPECT_FALSE(parse_record(bytes, 64, {kKey.store, 8})) << "another segment";
@@ -51,7 +51,7 @@ TEST(RecordTest, FLT_D09_ARecordInAnotherPlaceNeverVerifies) {
 }
 
 TEST(RecordTest, REG_R32_FLT_D05_EveryFlippedBitIsNoticed) {
-  const std::string good = bytes_at(0, entry_record(testing::entries(9, 1, 3, 40).front()));
+  const std::string good = bytes_at(0, entry_record(testkit::entries(9, 1, 3, 40).front()));
   for (size_t bit = 0; bit < (kRecordHeaderBytes + 40) * 8; ++bit) {
     std::string bytes = good;
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
@@ -63,7 +63,7 @@ TEST(RecordTest, REG_R32_FLT_D05_EveryFlippedBitIsNoticed) {
 }
 
 TEST(RecordTest, REG_R32_TheProposersSumIsKeptNeverRecomputed) {
-  raft::Entry entry = testing::entries(9, 1, 3).front();
+  raft::Entry entry = testkit::entries(9, 1, 3).front();
   entry.content_sum ^= 1;
   const auto record = parse_record(bytes_at(0, entry_record(entry)), 0, kKey);
   ASSERT_TRUE(record);
@@ -72,7 +72,7 @@ TEST(RecordTest, REG_R32_TheProposersSumIsKeptNeverRecomputed) {
 }
 
 TEST(RecordTest, LengthsBeyondTheBytesAreRefused) {
-  const std::string bytes = bytes_at(0, entry_record(testing::entries(9, 1, 3, 500).front()));
+  const std::string bytes = bytes_at(0, entry_record(testkit::entries(9, 1, 3, 500).front()));
   for (size_t size = 0; size < bytes.size() - kRecordAlignment; ++size) {
     ASSERT_FALSE(parse_record(std::string_view(bytes).substr(0, size), 0, kKey)) << size;
   }
@@ -90,7 +90,7 @@ TEST(MarkTest, HostilePayloadsAreRefused) {
 }
 
 TEST(BatchTest, HardStateLiesInTwoBlocks) {
-  const LogWrite step{.hard_state = raft::HardState{Term(5), ReplicaId(2)}, .entries = testing::entries(1, 2, 5)};
+  const LogWrite step{.hard_state = raft::HardState{Term(5), ReplicaId(2)}, .entries = testkit::entries(1, 2, 5)};
   std::vector<Placed> placed;
   const std::string bytes = encode_batch({.key = kKey, .group = kOnlyGroup, .offset = 8192}, {}, {}, {&step, 1}, placed);
   EXPECT_EQ(bytes.size() % kBlockBytes, 0u);

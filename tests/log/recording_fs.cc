@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 void write_at(std::string& file, uint64_t offset, std::string_view bytes) {
@@ -204,4 +204,4 @@ void for_each_crash(const RecordingFs& disk, size_t exhaustive_max, size_t sampl
   }
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -15,7 +15,7 @@
 #include "base/random.h"
 #include "coordkit/file_system.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 inline constexpr size_t kSectorBytes = 512;
 inline constexpr size_t kPageBytes = 4096;
@@ -105,4 +105,4 @@ class RecordingFs final : public FileSystem {
 void for_each_crash(const RecordingFs& disk, size_t exhaustive_max, size_t samples, uint64_t seed,
                     const std::function<void(size_t count, const Image& image)>& check, Pieces of = {});
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -3,7 +3,7 @@
 
 #include "tests/log/log_workload.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr uint64_t kEntries = 24;
@@ -344,4 +344,4 @@ TEST_F(RepairTest, FLT_D02_RotInWhatAnOpenCarriedOverIsAHole) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -3,7 +3,7 @@
 
 #include "tests/log/log_workload.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr uint64_t kIntactEntries = 60;
@@ -438,4 +438,4 @@ TEST_P(AnyFormRotTest, HostileBytesAreNeverBelieved) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -7,7 +7,7 @@
 #include "log/segment.h"
 #include "tests/log/log_workload.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using log::Record;
@@ -339,4 +339,4 @@ TEST_F(RunReadTest, FLT_D02_ARottenTableIsHolesOfKnownEntries) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -10,7 +10,7 @@
 
 #include "tests/log/recording_fs.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // One disk in memory for both threads of a store.
 class SharedDisk {
@@ -79,4 +79,4 @@ class SharedDisk {
   RecordingFs disk_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -9,7 +9,7 @@
 #include "log/segment.h"
 #include "tests/log/recording_fs.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using log::FileUse;
@@ -105,4 +105,4 @@ TEST_F(SparesTest, WithoutSpaceNothingIsLeftBehindAndItMayBeTriedAgain) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -4,7 +4,7 @@
 #include "machine/guard.h"
 #include "machine/machine.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 uint64_t below(RandomBits& random, uint64_t bound) { return random() % bound; }
@@ -106,4 +106,4 @@ TEST(CoordkitMachineTest, OneThatCameOutOfACheckpointReadsAsTheOneThatWentOn) {
   }
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -127,7 +127,7 @@ TEST(RangeTest, S07_EveryTargetAndOrderWithTiesByKeyAscending) {
                                             {SortTarget::Create, {"c", "a", "b", "d"}, {"d", "b", "a", "c"}},
                                             {SortTarget::Mod, {"a", "b", "d", "c"}, {"c", "d", "b", "a"}},
                                             {SortTarget::Value, {"b", "d", "c", "a"}, {"a", "c", "b", "d"}}}) {
-    EXPECT_EQ(keys(each.target, SortOrder::None), each.ascending);
+    EXPECT_EQ(keys(each.target, SortOrder::Default), each.ascending);
     EXPECT_EQ(keys(each.target, SortOrder::Ascending), each.ascending);
     EXPECT_EQ(keys(each.target, SortOrder::Descending), each.descending);
   }

@@ -16,7 +16,7 @@
 #include "tests/replica/cluster.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::Contains;
@@ -417,4 +417,4 @@ TEST_F(AdminSocketTest, FLT_D13_InTheDataDirectoryThereIsNone) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -9,7 +9,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 namespace asio = boost::asio;
 
@@ -31,4 +31,4 @@ class AsioTest : public ::testing::Test {
   asio::io_context io_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

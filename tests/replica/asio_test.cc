@@ -22,7 +22,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/asio_fixture.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 namespace asio = boost::asio;
@@ -261,4 +261,4 @@ TEST_F(AsioTest, AClosedReplicaEndsOperations) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -19,7 +19,7 @@
 #include "coordkit/election.h"
 #include "tests/replica/asio_fixture.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using asio::use_awaitable;
@@ -279,4 +279,4 @@ TEST_F(AsioTokensTest, AnElectionIsAStreamOfItsLeaders) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -13,7 +13,7 @@
 #include "coordkit/storage/data_directory.h"
 #include "coordkit/storage/posix_files.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 using BeforeSync = std::function<absl::Status()>;  // on whichever thread syncs
 
@@ -60,4 +60,4 @@ inline PartFactory<FileSystem> log_files_that_ask(BeforeSync ask) {
   };
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

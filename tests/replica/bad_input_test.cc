@@ -12,7 +12,7 @@
 #include "tests/replica/cluster.h"
 #include "tools/support/child.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::AllOf;
@@ -149,7 +149,7 @@ TEST_F(BadPlaceTest, AParentThatDoesNotExist) {
   const absl::Status refused = open_status(options_);
   EXPECT_THAT(refused, Refuses(absl::StatusCode::kNotFound, "create"));
   EXPECT_EQ(reason_of(refused), Reason::NotFound);
-  EXPECT_EQ(outcome_of(refused), Outcome::None);
+  EXPECT_EQ(outcome_of(refused), Outcome::NoEffect);
 }
 
 TEST_F(BadPlaceTest, AFileInPlaceOfADirectory) {
@@ -481,4 +481,4 @@ TEST(BadClusterTest, ACallThatFindsNoLeaderSaysWhoIsMissing) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -19,7 +19,7 @@
 #include "tests/support/sentence.h"
 #include "tools/support/loopback.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 using namespace std::chrono_literals;
 
@@ -111,4 +111,4 @@ class Cluster {
   std::map<uint64_t, std::unique_ptr<Replica>> replicas_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -16,7 +16,7 @@
 #include "coordkit/semaphore.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::ElementsAre;
@@ -367,4 +367,4 @@ TEST_F(CoordinationTest, HandlesWithoutASessionSayWhatToDo) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

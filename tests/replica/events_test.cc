@@ -9,7 +9,7 @@
 #include "tests/replica/cluster.h"
 #include "tests/support/source_dir.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::Contains;
@@ -143,4 +143,4 @@ TEST(EventsPageTest, HasARowForEachKind) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

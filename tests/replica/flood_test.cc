@@ -7,14 +7,14 @@
 #include "replica/call_admission.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr uint64_t kCalls = 150'000;
 const ProposeOptions kPut{.timeout = kPatience};
 
 bool is_refusal(const absl::Status& status) {
-  return reason_of(status) == Reason::TooManyRequests && outcome_of(status) == Outcome::None;
+  return reason_of(status) == Reason::TooManyRequests && outcome_of(status) == Outcome::NoEffect;
 }
 
 constexpr Duration kTtl = 1h;  // outlives a stand-still on any machine
@@ -164,4 +164,4 @@ TEST(FloodTest, FLT_O01_WhatIsTooMuchIsRefusedWithoutEffectAndReleasesPass) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

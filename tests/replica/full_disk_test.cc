@@ -12,7 +12,7 @@
 
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 class FullDiskTest : public ::testing::Test {
@@ -98,4 +98,4 @@ TEST_F(FullDiskTest, FLT_D04_AStartOnAFullDiskServesWhatItHasAndGoesOnWhenThereI
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -4,7 +4,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::AllOf;
@@ -49,7 +49,7 @@ TEST_F(HealthTest, AReplicaThatIsAloneAtInitializationSaysWhoIsMissingAndWhy) {
   EXPECT_EQ(fault_of_words(health.reason), "");
   const absl::Status waited = cluster_[1].wait_ready(0s);
   EXPECT_THAT(waited, Is(Reason::CallTimeout));
-  EXPECT_EQ(outcome_of(waited), Outcome::None);
+  EXPECT_EQ(outcome_of(waited), Outcome::NoEffect);
   EXPECT_THAT(std::string(waited.message()), AllOf(HasSubstr("not ready yet"), HasSubstr("replica 3 at")));
 }
 
@@ -106,4 +106,4 @@ TEST_F(HealthTest, ARefusedHelloIsToldWithItsReason) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -7,7 +7,7 @@
 #include "coordkit/watch.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 class KeyLeaseTest : public ::testing::Test {
@@ -98,4 +98,4 @@ TEST_F(KeyLeaseTest, AHandleOfNothingAndOneOfAClosedReplicaSaySo) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -19,7 +19,7 @@
 #include "tools/support/child.h"
 #include "tools/support/lines.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr int kRounds = 50;
@@ -197,4 +197,4 @@ class KillAll {
 TEST(KillAllTest, REG_F60_FLT_P01_WhatWasAcknowledgedIsThereAfterFiftyKillsOfEverybody) { KillAll().run(); }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

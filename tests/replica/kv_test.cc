@@ -7,7 +7,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::SizeIs;
@@ -129,4 +129,4 @@ TEST_F(KvTest, SettingsThatWereMovedFromFollowNothing) {
 // NOLINTEND(bugprone-use-after-move)
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -6,7 +6,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 TEST(LostTest, AHolderCutOffFromTheMajorityStopsTrustingItsLock) {
@@ -46,4 +46,4 @@ TEST(LostTest, TheHoldOfAReplicaThatDiedPassesToTheNextInLineAfterItsTtl) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

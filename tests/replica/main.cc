@@ -9,8 +9,8 @@
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
-  if (argc > 1 && std::string_view(argv[1]) == coordkit::testing::kVictimRole) {
-    return coordkit::testing::run_victim({argv + 2, argv + argc});
+  if (argc > 1 && std::string_view(argv[1]) == coordkit::testkit::kVictimRole) {
+    return coordkit::testkit::run_victim({argv + 2, argv + argc});
   }
   testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();

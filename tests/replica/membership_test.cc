@@ -6,7 +6,7 @@
 #include "replica/membership_calls.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::ElementsAre;
@@ -267,4 +267,4 @@ TEST(MemberListTest, WhoIsReplacedUnderItsOwnIdIsListedBesideWhoTakesItsPlace) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

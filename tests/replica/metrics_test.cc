@@ -11,7 +11,7 @@
 #include "tests/replica/cluster.h"
 #include "tests/support/source_dir.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::HasSubstr;
@@ -163,4 +163,4 @@ TEST(MetricsTest, AreReadableAfterTheEnd) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -8,7 +8,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::ElementsAre;
@@ -310,4 +310,4 @@ TEST_F(MirrorTest, S39_WhoJoinsIsFoundUntilItLeavesOrItsSessionEnds) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -8,7 +8,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::HasSubstr;
@@ -116,4 +116,4 @@ TEST_F(MutexTest, S53_AMultiLockUnderContentionCostsTwoEntriesEachTime) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

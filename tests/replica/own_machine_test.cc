@@ -9,7 +9,7 @@
 #include "examples/02_ledger/ledger.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using example::kLedger;
@@ -113,7 +113,7 @@ TEST_F(OwnMachineTest, S60_AFencedWriteOfAFormerHolderChangesNothing) {
         cluster_[1].put("till", "mine", {.timeout = kPatience, .fence = fence}).status(),
         cluster_[1].erase("till", {.timeout = kPatience, .fence = fence}).status()}) {
     EXPECT_THAT(refused, Is(Reason::Fenced));
-    EXPECT_EQ(outcome_of(refused), Outcome::None);
+    EXPECT_EQ(outcome_of(refused), Outcome::NoEffect);
   }
   EXPECT_EQ(balance(2, "anna"), "9");
   const absl::StatusOr<GetResult> till = cluster_[2].get("till");
@@ -352,4 +352,4 @@ TEST_F(BadMachineTest, S60_AFactoryThatIsMissingThrowsOrMakesNothing) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -18,7 +18,7 @@
 #include "tests/replica/cluster.h"
 #include "tests/storage/file_size_limit.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::ElementsAre;
@@ -619,7 +619,7 @@ TEST_F(ReplicaTest, AReleaseRefusedInsideACallbackChangesNothing) {
     ASSERT_THAT(grant.status(), IsOk());
     const absl::Status refused = grant->release();
     EXPECT_THAT(refused, Is(Reason::InCallback));
-    EXPECT_EQ(outcome_of(refused), Outcome::None);
+    EXPECT_EQ(outcome_of(refused), Outcome::NoEffect);
     EXPECT_TRUE(grant->valid());
     grant = absl::CancelledError();  // the grant goes, and with it the lock
     done.set_value();
@@ -770,4 +770,4 @@ TEST(ReplicaAloneTest, S62_WithoutTheOthersItSaysWhomItWaitsFor) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -5,7 +5,7 @@
 
 #include "tests/replica/tls_cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // This many times three replicas take new files; each tenth time the authority is new.
 inline void rotate_under_load(uint64_t rotations) {
@@ -28,4 +28,4 @@ inline void rotate_under_load(uint64_t rotations) {
   EXPECT_EQ(refused, 0u);
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

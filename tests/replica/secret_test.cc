@@ -5,7 +5,7 @@
 
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::HasSubstr;
@@ -43,4 +43,4 @@ TEST(SecretTest, FLT_S03_WhoHasAnotherOrNoneIsAWarningOnBothSidesThatDoesNotRepe
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -14,7 +14,7 @@
 #include "replica/fork_guard.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::SizeIs;
@@ -363,4 +363,4 @@ TEST(ProgramTest, FLT_P19_AProgramThatTheHostStartsInheritsNothingOfAReplica) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -6,7 +6,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 struct SpoiledDiskTest : ::testing::Test {
@@ -141,4 +141,4 @@ TEST_F(SpoiledDiskTest, BadScrubOptionsAreRefused) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -4,7 +4,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 struct StateTest : ::testing::Test {
@@ -69,4 +69,4 @@ TEST_F(StateTest, AHoldOnTheOthersOutlivesIt) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -8,7 +8,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 class ReplicaStickyTest : public ::testing::Test {
@@ -123,4 +123,4 @@ TEST_F(ReplicaStickyTest, S58_FLT_P19_AForkedChildIsGrantedNothing) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

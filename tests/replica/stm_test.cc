@@ -8,7 +8,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using Isolation = StmOptions::Isolation;
@@ -142,7 +142,7 @@ TEST_F(StmTest, AttemptsAndTimeHaveAnEnd) {
   };
   const absl::Status conflict = run_stm(kv(), hindered, {.attempts_max = 5}).status();
   EXPECT_THAT(conflict, Is(Reason::Conflict));
-  EXPECT_EQ(outcome_of(conflict), Outcome::None);
+  EXPECT_EQ(outcome_of(conflict), Outcome::NoEffect);
   EXPECT_EQ(runs, 5);
   EXPECT_EQ(value("a"), "5");
   EXPECT_THAT(run_stm(kv(), hindered, {.attempts_max = 0}).status(), Is(Reason::InvalidArgument));
@@ -295,4 +295,4 @@ TEST_F(StmTest, FLT_A01_AnIdWithinACallbackNeitherFetchesABlockNorWaitsForWhoDoe
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -17,7 +17,7 @@
 #include "coordkit/transport/loopback_transport.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::AllOf;
@@ -253,4 +253,4 @@ TEST_F(ThrowingPartsTest, FLT_A13_FilesThatThrowAreADiskThatAnswersWithErrors) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

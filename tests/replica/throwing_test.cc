@@ -8,7 +8,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::AllOf;
@@ -184,7 +184,7 @@ TEST_F(ThrowingTest, FLT_A07_AQueryThatThrowsIsItsAskersErrorAndNobodyElses) {
   const absl::Status refused = cluster_[1].query(kOwn, "throw").status();
   EXPECT_THAT(refused, Is(Reason::HostThrew));
   EXPECT_THAT(refused, HasCode(absl::StatusCode::kInternal));
-  EXPECT_EQ(outcome_of(refused), Outcome::None);
+  EXPECT_EQ(outcome_of(refused), Outcome::NoEffect);
   EXPECT_THAT(std::string(refused.message()), HasSubstr("query() of machine 16 threw: no such page"));
   EXPECT_THAT(cluster_[1].query(kOwn, "throw a number").status(), Is(Reason::HostThrew));
   EXPECT_THAT(errors_.first(2), ElementsAre("query() of machine 16 threw: no such page",
@@ -239,11 +239,11 @@ TEST_F(ThrowingTest, ACallThatWouldWaitForItsOwnThreadIsRefusedAsDocumented) {
     const absl::Status status = answer->get_future().get();
     EXPECT_THAT(status, Is(Reason::InCallback));
     EXPECT_THAT(status, HasCode(absl::StatusCode::kFailedPrecondition));
-    EXPECT_EQ(outcome_of(status), Outcome::None);
+    EXPECT_EQ(outcome_of(status), Outcome::NoEffect);
   }
   expect_it_lives();
   EXPECT_THAT(warnings(), Not(Contains(HasSubstr("threw"))));
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -9,7 +9,7 @@
 #include "tests/replica/cluster.h"
 #include "tools/certificates/folder.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class TlsCluster {
  public:
@@ -88,4 +88,4 @@ class Callers {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

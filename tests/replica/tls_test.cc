@@ -4,7 +4,7 @@
 #include "tests/replica/tls_cluster.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::HasSubstr;
@@ -74,4 +74,4 @@ TEST(TlsTest, FLT_S11_CertificatesAndAuthorityAreExchangedUnderLoadWithoutAFaile
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "coordkit/coordkit.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -133,4 +133,4 @@ class Victim {
 
 int run_victim(const std::vector<std::string>& arguments) { return Victim(arguments).run(); }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 inline constexpr char kVictimRole[] = "victim";
 
 // Arguments: own id, data directory, the addresses of all members in the order of their ids.
 int run_victim(const std::vector<std::string>& arguments);
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

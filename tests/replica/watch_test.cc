@@ -7,7 +7,7 @@
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::ElementsAre;
@@ -310,4 +310,4 @@ TEST_F(WatchTest, S41_ACounterByCompareAndSetCountsEveryStepOnceThroughChangesOf
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

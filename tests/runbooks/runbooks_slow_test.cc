@@ -10,7 +10,7 @@
 #include "tests/deployment/deployment.h"
 #include "tests/support/source_dir.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 namespace fs = std::filesystem;
@@ -215,4 +215,4 @@ TEST(OperationsPageTest, EveryRunbookIsOneOfTheseTests) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

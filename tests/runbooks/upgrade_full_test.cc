@@ -13,7 +13,7 @@
 #include "tests/deployment/deployment.h"
 #include "tools/support/loopback.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 class UpgradeTest : public ::testing::Test {
@@ -123,4 +123,4 @@ TEST_F(UpgradeTest, FLT_V01_MemberByMemberUnderLoadAndBackAsLongAsItIsPossible) 
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

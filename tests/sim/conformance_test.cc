@@ -6,7 +6,7 @@
 #include "sim/disk.h"
 #include "sim/state_disk.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 // Virtual time passes inside every call, until nothing is pending.
@@ -146,4 +146,4 @@ INSTANTIATE_TEST_SUITE_P(Sim, LogStoreSuite, ::testing::Values([] { return std::
 INSTANTIATE_TEST_SUITE_P(Sim, StateStoreSuite, ::testing::Values([] { return std::make_unique<SimStateHarness>(); }));
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -47,7 +47,7 @@ TEST_P(BlackBoxDefectTest, IsReportedWithoutTheWitness) {
     options.seed = seed;
     options.profile = GetParam().profile;
     options.witness = false;
-    options.black_box = BlackBox::Always;
+    options.black_box = BlackBox::Every;
     options.defects.*GetParam().defect = true;
     const Report report = simulate(options);
     if (report.violation.empty()) continue;

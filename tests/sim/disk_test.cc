@@ -11,7 +11,7 @@
 namespace coordkit::sim {
 namespace {
 
-using testing::entries;
+using testkit::entries;
 
 class Sink final : public LogSink {
  public:

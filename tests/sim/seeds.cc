@@ -26,7 +26,7 @@ void expect_seeds_hold(const std::string& file, size_t share, size_t shares) {
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line.front() == '#' || count++ % shares != share) continue;
     std::istringstream words(line);
-    SimOptions options{.black_box = BlackBox::Always};
+    SimOptions options{.black_box = BlackBox::Every};
     int64_t seconds = 0;
     ASSERT_TRUE(words >> options.seed >> options.profile >> seconds) << line;
     options.hostile_time = std::chrono::seconds(seconds);

@@ -5,7 +5,7 @@
 #include "tests/storage/memory_harnesses.h"
 #include "tests/storage/state_harnesses.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr SegmentedLogOptions kTinySegments{.segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10};
@@ -30,4 +30,4 @@ INSTANTIATE_TEST_SUITE_P(Memory, StateStoreSuite, ::testing::Values([] { return 
 INSTANTIATE_TEST_SUITE_P(Lmdb, StateStoreSuite, ::testing::Values([] { return std::make_unique<LmdbStateHarness>(); }));
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -22,7 +22,7 @@
 #include "tests/storage/lmdb_calls.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 std::string contents(const std::string& path) {
@@ -335,4 +335,4 @@ TEST_F(DataDirectoryTest, FLT_D03_FLT_D04_AReserveIsNotThereBeforeItsNameIsDurab
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

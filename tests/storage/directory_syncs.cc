@@ -9,7 +9,7 @@
 #include <mutex>
 #include <system_error>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 std::mutex syncs_mutex;
@@ -34,10 +34,10 @@ bool DirectorySyncs::has(const std::string& path) const {
   return std::ranges::count(synced_directories, std::filesystem::canonical(path).string()) > 0;
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit
 
 extern "C" int fsync(int fd) {
-  using namespace coordkit::testing;
+  using namespace coordkit::testkit;
   const auto done = static_cast<int>(::syscall(SYS_fsync, fd));
   const int error = errno;
   if (const std::scoped_lock lock(syncs_mutex); done == 0 && syncs_wanted) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // Remembers the directories that are synced while it lives, by their paths. One instance at a time.
 class DirectorySyncs {
@@ -17,4 +17,4 @@ class DirectorySyncs {
   bool has(const std::string& path) const;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

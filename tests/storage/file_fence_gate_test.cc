@@ -18,7 +18,7 @@
 namespace coordkit {
 namespace {
 
-using testing::TemporaryDirectory;
+using testkit::TemporaryDirectory;
 using enum FenceMode;
 
 void put(std::string& bytes, uint64_t offset, std::string_view what) {

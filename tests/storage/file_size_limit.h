@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class FileSizeLimit {
  public:
@@ -21,4 +21,4 @@ class FileSizeLimit {
   rlimit before_ = {};
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -15,8 +15,8 @@
 namespace coordkit {
 namespace {
 
-using testing::FileSizeLimit;
-using testing::TemporaryDirectory;
+using testkit::FileSizeLimit;
+using testkit::TemporaryDirectory;
 
 bool signal_is_held_or_pending() {
   sigset_t held, pending;

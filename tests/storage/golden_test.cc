@@ -4,7 +4,7 @@
 #include "storage/identity.h"
 #include "storage/lmdb_table.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 TEST(IdentityGoldenTest, BytesAreThoseOfVersionOneAndAreRead) {
@@ -39,4 +39,4 @@ TEST(CheckpointGoldenTest, BytesAreThoseOfVersionOneAndAreRead) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 std::mutex mutex;
@@ -105,20 +105,20 @@ std::vector<LmdbCalls::Change> LmdbCalls::changes() const {
   return recorded;
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit
 
 extern "C" {
 
 ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
-  return coordkit::testing::pwrite_watched(fd, bytes, size, offset);
+  return coordkit::testkit::pwrite_watched(fd, bytes, size, offset);
 }
 
 ssize_t writev(int fd, const iovec* parts, int count) {
   std::string bytes;
   for (int i = 0; i < count; ++i) bytes.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
-  if (const std::optional<ssize_t> result = coordkit::testing::without_room(fd, bytes.size())) return *result;
+  if (const std::optional<ssize_t> result = coordkit::testkit::without_room(fd, bytes.size())) return *result;
   const off_t offset = ::lseek(fd, 0, SEEK_CUR);
-  if (!coordkit::testing::passes(fd, {static_cast<uint64_t>(offset), std::move(bytes)})) return -1;
+  if (!coordkit::testkit::passes(fd, {static_cast<uint64_t>(offset), std::move(bytes)})) return -1;
   return ::syscall(SYS_writev, fd, parts, count);
 }
 
@@ -127,14 +127,14 @@ int fstatvfs(int fd, struct statvfs* info) {
   if (::fstatfs(fd, &found) != 0) return -1;
   *info = {};
   info->f_frsize = static_cast<unsigned long>(found.f_bsize);
-  using Room = coordkit::testing::LmdbCalls::Room;
-  const Room room = coordkit::testing::room_now();
+  using Room = coordkit::testkit::LmdbCalls::Room;
+  const Room room = coordkit::testkit::room_now();
   info->f_bavail = room == Room::Enough || room == Room::Quota ? found.f_bavail : 0;
   return 0;
 }
 
 int fallocate(int fd, int mode, off_t offset, off_t size) {
-  if (coordkit::testing::room_now() == coordkit::testing::LmdbCalls::Room::Quota) {
+  if (coordkit::testkit::room_now() == coordkit::testkit::LmdbCalls::Room::Quota) {
     errno = EDQUOT;
     return -1;
   }
@@ -142,8 +142,8 @@ int fallocate(int fd, int mode, off_t offset, off_t size) {
 }
 
 int fdatasync(int fd) {
-  if (!coordkit::testing::passes(fd, {})) return -1;
-  if (coordkit::testing::is_data_file(fd)) return 0;  // tests kill processes, never the machine
+  if (!coordkit::testkit::passes(fd, {})) return -1;
+  if (coordkit::testkit::is_data_file(fd)) return 0;  // tests kill processes, never the machine
   return static_cast<int>(::syscall(SYS_fdatasync, fd));
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class LmdbCalls {
  public:
@@ -35,4 +35,4 @@ class LmdbCalls {
   std::vector<Change> changes() const;  // those that did not fail
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

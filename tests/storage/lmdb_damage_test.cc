@@ -19,7 +19,7 @@
 #include "tests/storage/lmdb_calls.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr size_t kPage = 4096;
@@ -582,4 +582,4 @@ TEST_F(LmdbStoreDamageTest, FLT_D04_AStoreThatWaitsForRoomCloses) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -9,7 +9,7 @@
 
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 class LmdbFilesTest : public ::testing::Test {
@@ -49,4 +49,4 @@ TEST_F(LmdbFilesTest, FLT_D08_AFileThatIsShorterThanItWasIsRefused) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -15,7 +15,7 @@
 #include "tests/storage/lmdb_calls.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using storage::LmdbTable;
@@ -320,4 +320,4 @@ TEST(LmdbStateStoreTest, ACommitGoesBeforeTheErasingOfTheStateBefore) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

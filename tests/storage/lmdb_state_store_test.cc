@@ -13,7 +13,7 @@
 #include "storage/lmdb_table.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr StoreId kTableStore{5};
@@ -299,4 +299,4 @@ TEST(LmdbStateStoreTest, AViewMayOutliveTheStore) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

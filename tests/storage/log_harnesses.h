@@ -19,7 +19,7 @@
 #include "tests/log/shared_disk.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // How the files of a segmented log hold entries, as bytes: a header of 56 and the payload.
 inline bool flip_payload(std::string& file, const raft::Entry& entry) {
@@ -195,4 +195,4 @@ class LendingHarness final : public Harness {
   std::optional<LendingLog> lending_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

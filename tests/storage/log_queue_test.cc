@@ -6,7 +6,7 @@
 #include <future>
 #include <thread>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using storage::LogQueue;
@@ -110,4 +110,4 @@ TEST_F(LogQueueTest, AfterAFailureNothingIsAccepted) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

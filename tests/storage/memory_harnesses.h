@@ -7,7 +7,7 @@
 #include "coordkit/testing/log_store_fixture.h"
 #include "coordkit/testing/state_store_fixture.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class MemoryLogHarness : public LogStoreHarness {
  public:
@@ -56,4 +56,4 @@ class MemoryStateHarness : public StateStoreHarness {
   MemoryStateStore store_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

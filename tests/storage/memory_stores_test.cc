@@ -5,7 +5,7 @@
 #include "coordkit/testing/entries.h"
 #include "coordkit/testing/sink_probes.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 TEST(MemoryLogStoreTest, OnDemandNothingIsDurableBeforeItIsCompleted) {
@@ -48,4 +48,4 @@ TEST(MemoryStateStoreTest, OnDemandNothingIsDurableBeforeItIsCompleted) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

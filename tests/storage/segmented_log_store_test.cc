@@ -17,7 +17,7 @@
 #include "tests/log/shared_disk.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr StoreId kLogStore{77};
@@ -383,4 +383,4 @@ TEST(SegmentedLogStoreTest, INV_S07_CompactionKeepsTheDiskBounded) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

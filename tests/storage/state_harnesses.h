@@ -18,7 +18,7 @@
 #include "tests/storage/log_harnesses.h"
 #include "tests/storage/temporary_directory.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // LMDB's calls pass through LmdbCalls, which knows what was synced and can fail them.
 class LmdbStateHarness : public StateStoreHarness {
@@ -116,4 +116,4 @@ class LmdbStateHarness : public StateStoreHarness {
   std::unique_ptr<LmdbStateStore> store_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

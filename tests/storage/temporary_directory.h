@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class TemporaryDirectory {
  public:
@@ -42,4 +42,4 @@ class WorkingDirectory {
   const std::filesystem::path before_ = std::filesystem::current_path();
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

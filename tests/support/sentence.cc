@@ -8,7 +8,7 @@
 
 #include "coordkit/error.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 constexpr size_t kShortest = 15;
@@ -48,4 +48,4 @@ std::string fault_of_sentence(const absl::Status& refusal) {
   return "";
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

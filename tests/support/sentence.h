@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // Empty, or what is wrong with it: no reason, bytes of a payload, a reason stated twice, the same word twice in a row, nothing
 // but a word or two, unreadable bytes.
@@ -18,4 +18,4 @@ std::string fault_of_sentence(const absl::Status& refusal);
 // The same for a sentence that is no status (of health, say).
 std::string fault_of_words(const std::string& sentence);
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -8,7 +8,7 @@
 #include "coordkit/testing/fake_session.h"
 #include "coordkit/testing/matchers.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -89,7 +89,7 @@ TEST(FakeClusterTest, ACallWhoseTimeIsUpInAnOutageIsRefusedAndHadNoEffect) {
   FakeService service;
   Session session = service.open_session({.ttl = 60s});
   service.outage();
-  EXPECT_THAT(session.acquire("billing", {.timeout = 1s}), AllOf(Refuses(Reason::NoLeader), HasOutcome(Outcome::None)));
+  EXPECT_THAT(session.acquire("billing", {.timeout = 1s}), AllOf(Refuses(Reason::NoLeader), HasOutcome(Outcome::NoEffect)));
   service.recover();
   service.advance(1s);
   service.take("billing");
@@ -160,7 +160,7 @@ std::string explanation(const Value& value, const Matcher& matcher) {
 
 TEST(MatchersTest, TheyTellStatusesApartAndSayWhatTheySaw) {
   const absl::Status held = make_error(Reason::Held, "somebody else has it");
-  EXPECT_THAT(held, AllOf(Refuses(Reason::Held), HasOutcome(Outcome::None), Not(Succeeds())));
+  EXPECT_THAT(held, AllOf(Refuses(Reason::Held), HasOutcome(Outcome::NoEffect), Not(Succeeds())));
   EXPECT_THAT(held, Not(Refuses(Reason::Delayed)));
   EXPECT_THAT(absl::OkStatus(), AllOf(Succeeds(), Not(Refuses(Reason::Held))));
   EXPECT_THAT(absl::InternalError("not one of coordkit's"), Not(Refuses(Reason::Held)));
@@ -182,4 +182,4 @@ TEST(MatchersTest, AGrantIsHeldAsLongAsItIsValid) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "coordkit/coordkit.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -358,4 +358,4 @@ TEST(FakeSessionTest, TheSameScriptGivesTheSameTokensAndTimes) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -10,7 +10,7 @@
 #include "coordkit/coordkit.h"
 #include "coordkit/testing/fake_session.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -74,4 +74,4 @@ TEST(StopAnyTest, S52_AGrantThatIsLostStopsTheWork) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -15,7 +15,7 @@
 #include "tls/credentials.h"
 #include "tools/certificates/authority.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // Makes channels from whatever the files hold, as an attacker would: open_tls() refuses most of them.
 class UncheckedChannels final : public SecureChannels {
@@ -78,4 +78,4 @@ class Certificates {
   const support::TestAuthority stranger_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

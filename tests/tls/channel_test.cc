@@ -7,7 +7,7 @@
 #include "tests/tls/certificates.h"
 #include "tests/tls/raw_tls.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using State = SecureChannel::State;
@@ -74,17 +74,17 @@ TEST_F(ChannelTest, BothEndsLearnWhomTheOtherOnesCertificateNames) {
 TEST_F(ChannelTest, FLT_S11_AnOpenOneTellsWhetherTheOtherOnesCertificateIsStillTrusted) {
   const auto first = files_.channels(1), second = files_.channels(2);
   const auto dialer = first->make(Side::Dialed), acceptor = second->make(Side::Accepted);
-  EXPECT_EQ(dialer->peer_now(), CloseReason::None) << "there is no other one yet";
+  EXPECT_EQ(dialer->peer_now(), CloseReason::NoReason) << "there is no other one yet";
   shake(*dialer, *acceptor);
   const auto both = [&] { return std::pair(dialer->peer_now(), acceptor->peer_now()); };
-  EXPECT_EQ(both(), std::pair(CloseReason::None, CloseReason::None));
+  EXPECT_EQ(both(), std::pair(CloseReason::NoReason, CloseReason::NoReason));
   files_.change_authority();  // the previous one is trusted, too
   files_.valid(1);
   ASSERT_TRUE(first->reload().ok());
-  EXPECT_EQ(both(), std::pair(CloseReason::None, CloseReason::None));
+  EXPECT_EQ(both(), std::pair(CloseReason::NoReason, CloseReason::NoReason));
   support::write_file(files_.authority_file(), files_.stranger().certificate());
   ASSERT_TRUE(first->reload().ok());
-  EXPECT_EQ(both(), std::pair(CloseReason::CertificateUnknownAuthority, CloseReason::None)) << "each asks its own files";
+  EXPECT_EQ(both(), std::pair(CloseReason::CertificateUnknownAuthority, CloseReason::NoReason)) << "each asks its own files";
   ASSERT_TRUE(second->reload().ok());
   EXPECT_EQ(acceptor->peer_now(), CloseReason::CertificateUnknownAuthority);
   EXPECT_EQ(dialer->state(), State::Open);
@@ -189,4 +189,4 @@ TEST_F(ChannelTest, TheEndOfTheOtherSideIsTheEnd) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -6,7 +6,7 @@
 #include "tests/support/sentence.h"
 #include "tests/tls/certificates.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using ::testing::AllOf;
@@ -148,4 +148,4 @@ TEST(CertificateUriTest, EverythingElseNamesNobody) {
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

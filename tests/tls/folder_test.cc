@@ -7,7 +7,7 @@
 
 #include "tests/tls/certificates.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using support::make_certificates;
@@ -112,4 +112,4 @@ TEST_F(CertificatesFolderTest, WhatDoesNotAgreeWithTheFolderIsRefusedAndNothingI
 }
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -11,7 +11,7 @@
 #include "tls/alpn.h"
 #include "tls/openssl.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class RawTls {
  public:
@@ -74,4 +74,4 @@ class RawTls {
   bool dials_ = true;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -12,8 +12,8 @@ TEST(CertifiedTest, FLT_S10_OnlyTheNameOfThisClusterAndOfWhoWasMeantIsGood) {
   const auto judged = [&](std::optional<CertifiedIdentity> theirs, uint64_t expected) {
     return judge_certificate(theirs, self, ReplicaId(expected));
   };
-  EXPECT_EQ(judged({{"orders", ReplicaId(2)}}, 2), CloseReason::None);
-  EXPECT_EQ(judged({{"orders", ReplicaId(2)}}, 0), CloseReason::None) << "who comes by itself";
+  EXPECT_EQ(judged({{"orders", ReplicaId(2)}}, 2), CloseReason::NoReason);
+  EXPECT_EQ(judged({{"orders", ReplicaId(2)}}, 0), CloseReason::NoReason) << "who comes by itself";
   EXPECT_EQ(judged({{"orders", ReplicaId(3)}}, 2), CloseReason::CertificateOtherReplica);
   EXPECT_EQ(judged({{"orders", ReplicaId(1)}}, 0), CloseReason::CertificateOtherReplica) << "our own";
   EXPECT_EQ(judged({{"order", ReplicaId(2)}}, 2), CloseReason::CertificateOtherCluster);

@@ -2,7 +2,7 @@
 #include "coordkit/testing/transport_suite.h"
 #include "tests/transport/worlds.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 template <typename World>
@@ -16,4 +16,4 @@ INSTANTIATE_TEST_SUITE_P(Box, TransportSuite,
                          transport_name);
 
 }  // namespace
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -179,7 +179,7 @@ class FakePeer {
   int fd_;
   FrameReader reader_;
   FrameSums sums_;
-  CloseReason goodbye_ = CloseReason::None;
+  CloseReason goodbye_ = CloseReason::NoReason;
   bool timed_out_ = false;
 };
 

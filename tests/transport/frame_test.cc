@@ -270,8 +270,8 @@ TEST(HelloTest, ProtocolRangesMustMeet) {
     theirs.protocol_min = theirs_min, theirs.protocol_max = theirs_max;
     return judge(mine, Introduction{.hello = theirs});
   };
-  EXPECT_EQ(judge_ranges(1, 1, 1, 1), CloseReason::None);
-  EXPECT_EQ(judge_ranges(1, 2, 2, 3), CloseReason::None);
+  EXPECT_EQ(judge_ranges(1, 1, 1, 1), CloseReason::NoReason);
+  EXPECT_EQ(judge_ranges(1, 2, 2, 3), CloseReason::NoReason);
   EXPECT_EQ(judge_ranges(1, 1, 2, 2), CloseReason::NoCommonProtocol);
   EXPECT_EQ(judge_ranges(3, 4, 1, 2), CloseReason::NoCommonProtocol);
   EXPECT_EQ(judge_ranges(1, 1, 0, 0), CloseReason::NoCommonProtocol);

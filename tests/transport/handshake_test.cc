@@ -32,15 +32,15 @@ struct HandshakeTest : ::testing::Test {
 
 TEST_F(HandshakeTest, BothEndsKnowEachOtherAfterThreeHellos) {
   exchange_hellos();
-  EXPECT_EQ(dialer.judge_sender(), CloseReason::None);
-  EXPECT_EQ(dialer.judge_proofs(kOrders), CloseReason::None);
+  EXPECT_EQ(dialer.judge_sender(), CloseReason::NoReason);
+  EXPECT_EQ(dialer.judge_proofs(kOrders), CloseReason::NoReason);
   EXPECT_TRUE(dialer.belongs());
   EXPECT_EQ(acceptor.peer(), ReplicaId());
-  EXPECT_EQ(acceptor.identify(), CloseReason::None);
+  EXPECT_EQ(acceptor.identify(), CloseReason::NoReason);
   EXPECT_EQ(acceptor.peer(), ReplicaId(1));
-  EXPECT_NE(acceptor.judge_proofs(kOrders), CloseReason::None) << "a first hello proves nothing";
-  EXPECT_EQ(acceptor.receive_again(dialer.hello(from_to(1, 2))), CloseReason::None);
-  EXPECT_EQ(acceptor.judge_proofs(kOrders), CloseReason::None);
+  EXPECT_NE(acceptor.judge_proofs(kOrders), CloseReason::NoReason) << "a first hello proves nothing";
+  EXPECT_EQ(acceptor.receive_again(dialer.hello(from_to(1, 2))), CloseReason::NoReason);
+  EXPECT_EQ(acceptor.judge_proofs(kOrders), CloseReason::NoReason);
   EXPECT_TRUE(acceptor.belongs());
   EXPECT_EQ(dialer.key_of_ours(), acceptor.key_of_theirs());
   EXPECT_EQ(dialer.key_of_theirs(), acceptor.key_of_ours());
@@ -76,8 +76,8 @@ TEST_F(HandshakeTest, WhatIsShownIsWhatIsProved) {
   exchange_hellos();
   EXPECT_EQ(acceptor.shown(kOrders).cluster, ClusterId()) << "not proved yet";
   EXPECT_EQ(acceptor.shown(ClusterId()).cluster, ClusterId(mark_of(kOrders))) << "a blank replica cannot judge";
-  EXPECT_EQ(acceptor.receive_again(dialer.hello(from_to(1, 2))), CloseReason::None);
-  EXPECT_EQ(acceptor.judge_proofs(kOrders), CloseReason::None);
+  EXPECT_EQ(acceptor.receive_again(dialer.hello(from_to(1, 2))), CloseReason::NoReason);
+  EXPECT_EQ(acceptor.judge_proofs(kOrders), CloseReason::NoReason);
   EXPECT_EQ(acceptor.shown(kOrders).cluster, kOrders);
 }
 
@@ -119,7 +119,7 @@ TEST_F(SecretHandshakeTest, FLT_S03_NothingInAHelloCanBeChangedOnTheWay) {
     ASSERT_TRUE(other.receive(changed(one.hello(from_to(1, 2)), change)));
     ASSERT_TRUE(one.receive(changed(other.hello(from_to(2, 1)), change)));
     EXPECT_EQ(one.judge_proofs(kOrders), CloseReason::NotProven);
-    EXPECT_EQ(other.receive_again(changed(one.hello(from_to(1, 2)), change)), CloseReason::None);
+    EXPECT_EQ(other.receive_again(changed(one.hello(from_to(1, 2)), change)), CloseReason::NoReason);
     EXPECT_EQ(other.judge_proofs(kOrders), CloseReason::NotProven);
   }
 }
@@ -132,10 +132,10 @@ TEST_F(SecretHandshakeTest, FLT_S03_AnOlderBuildNeedNotProveAllThatItSaysAndNobo
     Handshake one(Side::Dialed, ReplicaId(2), 100, 11, secret), other(Side::Accepted, ReplicaId(), 200, 22, secret);
     EXPECT_TRUE(other.receive(changed(one.hello(mine), change)));
     EXPECT_TRUE(one.receive(other.hello(from_to(2, 1))));
-    EXPECT_EQ(other.receive_again(changed(one.hello(mine), change)), CloseReason::None);
+    EXPECT_EQ(other.receive_again(changed(one.hello(mine), change)), CloseReason::NoReason);
     return other.judge_proofs(kOrders);
   };
-  EXPECT_EQ(of_level(1, [](Hello&) {}), CloseReason::None);
+  EXPECT_EQ(of_level(1, [](Hello&) {}), CloseReason::NoReason);
   EXPECT_EQ(of_level(2, [](Hello& hello) { hello.protocol_max = 1; }), CloseReason::SecretDiffers);
 }
 

@@ -20,7 +20,7 @@ Hello hello_of(uint64_t id) {
 
 TEST(HostThreadTest, TwoTransportsPlayPingPongOnOneThread) {
   boost::asio::io_context io(1);
-  testing::RecordingSink sinks[2];
+  testkit::RecordingSink sinks[2];
   const auto a = make_tcp_transport({.listen = "127.0.0.1:0"}, io);
   const auto b = make_tcp_transport({.listen = "127.0.0.1:0"}, io);
   ASSERT_TRUE(a->bind().ok() && b->bind().ok());
@@ -45,7 +45,7 @@ TEST(HostThreadTest, TwoTransportsPlayPingPongOnOneThread) {
 
 TEST(HostThreadTest, MayBeClosedFromItsSink) {
   boost::asio::io_context io(1);
-  testing::RecordingSink sinks[2];
+  testkit::RecordingSink sinks[2];
   const auto a = make_tcp_transport({.listen = "127.0.0.1:0"}, io);
   const auto b = make_tcp_transport({.listen = "127.0.0.1:0"}, io);
   ASSERT_TRUE(a->bind().ok() && b->bind().ok());

@@ -22,7 +22,7 @@ class LookupTest : public ::testing::Test {
     return [&found](const Found& one) { found = one; };
   }
 
-  testing::NameService names_;
+  testkit::NameService names_;
   asio::io_context io_;
   asio::executor_work_guard<Executor> work_{io_.get_executor()};
 };

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string_view>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 std::mutex names_mutex;
@@ -76,12 +76,12 @@ void NameService::release() {
   names_changed.wait(lock, [] { return names_waiting == 0; });
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit
 
 extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
-  if (coordkit::testing::is_kept_waiting(host)) return EAI_AGAIN;
+  if (coordkit::testkit::is_kept_waiting(host)) return EAI_AGAIN;
   const bool known = host != nullptr && std::string_view(host) == "known.test";
-  if (known && coordkit::testing::is_hidden()) return EAI_NONAME;
+  if (known && coordkit::testkit::is_hidden()) return EAI_NONAME;
   static const auto next = reinterpret_cast<decltype(&getaddrinfo)>(dlsym(RTLD_NEXT, "getaddrinfo"));
   if (host != nullptr && std::string_view(host) == "both.test") {
     const int failed = next("127.0.0.1", service, hints, found);

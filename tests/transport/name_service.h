@@ -4,7 +4,7 @@
 // One instance at a time.
 #pragma once
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class NameService {
  public:
@@ -24,4 +24,4 @@ class NameService {
   void release();
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -84,7 +84,7 @@ TEST(JudgeProofsTest, WhoKnowsTheClustersIdBelongs) {
   EXPECT_TRUE(judge_proofs(shown(ClusterId(7), ""), Prover::Dialer, ClusterId(7), "").belongs);
   for (const Shown& judged : {judge_proofs(shown(ClusterId(), ""), Prover::Dialer, ClusterId(7), ""),
                               judge_proofs(shown(ClusterId(7), ""), Prover::Dialer, ClusterId(), "")}) {
-    EXPECT_EQ(judged.wrong, CloseReason::None) << "blank: nothing is claimed, or it cannot be judged";
+    EXPECT_EQ(judged.wrong, CloseReason::NoReason) << "blank: nothing is claimed, or it cannot be judged";
     EXPECT_FALSE(judged.belongs);
   }
 }
@@ -111,8 +111,8 @@ TEST(JudgeProofsTest, FLT_S03_ASecretIsSharedByBothOrByNone) {
   const auto judged = [&](std::string_view theirs, std::string_view ours) {
     return judge_proofs(shown(ClusterId(), theirs), Prover::Dialer, ClusterId(), ours).wrong;
   };
-  EXPECT_EQ(judged(kProofSecret, kProofSecret), CloseReason::None);
-  EXPECT_EQ(judged("", ""), CloseReason::None);
+  EXPECT_EQ(judged(kProofSecret, kProofSecret), CloseReason::NoReason);
+  EXPECT_EQ(judged("", ""), CloseReason::NoReason);
   EXPECT_EQ(judged(kProofSecret, other), CloseReason::SecretDiffers);
   EXPECT_EQ(judged(kProofSecret, ""), CloseReason::SecretMissing);
   EXPECT_EQ(judged("", kProofSecret), CloseReason::SecretMissing);

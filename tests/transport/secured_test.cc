@@ -14,9 +14,9 @@
 namespace coordkit {
 namespace {
 
-using testing::RawTls;
-using testing::RecordingSink;
-using testing::UncheckedChannels;
+using testkit::RawTls;
+using testkit::RecordingSink;
+using testkit::UncheckedChannels;
 using namespace std::chrono_literals;
 
 constexpr ClusterId kSecuredCluster(7);
@@ -130,7 +130,7 @@ class SecuredTest : public TcpFixture {
     return tls.open();
   }
 
-  testing::Certificates files_;
+  testkit::Certificates files_;
   RecordingSink seconds_sink_;
   std::unique_ptr<TcpTransport> second_;
   std::string address_;
@@ -160,13 +160,13 @@ TEST_F(SecuredTest, FLT_S10_ReplicasWithCertificatesSpeakAndEveryBodyArrives) {
 struct Refusal {
   std::string name;
   // Replica 2's channels.
-  std::function<std::shared_ptr<SecureChannels>(const testing::Certificates&)> channels;
+  std::function<std::shared_ptr<SecureChannels>(const testkit::Certificates&)> channels;
   CloseReason reason;          // as replica 1 counts it
   std::string sentence;        // that replica 1's operator reads
   std::string peers_sentence;  // that replica 2's operator reads
 };
 
-std::shared_ptr<SecureChannels> odd(const testing::Certificates& files,
+std::shared_ptr<SecureChannels> odd(const testkit::Certificates& files,
                                     const std::function<void(support::CertificateOrder&)>& spoil, bool by_stranger = false) {
   support::CertificateOrder order = files.order(2);
   spoil(order);
@@ -174,7 +174,7 @@ std::shared_ptr<SecureChannels> odd(const testing::Certificates& files,
 }
 
 const std::vector<Refusal>& refusals() {
-  using Files = testing::Certificates;
+  using Files = testkit::Certificates;
   using Order = support::CertificateOrder;
   static const std::vector<Refusal> all = {
       {"Expired", [](const Files& files) { return odd(files, [](Order& one) {
@@ -365,7 +365,7 @@ TEST_F(SecuredTest, FLT_S11_AReloadReplacesWhatStandsWithoutAGap) {
 }
 
 TEST_F(SecuredTest, FLT_S11_ANameThatIsGoneIsAskedForAgainAfterAWhile) {
-  testing::NameService names;
+  testkit::NameService names;
   const auto channels = files_.channels(1);
   start(channels, {.hello_timeout = 2s, .idle_timeout = 60s});
   transport_->set_peers({{ReplicaId(2), "known.test" + address_.substr(address_.find(':')), StoreId()}});

@@ -8,7 +8,7 @@
 namespace coordkit {
 namespace {
 
-using testing::RecordingSink;
+using testkit::RecordingSink;
 
 constexpr ClusterId kCluster(7);
 const std::string kSecret = "0123456789abcdef";

@@ -57,7 +57,7 @@ class TcpFixture : public ::testing::Test {
     });
   }
 
-  testing::RecordingSink sink_;
+  testkit::RecordingSink sink_;
   std::unique_ptr<TcpTransport> transport_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -19,7 +19,7 @@ namespace coordkit {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::RecordingSink;
+using testkit::RecordingSink;
 
 // Replica 1 under test; replicas 2 and 3 are fakes.
 class TcpTransportTest : public TcpFixture {
@@ -81,7 +81,7 @@ TEST_F(TcpTransportTest, AHostNameIsResolved) {
 }
 
 TEST_F(TcpTransportTest, FLT_N17_ANameWithoutAnswerHoldsUpNoOtherPeerAndNotTheEnd) {
-  testing::NameService names;
+  testkit::NameService names;
   FakeListener listener;
   start({.hello_timeout = std::chrono::seconds(1)}, "a.silent.test:7400", "known.test:" + std::to_string(listener.port()));
   names.wait_asked(1);
@@ -90,7 +90,7 @@ TEST_F(TcpTransportTest, FLT_N17_ANameWithoutAnswerHoldsUpNoOtherPeerAndNotTheEn
   EXPECT_TRUE(sink_.wait_up(ReplicaId(3)));
   EXPECT_TRUE(sink_.wait_unreachable(ReplicaId(2), "the name service does not answer"));
   std::future<void> closed = std::async(std::launch::async, [this] { transport_->close(); });
-  EXPECT_EQ(closed.wait_for(testing::patience()), std::future_status::ready);
+  EXPECT_EQ(closed.wait_for(testkit::patience()), std::future_status::ready);
   names.release();
 }
 
@@ -105,7 +105,7 @@ class NotReached : public RecordingSink {
 };
 
 TEST_F(TcpTransportTest, FLT_N17_ANameServiceThatAnswersLateEachTimeIsReportedOnce) {
-  testing::NameService names;
+  testkit::NameService names;
   NotReached sink;
   TcpTransport transport(TcpOptions{.listen = "127.0.0.1:0", .hello_timeout = milliseconds(80)});
   ASSERT_TRUE(transport.start(hello_of(1), {{ReplicaId(2), "a.silent.test:7400"}}, sink).ok());
@@ -121,7 +121,7 @@ TEST_F(TcpTransportTest, FLT_N17_ANameServiceThatAnswersLateEachTimeIsReportedOn
 }
 
 TEST_F(TcpTransportTest, FLT_N17_OfSeveralAddressesEachHasItsTurnIfTheFirstIsSilent) {
-  testing::NameService names;
+  testkit::NameService names;
   FakeListener silent;
   FakeListener listener(silent.port(), 2);
   start({.hello_timeout = milliseconds(200)}, "both.test:" + std::to_string(silent.port()));
@@ -153,7 +153,7 @@ TEST_F(TcpTransportTest, FLT_P19_AConnectionThatIsBeingMadeIsInheritedByNoProgra
 }
 
 TEST_F(TcpTransportTest, FLT_N17_WhoMovesIsDialedWhereItIsWhileItsFormerNameHasNoAnswer) {
-  testing::NameService names;
+  testkit::NameService names;
   FakeListener listener;
   start({}, "a.silent.test:7400");
   names.wait_asked(1);
@@ -500,7 +500,7 @@ TEST_F(TcpTransportTest, ThreadsMaySendWhileItCloses) {
       }
     });
   }
-  ASSERT_TRUE(wait_event(TcpEvent::Kind::Opened, CloseReason::None));
+  ASSERT_TRUE(wait_event(TcpEvent::Kind::Opened, CloseReason::NoReason));
   transport_->close();
   sink_.forbid();
   stop = true;
@@ -610,7 +610,7 @@ TEST_F(TcpTransportTest, AfterASinkHasClosedItNothingIsReported) {
 }
 
 TEST_F(TcpTransportTest, FLT_N17_AfterASinkHasClosedItThereIsNothingToWaitFor) {
-  testing::NameService names;
+  testkit::NameService names;
   ClosingSink sink;
   const auto long_after = std::chrono::minutes(10);
   sink.transport = std::make_unique<TcpTransport>(
@@ -620,7 +620,7 @@ TEST_F(TcpTransportTest, FLT_N17_AfterASinkHasClosedItThereIsNothingToWaitFor) {
   names.release();
   ASSERT_TRUE(sink.wait_unreachable(ReplicaId(2), "does not resolve"));
   std::future<void> ended = std::async(std::launch::async, [&] { sink.transport.reset(); });
-  EXPECT_EQ(ended.wait_for(testing::patience()), std::future_status::ready);
+  EXPECT_EQ(ended.wait_for(testkit::patience()), std::future_status::ready);
 }
 
 TEST_F(TcpTransportTest, ThreadsMayChangeThePeersWhileOthersSend) {
@@ -693,7 +693,7 @@ TEST_F(TcpOneWayTest, FLT_N16_AMemberIsAnsweredOnTheConnectionItMadeAndItsAddres
 }
 
 TEST_F(TcpOneWayTest, FLT_N17_AMemberIsAnsweredWhileItsNameHasNoAnswer) {
-  testing::NameService names;
+  testkit::NameService names;
   Hello self = hello_of(1);
   self.cluster = kMembers;
   start_as(self, {.hello_timeout = std::chrono::seconds(1), .idle_timeout = std::chrono::seconds(60)},
@@ -715,7 +715,7 @@ TEST_F(TcpOneWayTest, FLT_N16_OnceItIsReachedWhatIsSentLeavesThere) {
   FakePeer dialed = listener.accept();
   dialed.knows = kMembers;
   ASSERT_TRUE(dialed.welcome(introduction()));
-  ASSERT_TRUE(wait_event(TcpEvent::Kind::Opened, CloseReason::None, 2));
+  ASSERT_TRUE(wait_event(TcpEvent::Kind::Opened, CloseReason::NoReason, 2));
   EXPECT_TRUE(sink_.wait_reached(ReplicaId(2)));
   send("at its address");
   EXPECT_EQ(next_body(dialed), "at its address");

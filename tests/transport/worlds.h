@@ -19,7 +19,7 @@
 #include "coordkit/transport/tcp_transport.h"
 #include "transport/tcp_transport_asio.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 inline constexpr size_t kWorldQueueBytes = 2 << 20;
 
@@ -138,4 +138,4 @@ class HostedTcpWorld : public TcpWorldOf<HostedTcp> {
   void thaw(ReplicaId self) override { latest(self).thaw(); }
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -26,7 +26,7 @@ bool remove_ties(const RangeOperation& range, json& theirs, json& ours) {
 // S-08: coordkit orders the whole interval and truncates then. etcd 3.4 truncates first if a target was named but no order.
 bool remove_limit(const RangeOperation& range, json& theirs, json& ours) {
   const bool filtered = range.mod_min || range.mod_max || range.create_min || range.create_max;
-  if (range.sort_by == SortTarget::Key || range.order != SortOrder::None || range.limit == 0 || filtered) return false;
+  if (range.sort_by == SortTarget::Key || range.order != SortOrder::Default || range.limit == 0 || filtered) return false;
   if (theirs == ours || !theirs.contains("entries") || !ours.contains("entries")) return false;
   for (json* side : {&theirs, &ours}) side->at("entries") = side->at("entries").size();
   return true;

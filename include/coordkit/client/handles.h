@@ -60,7 +60,7 @@ class SessionState : public RefCounted {
   Duration remaining(LeadingTime now) const {
     const LeadingTime deadline = validity_deadline();
     if (phase() != SessionPhase::Valid || now >= deadline) return Duration::zero();
-    return deadline == LeadingTime::max() || deadline - now <= ttl_ ? deadline - now : Duration::zero();
+    return deadline == (LeadingTime::max)() || deadline - now <= ttl_ ? deadline - now : Duration::zero();
   }
   SessionPhase phase() const { return phase_.load(std::memory_order_acquire); }
   // The moment valid() turns false if no renewal is confirmed before; LeadingTime::min() when nothing is confirmed.
@@ -92,7 +92,7 @@ class SessionState : public RefCounted {
   const Duration ttl_;
   const TextPair<kSecretBytes> texts_;  // secret, metadata
   std::atomic<Delegations*> delegations_{nullptr};
-  std::atomic<int64_t> deadline_{LeadingTime::min().time_since_epoch().count()};
+  std::atomic<int64_t> deadline_{(LeadingTime::min)().time_since_epoch().count()};
 };
 
 using SessionRef = Ref<SessionState>;
@@ -108,14 +108,14 @@ class HoldState : public RefCounted {
  public:
   // `until`: when a hold with a longest time (S-51) ends by itself.
   HoldState(SessionRef session, std::string_view name, std::string_view owner_tag, Token token, Index since,
-            LeadingTime until = LeadingTime::max(), HoldTerms terms = {}, std::shared_ptr<Delegation> delegation = nullptr)
+            LeadingTime until = (LeadingTime::max)(), HoldTerms terms = {}, std::shared_ptr<Delegation> delegation = nullptr)
       : mode_(terms.mode),
         counted_(terms.counted),
         session_(std::move(session)),
         token_(token),
         since_(since),
         texts_(name, owner_tag) {
-    if (until == LeadingTime::max() && terms.others.empty() && delegation == nullptr) return;
+    if (until == (LeadingTime::max)() && terms.others.empty() && delegation == nullptr) return;
     special_ = std::make_unique<Special>(
         Special{.until = until, .others = std::move(terms.others), .delegation = std::move(delegation)});
   }
@@ -123,9 +123,9 @@ class HoldState : public RefCounted {
   const SessionRef& session() const { return session_; }
   std::string name() const { return std::string(texts_.first()); }
   std::string owner_tag() const { return std::string(texts_.second()); }
-  Token token() const { return token_; }                                                 // the fencing token; never changes
-  Index since() const { return since_; }                                                 // the entry that granted
-  LeadingTime until() const { return special_ ? special_->until : LeadingTime::max(); }  // max() without a longest time
+  Token token() const { return token_; }                                                   // the fencing token; never changes
+  Index since() const { return since_; }                                                   // the entry that granted
+  LeadingTime until() const { return special_ ? special_->until : (LeadingTime::max)(); }  // max() without a longest time
   HoldTerms terms() const { return {mode_, counted_, special_ ? special_->others : std::vector<NamedLock>()}; }
   bool counted() const { return counted_; }  // as in terms()
   // What a local hold (S-58), which its session granted by itself, was granted from. Null: the log granted it.

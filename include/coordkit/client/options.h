@@ -122,21 +122,21 @@ struct ResumeOptions {
 };
 
 struct LockWait {
-  enum class Kind : uint8_t { None, Timed, Forever };
+  enum class Kind : uint8_t { NoWait, Timed, Forever };
   friend constexpr std::string_view name_of(Kind one) {
     switch (one) {
-      case Kind::None: return "None";
+      case Kind::NoWait: return "NoWait";
       case Kind::Timed: return "Timed";
       case Kind::Forever: return "Forever";
     }
     return "?";
   }
-  Kind kind = Kind::None;
+  Kind kind = Kind::NoWait;
   Duration timeout{};  // above zero if Timed; decided in the log, by the leader's clock, and anew with each new leader
 
   static LockWait none() { return {}; }
   static LockWait timed(Duration timeout) { return {Kind::Timed, timeout}; }
-  static LockWait forever() { return {Kind::Forever, {}}; }
+  static LockWait endless() { return {Kind::Forever, {}}; }
 };
 
 struct AcquireOptions {

@@ -29,8 +29,8 @@ class WaitTimes {
     const auto micros = static_cast<uint64_t>(std::chrono::ceil<std::chrono::microseconds>(waited).count());
     ++buckets_[waited <= upper(0) ? 0 : std::min<size_t>(std::bit_width(micros - 1), kBuckets - 1)];
     ++count_;
-    total_ += std::max(waited, Duration::zero());
-    longest_ = std::max(longest_, waited);
+    total_ += (std::max)(waited, Duration::zero());
+    longest_ = (std::max)(longest_, waited);
   }
 
   const std::array<uint64_t, kBuckets>& buckets() const { return buckets_; }
@@ -39,11 +39,11 @@ class WaitTimes {
   Duration longest() const { return longest_; }
   // At least this many percent took no longer, up to six days. At most twice the exact value; zero when nothing was counted.
   Duration percentile(unsigned percent) const {
-    const uint64_t wanted = std::max<uint64_t>((count_ * std::min(percent, 100U) + 99) / 100, 1);
+    const uint64_t wanted = std::max<uint64_t>((count_ * (std::min)(percent, 100U) + 99) / 100, 1);
     uint64_t seen = 0;
     for (size_t i = 0; i < kBuckets; ++i) {
       seen += buckets_[i];
-      if (seen >= wanted) return std::min(upper(i), longest_);
+      if (seen >= wanted) return (std::min)(upper(i), longest_);
     }
     return longest_;
   }

@@ -74,11 +74,11 @@ struct Defects {
 };
 
 // Which runs have their history recorded as callers saw it and searched for an order (docs/format-history.md).
-enum class BlackBox : uint8_t { Sampled, Always, Never };  // Sampled: a tenth of the seeds
+enum class BlackBox : uint8_t { Sampled, Every, Never };  // Sampled: a tenth of the seeds
 constexpr std::string_view name_of(BlackBox box) {
   switch (box) {
     case BlackBox::Sampled: return "Sampled";
-    case BlackBox::Always: return "Always";
+    case BlackBox::Every: return "Every";
     case BlackBox::Never: return "Never";
   }
   return "?";
@@ -102,7 +102,7 @@ struct SimOptions {
   std::string profile = "swarm";
   Duration hostile_time = std::chrono::seconds(20);       // a hint: the seed draws around it
   std::function<void(const std::string&)> on_event = {};  // gets every trace line; slow
-  // Gets every line of the recorded history when the run ends; implies BlackBox::Always.
+  // Gets every line of the recorded history when the run ends; implies BlackBox::Every.
   std::function<void(std::string_view)> on_history = {};
   BlackBox black_box = BlackBox::Sampled;
   bool witness = true;  // check answers against the log; off only to see what the black box finds by itself

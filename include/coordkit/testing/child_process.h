@@ -19,7 +19,7 @@
 
 #include "coordkit/testing/patience.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // One end each of a pipe of numbers.
 class NumberPipe {
@@ -87,4 +87,4 @@ inline std::string printed_by_another_run(const std::string& name) {
   return printed;
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -10,7 +10,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-namespace testing {
+namespace testkit {
 
 // Entries of the only group from `first` on, all of one term, with payloads of `bytes` bytes and correct content sums.
 inline std::vector<raft::Entry> entries(uint64_t first, uint64_t count, uint64_t term, size_t bytes = 20) {
@@ -24,5 +24,5 @@ inline std::vector<raft::Entry> entries(uint64_t first, uint64_t count, uint64_t
   return made;
 }
 
-}  // namespace testing
+}  // namespace testkit
 }  // namespace coordkit

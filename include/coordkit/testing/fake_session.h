@@ -28,7 +28,7 @@
 #include "coordkit/session.h"
 #include "coordkit/types.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class FakeService {
  public:
@@ -91,4 +91,4 @@ class FakeService {
   std::shared_ptr<Rep> rep_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

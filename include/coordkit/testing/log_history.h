@@ -11,7 +11,7 @@
 #include "coordkit/log_store.h"
 #include "coordkit/testing/entries.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // What a log holds, in the plainest way.
 struct PlainLog {
@@ -85,4 +85,4 @@ class LogHistory {
   uint64_t last_ = 0;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -18,7 +18,7 @@
 #include "coordkit/testing/log_history.h"
 #include "coordkit/testing/log_store_fixture.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // What was found must be at least the writes that were reported, and nothing that was not written.
 inline void expect_prefix(const LogHistory& history, WriteNumber reported, const RecoveredLog& found) {
@@ -204,4 +204,4 @@ TEST_P(LogStoreSuite, NothingIsPostedAfterACloseWithWritesUnderWay) {
   EXPECT_EQ(previous->late(), 0u) << "something was posted after close() had returned";
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -13,7 +13,7 @@
 #include "coordkit/testing/entries.h"
 #include "coordkit/testing/sink_probes.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // One durable medium of its own, over which stores are opened one after the other. There may be two harnesses at once.
 class LogStoreHarness {
@@ -89,4 +89,4 @@ class LogStoreSuite : public ::testing::TestWithParam<LogStoreHarnessFactory> {
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LogStoreSuite);
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -17,7 +17,7 @@
 #include "coordkit/testing/log_store_faults_suite.h"
 #include "coordkit/testing/log_store_fixture.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 TEST_P(LogStoreSuite, BlankStoreIsEmptyAndHasAnIdentity) {
   EXPECT_TRUE(recovered_.store) << "a blank medium gets a store id at its first open";
@@ -391,4 +391,4 @@ TEST_P(LogStoreSuite, CloseIsIdempotentAndNothingIsPostedAfterIt) {
   EXPECT_TRUE(probe_->failures().empty());
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -16,7 +16,7 @@
 #include "coordkit/engine.h"
 #include "coordkit/state_machine.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // What the batches of a machine leave behind, row by row; also checks the rules for keys.
 class RowStore final : public CheckpointView {
@@ -175,4 +175,4 @@ class MachineUnderTest {
   static inline uint64_t others_ = 0;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -2,7 +2,7 @@
 //
 //   EXPECT_THAT(session.acquire("billing", {.timeout = 1s}), IsHeld());
 //   EXPECT_THAT(session.try_acquire("billing"), Refuses(Reason::Held));
-//   EXPECT_THAT(run_the_code_under_test(session), AnyOf(Succeeds(), HasOutcome(Outcome::None)));
+//   EXPECT_THAT(run_the_code_under_test(session), AnyOf(Succeeds(), HasOutcome(Outcome::NoEffect)));
 //
 // Each takes an absl::Status or an absl::StatusOr; IsHeld also a Grant. Link coordkit::testing and GTest::gmock. Example:
 // tests/testing/fake_session_test.cc.
@@ -18,7 +18,7 @@
 #include "coordkit/error.h"
 #include "coordkit/session.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 inline const absl::Status& status_in(const absl::Status& status) { return status; }
 template <typename T>
@@ -55,4 +55,4 @@ MATCHER(IsHeld, negation ? "is not held" : "is held") {
   }
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // 60 seconds, or as many as COORDKIT_TEST_PATIENCE says.
 inline std::chrono::milliseconds patience() {
@@ -16,4 +16,4 @@ inline std::chrono::milliseconds patience() {
   return all;
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

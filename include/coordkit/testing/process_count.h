@@ -6,7 +6,7 @@
 #include <iterator>
 #include <system_error>
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 inline size_t files_in(const char* directory) {
   std::error_code none;
@@ -16,4 +16,4 @@ inline size_t files_in(const char* directory) {
 inline size_t open_descriptors() { return files_in("/proc/self/fd"); }
 inline size_t running_threads() { return files_in("/proc/self/task"); }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

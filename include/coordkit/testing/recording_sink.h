@@ -16,7 +16,7 @@
 #include "coordkit/testing/patience.h"
 #include "coordkit/transport.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // Thread-safe; on_received is set before start and called on the transport's thread, before the report is kept.
 class RecordingSink : public TransportSink {
@@ -156,4 +156,4 @@ class RecordingSink : public TransportSink {
   std::atomic<bool> violated_{false};
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

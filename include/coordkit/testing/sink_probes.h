@@ -14,7 +14,7 @@
 #include "coordkit/state_store.h"
 #include "coordkit/testing/patience.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // What both probes do: reports come from any thread, a test waits for them, and those that come after the end are counted.
 class Probe {
@@ -212,4 +212,4 @@ class StateSinkProbe final : public StateSink, public Probe {
   std::vector<absl::Status> waits_;
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

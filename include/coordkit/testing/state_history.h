@@ -11,7 +11,7 @@
 
 #include "coordkit/testing/state_store_fixture.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // The rows of the state with this number: some in every state, one in every other only.
 inline Rows numbered_state(uint64_t number) {
@@ -55,4 +55,4 @@ inline void expect_one_state(uint64_t reported, Position opened, const Checkpoin
   EXPECT_EQ(found.digest(), digest_of(expected)) << "the digest is not that of the rows";
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

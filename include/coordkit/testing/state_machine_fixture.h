@@ -13,7 +13,7 @@
 
 #include "coordkit/testing/machine_under_test.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 using RandomBits = std::mt19937_64;
 
@@ -83,4 +83,4 @@ class StateMachineSuite : public ::testing::TestWithParam<StateMachineCase> {
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StateMachineSuite);
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -12,7 +12,7 @@
 #include "coordkit/testing/child_process.h"
 #include "coordkit/testing/state_machine_fixture.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // What `act` throws, as text; empty: nothing.
 inline std::string thrown_by(const std::function<void()>& act) {
@@ -169,4 +169,4 @@ TEST_P(StateMachineSuite, ABigStateIsRestoredWholeAndItsCheckpointsStaySmall) {
   expect_alike(copy, machine);
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -1,10 +1,10 @@
 // Conformance suite for state machines: what the log relies on, tried on random commands of yours.
 //
-//   INSTANTIATE_TEST_SUITE_P(Mine, StateMachineSuite, ::testing::Values(coordkit::testing::StateMachineCase{
+//   INSTANTIATE_TEST_SUITE_P(Mine, StateMachineSuite, ::testing::Values(coordkit::testkit::StateMachineCase{
 //       .name = "ledger", .id = kLedger, .make = [] { return std::make_unique<Ledger>(); }, .command = random_command}),
-//       coordkit::testing::machine_name);
+//       coordkit::testkit::machine_name);
 //
-// Include it in one source file of a test program and instantiate it in the namespace coordkit::testing.
+// Include it in one source file of a test program and instantiate it in the namespace coordkit::testkit.
 // Two machines that are fed the same log must be indistinguishable, however the log is cut into calls, and whether or not one
 // of them came out of a checkpoint on the way. Commands should reach every branch of yours, refusals and malformed bytes
 // included, and depend on the given randomness alone. Not tried: time, memory, and what random commands do not reach. What any
@@ -23,7 +23,7 @@
 #include "coordkit/testing/state_machine_fixture.h"
 #include "coordkit/testing/state_machine_limits_suite.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 TEST_P(StateMachineSuite, TheSameLogGivesTheSameWhateverTheBatches) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -252,4 +252,4 @@ TEST_P(StateMachineSuite, DifferentStatesHaveDifferentDigests) {
   EXPECT_GT(states.size(), 10u) << "give the suite commands that change something";
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -15,7 +15,7 @@
 #include "coordkit/testing/state_history.h"
 #include "coordkit/testing/state_store_fixture.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 TEST_P(StateStoreSuite, FLT_D16_INV_S03_APowerCutLeavesTheStateReportedOrTheNextOne) {
   for (uint64_t round = 1; round <= 12; ++round) {
@@ -192,4 +192,4 @@ TEST_P(StateStoreSuite, NothingIsPostedAfterACloseWithACommitUnderWay) {
   EXPECT_EQ(previous->late(), 0u) << "something was posted after close() had returned";
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -14,7 +14,7 @@
 #include "coordkit/state_store.h"
 #include "coordkit/testing/sink_probes.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 class StateStoreHarness {
  public:
@@ -127,4 +127,4 @@ class StateStoreSuite : public ::testing::TestWithParam<StateStoreHarnessFactory
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StateStoreSuite);
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -12,7 +12,7 @@
 #include "coordkit/testing/state_store_faults_suite.h"
 #include "coordkit/testing/state_store_fixture.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 TEST_P(StateStoreSuite, BlankStoreIsEmpty) {
   EXPECT_EQ(view()->applied(), Position{});
@@ -395,4 +395,4 @@ TEST_P(StateStoreSuite, CloseIsIdempotent) {
   EXPECT_TRUE(probe_->failures().empty());
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

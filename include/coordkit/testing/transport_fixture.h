@@ -15,7 +15,7 @@
 #include "coordkit/testing/recording_sink.h"
 #include "coordkit/transport.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // Replicas 1, 2 and 3 that can reach each other.
 class TransportWorld {
@@ -133,4 +133,4 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransportSuite);
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -11,7 +11,7 @@
 
 #include "coordkit/testing/transport_fixture.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // ---- refused peers
 
@@ -147,4 +147,4 @@ TEST_P(TransportSuite, FLT_P18_FramesInFlightDoNotOutliveARestartOfTheirSender) 
   }
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -18,7 +18,7 @@
 #include "coordkit/testing/process_count.h"
 #include "coordkit/testing/transport_fixture.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 TEST_P(TransportSuite, ABodyThatIsTooLongIsDroppedAndLaterOnesArrive) {
   const auto a = make_started(1);
@@ -177,4 +177,4 @@ TEST_P(TransportSuite, AThousandReconnects_Slow_LeaveNoThreadAndNoDescriptor) {
   EXPECT_LE(running_threads(), threads + kUnderWay) << "reconnects leave threads running";
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

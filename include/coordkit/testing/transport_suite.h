@@ -1,10 +1,10 @@
 // Conformance suite for the Transport port. Ours pass it; so must yours:
 //
-//   class MyWorld : public coordkit::testing::TransportWorld { ... };
-//   INSTANTIATE_TEST_SUITE_P(Mine, TransportSuite, ::testing::Values(coordkit::testing::TransportUnderTest{
-//       "mine", [] { return std::make_unique<MyWorld>(); }}), coordkit::testing::transport_name);
+//   class MyWorld : public coordkit::testkit::TransportWorld { ... };
+//   INSTANTIATE_TEST_SUITE_P(Mine, TransportSuite, ::testing::Values(coordkit::testkit::TransportUnderTest{
+//       "mine", [] { return std::make_unique<MyWorld>(); }}), coordkit::testkit::transport_name);
 //
-// Include it in one source file of a test program and instantiate it in the namespace coordkit::testing. Quiet conditions
+// Include it in one source file of a test program and instantiate it in the namespace coordkit::testkit. Quiet conditions
 // are assumed: no frame is lost unless a test floods. Waits have generous deadlines (patience.h) and no test sleeps. Here is
 // what frames and peers do in good order; identity is in transport_identity_suite.h, and what a transport bears
 // in transport_load_suite.h. Which defects each test notices: docs/conformance.md.
@@ -21,7 +21,7 @@
 #include "coordkit/testing/transport_identity_suite.h"
 #include "coordkit/testing/transport_load_suite.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 TEST_P(TransportSuite, PeersLearnEachOthersHello) {
   const auto a = make_started(1);
@@ -104,7 +104,7 @@ TEST_P(TransportSuite, ASinkMaySend) {
   int round = 0;
   a->sink.on_received = [&](ReplicaId from, const std::string& body) {
     const int n = std::stoi(body);
-    if (std::exchange(round, std::max(round, n)) < n && n < kRounds)
+    if (std::exchange(round, (std::max)(round, n)) < n && n < kRounds)
       send(*a, from.value(), std::to_string(n + 1), Lane::Control);
   };
   start(*a, hello_of(1));
@@ -280,4 +280,4 @@ TEST_P(TransportSuite, ReplicasOfDifferentClustersNeverMeet) {
   EXPECT_TRUE(a->sink.all().empty());
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

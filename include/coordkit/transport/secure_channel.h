@@ -39,8 +39,8 @@ class SecureChannel {
     return "?";
   }
   struct Fault {
-    CloseReason reason = CloseReason::None;
-    CloseReason peers_reason = CloseReason::None;  // with RefusedByPeer: what the other end gave
+    CloseReason reason = CloseReason::NoReason;
+    CloseReason peers_reason = CloseReason::NoReason;  // with RefusedByPeer: what the other end gave
   };
 
   virtual ~SecureChannel() = default;
@@ -61,9 +61,9 @@ class SecureChannel {
   virtual Fault fault() const = 0;  // once it has failed
   // Once open: the name in the other end's certificate, which an authority that is trusted here has signed. Nothing: none.
   virtual const std::optional<CertifiedIdentity>& peer() const = 0;
-  // Once open: what is wrong with that certificate now, by the newest that its SecureChannels have loaded. None: nothing, or
-  // this channel cannot tell.
-  virtual CloseReason peer_now() const { return CloseReason::None; }
+  // Once open: what is wrong with that certificate now, by the newest that its SecureChannels have loaded. NoReason: nothing,
+  // or this channel cannot tell.
+  virtual CloseReason peer_now() const { return CloseReason::NoReason; }
 };
 
 // Makes channels with the certificates of the day. All methods are thread-safe.

@@ -24,7 +24,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 // Why a connection ended. Numbers travel in goodbye frames: never reused, never renumbered.
 enum class CloseReason : uint8_t {
-  None = 0,
+  NoReason = 0,
   Ended = 1,              // closed or reset by the other end, or by the network
   DialFailed = 2,         // nothing listens there, or the name does not resolve
   Local = 3,              // this transport was closed
@@ -70,7 +70,7 @@ enum class CloseReason : uint8_t {
 };
 constexpr std::string_view name_of(CloseReason reason) {
   switch (reason) {
-    case CloseReason::None: return "None";
+    case CloseReason::NoReason: return "NoReason";
     case CloseReason::Ended: return "Ended";
     case CloseReason::DialFailed: return "DialFailed";
     case CloseReason::Local: return "Local";
@@ -147,8 +147,8 @@ struct TcpEvent {
   Kind kind = Kind::Closed;
   Side side = Side::Dialed;
   ReplicaId peer;  // zero: not identified
-  CloseReason reason = CloseReason::None;
-  CloseReason peers_reason = CloseReason::None;
+  CloseReason reason = CloseReason::NoReason;
+  CloseReason peers_reason = CloseReason::NoReason;
 };
 
 struct TcpCounters {

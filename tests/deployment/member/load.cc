@@ -5,7 +5,7 @@
 
 #include "coordkit/error.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 namespace {
 
 using namespace std::chrono_literals;
@@ -62,4 +62,4 @@ std::string Load::report() const {
   return gaps_.summary() + " " + std::to_string(unknown_) + " " + std::to_string(refused_) + " " + runs;
 }
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -9,7 +9,7 @@
 
 #include "coordkit/replica.h"
 
-namespace coordkit::testing {
+namespace coordkit::testkit {
 
 // Sorted by size afterwards.
 class Times {
@@ -50,4 +50,4 @@ class Load {
   std::jthread thread_;  // last: it uses all of the above
 };
 
-}  // namespace coordkit::testing
+}  // namespace coordkit::testkit

@@ -28,8 +28,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace coordkit;
-using coordkit::testing::Load;
-using coordkit::testing::Times;
+using coordkit::testkit::Load;
+using coordkit::testkit::Times;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kFillBytes = size_t{64} * 1024;
