@@ -121,8 +121,8 @@ void Seen::settle(std::vector<Line>& lines) const {
       settle_put(line, line["in"]["else"][0]["value"], {{"succeeded", false}});
     }
     if (!is(line, "delete")) continue;
-    const auto mine = [&line](const auto& each) {
-      return each.second.key == line["key"] && each.second.at >= line["call"].get<int64_t>();
+    const auto mine = [key = line["key"].get<std::string>(), called = line["call"].get<int64_t>()](const auto& each) {
+      return each.second.key == key && each.second.at >= called;
     };
     const auto found = std::ranges::find_if(deletes, mine);
     if (found == deletes.end()) continue;
