@@ -4,6 +4,7 @@
 # Warnings are for our own tree: inside another project nobody can do anything about ours, least of all with its -Werror.
 add_library(coordkit_flags INTERFACE)
 target_compile_features(coordkit_flags INTERFACE cxx_std_20)
+target_include_directories(coordkit_flags SYSTEM INTERFACE ${coordkit_folders})
 if(PROJECT_IS_TOP_LEVEL)
   target_compile_options(coordkit_flags INTERFACE -Wall -Wextra -Wpedantic $<$<NOT:$<BOOL:$<TARGET_PROPERTY:COORDKIT_TEST>>>:-Wshadow> -Wconversion
                          -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
@@ -39,7 +40,6 @@ set(coordkit_public $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_I
 function(coordkit_settings target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC ${coordkit_public})
-  target_include_directories(${target} SYSTEM PRIVATE ${coordkit_folders})
   target_link_directories(${target} INTERFACE $<BUILD_INTERFACE:${coordkit_libraries}>)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
@@ -89,7 +89,7 @@ function(coordkit_library_settings target)
   target_link_libraries(${target} PUBLIC ${ARGN} PRIVATE coordkit_flags)
 endfunction()
 
-# coordkit_tests(NAME LINK target... [ALONE file...]): the *_test.cc of this folder as programs, one ctest entry per test. What takes long
+# coordkit_tests(NAME LINK target... [ALONE file...] [WITHOUT file...]): the *_test.cc of this folder as programs, one ctest entry per test. What takes long
 # says so in its name, and is left out where the label tells (./dev test quick; ctest matches any part of a label):
 #
 #   *_test.cc       test_NAME, label NAME; single tests called *_Slow_* have the label NAME-slow
@@ -98,8 +98,10 @@ endfunction()
 #
 # Other *.cc of the folder are helpers and are linked into each. No test asserts on wall time; TIMEOUT only ends a hang.
 function(coordkit_tests name)
-  cmake_parse_arguments(arg "" "" "LINK;ALONE" ${ARGN})
+  cmake_parse_arguments(arg "" "" "LINK;ALONE;WITHOUT" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  list(TRANSFORM arg_WITHOUT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(REMOVE_ITEM sources ${arg_WITHOUT})
   set(quick ${sources})
   set(slow ${sources})
   set(full ${sources})

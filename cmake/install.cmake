@@ -26,12 +26,13 @@ endfunction()
 
 if(BUILD_SHARED_LIBS)
   set(coordkit_linked_name shared)
-  coordkit_install(libraries TARGETS shared asio)
+  coordkit_install(libraries TARGETS shared)
   coordkit_install(static OPTIONAL TARGETS core static)
 else()
   set(coordkit_linked_name static)
-  coordkit_install(libraries TARGETS core static asio)
+  coordkit_install(libraries TARGETS core static)
 endif()
+coordkit_install(asio TARGETS asio)
 coordkit_install(sim OPTIONAL TARGETS sim)
 coordkit_install(compare OPTIONAL TARGETS compare)
 coordkit_install(testing OPTIONAL TARGETS testing)
@@ -52,6 +53,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/coordkit-config.cmake.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/coordkit-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/coordkit-config.cmake ${PROJECT_BINARY_DIR}/coordkit-config-version.cmake
         DESTINATION ${cmake_folder} COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/boost.cmake RENAME coordkit-boost.cmake DESTINATION ${cmake_folder} COMPONENT development)
 
 # The names that pkg-config has for what a product links: modules, and plain libraries.
 function(coordkit_pc_names modules libraries)

@@ -80,8 +80,8 @@ endforeach()
 coordkit_need_package(absl absl::status Abseil 20220623 "status values, containers and synchronization"
                       "Debian and Ubuntu: libabsl-dev, Fedora: abseil-cpp-devel")
 coordkit_need_package(fmt fmt::fmt fmt 9.1 "text" "Debian and Ubuntu: libfmt-dev, Fedora: fmt-devel")
-coordkit_need_header(boost/asio/io_context.hpp boost/version.hpp BOOST "" Boost 1.81 "Asio, headers alone"
-                     "Debian: libboost1.81-dev, Ubuntu: libboost-dev, Fedora: boost-devel")
+coordkit_need_header(boost/asio/io_context.hpp boost/version.hpp BOOST "" Boost 1.74 "Asio, headers alone"
+                     "Debian and Ubuntu: libboost-dev, Fedora: boost-devel")
 coordkit_need_header(lmdb.h lmdb.h MDB_VERSION lmdb LMDB 0.9.24 "checkpoints" "Debian and Ubuntu: liblmdb-dev, Fedora: lmdb-devel")
 coordkit_need_header(xxhash.h xxhash.h XXH_VERSION "" xxHash 0.8.1 "sums, header alone" "Debian and Ubuntu: libxxhash-dev, Fedora: xxhash-devel")
 coordkit_need_header(protozero/pbf_reader.hpp protozero/version.hpp PROTOZERO_VERSION "" protozero 1.7.1 "messages, headers alone"
@@ -97,6 +97,12 @@ if(NOT TARGET Threads::Threads)
 endif()
 list(REMOVE_DUPLICATES coordkit_folders)
 list(REMOVE_DUPLICATES coordkit_libraries)
+
+include(${CMAKE_CURRENT_LIST_DIR}/boost.cmake)
+coordkit_find_boost(coordkit_boost_folder coordkit_boost_version)
+if(coordkit_boost_version VERSION_LESS coordkit_boost_least_asio)
+  message(STATUS "coordkit: without coordkit::asio, for want of Boost ${coordkit_boost_least_asio}: ${coordkit_boost_folder} has ${coordkit_boost_version}")
+endif()
 
 # coordkit_find(OUT WHAT package...): finds packages that only WHAT uses, in this order. OUT tells whether all are there; if not, WHAT
 # is left out and one line says so.

@@ -43,8 +43,8 @@ if(COORDKIT_PROGRAMS)
   # No package without its program, which a build need not have made.
   set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/built.cmake)
   file(WRITE ${CPACK_PROJECT_CONFIG_FILE}
-       "if(NOT EXISTS ${PROJECT_BINARY_DIR}/tools/coordctl)\n  list(REMOVE_ITEM CPACK_COMPONENTS_ALL tools)\nendif()\n")
+       "if(NOT EXISTS \"${PROJECT_BINARY_DIR}/tools/coordctl\")\n  list(REMOVE_ITEM CPACK_COMPONENTS_ALL tools)\nendif()\n")
 endif()
 # For coordkit/asio.h and for the suites of coordkit/testing; nothing else needs them.
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libboost1.81-dev, libgtest-dev, libgmock-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libboost-dev (>= 1.81) | libboost1.81-dev, libgtest-dev, libgmock-dev")
 include(CPack)

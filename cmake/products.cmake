@@ -82,11 +82,14 @@ else()
   coordkit_product(tls STATIC coordkit_tls FOLDERS tls ON static core)
 endif()
 
-# Headers alone, include/coordkit/asio.h, and the threads that Asio wants.
+# Headers alone, include/coordkit/asio.h, and the threads that Asio wants. It has its name where Boost is new enough; an installed
+# coordkit decides that where it is used.
 add_library(coordkit_product_asio INTERFACE)
 target_link_libraries(coordkit_product_asio INTERFACE ${coordkit_linked} Threads::Threads)
 set_target_properties(coordkit_product_asio PROPERTIES EXPORT_NAME asio)
-add_library(coordkit::asio ALIAS coordkit_product_asio)
+if(coordkit_boost_version VERSION_GREATER_EQUAL coordkit_boost_least_asio)
+  add_library(coordkit::asio ALIAS coordkit_product_asio)
+endif()
 
 # Inside another project only what it links is built; one that installs coordkit with its own files gets the library in any case.
 if(NOT PROJECT_IS_TOP_LEVEL)

@@ -16,6 +16,10 @@
 // handler has been called, nothing of coordkit touches it. Threads: as Asio's rules say of the handler's executor.
 #pragma once
 
+// clang-format off
+#include "coordkit/asio_boost.h"  // before any header of Boost: it says which Boost is needed
+// clang-format on
+
 #include <atomic>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>

@@ -17,6 +17,10 @@
 // DefaultToken is what operations do without a token: they are awaitable.
 #pragma once
 
+// clang-format off
+#include "coordkit/asio_boost.h"  // before any header of Boost: it says which Boost is needed
+// clang-format on
+
 #include <boost/asio/associator.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/use_awaitable.hpp>

@@ -31,7 +31,7 @@ class CoordkitRecipe(ConanFile):
     def requirements(self):
         visible = {"transitive_headers": True, "transitive_libs": True}
         self.requires("abseil/[>=20220623.0]", **visible)
-        self.requires("boost/[>=1.81.0]", **visible)
+        self.requires("boost/[>=1.74.0]", **visible)
         self.requires("fmt/[>=9.1.0]", **visible)
         self.requires("lmdb/[>=0.9.24 <1]")
         self.requires("openssl/[>=3.0.0 <4]")

@@ -31,8 +31,8 @@ const std::map<std::string, std::string> kOwners = {
     {"coordkit/parts.h", "replica"},       {"coordkit/executor.h", "replica"},
     {"coordkit/asio_tokens.h", "replica"}, {"coordkit/asio_stream.h", "replica"},
     {"coordkit/metrics.h", "replica"},     {"coordkit/asio_executor.h", "replica"},
-    {"coordkit/sim/compare.h", "compare"}, {"coordkit/inspect.h", "backup"},
-    {"coordkit/backup.h", "backup"},
+    {"coordkit/asio_boost.h", "replica"},  {"coordkit/sim/compare.h", "compare"},
+    {"coordkit/inspect.h", "backup"},      {"coordkit/backup.h", "backup"},
 };
 
 struct HeaderRule {

@@ -1,0 +1,58 @@
+# The library takes Boost 1.74, coordkit::asio wants 1.81. What an older one leaves out, or stops, says one sentence. Nothing is compiled:
+# of Boost only two small files are there.
+include(${here}/steps.cmake)
+set(folder ${build}/consumers/boost)
+set(boost "${folder}/another boost")
+set(prefix "${folder}/installed")
+file(REMOVE_RECURSE ${folder})
+file(WRITE "${boost}/include/boost/asio/io_context.hpp" "")
+
+# boost_is(VERSION): what the Boost in that folder says.
+function(boost_is version)
+  file(WRITE "${boost}/include/boost/version.hpp" "//  BOOST_LIB_VERSION must be a string\n#define BOOST_LIB_VERSION \"${version}\"\n")
+endfunction()
+
+# configure_with_it(CODE OUT FROM option...)
+function(configure_with_it code out from)
+  file(REMOVE_RECURSE ${folder}/build)
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${from} -B ${folder}/build -G ${generator} -D CMAKE_CXX_COMPILER=${compiler}
+                          "-DCMAKE_PREFIX_PATH=${boost};${prefix}" ${ARGN} RESULT_VARIABLE ended OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  string(REGEX REPLACE "[ \n]+" " " text "${text}")  # CMake breaks the lines of an error
+  set(${code} ${ended} PARENT_SCOPE)
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+boost_is(1_74)
+configure_with_it(code output ${source} -D COORDKIT_TESTS=OFF)
+expect("with Boost 1.74" "${output}" "coordkit: without coordkit::asio, for want of Boost 1\\.81: [^;]*another boost/include has 1\\.74")
+if(NOT code EQUAL 0)
+  message(FATAL_ERROR "the library is not configured with Boost 1.74: ${output}")
+endif()
+file(READ ${folder}/build/compile_commands.json commands)
+expect("an example" "${commands}" "-isystem [^\n]*another boost/include[^\n]*examples/19_metrics/")
+expect_not("what is compiled" "${commands}" "examples/17_coroutines/")
+
+# An installed coordkit asks where it is used. Empty files stand for its libraries.
+foreach(library coordkit coordkit_core coordkit_sim coordkit_compare coordkit_testing coordkit_tls)
+  file(WRITE ${folder}/build/lib${library}.a "")
+endforeach()
+run(${CMAKE_COMMAND} --install ${folder}/build --prefix ${prefix})
+configure_with_it(code output ${here}/parts -D linked=testing)
+if(NOT code EQUAL 0)
+  message(FATAL_ERROR "a project without Asio is not configured with Boost 1.74: ${output}")
+endif()
+set(sentence "coordkit::asio needs Boost 1\\.81 or newer; [^;]*another boost/include has 1\\.74")
+configure_with_it(code output ${here}/parts -D linked=asio)
+expect("a program that links Asio" "${output}" "one_lock links coordkit::asio, which is missing\\. ${sentence}")
+configure_with_it(code output ${here}/components -D examples=${source}/examples -D wanted=asio)
+expect("a project that asks for Asio" "${output}" "${sentence}")
+if(code EQUAL 0)
+  message(FATAL_ERROR "coordkit::asio was found beside Boost 1.74")
+endif()
+boost_is(1_81)
+foreach(project parts components)
+  configure_with_it(code output ${here}/${project} -D examples=${source}/examples -D wanted=asio -D linked=asio)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "coordkit::asio was not found beside Boost 1.81: ${output}")
+  endif()
+endforeach()
