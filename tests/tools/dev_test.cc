@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "tests/support/command.h"
@@ -24,7 +25,9 @@ class DevTest : public ::testing::Test {
     program("bin/dpkg-query", "printf installed");
     for (const char* name : {"bin/cmake", "bin/shellcheck", "bin/ninja", "out/dev/tests/house/test_house"})
       program(name, "exit 0");
-    program("bin/clang-format-14", "shift; for file in \"$@\"; do [ -f \"$file\" ] || exit 1; done");
+    program("bin/clang-format-14",
+            "[ \"$1\" != --version ] || { echo version 14.0.6; exit; }\nshift; for file in \"$@\"; do [ -f \"$file\" ] || exit "
+            "1; done");
   }
   void TearDown() override { fs::remove_all(top_); }
 
@@ -33,12 +36,12 @@ class DevTest : public ::testing::Test {
     fs::permissions(top_ / name, fs::perms::owner_all);
   }
   Ran dev(const std::string& arguments) const {
-    const std::string top = "'" + top_.string() + "'";
-    return run_command("GIT_CEILING_DIRECTORIES=" + (top_.parent_path()).string() + " PATH=" + top + "/bin:\"$PATH\" " + top +
+    const std::string top = shell_word(top_);
+    return run_command("GIT_CEILING_DIRECTORIES=" + shell_word(top_.parent_path()) + " PATH=" + top + "/bin:\"$PATH\" " + top +
                        "/dev " + arguments + " 2>&1");
   }
   void commit() const {
-    const std::string git = "git -C '" + top_.string() + "' -c user.name=a -c user.email=a@b ";
+    const std::string git = "git -C " + shell_word(top_) + " -c user.name=a -c user.email=a@b ";
     ASSERT_EQ(run_command(git + "init --quiet && " + git + "add dev && " + git + "commit --quiet -m one").status, 0);
   }
 
@@ -58,6 +61,59 @@ TEST_F(DevTest, WithoutGitFmtAndLintSayWhatTheyMiss) {
     EXPECT_NE(ended.status, 0) << command;
     EXPECT_NE(ended.text.find("needs a checkout of git"), std::string::npos) << command << ": " << ended.text;
   }
+}
+
+class DevPackagesTest : public DevTest {
+ protected:
+  void SetUp() override {
+    DevTest::SetUp();
+    program("bin/apt-get", "printf '%s\\n' \"$*\" >>\"$(dirname \"$0\")/asked\"");
+    program("bin/sudo", "exit 1");
+  }
+  // All packages but these are installed, and that user asks for a command that needs the group [build].
+  Ran with_all_but(const std::string& missing, const std::string& user) const {
+    program("bin/dpkg-query", "case \"$*\" in " + missing + ") printf not-installed ;; *) printf installed ;; esac");
+    program("bin/id", "echo " + user);
+    return dev("coordctl --help");
+  }
+  std::string asked() const {
+    std::ifstream in(top_ / "bin/asked");
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+};
+
+TEST_F(DevPackagesTest, ASuiteIsAskedForThePackageThatItHas) {
+  with_all_but("*libboost*|*ninja*", "0");
+  EXPECT_EQ(
+      asked(),
+      "satisfy --yes --no-install-recommends --no-remove libboost1.81-dev | libboost-dev | libboost1.74-dev, ninja-build\n");
+}
+
+TEST_F(DevPackagesTest, OneOfSeveralThatIsInstalledIsEnough) {
+  with_all_but("*libboost1*", "0");
+  EXPECT_EQ(asked(), "") << "libboost-dev is there, and another one could not be installed beside it";
+}
+
+TEST_F(DevPackagesTest, AUserWithoutRightsGetsALineToPaste) {
+  const Ran refused = with_all_but("*libboost*|*ninja*", "1000");
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.text.find("\n  sudo apt-get update && sudo apt-get satisfy --yes --no-install-recommends --no-remove "
+                              "'libboost1.81-dev | libboost-dev | libboost1.74-dev, ninja-build'\n"),
+            std::string::npos)
+      << refused.text;
+  EXPECT_EQ(asked(), "");
+}
+
+TEST_F(DevTest, AnotherVersionOfTheFormatterChangesNothing) {
+  commit();
+  for (const char* name : {"bin/clang-format-14", "bin/clang-format"}) program(name, "echo Debian clang-format version 19.1.7");
+  const Ran refused = dev("fmt");
+  EXPECT_NE(refused.status, 0);
+  EXPECT_NE(refused.text.find("needs clang-format 14"), std::string::npos) << refused.text;
+  EXPECT_NE(refused.text.find("version 19.1.7"), std::string::npos) << refused.text;
+  const Ran lint = dev("lint --changed");
+  EXPECT_EQ(lint.status, 0) << lint.text;
+  EXPECT_NE(lint.text.find("format: not looked at"), std::string::npos) << lint.text;
 }
 
 }  // namespace

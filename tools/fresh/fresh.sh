@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# What a newcomer meets: commands of this tree on a Debian 12 on which nothing was ever installed. `./dev fresh` runs this.
+# What a newcomer meets: commands of this tree on a Debian on which nothing was ever installed. `./dev fresh` runs this.
 #
-#   fresh.sh [--cold] [COMMAND...]
+#   fresh.sh [--suite bookworm|trixie] [--cold] [COMMAND...]
 #
-# A bare root is made once below out/fresh/ (mmdebstrap, minbase) and kept while its recipe is unchanged. Each run works in two
-# copies of it, and of the host it lends them only how packages are fetched:
+# A bare root of the suite (Debian 12 unless told otherwise) is made once below out/fresh/ (mmdebstrap, minbase) and kept while its
+# recipe is unchanged. Each run works in two copies of it, each with a clone of this tree in a folder called coordkit, changed files as
+# they are here. The host lends them only how packages are fetched:
 #   root       runs the commands as root; what is missing they install themselves
 #   newcomer   a user without rights gets one line to paste; root pastes it, and the commands run as that user
-# Without COMMAND: ./dev demo, ./dev test quick, and the examples against the installed package alone. The compiler cache of this tree is lent, unless --cold is given: then every
-# file is compiled in the first copy, the command list ends with bash .ci/run, and its cache is lent to the second copy only.
+# Without COMMAND: ./dev demo, ./dev test, and the examples against the installed package alone. The compiler cache of this tree is
+# lent, unless --cold is given: then every file is compiled in the first copy, the command list ends with bash .ci/run, and its cache is
+# lent to the second copy only.
 # Exit code 77 where this cannot be done: it takes root, mmdebstrap and the right to mount.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -17,8 +19,21 @@ skip() { printf 'fresh: skipped: %s\n' "$*" >&2; exit 77; }
 say() { printf 'fresh: %s\n' "$*"; }
 
 cold=
-if [ "${1:-}" = --cold ]; then cold=1; shift; fi
-steps=("./dev demo" "./dev test quick" "./dev test install/examples")
+suite=bookworm
+while [ $# -gt 0 ]; do
+  case $1 in
+    --cold) cold=1 ;;
+    --suite) suite=${2:?--suite needs a name: bookworm or trixie}; shift ;;
+    *) break ;;
+  esac
+  shift
+done
+case $suite in
+  bookworm) name="Debian 12" ;;
+  trixie) name="Debian 13" ;;
+  *) printf 'fresh: no suite is called %s: bookworm or trixie\n' "$suite" >&2; exit 1 ;;
+esac
+steps=("./dev demo" "./dev test" "./dev test install/examples")
 [ -z "$cold" ] || steps+=("bash .ci/run")
 [ $# -eq 0 ] || steps=("$(printf '%q ' "$@")")
 
@@ -27,32 +42,34 @@ command -v unshare >/dev/null || skip "the program unshare is missing (package u
 unshare --mount --pid --fork true 2>/dev/null || skip "this machine does not let us mount (unshare --mount --pid)"
 
 fresh=$PWD/out/fresh
-base=$fresh/base
+base=$fresh/$suite
 mkdir -p "$fresh" out/logs
 
 # ---- the bare root
 
-sources() {  # where Debian 12 comes from: as on this machine, if it is one
-  if grep -q '^VERSION_CODENAME=bookworm' /etc/os-release; then
+sources() {  # where the suite comes from: as on this machine, if it has the same, or from the same archive
+  local archive
+  if grep -q "^VERSION_CODENAME=$suite" /etc/os-release; then
     if [ -f /etc/apt/sources.list.d/debian.sources ]; then cat /etc/apt/sources.list.d/debian.sources && return; fi
     if [ -s /etc/apt/sources.list ]; then cat /etc/apt/sources.list && return; fi
   fi
-  printf 'deb http://deb.debian.org/debian bookworm main\n'
+  archive=$(awk '/^URIs:/ {print $2; exit}' /etc/apt/sources.list.d/debian.sources 2>/dev/null || true)
+  printf 'deb %s %s main\n' "${archive:-http://deb.debian.org/debian}" "$suite"
 }
 
 make_base() {
   local recipe list
-  list=$fresh/debian.$(sources | grep -q '^URIs:' && echo sources || echo list)
+  list=$fresh/$suite.$(sources | grep -q '^URIs:' && echo sources || echo list)
   recipe="minbase ca-certificates passwd $(sources | cksum)"
-  if [ -x "$base/usr/bin/apt-get" ] && [ "$(cat "$fresh/recipe" 2>/dev/null)" = "$recipe" ]; then return; fi
+  if [ -x "$base/usr/bin/apt-get" ] && [ "$(cat "$fresh/$suite.recipe" 2>/dev/null)" = "$recipe" ]; then return; fi
   command -v mmdebstrap >/dev/null || apt-get install --yes --no-install-recommends mmdebstrap >out/logs/fresh-base.log 2>&1 ||
     skip "mmdebstrap is missing and cannot be installed (out/logs/fresh-base.log)"
-  say "making a bare Debian 12 below out/fresh/, about a minute"
+  say "making a bare $name below out/fresh/, about a minute"
   rm -rf --one-file-system "$base"
   sources >"$list"
-  mmdebstrap --variant=minbase --mode=root --include=ca-certificates,passwd bookworm "$base" "$list" >out/logs/fresh-base.log 2>&1 ||
+  mmdebstrap --variant=minbase --mode=root --include=ca-certificates,passwd "$suite" "$base" "$list" >out/logs/fresh-base.log 2>&1 ||
     skip "mmdebstrap failed (out/logs/fresh-base.log)"
-  printf '%s' "$recipe" >"$fresh/recipe"
+  printf '%s' "$recipe" >"$fresh/$suite.recipe"
 }
 
 # ---- a copy of it, with this tree inside
@@ -64,7 +81,8 @@ make_copy() {  # NAME
   rm -rf --one-file-system "$root"
   cp -a --reflink=auto "$base" "$root"
   chroot "$root" useradd --create-home newcomer
-  mkdir -p "$root$home" "$root/ccache"
+  mkdir -p "$root/ccache"
+  git clone --quiet --no-hardlinks . "$root$home"
   git ls-files -z | while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
     tar --create --null --files-from=- | tar --extract --directory "$root$home"
   # Every installer and every container runtime writes these lines; the packages of a bare root do not.
@@ -177,5 +195,5 @@ fi
 chmod -R a+rwX "$cache"  # the newcomer writes there too
 run_as_newcomer "$cache" || exit 1
 [ -z "$cold" ] || rm -rf --one-file-system "$fresh/cache"
-say "passed on a bare Debian 12, $(nproc) processors; without the time for packages:"
+say "passed on a bare $name, $(nproc) processors; without the time for packages:"
 printf '  %s\n' "${report[@]}"
