@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -28,6 +29,17 @@ std::string browser() {
 }
 
 using Facts = std::map<std::string, std::string>;
+
+// Percent-encoded: in a path a '#', '?' or '%' is a character like any other.
+std::string file_url(const std::string& path) {
+  static constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string url = "file://";
+  for (const unsigned char c : path) {
+    const bool plain = std::isalnum(c) || c == '/' || c == '-' || c == '.' || c == '_';
+    url += plain ? std::string(1, static_cast<char>(c)) : std::string{'%', kDigits[c >> 4], kDigits[c & 15]};
+  }
+  return url;
+}
 
 class PageTest : public testing::Test {
  protected:
@@ -62,14 +74,14 @@ class PageTest : public testing::Test {
   Facts open(const std::string& file, const std::string& address = {}) {
     const std::string common = browser_ +
                                " --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,720 "
-                               "--virtual-time-budget=4000 --enable-logging=stderr --user-data-dir='" +
-                               (folder_ / "profile").string() + "' ";
-    const std::string url = " 'file://" + file + address + "'";
+                               "--virtual-time-budget=4000 --enable-logging=stderr --user-data-dir=" +
+                               shell_word(folder_ / "profile") + " ";
+    const std::string url = " " + shell_word(file_url(file) + address);
     const std::string log = folder_ / "browser.log";
     const std::string picture = folder_ / ("page" + std::to_string(++pictures_) + ".png");
-    EXPECT_EQ(run_command(common + "--screenshot='" + picture + "'" + url + " 2>/dev/null").status, 0);
+    EXPECT_EQ(run_command(common + "--screenshot=" + shell_word(picture) + url + " 2>/dev/null").status, 0);
     EXPECT_GT(fs::exists(picture) ? fs::file_size(picture) : 0, 10'000u) << picture;
-    const Ran dom = run_command(common + "--dump-dom" + url + " 2>'" + log + "'");
+    const Ran dom = run_command(common + "--dump-dom" + url + " 2>" + shell_word(log));
     EXPECT_EQ(dom.status, 0);
     std::ifstream in(log);
     for (std::string line; std::getline(in, line);) EXPECT_THAT(line, Not(testing::HasSubstr("CONSOLE")));
@@ -199,11 +211,11 @@ TEST_F(PageTest, AHundredThousandEventsAreDrawn) {
 }
 
 TEST_F(PageTest, TheProgramsWriteTheirPages) {
-  const Ran sim = run_command(std::string(COORDKIT_SIM_PROGRAM) + " --replay 1 --defect submits_twice --trace '" +
-                              (folder_ / "trace.html").string() + "' 2>&1");
+  const Ran sim = run_command(shell_word(COORDKIT_SIM_PROGRAM) + " --replay 1 --defect submits_twice --trace " +
+                              shell_word(folder_ / "trace.html") + " 2>&1");
   EXPECT_THAT(sim.text, testing::HasSubstr("replay: ./dev sim --replay 1 --defect submits_twice"));
   EXPECT_EQ(open(folder_ / "trace.html")["violated"], "INV_L09");
-  const Ran demo = run_command(std::string(COORDKIT_DEMO_PROGRAM) + " --out '" + folder_.string() + "'");
+  const Ran demo = run_command(shell_word(COORDKIT_DEMO_PROGRAM) + " --out " + shell_word(folder_));
   ASSERT_EQ(demo.status, 0) << demo.text;
   EXPECT_THAT(demo.text, testing::HasSubstr((folder_ / "demo.html").string()));
   Facts facts = open(folder_ / "demo.html");
@@ -213,8 +225,8 @@ TEST_F(PageTest, TheProgramsWriteTheirPages) {
 
 // The printed line reproduces the run: the flags mean what replay_arguments() writes.
 TEST_F(PageTest, AShrunkRunIsReplayedByItsLine) {
-  const std::string program = COORDKIT_SIM_PROGRAM;
-  const std::string trace = " --trace '" + (folder_ / "trace.html").string() + "' 2>&1";
+  const std::string program = shell_word(COORDKIT_SIM_PROGRAM);
+  const std::string trace = " --trace " + shell_word(folder_ / "trace.html") + " 2>&1";
   const Ran shrunk = run_command(program + " --shrink 1 --defect gate_open" + trace);
   std::smatch line;
   ASSERT_TRUE(std::regex_search(shrunk.text, line, std::regex("replay: ./dev sim (.*)\n"))) << shrunk.text;

@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 
-Ran run(const std::string& arguments) { return run_command(std::string(COORDCTL) + " " + arguments + " 2>&1"); }
+Ran run(const std::string& arguments) { return run_command(shell_word(COORDCTL) + " " + arguments + " 2>&1"); }
 
 class CoordctlTest : public ::testing::Test {
  protected:
@@ -36,10 +36,11 @@ class CoordctlTest : public ::testing::Test {
     ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(options)));
     ASSERT_THAT(cluster_[1].wait_ready(kPatience), IsOk());
   }
-  Ran live(const std::string& command) const { return run("--socket " + socket_ + " " + command); }
+  Ran live(const std::string& command) const { return run("--socket " + shell_word(socket_) + " " + command); }
 
   Folder folder_;
-  const std::string socket_ = folder_.path() / "admin";
+  const SocketFolder sockets_;
+  const std::string socket_ = sockets_.path() / "admin";
   Cluster cluster_{1};
 };
 
@@ -97,13 +98,13 @@ TEST_F(CoordctlTest, ABackupIsMadeByTheReplicaAtWork) {
   ASSERT_NO_FATAL_FAILURE(open());
   ASSERT_THAT(cluster_[1].put("color", "green").status(), IsOk());
   const std::string file = folder_.path() / "backup";
-  const Ran made = live("backup-to " + file + " --json");
+  const Ran made = live("backup-to " + shell_word(file) + " --json");
   EXPECT_EQ(made.status, 0) << made.text;
   const auto row = nlohmann::json::parse(made.text);
   EXPECT_EQ(row["file"], file);
   EXPECT_EQ(row["revision"], 2);
-  EXPECT_EQ(run("restore --check " + file).status, 0);
-  const Ran again = live("backup-to " + file);
+  EXPECT_EQ(run("restore --check " + shell_word(file)).status, 0);
+  const Ran again = live("backup-to " + shell_word(file));
   EXPECT_EQ(again.status, 1);
   EXPECT_THAT(again.text, StartsWith("coordctl: AlreadyExists: "));
   const Ran relative = live("backup-to here");
@@ -159,8 +160,8 @@ TEST_F(CoordctlTest, AnInterruptedBackupEndsSoonSaysSoAndLeavesNothing) {
   const std::filesystem::path made = folder_.path() / "made";
   std::filesystem::create_directory(made);
   const std::string said = folder_.path() / "said";
-  const std::string command = "exec " + std::string(COORDCTL) + " --socket " + socket_ + " backup-to " +
-                              (made / "backup").string() + " > " + said + " 2>&1";
+  const std::string command = "exec " + shell_word(COORDCTL) + " --socket " + shell_word(socket_) + " backup-to " +
+                              shell_word(made / "backup") + " > " + shell_word(said) + " 2>&1";
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     support::Child caller = support::Child::start_program("/bin/sh", {"-c", command});
     moments.begun.acquire();
@@ -180,7 +181,8 @@ TEST_F(CoordctlTest, AnInterruptedBackupEndsSoonSaysSoAndLeavesNothing) {
 TEST_F(CoordctlTest, OutputThatCannotBeWrittenIsNoSuccess) {
   ASSERT_NO_FATAL_FAILURE(open());
   for (const char* command : {"status", "status --json", "metrics"}) {
-    const Ran full = run_command(std::string(COORDCTL) + " --socket " + socket_ + " " + command + " 2>&1 > /dev/full");
+    const Ran full =
+        run_command(shell_word(COORDCTL) + " --socket " + shell_word(socket_) + " " + command + " 2>&1 > /dev/full");
     EXPECT_EQ(full.status, 4) << command;
     EXPECT_THAT(full.text, HasSubstr("could not be written in full")) << command;
   }
@@ -197,11 +199,11 @@ TEST_F(CoordctlTest, OutputThatCannotBeWrittenIsNoSuccess) {
 
 // Both ended with an exception that nobody caught.
 TEST_F(CoordctlTest, WhatCannotBeReadOrCopiedIsASentence) {
-  const Ran folder = run("check --model register " + folder_.path().string());
+  const Ran folder = run("check --model register " + shell_word(folder_.path()));
   EXPECT_EQ(folder.status, 3);
   EXPECT_EQ(folder.text, "coordctl: cannot read " + folder_.path().string() + ": Is a directory\n");
-  EXPECT_EQ(run("check --model register - < " + folder_.path().string()).status, 3);
-  const Ran copy = run_command("TMPDIR=/no/such/folder " + std::string(COORDCTL) + " inspect --read-only-copy here 2>&1");
+  EXPECT_EQ(run("check --model register - < " + shell_word(folder_.path())).status, 3);
+  const Ran copy = run_command("TMPDIR=/no/such/folder " + shell_word(COORDCTL) + " inspect --read-only-copy here 2>&1");
   EXPECT_EQ(copy.status, 1);
   EXPECT_THAT(copy.text, AllOf(StartsWith("coordctl: NotFound: "), HasSubstr("TMPDIR")));
 }
@@ -224,9 +226,10 @@ TEST_F(CoordctlTest, AVisitorTooManyIsToldSo) {
 
 TEST_F(CoordctlTest, TheCompletionIsBash) {
   const std::string file = folder_.path() / "completion";
-  EXPECT_EQ(run("completion > " + file + " && bash -n " + file).status, 0);
+  EXPECT_EQ(run("completion > " + shell_word(file) + " && bash -n " + shell_word(file)).status, 0);
   const std::string complete =
-      "bash -c 'source " + file + "; COMP_WORDS=(coordctl --socket x mem); COMP_CWORD=3; _coordctl; echo \"${COMPREPLY[@]}\"'";
+      "bash -c " + shell_word("source " + shell_word(file) +
+                              "; COMP_WORDS=(coordctl --socket x mem); COMP_CWORD=3; _coordctl; echo \"${COMPREPLY[@]}\"");
   EXPECT_EQ(run("completion > /dev/null; " + complete).text, "members\n");
 }
 

@@ -80,7 +80,7 @@ std::string Deployment::answer(int id) {
 }
 
 Ran Deployment::coordctl(int id, const std::string& words) const {
-  return run_command(std::string(COORDCTL) + " --socket " + socket(id) + " " + words + " 2>&1");
+  return run_command(shell_word(COORDCTL) + " --socket " + shell_word(socket(id)) + " " + words + " 2>&1");
 }
 
 std::string Deployment::status_of(int id, const std::string& what) const {

@@ -2,6 +2,8 @@
 #
 #   awk -f tests/house/covered.awk -v table=docs/regressions.md docs/regressions.md SOURCES...
 #
+# in the top folder, with paths relative to it: what a file is is read from where it lies.
+#
 # A row begins with "| REG_R01 |" (or FLT_, INV_; several ids of one row are separated by blanks), and its last column says
 # what is open and why. A test carries ids at the front or in the middle of its name: REG_R02_R08_EverySize carries two, of one
 # list; FLT_D16_INV_S03_AKilledWriter one of each; leading zeros do not matter. A scenario carries those that its text names.
@@ -113,13 +115,13 @@ FILENAME ~ /\.def$/ {  # the ids stand in the first line of a row, between its f
   break_by(argument[2], quoted[2])
   next
 }
-FILENAME ~ /tests\/mutants\// {
+FILENAME ~ /^tests\/mutants\// {
   if ($0 ~ /^[a-z][a-z0-9_]*$/) mutant = $0
   if ($0 ~ /^breaks: /) break_by(mutant, $0)
   next
 }
 FILENAME ~ /\.txt$/ { read_words($0, FILENAME); next }
-FILENAME ~ /(^|\/)src\// { if (list == "INV" && $0 !~ /^ *\/\// && $0 ~ /"INV_|violat|CHECK/) read_words($0, FILENAME); next }
+FILENAME ~ /^src\// { if (list == "INV" && $0 !~ /^ *\/\// && $0 ~ /"INV_|violat|CHECK/) read_words($0, FILENAME); next }
 
 open_test != "" { open_test = open_test $0; if ($0 ~ /\)/) { read_test(open_test); open_test = "" } next }
 /^ *(TYPED_)?TEST(_F|_P)?\(/ { if ($0 ~ /\)/) read_test($0); else open_test = $0 }

@@ -19,7 +19,7 @@ using testing::Not;
 class TableTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(TableTest, EveryRowHasATestOrAReason) {
-  const Ran ran = run_command(source_dir() + "/dev test " + GetParam() + " 2>&1");
+  const Ran ran = run_command(shell_word(source_dir() + "/dev") + " test " + GetParam() + " 2>&1");
   EXPECT_EQ(ran.status, 0) << ran.text;
   EXPECT_THAT(ran.text, HasSubstr(" 0 missing"));
 }
@@ -35,15 +35,15 @@ class ScriptTest : public testing::Test {
     const std::filesystem::path folder =
         std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::create_directories(folder);
-    const std::string table_path = folder / (name + ".md");
-    const std::string tests_path = folder / "some_test.cc";
-    std::ofstream(table_path) << "# " << name << "\n\n| id | what | open |\n|---|---|---|\n" << table;
-    std::ofstream(tests_path) << tests;
+    const std::string table_path = name + ".md";
+    const std::string tests_path = "some_test.cc";
+    std::ofstream(folder / table_path) << "# " << name << "\n\n| id | what | open |\n|---|---|---|\n" << table;
+    std::ofstream(folder / tests_path) << tests;
     std::filesystem::create_directories(folder / "tests/mutants");
-    const std::string mutants_path = folder / "tests/mutants/raft.txt";
-    std::ofstream(mutants_path) << mutants;
-    return run_command("awk -f '" + source_dir() + "/tests/house/covered.awk' -v table='" + table_path + "' '" + table_path +
-                       "' '" + tests_path + "' '" + mutants_path + "' 2>&1");
+    const std::string mutants_path = "tests/mutants/raft.txt";
+    std::ofstream(folder / mutants_path) << mutants;
+    return run_command("cd " + shell_word(folder) + " && awk -f " + shell_word(source_dir() + "/tests/house/covered.awk") +
+                       " -v table=" + table_path + " " + table_path + " " + tests_path + " " + mutants_path + " 2>&1");
   }
 };
 

@@ -32,8 +32,11 @@ set(root ${folder}/root)
 if(NOT EXISTS ${root}/usr/bin/cmake)
   # In a mount namespace of its own, and never across file systems: no accident may reach the /dev of this machine.
   run(rm -rf --one-file-system ${root})
+  # Of the suite that this machine has, because the package asks for its versions of Abseil and fmt.
+  file(STRINGS /etc/os-release suite REGEX "^VERSION_CODENAME=")
+  string(REPLACE "VERSION_CODENAME=" "" suite "${suite}")
   execute_process(COMMAND unshare --mount --propagation private ${mmdebstrap} --quiet --variant=minbase --mode=root
-                          --include=g++,cmake,ninja-build,pkg-config,ca-certificates bookworm ${root} RESULT_VARIABLE code)
+                          --include=g++,cmake,ninja-build,pkg-config,ca-certificates ${suite} ${root} RESULT_VARIABLE code)
   if(NOT code EQUAL 0)
     run(rm -rf --one-file-system ${root})
     message("skipped: no bare Debian could be made here")
@@ -65,6 +68,7 @@ foreach(setting IN LISTS settings)
   endif()
 endforeach()
 run_for_output(output unshare --mount --propagation private sh -c
-               "mount -t proc proc ${root}/proc && mount --rbind /dev ${root}/dev && exec chroot ${root} env -u TMPDIR DEBIAN_FRONTEND=noninteractive bash /consumers/run")
+               "mount -t proc proc \"$1/proc\" && mount --rbind /dev \"$1/dev\" && exec chroot \"$1\" env -u TMPDIR DEBIAN_FRONTEND=noninteractive bash /consumers/run"
+               sh ${root})
 expect("README's program in a bare Debian" "${output}" "the others went on")
 expect("a program made with pkg-config in a bare Debian" "${output}" "coordkit [0-9.]+, token [1-9]")

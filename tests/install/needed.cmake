@@ -101,6 +101,6 @@ run(${CMAKE_COMMAND} -S ${here}/embedded -B ${folder}/elsewhere -G ${generator} 
 if(generator STREQUAL "Ninja")
   find_program(ninja NAMES ninja ninja-build REQUIRED)
   run_for_output(commands ${ninja} -C ${folder}/elsewhere -t commands all)
-  expect("how storage is compiled" "${commands}" "-isystem ${fake}/include [^\n]*coordkit_storage\\.dir")
-  expect("how a program is linked" "${commands}" "-L${fake}/lib [^\n]*-llmdb")
+  expect("how storage is compiled" "${commands}" "-isystem [^\n]*/needed/fake/include[\" ][^\n]*coordkit_storage\\.dir")
+  expect("how a program is linked" "${commands}" "-L[^\n]*/needed/fake/lib[\" ][^\n]*-llmdb")
 endif()

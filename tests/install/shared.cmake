@@ -24,7 +24,8 @@ foreach(hidden "coordkit::lock::" "coordkit::storage::" "coordkit::mvcc::" "mdb_
   expect_not("libcoordkit.so" "${symbols}" " ${hidden}")
 endforeach()
 
-set(ENV{LD_LIBRARY_PATH} ${prefix}/lib:${prefix}/lib/x86_64-linux-gnu)
+get_filename_component(libraries ${library} DIRECTORY)
+set(ENV{LD_LIBRARY_PATH} ${libraries})
 readme_project(${build}/consumers/shared)
 configure_and_build(${build}/consumers/shared ${build}/consumers/shared/build -D CMAKE_PREFIX_PATH=${prefix})
 run(${source}/tests/examples/quick_start.sh ${build}/consumers/shared/build/quick_start ${build}/consumers/shared/run)

@@ -113,7 +113,7 @@ class AdminSocketTest : public ::testing::Test {
     }
   }
 
-  Folder folder_;
+  SocketFolder folder_;
   Cluster cluster_;
 };
 

@@ -53,9 +53,10 @@ bool eventually(Fact fact) {
 // Below TEST_TMPDIR, which is on the disk of the build folder.
 class Folder {
  public:
-  Folder() {
-    std::string pattern = ::testing::TempDir() + "/replica.XXXXXX";
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory in " + ::testing::TempDir());
+  Folder() : Folder(::testing::TempDir()) {}
+  explicit Folder(const std::filesystem::path& among) {
+    std::string pattern = among / "replica.XXXXXX";
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory in " + among.string());
     path_ = pattern;
   }
   ~Folder() {
@@ -68,6 +69,12 @@ class Folder {
 
  private:
   std::filesystem::path path_;
+};
+
+// For sockets, whose paths have 107 bytes at most: the path of a checkout may be longer.
+class SocketFolder : public Folder {
+ public:
+  SocketFolder() : Folder(std::filesystem::temp_directory_path()) {}
 };
 
 class Cluster {

@@ -17,4 +17,10 @@ Ran run_command(const std::string& command) {
   return ran;
 }
 
+std::string shell_word(const std::string& word) {
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 }  // namespace coordkit

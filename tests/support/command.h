@@ -11,4 +11,7 @@ struct Ran {
 };
 Ran run_command(const std::string& command);
 
+// As one word of a shell command, whatever characters a path or an argument has.
+std::string shell_word(const std::string& word);
+
 }  // namespace coordkit
