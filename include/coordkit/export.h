@@ -11,3 +11,5 @@
 #define COORDKIT_EXPORT
 #define COORDKIT_HIDDEN
 #endif
+
+#include "coordkit/built_alike.h"

@@ -34,6 +34,7 @@ expect("README's program" "${needed}" "NEEDED +libcoordkit\\.so\\.0\\.1")
 expect_not("README's program" "${needed}" "liblmdb|libfmt")
 include(${here}/pkg_config.cmake)
 include(${here}/plug_in.cmake)
+include(${here}/built_alike.cmake)
 
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${here}/components -B ${build}/consumers/incomplete -G ${generator} -D CMAKE_PREFIX_PATH=${prefix}
                         -D CMAKE_CXX_COMPILER=${compiler} -D examples=${source}/examples RESULT_VARIABLE code ERROR_VARIABLE output)
