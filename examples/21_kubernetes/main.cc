@@ -46,7 +46,9 @@ struct Address {
 };
 Address split(const std::string& address) {
   const size_t colon = address.rfind(':');
-  return colon == std::string::npos ? Address{address, ""} : Address{address.substr(0, colon), address.substr(colon + 1)};
+  if (colon == std::string::npos) return {address, ""};
+  const bool ipv6 = colon >= 2 && address.front() == '[' && address[colon - 1] == ']';
+  return {ipv6 ? address.substr(1, colon - 2) : address.substr(0, colon), address.substr(colon + 1)};
 }
 
 absl::StatusOr<ReplicaOptions> options_of_environment() {

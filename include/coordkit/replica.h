@@ -40,7 +40,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 struct MemberAddress {
   uint64_t id = 0;      // 1 and up, unique, the same in every process's list
-  std::string address;  // "host:port" where this member's replicas listen
+  std::string address;  // "host:port" or "[IPv6]:port" where this member's replicas listen
 };
 
 // No encryption and no key: for networks that no one else can reach. A process that was never invited is still ignored, because
@@ -67,7 +67,7 @@ struct ReplicaOptions {
   // Must be set, unless `parts` has the transport: there is no default that would be right everywhere. Tls (coordkit/tls.h):
   // certificates on both sides, and encryption; link coordkit::tls.
   std::variant<std::monostate, PlainText, SharedSecret, Tls> security = {};
-  std::string listen = {};  // empty: this member's own address
+  std::string listen = {};  // empty: this member's own address; ":port": every address, of IPv4 and of IPv6
   // Replicas that are not members and may be connected here, waiting to be added. Zero: none is let in, and a newcomer does not
   // learn which members it waits for. Legal: any.
   size_t guests_max = 16;

@@ -23,7 +23,13 @@ absl::StatusOr<HostPort> split_address(std::string_view address) {
     return make_error(Reason::InvalidArgument, "'" + std::string(address) + "' names a port above 65535");
   }
   std::string_view host = address.substr(0, colon);
-  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find_first_of(":[]") != std::string_view::npos) {
+    return make_error(Reason::InvalidArgument,
+                      "'" + std::string(address) +
+                          "' does not say where its port begins; write an IPv6 address in brackets, for example [::1]:7400");
+  }
   return HostPort{std::string(host), std::string(port)};
 }
 

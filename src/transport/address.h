@@ -1,4 +1,4 @@
-// "host:port" in two: "10.0.0.1:7400", "[::1]:7400", ":7400" for all addresses.
+// "host:port" in two: "10.0.0.1:7400", "[::1]:7400", ":7400" for all addresses of both kinds.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct HostPort {
 // A port in digits; a service name gives nothing.
 std::optional<uint16_t> number_of(std::string_view port);
 
-// kInvalidArgument names what is missing.
+// kInvalidArgument names what is missing; an address of IPv6 without its brackets is refused.
 absl::StatusOr<HostPort> split_address(std::string_view address);
 
 // Of somebody whom others dial: port 0, at which a listener gets any that is free, is not where they find it.

@@ -1,5 +1,6 @@
 #include "transport/tcp_listener.h"
 
+#include <boost/asio/ip/v6_only.hpp>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -18,12 +19,13 @@ absl::Status Listener::bind(const std::string& listen) {
   if (error || found.empty()) {
     return make_error(Reason::InvalidArgument, "cannot listen on '" + listen + "': " + error.message());
   }
-  const Tcp::endpoint endpoint = *found.begin();
-  acceptor_.open(endpoint.protocol(), error);
-  if (!error) close_on_exec(acceptor_.native_handle());
-  if (!error) acceptor_.set_option(Acceptor::reuse_address(true), error);
-  if (!error) acceptor_.bind(endpoint, error);
-  if (!error) acceptor_.listen(Acceptor::max_listen_connections, error);
+  const Tcp::endpoint first = *found.begin();
+  // At every address one socket of IPv6 takes connections of both kinds; on a machine without IPv6 one of IPv4 does.
+  if (address->host.empty()) listen_at(Tcp::endpoint(Tcp::v6(), first.port()), error);
+  if (!address->host.empty() || error == asio::error::address_family_not_supported ||
+      error == boost::system::errc::address_not_available) {
+    listen_at(first, error);
+  }
   if (error) {
     boost::system::error_code ignored;
     acceptor_.close(ignored);
@@ -40,6 +42,18 @@ absl::Status Listener::bind(const std::string& listen) {
   }
   port_ = acceptor_.local_endpoint().port();
   return absl::OkStatus();
+}
+
+void Listener::listen_at(const Tcp::endpoint& endpoint, boost::system::error_code& error) {
+  boost::system::error_code ignored;
+  acceptor_.close(ignored);
+  acceptor_.open(endpoint.protocol(), error);
+  if (!error) close_on_exec(acceptor_.native_handle());
+  if (!error) acceptor_.set_option(Acceptor::reuse_address(true), error);
+  if (!error && endpoint.address().is_v6())
+    acceptor_.set_option(asio::ip::v6_only(!endpoint.address().is_unspecified()), error);
+  if (!error) acceptor_.bind(endpoint, error);
+  if (!error) acceptor_.listen(Acceptor::max_listen_connections, error);
 }
 
 void Listener::begin(const std::shared_ptr<void>& owner, Welcome welcome) {

@@ -30,6 +30,7 @@ class Listener {
   void close();
 
  private:
+  void listen_at(const Tcp::endpoint& endpoint, boost::system::error_code& error);
   void accept(const std::shared_ptr<void>& owner);
 
   asio::io_context& io_;

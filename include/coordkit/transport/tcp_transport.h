@@ -165,7 +165,7 @@ struct TcpCounters {
 class SecureChannels;  // transport/secure_channel.h
 
 struct TcpOptions {
-  // "host:port", "[v6]:port", ":port" for all addresses. Port 0: any free one, see port().
+  // "host:port", "[IPv6]:port", ":port" for all addresses of both kinds. Port 0: any free one, see port().
   std::string listen;
 
   size_t frame_bytes_max = 32 << 20;  // bytes of one body; 1 KiB .. 1 GiB. All replicas alike: larger ones end a connection
