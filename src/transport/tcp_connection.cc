@@ -9,6 +9,8 @@
 #include <span>
 #include <utility>
 
+#include "transport/own_connection.h"
+
 namespace coordkit::tcp {
 namespace {
 
@@ -63,6 +65,7 @@ Connection::Connection(ConnectionOwner& owner, const ConnectionLimits& limits, S
 // ---- handshake
 
 // One after the other. A program that is started while a connection is being made inherits it as little as one that stands.
+// The kernel picks the socket's port. If another replica of this host is to listen there, it may: both sockets allow it.
 void Connection::dial(std::vector<Tcp::endpoint> endpoints) {
   state_ = State::Dialing;
   Socket& socket = stream_.socket();
@@ -72,10 +75,12 @@ void Connection::dial(std::vector<Tcp::endpoint> endpoints) {
   socket.close(ignored);
   socket.open(next.protocol(), ignored);
   if (socket.is_open()) close_on_exec(socket.native_handle());
+  socket.set_option(Socket::reuse_address(true), ignored);
   socket.async_connect(next, [self = shared_from_this(), rest = std::move(endpoints)](const auto& error) mutable {
     if (self->closed()) return;
-    if (error && !rest.empty()) return self->dial(std::move(rest));
-    if (error) return self->close(CloseReason::DialFailed);
+    const bool reached = !error && !reset_own_connection(self->stream_.socket());
+    if (!reached && !rest.empty()) return self->dial(std::move(rest));
+    if (!reached) return self->close(CloseReason::DialFailed);
     self->open();
     self->secure();
   });

@@ -140,6 +140,12 @@ class FakePeer {
     return false;
   }
   CloseReason goodbye() const { return goodbye_; }
+  uint16_t port_of_other_end() const {
+    sockaddr_in other{};
+    socklen_t size = sizeof other;
+    getpeername(fd_, reinterpret_cast<sockaddr*>(&other), &size);
+    return ntohs(other.sin_port);
+  }
 
   std::string sent;                          // everything, for a replay
   ClusterId knows;                           // and proves; zero: nothing
