@@ -70,7 +70,7 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
     if (batch.what == WatchBatch::What::Created) ++standing_;
     if (batch.what == WatchBatch::What::Ended && loop_ && !loop_->over()) loop_->error(batch.why);
     if (batch.what != WatchBatch::What::Events) return;
-    for (const WatchEvent& event : *batch.events) one_less(event.entry.mod);
+    for (const WatchEvent& event : batch.events) one_less(event.entry.mod);
   }
   void answered(Revision revision, size_t caller) {
     undelivered(revision).caller = caller;

@@ -37,7 +37,7 @@ void watch_fan_out(benchmark::State& state) {
   uint64_t received = 0;
   for (int64_t i = 0; i < state.range(0); ++i) {
     replica.client().watch(WatchOptions::prefix("config/"), [&received](const WatchBatch& batch) {
-      if (batch.what == WatchBatch::What::Events) received += batch.events->size();
+      if (batch.what == WatchBatch::What::Events) received += batch.events.size();
     });
   }
   const auto watches = static_cast<uint64_t>(state.range(0));

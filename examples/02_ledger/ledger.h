@@ -55,7 +55,7 @@ class Ledger final : public coordkit::StateMachine {
 
   uint64_t balance(std::string_view name) const {
     uint64_t amount = 0;
-    if (const std::string* row = accounts_.find(name)) std::from_chars(row->data(), row->data() + row->size(), amount);
+    if (const auto row = accounts_.find(name)) std::from_chars(row->data(), row->data() + row->size(), amount);
     return amount;
   }
   bool add(const std::string& name, uint64_t amount) {

@@ -31,10 +31,22 @@ void say(const std::string& text) {
   std::cout << text << "\n";
 }
 
-void show(const coordkit::LeaderSeen& seen) {
-  say(seen.leader ? "  leader: " + seen.leader->value + ", token " + std::to_string(seen.leader->token.value())
-                  : std::string("  leader: nobody"));
-}
+// Shows who leads, for as long as it lives. The observation is the last member: it is destroyed first, which waits for a call
+// under way, so that no call uses the others after that.
+class Board {
+ public:
+  explicit Board(const coordkit::Election& election)
+      : watching_(election.observe([this](const coordkit::LeaderSeen& seen) { show(seen); })) {}
+
+ private:
+  void show(const coordkit::LeaderSeen& seen) {
+    const std::string line = "  leader " + std::to_string(++shown_) + ": ";
+    say(seen.leader ? line + seen.leader->value + ", token " + std::to_string(seen.leader->token.value()) : line + "nobody");
+  }
+
+  int shown_ = 0;  // used by the observer alone
+  coordkit::Observation watching_;
+};
 
 // A candidate leads for a while and steps down. A leader works only while valid() returns true.
 absl::Status lead_once(coordkit::Replica& replica, const std::string& name) {
@@ -57,7 +69,7 @@ int run(const fs::path& directory) {
 
   coordkit::Session onlooker = (*replica)->open_session().value();
   const coordkit::Election election(onlooker, "scheduler");
-  const coordkit::Observation watching = election.observe(show);
+  const Board board(election);
 
   absl::Status first, second;
   std::thread a([&] { first = lead_once(**replica, "a"); });

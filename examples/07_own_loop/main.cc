@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
 
   std::string seen;
   loop.node(3).client().watch({.key = "config/limit"}, [&](const WatchBatch& batch) {
-    if (batch.events) seen = batch.events->back().entry.value;
+    if (!batch.events.empty()) seen = batch.events.back().entry.value;
   });
   loop.wait_for<PutResult>([&](auto done) { first.put("config/limit", "17", std::move(done)); });
   loop.until([&] { return !seen.empty(); });

@@ -36,6 +36,19 @@ absl::StatusOr<Limits> decode(const MirrorEntries& entries) {
   return limits;
 }
 
+// What the limits are for. `limits` is the last member: it is destroyed first, which waits for a call under way, so that no
+// call uses the others after that.
+struct Shop {
+  explicit Shop(const Replica& replica)
+      : limits(replica, MirrorOptions::prefix("limits/"), decode, [this](const Limits& now) { changed(now); }) {}
+  void changed(const Limits& now) {
+    std::cout << ++changes << ": requests " << now.requests << ", burst " << now.burst << std::endl;
+  }
+
+  int changes = 0;  // used by the callback alone
+  Config<Limits> limits;
+};
+
 absl::Status set(Kv kv, std::string requests, std::string burst) {
   return Txn(std::move(kv))
       .then(PutOperation{.key = "limits/requests", .value = std::move(requests)})
@@ -49,9 +62,8 @@ absl::Status run(const fs::path& directory) {
   absl::StatusOr<std::unique_ptr<Replica>> replica =
       Replica::open({.id = 1, .cluster = "shop", .data_dir = directory, .members = {{1, address}}, .security = PlainText{}});
   if (!replica.ok()) return replica.status();
-  Config<Limits> config(**replica, MirrorOptions::prefix("limits/"), decode, [](const Limits& now) {
-    std::cout << "requests " << now.requests << ", burst " << now.burst << std::endl;
-  });
+  const Shop shop(**replica);
+  const Config<Limits>& config = shop.limits;
   if (absl::Status ready = config.wait_ready(30s); !ready.ok()) return ready;
   const std::shared_ptr<const Limits> at_first = config.current();
 

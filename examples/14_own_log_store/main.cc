@@ -30,7 +30,7 @@ absl::StatusOr<std::unique_ptr<coordkit::Replica>> open(const fs::path& director
       .members = {{1, address_of(1)}, {2, address_of(2)}, {3, address_of(3)}},
       .security = coordkit::PlainText{},
       .parts = {.log_store = [](const coordkit::PartContext& part) -> absl::StatusOr<std::unique_ptr<coordkit::LogStore>> {
-        return std::make_unique<example::SqliteLogStore>(part.directory->log_path() + "/log.db");
+        return std::make_unique<example::SqliteLogStore>(part.directory()->log_path() + "/log.db");
       }},
   });
 }

@@ -43,7 +43,7 @@ asio::awaitable<void> work(const Grant& desk, WatchStream& orders) {
     const WatchBatch batch = co_await async_next(orders, as_exception(use_awaitable));
     if (!desk.valid()) throw std::runtime_error("lost the desk");
     if (batch.what != WatchBatch::What::Events) continue;
-    for (const WatchEvent& event : *batch.events) std::cout << "worker: order " << event.entry.value << std::endl, ++done;
+    for (const WatchEvent& event : batch.events) std::cout << "worker: order " << event.entry.value << std::endl, ++done;
   }
 }
 

@@ -58,7 +58,7 @@ void from_etcd(Replica& replica, const Session& session) {
   Watch watch = follow(replica, seen.value_or(RangeResult()));
   absl::StatusOr<WatchBatch> batch = watch.next(30s);  // Created
   if (batch.ok()) batch = watch.next(30s);
-  expect(written && batch.ok() && batch->events != nullptr && batch->events->front().entry.value == "3",
+  expect(written && batch.ok() && !batch->events.empty() && batch->events.front().entry.value == "3",
          "etcd: a watch misses nothing after the range");
 }
 

@@ -1,14 +1,15 @@
 // Settings that follow the store, decoded by you: always the newest ones that make sense.
 //
 //   Config<Limits> limits(*replica, MirrorOptions::prefix("config/limits/"), decode_limits);
-//   limits.wait_ready();
+//   if (!limits.wait_ready().ok()) ...        // until then current() is a Limits() that nothing has set
 //   use(limits.current()->requests_max);      // any thread, any time; no round trip
 //
 // All keys of the interval are decoded together, as of one revision: settings that a transaction changed together are never
 // seen apart. What cannot be decoded changes nothing but problem(), so a slip of the hand does not take a service down; nor
 // does a `decode` that throws (HostThrew; ReplicaOptions::on_error gets what it said).
 // Threads: all methods are thread-safe; `decode` and `on_change` run on the replica's callback thread, one at a time. Lifetime:
-// as Mirror; what current() gave stays as it was for as long as it is referenced. Example: examples/10_config.
+// as Mirror: end() and the destructor wait for a call of either (observation.h). What current() gave stays as it was for as
+// long as it is referenced. Example: examples/10_config.
 #pragma once
 
 #include <algorithm>
@@ -34,11 +35,24 @@ class Config {
   using Decode = std::function<absl::StatusOr<T>(const MirrorEntries&)>;
   using OnChange = std::function<void(const T&)>;
 
-  // `on_change` gets every value that current() gives, in order, the first included.
-  Config(const Replica& replica, MirrorOptions keys, Decode decode, OnChange on_change = {})
-      : shared_(std::make_shared<Shared>(std::move(decode), std::move(on_change))),
+  // `on_change` gets every value that was decoded, in order, the first included. `before` is what current() gives until then.
+  Config(const Replica& replica, MirrorOptions keys, Decode decode, OnChange on_change = {}, T before = T())
+      : shared_(std::make_shared<Shared>(std::move(decode), std::move(on_change), std::move(before))),
         mirror_(replica, std::move(keys),
                 [shared = shared_](const MirrorSeen& seen, const MirrorEntries& all) { shared->seen(seen, all); }) {}
+  Config(Config&& other) noexcept : shared_(other.shared_), mirror_(std::move(other.mirror_)) {}  // `other` follows nothing
+  Config& operator=(Config&& other) noexcept {
+    mirror_ = std::move(other.mirror_);
+    shared_ = other.shared_;
+    return *this;
+  }
+
+  // From here on neither callback is called, current() stays as it is, and problem() says Closed. Waits for a call of either,
+  // as Observation::end() does. May be called again.
+  void end() {
+    mirror_.end();
+    shared_->fail(make_error(Reason::Closed, "following these settings was ended here"));
+  }
 
   // Blocks until there is a value. kDeadlineExceeded (CallTimeout): there is none yet; of what cannot be decoded: what decode
   // said, or HostThrew; else why it has ended. Not in a callback of the replica.
@@ -50,29 +64,28 @@ class Config {
     if (!shared_->wake.wait_for(lock, (std::min)(timeout, kNeverEnds), [this] { return shared_->decoded; })) {
       return make_error(Reason::CallTimeout, Outcome::NoEffect, "no settings were decoded yet; is there a leader?");
     }
-    return shared_->value ? absl::OkStatus() : shared_->problem;
+    return shared_->revision ? absl::OkStatus() : shared_->problem;
   }
-  std::shared_ptr<const T> current() const {  // null: there has been none
-    if (!shared_) return nullptr;
+  std::shared_ptr<const T> current() const {  // never null
     const std::lock_guard lock(shared_->mutex);
     return shared_->value;
   }
   // OK, or why current() is not what the store has: it could not be decoded, or the replica is closed or has halted.
   absl::Status problem() const {
-    if (!shared_) return mirror_.wait_ready(Duration::zero());
     const std::lock_guard lock(shared_->mutex);
     return shared_->problem;
   }
-  // What current() was decoded from; for a transaction that changes the settings only if they are still the same.
+  // What current() was decoded from; for a transaction that changes the settings only if they are still the same. Zero:
+  // nothing has been decoded.
   Revision revision() const {
-    if (!shared_) return {};
     const std::lock_guard lock(shared_->mutex);
     return shared_->revision;
   }
 
  private:
   struct Shared {
-    Shared(Decode decode_by, OnChange report) : decode(std::move(decode_by)), on_change(std::move(report)) {}
+    Shared(Decode decode_by, OnChange report, T before)
+        : decode(std::move(decode_by)), on_change(std::move(report)), value(std::make_shared<const T>(std::move(before))) {}
 
     void seen(const MirrorSeen& seen, const MirrorEntries& all) {
       if (seen.what == MirrorSeen::What::Ended) return fail(seen.why);
@@ -107,12 +120,12 @@ class Config {
     std::mutex mutex;
     std::condition_variable wake;
     std::shared_ptr<const T> value;
-    Revision revision;
+    Revision revision;  // zero: `value` is what was given before
     absl::Status problem;
     bool decoded = false;  // once, whatever came of it
   };
 
-  std::shared_ptr<Shared> shared_;  // null: moved from, follows nothing
+  std::shared_ptr<Shared> shared_;  // never null; one that was moved from keeps it, and follows nothing
   Mirror mirror_;
 };
 

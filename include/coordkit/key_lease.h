@@ -38,6 +38,7 @@ class KeyLease {
   LeadingTime validity_deadline() const;
 
   // Ends it and deletes its keys. Not valid from here on, whatever comes of it but InCallback; OK if it had ended before.
+  // on_phase is not called any more; revoke_async() still reports Lost.
   absl::Status revoke();
   AsyncCall revoke_async(absl::AnyInvocable<void(absl::Status)> done);
 
@@ -52,7 +53,8 @@ struct LeaseOptions {
   Duration ttl = std::chrono::seconds(10);      // how long its keys outlive the last sign of life. Raised to 50 ms
   LeaseId id = {};                              // zero: one is drawn, 2^62 or above
   Duration timeout = std::chrono::seconds(10);  // of the call
-  // Every change of phase, in order, each once, on the replica's callback thread.
+  // Every change of phase, in order, each once, on the replica's callback thread, until KeyLease::revoke(), or until the last
+  // copy is gone. Both wait for a call of it as those of a session do (SessionOptions::on_phase).
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};
   Duration give_up = {};  // how long in jeopardy until it is revoked and Lost. Zero: max(3 x ttl, 10 election timeouts)
 };

@@ -9,9 +9,9 @@
 // that compares what it rests on (Compare::modified).
 //
 // Threads: all methods are thread-safe. The observer runs on the replica's callback thread, one call at a time, and must not
-// block for long. Lifetime: ends with this object, one call of the observer may still be under way; may outlive the replica,
-// then it has ended with Stopped. Failure: while no leader answers, and on a replica that was removed, it stays as it is and
-// goes on trying; with one that has halted it ends with ReplicaFailed. Example: examples/10_config.
+// block for long. Lifetime: ends with this object or with end(), which waits as Observation::end() does (observation.h); may
+// outlive the replica, then it has ended with Stopped. Failure: while no leader answers, and on a replica that was removed, it
+// stays as it is and goes on trying; with one that has halted it ends with ReplicaFailed. Example: examples/10_config.
 #pragma once
 
 #include <map>
@@ -62,8 +62,8 @@ struct MirrorSeen {
     return "?";
   }
   What what = What::Snapshot;
-  Revision revision;  // what the copy shows from here on: all of it, and nothing later
-  WatchEvents events;
+  Revision revision;   // what the copy shows from here on: all of it, and nothing later
+  WatchEvents events;  // of Changes; otherwise none
   absl::Status why;
 };
 using MirrorObserver = absl::AnyInvocable<void(const MirrorSeen&, const MirrorEntries& all)>;
@@ -73,12 +73,16 @@ class Mirror {
   Mirror() = default;  // follows nothing
   Mirror(const Replica& replica, MirrorOptions options, MirrorObserver observer = {});
   Mirror(Mirror&&) noexcept = default;
-  Mirror& operator=(Mirror&& other) noexcept;
-  ~Mirror();  // ends it; one call of the observer may still be under way
+  Mirror& operator=(Mirror&& other) noexcept;  // ends this one
+  ~Mirror();                                   // end()
 
   // Blocks until there is a copy to look at. kDeadlineExceeded (CallTimeout): not yet; otherwise why it has ended.
   // kFailedPrecondition (InCallback): this is a callback of the replica.
   absl::Status wait_ready(Duration timeout = std::chrono::seconds(10)) const;
+  // From here on the copy is not followed any further, and the observer is not called. Waits for a call of the observer, as
+  // Observation::end() does. May be called again.
+  void end();
+
   // One key, or all of them, as of revision(). Before the first copy: nothing.
   std::optional<KeyValue> get(const std::string& key) const;
   MirrorEntries entries() const;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "coordkit/clock.h"
@@ -31,16 +32,22 @@ class LoopbackHub;    // coordkit/transport/loopback_transport.h
 
 // What a part is made for.
 struct PartContext {
+  explicit PartContext(std::shared_ptr<DataDirectory> of = nullptr) : directory_(std::move(of)) {}
+
   ReplicaId replica;
   std::string cluster;  // its name
   std::string address;  // ReplicaOptions::listen, or the member's own
-  // Opened and locked for this replica alone. Files of yours go below its log_path() or state_path(); anywhere else the next
-  // open takes them for another replica's. Null: ReplicaOptions::data_dir is empty.
-  std::shared_ptr<DataDirectory> directory;
+  // Opened and locked for this replica alone; never null. Files of yours go below its log_path() or state_path(); anywhere else
+  // the next open takes them for another replica's. Throws std::invalid_argument if ReplicaOptions::data_dir is empty: a
+  // factory that lets it pass fails open() with a sentence that says so.
+  const std::shared_ptr<DataDirectory>& directory() const;
   // What a log store answers as its own: the directory's identity, and how often it was opened. Without a directory a store
   // that was drawn for this opening; a log store that keeps anything keeps an identity of its own as well, and answers that.
   StoreId store;
   BootCounter boot;
+
+ private:
+  std::shared_ptr<DataDirectory> directory_;
 };
 
 template <typename Part>

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,7 +28,7 @@ class RowTable {
  public:
   explicit RowTable(MachineId machine);
 
-  const std::string* find(std::string_view id) const;  // null: no such row; valid until the next change
+  std::optional<std::string_view> find(std::string_view id) const;  // valid until the next change
   void put(std::string_view id, std::string value);
   bool erase(std::string_view id);  // false: there was none
   size_t size() const { return rows_.size(); }

@@ -38,7 +38,9 @@ struct SessionOptions {
   Duration ttl = std::chrono::seconds(5);  // how long after the last sign of life others may get what it held. Raised to 50 ms
   std::string metadata = {};               // shown in lists of sessions; at most 4 KiB
   Duration timeout = std::chrono::seconds(10);  // of the call
-  // Every change of phase, in order, each once, on the replica's callback thread.
+  // Every change of phase, in order, each once, on the replica's callback thread, until Session::close(), or until the last
+  // handle and the last grant are gone. Both wait for a call of it that is under way, as Observation::end() does
+  // (observation.h); in an *_async callback the latter does not. The end that they bring about is not reported.
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};
   // How long in jeopardy until it is given up, closed and Lost. Zero: max(3 x ttl, 10 election timeouts).
   Duration give_up = {};
@@ -47,7 +49,7 @@ struct SessionOptions {
 // Options of Replica::resume_session().
 struct ResumeSessionOptions {
   Duration timeout = std::chrono::seconds(10);           // of the call
-  absl::AnyInvocable<void(SessionPhase)> on_phase = {};  // the first is Jeopardy
+  absl::AnyInvocable<void(SessionPhase)> on_phase = {};  // the first is Jeopardy; its end: as of SessionOptions
   Duration give_up = {};                                 // as of SessionOptions
   // You vouch that no other process that ever had this session still runs. It saves the wait of one TTL; if it is wrong, two
   // processes may trust one lock. Not needed after a restart on the same data directory.
@@ -186,6 +188,7 @@ class Session {
   AsyncCall acquire_async(std::string name, LockOptions options, absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
 
   // Ends the session and everything it holds. Nothing of it is valid from this call on, whatever it answers but InCallback.
+  // on_phase is not called any more; close_async() still reports Lost.
   absl::Status close();
   AsyncCall close_async(absl::AnyInvocable<void(absl::Status)> done);
 

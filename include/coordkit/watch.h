@@ -4,8 +4,8 @@
 //   Watch watch(replica, WatchOptions::prefix("config/"));
 //   while (absl::StatusOr<WatchBatch> batch = watch.next()) ...
 //
-// Threads: any; batches go to one reader each, the end to all. Lifetime: ends with this object; may outlive the replica (then
-// it ends with Stopped, or with ReplicaFailed once that has halted).
+// Threads: any; batches go to one reader each, the end to all. Lifetime: ends with this object, or with end(); may outlive the
+// replica (then it ends with Stopped, or with ReplicaFailed once that has halted).
 #pragma once
 
 #include <memory>
@@ -21,14 +21,15 @@ class Replica;
 
 class Watch {
  public:
-  Watch() = default;  // watches nothing
+  Watch();  // watches nothing
   // Errors of the options come as its end: EmptyRange, InvalidArgument.
   Watch(const Replica& replica, WatchOptions options);
-  // The observer runs on the replica's callback thread and must not block for long; what it keeps of a batch takes room.
+  // The observer runs on the replica's callback thread and must not block for long; what it keeps of a batch takes room. How
+  // its calls end: observation.h.
   Watch(const Replica& replica, WatchOptions options, WatchObserver observer);
-  Watch(Watch&&) noexcept = default;
-  Watch& operator=(Watch&&) noexcept = default;
-  ~Watch() = default;  // ends it; one call of the observer may still be under way
+  Watch(Watch&&) noexcept;
+  Watch& operator=(Watch&&) noexcept;  // ends this one
+  ~Watch();                            // end()
 
   // The next batch: Created first, then Events, Progress and Pending. kDeadlineExceeded (CallTimeout): none came in time, and
   // none is lost. Once the watch has ended and everything before was read: why, again and again; kOutOfRange (Compacted) says
@@ -37,13 +38,13 @@ class Watch {
   absl::StatusOr<WatchBatch> next(Duration timeout = kForever);
   // A Progress batch comes when everything before has been delivered; Pending if its start does not exist yet.
   void ask_progress() const;
-  // Nothing comes after the answer, also what has not been read yet. kNotFound (WatchNotFound): it has ended.
-  // kFailedPrecondition (InCallback): this is an *_async callback; it goes on.
-  absl::Status end();
+  // Nothing comes after it, not even what has not been read yet: next() returns kFailedPrecondition (Closed). Waits for a call
+  // of the observer, as Observation::end() does. May be called again.
+  void end();
 
  private:
   struct Rep;
-  std::shared_ptr<Rep> rep_;
+  std::unique_ptr<Rep> rep_;
 };
 
 }  // namespace coordkit

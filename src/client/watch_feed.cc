@@ -16,7 +16,7 @@ WatchId WatchFeed::add(WatchOptions options, WatchObserver observer, absl::Statu
   if (refusal.ok()) refusal = check_watch(options);
   if (refusal.ok()) return watches_.add(std::move(options), std::move(observer));
   deliveries_.announce([observer = std::move(observer), refusal = std::move(refusal)]() mutable {
-    observer({.what = WatchBatch::What::Ended, .revision = {}, .events = nullptr, .why = std::move(refusal), .room = nullptr});
+    observer({.what = WatchBatch::What::Ended, .revision = {}, .events = {}, .why = std::move(refusal)});
   });
   return {};
 }

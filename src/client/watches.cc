@@ -27,7 +27,7 @@ WatchEvent event_of(machine::ChangeRow row) {
   return event;
 }
 
-size_t bytes_of(const std::vector<WatchEvent>& events) {
+size_t bytes_of(const WatchEvents& events) {
   size_t bytes = kEventBytes;
   for (const WatchEvent& event : events) {
     bytes += kEventBytes + event.entry.key.size() + event.entry.value.size();
@@ -36,11 +36,11 @@ size_t bytes_of(const std::vector<WatchEvent>& events) {
   return bytes;
 }
 
-WatchEvents without_previous(const std::vector<WatchEvent>& events) {
+WatchEvents without_previous(const WatchEvents& events) {
   std::vector<WatchEvent> out;
   out.reserve(events.size());
   for (const WatchEvent& event : events) out.push_back({event.entry, std::nullopt});
-  return std::make_shared<const std::vector<WatchEvent>>(std::move(out));
+  return WatchEvents(std::move(out));
 }
 
 }  // namespace
@@ -252,9 +252,7 @@ size_t Watches::tell_front(LaggingTime now) {
   }
   // As it was read: the watches that wanted them may have left since.
   const bool previous = std::ranges::any_of(front_.read, [](const WatchEvent& event) { return event.previous.has_value(); });
-  Told told{.whole = std::make_shared<const std::vector<WatchEvent>>(std::exchange(front_.read, {})),
-            .plain = nullptr,
-            .previous = previous};
+  Told told{.whole = WatchEvents(std::exchange(front_.read, {})), .plain = {}, .previous = previous};
   for (const WatchId id : concerned) tell_hits(id, *all_.find(id)->second, told, now);
   return concerned.size();
 }
@@ -263,17 +261,17 @@ void Watches::tell_hits(WatchId id, One& one, Told& told, LaggingTime now) {
   const std::vector<uint32_t> hits = std::exchange(one.hits, {});
   WatchEvents from = told.whole;
   if (told.previous && !one.options.previous) {
-    if (!told.plain) told.plain = without_previous(*told.whole);
+    if (told.plain.empty()) told.plain = without_previous(told.whole);
     from = told.plain;
   }
-  if (hits.size() == from->size()) {
+  if (hits.size() == from.size()) {
     tell(id, one, std::move(from), now);
     return;
   }
   std::vector<WatchEvent> own;
   own.reserve(hits.size());
-  for (const uint32_t place : hits) own.push_back((*from)[place]);
-  tell(id, one, std::make_shared<const std::vector<WatchEvent>>(std::move(own)), now);
+  for (const uint32_t place : hits) own.push_back(from[place]);
+  tell(id, one, WatchEvents(std::move(own)), now);
 }
 
 // ---- those behind
@@ -323,7 +321,7 @@ bool Watches::tell_read(WatchId id, One& one, LaggingTime now) {
   std::vector<WatchEvent> rest(std::make_move_iterator(split), std::make_move_iterator(one.read.end()));
   one.read.erase(split, one.read.end());
   const Place next = one.next;
-  if (!tell(id, one, std::make_shared<const std::vector<WatchEvent>>(std::exchange(one.read, {})), now)) return false;
+  if (!tell(id, one, WatchEvents(std::exchange(one.read, {})), now)) return false;
   one.next = next;
   one.read = std::move(rest);
   return true;
@@ -333,19 +331,19 @@ bool Watches::tell_read(WatchId id, One& one, LaggingTime now) {
 
 // False: there is no room. Then it continues with the first of these events when there is.
 bool Watches::tell(WatchId id, One& one, WatchEvents events, LaggingTime now) {
-  const size_t bytes = bytes_of(*events);
+  const size_t bytes = bytes_of(events);
   const size_t taken = one.taken->load(std::memory_order_acquire);
   if (taken != 0 && taken + bytes > one.options.room) {
     if (one.state == State::Live) leave_front(id, one);
     behind_.erase(id);
     one.state = State::Full;
-    one.next = {events->front().entry.mod, 0};
+    one.next = {events.front().entry.mod, 0};
     one.read.clear();
     full_.insert(id);
     return false;
   }
   one.quiet_since = now;
-  const Revision revision = events->back().entry.mod;
+  const Revision revision = events.back().entry.mod;
   deliver(one, {.what = WatchBatch::What::Events, .revision = revision, .events = std::move(events)}, bytes);
   return true;
 }
@@ -353,9 +351,10 @@ bool Watches::tell(WatchId id, One& one, WatchEvents events, LaggingTime now) {
 void Watches::deliver(One& one, WatchBatch batch, size_t bytes) {
   if (bytes != 0) {
     one.taken->fetch_add(bytes, std::memory_order_relaxed);
-    batch.room = std::shared_ptr<void>(static_cast<void*>(one.taken.get()), [taken = one.taken, bytes](void*) {
-      taken->fetch_sub(bytes, std::memory_order_release);
-    });
+    batch.events =
+        batch.events.in(std::shared_ptr<void>(static_cast<void*>(one.taken.get()), [taken = one.taken, bytes](void*) {
+          taken->fetch_sub(bytes, std::memory_order_release);
+        }));
   }
   deliveries_.announce([listener = one.listener, batch = std::move(batch)]() mutable {
     if (!listener->deaf) listener->observer(std::move(batch));

@@ -8,9 +8,10 @@
 namespace coordkit {
 RowTable::RowTable(MachineId machine) : prefix_(row_prefix(machine)) {}
 
-const std::string* RowTable::find(std::string_view id) const {
+std::optional<std::string_view> RowTable::find(std::string_view id) const {
   const auto row = rows_.find(id);
-  return row == rows_.end() ? nullptr : &row->second;
+  if (row == rows_.end()) return std::nullopt;
+  return row->second;
 }
 
 void RowTable::note_change(std::string_view id) {
@@ -49,8 +50,8 @@ void RowTable::each(std::string_view prefix, absl::FunctionRef<void(std::string_
 // A row that came and went between two checkpoints leaves no trace in either.
 void RowTable::checkpoint(CheckpointBatch& batch) {
   for (const auto& [id, stored] : changed_) {
-    if (const std::string* value = find(id)) {
-      batch.put(prefix_ + id, *value);
+    if (const auto value = find(id)) {
+      batch.put(prefix_ + id, std::string(*value));
     } else if (stored) {
       batch.erase(prefix_ + id);
     }

@@ -184,8 +184,7 @@ absl::Status watch(Replica& replica, const AdminIdentity&, Words words, AdminRep
     const absl::StatusOr<WatchBatch> batch = changes.next(kLook);
     if (reason_of(batch.status()) == Reason::CallTimeout) continue;
     if (!batch.ok()) return batch.status();
-    if (batch->events == nullptr) continue;
-    for (const WatchEvent& event : *batch->events) {
+    for (const WatchEvent& event : batch->events) {
       reply.row({text(event.entry.mod), event.deleted() ? "delete" : "put", event.entry.key, event.entry.value});
     }
   }

@@ -87,7 +87,7 @@ template <typename Self, typename Async, typename... Args>
 auto wait_by(CallRunner& host, Self& self, Async async, Args&&... args) {
   using Answer = decltype(call_detail::answer_of(async));
   return wait_for_async<Answer>(
-      host, [&](absl::AnyInvocable<void(Answer)> done) { (self.*async)(std::forward<Args>(args)..., std::move(done)); });
+      host, [&](absl::AnyInvocable<void(Answer)> done) { return (self.*async)(std::forward<Args>(args)..., std::move(done)); });
 }
 
 }  // namespace coordkit

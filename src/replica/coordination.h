@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -11,7 +10,7 @@
 #include "coordkit/session.h"
 #include "replica/call_forms.h"
 #include "replica/session_handle.h"
-#include "replica/until.h"
+#include "replica/subscription.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
@@ -21,8 +20,8 @@ class Host;
 // Sees through the public handles, so that they need only one friend.
 struct HandleAccess {
   static const Ref<SessionHandle>& handle(const Session& session) { return session.handle_; }
-  static Session session(std::shared_ptr<CallRunner> host, SessionRef state) {
-    return Session(make_ref<SessionHandle>(std::move(host), std::move(state)));
+  static Session session(std::shared_ptr<CallRunner> host, SessionRef state, Phases phases) {
+    return Session(make_ref<SessionHandle>(std::move(host), std::move(state), std::move(phases)));
   }
   static Grant grant(Session session, HoldRef hold) { return {std::move(session), std::move(hold)}; }
   static const HoldRef& hold(const Grant& grant) { return grant.hold_; }
@@ -79,26 +78,20 @@ auto wait_of(const Session& session, Self& self, Async async, Args&&... args) {
 template <typename T>
 using ObserveMethod = ObserverId (CoordinationCalls::*)(std::string name, Observer<T>, ObserveOptions);
 
-// Ends its observation when the last Observation goes.
 class ObservationMaker {
  public:
   template <typename T>
   static Observation make(std::shared_ptr<CallRunner> host, ObserveMethod<T> method, std::string name, Observer<T> observer) {
-    auto rep = std::make_shared<Rep>();
-    host->call([rep, method, name = std::move(name), told = until(rep->ended, std::move(observer))](Client& client) mutable {
-      rep->id = (client.coordination().*method)(std::move(name), std::move(told), {});
+    auto listener = std::make_shared<Listener<const T&>>(std::move(observer));
+    auto id = std::make_shared<ObserverId>();  // known and used on the engine's thread only
+    Observation made(
+        std::make_unique<Subscription>(host, listener, [id](Client& client) { client.coordination().end_observation(*id); }));
+    host->call([id, method, name = std::move(name), listener = std::move(listener)](Client& client) mutable {
+      const auto tell = [listener = std::move(listener)](const T& seen) { listener->tell(seen); };
+      *id = (client.coordination().*method)(std::move(name), tell, {});
     });
-    return Observation(std::shared_ptr<void>(static_cast<void*>(rep.get()), [host = std::move(host), rep](void*) {
-      rep->ended.request_stop();
-      host->post([rep](Client& client) { client.coordination().end_observation(rep->id); });
-    }));
+    return made;
   }
-
- private:
-  struct Rep {
-    std::stop_source ended;
-    ObserverId id;  // known and used on the engine's thread only
-  };
 };
 
 template <typename T>

@@ -2,6 +2,7 @@
 #include <thread>
 #include <utility>
 
+#include "replica/callback_stream.h"
 #include "replica/host.h"
 #include "replica/waiting.h"
 
@@ -27,6 +28,7 @@ absl::Status Host::close() {
     return make_error(Reason::InCallback,
                       "close() inside an async callback would wait for its own thread; call it from another one");
   }
+  closing_in_callback();
   if (!closing_.begin(options_.drain)) {
     if (on_callback_thread()) return absl::OkStatus();  // who closes waits for this callback
     closing_.wait();

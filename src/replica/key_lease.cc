@@ -5,6 +5,7 @@
 #include "replica/call_forms.h"
 #include "replica/coordination.h"
 #include "replica/host.h"
+#include "replica/phases.h"
 
 namespace coordkit {
 namespace {
@@ -16,9 +17,12 @@ absl::Status no_lease() { return make_error(Reason::Closed, "this handle has no 
 // State shared by the copies of one KeyLease.
 class KeyLease::Handle {
  public:
-  Handle(std::shared_ptr<CallRunner> host, KeyLeaseRef lease) : host_(std::move(host)), lease_(std::move(lease)) {}
+  Handle(std::shared_ptr<CallRunner> host, KeyLeaseRef lease, Phases phases)
+      : host_(std::move(host)), lease_(std::move(lease)), phases_(std::move(phases)) {}
   ~Handle() {
-    if (host_->forked() || lease_->revoked() || lease_->phase() == SessionPhase::Lost) return;
+    if (host_->forked()) return;
+    phases_.last_handle_gone();
+    if (lease_->revoked() || lease_->phase() == SessionPhase::Lost) return;
     lease_->invalidate();
     host_->post([lease = lease_](Client& client) { client.leases().revoke(lease, [](absl::Status) {}); });
   }
@@ -27,10 +31,12 @@ class KeyLease::Handle {
 
   const std::shared_ptr<CallRunner>& host() const { return host_; }
   const KeyLeaseRef& lease() const { return lease_; }
+  const Phases& phases() const { return phases_; }
 
  private:
   std::shared_ptr<CallRunner> host_;
   KeyLeaseRef lease_;
+  const Phases phases_;
 };
 
 // ---- KeyLease
@@ -53,6 +59,7 @@ absl::Status KeyLease::revoke() {
   if (handle_->host()->forked()) return forked_away();
   if (handle_->host()->on_engine_thread()) return would_wait_for_itself();
   handle_->lease()->invalidate();  // docs/time.md T8: before anything is sent
+  handle_->phases().end();
   return wait_for_done(*handle_->host(), [lease = handle_->lease()](Client& client, DoneCallback done) {
     client.leases().revoke(lease, std::move(done));
   });
@@ -81,16 +88,18 @@ AsyncCall Leases::keep_async(LeaseOptions options, Callback<KeyLease> done) {
   return begin_in_line<absl::StatusOr<KeyLease>>(
       host_, deadline,
       [host = host_, options = std::move(options), deadline](Client& client, Callback<KeyLease> answer) mutable {
-        return client.leases().keep(
-            {.ttl = options.ttl,
-             .id = options.id,
-             .deadline = deadline,
-             .on_phase = std::move(options.on_phase),
-             .give_up = options.give_up},
-            [host = std::move(host), answer = std::move(answer)](absl::StatusOr<KeyLeaseRef> lease) mutable {
-              if (!lease.ok()) return std::move(answer)(lease.status());
-              std::move(answer)(KeyLease(std::make_shared<KeyLease::Handle>(std::move(host), *std::move(lease))));
-            });
+        Phases phases(options.on_phase);
+        return client.leases().keep({.ttl = options.ttl,
+                                     .id = options.id,
+                                     .deadline = deadline,
+                                     .on_phase = std::move(options.on_phase),
+                                     .give_up = options.give_up},
+                                    [host = std::move(host), phases = std::move(phases),
+                                     answer = std::move(answer)](absl::StatusOr<KeyLeaseRef> lease) mutable {
+                                      if (!lease.ok()) return std::move(answer)(lease.status());
+                                      std::move(answer)(KeyLease(std::make_shared<KeyLease::Handle>(
+                                          std::move(host), *std::move(lease), std::move(phases))));
+                                    });
       },
       std::move(done));
 }

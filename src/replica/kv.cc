@@ -12,8 +12,8 @@ Kv::Kv(const Replica& replica) : host_(HandleAccess::host(replica)) {}
 
 absl::StatusOr<GetResult> Kv::get(std::string key, QueryOptions options) const {
   return wait_for_async<absl::StatusOr<GetResult>>(*host_, [&](Callback<GetResult> done) {
-    begin_by(host_, std::move(done), &Client::get, std::move(key), kAnswer, CallDeadline(host_->deadline(options.timeout)),
-             options.read);
+    return begin_by(host_, std::move(done), &Client::get, std::move(key), kAnswer,
+                    CallDeadline(host_->deadline(options.timeout)), options.read);
   });
 }
 

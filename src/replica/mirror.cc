@@ -5,8 +5,10 @@
 #include <mutex>
 #include <utility>
 
+#include "replica/callback_stream.h"
 #include "replica/coordination.h"
 #include "replica/host.h"
+#include "replica/subscription.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
@@ -16,13 +18,15 @@ namespace coordkit {
 // observer always sees the copy as it is.
 struct Mirror::Rep : std::enable_shared_from_this<Rep> {
   Rep(std::shared_ptr<Host> of, MirrorOptions what, MirrorObserver tell)
-      : host(std::move(of)), options(std::move(what)), observer(std::move(tell)) {}
+      : host(std::move(of)), options(std::move(what)), observer(std::make_shared<Observer>(std::move(tell))) {}
   Rep(const Rep&) = delete;
   Rep& operator=(const Rep&) = delete;
 
   using Snapshot = std::shared_ptr<RangeResult>;
+  using Observer = Listener<const MirrorSeen&, const MirrorEntries&>;
 
   void read() {
+    if (ended) return;
     host->call([weak = weak_from_this(), key = options.key, end = options.end](Client& client) {
       client.keys().range({.key = key, .end = end}, [weak](absl::StatusOr<RangeResult> found) {
         if (const auto self = weak.lock()) self->answered(std::move(found));
@@ -49,7 +53,7 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
   void follow(Snapshot snapshot) {
     host->call([weak = weak_from_this(), snapshot = std::move(snapshot)](Client& client) mutable {
       const auto self = weak.lock();
-      if (!self || self->dropped) return;
+      if (!self || self->ended) return;
       const WatchOptions what{.key = self->options.key,
                               .end = self->options.end,
                               .from = Revision(snapshot->revision.value() + 1),
@@ -62,6 +66,7 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
 
   // On the callback thread.
   void told(const WatchBatch& batch, Snapshot& snapshot) {
+    if (ended) return;
     switch (batch.what) {
       case WatchBatch::What::Created: return install(std::exchange(snapshot, nullptr));
       case WatchBatch::What::Events: return change(batch);
@@ -93,7 +98,7 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
   void change(const WatchBatch& batch) {
     {
       const std::lock_guard lock(mutex);
-      for (const WatchEvent& event : *batch.events) {
+      for (const WatchEvent& event : batch.events) {
         if (event.deleted()) {
           entries.erase(event.entry.key);
         } else {
@@ -108,28 +113,37 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
   void finish(const absl::Status& status) {
     {
       const std::lock_guard lock(mutex);
-      why = status;
+      if (why.ok()) why = status;
       wake.notify_all();
     }
     tell({.what = MirrorSeen::What::Ended, .revision = shown, .why = status});
   }
 
   // Only this thread changes the entries: no lock is needed to read them.
-  void tell(const MirrorSeen& seen) {
-    if (observer && !dropped) observer(seen, entries);
-  }
+  void tell(const MirrorSeen& seen) { observer->tell(seen, entries); }
 
-  void drop() {
-    dropped = true;
-    host->post([self = shared_from_this()](Client& client) { client.end_watch(self->watch, [](absl::Status) {}); });
+  // In a forked child there is nothing to end, and no lock may be taken.
+  void end() {
+    if (host->forked()) return;
+    if (!ended.exchange(true)) {
+      const Subscription ends(
+          host, observer, [self = shared_from_this()](Client& client) { client.end_watch(self->watch, [](absl::Status) {}); });
+    }
+    observer->end();
+  }
+  // Who waits for the first copy waits no longer.
+  void close() {
+    const std::lock_guard lock(mutex);
+    if (why.ok()) why = make_error(Reason::Closed, "the mirror was ended here; make a new one");
+    wake.notify_all();
   }
 
   const std::shared_ptr<Host> host;
   const MirrorOptions options;
-  MirrorObserver observer;
+  const std::shared_ptr<Observer> observer;
 
-  WatchId watch;                     // on the engine's thread only
-  std::atomic<bool> dropped{false};  // set by the handle; no call of the observer begins after it
+  WatchId watch;                   // on the engine's thread only
+  std::atomic<bool> ended{false};  // by the handle
 
   std::mutex mutex;
   std::condition_variable wake;
@@ -154,13 +168,20 @@ Mirror::Mirror(std::shared_ptr<Host> host, MirrorOptions options, MirrorObserver
 }
 
 Mirror& Mirror::operator=(Mirror&& other) noexcept {
-  if (rep_) rep_->drop();
+  if (this == &other) return *this;
+  if (rep_) rep_->end();
   rep_ = std::move(other.rep_);
   return *this;
 }
 
 Mirror::~Mirror() {
-  if (rep_) rep_->drop();
+  if (rep_) rep_->end();
+}
+
+void Mirror::end() {
+  if (!rep_) return;
+  rep_->end();
+  if (!rep_->host->forked()) rep_->close();
 }
 
 absl::Status Mirror::wait_ready(Duration timeout) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <stdexcept>
 #include <utility>
 #include <variant>
 
@@ -69,9 +70,9 @@ absl::Status add_tcp_transport(MadeParts& parts, const ReplicaOptions& options, 
 }
 
 absl::StatusOr<std::unique_ptr<LogStore>> segmented_log(const ReplicaOptions& options, const PartContext& context) {
-  if (!options.parts.log_files) return std::make_unique<SegmentedLogStore>(context.directory, log_options(options));
+  if (!options.parts.log_files) return std::make_unique<SegmentedLogStore>(context.directory(), log_options(options));
   auto files = [make = options.parts.log_files, context] { return made_by(make, "log's files", context); };
-  return std::make_unique<SegmentedLogStore>(context.directory, std::move(files), log_options(options));
+  return std::make_unique<SegmentedLogStore>(context.directory(), std::move(files), log_options(options));
 }
 
 void check_addresses(const ReplicaOptions& options, absl::FunctionRef<void(std::string)> problem) {
@@ -135,14 +136,19 @@ void check_parts(const ReplicaOptions& options, absl::FunctionRef<void(std::stri
   if (const absl::Status status = log_options(options).validate(); !status.ok()) problem(std::string(sentence_of(status)));
 }
 
+const std::shared_ptr<DataDirectory>& PartContext::directory() const {
+  if (!directory_) throw std::invalid_argument("it keeps files, and data_dir is empty: name a directory for this replica");
+  return directory_;
+}
+
 absl::StatusOr<MadeParts> make_parts(const ReplicaOptions& options, std::shared_ptr<DataDirectory> directory,
                                      boost::asio::io_context* network) {
-  const PartContext context{.replica = ReplicaId(options.id),
-                            .cluster = options.cluster,
-                            .address = own_address(options),
-                            .directory = directory,
-                            .store = directory ? directory->store() : StoreId(random_id()),
-                            .boot = directory ? directory->boot() : BootCounter(1)};
+  PartContext context(directory);
+  context.replica = ReplicaId(options.id);
+  context.cluster = options.cluster;
+  context.address = own_address(options);
+  context.store = directory ? directory->store() : StoreId(random_id());
+  context.boot = directory ? directory->boot() : BootCounter(1);
   const Parts& parts = options.parts;
   MadeParts made;
   if (parts.transport) {

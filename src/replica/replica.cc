@@ -56,15 +56,17 @@ AsyncCall Replica::open_session_async(SessionOptions options, Callback<Session> 
   return begin_in_line<absl::StatusOr<Session>>(
       host_, deadline,
       [host = host_, options = std::move(options), deadline](Client& client, Callback<Session> answer) mutable {
+        Phases phases(options.on_phase);
         return client.open_session(
             {.ttl = options.ttl,
              .metadata = std::move(options.metadata),
              .deadline = deadline,
              .on_phase = std::move(options.on_phase),
              .give_up = options.give_up},
-            [host = std::move(host), answer = std::move(answer)](absl::StatusOr<SessionRef> state) mutable {
+            [host = std::move(host), phases = std::move(phases),
+             answer = std::move(answer)](absl::StatusOr<SessionRef> state) mutable {
               if (!state.ok()) return std::move(answer)(state.status());
-              std::move(answer)(Session(make_ref<SessionHandle>(std::move(host), *std::move(state))));
+              std::move(answer)(HandleAccess::session(std::move(host), *std::move(state), std::move(phases)));
             });
       },
       std::move(done));
@@ -81,16 +83,17 @@ AsyncCall Replica::resume_session_async(SessionId session, std::string secret, R
       host_, deadline,
       [host = host_, session, secret = std::move(secret), options = std::move(options), deadline](
           Client& client, Callback<Resumed> answer) mutable {
-        return client.resume_session(
-            session, std::move(secret),
-            {.deadline = deadline,
-             .on_phase = std::move(options.on_phase),
-             .previous_is_gone = options.previous_is_gone,
-             .give_up = options.give_up},
-            [host = std::move(host), answer = std::move(answer)](absl::StatusOr<ResumedSession> resumed) mutable {
-              if (!resumed.ok()) return std::move(answer)(resumed.status());
-              std::move(answer)(handles_of(std::move(host), *std::move(resumed)));
-            });
+        Phases phases(options.on_phase);
+        return client.resume_session(session, std::move(secret),
+                                     {.deadline = deadline,
+                                      .on_phase = std::move(options.on_phase),
+                                      .previous_is_gone = options.previous_is_gone,
+                                      .give_up = options.give_up},
+                                     [host = std::move(host), phases = std::move(phases),
+                                      answer = std::move(answer)](absl::StatusOr<ResumedSession> resumed) mutable {
+                                       if (!resumed.ok()) return std::move(answer)(resumed.status());
+                                       std::move(answer)(handles_of(std::move(host), *std::move(resumed), std::move(phases)));
+                                     });
       },
       std::move(done));
 }

@@ -133,8 +133,9 @@ HoldRef Session::acquire_here(std::string_view name, const LockOptions& options)
 absl::StatusOr<Grant> Session::acquire(std::string name, LockOptions options) {
   if (!handle_) return no_session();
   if (HoldRef hold = acquire_here(name, options)) return Grant(*this, std::move(hold));
-  return wait_for_async<absl::StatusOr<Grant>>(
-      handle_->host(), [&](Callback<Grant> done) { acquire_async(std::move(name), std::move(options), std::move(done)); });
+  return wait_for_async<absl::StatusOr<Grant>>(handle_->host(), [&](Callback<Grant> done) {
+    return acquire_async(std::move(name), std::move(options), std::move(done));
+  });
 }
 
 absl::StatusOr<Grant> Session::try_acquire(std::string name, LockOptions options) {
@@ -190,8 +191,9 @@ AsyncCall Session::acquire_all_async(std::vector<NamedLock> locks, LockOptions o
 
 absl::StatusOr<Grant> Session::acquire_all(std::vector<NamedLock> locks, LockOptions options) {
   if (!handle_) return no_session();
-  return wait_for_async<absl::StatusOr<Grant>>(
-      handle_->host(), [&](Callback<Grant> done) { acquire_all_async(std::move(locks), std::move(options), std::move(done)); });
+  return wait_for_async<absl::StatusOr<Grant>>(handle_->host(), [&](Callback<Grant> done) {
+    return acquire_all_async(std::move(locks), std::move(options), std::move(done));
+  });
 }
 
 absl::Status Session::close() {
@@ -199,6 +201,7 @@ absl::Status Session::close() {
   if (handle_->host().forked()) return forked_away();
   if (handle_->host().on_engine_thread()) return would_wait_for_itself();
   handle_->state()->invalidate();  // docs/time.md T8: before anything is sent
+  handle_->phases().end();
   return wait_for_done(handle_->host(),
                        [state = handle_->state()](Client& client, DoneCallback done) { client.close(state, std::move(done)); });
 }

@@ -6,14 +6,18 @@
 
 #include "coordkit/client/ref.h"
 #include "replica/call_runner.h"
+#include "replica/phases.h"
 
 namespace coordkit {
 
 class SessionHandle : public RefCounted {
  public:
-  SessionHandle(std::shared_ptr<CallRunner> host, SessionRef state) : host_(std::move(host)), state_(std::move(state)) {}
+  SessionHandle(std::shared_ptr<CallRunner> host, SessionRef state, Phases phases = {})
+      : host_(std::move(host)), state_(std::move(state)), phases_(std::move(phases)) {}
   ~SessionHandle() {
-    if (host_->forked() || state_->closed() || state_->phase() == SessionPhase::Lost) return;
+    if (host_->forked()) return;
+    phases_.last_handle_gone();
+    if (state_->closed() || state_->phase() == SessionPhase::Lost) return;
     state_->invalidate();
     host_->post([state = state_](Client& client) { client.close(state, [](absl::Status) {}); });
   }
@@ -21,11 +25,13 @@ class SessionHandle : public RefCounted {
   CallRunner& host() const { return *host_; }
   const std::shared_ptr<CallRunner>& shared_host() const { return host_; }
   const SessionRef& state() const { return state_; }
+  const Phases& phases() const { return phases_; }
   LeadingTime now() const { return host_->clock().now().leading; }
 
  private:
   std::shared_ptr<CallRunner> host_;
   SessionRef state_;
+  const Phases phases_;
 };
 
 }  // namespace coordkit

@@ -21,6 +21,8 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 // A delayed task cannot be cancelled: an obsolete one does not stay for long.
 constexpr Duration kLongestWait = std::chrono::seconds(1);
 
+thread_local bool in_round = false;
+
 }  // namespace
 
 struct TurnLoop::State : std::enable_shared_from_this<State> {
@@ -81,7 +83,9 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
     if (ending.load(std::memory_order_seq_cst)) return finish();
     if (fired.load(std::memory_order_acquire) == armed) due = SteadyTime::max();
+    in_round = true;
     const Duration wait = round();
+    in_round = false;
     runner.store({}, std::memory_order_relaxed);
     if (wait > Duration::zero()) {
       wake_in(std::min(wait, kLongestWait));
@@ -106,7 +110,9 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
   }
 
   void finish() {
+    in_round = true;
     std::move(last)();
+    in_round = false;
     runner.store({}, std::memory_order_relaxed);
     phase.store(Phase::Over, std::memory_order_release);
     const std::lock_guard lock(mutex);
@@ -152,6 +158,8 @@ void TurnLoop::begin() {
 void TurnLoop::wake() { state_->wake(); }
 
 bool TurnLoop::runs_here() const { return state_->runner.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+
+bool TurnLoop::any_runs_here() { return in_round; }
 
 void TurnLoop::end(absl::AnyInvocable<void()> last) { state_->end(std::move(last)); }
 

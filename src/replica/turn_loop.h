@@ -22,9 +22,10 @@ class TurnLoop {
   using OnThrow = std::function<void(const absl::Status&)>;
   TurnLoop(std::shared_ptr<Executor> executor, Round round, OnThrow on_throw = {});
 
-  void begin();            // the first round; includes earlier wakes
-  void wake();             // a round begins after this
-  bool runs_here() const;  // is the caller part of a round?
+  void begin();                 // the first round; includes earlier wakes
+  void wake();                  // a round begins after this
+  bool runs_here() const;       // is the caller part of a round?
+  static bool any_runs_here();  // of any loop
   bool begun() const { return begun_; }
   void end(absl::AnyInvocable<void()> last);  // runs `last` after the current round, instead of any further one, and waits
 

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "coordkit/call.h"
 #include "coordkit/error.h"
 #include "replica/call_runner.h"
+#include "replica/callback_stream.h"
 
 namespace coordkit {
 
@@ -26,12 +28,13 @@ bool wait_up_to(std::condition_variable& wake, std::unique_lock<std::mutex>& loc
   return true;
 }
 
-// A value that one thread sets once and another waits for.
+// A value that one thread sets and another waits for. The first one counts.
 template <typename T>
 class Slot {
  public:
   void set(T value) {
     const std::lock_guard lock(mutex_);
+    if (value_) return;
     value_.emplace(std::move(value));
     wake_.notify_one();
   }
@@ -65,15 +68,19 @@ inline absl::Status forked_away() {
       "this process is a fork of the one that opened the replica: open another one here, in a directory of its own");
 }
 
-// `begin(callback)` begins a call; every call ends exactly once, so this returns.
+// `begin(callback)` begins a call and returns what cancels it. Every call ends exactly once, so this returns.
 template <typename Answer, typename Begin>
 Answer wait_for_async(CallRunner& host, Begin begin) {
   if (host.forked()) return forked_away();
   if (host.on_engine_thread()) return would_wait_for_itself();
   auto slot = std::make_shared<Slot<Answer>>();
-  begin([slot](Answer answer) { slot->set(std::move(answer)); });
+  AsyncCall call = begin([slot](Answer answer) { slot->set(std::move(answer)); });
+  if (!InterruptibleWait::in_callback()) call = AsyncCall();  // it goes with its answer, on the engine's thread
   host.before_waiting([&slot] { return slot->has_value(); });
-  return slot->take();
+  const InterruptibleWait wait(slot);
+  Answer answer = slot->take();
+  if (wait.interrupted()) call.cancel();
+  return answer;
 }
 
 // The same for a call of the client, begun by `start(client, callback)`.
@@ -81,6 +88,7 @@ template <typename Answer, typename Start>
 Answer wait_for_answer(CallRunner& host, Start start) {
   return wait_for_async<Answer>(host, [&](absl::AnyInvocable<void(Answer)> done) {
     host.call([start = std::move(start), done = std::move(done)](Client& client) mutable { start(client, std::move(done)); });
+    return AsyncCall();
   });
 }
 

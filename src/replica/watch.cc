@@ -3,12 +3,12 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <stop_token>
+#include <optional>
 #include <utility>
 
 #include "replica/coordination.h"
 #include "replica/host.h"
-#include "replica/until.h"
+#include "replica/subscription.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
@@ -26,7 +26,7 @@ class BatchQueue {
   }
   void close() {
     const std::lock_guard lock(mutex_);
-    batches_.clear();
+    batches_.clear();  // they are not read any more
     end(make_error(Reason::Closed, "the watch was ended here; make a new one"));
   }
   bool any() {
@@ -62,33 +62,39 @@ class BatchQueue {
 
 struct Watch::Rep {
   explicit Rep(std::shared_ptr<CallRunner> of) : host(std::move(of)) {}
-  ~Rep() {
-    ended.request_stop();
-    host->post([id = id](Client& client) { client.end_watch(*id, [](absl::Status) {}); });
-  }
-  Rep(const Rep&) = delete;
-  Rep& operator=(const Rep&) = delete;
 
-  void start(WatchOptions options, WatchObserver observer) {
+  // Batches go to `stream` by way of `observer`.
+  void start(WatchOptions options, std::shared_ptr<CallbackStream> stream, WatchObserver observer) {
+    subscription.emplace(host, std::move(stream), [id = id](Client& client) { client.end_watch(*id, [](absl::Status) {}); });
     host->call([id = id, options = std::move(options), observer = std::move(observer)](Client& client) mutable {
       *id = client.watch(std::move(options), std::move(observer));
     });
   }
+  template <typename Callback>
+  void start(WatchOptions options, Callback callback) {
+    auto listener = std::make_shared<Listener<WatchBatch>>(std::move(callback));
+    start(std::move(options), listener, [listener](WatchBatch batch) { listener->tell(std::move(batch)); });
+  }
 
   const std::shared_ptr<CallRunner> host;
   const std::shared_ptr<WatchId> id = std::make_shared<WatchId>();  // known and used on the engine's thread only
-  std::stop_source ended;                                           // of the observer, if there is one
   std::shared_ptr<BatchQueue> queue;                                // null: there is an observer
+  std::optional<Subscription> subscription;                         // from start() on
 };
 
-Watch::Watch(const Replica& replica, WatchOptions options) : rep_(std::make_shared<Rep>(HandleAccess::host(replica))) {
+Watch::Watch() = default;
+Watch::Watch(Watch&&) noexcept = default;
+Watch& Watch::operator=(Watch&&) noexcept = default;
+Watch::~Watch() = default;
+
+Watch::Watch(const Replica& replica, WatchOptions options) : rep_(std::make_unique<Rep>(HandleAccess::host(replica))) {
   rep_->queue = std::make_shared<BatchQueue>();
   rep_->start(std::move(options), [queue = rep_->queue](WatchBatch batch) { queue->push(std::move(batch)); });
 }
 
 Watch::Watch(const Replica& replica, WatchOptions options, WatchObserver observer)
-    : rep_(std::make_shared<Rep>(HandleAccess::host(replica))) {
-  rep_->start(std::move(options), until(rep_->ended, std::move(observer)));
+    : rep_(std::make_unique<Rep>(HandleAccess::host(replica))) {
+  rep_->start(std::move(options), std::move(observer));
 }
 
 absl::StatusOr<WatchBatch> Watch::next(Duration timeout) {
@@ -104,13 +110,10 @@ void Watch::ask_progress() const {
   if (rep_) rep_->host->post([id = rep_->id](Client& client) { client.ask_progress(*id); });
 }
 
-absl::Status Watch::end() {
-  if (!rep_) return make_error(Reason::WatchNotFound, "this watch watches nothing");
-  return wait_for_done(*rep_->host, [rep = rep_.get()](Client& client, DoneCallback done) {
-    rep->ended.request_stop();
-    if (rep->queue) rep->queue->close();
-    client.end_watch(*rep->id, std::move(done));
-  });
+void Watch::end() {
+  if (!rep_) return;
+  rep_->subscription->end();
+  if (rep_->queue && !rep_->host->forked()) rep_->queue->close();
 }
 
 }  // namespace coordkit

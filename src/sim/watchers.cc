@@ -130,22 +130,22 @@ void Watchers::take(Watcher& watcher, WatchBatch batch) {
       }
       break;
   }
-  if (batch.room) watcher.kept.push_back(std::move(batch));
+  if (!batch.events.empty()) watcher.kept.push_back(std::move(batch));
 }
 
 void Watchers::take_events(Watcher& watcher, const WatchBatch& batch) {
   if (!watcher.made) fail("INV_W05", watcher, "events before it was made");
-  if (batch.events == nullptr || batch.events->empty()) fail("INV_W03", watcher, "a batch of nothing");
+  if (batch.events.empty()) fail("INV_W03", watcher, "a batch of nothing");
   if (batch.revision < watcher.next) fail("INV_W01", watcher, fmt::format("revision {} again", batch.revision.value()));
-  if (batch.events->front().entry.mod != batch.revision) reach(Situation::WatchCaughtUp);
+  if (batch.events.front().entry.mod != batch.revision) reach(Situation::WatchCaughtUp);
   std::vector<WatchEvent> should = expected(watcher, batch.revision);
   // Earlier history may be compacted; it must not differ otherwise.
-  for (size_t i = 0; i < should.size() && i < batch.events->size(); ++i) {
-    const bool forgotten = !(*batch.events)[i].previous && should[i].entry.mod <= model_.keys().compacted();
+  for (size_t i = 0; i < should.size() && i < batch.events.size(); ++i) {
+    const bool forgotten = !batch.events[i].previous && should[i].entry.mod <= model_.keys().compacted();
     if (!watcher.wants.previous || forgotten) should[i].previous.reset();
   }
-  if (*batch.events != should) {
-    fail("INV_W02", watcher, fmt::format("told{} where it was{}", shown(*batch.events), shown(should)));
+  if (batch.events.all() != should) {
+    fail("INV_W02", watcher, fmt::format("told{} where it was{}", shown(batch.events.all()), shown(should)));
   }
   watcher.next = batch.revision.next();
 }

@@ -224,6 +224,7 @@ FakeService::~FakeService() { rep_->stop(); }
 
 absl::StatusOr<Session> FakeService::try_open_session(SessionOptions options) {
   const LaggingTime deadline = rep_->deadline(options.timeout);
+  Phases phases(options.on_phase);
   absl::StatusOr<SessionRef> state =
       wait_for<SessionRef>(*rep_, [options = std::move(options), deadline](Client& client, Callback<SessionRef> done) mutable {
         client.open_session({.ttl = options.ttl,
@@ -234,7 +235,7 @@ absl::StatusOr<Session> FakeService::try_open_session(SessionOptions options) {
                             std::move(done));
       });
   if (!state.ok()) return state.status();
-  return Session(make_ref<SessionHandle>(rep_, *std::move(state)));
+  return Session(make_ref<SessionHandle>(rep_, *std::move(state), std::move(phases)));
 }
 
 Session FakeService::open_session(SessionOptions options) {
@@ -243,6 +244,7 @@ Session FakeService::open_session(SessionOptions options) {
 
 absl::StatusOr<Resumed> FakeService::resume_session(SessionId session, std::string secret, ResumeSessionOptions options) {
   const LaggingTime deadline = rep_->deadline(options.timeout);
+  Phases phases(options.on_phase);
   absl::StatusOr<ResumedSession> resumed =
       wait_for<ResumedSession>(*rep_, [session, secret = std::move(secret), options = std::move(options), deadline](
                                           Client& client, Callback<ResumedSession> done) mutable {
@@ -254,7 +256,7 @@ absl::StatusOr<Resumed> FakeService::resume_session(SessionId session, std::stri
                               std::move(done));
       });
   if (!resumed.ok()) return resumed.status();
-  return handles_of(rep_, *std::move(resumed));
+  return handles_of(rep_, *std::move(resumed), std::move(phases));
 }
 
 void FakeService::restart() { rep_->restart(); }

@@ -158,7 +158,7 @@ TEST_F(LiveBackupTest, ABackupThatNobodyAwaitsIsGivenUpWhileItsStateIsWaitedFor)
   Cluster one(1);
   ReplicaOptions options = one.options(1);
   options.parts.state_store = [](const PartContext& part) -> absl::StatusOr<std::unique_ptr<StateStore>> {
-    return std::make_unique<NeverDone>(part.directory);
+    return std::make_unique<NeverDone>(part.directory());
   };
   ASSERT_NO_FATAL_FAILURE(one.open(options));
   ASSERT_NO_FATAL_FAILURE(put_keys(one[1], 0, 10));
@@ -206,7 +206,7 @@ TEST_F(LiveBackupTest, ARelativeNameMeansWhatItMeansAtTheCall) {
   Cluster one(1);
   ReplicaOptions options = one.options(1);
   options.parts.state_store = [&](const PartContext& part) -> absl::StatusOr<std::unique_ptr<StateStore>> {
-    return std::make_unique<MovesBeforeItIsRead>(part.directory, elsewhere);
+    return std::make_unique<MovesBeforeItIsRead>(part.directory(), elsewhere);
   };
   ASSERT_NO_FATAL_FAILURE(one.open(options));
   ASSERT_THAT(one[1].wait_ready(kPatience), IsOk());
@@ -270,7 +270,7 @@ TEST_F(LiveBackupTest, ABackupUnderWayEndsWhenItsReplicaIsClosed) {
   Cluster one(1);
   ReplicaOptions options = one.options(1);
   options.parts.state_store = [&](const PartContext& part) -> absl::StatusOr<std::unique_ptr<StateStore>> {
-    return std::make_unique<StandsUntilClosed>(part.directory, moments);
+    return std::make_unique<StandsUntilClosed>(part.directory(), moments);
   };
   ASSERT_NO_FATAL_FAILURE(one.open(options));
   ASSERT_NO_FATAL_FAILURE(put_keys(one[1], 0, 50));

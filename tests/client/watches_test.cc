@@ -43,7 +43,7 @@ std::string shown(const WatchBatch& batch) {
     case What::Events: break;
   }
   std::string out;
-  for (const WatchEvent& event : *batch.events) out += (out.empty() ? "" : " ") + shown(event);
+  for (const WatchEvent& event : batch.events) out += (out.empty() ? "" : " ") + shown(event);
   return out + at;
 }
 
@@ -54,7 +54,7 @@ class WatchesTest : public testing::Test {
     const WatchId id(++last_);
     const WatchId made = watches.add(std::move(options), [this, id](WatchBatch batch) {
       delivered[id].push_back(shown(batch));
-      if (batch.room && keeps) kept.push_back(std::move(batch));
+      if (!batch.events.empty() && keeps) kept.push_back(std::move(batch));
     });
     EXPECT_EQ(made, id);
     make();
@@ -492,7 +492,7 @@ class RandomWatchesTest : public WatchesTest {
         if (concerns(watcher, key)) expected.push_back(key + "@" + std::to_string(at->first.value()));
       }
     }
-    for (const WatchEvent& event : *batch.events) {
+    for (const WatchEvent& event : batch.events) {
       seen.push_back(event.entry.key + "@" + std::to_string(event.entry.mod.value()));
     }
     ASSERT_EQ(seen, expected);

@@ -67,10 +67,10 @@ class Tally final : public StateMachine {
   void fire(Index, std::span<const FiredTimer> timers, ApplyOutput& output) override {
     for (const FiredTimer& timer : timers) {
       const std::string key(1, static_cast<char>(timer.id.value()));
-      const std::string* row = rows_.find(key);
+      const std::optional<std::string_view> row = rows_.find(key);
       if (is(Defect::DeafOnceRestored) && restored_) continue;
-      if (!row || (timer.generation != generation(*row) && !is(Defect::StaleFiring))) continue;
-      rows_.put(key, std::to_string(std::stoi(*row) + 1));
+      if (!row || (timer.generation != generation(std::string(*row)) && !is(Defect::StaleFiring))) continue;
+      rows_.put(key, std::to_string(std::stoi(std::string(*row)) + 1));
       arm(key, output);
     }
   }
@@ -81,7 +81,7 @@ class Tally final : public StateMachine {
   }
   bool holds(std::string_view guard) override {
     if (is(Defect::GuardThrows) && guard.size() > 100) throw std::length_error("a guard too long");
-    return rows_.find(guard.substr(0, kKeyMax)) != nullptr;
+    return rows_.find(guard.substr(0, kKeyMax)).has_value();
   }
   void checkpoint(CheckpointBatch& batch) override {
     rows_.checkpoint(batch);
@@ -123,7 +123,7 @@ class Tally final : public StateMachine {
     rows_.each("=", [&](std::string_view, std::string_view said) { tell(said, stage); });
   }
   uint64_t digest() const override {
-    if (is(Defect::DigestCounts)) return rows_.find("##") == nullptr ? 0 : std::stoull(*rows_.find("##"));
+    if (is(Defect::DigestCounts)) return std::stoull(std::string(rows_.find("##").value_or("0")));
     return is(Defect::DigestStands) ? rows_.size() : rows_.digest();
   }
 
@@ -144,7 +144,9 @@ class Tally final : public StateMachine {
             .generation = generation(count),
             .duration = std::chrono::seconds(1)};
   }
-  void arm(std::string_view key, ApplyOutput& output) const { output.timer_ops.push_back(timer_of(key, *rows_.find(key))); }
+  void arm(std::string_view key, ApplyOutput& output) const {
+    output.timer_ops.push_back(timer_of(key, std::string(*rows_.find(key))));
+  }
 
   std::string execute(const Command& command, ApplyOutput& output) {
     const std::string_view key = command.payload;
@@ -153,8 +155,7 @@ class Tally final : public StateMachine {
     if (key.size() == 2 && key[0] == '?') return wait(command, output);
     if (key.empty() || key.size() > kKeyMax || key.find_first_of("?=#") == 0) return "!not a key";
     if (is(Defect::ViewsKept) && std::exchange(view_, key) == key) return "!the same again";
-    const std::string* row = rows_.find(key);
-    std::string count = std::to_string((row ? std::stoi(*row) : 0) + 1);
+    std::string count = std::to_string(std::stoi(std::string(rows_.find(key).value_or("0"))) + 1);
     rows_.put(key, count);
     if (key.size() == 1) arm(key, output);
     wake(std::string(key), command.index, count, output);
@@ -164,15 +165,15 @@ class Tally final : public StateMachine {
   }
 
   std::string wait(const Command& command, ApplyOutput& output) {
-    if (rows_.find(command.payload) != nullptr) return "!somebody waits already";
+    if (rows_.find(command.payload)) return "!somebody waits already";
     rows_.put(command.payload, name_of(command.request));
     output.answer(command, "", ApplyOutput::Stage::Queued);
     return "";
   }
   void wake(const std::string& key, Index index, const std::string& count, ApplyOutput& output) {
-    const std::string* waits = rows_.find("?" + key);
-    if (waits == nullptr) return;
-    const std::string who = *waits;
+    const std::optional<std::string_view> waits = rows_.find("?" + key);
+    if (!waits) return;
+    const std::string who(*waits);
     rows_.erase("?" + key);
     rows_.put("=" + key, who + count);
     output.answer(index, request_of(who), count);

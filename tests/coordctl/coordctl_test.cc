@@ -153,7 +153,7 @@ TEST_F(CoordctlTest, AnInterruptedBackupEndsSoonSaysSoAndLeavesNothing) {
   ReplicaOptions options = cluster_.options(1);
   options.admin_socket = socket_;
   options.parts.state_store = [&](const PartContext& part) -> absl::StatusOr<std::unique_ptr<StateStore>> {
-    return std::make_unique<LongState>(part.directory, moments);
+    return std::make_unique<LongState>(part.directory(), moments);
   };
   ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(options)));
   ASSERT_THAT(cluster_[1].wait_ready(kPatience), IsOk());

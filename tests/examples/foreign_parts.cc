@@ -14,7 +14,7 @@ Parts parts_of_a_node() {
             return std::make_unique<example::UnixTransport>(part.address);
           },
           .log_store = [](const PartContext& part) -> absl::StatusOr<std::unique_ptr<LogStore>> {
-            return std::make_unique<example::SqliteLogStore>(part.directory->log_path() + "/log.db");
+            return std::make_unique<example::SqliteLogStore>(part.directory()->log_path() + "/log.db");
           }};
 }
 

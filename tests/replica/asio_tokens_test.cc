@@ -250,7 +250,7 @@ TEST_F(AsioTokensTest, S22_AWatchIsAStreamOfItsBatchesToItsEnd) {
       const absl::StatusOr<WatchBatch> batch = co_await async_next(watch);
       EXPECT_THAT(batch.status(), IsOk());
       if (!batch.ok()) co_return;
-      for (const WatchEvent& event : *batch->events) seen.push_back(event.entry.key);
+      for (const WatchEvent& event : batch->events) seen.push_back(event.entry.key);
     }
     EXPECT_THAT(replica().close(), IsOk());
     ended = (co_await async_next(watch)).status();

@@ -54,7 +54,7 @@ class AskingFiles final : public FileSystem {
 // The files of a replica's log in its directory, for Parts::log_files.
 inline PartFactory<FileSystem> log_files_that_ask(BeforeSync ask) {
   return [ask = std::move(ask)](const PartContext& part) -> absl::StatusOr<std::unique_ptr<FileSystem>> {
-    absl::StatusOr<std::unique_ptr<FileSystem>> files = posix_files(part.directory->log_path());
+    absl::StatusOr<std::unique_ptr<FileSystem>> files = posix_files(part.directory()->log_path());
     if (!files.ok()) return files;
     return std::make_unique<AskingFiles>(*std::move(files), ask);
   };

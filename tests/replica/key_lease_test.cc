@@ -71,7 +71,7 @@ TEST_F(KeyLeaseTest, S33_AnUnrenewedLeaseEndsByItselfWithItsKeys) {
     for (bool gone = false; !gone;) {
       const absl::StatusOr<WatchBatch> batch = watch.next();
       ASSERT_THAT(batch.status(), IsOk());
-      gone = batch->events && batch->events->back().deleted();
+      gone = !batch->events.empty() && batch->events.back().deleted();
     }
   } else {
     EXPECT_THAT(put, Is(Reason::LeaseNotFound)) << "the put came too late";

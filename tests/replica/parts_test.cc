@@ -11,6 +11,7 @@
 #include "coordkit/coordkit.h"
 #include "coordkit/storage/data_directory.h"
 #include "coordkit/storage/memory_stores.h"
+#include "coordkit/storage/segmented_log_store.h"
 #include "coordkit/transport/loopback_transport.h"
 #include "coordkit/transport/tcp_transport.h"
 #include "tests/replica/asking_files.h"
@@ -198,8 +199,19 @@ TEST_F(PartsTest, ATransportOfOnesOwnKnowsForWhomItIs) {
   EXPECT_EQ(seen[1].replica, ReplicaId(2));
   EXPECT_EQ(seen[1].cluster, "test");
   EXPECT_EQ(seen[1].address, cluster_.options(2).members[1].address);
-  EXPECT_EQ(seen[1].store, seen[1].directory->store());
+  EXPECT_EQ(seen[1].store, seen[1].directory()->store());
   seen.clear();  // the directories stay locked as long as they are referenced
+}
+
+TEST_F(PartsTest, AFactoryThatWantsADirectoryWhereThereIsNoneFailsTheOpening) {
+  LoopbackHub hub;
+  Parts parts = in_memory(hub);
+  parts.log_store = [](const PartContext& part) -> absl::StatusOr<std::unique_ptr<LogStore>> {
+    return std::make_unique<SegmentedLogStore>(part.directory());
+  };
+  const absl::Status refused = Replica::open({.id = 1, .cluster = "test", .members = {{1, "one"}}, .parts = parts}).status();
+  EXPECT_THAT(refused, Is(Reason::InvalidArgument));
+  EXPECT_THAT(std::string(sentence_of(refused)), HasSubstr("data_dir is empty"));
 }
 
 TEST_F(PartsTest, AFactoryThatFailsFailsTheOpeningAndLeavesNothingBehind) {

@@ -234,7 +234,7 @@ TEST_F(ThrowingPartsTest, FLT_A13_FilesThatThrowAreADiskThatAnswersWithErrors) {
   const auto with_files = [&] {
     ReplicaOptions made = cluster.options(1);
     made.parts.log_files = [&files](const PartContext& part) -> absl::StatusOr<std::unique_ptr<FileSystem>> {
-      absl::StatusOr<std::unique_ptr<FileSystem>> real = posix_files(part.directory->log_path());
+      absl::StatusOr<std::unique_ptr<FileSystem>> real = posix_files(part.directory()->log_path());
       if (!real.ok()) return real;
       return std::make_unique<ThrowingFiles>(*std::move(real), files);
     };

@@ -26,17 +26,13 @@ class Tally final : public StateMachine {
   void bootstrap(ClusterId, uint64_t) override {}
   void apply(std::span<const Command> commands, ApplyOutput& output) override {
     for (const Command& command : commands) {
-      const std::string* row = rows_.find("n");
-      const uint64_t next = (row ? std::stoull(*row) : 0) + 1 + skew_;
+      const uint64_t next = std::stoull(std::string(rows_.find("n").value_or("0"))) + 1 + skew_;
       rows_.put("n", std::to_string(next));
       output.answer(command, std::to_string(next));
     }
   }
   void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}
-  absl::StatusOr<std::string> query(std::string_view) const override {
-    const std::string* row = rows_.find("n");
-    return row ? *row : "0";
-  }
+  absl::StatusOr<std::string> query(std::string_view) const override { return std::string(rows_.find("n").value_or("0")); }
   void checkpoint(CheckpointBatch& batch) override { rows_.checkpoint(batch); }
   bool forget_stored() override { return rows_.forget_stored(); }
   absl::Status restore(const CheckpointView& view) override { return rows_.restore(view); }

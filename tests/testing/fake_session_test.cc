@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 #include "base/check.h"
@@ -209,6 +210,36 @@ TEST(FakeSessionTest, CallbacksMayBlock) {
   service.lose(session);
   service.advance(0s);
   EXPECT_TRUE(closed.ok()) << closed;
+}
+
+TEST(FakeSessionTest, S66_AnObservationEndsInsideItsCallbackAndWithItsHandle) {
+  FakeService service;
+  Session session = service.open_session();
+  Counter counter(session, "n");
+  const auto calls = std::make_shared<int>(0);
+  Observation first, second;
+  first = counter.observe([&first, calls](const CounterSeen&) {
+    if (++*calls == 2) first.end();
+  });
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(counter.add().ok());
+  EXPECT_EQ(*calls, 2);
+  EXPECT_EQ(calls.use_count(), 1) << "what the callback captured is gone";
+  second = counter.observe([calls](const CounterSeen&) { ++*calls; });
+  service.advance(0s);
+  EXPECT_EQ(*calls, 3);
+  second = Observation();
+  EXPECT_TRUE(counter.add().ok());
+  EXPECT_EQ(*calls, 3);
+  EXPECT_EQ(calls.use_count(), 1);
+}
+
+TEST(FakeSessionTest, S66_TheCloseOfASessionIsTheEndOfItsOnPhase) {
+  FakeService service;
+  std::vector<SessionPhase> phases;
+  Session session = service.open_session({.on_phase = [&](SessionPhase phase) { phases.push_back(phase); }});
+  EXPECT_TRUE(session.close().ok());
+  service.advance(1s);
+  EXPECT_EQ(phases, std::vector{SessionPhase::Valid});
 }
 
 TEST(FakeSessionTest, S45_ARestartedProcessFindsItsSessionAndWhatItHeld) {

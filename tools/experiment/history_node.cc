@@ -323,7 +323,7 @@ class HistoryNode {
       const absl::StatusOr<WatchBatch> batch = watch.next(500ms);
       if (!batch.ok() && !over_ && reason_of(batch.status()) != Reason::CallTimeout) fail("watch", batch.status());
       if (!batch.ok() || batch->what != WatchBatch::What::Events) continue;
-      for (const WatchEvent& event : *batch->events) scribe_.changed(event);
+      for (const WatchEvent& event : batch->events) scribe_.changed(event);
     }
   }
 

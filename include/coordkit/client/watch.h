@@ -2,14 +2,15 @@
 // own state (docs/semantics.md S-21 to S-28).
 //
 // A watch is delivered in batches. One batch has all events of a revision, or of several whole ones when the watch
-// catches up; never a part. Events are shared between watches and must not be changed.
+// catches up; never a part. Events are shared between watches.
 //
 // A watch lags behind a linearizable read by as much as this replica lags. It may be resumed on any replica: from the revision
 // after the last one it was given, by events or by a progress report. It ends with its replica: Stopped, or ReplicaFailed if
 // that has halted. On one that was removed it waits, and goes on if that becomes a member again.
 //
-// A batch takes room until it is destroyed. A watch whose room is full gets nothing until some is given back; then it
-// reads what it missed out of the history. If that is compacted meanwhile it ends with Compacted. Nothing else waits for it.
+// The events of a batch take room until their last copy is destroyed. A watch whose room is full gets nothing until some is
+// given back; then it reads what it missed out of the history. If that is compacted meanwhile it ends with Compacted. Nothing
+// else waits for it.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -42,7 +44,7 @@ struct WatchOptions {
   bool deletes = true;
   // A progress report after so much time without events, in sync; at least 100 ms.
   Duration progress_every = std::chrono::minutes(10);
-  size_t room = 16 << 20;  // bytes of batches that are not destroyed yet, of which the first may be larger
+  size_t room = 16 << 20;  // bytes of events that are not destroyed yet, of which the first batch may be larger
 
   static WatchOptions of(std::string key) { return {.key = std::move(key)}; }
   static WatchOptions prefix(std::string prefix) {
@@ -59,7 +61,41 @@ struct WatchEvent {
   bool created() const { return !deleted() && entry.create == entry.mod; }
   friend bool operator==(const WatchEvent&, const WatchEvent&) = default;
 };
-using WatchEvents = std::shared_ptr<const std::vector<WatchEvent>>;
+
+// The events of a batch, a range that may be empty. Copies share the events; the last one gives back the room that they take.
+class WatchEvents {
+ public:
+  using value_type = WatchEvent;
+  using const_iterator = std::vector<WatchEvent>::const_iterator;
+  using iterator = const_iterator;
+
+  WatchEvents() = default;  // none
+  explicit WatchEvents(std::vector<WatchEvent> events)
+      : events_(std::make_shared<const std::vector<WatchEvent>>(std::move(events))) {}
+  // The same events in a room of their own.
+  WatchEvents in(std::shared_ptr<void> room) const {
+    WatchEvents same = *this;
+    same.room_ = std::move(room);
+    return same;
+  }
+
+  const std::vector<WatchEvent>& all() const {
+    static const std::vector<WatchEvent> kNone;
+    return events_ ? *events_ : kNone;
+  }
+  const_iterator begin() const { return all().begin(); }
+  const_iterator end() const { return all().end(); }
+  size_t size() const { return all().size(); }
+  bool empty() const { return all().empty(); }
+  const WatchEvent& operator[](size_t place) const { return all()[place]; }
+  const WatchEvent& front() const { return all().front(); }
+  const WatchEvent& back() const { return all().back(); }
+  friend bool operator==(const WatchEvents& a, const WatchEvents& b) { return a.all() == b.all(); }
+
+ private:
+  std::shared_ptr<const std::vector<WatchEvent>> events_;  // null: none
+  std::shared_ptr<void> room_;                             // null: they take none
+};
 
 struct WatchBatch {
   enum class What : uint8_t {
@@ -81,9 +117,8 @@ struct WatchBatch {
   }
   What what = What::Created;
   Revision revision;
-  WatchEvents events;  // of Events; otherwise null
+  WatchEvents events;  // of Events; otherwise none
   absl::Status why;
-  std::shared_ptr<void> room;  // given back with the last copy of this batch
 };
 
 // Runs where all announcements of a client run, one call at a time for each watch.
