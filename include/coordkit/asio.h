@@ -11,29 +11,19 @@
 // partial cancellation. How a cancelled operation ends: call.h. It always ends.
 // Options are small structs that need no destruction, and strings are parameters of their own: g++ 12 destroys a temporary
 // in the operand of co_await twice.
-// Lifetime: the replica outlives the start of an operation, not its end: close() ends it. An execution context outlives the
-// operations whose handlers it runs, which count as its work: once run() has returned because there is none left, or once the
-// handler has been called, nothing of coordkit touches it. Threads: as Asio's rules say of the handler's executor.
+// Lifetime: the replica outlives the start of an operation, not its end: close() ends it. An execution context and a replica
+// may be destroyed in any order: operations count as work of the context whose handlers it runs, and with the context they end
+// as those of Asio's own objects do. Their handlers are then destroyed without being called, their calls are cancelled, and
+// what they would have been granted is given back. Once the handler has been called nothing of coordkit touches the context.
+// Threads: as Asio's rules say of the handler's executor.
 #pragma once
 
 // clang-format off
-#include "coordkit/asio_boost.h"  // before any header of Boost: it says which Boost is needed
+#include "coordkit/asio_operation.h"  // before any header of Boost: it says which Boost is needed
 // clang-format on
 
-#include <atomic>
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/async_result.hpp>
-#include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/dispatch.hpp>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/system_executor.hpp>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -83,85 +73,6 @@ static_assert(std::is_trivially_destructible_v<LockTimes> && std::is_trivially_d
               std::is_trivially_destructible_v<ResumeTimes> && std::is_trivially_destructible_v<CallTimes>);
 
 namespace asio_detail {
-
-using Cancel = boost::asio::cancellation_type;
-inline constexpr Cancel kWithoutEffect = Cancel::terminal | Cancel::partial | Cancel::total;
-inline constexpr Cancel kMayTakeEffect = Cancel::terminal | Cancel::partial;
-
-template <typename Answer, typename Handler>
-class Operation : public std::enable_shared_from_this<Operation<Answer, Handler>> {
- public:
-  using Executor = boost::asio::associated_executor_t<Handler, boost::asio::system_executor>;
-
-  explicit Operation(Handler handler) : handler_(std::move(handler)) {
-    work_.emplace(boost::asio::get_associated_executor(*handler_, boost::asio::system_executor()));
-  }
-
-  // The slot is set before the call begins: afterwards it belongs to the handler's executor, where the end may run already.
-  template <typename Start>
-  void run(Start start, Cancel types) {
-    auto call = std::make_shared<std::invoke_result_t<Start, absl::AnyInvocable<void(Answer)>>>();
-    if (auto slot = boost::asio::get_associated_cancellation_slot(*handler_); slot.is_connected()) {
-      slot.assign([call, types](Cancel type) {
-        if ((type & types) != Cancel::none) call->cancel();
-      });
-    }
-    beginning_ = std::this_thread::get_id();
-    *call = start([self = this->shared_from_this()](Answer answer) { self->end(std::move(answer)); });
-    beginning_ = std::thread::id();
-  }
-
- private:
-  // Never inside of the call that began it.
-  void end(Answer answer) {
-    auto deliver = [self = this->shared_from_this(), answer = std::move(answer)]() mutable {
-      self->wait_posted();
-      self->complete(std::move(answer));
-    };
-    const bool bare = std::is_same_v<Executor, boost::asio::system_executor>;
-    if (bare && beginning_ != std::this_thread::get_id()) {
-      boost::asio::dispatch(work_->get_executor(), std::move(deliver));
-    } else {
-      posting_ = std::this_thread::get_id();
-      boost::asio::post(work_->get_executor(), std::move(deliver));
-      posting_ = std::thread::id();
-    }
-  }
-
-  // A handler may be the last thing that its context runs, and the context gone right after it; a thread that is still inside
-  // of post() would then touch what is no more. So the handler waits for the few instructions that such a thread has left.
-  void wait_posted() const {
-    for (auto there = posting_.load(); there != std::thread::id() && there != std::this_thread::get_id();
-         there = posting_.load()) {
-      std::this_thread::yield();
-    }
-  }
-
-  // Nothing of the executor's is left here when the handler begins: whoever lets go of this operation last may do so later.
-  void complete(Answer answer) {
-    if (auto slot = boost::asio::get_associated_cancellation_slot(*handler_); slot.is_connected()) slot.clear();
-    Handler handler(*std::move(handler_));  // constructed, never assigned: an any_completion_handler cannot be
-    handler_.reset();
-    work_.reset();
-    std::move(handler)(std::move(answer));
-  }
-
-  std::optional<Handler> handler_;
-  std::optional<boost::asio::executor_work_guard<Executor>> work_;
-  std::atomic<std::thread::id> beginning_{};  // there, at this moment; elsewhere it is never equal
-  std::atomic<std::thread::id> posting_{};    // inside of post(), at this moment
-};
-
-// `start(done)` begins the call and gives its AsyncCall, or something else that has cancel().
-template <typename Answer, typename Start, typename Token>
-auto initiate(Start start, Cancel types, Token&& token) {
-  return boost::asio::async_initiate<Token, void(Answer)>(
-      [types](auto handler, Start begin) {
-        using Handler = std::decay_t<decltype(handler)>;
-        std::make_shared<Operation<Answer, Handler>>(std::move(handler))->run(std::move(begin), types);
-      },
-      token, std::move(start));
-}
 
 // The operation `handle->method(args..., done)`. What `handle` points to, or holds, outlives the start.
 template <typename Pointer, typename Method, typename Token, typename... Args>

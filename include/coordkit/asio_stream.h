@@ -14,7 +14,9 @@
 // Each event goes to one reader, in order. A read that is cancelled takes none: the next one has it. Completion, tokens and
 // cancellation are those of asio.h.
 // Threads: all methods are thread-safe. Lifetime: a pending wait ends with Closed when the stream is destroyed; an observer may
-// outlive its stream; what it sees then goes nowhere. A stream that was moved from is only there to be destroyed. Failure: a
+// outlive its stream; what it sees then goes nowhere. A stream that was moved from has ended with Closed. A WatchStream ends as
+// its Watch does (observation.h), by end() or its destructor: both wait for a reader's handler that runs on the callback thread
+// (one without an executor), but not inside it. Failure: a
 // stream whose reader is so slow that it is full takes nothing more, and when all before has been read says kResourceExhausted
 // (LimitExceeded), again and again: observe anew, a snapshot comes first.
 #pragma once
@@ -59,6 +61,14 @@ class StreamQueue {
   void end(absl::Status why) {
     std::unique_lock lock(mutex_);
     if (why_.ok()) why_ = std::move(why);
+    serve(lock);
+  }
+  // The same, and what has not been read is dropped.
+  void close(absl::Status why) {
+    std::deque<Event> dropped;
+    std::unique_lock lock(mutex_);
+    dropped.swap(events_);
+    why_ = std::move(why);
     serve(lock);
   }
   uint64_t read(Done done) {
@@ -126,33 +136,35 @@ class EventStream {
   explicit EventStream(size_t events_max = 1024) : queue_(std::make_shared<Queue>(events_max)) {}
   EventStream(EventStream&&) noexcept = default;
   EventStream& operator=(EventStream&&) = delete;
-  ~EventStream() {
-    if (queue_) queue_->end(make_error(Reason::Closed, "this stream is gone"));
-  }
+  ~EventStream() { end(make_error(Reason::Closed, "this stream is gone")); }
 
   // What to observe with.
   auto observer() const {
-    return [queue = queue_](Event event, const auto&...) { queue->push(std::move(event)); };
+    return [queue = queue_](Event event, const auto&...) {
+      if (queue) queue->push(std::move(event));
+    };
   }
   // The next event. Cancelled without effect, by every type of cancellation.
   template <typename Token = DefaultToken>
   auto next(Token&& token = Token()) {
     return asio_detail::initiate<absl::StatusOr<Event>>(
         [queue = queue_](absl::AnyInvocable<void(absl::StatusOr<Event>)> done) {
-          return asio_detail::Reading<Event>{queue, queue->read(std::move(done))};
+          if (queue) return asio_detail::Reading<Event>{queue, queue->read(std::move(done))};
+          std::move(done)(make_error(Reason::Closed, "this stream was moved from"));
+          return asio_detail::Reading<Event>();
         },
         asio_detail::kWithoutEffect, std::forward<Token>(token));
   }
   // From here on nothing is taken, and reads end with `why` when all before has been read.
   void end(absl::Status why) {
     const std::shared_ptr<Queue> kept = queue_;  // a reader that is told may destroy the stream
-    kept->end(std::move(why));
+    if (kept) kept->end(std::move(why));
   }
 
  private:
   friend class WatchStream;
   using Queue = asio_detail::StreamQueue<Event>;
-  std::shared_ptr<Queue> queue_;
+  std::shared_ptr<Queue> queue_;  // null: moved from
 };
 
 // A watch as a stream of its batches. Its end is that of the stream: kOutOfRange (Compacted) says to begin anew, Stopped that
@@ -166,6 +178,12 @@ class WatchStream {
         }) {}
 
   void ask_progress() const { watch_.ask_progress(); }  // as Watch::ask_progress()
+  // As Watch::end(). Reads end with Closed, also those that have not been answered yet.
+  void end() {
+    const auto queue = batches_.queue_;  // a reader that is told may destroy the stream
+    watch_.end();
+    if (queue) queue->close(make_error(Reason::Closed, "the watch was ended here; make a new one"));
+  }
   template <typename Token = DefaultToken>
   auto next(Token&& token = Token()) {
     return batches_.next(std::forward<Token>(token));

@@ -21,7 +21,7 @@ run(${CMAKE_COMMAND} --build ${folder}/build --target coordkit_product_static co
 run(${CMAKE_COMMAND} -E env TMPDIR=${folder} ${folder}/build/examples/19_metrics)
 run(${source}/tests/examples/quick_start.sh ${folder}/build/examples/00_quick_start ${folder}/quick_start_run)
 
-foreach(header asio asio_tokens asio_stream asio_coordination)
+foreach(header asio asio_operation asio_tokens asio_stream asio_coordination)
   file(WRITE ${folder}/asio.cc "#include <coordkit/${header}.h>\n")
   execute_process(COMMAND ${compiler} -std=c++20 -fsyntax-only -I${source}/include -I${boost}/include ${folder}/asio.cc
                   RESULT_VARIABLE code ERROR_VARIABLE output)
