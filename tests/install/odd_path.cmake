@@ -7,7 +7,7 @@ set(odd "${folder}/coordkit/src -Wshadow/a b+ü%(x)&'y'/coordkit/mold/Unity")
 file(REMOVE_RECURSE "${folder}")
 file(MAKE_DIRECTORY "${odd}")
 file(CREATE_LINK ${source} "${odd}/coordkit" SYMBOLIC)
-foreach(script embedded_says_nothing only_what_is_linked boost needed)
+foreach(script embedded_says_nothing only_what_is_linked boost needed parts documents postfix systemd)
   run(${CMAKE_COMMAND} -D "build=${odd}/out" -D "source=${odd}/coordkit" -D generator=${generator} -D compiler=${compiler}
       -D "here=${odd}/coordkit/tests/install" -P "${odd}/coordkit/tests/install/${script}.cmake")
 endforeach()
