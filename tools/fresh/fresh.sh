@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # What a newcomer meets: commands of this tree on a Debian on which nothing was ever installed. `./dev fresh` runs this.
 #
-#   fresh.sh [--suite bookworm|trixie] [--cold] [COMMAND...]
+#   fresh.sh [--suite bookworm|trixie] [--folder PATH] [--cold] [COMMAND...]
 #
 # A bare root of the suite (Debian 12 unless told otherwise) is made once below out/fresh/ (mmdebstrap, minbase) and kept while its
-# recipe is unchanged. Each run works in two copies of it, each with a clone of this tree in a folder called coordkit, changed files as
-# they are here. The host lends them only how packages are fetched:
+# recipe is unchanged. Each run works in two copies of it, each with a clone of this tree, changed files as they are here, in the folder
+# coordkit of a user's home, or in PATH there. The host lends them only how packages are fetched:
 #   root       runs the commands as root; what is missing they install themselves
 #   newcomer   a user without rights gets one line to paste; root pastes it, and the commands run as that user
 # Without COMMAND: ./dev demo, ./dev test, and the examples against the installed package alone. The compiler cache of this tree is
@@ -20,10 +20,12 @@ say() { printf 'fresh: %s\n' "$*"; }
 
 cold=
 suite=bookworm
+folder=coordkit
 while [ $# -gt 0 ]; do
   case $1 in
     --cold) cold=1 ;;
     --suite) suite=${2:?--suite needs a name: bookworm or trixie}; shift ;;
+    --folder) folder=${2:?--folder needs a path below the home of a user}; shift ;;
     *) break ;;
   esac
   shift
@@ -74,14 +76,14 @@ make_base() {
 
 # ---- a copy of it, with this tree inside
 
-home=/home/newcomer/coordkit
+home=/home/newcomer/$folder
 
 make_copy() {  # NAME
   local root=$fresh/$1 conf
   rm -rf --one-file-system "$root"
   cp -a --reflink=auto "$base" "$root"
   chroot "$root" useradd --create-home newcomer
-  mkdir -p "$root/ccache"
+  mkdir -p "$root/ccache" "$(dirname "$root$home")"
   git clone --quiet --no-hardlinks . "$root$home"
   git ls-files -z | while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
     tar --create --null --files-from=- | tar --extract --directory "$root$home"
@@ -109,7 +111,7 @@ inside() {  # ROOT USER CACHE LINE SETTING...: in namespaces of its own already
     mount --bind "$cache" "$root/ccache"
     settings+=(CCACHE_DIR=/ccache)
   fi
-  exec chroot "$root" setpriv --reuid "$user" --regid "$user" --init-groups --reset-env env "${settings[@]}" bash -c "cd $home && $line"
+  exec chroot "$root" setpriv --reuid "$user" --regid "$user" --init-groups --reset-env env "${settings[@]}" bash -c "cd ${home@Q} && $line"
 }
 
 # Runs a shell line in a copy. Its processes have a namespace of their own and end with this one.
