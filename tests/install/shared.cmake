@@ -24,6 +24,18 @@ foreach(hidden "coordkit::lock::" "coordkit::storage::" "coordkit::mvcc::" "mdb_
   expect_not("libcoordkit.so" "${symbols}" " ${hidden}")
 endforeach()
 
+# Nothing else is shown: no template of Boost, Abseil or the standard library (cmake/exports.map).
+run_for_output(symbols ${nm} --dynamic --defined-only ${library})
+string(REPLACE "\n" ";" symbols "${symbols}")
+list(LENGTH symbols count)
+if(count LESS 500)
+  message(FATAL_ERROR "libcoordkit.so shows only ${count} names")
+endif()
+list(FILTER symbols EXCLUDE REGEX " _Z(T[ISVTC]|T[hvc][^N]*|GV|Z|GVZ)?N[KOR]*8coordkit[0-9A-Z]")
+if(symbols)
+  message(FATAL_ERROR "libcoordkit.so shows what is not coordkit's: ${symbols}")
+endif()
+
 get_filename_component(libraries ${library} DIRECTORY)
 set(ENV{LD_LIBRARY_PATH} ${libraries})
 readme_project(${build}/consumers/shared)
@@ -35,6 +47,7 @@ expect_not("README's program" "${needed}" "liblmdb|libfmt")
 include(${here}/pkg_config.cmake)
 include(${here}/plug_in.cmake)
 include(${here}/built_alike.cmake)
+include(${here}/other_boost.cmake)
 
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${here}/components -B ${build}/consumers/incomplete -G ${generator} -D CMAKE_PREFIX_PATH=${prefix}
                         -D CMAKE_CXX_COMPILER=${compiler} -D examples=${source}/examples RESULT_VARIABLE code ERROR_VARIABLE output)
