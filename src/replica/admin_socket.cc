@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -102,7 +103,7 @@ AdminSocket::AdminSocket(std::shared_ptr<Host> host, AdminIdentity identity, con
       identity_(std::move(identity)),
       path_(storage::absolute_path(path)),
       listener_(std::move(listener)),
-      thread_([this] { accept_visitors(); }) {}
+      thread_("coordkit/admin", [this] { accept_visitors(); }) {}
 
 AdminSocket::~AdminSocket() {
   {
@@ -151,7 +152,7 @@ void AdminSocket::admit(LocalStream stream) {
   Visitor& visitor = visitors_.emplace_back();
   visitor.stream = std::move(stream);
   try {
-    visitor.thread = std::thread([this, &visitor] {
+    visitor.thread = Thread("coordkit/admin", [this, &visitor] {
       serve(visitor.stream);
       visitor.stream.shutdown();
       visitor.over = true;

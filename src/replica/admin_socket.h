@@ -18,10 +18,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/thread.h"
 #include "replica/admin_commands.h"
 #include "replica/local_stream.h"
 #include "storage/posix_file_system.h"
@@ -43,7 +43,7 @@ class AdminSocket {
  private:
   struct Visitor {
     LocalStream stream;
-    std::thread thread;
+    Thread thread;
     std::atomic<bool> over{false};
   };
   AdminSocket(std::shared_ptr<Host> host, AdminIdentity identity, const std::string& path, storage::Descriptor listener);
@@ -59,7 +59,7 @@ class AdminSocket {
   std::mutex mutex_;
   std::list<Visitor> visitors_;
   bool stopping_ = false;
-  std::thread thread_;  // last: it uses the other members
+  Thread thread_;  // last: it uses the other members
 };
 
 }  // namespace coordkit

@@ -28,7 +28,7 @@ Announcements::Announcements(const ReplicaOptions& options, const Clock& clock, 
       on_leadership_(host_code_.guarded("on_leadership", options.on_leadership)),
       on_divergence_(host_code_.guarded("on_divergence", options.on_divergence)),
       on_halt_(host_code_.guarded("on_halt", options.on_halt)),
-      thread_([this](CallbackThread::Task&& task) { host_code_.run(kAnnouncement, std::move(task)); }),
+      thread_("coordkit/notify", [this](CallbackThread::Task&& task) { host_code_.run(kAnnouncement, std::move(task)); }),
       relay_(guarded_machines(host_code_, options.machines), thread_),
       deadlines_(clock, thread_) {
   if (options.on_event) feed_.emplace(host_code_.guarded(kOnEvent, options.on_event), thread_);

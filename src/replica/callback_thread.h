@@ -6,10 +6,10 @@
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
+#include "base/thread.h"
 
 namespace coordkit {
 
@@ -19,8 +19,9 @@ class CallbackThread {
 
   // `run_one` runs each task: it may catch exceptions of the task.
   using RunOne = std::function<void(Task&&)>;
-  explicit CallbackThread(RunOne run_one = [](Task&& task) { std::move(task)(); })
-      : run_one_(std::move(run_one)), thread_([this] { run(); }) {}
+  explicit CallbackThread(
+      ThreadName name, RunOne run_one = [](Task&& task) { std::move(task)(); })
+      : run_one_(std::move(run_one)), thread_(name, [this] { run(); }) {}
   ~CallbackThread() { stop(); }
   CallbackThread(const CallbackThread&) = delete;
   CallbackThread& operator=(const CallbackThread&) = delete;
@@ -41,7 +42,7 @@ class CallbackThread {
   std::deque<Task> tasks_;
   bool stopping_ = false;
   std::mutex joining_;
-  std::thread thread_;  // last: it uses the other members
+  Thread thread_;  // last: it uses the other members
 };
 
 }  // namespace coordkit

@@ -41,7 +41,7 @@ DeadlineTimer::DeadlineTimer(const Clock& clock, CallbackThread& callbacks)
       callbacks_(callbacks),
       timer_(made(timer_descriptor(), "timer")),
       event_(made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "event")),
-      thread_([this] { run(); }) {}
+      thread_("coordkit/timer", [this] { run(); }) {}
 
 DeadlineTimer::~DeadlineTimer() { stop(); }
 

@@ -10,12 +10,12 @@
 
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "base/linked.h"
+#include "base/thread.h"
 #include "coordkit/client/validity_watch.h"
 #include "coordkit/clock.h"
 #include "replica/callback_thread.h"
@@ -73,7 +73,7 @@ class DeadlineTimer final : public ValidityWatch {
   bool stopping_ = false;
   const storage::Descriptor timer_;  // timerfd
   const storage::Descriptor event_;  // eventfd: check again
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace coordkit

@@ -1,7 +1,7 @@
 // The end of a host: what was begun is drained, then each part stops, those that give others work first.
-#include <thread>
 #include <utility>
 
+#include "base/thread.h"
 #include "replica/callback_stream.h"
 #include "replica/host.h"
 #include "replica/waiting.h"
@@ -55,7 +55,7 @@ void Host::end(std::shared_ptr<Host> host) {
   if (host->forked() || host->closing_.closes_here()) return;
   host->close().IgnoreError();
   if (!host->on_engine_thread() && !host->on_callback_thread()) return;
-  std::thread([host = std::move(host)] { host->close().IgnoreError(); }).detach();
+  Thread::detached("coordkit/close", [host = std::move(host)] { host->close().IgnoreError(); });
 }
 
 }  // namespace coordkit

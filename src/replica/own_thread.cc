@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "replica/busy_poll.h"
-#include "storage/file_size_signal.h"
 
 namespace coordkit {
 namespace {
@@ -23,7 +22,7 @@ void clear_if(std::atomic<std::thread::id>& thread, std::thread::id is) {
 
 void OwnThread::start() {
   try {
-    for (std::thread& thread : threads_) thread = std::thread([this] { live(); });
+    for (Thread& thread : threads_) thread = Thread("coordkit/loop", [this] { live(); });
   } catch (...) {
     stop();
     throw;
@@ -37,13 +36,12 @@ void OwnThread::stop() {
   }
   wake_.notify_all();
   io_.stop();
-  for (std::thread& thread : threads_) {
+  for (Thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
 }
 
 void OwnThread::live() {
-  const storage::FileSizeSignalHeld held;  // for all writes of this thread at once
   const auto keep_running = boost::asio::make_work_guard(io_);
   const std::thread::id self = std::this_thread::get_id();
   std::thread::id nobody{};

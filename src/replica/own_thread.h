@@ -14,6 +14,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/thread.h"
 #include "coordkit/executor.h"
 
 namespace coordkit {
@@ -50,7 +51,7 @@ class OwnThread final : public Executor {
   const Duration busy_poll_;
   // Not 1: what a handler posts would then be its thread's own until it ends, and a task that blocks would keep it.
   boost::asio::io_context io_{2};
-  std::array<std::thread, 2> threads_;
+  std::array<Thread, 2> threads_;
   std::atomic<std::thread::id> runner_{};
   std::atomic<uint64_t> blocking_{word(0, Stage::Over)};
   std::atomic<std::thread::id> blocks_{};  // the thread that runs the newest blocking task; none: it is over

@@ -14,7 +14,7 @@ constexpr auto kAskEvery = std::chrono::milliseconds(200);  // whether a scrub i
 }  // namespace
 
 Scrubber::Scrubber(StateStore& state, LogStore& log, Options options, Post post)
-    : state_(state), log_(log), options_(options), post_(std::move(post)), thread_([this] { run(); }) {}
+    : state_(state), log_(log), options_(options), post_(std::move(post)), thread_("coordkit/scrub", [this] { run(); }) {}
 
 absl::Status Scrubber::now(absl::FunctionRef<bool()> awaited) {
   std::unique_lock lock(shared_->mutex);

@@ -8,10 +8,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "base/thread.h"
 #include "coordkit/engine.h"
 #include "coordkit/log_store.h"
 #include "coordkit/state_store.h"
@@ -58,7 +58,7 @@ class Scrubber {
   uint64_t done_ = 0;    // and how many of them are finished
   absl::Status result_;
   std::chrono::steady_clock::time_point earliest_;  // the next read, for the pace
-  std::thread thread_;                              // last: it uses the other members
+  Thread thread_;                                   // last: it uses the other members
 };
 
 }  // namespace coordkit

@@ -35,7 +35,7 @@ class StateWorker {
   const Post post_;
   std::optional<StateViews> views_;  // of the worker's thread
   std::atomic<bool> stopping_{false};
-  CallbackThread thread_;  // last: its tasks use the other members
+  CallbackThread thread_{"coordkit/views"};  // last: its tasks use the other members
 };
 
 }  // namespace coordkit

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/thread.h"
 #include "base/thrown.h"
 #include "coordkit/error.h"
 
@@ -48,10 +49,10 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     } catch (...) {
       threw(where, what_was_thrown());
     }
-    std::thread([delay, task = std::move(task)]() mutable {
+    Thread::detached("coordkit/task", [delay, task = std::move(task)]() mutable {
       std::this_thread::sleep_for(delay);
       task();
-    }).detach();
+    });
   }
   void threw(std::string_view where, std::string_view why) {
     if (told.exchange(true) || !on_throw) return;

@@ -5,11 +5,11 @@
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "base/check.h"
 #include "base/row_map.h"
 #include "base/row_sums.h"
+#include "base/thread.h"
 #include "coordkit/error.h"
 #include "storage/lmdb_table.h"
 
@@ -43,7 +43,7 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
     if (!table.ok()) return at_open(table.status());
     table_ = *std::move(table);
     sink_ = &sink;
-    thread_ = std::thread([this] { run(); });
+    thread_ = Thread("coordkit/state", [this] { run(); });
     return table_->applied();
   }
 
@@ -225,7 +225,7 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
   const LmdbStateOptions options_;
   std::shared_ptr<storage::LmdbTable> table_;
   StateSink* sink_ = nullptr;
-  std::thread thread_;
+  Thread thread_;
 
   std::mutex mutex_;
   std::condition_variable wakes_;

@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "coordkit/error.h"
-#include "storage/file_size_signal.h"
 #include "storage/posix_file_system.h"
 
 namespace coordkit {
@@ -45,10 +44,7 @@ absl::StatusOr<RecoveredLog> SegmentedLogStore::Disk::open(LogSink& sink) {
   preparer_.start(std::move(preparers_files),
                   {.made = [this](absl::StatusOr<storage::Spare> spare) { post(Queue::SpareMade{std::move(spare)}); },
                    .waits = [this] { space_.no_room(); }});
-  thread_ = std::thread([this] {
-    const storage::FileSizeSignalHeld held;  // for all of its writes at once
-    run();
-  });
+  thread_ = Thread("coordkit/log", [this] { run(); });
   return RecoveredLog{.store = store_,
                       .boot = boot_,
                       .hard_state = opened->hard_state,

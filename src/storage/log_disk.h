@@ -4,8 +4,8 @@
 #pragma once
 
 #include <memory>
-#include <thread>
 
+#include "base/thread.h"
 #include "coordkit/export.h"
 #include "coordkit/storage/segmented_log_store.h"
 #include "log/log.h"
@@ -63,7 +63,7 @@ class COORDKIT_HIDDEN SegmentedLogStore::Disk {
   storage::SpaceReport space_;
   Queue queue_;
   storage::SparePreparer preparer_;
-  std::thread thread_;
+  Thread thread_;
 
   // Used by the thread that is working only.
   std::unique_ptr<FileSystem> files_;

@@ -17,7 +17,7 @@ constexpr auto kTryAgain = std::chrono::milliseconds(100);
 void SparePreparer::start(std::unique_ptr<FileSystem> files, Reports reports) {
   files_ = std::move(files);
   reports_ = std::move(reports);
-  thread_ = std::thread([this] { run(); });
+  thread_ = Thread("coordkit/spare", [this] { run(); });
 }
 
 void SparePreparer::order(Spare spare) {

@@ -11,9 +11,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "absl/status/statusor.h"
+#include "base/thread.h"
 #include "coordkit/file_system.h"
 
 namespace coordkit::storage {
@@ -51,7 +51,7 @@ class SparePreparer {
 
   std::unique_ptr<FileSystem> files_;
   Reports reports_;
-  std::thread thread_;
+  Thread thread_;
   bool ordered_ = false;
   std::mutex mutex_;  // guards the next two
   std::optional<Spare> order_;

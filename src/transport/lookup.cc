@@ -10,8 +10,9 @@
 #include <mutex>
 #include <new>
 #include <system_error>
-#include <thread>
 #include <utility>
+
+#include "base/thread.h"
 
 namespace coordkit::tcp {
 namespace {
@@ -78,7 +79,7 @@ void Lookup::begin(HostPort name, Done done) {
     done(found);
   };
   try {
-    std::thread([question = question_, name = std::move(name)] { ask(question, name); }).detach();
+    Thread::detached("coordkit/lookup", [question = question_, name = std::move(name)] { ask(question, name); });
   } catch (const std::exception& error) {  // no thread, or no memory for it
     question_->begun = true;
     question_->answer(question_, {{}, std::string("there is no thread for it: ") + error.what()});

@@ -6,10 +6,10 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <thread>
 #include <utility>
 #include <variant>
 
+#include "base/thread.h"
 #include "coordkit/error.h"
 #include "coordkit/export.h"
 
@@ -103,7 +103,7 @@ class COORDKIT_HIDDEN LoopbackHub::Impl {
   using Endpoint = LoopbackTransport::Endpoint;
   using Guard = std::unique_lock<std::mutex>;
 
-  explicit Impl(Options options) : options_(options), thread_([this] { run(); }) {}
+  explicit Impl(Options options) : options_(options), thread_("coordkit/hub", [this] { run(); }) {}
   ~Impl() {
     {
       const Guard lock(mutex_);
@@ -318,7 +318,7 @@ class COORDKIT_HIDDEN LoopbackHub::Impl {
   const Endpoint* delivering_ = nullptr;
   std::shared_ptr<const DropHook> drop_;
   bool stopping_ = false;
-  std::thread thread_;  // last: it uses all of the above
+  Thread thread_;  // last: it uses all of the above
 };
 
 LoopbackHub::LoopbackHub(Options options) : impl_(std::make_unique<Impl>(options)) {}

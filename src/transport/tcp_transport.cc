@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/thread.h"
 #include "coordkit/error.h"
 #include "coordkit/export.h"
 #include "transport/tcp_network.h"
@@ -40,7 +41,7 @@ class COORDKIT_HIDDEN TcpTransport::Impl {
     asio::post(io_, [network = network_] { network->begin(); });
     if (own_) {
       work_.emplace(own_->get_executor());
-      thread_ = std::thread([this] { run(); });
+      thread_ = Thread("coordkit/tcp", [this] { run(); });
     }
     return absl::OkStatus();
   }
@@ -85,7 +86,7 @@ class COORDKIT_HIDDEN TcpTransport::Impl {
   std::optional<asio::executor_work_guard<tcp::Executor>> work_;
   std::mutex closing_;
   std::atomic<Phase> phase_{Phase::New};
-  std::thread thread_;
+  Thread thread_;
   std::atomic<std::thread::id> running_{};  // own thread; none: not started, or the host's thread
 };
 

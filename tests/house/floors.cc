@@ -1,5 +1,6 @@
 #include "tests/house/floors.h"
 
+#include <algorithm>
 #include <cctype>
 #include <regex>
 #include <sstream>
@@ -55,10 +56,20 @@ const std::map<std::string, std::string> kOwners = {
     {"coordkit/asio_operation.h", "replica"},
 };
 
+using Paths = std::vector<std::string_view>;
+
+bool is_in(std::string_view path, const Paths& homes) {
+  return std::ranges::any_of(homes, [&](std::string_view home) { return path.starts_with(home); });
+}
+
+// Where threads begin, and the suites for users.
+const Paths kThreads = {"src/base/thread.h", "include/coordkit/testing/"};
+
 struct HeaderRule {
   std::regex header;
   Folders allowed;  // folders of src/ that may include it
   std::string why;
+  Paths homes = {};  // files that may include it, too
 };
 
 const std::vector<HeaderRule>& header_rules() {
@@ -75,9 +86,10 @@ const std::vector<HeaderRule>& header_rules() {
       {std::regex("boost/.*|(sys/(socket|epoll|un|ioctl)|linux/sockios|netdb|poll|arpa/.*|netinet/.*)\\.h"),
        {"transport", "replica"},
        "only transport and replica see sockets and Asio"},
-      {std::regex("thread|future|condition_variable|absl/synchronization/.*"),
+      {std::regex("thread|future|condition_variable|absl/synchronization/.*|base/thread\\.h"),
        {"storage", "transport", "replica"},
-       "this floor has no threads"},
+       "this floor has no threads",
+       kThreads},
       {std::regex("coroutine"), {"replica"}, "coroutines live only at the top"},
       {std::regex("iostream|print"), {}, "the library never writes to stdout or stderr"},
       {std::regex("(gtest|gmock|benchmark)/.*"), {}, "test and benchmark code stays out of the library"},
@@ -94,6 +106,7 @@ struct WordRule {
   std::regex word;  // tried where a word begins
   Folders allowed;
   std::string why;
+  Paths homes = {};  // files that may use it, too
 };
 
 const std::vector<WordRule>& word_rules() {
@@ -108,6 +121,10 @@ const std::vector<WordRule>& word_rules() {
       {std::regex("(v?f?printf|f?puts|putchar)\\s*\\(|std::(cout|cerr|clog)\\b|fmt::print"),
        {},
        "the library never writes to stdout or stderr"},
+      {std::regex("std::j?thread\\b(?!::)|std::async\\b|(pthread|thrd)_create\\b|asio::thread(_pool)?\\b"),
+       {},
+       "every thread begins in base/thread.h, which blocks the host's signals and names the thread",
+       kThreads},
   };
   return rules;
 }
@@ -193,9 +210,10 @@ std::string fault_in_public(const std::string& header, bool quoted, std::string_
   return "";
 }
 
-std::string fault_in_folder(const std::string& folder, const std::string& header, bool quoted) {
+std::string fault_in_folder(const std::string& folder, const std::string& header, bool quoted, std::string_view path) {
   for (const HeaderRule& rule : header_rules()) {
-    if (std::regex_match(header, rule.header) && !rule.allowed.contains(folder)) return rule.why;
+    const bool may = rule.allowed.contains(folder) || is_in(path, rule.homes);
+    if (!may && std::regex_match(header, rule.header)) return rule.why;
   }
   if (const auto owner = kOwners.find(header); owner != kOwners.end() && !may_see(folder, owner->second)) {
     return folder + " may not include the headers of " + owner->second;
@@ -274,12 +292,13 @@ void scan(std::string_view path, std::string_view text, Findings& findings) {
     if (line.find('#') != std::string::npos && std::regex_match(raw, match, include)) {
       const bool quoted = match[1] == "\"";
       const std::string fault =
-          place.is_public ? fault_in_public(match[2], quoted, path) : fault_in_folder(place.folder, match[2], quoted);
+          place.is_public ? fault_in_public(match[2], quoted, path) : fault_in_folder(place.folder, match[2], quoted, path);
       if (!fault.empty()) broken(match[2].str() + ": " + fault);
       continue;
     }
     for (const WordRule& rule : word_rules()) {
-      if (!rule.allowed.contains(place.folder) && holds(line, rule.word)) broken(rule.why);
+      const bool may = rule.allowed.contains(place.folder) || is_in(path, rule.homes);
+      if (!may && holds(line, rule.word)) broken(rule.why);
     }
   }
   scan_length(path, number, findings);

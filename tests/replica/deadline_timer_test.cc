@@ -57,7 +57,7 @@ class DeadlineTimerTest : public ::testing::Test {
   }
 
   std::deque<WatchedSession> sessions_;
-  CallbackThread callbacks_;
+  CallbackThread callbacks_{"coordkit/test"};
   DeadlineTimer deadlines_{system_clock(), callbacks_};
 };
 

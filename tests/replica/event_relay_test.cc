@@ -18,7 +18,7 @@ MachineEvent event(MachineId machine, uint64_t index, size_t bytes = 0) {
 
 TEST(EventRelayTest, EventsGoToTheCallbackOfTheirMachineInOrder) {
   std::vector<uint64_t> one, two;
-  CallbackThread callbacks;
+  CallbackThread callbacks{"coordkit/test"};
   EventRelay relay({{.id = kOne, .on_event = [&](const OwnEvent& e) { one.push_back(e.index.value()); }},
                     {.id = kTwo, .on_event = [&](const OwnEvent& e) { two.push_back(e.index.value()); }}},
                    callbacks);
@@ -36,7 +36,7 @@ TEST(EventRelayTest, EventsGoToTheCallbackOfTheirMachineInOrder) {
 TEST(EventRelayTest, BehindASlowCallbackEventsAreDroppedAndCounted) {
   std::promise<void> entered, go_on;
   std::vector<std::pair<uint64_t, uint64_t>> seen;  // index, missed
-  CallbackThread callbacks;
+  CallbackThread callbacks{"coordkit/test"};
   EventRelay relay({{.id = kOne,
                      .on_event =
                          [&](const OwnEvent& e) {

@@ -95,7 +95,7 @@ TEST(EventFeedTest, ASlowCallbackLosesEventsAndIsToldHowMany) {
   stop.lock();
   std::atomic<bool> at_work{false};
   std::vector<uint64_t> missed;
-  CallbackThread callbacks;
+  CallbackThread callbacks{"coordkit/test"};
   EventFeed feed(
       [&](const ReplicaEvent& event) {
         at_work = true;
