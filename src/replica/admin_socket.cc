@@ -15,12 +15,11 @@
 #include "replica/host.h"
 #include "storage/absolute_path.h"
 #include "storage/data_files.h"
+#include "storage/posix_file_system.h"
 #include "storage/socket_file.h"
 
 namespace coordkit {
 namespace {
-
-using storage::Descriptor;
 
 constexpr size_t kLineBytesMax = 64 << 10;
 constexpr int kBacklog = 8;
@@ -43,7 +42,7 @@ absl::Status make_room(const std::string& path) {
 absl::StatusOr<Descriptor> listen_at(const std::string& path) {
   if (absl::Status status = storage::refuse_in_data_directory(path); !status.ok()) return status;
   if (absl::Status status = make_room(path); !status.ok()) return status;
-  Descriptor listener = local_socket();
+  Descriptor listener = open_socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
   if (!listener) return storage::errno_status(errno, "cannot make the admin socket " + path);
   const sockaddr_un address = local_address(path);
   if (absl::Status status = storage::keep_to_owner(listener); !status.ok()) return status;
@@ -111,7 +110,7 @@ AdminSocket::~AdminSocket() {
     stopping_ = true;
     for (const Visitor& visitor : visitors_) visitor.stream.shutdown();
   }
-  ::shutdown(listener_.get(), SHUT_RDWR);  // ends accept()
+  ::shutdown(listener_.get(), SHUT_RDWR);  // ends poll()
   thread_.join();
   for (Visitor& visitor : visitors_) visitor.thread.join();
   ::unlink(path_.c_str());
@@ -119,7 +118,9 @@ AdminSocket::~AdminSocket() {
 
 void AdminSocket::accept_visitors() {
   while (true) {
-    Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    pollfd ready = {listener_.get(), POLLIN, 0};
+    uninterrupted([&] { return ::poll(&ready, 1, -1); });
+    Descriptor socket = accept_from(listener_.get());
     const int error = errno;
     {
       const std::scoped_lock lock(mutex_);
@@ -127,7 +128,7 @@ void AdminSocket::accept_visitors() {
     }
     if (socket) {
       admit(LocalStream(std::move(socket)));
-    } else if (error != EINTR && error != ECONNABORTED) {
+    } else if (error != ECONNABORTED && error != EAGAIN) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));  // out of descriptors, for instance: that passes
     }
   }

@@ -21,10 +21,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/descriptor.h"
 #include "base/thread.h"
 #include "replica/admin_commands.h"
 #include "replica/local_stream.h"
-#include "storage/posix_file_system.h"
 
 namespace coordkit {
 
@@ -46,7 +46,7 @@ class AdminSocket {
     Thread thread;
     std::atomic<bool> over{false};
   };
-  AdminSocket(std::shared_ptr<Host> host, AdminIdentity identity, const std::string& path, storage::Descriptor listener);
+  AdminSocket(std::shared_ptr<Host> host, AdminIdentity identity, const std::string& path, Descriptor listener);
   void accept_visitors();
   void admit(LocalStream stream);
   void serve(LocalStream& visitor);
@@ -55,7 +55,7 @@ class AdminSocket {
   Replica replica_;  // of its own: the one that was opened may be destroyed before the host is closed
   const AdminIdentity identity_;
   const std::string path_;  // absolute
-  const storage::Descriptor listener_;
+  const Descriptor listener_;
   std::mutex mutex_;
   std::list<Visitor> visitors_;
   bool stopping_ = false;

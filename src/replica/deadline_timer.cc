@@ -1,7 +1,6 @@
 #include "replica/deadline_timer.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -18,15 +17,15 @@ namespace {
 constexpr Duration kLongestSleep = std::chrono::seconds(3600);
 constexpr Duration kCloseEnough = std::chrono::milliseconds(2);  // slewing is invisible below this
 
-int timer_descriptor() {
-  const int timer = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-  return timer >= 0 ? timer : ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+Descriptor timer_descriptor() {
+  Descriptor timer = open_timer(CLOCK_BOOTTIME);
+  return timer ? std::move(timer) : open_timer(CLOCK_MONOTONIC);
 }
 
-// std::system_error, as of a thread that cannot be made: there is none.
-storage::Descriptor made(int descriptor, const char* what) {
-  if (descriptor < 0) throw std::system_error(errno, std::generic_category(), what);
-  return storage::Descriptor(descriptor);
+// std::system_error: there is none.
+Descriptor made(Descriptor descriptor, const char* what) {
+  if (!descriptor) throw std::system_error(errno, std::generic_category(), what);
+  return descriptor;
 }
 
 timespec as_timespec(Duration by) {
@@ -40,7 +39,7 @@ DeadlineTimer::DeadlineTimer(const Clock& clock, CallbackThread& callbacks)
     : clock_(clock),
       callbacks_(callbacks),
       timer_(made(timer_descriptor(), "timer")),
-      event_(made(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "event")),
+      event_(made(open_event(), "event")),
       thread_("coordkit/timer", [this] { run(); }) {}
 
 DeadlineTimer::~DeadlineTimer() { stop(); }

@@ -14,12 +14,12 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "base/descriptor.h"
 #include "base/linked.h"
 #include "base/thread.h"
 #include "coordkit/client/validity_watch.h"
 #include "coordkit/clock.h"
 #include "replica/callback_thread.h"
-#include "storage/posix_file_system.h"
 
 namespace coordkit {
 
@@ -71,8 +71,8 @@ class DeadlineTimer final : public ValidityWatch {
   absl::btree_set<Limit, Earlier> limits_;                 // holds with a longest time, by its end
   LeadingTime asleep_until_ = LeadingTime::max();
   bool stopping_ = false;
-  const storage::Descriptor timer_;  // timerfd
-  const storage::Descriptor event_;  // eventfd: check again
+  const Descriptor timer_;  // timerfd
+  const Descriptor event_;  // eventfd: check again
   Thread thread_;
 };
 

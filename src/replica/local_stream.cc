@@ -9,7 +9,7 @@
 
 namespace coordkit {
 
-storage::Descriptor local_socket() { return storage::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
+Descriptor local_socket() { return open_socket(AF_UNIX, SOCK_STREAM, 0); }
 
 sockaddr_un local_address(const std::string& path) {
   sockaddr_un address = {};
@@ -19,7 +19,7 @@ sockaddr_un local_address(const std::string& path) {
 }
 
 LocalStream LocalStream::connect(const std::string& path) {
-  storage::Descriptor socket = local_socket();
+  Descriptor socket = local_socket();
   const sockaddr_un address = local_address(path);
   const bool answered = socket && ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   return answered ? LocalStream(std::move(socket)) : LocalStream();

@@ -13,19 +13,19 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "storage/posix_file_system.h"
+#include "base/descriptor.h"
 
 namespace coordkit {
 
 inline constexpr size_t kLocalPathBytesMax = 107;  // the kernel's bound
 
-storage::Descriptor local_socket();
+Descriptor local_socket();
 sockaddr_un local_address(const std::string& path);  // of at most kLocalPathBytesMax
 
 class LocalStream {
  public:
   LocalStream() = default;
-  explicit LocalStream(storage::Descriptor socket) : socket_(std::move(socket)) {}
+  explicit LocalStream(Descriptor socket) : socket_(std::move(socket)) {}
   // Without a socket if no one answers there; errno says why.
   static LocalStream connect(const std::string& path);
 
@@ -39,7 +39,7 @@ class LocalStream {
   void shutdown() const;  // ends waits on either side
 
  private:
-  storage::Descriptor socket_;
+  Descriptor socket_;
   std::string heard_;
 };
 

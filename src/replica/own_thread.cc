@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "replica/busy_poll.h"
 
 namespace coordkit {
@@ -19,6 +20,12 @@ void clear_if(std::atomic<std::thread::id>& thread, std::thread::id is) {
 }
 
 }  // namespace
+
+// A first timer makes Asio open what it waits with.
+OwnThread::OwnThread(Duration busy_poll) : busy_poll_(busy_poll) {
+  const StandardStreamsKept kept;
+  const boost::asio::steady_timer first(io_);
+}
 
 void OwnThread::start() {
   try {

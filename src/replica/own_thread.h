@@ -21,7 +21,7 @@ namespace coordkit {
 
 class OwnThread final : public Executor {
  public:
-  explicit OwnThread(Duration busy_poll) : busy_poll_(busy_poll) {}  // before it sleeps: busy_poll.h
+  explicit OwnThread(Duration busy_poll);  // before it sleeps: busy_poll.h. Throws boost::system::system_error: no descriptor
   ~OwnThread() override { stop(); }
 
   boost::asio::io_context& io() { return io_; }

@@ -73,12 +73,14 @@ absl::StatusOr<DirectoryCopy> DirectoryCopy::make(const std::string& directory, 
   DirectoryCopy copy(*std::move(folder));
   const fs::path from(directory), to(copy.path_);
   if (absl::Status copied = copy_files(from, to); !copied.ok()) return copied;
-  for (fs::directory_iterator it(from, error), end; !error && it != end; it.increment(error)) {
-    std::error_code unknown;
-    if (!it->is_directory(unknown) || it->path().filename() == kLog) continue;
-    if (absl::Status copied = copy_files(it->path(), to / it->path().filename()); !copied.ok()) return copied;
+  const absl::StatusOr<std::unique_ptr<PosixFileSystem>> source = PosixFileSystem::open(from);
+  if (!source.ok()) return source.status();
+  const absl::StatusOr<std::vector<std::string>> names = (*source)->list();
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (!fs::is_directory(from / name, error) || name == kLog) continue;
+    if (absl::Status copied = copy_files(from / name, to / name); !copied.ok()) return copied;
   }
-  if (error) return failed(from, error);
   if (!fs::is_directory(from / kLog, error)) return copy;
   if (absl::Status copied = copy_files(from / kLog, to / kLog); !copied.ok()) return copied;
   return copy;

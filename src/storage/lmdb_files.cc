@@ -45,13 +45,13 @@ absl::Status LmdbFiles::prepare(uint32_t views_max) const {
     if (!found.ok() && !absl::IsNotFound(found.status())) return found.status();
   }
   if (absl::Status status = unlink_lock(); !status.ok()) return status;
-  const Descriptor file(::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kLockFileMode));
+  const Descriptor file = open_at(AT_FDCWD, lock_path_.c_str(), O_RDWR | O_CREAT | O_EXCL, kLockFileMode);
   if (!file) return until_room(errno_status(errno, "cannot create " + lock_path_));
   const std::string zeros(lock_bytes(views_max), '\0');
   size_t done = 0;
   while (done < zeros.size()) {
-    const ssize_t now = ::pwrite(file.get(), zeros.data() + done, zeros.size() - done, static_cast<off_t>(done));
-    if (now < 0 && errno == EINTR) continue;
+    const auto at = static_cast<off_t>(done);
+    const ssize_t now = uninterrupted([&] { return ::pwrite(file.get(), zeros.data() + done, zeros.size() - done, at); });
     if (now <= 0) return until_room(errno_status(now < 0 ? errno : EIO, "cannot write " + lock_path_));
     done += static_cast<size_t>(now);
   }

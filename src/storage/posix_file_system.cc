@@ -30,8 +30,8 @@ class PosixFile final : public File {
   absl::Status pwrite(uint64_t offset, std::string_view bytes) override {
     const FileSizeSignalHeld held;
     while (!bytes.empty()) {
-      const ssize_t done = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-      if (done < 0 && errno == EINTR) continue;
+      const auto write = [&] { return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)); };
+      const ssize_t done = uninterrupted(write);
       if (done <= 0) return errno_status(done < 0 ? errno : EIO, "cannot write " + path_);
       offset += static_cast<uint64_t>(done);
       bytes.remove_prefix(static_cast<size_t>(done));
@@ -43,8 +43,8 @@ class PosixFile final : public File {
     std::string bytes(length, '\0');
     size_t filled = 0;
     while (filled < length) {
-      const ssize_t done = ::pread(fd_.get(), bytes.data() + filled, length - filled, static_cast<off_t>(offset + filled));
-      if (done < 0 && errno == EINTR) continue;
+      const auto at = static_cast<off_t>(offset + filled);
+      const ssize_t done = uninterrupted([&] { return ::pread(fd_.get(), bytes.data() + filled, length - filled, at); });
       if (done < 0) return errno_status(errno, "cannot read " + path_);
       if (done == 0) break;
       filled += static_cast<size_t>(done);
@@ -54,7 +54,7 @@ class PosixFile final : public File {
   }
 
   absl::Status sync() override {
-    if (::fdatasync(fd_.get()) != 0) return errno_status(errno, "cannot sync " + path_);
+    if (uninterrupted([this] { return ::fdatasync(fd_.get()); }) != 0) return errno_status(errno, "cannot sync " + path_);
     return absl::OkStatus();
   }
 
@@ -71,16 +71,12 @@ class PosixFile final : public File {
 
 // flock, for the life of the descriptor.
 absl::Status take_lock(const Descriptor& fd, int kind, const std::string& path, std::string_view taken) {
-  if (::flock(fd.get(), kind | LOCK_NB) == 0) return absl::OkStatus();
+  if (uninterrupted([&] { return ::flock(fd.get(), kind | LOCK_NB); }) == 0) return absl::OkStatus();
   if (errno != EWOULDBLOCK) return errno_status(errno, "cannot lock " + path);
   return make_error(Reason::InUse, std::string(taken));
 }
 
 }  // namespace
-
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);
-}
 
 absl::Status errno_status(int error, const std::string& what) {
   const std::string text = what + ": " + std::strerror(error);
@@ -92,8 +88,14 @@ absl::Status errno_status(int error, const std::string& what) {
     case ENFILE: return make_error(Reason::LimitExceeded, text + " (raise the limit of open files)");
     case ENOENT: return make_error(Reason::NotFound, text);
     case ENOTDIR: return make_error(Reason::ForeignData, text + " (a file is in the way; choose another path)");
-    case EACCES:
+    case ENOMEM: return make_error(Reason::LimitExceeded, text + " (give the process more memory or address space, ulimit -v)");
+    case ENOSYS:
+    case EOPNOTSUPP: return make_error(Reason::Unsupported, text + " (this kernel or this file system cannot do it)");
+    case ENOLCK: return make_error(Reason::Unsupported, text + " (this file system has no locks; choose another one)");
     case EPERM:
+      return make_error(Reason::PermissionDenied,
+                        text + " (a policy forbids it: a seccomp filter for instance, or the mode of a file)");
+    case EACCES:
     case EROFS: return make_error(Reason::PermissionDenied, text + " (the process needs to read and write there)");
     default: return make_error(Reason::StorageFailed, text);
   }
@@ -110,16 +112,16 @@ bool lacks_room(const absl::Status& status) {
 }
 
 absl::StatusOr<std::unique_ptr<PosixFileSystem>> PosixFileSystem::open(const std::string& path) {
-  Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor directory = open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
   if (!directory) return errno_status(errno, "cannot open directory " + path);
   return std::unique_ptr<PosixFileSystem>(new PosixFileSystem(path, std::move(directory)));
 }
 
 absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::open(std::string_view name, OpenMode mode) {
   // A file that is only read may belong to anyone: a pipe in its place must not block the open.
-  int flags = O_CLOEXEC | (mode == OpenMode::Read ? O_RDONLY | O_NONBLOCK : O_RDWR);
+  int flags = mode == OpenMode::Read ? O_RDONLY | O_NONBLOCK : O_RDWR;
   if (mode == OpenMode::CreateNew) flags |= O_CREAT | O_EXCL;
-  Descriptor fd(::openat(directory_.get(), std::string(name).c_str(), flags, kFileMode));
+  Descriptor fd = open_at(directory_.get(), std::string(name).c_str(), flags, kFileMode);
   if (!fd) return errno_status(errno, "cannot open " + in(name));
   return std::make_unique<PosixFile>(in(name), std::move(fd));
 }
@@ -137,15 +139,17 @@ absl::Status PosixFileSystem::remove(std::string_view name) {
 }
 
 absl::Status PosixFileSystem::sync_dir() {
-  if (::fsync(directory_.get()) != 0) return errno_status(errno, "cannot sync directory " + path_);
+  if (uninterrupted([this] { return ::fsync(directory_.get()); }) != 0)
+    return errno_status(errno, "cannot sync directory " + path_);
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<std::string>> PosixFileSystem::list() {
-  const int copy = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (copy < 0) return errno_status(errno, "cannot list " + path_);
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(copy), &::closedir);
+  Descriptor copy = open_at(directory_.get(), ".", O_RDONLY | O_DIRECTORY);
+  if (!copy) return errno_status(errno, "cannot list " + path_);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(copy.get()), &::closedir);
   if (!stream) return errno_status(errno, "cannot list " + path_);
+  copy.release();
   std::vector<std::string> names;
   errno = 0;
   while (const dirent* entry = ::readdir(stream.get())) {
@@ -169,8 +173,9 @@ absl::Status PosixFileSystem::room_for(uint64_t bytes) {
   const std::string what = "cannot write more to " + path_;
   if (*free < bytes) return errno_status(ENOSPC, what);
   const FileSizeSignalHeld held;
-  const Descriptor fd(::openat(directory_.get(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, kFileMode));
-  if (fd && ::fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) == 0) return absl::OkStatus();
+  const Descriptor fd = open_at(directory_.get(), ".", O_TMPFILE | O_WRONLY, kFileMode);
+  const auto allocate = [&] { return ::fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)); };
+  if (fd && uninterrupted(allocate) == 0) return absl::OkStatus();
   absl::Status status = errno_status(errno, what);
   return lacks_room(status) ? status : absl::OkStatus();
 }
@@ -191,9 +196,10 @@ absl::Status PosixFileSystem::make_new_directory(std::string_view name) {
 absl::Status PosixFileSystem::allocate(std::string_view name, uint64_t bytes) {
   const std::string text(name);
   const FileSizeSignalHeld held;
-  const Descriptor fd(::openat(directory_.get(), text.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+  const Descriptor fd = open_at(directory_.get(), text.c_str(), O_WRONLY | O_CREAT | O_EXCL, kFileMode);
   if (!fd) return errno_status(errno, "cannot create " + in(name));
-  const int error = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
+  int error = EINTR;  // not by errno
+  while (error == EINTR) error = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
   absl::Status status = error == 0 ? sync_dir() : errno_status(error, "cannot allocate " + in(name));
   if (!status.ok()) ::unlinkat(directory_.get(), text.c_str(), 0);
   return status;
@@ -228,7 +234,7 @@ absl::Status PosixFileSystem::lock(int kind) {
 // ---- single files
 
 absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::open_alone(std::string_view name) {
-  Descriptor fd(::openat(directory_.get(), std::string(name).c_str(), O_RDWR | O_CLOEXEC));
+  Descriptor fd = open_at(directory_.get(), std::string(name).c_str(), O_RDWR);
   if (!fd) return errno_status(errno, "cannot open " + in(name));
   const std::string taken = in(name) + " is open already, here or in another process: share that one, or use another file";
   if (absl::Status status = take_lock(fd, LOCK_EX, in(name), taken); !status.ok()) return status;
@@ -242,7 +248,7 @@ absl::Status PosixFileSystem::make_file(std::string_view name, absl::FunctionRef
   const std::string whole(name), part = whole + ".coordkit-part";
   // To the kernel it is the name of another file.
   if (whole.find('\0') != std::string::npos) return make_error(Reason::InvalidArgument, "the name of a file has no zero byte");
-  Descriptor fd(::openat(directory_.get(), part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+  Descriptor fd = open_at(directory_.get(), part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, kFileMode);
   if (!fd) return errno_status(errno, "cannot open " + in(part));
   const std::string taken = in(part) + " is being written by somebody else: wait for that one, or choose another name";
   if (absl::Status status = take_lock(fd, LOCK_EX, in(part), taken); !status.ok()) return status;
@@ -250,7 +256,8 @@ absl::Status PosixFileSystem::make_file(std::string_view name, absl::FunctionRef
   if (!is_name_of(part, made)) return make_error(Reason::InUse, taken);
   PosixFile file(in(part), std::move(fd));
   absl::Status status = must_be_free(whole);
-  if (status.ok() && ::ftruncate(made, 0) != 0) status = errno_status(errno, "cannot truncate " + in(part));
+  if (status.ok() && uninterrupted([made] { return ::ftruncate(made, 0); }) != 0)
+    status = errno_status(errno, "cannot truncate " + in(part));
   if (status.ok()) status = fill(file);
   if (status.ok()) status = file.sync();
   if (!is_name_of(part, made)) {

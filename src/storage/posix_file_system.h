@@ -6,27 +6,10 @@
 #include <string>
 
 #include "absl/functional/function_ref.h"
+#include "base/descriptor.h"
 #include "coordkit/file_system.h"
 
 namespace coordkit::storage {
-
-// Owns a file descriptor.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor();
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 // errno as a status; `what` names the call and the file.
 absl::Status errno_status(int error, const std::string& what);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "coordkit/error.h"
 #include "tls/alpn.h"
 #include "tls/names.h"
@@ -24,21 +25,23 @@ std::string quoted(const char* what, const std::string& path) { return std::stri
 // ---- files
 
 absl::StatusOr<std::string> contents(const char* what, const std::string& path) {
-  errno = 0;
-  const OwnedBio file(BIO_new_file(path.c_str(), "r"));
   const auto unreadable = [&] {
-    const std::string why = errno != 0 ? std::strerror(errno) : "it cannot be read";
-    ERR_clear_error();
-    return invalid("cannot read the " + quoted(what, path) + ": " + why + "; correct the path, or the file's permissions");
+    if (errno == EMFILE || errno == ENFILE) {
+      return make_error(Reason::LimitExceeded, "cannot read the " + quoted(what, path) + ": " + std::strerror(errno) +
+                                                   " (raise the limit of open files)");
+    }
+    return invalid("cannot read the " + quoted(what, path) + ": " + std::strerror(errno) +
+                   "; correct the path, or the file's permissions");
   };
+  const Descriptor file = open_at(AT_FDCWD, path.c_str(), O_RDONLY);
   if (!file) return unreadable();
   std::string text(kFileBytesMax + 1, '\0');
   size_t have = 0;
-  for (size_t came = 0; have < text.size() && BIO_read_ex(file.get(), text.data() + have, text.size() - have, &came) == 1;) {
-    have += came;
+  for (ssize_t came = 1; came > 0 && have < text.size(); have += static_cast<size_t>(came)) {
+    came = uninterrupted([&] { return ::read(file.get(), text.data() + have, text.size() - have); });
+    if (came < 0) return unreadable();
   }
   if (have > kFileBytesMax) return invalid("the " + quoted(what, path) + " is larger than 1 MiB: it is no PEM file");
-  if (have == 0 && errno != 0) return unreadable();
   text.resize(have);
   return text;
 }
@@ -106,6 +109,7 @@ absl::Status trust(SSL_CTX& context, const Tls& tls) {
 
 // TLS 1.3 and nothing older, a certificate from either side, no tickets: every connection authenticates anew.
 OwnedContext strict_context() {
+  const StandardStreamsKept kept;  // at first OpenSSL reads its configuration, and may open a source of random bits for good
   OwnedContext context(SSL_CTX_new(TLS_method()));
   if (!context) throw std::bad_alloc();
   SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);

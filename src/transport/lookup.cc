@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/thread.h"
 
 namespace coordkit::tcp {
@@ -32,6 +33,7 @@ Found addresses_of(const HostPort& name) {
   hints.ai_protocol = IPPROTO_TCP;
   addrinfo* list = nullptr;
   const char* host = name.host.empty() ? nullptr : name.host.c_str();  // null: this machine
+  const StandardStreamsKept kept;
   const int error = ::getaddrinfo(host, name.port.c_str(), &hints, &list);
   if (error == EAI_SYSTEM) return {{}, std::generic_category().message(errno)};
   if (error != 0) return {{}, ::gai_strerror(error)};

@@ -64,30 +64,30 @@ Connection::Connection(ConnectionOwner& owner, const ConnectionLimits& limits, S
 
 // ---- handshake
 
-// One after the other. A program that is started while a connection is being made inherits it as little as one that stands.
+// One after the other.
 // The kernel picks the socket's port. If another replica of this host is to listen there, it may: both sockets allow it.
 void Connection::dial(std::vector<Tcp::endpoint> endpoints) {
   state_ = State::Dialing;
   Socket& socket = stream_.socket();
   const Tcp::endpoint next = endpoints.front();
   endpoints.erase(endpoints.begin());
-  boost::system::error_code ignored;  // a socket that could not be made shows itself when it is to connect
+  boost::system::error_code ignored;
   socket.close(ignored);
-  socket.open(next.protocol(), ignored);
-  if (socket.is_open()) close_on_exec(socket.native_handle());
+  const boost::system::error_code unopened = open_above_streams(socket, next.protocol());
   socket.set_option(Socket::reuse_address(true), ignored);
-  socket.async_connect(next, [self = shared_from_this(), rest = std::move(endpoints)](const auto& error) mutable {
+  auto connected = [self = shared_from_this(), rest = std::move(endpoints)](boost::system::error_code error) mutable {
     if (self->closed()) return;
     const bool reached = !error && !reset_own_connection(self->stream_.socket());
     if (!reached && !rest.empty()) return self->dial(std::move(rest));
     if (!reached) return self->close(CloseReason::DialFailed);
     self->open();
     self->secure();
-  });
+  };
+  if (!unopened) return socket.async_connect(next, std::move(connected));
+  asio::post(socket.get_executor(), [connected = std::move(connected), unopened]() mutable { connected(unopened); });
 }
 
 void Connection::accept() {
-  close_on_exec(stream_.socket().native_handle());
   open();
   secure();
 }

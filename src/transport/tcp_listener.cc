@@ -1,6 +1,7 @@
 #include "transport/tcp_listener.h"
 
 #include <boost/asio/ip/v6_only.hpp>
+#include <cerrno>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -8,16 +9,34 @@
 #include "transport/address.h"
 
 namespace coordkit::tcp {
+namespace {
+
+// What the system lacks is named, whatever it was wanted for.
+absl::Status refused(const std::string& where, const boost::system::error_code& error, Reason otherwise) {
+  const std::string text = where + error.message();
+  switch (error.value()) {
+    case EMFILE:
+    case ENFILE: return make_error(Reason::LimitExceeded, text + " (raise the limit of open files)");
+    case ENOMEM:
+    case ENOBUFS: return make_error(Reason::LimitExceeded, text + " (give the process more memory)");
+    case ENOSYS: return make_error(Reason::Unsupported, text + " (this kernel cannot do it)");
+    case EPERM: return make_error(Reason::PermissionDenied, text + " (a policy forbids it, a seccomp filter for instance)");
+    default: return make_error(otherwise, text);
+  }
+}
+
+}  // namespace
 
 absl::Status Listener::bind(const std::string& listen) {
   if (acceptor_.is_open()) return absl::OkStatus();
   const absl::StatusOr<HostPort> address = split_address(listen);
   if (!address.ok()) return address.status();
+  const StandardStreamsKept kept;  // the name service and Asio open descriptors
   boost::system::error_code error;
   asio::ip::basic_resolver<Tcp, Executor> resolver(io_.get_executor());
   const auto found = resolver.resolve(address->host, address->port, asio::ip::resolver_base::passive, error);
   if (error || found.empty()) {
-    return make_error(Reason::InvalidArgument, "cannot listen on '" + listen + "': " + error.message());
+    return refused("cannot listen on '" + listen + "': ", error, Reason::InvalidArgument);
   }
   const Tcp::endpoint first = *found.begin();
   // At every address one socket of IPv6 takes connections of both kinds; on a machine without IPv6 one of IPv4 does.
@@ -35,10 +54,7 @@ absl::Status Listener::bind(const std::string& listen) {
           Reason::CannotListen,
           where + "port " + address->port + " is in use; stop the process that has it, or give this replica another port");
     }
-    if (error == boost::system::errc::too_many_files_open) {
-      return make_error(Reason::LimitExceeded, where + error.message() + " (raise the limit of open files)");
-    }
-    return make_error(Reason::CannotListen, where + error.message());
+    return refused(where, error, Reason::CannotListen);
   }
   port_ = acceptor_.local_endpoint().port();
   return absl::OkStatus();
@@ -47,8 +63,9 @@ absl::Status Listener::bind(const std::string& listen) {
 void Listener::listen_at(const Tcp::endpoint& endpoint, boost::system::error_code& error) {
   boost::system::error_code ignored;
   acceptor_.close(ignored);
-  acceptor_.open(endpoint.protocol(), error);
-  if (!error) close_on_exec(acceptor_.native_handle());
+  protocol_ = endpoint.protocol();
+  error = open_above_streams(acceptor_, protocol_);
+  if (!error) acceptor_.non_blocking(true, error);
   if (!error) acceptor_.set_option(Acceptor::reuse_address(true), error);
   if (!error && endpoint.address().is_v6())
     acceptor_.set_option(asio::ip::v6_only(!endpoint.address().is_unspecified()), error);
@@ -61,18 +78,30 @@ void Listener::begin(const std::shared_ptr<void>& owner, Welcome welcome) {
   accept(owner);
 }
 
+// Asio would take any number for the connection.
 void Listener::accept(const std::shared_ptr<void>& owner) {
-  acceptor_.async_accept([this, owner](const auto& error, Socket socket) {
-    if (closed_) return;
-    if (!error) {
-      accept(owner);  // first: an out-of-memory failure for this connection then affects only it
-      return welcome_(std::move(socket));
-    }
-    // Out of descriptors or the like: an immediate retry will not help.
-    again_.expires_after(retry_);
-    again_.async_wait([this, owner](const auto& cancelled) {
-      if (!cancelled && !closed_) accept(owner);
-    });
+  acceptor_.async_wait(Acceptor::wait_read, [this, owner](const auto&) {
+    if (!closed_) take(owner);
+  });
+}
+
+void Listener::take(const std::shared_ptr<void>& owner) {
+  Descriptor made = accept_from(acceptor_.native_handle());
+  const int error = errno;
+  if (made || error == EAGAIN || error == ECONNABORTED) {
+    accept(owner);  // first: an out-of-memory failure for this connection then affects only it
+    if (!made) return;
+    Socket socket(io_.get_executor());
+    boost::system::error_code failed;
+    socket.assign(protocol_, made.get(), failed);
+    if (failed) return;
+    made.release();
+    return welcome_(std::move(socket));
+  }
+  // Out of descriptors or the like: an immediate retry will not help.
+  again_.expires_after(retry_);
+  again_.async_wait([this, owner](const auto& cancelled) {
+    if (!cancelled && !closed_) accept(owner);
   });
 }
 

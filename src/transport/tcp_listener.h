@@ -32,12 +32,14 @@ class Listener {
  private:
   void listen_at(const Tcp::endpoint& endpoint, boost::system::error_code& error);
   void accept(const std::shared_ptr<void>& owner);
+  void take(const std::shared_ptr<void>& owner);
 
   asio::io_context& io_;
   const Duration retry_;
   Acceptor acceptor_;
   Timer again_;
   Welcome welcome_;
+  Tcp protocol_ = Tcp::v4();  // of the endpoint that is bound
   bool closed_ = false;
   std::atomic<uint16_t> port_{0};
 };

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/thread.h"
 #include "coordkit/error.h"
 #include "coordkit/export.h"
@@ -26,7 +27,7 @@ class COORDKIT_HIDDEN TcpTransport::Impl {
       : options_status_(options.validate()),
         own_(host == nullptr ? std::make_unique<asio::io_context>(1) : nullptr),
         io_(host == nullptr ? *own_ : *host),
-        network_(std::make_shared<tcp::Network>(io_, std::move(options))) {}
+        network_(make_network(io_, std::move(options))) {}
 
   absl::Status bind() {
     if (!options_status_.ok()) return options_status_;
@@ -66,6 +67,12 @@ class COORDKIT_HIDDEN TcpTransport::Impl {
 
  private:
   enum class Phase : uint8_t { New, Started, Closed };
+
+  // Its first timer makes Asio open what it waits with.
+  static std::shared_ptr<tcp::Network> make_network(asio::io_context& io, TcpOptions options) {
+    const StandardStreamsKept kept;
+    return std::make_shared<tcp::Network>(io, std::move(options));
+  }
 
   // Out of memory in one handler costs that handler's connection, which then falls silent and is closed as idle.
   void run() {

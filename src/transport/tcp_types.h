@@ -1,15 +1,16 @@
 // The Asio types of this folder, narrow includes only.
 #pragma once
 
-#include <sys/ioctl.h>
-
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <cerrno>
 #include <chrono>
+
+#include "base/descriptor.h"
 
 namespace coordkit::tcp {
 
@@ -30,7 +31,16 @@ struct Buffers {
   const asio::const_buffer* end() const { return last; }
 };
 
-// A program that the host starts inherits no socket: it may outlive the host, and would keep the port from the next one.
-inline void close_on_exec(int socket) { ::ioctl(socket, FIOCLEX); }
+// Opens it with a number from 3 on (descriptor.h), and so that no program of the host's inherits it: that one may outlive
+// the host, and would keep the port from the next one.
+template <typename Kind>
+boost::system::error_code open_above_streams(Kind& socket, const Tcp& protocol) {
+  boost::system::error_code error;
+  Descriptor made = open_socket(protocol.family(), protocol.type(), protocol.protocol());
+  if (!made) return {errno, boost::system::system_category()};
+  socket.assign(protocol, made.get(), error);
+  if (!error) made.release();
+  return error;
+}
 
 }  // namespace coordkit::tcp

@@ -62,6 +62,8 @@ bool is_in(std::string_view path, const Paths& homes) {
   return std::ranges::any_of(homes, [&](std::string_view home) { return path.starts_with(home); });
 }
 
+// Where descriptors are opened, and the suites for users.
+const Paths kDescriptors = {"src/base/descriptor.h", "include/coordkit/testing/"};
 // Where threads begin, and the suites for users.
 const Paths kThreads = {"src/base/thread.h", "include/coordkit/testing/"};
 
@@ -77,15 +79,20 @@ const std::vector<HeaderRule>& header_rules() {
       {std::regex("lmdb\\.h"), {"storage"}, "only storage sees LMDB"},
       {std::regex("(fcntl|dirent|sys/(stat|file|uio|statvfs|statfs)|linux/(fs|falloc|stat|magic))\\.h|filesystem|fstream"),
        {"storage"},
-       "only storage makes file-system calls"},
-      {std::regex("(unistd|sys/mman)\\.h"), {"storage", "replica"}, "only storage and replica call the operating system"},
+       "only storage makes file-system calls",
+       kDescriptors},
+      {std::regex("(unistd|sys/mman)\\.h"),
+       {"storage", "replica"},
+       "only storage and replica call the operating system",
+       kDescriptors},
       {std::regex("openssl/(ssl|x509.*|pem|bio|err)\\.h"),
        {"tls"},
        "only tls sees TLS and certificates, or all would link libssl"},
       {std::regex("openssl/.*"), {"transport", "tls"}, "only transport and tls see OpenSSL"},
       {std::regex("boost/.*|(sys/(socket|epoll|un|ioctl)|linux/sockios|netdb|poll|arpa/.*|netinet/.*)\\.h"),
        {"transport", "replica"},
-       "only transport and replica see sockets and Asio"},
+       "only transport and replica see sockets and Asio",
+       kDescriptors},
       {std::regex("thread|future|condition_variable|absl/synchronization/.*|base/thread\\.h"),
        {"storage", "transport", "replica"},
        "this floor has no threads",
@@ -125,6 +132,12 @@ const std::vector<WordRule>& word_rules() {
        {},
        "every thread begins in base/thread.h, which blocks the host's signals and names the thread",
        kThreads},
+      {std::regex(
+           "(openat|accept4|eventfd|timerfd_create|epoll_create1?|pipe2?|dup[23]?|memfd_create|fopen|BIO_new_file)"
+           "\\s*\\(|socket\\s*\\(\\s*[AP]F_|open\\s*\\(.*\\bO_[A-Z]+|(recursive_)?directory_iterator\\b|async_accept\\b"),
+       {},
+       "every descriptor is opened by base/descriptor.h, which leaves the numbers of the standard streams to the host",
+       kDescriptors},
   };
   return rules;
 }

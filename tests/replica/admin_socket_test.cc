@@ -24,7 +24,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Cells = std::vector<std::string>;
-using storage::Descriptor;
 
 Descriptor connect_to(const std::string& path) {
   sockaddr_un address = {};
