@@ -39,8 +39,7 @@ class CoordctlTest : public ::testing::Test {
   Ran live(const std::string& command) const { return run("--socket " + shell_word(socket_) + " " + command); }
 
   Folder folder_;
-  const SocketFolder sockets_;
-  const std::string socket_ = sockets_.path() / "admin";
+  const std::string socket_ = folder_.path() / "admin";
   Cluster cluster_{1};
 };
 

@@ -112,7 +112,7 @@ class AdminSocketTest : public ::testing::Test {
     }
   }
 
-  SocketFolder folder_;
+  Folder folder_;
   Cluster cluster_;
 };
 

@@ -50,11 +50,13 @@ bool eventually(Fact fact) {
   return false;
 }
 
-// Below TEST_TMPDIR, which is on the disk of the build folder.
+// Below TEST_TMPDIR, which is on the disk of the build folder. The path of a socket has 107 bytes at most: where a checkout's
+// is so long that a socket in this folder would have more, it lies below the system's temporary directory.
 class Folder {
  public:
-  Folder() : Folder(::testing::TempDir()) {}
-  explicit Folder(const std::filesystem::path& among) {
+  Folder() {
+    const std::filesystem::path here = ::testing::TempDir();
+    const std::filesystem::path among = here.native().size() <= 60 ? here : std::filesystem::temp_directory_path();
     std::string pattern = among / "replica.XXXXXX";
     if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory in " + among.string());
     path_ = pattern;
@@ -69,12 +71,6 @@ class Folder {
 
  private:
   std::filesystem::path path_;
-};
-
-// For sockets, whose paths have 107 bytes at most: the path of a checkout may be longer.
-class SocketFolder : public Folder {
- public:
-  SocketFolder() : Folder(std::filesystem::temp_directory_path()) {}
 };
 
 class Cluster {

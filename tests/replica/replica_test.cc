@@ -97,7 +97,7 @@ absl::Status open_with_ever_more_descriptors(const ReplicaOptions& options) {
 // Some of them were missed with an exception, which ended hosts, or under another name.
 TEST(OpenTest, FLT_P14_WhicheverDescriptorIsMissingAReplicaIsNotOpenedAndSaysSo) {
   Cluster cluster(1);
-  const SocketFolder folder;
+  const Folder folder;
   ReplicaOptions options = cluster.options(1);
   options.admin_socket = folder.path() / "admin";
   EXPECT_THAT(open_with_ever_more_descriptors(options), IsOk());
@@ -106,7 +106,7 @@ TEST(OpenTest, FLT_P14_WhicheverDescriptorIsMissingAReplicaIsNotOpenedAndSaysSo)
 // Whoever could not ask took it for a dead one's.
 TEST(OpenTest, FLT_P14_AnAdminSocketAtWhichSomebodyListensIsLeftAlone) {
   Cluster cluster(1), other(1);
-  const SocketFolder folder;
+  const Folder folder;
   ReplicaOptions options = other.options(1);
   options.admin_socket = folder.path() / "admin";
   ASSERT_NO_FATAL_FAILURE(other.open(options));
