@@ -100,6 +100,25 @@ Copied(Handle) -> Copied<Handle>;
 
 }  // namespace asio_detail
 
+// ---- the replica
+
+template <typename Token = DefaultToken>
+auto async_wait_ready(const Replica& replica, Duration timeout, Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::wait_ready_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
+                           timeout);
+}
+
+template <typename Token = DefaultToken>
+auto async_health(const Replica& replica, Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::health_async, asio_detail::kWithoutEffect, std::forward<Token>(token));
+}
+
+// Ends all other operations, before this one. The replica may be destroyed afterwards on any thread, and during it as well.
+template <typename Token = DefaultToken>
+auto async_close(Replica& replica, Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::close_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
 // ---- sessions
 
 template <typename Token = DefaultToken>

@@ -45,6 +45,7 @@ class AsyncCall {
   void cancel() const;
 
  private:
+  friend class CallControl;
   Ref<CallControl> control_;
 };
 

@@ -80,6 +80,7 @@ struct Metrics {
   LockStatistics locks;        // of the same
   RenewalStatistics renewals;  // of the same
   MemoryMetrics memory;
+  Duration age{};  // how old all of this is; more than a moment only while the engine's thread is held up: Health::age
 };
 
 // The text that Prometheus scrapes (version 0.0.4): names begin with coordkit_, times are in seconds, and `labels` stand in

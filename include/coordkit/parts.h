@@ -66,7 +66,8 @@ struct Parts {
   // sleep by the kernel's clock. Outlives the replica and every handle of it.
   const Clock* clock = nullptr;
   // Runs the engine's turns in place of a thread of the replica's own; the TCP transport in the box then has a thread for
-  // itself. A blocking call or close() on the only thread of an executor waits for ever.
+  // itself. On the only thread of an executor blocking calls and close() are refused (InCallback), if it can tell
+  // (Executor::runs_in_this_thread); use the *_async functions there, or coordkit/asio.h.
   std::shared_ptr<Executor> executor = {};
 };
 

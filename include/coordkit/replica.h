@@ -4,8 +4,10 @@
 // Threads: all methods are thread-safe and block the caller unless their name says async. The replica owns one thread for
 // engine and network, two for its disk, and one that runs your callbacks; a callback that blocks delays only other
 // callbacks. Transport, stores, clock and the engine's thread may be yours instead: parts.h. Blocking calls are refused inside
-// *_async callbacks (kFailedPrecondition, InCallback), because those run on the engine's thread. A callback that throws ends
-// nothing but itself: ReplicaOptions::on_error. Lifetime: handles (Session, Grant, Mutex) may outlive the replica; then every
+// *_async callbacks (kFailedPrecondition, InCallback), because those run on the engine's thread, and on the only thread of an
+// executor of yours. An *_async callback that blocks holds up everything: other threads' blocking calls still end at their
+// timeouts, and health() and the event ThreadHeldUp name it. A callback that throws ends nothing but itself:
+// ReplicaOptions::on_error. Lifetime: handles (Session, Grant, Mutex) may outlive the replica; then every
 // call is kFailedPrecondition and valid() false. Failure: a broken disk or invariant stops this replica (health() says why,
 // on_halt fires); the process lives. Once the cause is gone, destroy it (where: ~Replica()) and open another one on the same
 // directory: no restart of the process is needed. Example: examples/01_first_lock.
@@ -156,6 +158,9 @@ struct Health {
   // How long ago the leader's quorum, or on a follower the leader, was last heard for certain. Absent: never, or there is no
   // leader.
   std::optional<Duration> contact_age;
+  // How old all of this is, but for the warnings. More than a moment only while the engine's thread is held up (a warning says
+  // by what), and where it cannot be waited for: in an *_async callback, and on the only thread of an executor of yours.
+  Duration age{};
 };
 
 // Options of calls that go through the log.
@@ -190,7 +195,9 @@ class Replica {
   // `machines`), kPermissionDenied, kUnavailable (the port is in use), kDataLoss (stored bytes cannot be trusted),
   // kResourceExhausted (disk full; LimitExceeded: no thread can be made).
   static absl::StatusOr<std::unique_ptr<Replica>> open(ReplicaOptions options);
-  // close(). In a callback, which no close can wait for, a thread of its own completes it. In an announcement all but that
+  // close(). On the only thread of an executor of yours it ends every call right here and does not wait for releases that were
+  // posted: their locks are free when the session has run out, or close_async() before. In a callback, which no close can wait
+  // for, a thread of its own completes it. In an announcement all but that
   // callback has ended when this returns, and the directory may be opened again; in an *_async callback nothing has, and until
   // it is closed, soon after the callback, open() finds the directory in use.
   ~Replica();
@@ -267,9 +274,10 @@ class Replica {
   AsyncCall sessions_async(SessionId after, uint64_t limit, Callback<SessionList> done);
   AsyncCall locks_of_async(SessionId session, Token after, Callback<SessionLocks> done);
   // How this replica's own callers have fared since it was opened: client/statistics.h. No round trip; kFailedPrecondition
-  // (Closed) only in a forked child.
+  // (Closed) only in a forked child. As old as metrics().
   absl::StatusOr<LockStatistics> lock_statistics() const;
   // What this replica has done since it was opened, as numbers: metrics.h, which also writes them for Prometheus. As above.
+  // Allowed everywhere, and waits for a blocked callback no longer than health(); Metrics::age says how old it is.
   absl::StatusOr<Metrics> metrics() const;
 
   // Changes the members, on whichever replica it is called, and answers the index of the final configuration. Errors:
@@ -292,11 +300,18 @@ class Replica {
   absl::Status transfer_leadership(std::optional<uint64_t> target = {}, Duration timeout = std::chrono::seconds(10));
   AsyncCall transfer_leadership_async(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
 
+  // The state of this replica now. Allowed everywhere. If a callback holds up the engine's thread, this waits no longer than it
+  // takes to know that (a quarter of an election timeout), and gives the state as it was last published; Health::age says how
+  // old it is, and a warning names the callback.
   Health health() const;
+  // The same, answered by the engine's thread, and so of the moment of the answer. In a forked child: Closed.
+  AsyncCall health_async(Callback<Health> done) const;
   // Blocks until this replica knows a leader, is registered with it as a voter or a learner, and is not far behind.
-  // kDeadlineExceeded: says what it still waits for, and which members are missing; or that the engine's thread is held up, if
-  // it said nothing for `timeout`, and an election timeout at the least. kFailedPrecondition (InCallback): on that thread.
+  // kDeadlineExceeded: says what it still waits for, and which members are missing; or that the engine's thread is held up, and
+  // by what. kFailedPrecondition (InCallback): on that thread, or on the only thread of an executor of yours.
   absl::Status wait_ready(Duration timeout) const;
+  // kUnavailable (Stopped): closed meanwhile. A cancelled wait is Cancelled (NONE).
+  AsyncCall wait_ready_async(Duration timeout, DoneCallback done) const;
 
   // Reads log and checkpoint in full now, at the pace of the options, and blocks until that is done. kDataLoss: something was
   // rotten (a sentence), and is being written anew; health().warnings says when that is done. kUnavailable: the replica closes.
@@ -324,9 +339,13 @@ class Replica {
   // Ends every call with Stopped, then all threads; nothing runs after it, whoever closed first: who comes later waits for
   // that. So it waits for the callbacks that are running or due, as ~Replica() does: hold no mutex that one of them takes, or
   // both wait for ever. Called from an announcement (on_leadership, on_phase...), it does not wait for this one, nor for a
-  // close under way. kFailedPrecondition (InCallback): called from an *_async callback, whose thread it would wait for; nothing
-  // was done.
+  // close under way. kFailedPrecondition (InCallback): called from an *_async callback, or on the only thread of an executor of
+  // yours, which it would wait for; nothing was done.
   absl::Status close();
+  // The same from anywhere. `done` is called on a thread made for it, once the replica is closed, or on the caller's thread if
+  // none can be made (kResourceExhausted, LimitExceeded: nothing was done). The replica may be destroyed meanwhile. An executor
+  // of yours must run until then. Cannot be cancelled.
+  AsyncCall close_async(DoneCallback done);
 
  private:
   friend struct HandleAccess;

@@ -55,6 +55,7 @@ enum class ReplicaEventKind : uint8_t {
   StateReceived,     // a peer's whole state took the place of this one's
   Diverged,          // the states of replicas differ
   HostThrew,         // code of the host did; only what it was called for suffered
+  ThreadHeldUp,      // a callback of an *_async call blocked the engine's thread; reported once it has returned
   Halted,            // this replica has stopped for good
 };
 constexpr std::string_view name_of(ReplicaEventKind kind) {
@@ -81,6 +82,7 @@ constexpr std::string_view name_of(ReplicaEventKind kind) {
     case ReplicaEventKind::StateReceived: return "StateReceived";
     case ReplicaEventKind::Diverged: return "Diverged";
     case ReplicaEventKind::HostThrew: return "HostThrew";
+    case ReplicaEventKind::ThreadHeldUp: return "ThreadHeldUp";
     case ReplicaEventKind::Halted: return "Halted";
   }
   return "?";

@@ -139,6 +139,11 @@ void EventLog::threw(const absl::Status& why, LaggingTime now) {
   report(EventKind::HostThrew, Severity::Warning, std::string(sentence_of(why)));
 }
 
+void EventLog::held_up(std::string sentence, LaggingTime now) {
+  next_.at = now;
+  report(EventKind::ThreadHeldUp, Severity::Warning, std::move(sentence));
+}
+
 void EventLog::report(EventKind kind, Severity severity, std::string sentence, ReplicaId peer) {
   next_.kind = kind;
   next_.severity = severity;

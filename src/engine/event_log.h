@@ -29,6 +29,7 @@ class EventLog {
   void arrived(const EngineInput& input, LaggingTime now);
   void turned(const Engine& engine, const EngineEffects& effects, LaggingTime now);
   void threw(const absl::Status& why, LaggingTime now);  // code of the host (EngineEffects::threw, or a callback)
+  void held_up(std::string sentence, LaggingTime now);   // the engine's thread, by a callback
 
  private:
   class Arrival;

@@ -23,6 +23,8 @@ const absl::Status& crowded_out() {
   return why;
 }
 
+bool give_up(const AsyncCall& call) { return CallControl::give_up(call); }
+
 AsyncCall::AsyncCall() = default;
 AsyncCall::AsyncCall(Ref<CallControl> control) : control_(std::move(control)) {}
 AsyncCall::AsyncCall(const AsyncCall& other) = default;

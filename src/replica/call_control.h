@@ -1,6 +1,7 @@
 // The far end of AsyncCall: finds the call on the engine's thread and ends it there.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,7 +30,7 @@ class CallControl : public RefCounted, public OnThreadShelf {
 
   // On the engine's thread, once: the call has begun.
   void begun(Client& client, CallId id) { begun(client, Kind::OfClient, id.value()); }
-  void begun(Client& client, Ticket membership) { begun(client, Kind::OfMembers, membership.value()); }
+  void begun(Client& client, Ticket of_host) { begun(client, Kind::OfHost, of_host.value()); }
   static void cancel(const Ref<CallControl>& call) {
     if (call->host_->forked()) return;
     call->host_->post([call](Client& client) {
@@ -37,16 +38,34 @@ class CallControl : public RefCounted, public OnThreadShelf {
       call->end_early(client);
     });
   }
+  // Its caller waits no longer. True: it had not begun, and never will. Else it is cancelled. A call that is never refused, a
+  // release for instance, continues either way.
+  static bool give_up(const AsyncCall& of) {
+    const Ref<CallControl>& call = of.control_;
+    if (call == nullptr || !call->withdrawable_) return false;
+    Stage waiting = Stage::Waits;
+    if (call->stage_.compare_exchange_strong(waiting, Stage::Withdrawn)) return true;
+    cancel(call);
+    return false;
+  }
 
  protected:
-  CallControl(std::shared_ptr<CallRunner> host, Counts counts) : counts_(counts), host_(std::move(host)) {}
+  CallControl(CallSite site, Counts counts)
+      : counts_(counts), withdrawable_(counts == Counts::Yes), name_(site.call), host_(std::move(site.host)) {}
   CallRunner& host() const { return *host_; }
+  const char* name() const { return name_; }
+  // On the engine's thread, before the call begins. False: it was withdrawn.
+  bool take_up() {
+    Stage waiting = Stage::Waits;
+    return stage_.compare_exchange_strong(waiting, Stage::Begun);
+  }
   void leave(CallRunner::Served served) {
     if (std::exchange(counts_, Counts::No) == Counts::Yes) host_->leave(served);
   }
 
  private:
-  enum class Kind : uint8_t { NotBegun, OfClient, OfMembers };
+  enum class Stage : uint8_t { Waits, Begun, Withdrawn };
+  enum class Kind : uint8_t { NotBegun, OfClient, OfHost };
 
   void begun(Client& client, Kind kind, uint64_t id) {
     kind_ = kind;
@@ -55,13 +74,16 @@ class CallControl : public RefCounted, public OnThreadShelf {
   }
   void end_early(Client& client) {
     if (kind_ == Kind::OfClient && id_ != 0) client.cancel(CallId(id_));
-    if (kind_ == Kind::OfMembers && id_ != 0) host_->abandon_members(Ticket(id_));
+    if (kind_ == Kind::OfHost && id_ != 0) host_->abandon(Ticket(id_));
   }
 
   Counts counts_;
+  const bool withdrawable_;
+  std::atomic<Stage> stage_{Stage::Waits};
   // Used by the engine's thread.
   Kind kind_ = Kind::NotBegun;
   bool cancelled_ = false;
+  const char* const name_;
   const std::shared_ptr<CallRunner> host_;
   uint64_t id_ = 0;
 };
@@ -92,15 +114,15 @@ const absl::Status& crowded_out();
 // On the thread that made the call, so that a flood costs no one else's time, and without a copy of anything. A call begun
 // inside such a callback, or on the engine's thread, is answered by the next turn, so that retrying at once overflows no stack.
 template <typename Answer>
-AsyncCall refuse(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<void(Answer)> done) {
-  if (host->on_engine_thread() || RefusalHere::any()) {
-    host->call_in_line([host, done = std::move(done)](Client&) mutable {
-      host->run_callback([&] { tell(std::move(done), Answer(crowded_out())); });
+AsyncCall refuse(const CallSite& site, absl::AnyInvocable<void(Answer)> done) {
+  if (site.host->on_engine_thread() || RefusalHere::any()) {
+    site.host->call_in_line([site, done = std::move(done)](Client&) mutable {
+      site.host->run_callback(site.call, [&] { tell(std::move(done), Answer(crowded_out())); });
     });
     return {};
   }
   const RefusalHere here;
-  host->run_callback([&] { tell(std::move(done), Answer(crowded_out())); });
+  site.host->run_callback(site.call, [&] { tell(std::move(done), Answer(crowded_out())); });
   return {};
 }
 
@@ -117,8 +139,8 @@ template <typename Answer, typename Teller>
 class PendingCall : public CallControl {
  public:
   using Done = absl::AnyInvocable<void(typename Teller::Told)>;
-  PendingCall(const std::shared_ptr<CallRunner>& host, Counts counts, Teller&& teller, Done&& done)
-      : CallControl(host, counts), teller_(std::move(teller)), done_(std::move(done)) {
+  PendingCall(CallSite site, Counts counts, Teller&& teller, Done&& done)
+      : CallControl(std::move(site), counts), teller_(std::move(teller)), done_(std::move(done)) {
     static_assert(alignof(PendingCall) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   }
 
@@ -129,8 +151,9 @@ class PendingCall : public CallControl {
     Teller teller = std::move(teller_);
     Done done = std::exchange(done_, nullptr);
     leave(served_by(answer));
-    host().run_callback([&] { tell(std::move(done), teller.told(std::move(answer))); });
+    host().run_callback(name(), [&] { tell(std::move(done), teller.told(std::move(answer))); });
   }
+  using CallControl::take_up;
 
  private:
   virtual void disconnect() {}
@@ -162,6 +185,7 @@ class StoppableCall final : public Pending {
 // On the engine's thread.
 template <typename Answer, typename Teller, typename Start, typename... With>
 void start_pending(const Ref<PendingCall<Answer, Teller>>& pending, Client& client, Start& start, With&&... with) {
+  if (!pending->take_up()) return;
   // A copy that is not const, because moving one that is would copy it.
   const auto id = start(
       client, [kept = pending](Answer answer) { kept->end(std::move(answer)); }, std::forward<With>(with)...);
@@ -172,17 +196,17 @@ void start_pending(const Ref<PendingCall<Answer, Teller>>& pending, Client& clie
 // what it is given is kept only if the call does not start here. `done` runs on the engine's thread, or here if this process
 // cannot run it. The stop token is connected before the call is sent, so that a stop in between is not missed.
 template <typename Answer, typename Start, typename Teller = AsAnswered<Answer>, typename... With>
-AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, Counts counts, Start&& start,
-                   typename PendingCall<Answer, Teller>::Done&& done, Teller&& teller = {}, const std::stop_token& stop = {},
-                   With&&... with) {
+AsyncCall begin_at(CallSite site, Counts counts, Start&& start, typename PendingCall<Answer, Teller>::Done&& done,
+                   Teller&& teller = {}, const std::stop_token& stop = {}, With&&... with) {
   using Pending = PendingCall<Answer, Teller>;
+  CallRunner* const host = site.host.get();  // which the call keeps
   Ref<Pending> pending;
   if (stop.stop_possible()) {
-    auto stoppable = make_ref<StoppableCall<Pending>>(host, counts, std::move(teller), std::move(done));
+    auto stoppable = make_ref<StoppableCall<Pending>>(std::move(site), counts, std::move(teller), std::move(done));
     stoppable->connect(stop);
     pending = std::move(stoppable);
   } else {
-    pending = make_ref<Pending>(host, counts, std::move(teller), std::move(done));
+    pending = make_ref<Pending>(std::move(site), counts, std::move(teller), std::move(done));
   }
   if (Client* const here = host->client_here(counts)) {
     start_pending(pending, *here, start, std::forward<With>(with)...);
@@ -196,22 +220,21 @@ AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, Counts counts, Start
 
 // A call that releases something, or changes a hold: it is never refused, and overtakes calls that may be.
 template <typename Answer, typename Start>
-AsyncCall begin(const std::shared_ptr<CallRunner>& host, Start&& start, absl::AnyInvocable<void(Answer)> done) {
-  if (!host->forked()) return begin_at<Answer>(host, Counts::No, std::forward<Start>(start), std::move(done));
+AsyncCall begin(CallSite site, Start&& start, absl::AnyInvocable<void(Answer)> done) {
+  if (!site.host->forked()) return begin_at<Answer>(std::move(site), Counts::No, std::forward<Start>(start), std::move(done));
   tell(std::move(done), Answer(forked_away()));
   return {};
 }
 
 // A call that begins something: refused, before anything is built, when too much is in progress.
 template <typename Answer, typename Start>
-AsyncCall begin_in_line(const std::shared_ptr<CallRunner>& host, LaggingTime deadline, Start&& start,
-                        absl::AnyInvocable<void(Answer)> done) {
-  if (host->forked()) {
+AsyncCall begin_in_line(CallSite site, LaggingTime deadline, Start&& start, absl::AnyInvocable<void(Answer)> done) {
+  if (site.host->forked()) {
     tell(std::move(done), Answer(forked_away()));
     return {};
   }
-  if (!host->admit(deadline)) return refuse(host, std::move(done));
-  return begin_at<Answer>(host, Counts::Yes, std::forward<Start>(start), std::move(done));
+  if (!site.host->admit(deadline)) return refuse(site, std::move(done));
+  return begin_at<Answer>(std::move(site), Counts::Yes, std::forward<Start>(start), std::move(done));
 }
 
 }  // namespace coordkit

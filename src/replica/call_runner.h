@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
@@ -12,6 +13,8 @@
 #include "replica/owner_tags.h"
 
 namespace coordkit {
+
+class HoldUps;
 
 // Whether a call was admitted, and so counts among those in progress until it is answered.
 enum class Counts : uint8_t { No, Yes };
@@ -48,6 +51,10 @@ class CallRunner {
   }
   // In an announcement: blocking here for another announcement would wait for itself.
   virtual bool on_callback_thread() const { return false; }
+  // On a thread whose executor runs the turns and cannot while it blocks, outside of a turn.
+  virtual bool on_executor_thread() const { return false; }
+  // What holds up the thread of its turns. Null: nothing ever does.
+  virtual const HoldUps* hold_ups() const { return nullptr; }
   virtual const Clock& clock() const = 0;
   // So much later; the end of time, if that is beyond it.
   LaggingTime deadline(Duration timeout) const {
@@ -57,15 +64,28 @@ class CallRunner {
   OwnerTags& owner_tags() { return owner_tags_; }
   // This process is a fork of the one that made it: no call may be run.
   virtual bool forked() const { return false; }
-  // Runs a callback of the host's; an exception is its caller's affair, unless it runs on a thread of ours.
-  virtual void run_callback(absl::FunctionRef<void()> callback) { callback(); }
-  // On the engine's thread: this membership change has no listener any more.
-  virtual void abandon_members(Ticket call) { static_cast<void>(call); }
+  // Runs the callback of a call of this name; an exception is its caller's affair, unless it runs on a thread of ours.
+  virtual void run_callback(const char* call, absl::FunctionRef<void()> callback) {
+    static_cast<void>(call);
+    callback();
+  }
+  // On the engine's thread: this call of door 1's own (a membership change, a wait for health) has no listener any more.
+  virtual void abandon(Ticket call) { static_cast<void>(call); }
   // This thread is about to block until `answered`. In virtual time something has to advance the time.
   virtual void before_waiting(absl::FunctionRef<bool()> answered) { static_cast<void>(answered); }
 
  private:
   OwnerTags owner_tags_;
+};
+
+// Where a call begins: its host, and the function that was called ("put_async"), which names its callback to an operator.
+struct CallSite {
+  template <typename Runner>
+  CallSite(std::shared_ptr<Runner> on, const char* function = __builtin_FUNCTION())  // NOLINT: converts, so that it is known
+      : host(std::move(on)), call(function) {}
+
+  std::shared_ptr<CallRunner> host;
+  const char* call;
 };
 
 }  // namespace coordkit

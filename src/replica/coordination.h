@@ -48,12 +48,21 @@ T of_session(const SessionRef&, T argument) {
 }
 inline SessionRef of_session(const SessionRef& session, SessionHere) { return session; }
 
+// As CallSite, for a call of this session.
+struct SessionSite {
+  SessionSite(const Session& of, const char* function = __builtin_FUNCTION())  // NOLINT: converts, so that it is known
+      : session(of), call(function) {}
+  const Session& session;
+  const char* call;
+};
+
 // begin_by() on the replica of this session.
 template <Admission admission = Admission::MayRefuse, typename Answer, typename Method, typename... Args>
-AsyncCall begin_of(const Session& session, absl::AnyInvocable<void(Answer)> done, Method method, Args... args) {
-  const auto& handle = HandleAccess::handle(session);
+AsyncCall begin_of(SessionSite site, absl::AnyInvocable<void(Answer)> done, Method method, Args... args) {
+  const auto& handle = HandleAccess::handle(site.session);
   if (handle) {
-    return begin_by<admission>(handle->shared_host(), std::move(done), method, of_session(handle->state(), std::move(args))...);
+    return begin_by<admission>({handle->shared_host(), site.call}, std::move(done), method,
+                               of_session(handle->state(), std::move(args))...);
   }
   tell(std::move(done), Answer(handle_without_session()));
   return {};
@@ -61,10 +70,10 @@ AsyncCall begin_of(const Session& session, absl::AnyInvocable<void(Answer)> done
 
 // begin_of() for a call that ends a hold: it is invalid from here on, so that the end of its grant does not overtake the call.
 template <typename Method, typename... Args>
-AsyncCall begin_end_of(const Session& session, const Grant& grant, DoneCallback done, Method method, Args... args) {
+AsyncCall begin_end_of(SessionSite site, const Grant& grant, DoneCallback done, Method method, Args... args) {
   const HoldRef& hold = HandleAccess::hold(grant);
-  if (HandleAccess::handle(session) && hold) hold->invalidate();
-  return begin_of<Admission::Always>(session, std::move(done), method, hold, std::move(args)...);
+  if (HandleAccess::handle(site.session) && hold) hold->invalidate();
+  return begin_of<Admission::Always>(site, std::move(done), method, hold, std::move(args)...);
 }
 
 // wait_by() on the replica of this session.

@@ -8,9 +8,8 @@ namespace {
 
 // A counter needs no session, but one without a replica can only report that.
 template <typename Answer, typename Method, typename... Args>
-AsyncCall begin_at(const std::shared_ptr<CallRunner>& host, absl::AnyInvocable<void(Answer)> done, Method method,
-                   Args... args) {
-  if (host) return begin_by(host, std::move(done), method, std::move(args)...);
+AsyncCall begin_at(CallSite site, absl::AnyInvocable<void(Answer)> done, Method method, Args... args) {
+  if (site.host) return begin_by(std::move(site), std::move(done), method, std::move(args)...);
   tell(std::move(done), Answer(handle_without_session()));
   return {};
 }

@@ -19,6 +19,10 @@ void EngineTurns::threw(const absl::Status& why, LaggingTime now) {
   if (event_log_) event_log_->threw(why, now);
 }
 
+void EngineTurns::held_up(std::string sentence, LaggingTime now) {
+  if (event_log_) event_log_->held_up(std::move(sentence), now);
+}
+
 void EngineTurns::take(Arrivals& arrivals, LaggingTime looked) {
   arrivals.take(inputs_);
   for (Arrivals::Arrival& arrival : inputs_) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -29,7 +30,9 @@ class EngineTurns {
   EngineTurns(std::unique_ptr<Engine> engine, ClientOptions options, bool host_and_port);
   // From now on `tell` is called inside of take() and turn(). Arguments: those of engine::EventLog.
   void report_events(Duration election_timeout, Agreement agreement, OnReplicaEvent tell, LaggingTime now);
-  void threw(const absl::Status& why, LaggingTime now);  // code of the host; an event
+  // Events: what code of the host did.
+  void threw(const absl::Status& why, LaggingTime now);
+  void held_up(std::string sentence, LaggingTime now);
 
   // Posts the inputs that have arrived and runs the calls. `looked`: the clock's last reading.
   void take(Arrivals& arrivals, LaggingTime looked);

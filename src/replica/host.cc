@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <new>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "replica/opening.h"
 #include "replica/waiting.h"
@@ -14,6 +17,8 @@ namespace {
 // Then the network gets its share of the thread.
 constexpr int kTurnsAtOnce = 16;
 constexpr Duration kTurnsLast = std::chrono::milliseconds(2);  // only a long turn takes more
+
+bool has_stopped(ReplicaState state) { return state == ReplicaState::Halted || state == ReplicaState::Quarantine; }
 
 // 128 bits from the kernel, as digits that can be kept in any file or variable.
 std::string random_secret() {
@@ -37,13 +42,14 @@ Host::Host(ReplicaOptions options, std::shared_ptr<OwnThread> own_thread, std::s
       own_thread_(std::move(own_thread)),
       loop_(
           own_thread_ ? own_thread_ : options_.parts.executor, [this] { return run_turns(); },
-          [this](const absl::Status& why) { announcements_->host_threw(why); }),
+          [this](const absl::Status& why) { announcements_->host_threw(why); }, clock_),
       arrivals_(loop_),
       callback_calls_(loop_, arrivals_.admission()),
-      health_(loop_),
+      hold_ups_(loop_, clock_, options_.election_timeout),
       closing_(loop_),
       stores_(std::move(directory), std::move(parts.log), std::move(parts.state), own_thread_.get()),
-      peers_(std::move(parts.transport), parts.tcp, std::move(parts.channels)) {}
+      peers_(std::move(parts.transport), parts.tcp, std::move(parts.channels)),
+      health_(*this, loop_, options_.election_timeout, {hold_ups_, arrivals_, stores_, peers_, announcements_, turns_}) {}
 
 Host::~Host() { close().IgnoreError(); }
 
@@ -68,7 +74,7 @@ void Host::start(std::unique_ptr<Engine> engine) {
         options_.election_timeout, agreement_of(options_), [this](const ReplicaEvent& event) { announcements_->tell(event); },
         clock_.lagging());
   }
-  publish();
+  health_.publish();
   announcements_->tell(turns_->engine().leadership());
   if (own_thread_) own_thread_->start();
   loop_.begin();  // close() waits for what has begun, so its thread exists
@@ -103,8 +109,21 @@ Host::Call Host::post(Call call) {
 
 Client* Host::client_here(Counts counts) { return callback_calls_.may_begin_here(counts) ? &turns_->client() : nullptr; }
 
-void Host::run_callback(absl::FunctionRef<void()> callback) {
-  callback_calls_.inside([&] { announcements_->run(callback); });
+// On the engine's thread everything waits for it.
+void Host::run_callback(const char* call, absl::FunctionRef<void()> callback) {
+  if (!loop_.runs_here() || callback_calls_.here()) return announcements_->run(callback);
+  callback_calls_.inside([&] {
+    const Duration took = hold_ups_.run(call, [&] { announcements_->run(callback); });
+    if (took < hold_ups_.limit()) return;
+    try {
+      turns_->held_up(hold_ups_.blocked(call, took), clock_.lagging());
+    } catch (const std::bad_alloc&) {  // without memory for its sentence it is not reported; nothing else suffers
+    }
+  });
+}
+
+void Host::abandon(Ticket call) {
+  if (!health_.calls().abandon(call)) turns_->abandon(call);
 }
 
 // ---- the engine's thread
@@ -120,11 +139,12 @@ Duration Host::run_turns() {
     const LaggingTime due = turns_->turn(now);
     arrivals_.admission().turned(now.lagging, turns_->client().unanswered());
     carry_out(turns_->effects(), due <= now.lagging);
-    if (health_.watched()) publish();
     if (closing_.drains()) finish_drain();
     looked = clock_.lagging();
     turns_->meter().took(looked - now.lagging);
-    wait = due <= looked || arrivals_.any() ? Duration::zero() : due - looked;
+    const bool told = health_.after_turn(looked);
+    const LaggingTime next = std::min(due, health_.calls().next_deadline());
+    wait = told || next <= looked || arrivals_.any() ? Duration::zero() : next - looked;
     if (looked >= end) break;
     if (stores_.take_deferred()) return wait;
   }
@@ -164,9 +184,25 @@ WriteOptions Host::write_options(ProposeOptions options) const {
 }
 
 absl::Status Host::scrub_now(absl::FunctionRef<bool()> awaited) {
-  if (forked()) return forked_away();
-  if (on_engine_thread() || on_callback_thread()) return would_wait_for_itself();
+  if (absl::Status refused = refusal_to_wait(*this); !refused.ok()) return refused;
+  if (on_callback_thread()) return would_wait_for_itself();
   return stores_.scrub_now(awaited);
+}
+
+absl::StatusOr<std::unique_ptr<CheckpointView>> Host::checkpoint_at(Index at_least, LaggingTime deadline) {
+  if (absl::Status refused = refusal_to_wait(*this); !refused.ok()) return refused;
+  if (on_callback_thread()) return would_wait_for_itself();
+  arrivals_.post(EngineInput(CheckpointWanted{at_least}));
+  const auto health = health_.wait(deadline - clock_.lagging(),
+                                   [&](const Health& now) { return has_stopped(now.state) || now.checkpointed >= at_least; });
+  if (!health) return closed_already();
+  if (has_stopped(health->state)) return make_error(Reason::NotReady, health->reason);
+  if (health->checkpointed < at_least) {
+    const std::string warnings = health->warnings.empty() ? std::string() : ": " + absl::StrJoin(health->warnings, "; ");
+    return make_error(Reason::CallTimeout, Outcome::NoEffect,
+                      "the state after entry " + std::to_string(at_least.value()) + " was not durable here in time" + warnings);
+  }
+  return stores_.view();
 }
 
 absl::Status Host::reload_tls() { return forked() ? forked_away() : peers_.reload_tls(); }

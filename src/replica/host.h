@@ -25,10 +25,11 @@
 #include "replica/closing.h"
 #include "replica/engine_turns.h"
 #include "replica/fork_guard.h"
+#include "replica/hold_ups.h"
+#include "replica/host_health.h"
 #include "replica/own_thread.h"
 #include "replica/parts.h"
 #include "replica/peer_transport.h"
-#include "replica/published_health.h"
 #include "replica/stores.h"
 #include "replica/turn_loop.h"
 
@@ -61,12 +62,14 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   bool on_engine_thread() const override { return loop_.runs_here() || (turns_ && turns_->runs_stopped_here()); }
   bool on_callback_thread() const override { return announcements_ && announcements_->run_here(); }
   const Clock& clock() const override { return clock_; }
+  bool on_executor_thread() const override { return !own_thread_ && loop_.begun() && loop_.waits_for_caller(); }
+  const HoldUps* hold_ups() const override { return &hold_ups_; }
   // In a forked child: no thread of this object runs here, and none of its locks may be taken.
   bool forked() const override { return fork_guard_.forked(); }
   const ReplicaOptions& options() const { return options_; }
   WriteOptions write_options(ProposeOptions options) const;
 
-  void run_callback(absl::FunctionRef<void()> callback) override;
+  void run_callback(const char* call, absl::FunctionRef<void()> callback) override;
   // Runs `task` on the callback thread; once that is stopped, right here.
   void announce(CallbackThread::Task task) { announcements_->announce(std::move(task)); }
   // On the engine's thread: runs `act` there after this delay, or when the host is closed, before the client is stopped.
@@ -75,11 +78,9 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   // Called inside a call.
   Ticket change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);
   Ticket transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
-  void abandon_members(Ticket call) override { turns_->abandon(call); }
+  void abandon(Ticket call) override;
 
-  Metrics metrics(const Client& client);  // inside a call
-  Health health();
-  absl::Status wait_ready(Duration timeout);
+  HostHealth& health() { return health_; }
   absl::Status scrub_now(absl::FunctionRef<bool()> awaited);
   // A checkpoint at this entry or beyond it, once durable; one is taken if there is none. The view may outlive this.
   absl::StatusOr<std::unique_ptr<CheckpointView>> checkpoint_at(Index at_least, LaggingTime deadline);
@@ -87,13 +88,16 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   StoreId store() const { return turns_->engine().store(); }
   absl::Status reload_tls();
   absl::Status close();
+  // On a thread made for it, which then calls `done`.
+  static void close_async(std::shared_ptr<Host> host, DoneCallback done);
 
  private:
+  enum class Where : uint8_t { Anywhere, OnExecutor };
+  absl::Status close(Where where);
   void start(std::unique_ptr<Engine> engine);
   Duration run_turns();
   void carry_out(EngineEffects& effects, bool due);  // whether the next turn is due already
   void send_released();
-  void publish();
   void finish_drain();
   void stop_engine();
 
@@ -104,12 +108,13 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   TurnLoop loop_;
   Arrivals arrivals_;
   CallbackCalls callback_calls_;
-  PublishedHealth health_;
+  HoldUps hold_ups_;
   Closing closing_;
   Stores stores_;
   PeerTransport peers_;
   std::optional<Announcements> announcements_;  // these two: once open() has come so far
   std::optional<EngineTurns> turns_;
+  HostHealth health_;
   std::unique_ptr<AdminSocket> admin_;  // none: not requested
 };
 

@@ -1,12 +1,21 @@
 // The end of a host: what was begun is drained, then each part stops, those that give others work first.
+#include <memory>
 #include <utility>
 
 #include "base/thread.h"
+#include "coordkit/error.h"
+#include "replica/call_control.h"
 #include "replica/callback_stream.h"
 #include "replica/host.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
+namespace {
+
+// An executor that runs nothing for so long has been stopped: it would be waited for without end.
+constexpr Duration kExecutorPatience = std::chrono::seconds(1);
+
+}  // namespace
 
 void Host::finish_drain() {
   const ClientStatus status = turns_->client().status();
@@ -17,8 +26,7 @@ void Host::finish_drain() {
 void Host::stop_engine() {
   const auto lock = turns_->stop(arrivals_);
   peers_.close();
-  health_.end();
-  publish();
+  health_.stop();
   turns_->run_late();
 }
 
@@ -28,16 +36,28 @@ absl::Status Host::close() {
     return make_error(Reason::InCallback,
                       "close() inside an async callback would wait for its own thread; call it from another one");
   }
+  if (on_executor_thread()) {
+    return make_error(Reason::InCallback,
+                      "close() on the only thread of the executor that runs this replica would wait for itself; use "
+                      "close_async(), or another thread");
+  }
+  return close(Where::Anywhere);
+}
+
+// On the executor's thread no turn is run while this waits: the last one is run right here, and nothing is waited for that
+// takes more of them.
+absl::Status Host::close(Where where) {
   closing_in_callback();
-  if (!closing_.begin(options_.drain)) {
-    if (on_callback_thread()) return absl::OkStatus();  // who closes waits for this callback
+  if (!closing_.begin(where == Where::OnExecutor ? Duration::zero() : options_.drain)) {
+    // Who closes waits for this thread.
+    if (on_callback_thread() || where == Where::OnExecutor) return absl::OkStatus();
     closing_.wait();
     if (announcements_) announcements_->stop();  // who closed was perhaps one of them
     return absl::OkStatus();
   }
   stores_.stop();
   if (loop_.begun()) {
-    loop_.end([this] { stop_engine(); });
+    loop_.end([this] { stop_engine(); }, own_thread_ ? Duration::max() : kExecutorPatience);
   } else {
     peers_.close();
   }
@@ -53,9 +73,30 @@ absl::Status Host::close() {
 
 void Host::end(std::shared_ptr<Host> host) {
   if (host->forked() || host->closing_.closes_here()) return;
+  if (!host->on_engine_thread() && host->on_executor_thread()) {
+    host->close(Where::OnExecutor).IgnoreError();
+    return;
+  }
   host->close().IgnoreError();
   if (!host->on_engine_thread() && !host->on_callback_thread()) return;
   Thread::detached("coordkit/close", [host = std::move(host)] { host->close().IgnoreError(); });
+}
+
+void Host::close_async(std::shared_ptr<Host> host, DoneCallback done) {
+  if (host->forked()) return tell(std::move(done), forked_away());
+  const auto given = std::make_shared<DoneCallback>(std::move(done));
+  const auto answer = [host, given](absl::Status status) {
+    host->run_callback("close_async", [&] { tell(std::move(*given), std::move(status)); });
+  };
+  try {
+    Thread::detached(
+        "coordkit/close", [host, answer] { answer(host->close(Where::Anywhere)); },
+        [answer] { answer(absl::ResourceExhaustedError("")); });  // a sentence would need memory, which is what lacked
+  } catch (const UnstartedThread&) {
+    answer(make_error(Reason::LimitExceeded,
+                      "close_async() can start no thread; nothing was done: raise the limit of threads, or call close() from "
+                      "another thread"));
+  }
 }
 
 }  // namespace coordkit

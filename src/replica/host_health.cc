@@ -1,20 +1,13 @@
-// What a host says of its state, and calls that wait for it to change.
+// How the health of a replica is made and told.
+#include "replica/host_health.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_join.h"
-#include "replica/host.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
 namespace {
-
-bool waits(ReplicaState state) {
-  return state == ReplicaState::WaitingForMembers || state == ReplicaState::Uninvited || state == ReplicaState::Starting ||
-         state == ReplicaState::CatchingUp;
-}
-
-bool has_stopped(ReplicaState state) { return state == ReplicaState::Halted || state == ReplicaState::Quarantine; }
 
 Health health_of(const Engine& engine, LaggingTime now) {
   const EngineStatus status = engine.status();
@@ -45,58 +38,67 @@ Health health_of(const Engine& engine, LaggingTime now) {
 
 }  // namespace
 
-void Host::publish() {
-  Health health = health_of(turns_->engine(), clock_.lagging());
-  for (std::string& threw : announcements_->warnings()) health.warnings.push_back(std::move(threw));
-  if (!stores_.no_reserve().empty()) health.warnings.push_back(stores_.no_reserve());
-  health_.publish(std::move(health));
+Health HostHealth::health_now() const {
+  Health health = health_of(sources_.turns->engine(), host_.clock().lagging());
+  for (std::string& threw : sources_.announcements->warnings()) health.warnings.push_back(std::move(threw));
+  if (!sources_.stores.no_reserve().empty()) health.warnings.push_back(sources_.stores.no_reserve());
+  return health;
 }
 
-absl::Status Host::wait_ready(Duration timeout) {
-  if (forked()) return forked_away();
-  if (on_engine_thread()) return would_wait_for_itself();
+// What holds the thread up is known to every thread.
+Health HostHealth::known() const {
+  Health health = published_.read();
+  for (std::string& warning : sources_.hold_ups.warnings()) health.warnings.push_back(std::move(warning));
+  return health;
+}
+
+void HostHealth::publish() { published_.publish(health_now(), metrics_now()); }
+
+bool HostHealth::after_turn(LaggingTime now) {
+  if (!published_.wanted(now) && !calls_.any()) return false;
+  publish();
+  return calls_.any() && calls_.tell(known(), now);
+}
+
+void HostHealth::stop() {
+  published_.end();
+  publish();
+  calls_.stop(known());
+}
+
+// What is published is of this moment afterwards, where that can be waited for.
+void HostHealth::refresh() {
+  if (host_.on_engine_thread()) return;
+  if (host_.on_executor_thread()) return published_.ask();
+  published_.look(Duration::zero(), sources_.hold_ups);
+}
+
+Health HostHealth::health() {
+  if (host_.forked()) return {.state = ReplicaState::Halted, .reason = std::string(sentence_of(forked_away()))};
+  refresh();
+  return known();
+}
+
+absl::StatusOr<Metrics> HostHealth::metrics() {
+  if (host_.forked()) return forked_away();
+  refresh();
+  return published_.read_metrics();
+}
+
+absl::Status HostHealth::wait_ready(Duration timeout) {
+  if (absl::Status refused = refusal_to_wait(host_); !refused.ok()) return refused;
   timeout = std::max(timeout, Duration::zero());
-  const LaggingTime began = clock_.lagging();
-  // As it is now: what was published before may be old. A thread that does not come to that for so long is not ready either.
-  if (!health_.look(std::max(timeout, options_.election_timeout))) {
+  const LaggingTime began = host_.clock().lagging();
+  // As it is now: what was published before may be old. A thread that does not come to that is not ready either.
+  if (!published_.look(timeout, sources_.hold_ups)) {
     return make_error(Reason::CallTimeout, Outcome::NoEffect,
-                      "not ready yet: this replica's thread is held up, by an apply or by its disk, and has not answered");
+                      "not ready yet, as far as is known: this replica has not answered: " + words_or_past(sources_.hold_ups));
   }
-  const Duration left = timeout - (clock_.lagging() - began);
-  const auto health = health_.wait(left, [](const Health& now) { return !waits(now.state); });
+  const Duration left = timeout - (host_.clock().lagging() - began);
+  const auto health = published_.wait(left, [](const Health& now) { return readiness(now).has_value(); });
   if (!health) return closed_already();
-  if (health->state == ReplicaState::Ready || health->state == ReplicaState::Learner) return absl::OkStatus();
-  if (waits(health->state)) return make_error(Reason::CallTimeout, Outcome::NoEffect, "not ready yet: " + health->reason);
-  return make_error(health->state == ReplicaState::Removed ? Reason::Removed : Reason::NotReady, health->reason);
-}
-
-absl::StatusOr<std::unique_ptr<CheckpointView>> Host::checkpoint_at(Index at_least, LaggingTime deadline) {
-  if (forked()) return forked_away();
-  if (on_engine_thread() || on_callback_thread()) return would_wait_for_itself();
-  arrivals_.post(EngineInput(CheckpointWanted{at_least}));
-  const auto health = health_.wait(deadline - clock_.lagging(),
-                                   [&](const Health& now) { return has_stopped(now.state) || now.checkpointed >= at_least; });
-  if (!health) return closed_already();
-  if (has_stopped(health->state)) return make_error(Reason::NotReady, health->reason);
-  if (health->checkpointed < at_least) {
-    const std::string warnings = health->warnings.empty() ? std::string() : ": " + absl::StrJoin(health->warnings, "; ");
-    return make_error(Reason::CallTimeout, Outcome::NoEffect,
-                      "the state after entry " + std::to_string(at_least.value()) + " was not durable here in time" + warnings);
-  }
-  return stores_.view();
-}
-
-Health Host::health() {
-  if (forked()) return {.state = ReplicaState::Halted, .reason = std::string(sentence_of(forked_away()))};
-  if (!on_engine_thread()) {
-    auto published = std::make_shared<Slot<bool>>();
-    call([this, published](Client& client) {
-      if (!client.stopped()) publish();
-      published->set(true);
-    });
-    published->take();
-  }
-  return health_.read();
+  const std::optional<absl::Status> ready = readiness(*health);
+  return ready ? *ready : not_ready_yet(*health);
 }
 
 }  // namespace coordkit

@@ -14,10 +14,10 @@ IdAllocator::IdAllocator(const Replica& replica, std::string counter, int64_t bl
 absl::StatusOr<int64_t> IdAllocator::next() {
   if (host_->forked()) return forked_away();  // before the lock: another thread of the parent may have it
   std::unique_lock lock(mutex_, std::defer_lock);
-  if (!host_->on_engine_thread()) {
+  if (absl::Status refused = refusal_to_wait(*host_); refused.ok()) {
     lock.lock();
   } else if (!lock.try_lock()) {  // who has it may wait for this thread
-    return would_wait_for_itself();
+    return refused;
   }
   if (left_ == 0) {
     const absl::StatusOr<int64_t> first = counter_.allocate(block_);

@@ -56,13 +56,10 @@ LeadingTime KeyLease::validity_deadline() const { return handle_ ? handle_->leas
 
 absl::Status KeyLease::revoke() {
   if (!handle_) return no_lease();
-  if (handle_->host()->forked()) return forked_away();
-  if (handle_->host()->on_engine_thread()) return would_wait_for_itself();
+  if (absl::Status refused = refusal_to_wait(*handle_->host()); !refused.ok()) return refused;
   handle_->lease()->invalidate();  // docs/time.md T8: before anything is sent
   handle_->phases().end();
-  return wait_for_done(*handle_->host(), [lease = handle_->lease()](Client& client, DoneCallback done) {
-    client.leases().revoke(lease, std::move(done));
-  });
+  return wait_by(*handle_->host(), *this, &KeyLease::revoke_async);
 }
 
 AsyncCall KeyLease::revoke_async(absl::AnyInvocable<void(absl::Status)> done) {
@@ -70,7 +67,7 @@ AsyncCall KeyLease::revoke_async(absl::AnyInvocable<void(absl::Status)> done) {
     tell(std::move(done), no_lease());
     return {};
   }
-  handle_->lease()->invalidate();
+  handle_->lease()->invalidate();  // docs/time.md T8: before anything is sent
   return begin<absl::Status>(
       handle_->host(),
       [lease = handle_->lease()](Client& client, DoneCallback answer) {

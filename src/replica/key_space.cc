@@ -10,17 +10,17 @@ namespace coordkit {
 KeySpace::KeySpace(const Replica& replica) : host_(HandleAccess::host(replica)) {}
 
 absl::StatusOr<QuotaResult> KeySpace::set_quota(uint64_t bytes, ProposeOptions options) {
-  return wait_for<QuotaResult>(
-      *host_, [bytes, write = host_->write_options(std::move(options))](Client& client, Callback<QuotaResult> done) mutable {
-        client.keys().set_quota(bytes, std::move(done), std::move(write));
-      });
+  return wait_for_async<absl::StatusOr<QuotaResult>>(*host_, options.timeout, [&](Callback<QuotaResult> done) {
+    return begin_by<Admission::Always>(host_, std::move(done), &KeyCalls::set_quota, bytes, kAnswer,
+                                       host_->write_options(std::move(options)));
+  });
 }
 
 absl::StatusOr<KeySpaceInfo> KeySpace::info(QueryOptions options) const {
-  return wait_for<KeySpaceInfo>(
-      *host_, [read = options.read, deadline = host_->deadline(options.timeout)](Client& client, Callback<KeySpaceInfo> done) {
-        client.keys().space(std::move(done), deadline, read);
-      });
+  return wait_for_async<absl::StatusOr<KeySpaceInfo>>(*host_, options.timeout, [&](Callback<KeySpaceInfo> done) {
+    return begin_by<Admission::Always>(host_, std::move(done), &KeyCalls::space, kAnswer,
+                                       CallDeadline(host_->deadline(options.timeout)), options.read);
+  });
 }
 
 }  // namespace coordkit

@@ -11,7 +11,7 @@ namespace coordkit {
 Kv::Kv(const Replica& replica) : host_(HandleAccess::host(replica)) {}
 
 absl::StatusOr<GetResult> Kv::get(std::string key, QueryOptions options) const {
-  return wait_for_async<absl::StatusOr<GetResult>>(*host_, [&](Callback<GetResult> done) {
+  return wait_for_async<absl::StatusOr<GetResult>>(*host_, options.timeout, [&](Callback<GetResult> done) {
     return begin_by(host_, std::move(done), &Client::get, std::move(key), kAnswer,
                     CallDeadline(host_->deadline(options.timeout)), options.read);
   });

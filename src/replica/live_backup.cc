@@ -5,6 +5,7 @@
 #include "backup/backup.h"
 #include "coordkit/error.h"
 #include "coordkit/replica.h"
+#include "replica/call_forms.h"
 #include "replica/host.h"
 #include "replica/waiting.h"
 #include "storage/absolute_path.h"
@@ -16,9 +17,11 @@ constexpr char kAnyKey[] = "0";                                 // whose value d
 constexpr Duration kAskEvery = std::chrono::milliseconds(200);  // whether the backup is still awaited
 
 // The position of an applied state that contains everything the backup must have.
-absl::StatusOr<Index> state_to_save(Host& host, Consistency consistency, LaggingTime deadline) {
-  const auto state = wait_for<GetResult>(
-      host, [&](Client& client, Callback<GetResult> done) { client.get(kAnyKey, std::move(done), deadline, consistency); });
+absl::StatusOr<Index> state_to_save(const std::shared_ptr<Host>& host, const LiveBackupOptions& options) {
+  const auto state = wait_for_async<absl::StatusOr<GetResult>>(*host, options.timeout, [&](Callback<GetResult> done) {
+    return begin_by<Admission::Always>(host, std::move(done), &Client::get, std::string(kAnyKey), kAnswer,
+                                       CallDeadline(host->deadline(options.timeout)), ReadOptions(options.consistency));
+  });
   if (!state.ok()) return state.status();
   return state->as_of;
 }
@@ -49,7 +52,7 @@ absl::Status scan(const CheckpointView& view, std::string_view prefix, backup::R
 absl::StatusOr<BackupInfo> Replica::backup(const std::string& file, LiveBackupOptions options) {
   const std::string path = storage::absolute_path(file);
   const LaggingTime deadline = host_->deadline(options.timeout);
-  const absl::StatusOr<Index> at_least = state_to_save(*host_, options.consistency, deadline);
+  const absl::StatusOr<Index> at_least = state_to_save(host_, options);
   if (!at_least.ok()) return at_least.status();
   const auto awaited = [&] { return !options.awaited || options.awaited(); };
   const auto view = checkpoint(*host_, *at_least, deadline, awaited);

@@ -3,6 +3,7 @@
 
 #include "coordkit/session.h"
 #include "replica/call_control.h"
+#include "replica/call_forms.h"
 #include "replica/no_grant.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
@@ -16,12 +17,9 @@ absl::Status Grant::upgrade() { return convert(LockMode::Exclusive); }
 
 absl::Status Grant::convert(LockMode to) {
   if (!hold_) return no_grant();
-  absl::StatusOr<HoldRef> hold =
-      wait_for<HoldRef>(session_->host(), [hold = hold_, to](Client& client, Callback<HoldRef> done) {
-        to == LockMode::Shared ? client.downgrade(hold, std::move(done)) : client.upgrade(hold, std::move(done));
-      });
-  if (!hold.ok()) return hold.status();
-  hold_ = *std::move(hold);
+  absl::StatusOr<Grant> converted = wait_by(session_->host(), *this, &Grant::convert_async, to);
+  if (!converted.ok()) return converted.status();
+  hold_ = std::move(converted->hold_);
   return absl::OkStatus();
 }
 
@@ -38,7 +36,7 @@ AsyncCall Grant::convert_async(LockMode to, absl::AnyInvocable<void(absl::Status
     return {};
   }
   return begin<absl::StatusOr<HoldRef>>(
-      session_->shared_host(),
+      CallSite(session_->shared_host(), to == LockMode::Shared ? "downgrade_async" : "upgrade_async"),
       [hold = hold_, to](Client& client, Callback<HoldRef> answer) {
         return to == LockMode::Shared ? client.downgrade(hold, std::move(answer)) : client.upgrade(hold, std::move(answer));
       },
@@ -63,9 +61,7 @@ AsyncCall Grant::update_value_async(std::string value, absl::AnyInvocable<void(a
 
 absl::Status Grant::update_value(std::string value) {
   if (!hold_) return no_grant();
-  return wait_for_done(session_->host(), [hold = hold_, value = std::move(value)](Client& client, DoneCallback done) mutable {
-    client.update_value(hold, std::move(value), std::move(done));
-  });
+  return wait_by(session_->host(), *this, &Grant::update_value_async, std::move(value));
 }
 
 absl::StatusOr<Grant> Session::acquire_shared(std::string name, LockOptions options) {

@@ -186,8 +186,8 @@ void Mirror::end() {
 
 absl::Status Mirror::wait_ready(Duration timeout) const {
   if (!rep_) return make_error(Reason::Closed, "this mirror follows nothing: make it of a replica");
-  if (rep_->host->forked()) return forked_away();
-  if (rep_->host->on_engine_thread() || rep_->host->on_callback_thread()) return would_wait_for_itself();
+  if (absl::Status refused = refusal_to_wait(*rep_->host); !refused.ok()) return refused;
+  if (rep_->host->on_callback_thread()) return would_wait_for_itself();
   std::unique_lock lock(rep_->mutex);
   if (!wait_up_to(rep_->wake, lock, timeout, [this] { return rep_->shown || !rep_->why.ok(); })) {
     return make_error(Reason::CallTimeout, Outcome::NoEffect, "the keys could not be read yet; is there a leader?");

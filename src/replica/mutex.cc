@@ -17,8 +17,8 @@ Mutex::Mutex(Session session, std::string name, MutexOptions options)
 // Where a call to the cluster would not wait, this must not either: its refusal says why. A session that is lost, or whose
 // replica is closed, is never granted anything again.
 void Mutex::refuse_to_wait() {
-  const bool may_wait = session_.handle_ && !session_.handle_->host().forked() &&
-                        !session_.handle_->host().on_engine_thread() && session_.phase() != SessionPhase::Lost;
+  const bool may_wait =
+      session_.handle_ && refusal_to_wait(session_.handle_->host()).ok() && session_.phase() != SessionPhase::Lost;
   if (!may_wait) raise_as_system_error(session_.acquire(name_, {.owner = owner_}).status());
 }
 

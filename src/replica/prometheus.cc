@@ -19,6 +19,10 @@ class Page {
 
   void counter(std::string_view name, std::string_view help, uint64_t value) { number(name, "counter", help, value); }
   void gauge(std::string_view name, std::string_view help, uint64_t value) { number(name, "gauge", help, value); }
+  void age(Duration age) {
+    head("metrics_age_seconds", "gauge", "How old all of this is; above a second, a callback blocks the engine's thread.");
+    sample("metrics_age_seconds", "", seconds(age));
+  }
   void histogram(std::string_view name, std::string_view help, const WaitTimes& times) {
     head(name, "histogram", help);
     const std::string bucket = std::string(name) + "_bucket";
@@ -166,6 +170,7 @@ std::string prometheus_text(const Metrics& metrics, std::string_view labels) {
   write(page, metrics.locks);
   write(page, metrics.renewals);
   write(page, metrics.memory);
+  page.age(metrics.age);
   return std::move(page).text();
 }
 

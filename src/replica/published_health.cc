@@ -4,18 +4,36 @@
 #include <chrono>
 #include <utility>
 
+#include "replica/waiting.h"
+
 namespace coordkit {
 
-void PublishedHealth::publish(Health health) {
+void PublishedHealth::publish(Health health, Metrics metrics) {
   const std::lock_guard lock(mutex_);
   health_ = std::move(health);
+  metrics_ = std::move(metrics);
+  published_at_ = clock_.lagging();
+  asked_ = false;
   ++published_;
   changed_.notify_all();
 }
 
+Duration PublishedHealth::age() const {
+  return published_ == 0 ? Duration::zero() : std::max(clock_.lagging() - published_at_.load(), Duration::zero());
+}
+
 Health PublishedHealth::read() const {
   const std::lock_guard lock(mutex_);
-  return health_;
+  Health health = health_;
+  health.age = age();
+  return health;
+}
+
+Metrics PublishedHealth::read_metrics() const {
+  const std::lock_guard lock(mutex_);
+  Metrics metrics = metrics_;
+  metrics.age = age();
+  return metrics;
 }
 
 // Returns what `until` then says; it is asked under the lock.
@@ -30,9 +48,17 @@ bool PublishedHealth::watch(std::unique_lock<std::mutex>& lock, Duration timeout
   return done;
 }
 
-bool PublishedHealth::look(Duration timeout) {
+bool PublishedHealth::look(Duration timeout, const HoldUps& hold_ups) {
   std::unique_lock lock(mutex_);
-  return watch(lock, timeout, [this, before = published_] { return over_ || published_ != before; });
+  const auto anew = [this, before = published_] { return over_ || published_ != before; };
+  const LaggingTime now = clock_.lagging();
+  const LaggingTime deadline = timeout > LaggingTime::max() - now ? LaggingTime::max() : now + timeout;
+  return wait_unless_held_up(clock_, hold_ups, deadline, [&](Duration at_most) { return watch(lock, at_most, anew); });
+}
+
+void PublishedHealth::ask() {
+  asked_ = true;
+  loop_.wake();
 }
 
 std::optional<Health> PublishedHealth::wait(Duration timeout, absl::FunctionRef<bool(const Health&)> holds) {

@@ -45,6 +45,11 @@ Replica::~Replica() { Host::end(std::move(host_)); }
 
 absl::Status Replica::close() { return host_->close(); }
 
+AsyncCall Replica::close_async(DoneCallback done) {
+  Host::close_async(host_, std::move(done));
+  return {};
+}
+
 // ---- calls of the client: the async form, and the blocking one that waits for it
 
 absl::StatusOr<Session> Replica::open_session(SessionOptions options) {
@@ -173,7 +178,7 @@ AsyncCall Replica::change_membership_async(MembershipChange change, MembershipOp
       std::move(done));
 }
 
-MemberList Replica::members() const { return host_->health().members; }
+MemberList Replica::members() const { return host_->health().health().members; }
 
 absl::Status Replica::transfer_leadership(std::optional<uint64_t> target, Duration timeout) {
   return wait_by(*host_, *this, &Replica::transfer_leadership_async, target, timeout);
@@ -188,12 +193,27 @@ AsyncCall Replica::transfer_leadership_async(std::optional<uint64_t> target, Dur
       std::move(done));
 }
 
-Health Replica::health() const { return host_->health(); }
+Health Replica::health() const { return host_->health().health(); }
 
 absl::Status Replica::scrub_now(absl::FunctionRef<bool()> awaited) { return host_->scrub_now(awaited); }
 
 absl::Status Replica::reload_tls() { return host_->reload_tls(); }
 
-absl::Status Replica::wait_ready(Duration timeout) const { return host_->wait_ready(timeout); }
+absl::Status Replica::wait_ready(Duration timeout) const { return host_->health().wait_ready(timeout); }
+
+AsyncCall Replica::health_async(Callback<Health> done) const {
+  return begin<absl::StatusOr<Health>>(
+      host_, [host = host_.get()](Client&, Callback<Health> answer) { return host->health().calls().ask(std::move(answer)); },
+      std::move(done));
+}
+
+AsyncCall Replica::wait_ready_async(Duration timeout, DoneCallback done) const {
+  return begin<absl::Status>(
+      host_,
+      [host = host_.get(), deadline = host_->deadline(timeout)](Client&, DoneCallback answer) {
+        return host->health().calls().wait_ready(deadline, std::move(answer));
+      },
+      std::move(done));
+}
 
 }  // namespace coordkit

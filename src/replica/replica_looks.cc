@@ -59,15 +59,12 @@ AsyncCall Replica::locks_of_async(SessionId session, Token after, Callback<Sessi
   return begin_by(host_, std::move(done), &Client::locks_of, session, after);
 }
 
-// Counted on the engine's thread, so read there.
 absl::StatusOr<LockStatistics> Replica::lock_statistics() const {
-  return wait_for<LockStatistics>(*host_,
-                                  [](const Client& client, Callback<LockStatistics> done) { done(client.lock_statistics()); });
+  const absl::StatusOr<Metrics> metrics = host_->health().metrics();
+  if (!metrics.ok()) return metrics.status();
+  return metrics->locks;
 }
 
-absl::StatusOr<Metrics> Replica::metrics() const {
-  return wait_for<Metrics>(
-      *host_, [host = host_](const Client& client, Callback<Metrics> done) { std::move(done)(host->metrics(client)); });
-}
+absl::StatusOr<Metrics> Replica::metrics() const { return host_->health().metrics(); }
 
 }  // namespace coordkit

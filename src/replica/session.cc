@@ -1,10 +1,12 @@
 #include "coordkit/session.h"
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "client/delegations.h"
 #include "replica/call_control.h"
+#include "replica/call_forms.h"
 #include "replica/lock_options.h"
 #include "replica/no_grant.h"
 #include "replica/session_handle.h"
@@ -57,10 +59,10 @@ absl::Status Grant::release() {
   CallRunner& host = session_->host();
   if (host.forked()) return forked_away();
   const bool local = hold_->delegation() != nullptr;
-  if (!local && host.on_engine_thread()) return would_wait_for_itself();
+  if (absl::Status refused = refusal_to_wait(host); !local && !refused.ok()) return refused;
   hold_->invalidate();
   if (local && release_here(host, hold_)) return absl::OkStatus();
-  return wait_for_done(host, [hold = hold_](Client& client, DoneCallback done) { client.release(hold, std::move(done)); });
+  return wait_by(host, *this, &Grant::release_async);
 }
 
 void Grant::release_later() {
@@ -92,8 +94,7 @@ AsyncCall Grant::check_async(absl::AnyInvocable<void(absl::StatusOr<bool>)> done
 
 absl::StatusOr<bool> Grant::check() const {
   if (!hold_) return no_grant();
-  return wait_for<bool>(session_->host(),
-                        [hold = hold_](Client& client, Callback<bool> done) { client.check(hold, std::move(done)); });
+  return wait_by(session_->host(), *this, &Grant::check_async);
 }
 
 Fence fenced_by(const Grant& grant) { return fenced_by(grant.hold_); }
@@ -133,9 +134,7 @@ HoldRef Session::acquire_here(std::string_view name, const LockOptions& options)
 absl::StatusOr<Grant> Session::acquire(std::string name, LockOptions options) {
   if (!handle_) return no_session();
   if (HoldRef hold = acquire_here(name, options)) return Grant(*this, std::move(hold));
-  return wait_for_async<absl::StatusOr<Grant>>(handle_->host(), [&](Callback<Grant> done) {
-    return acquire_async(std::move(name), std::move(options), std::move(done));
-  });
+  return wait_by(handle_->host(), *this, &Session::acquire_async, std::move(name), std::move(options));
 }
 
 absl::StatusOr<Grant> Session::try_acquire(std::string name, LockOptions options) {
@@ -165,10 +164,11 @@ AsyncCall Session::acquire_by(Start start, Locks&& locks, LockOptions&& options,
     tell(std::move(done), forked_away());
     return {};
   }
-  const std::shared_ptr<CallRunner>& host = handle_->shared_host();
-  if (!host->admit(LaggingTime::max())) return refuse(host, std::move(done));
+  constexpr bool several = !std::is_same_v<std::remove_cvref_t<Locks>, std::string>;
+  CallSite site(handle_->shared_host(), several ? "acquire_all_async" : "acquire_async");
+  if (!site.host->admit(LaggingTime::max())) return refuse(site, std::move(done));
   const std::stop_token stop = options.stop;
-  return begin_at<absl::StatusOr<HoldRef>>(host, Counts::Yes, start, std::move(done), Granting{*this}, stop, handle_,
+  return begin_at<absl::StatusOr<HoldRef>>(std::move(site), Counts::Yes, start, std::move(done), Granting{*this}, stop, handle_,
                                            std::move(locks), std::move(options));
 }
 
@@ -191,19 +191,15 @@ AsyncCall Session::acquire_all_async(std::vector<NamedLock> locks, LockOptions o
 
 absl::StatusOr<Grant> Session::acquire_all(std::vector<NamedLock> locks, LockOptions options) {
   if (!handle_) return no_session();
-  return wait_for_async<absl::StatusOr<Grant>>(handle_->host(), [&](Callback<Grant> done) {
-    return acquire_all_async(std::move(locks), std::move(options), std::move(done));
-  });
+  return wait_by(handle_->host(), *this, &Session::acquire_all_async, std::move(locks), std::move(options));
 }
 
 absl::Status Session::close() {
   if (!handle_) return no_session();
-  if (handle_->host().forked()) return forked_away();
-  if (handle_->host().on_engine_thread()) return would_wait_for_itself();
+  if (absl::Status refused = refusal_to_wait(handle_->host()); !refused.ok()) return refused;
   handle_->state()->invalidate();  // docs/time.md T8: before anything is sent
   handle_->phases().end();
-  return wait_for_done(handle_->host(),
-                       [state = handle_->state()](Client& client, DoneCallback done) { client.close(state, std::move(done)); });
+  return wait_by(handle_->host(), *this, &Session::close_async);
 }
 
 AsyncCall Session::close_async(absl::AnyInvocable<void(absl::Status)> done) {
@@ -211,7 +207,7 @@ AsyncCall Session::close_async(absl::AnyInvocable<void(absl::Status)> done) {
     tell(std::move(done), no_session());
     return {};
   }
-  handle_->state()->invalidate();
+  handle_->state()->invalidate();  // docs/time.md T8: before anything is sent
   return begin<absl::Status>(
       handle_->shared_host(),
       [state = handle_->state()](Client& client, DoneCallback answer) { return client.close(state, std::move(answer)); },

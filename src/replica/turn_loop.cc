@@ -13,6 +13,7 @@
 #include "base/thread.h"
 #include "base/thrown.h"
 #include "coordkit/error.h"
+#include "replica/waiting.h"
 
 namespace coordkit {
 namespace {
@@ -23,6 +24,8 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 constexpr Duration kLongestWait = std::chrono::seconds(1);
 
 thread_local bool in_round = false;
+
+constexpr LaggingTime kNotOwed = LaggingTime::max();
 
 }  // namespace
 
@@ -35,9 +38,11 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     Over,
   };
 
-  State(Executor& where, Round what, OnThrow whom) : executor(where), round(std::move(what)), on_throw(std::move(whom)) {}
+  State(Executor& where, Round what, OnThrow whom, const Clock& time)
+      : executor(where), round(std::move(what)), on_throw(std::move(whom)), clock(time) {}
 
   void post() {
+    owed_since.store(clock.lagging(), std::memory_order_relaxed);
     give("post()", Duration::zero(), [self = shared_from_this()] { self->run(); });
   }
 
@@ -84,9 +89,11 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
     if (ending.load(std::memory_order_seq_cst)) return finish();
     if (fired.load(std::memory_order_acquire) == armed) due = SteadyTime::max();
+    owed_since.store(clock.lagging(), std::memory_order_relaxed);
     in_round = true;
     const Duration wait = round();
     in_round = false;
+    owed_since.store(kNotOwed, std::memory_order_relaxed);
     runner.store({}, std::memory_order_relaxed);
     if (wait > Duration::zero()) {
       wake_in(std::min(wait, kLongestWait));
@@ -114,6 +121,7 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     in_round = true;
     std::move(last)();
     in_round = false;
+    owed_since.store(kNotOwed, std::memory_order_relaxed);
     runner.store({}, std::memory_order_relaxed);
     phase.store(Phase::Over, std::memory_order_release);
     const std::lock_guard lock(mutex);
@@ -121,20 +129,54 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     ended.notify_all();
   }
 
-  void end(absl::AnyInvocable<void()> task) {
+  // The lock keeps the executor's context from being destroyed meanwhile: no close() returns before it is over.
+  bool waits_for_caller() {
+    const std::lock_guard lock(mutex);
+    if (over || runner.load(std::memory_order_relaxed) == std::this_thread::get_id()) return false;
+    try {
+      return executor.runs_in_this_thread();
+    } catch (...) {
+      return false;  // as one that cannot tell
+    }
+  }
+
+  // Takes the place of the task that is posted or would be next: that one finds nothing to do.
+  bool claim() {
+    Phase now = phase.load(std::memory_order_seq_cst);
+    while (now == Phase::Idle || now == Phase::Posted) {
+      if (phase.compare_exchange_weak(now, Phase::Running, std::memory_order_acq_rel)) return true;
+    }
+    return false;
+  }
+
+  bool finish_here() {
+    if (!claim()) return false;
+    runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    finish();
+    return true;
+  }
+
+  void end(absl::AnyInvocable<void()> task, Duration patience) {
     last = std::move(task);
     ending.store(true, std::memory_order_seq_cst);
+    if (waits_for_caller() && finish_here()) return;
     wake();
     std::unique_lock lock(mutex);
-    ended.wait(lock, [this] { return over; });
+    while (!wait_up_to(ended, lock, patience, [this] { return over; })) {
+      lock.unlock();
+      if (finish_here()) return;
+      lock.lock();
+    }
   }
 
   Executor& executor;  // not used once Over
   const Round round;
   const OnThrow on_throw;
+  const Clock& clock;
   std::atomic<bool> told{false};
   std::atomic<Phase> phase{Phase::Posted};  // so that nothing is posted before begin()
   std::atomic<std::thread::id> runner{};    // of the current round
+  std::atomic<LaggingTime> owed_since{kNotOwed};
 
   // For the tasks, one after the other: the latest delayed one, and its time.
   uint64_t armed = 0;
@@ -148,8 +190,9 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
   std::condition_variable ended;
 };
 
-TurnLoop::TurnLoop(std::shared_ptr<Executor> executor, Round round, OnThrow on_throw)
-    : executor_(std::move(executor)), state_(std::make_shared<State>(*executor_, std::move(round), std::move(on_throw))) {}
+TurnLoop::TurnLoop(std::shared_ptr<Executor> executor, Round round, OnThrow on_throw, const Clock& clock)
+    : executor_(std::move(executor)),
+      state_(std::make_shared<State>(*executor_, std::move(round), std::move(on_throw), clock)) {}
 
 void TurnLoop::begin() {
   begun_ = true;
@@ -162,6 +205,13 @@ bool TurnLoop::runs_here() const { return state_->runner.load(std::memory_order_
 
 bool TurnLoop::any_runs_here() { return in_round; }
 
-void TurnLoop::end(absl::AnyInvocable<void()> last) { state_->end(std::move(last)); }
+Duration TurnLoop::owed() const {
+  const LaggingTime since = state_->owed_since.load(std::memory_order_relaxed);
+  return since == kNotOwed ? Duration::zero() : std::max(state_->clock.lagging() - since, Duration::zero());
+}
+
+bool TurnLoop::waits_for_caller() const { return state_->waits_for_caller(); }
+
+void TurnLoop::end(absl::AnyInvocable<void()> last, Duration patience) { state_->end(std::move(last), patience); }
 
 }  // namespace coordkit

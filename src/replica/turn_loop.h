@@ -9,6 +9,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "coordkit/clock.h"
 #include "coordkit/executor.h"
 
 namespace coordkit {
@@ -20,14 +21,19 @@ class TurnLoop {
 
   // `on_throw`: of the first time that the executor does not take a task; on any thread.
   using OnThrow = std::function<void(const absl::Status&)>;
-  TurnLoop(std::shared_ptr<Executor> executor, Round round, OnThrow on_throw = {});
+  TurnLoop(std::shared_ptr<Executor> executor, Round round, OnThrow on_throw = {}, const Clock& clock = system_clock());
 
   void begin();                 // the first round; includes earlier wakes
   void wake();                  // a round begins after this
   bool runs_here() const;       // is the caller part of a round?
   static bool any_runs_here();  // of any loop
   bool begun() const { return begun_; }
-  void end(absl::AnyInvocable<void()> last);  // runs `last` after the current round, instead of any further one, and waits
+  Duration owed() const;  // for how long a round has been running or was due; zero: none is
+  // Does the executor say that its tasks wait while this thread blocks? Not of a round, nor once all is over.
+  bool waits_for_caller() const;
+  // Runs `last` after the current round, instead of any further one, and waits for that. Where waits_for_caller(), and when the
+  // executor has had `patience` without running it, `last` runs right here, if no round is running.
+  void end(absl::AnyInvocable<void()> last, Duration patience = Duration::max());
 
  private:
   struct State;

@@ -14,6 +14,7 @@
 #include "coordkit/error.h"
 #include "replica/call_runner.h"
 #include "replica/callback_stream.h"
+#include "replica/hold_ups.h"
 
 namespace coordkit {
 
@@ -32,9 +33,10 @@ bool wait_up_to(std::condition_variable& wake, std::unique_lock<std::mutex>& loc
 template <typename T>
 class Slot {
  public:
+  // What comes after give_up() is destroyed here: a grant is released, a session closed.
   void set(T value) {
     const std::lock_guard lock(mutex_);
-    if (value_) return;
+    if (given_up_ || value_) return;
     value_.emplace(std::move(value));
     wake_.notify_one();
   }
@@ -42,16 +44,27 @@ class Slot {
     const std::lock_guard lock(mutex_);
     return value_.has_value();
   }
+  bool wait(Duration at_most) {
+    std::unique_lock lock(mutex_);
+    return wait_up_to(wake_, lock, at_most, [&] { return value_.has_value(); });
+  }
   T take() {
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [&] { return value_.has_value(); });
     return *std::move(value_);
+  }
+  // The value, if it has come. Else nobody waits for it any more.
+  std::optional<T> give_up() {
+    const std::lock_guard lock(mutex_);
+    given_up_ = true;
+    return std::exchange(value_, std::nullopt);
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable wake_;
   std::optional<T> value_;
+  bool given_up_ = false;
 };
 
 inline absl::Status would_wait_for_itself() {
@@ -68,25 +81,79 @@ inline absl::Status forked_away() {
       "this process is a fork of the one that opened the replica: open another one here, in a directory of its own");
 }
 
-// `begin(callback)` begins a call and returns what cancels it. Every call ends exactly once, so this returns.
-template <typename Answer, typename Begin>
-Answer wait_for_async(CallRunner& host, Begin begin) {
-  if (host.forked()) return forked_away();
-  if (host.on_engine_thread()) return would_wait_for_itself();
-  auto slot = std::make_shared<Slot<Answer>>();
-  AsyncCall call = begin([slot](Answer answer) { slot->set(std::move(answer)); });
-  if (!InterruptibleWait::in_callback()) call = AsyncCall();  // it goes with its answer, on the engine's thread
-  host.before_waiting([&slot] { return slot->has_value(); });
-  const InterruptibleWait wait(slot);
-  Answer answer = slot->take();
-  if (wait.interrupted()) call.cancel();
-  return answer;
+inline absl::Status would_wait_for_executor() {
+  return make_error(
+      Reason::InCallback,
+      "a call that waits, on the only thread of the executor that runs this replica: it would wait for itself; use "
+      "the async form (coordkit/asio.h has it for coroutines), or another thread");
 }
 
-// The same for a call of the client, begun by `start(client, callback)`.
+// Why a call that waits may not be made on this thread; OK: it may.
+inline absl::Status refusal_to_wait(const CallRunner& host) {
+  if (host.forked()) return forked_away();
+  if (host.on_engine_thread()) return would_wait_for_itself();
+  if (host.on_executor_thread()) return would_wait_for_executor();
+  return absl::OkStatus();
+}
+
+// Of a call without a timeout in its arguments: as ClientOptions::call_timeout.
+inline constexpr Duration kCallLasts = std::chrono::seconds(10);
+
+// Waits by `wait(at_most)`, which says whether the answer has come, until the deadline has passed and the engine's thread is
+// held up; false: it is, and has not answered. The engine ends every call at its deadline by itself and knows more about it, so
+// what decides is not the deadline but whether its thread can.
+template <typename Wait>
+bool wait_unless_held_up(const Clock& clock, const HoldUps& hold_ups, LaggingTime deadline, Wait wait) {
+  for (;;) {
+    const LaggingTime now = clock.lagging();
+    const bool late = now >= deadline;
+    if (late && hold_ups.now()) return wait(Duration::zero());
+    if (wait(late ? hold_ups.limit() : deadline - now)) return true;
+  }
+}
+
+// CallControl::give_up().
+bool give_up(const AsyncCall& call);
+
+inline std::string words_or_past(const HoldUps& hold_ups) {
+  std::string words = hold_ups.words();
+  return words.empty() ? "the engine's thread was held up until a moment ago" : words;
+}
+
+// A call whose caller waits no longer. `withdrawn`: it had not begun.
+inline absl::Status gave_up(const HoldUps& hold_ups, bool withdrawn) {
+  const std::string why = words_or_past(hold_ups);
+  return withdrawn ? make_error(Reason::CallTimeout, Outcome::NoEffect,
+                                "the call's time passed before it had begun, was taken back, and did nothing: " + why)
+                   : make_error(Reason::CallTimeout, Outcome::Unknown,
+                                "the call's time passed before it was answered, and it may still take effect: " + why);
+}
+
+// `begin(callback)` begins a call, and gives its AsyncCall; every call ends exactly once, so this returns. After `timeout` it
+// waits no longer for a thread that is held up.
+template <typename Answer, typename Begin>
+Answer wait_for_async(CallRunner& host, Duration timeout, Begin begin) {
+  if (absl::Status refused = refusal_to_wait(host); !refused.ok()) return refused;
+  const LaggingTime deadline = host.deadline(timeout);
+  auto slot = std::make_shared<Slot<Answer>>();
+  const AsyncCall call = begin([slot](Answer answer) { slot->set(std::move(answer)); });
+  host.before_waiting([&slot] { return slot->has_value(); });
+  const InterruptibleWait interruptible(slot);
+  const HoldUps* const hold_ups = host.hold_ups();
+  const auto wait = [&slot](Duration at_most) { return slot->wait(at_most); };
+  if (deadline == LaggingTime::max() || hold_ups == nullptr || wait_unless_held_up(host.clock(), *hold_ups, deadline, wait)) {
+    Answer answer = slot->take();
+    if (interruptible.interrupted()) call.cancel();
+    return answer;
+  }
+  if (std::optional<Answer> answer = slot->give_up()) return *std::move(answer);
+  return gave_up(*hold_ups, give_up(call));
+}
+
+// The same for a call of the client, begun by `start(client, callback)`, however long it takes.
 template <typename Answer, typename Start>
 Answer wait_for_answer(CallRunner& host, Start start) {
-  return wait_for_async<Answer>(host, [&](absl::AnyInvocable<void(Answer)> done) {
+  return wait_for_async<Answer>(host, Duration::max(), [&](absl::AnyInvocable<void(Answer)> done) {
     host.call([start = std::move(start), done = std::move(done)](Client& client) mutable { start(client, std::move(done)); });
     return AsyncCall();
   });

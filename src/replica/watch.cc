@@ -100,8 +100,8 @@ Watch::Watch(const Replica& replica, WatchOptions options, WatchObserver observe
 absl::StatusOr<WatchBatch> Watch::next(Duration timeout) {
   if (!rep_) return make_error(Reason::Closed, "this watch watches nothing: make it of a replica");
   if (!rep_->queue) return make_error(Reason::InvalidArgument, "the batches of this watch go to its observer");
-  if (rep_->host->forked()) return forked_away();
-  if (rep_->host->on_engine_thread() || rep_->host->on_callback_thread()) return would_wait_for_itself();
+  if (absl::Status refused = refusal_to_wait(*rep_->host); !refused.ok()) return refused;
+  if (rep_->host->on_callback_thread()) return would_wait_for_itself();
   rep_->host->before_waiting([queue = rep_->queue.get()] { return queue->any(); });
   return rep_->queue->take(std::max(timeout, Duration::zero()));
 }

@@ -23,8 +23,13 @@ class RunsNothing final : public Executor {
 
 class HostWaitTest : public ::testing::Test {
  protected:
+  void publish(ReplicaState state, std::string reason = {}) {
+    health_.publish({.state = state, .reason = std::move(reason)}, {});
+  }
+
   TurnLoop loop_{std::make_shared<RunsNothing>(), [] { return Duration::zero(); }};
-  PublishedHealth health_{loop_};
+  HoldUps hold_ups_{loop_, system_clock(), 300ms};
+  PublishedHealth health_{loop_, system_clock(), 300ms};
   Closing closing_{loop_};
 };
 
@@ -33,8 +38,8 @@ bool is_ready(const Health& health) { return health.state == ReplicaState::Ready
 TEST_F(HostWaitTest, AWaitEndsWithTheHealthThatWasWaitedFor) {
   auto waits = std::async(std::launch::async, [&] { return health_.wait(1h, is_ready); });
   while (!health_.watched()) std::this_thread::yield();
-  health_.publish({.state = ReplicaState::CatchingUp});
-  health_.publish({.state = ReplicaState::Ready, .reason = "caught up"});
+  publish(ReplicaState::CatchingUp);
+  publish(ReplicaState::Ready, "caught up");
   const std::optional<Health> found = waits.get();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->reason, "caught up");
@@ -42,22 +47,37 @@ TEST_F(HostWaitTest, AWaitEndsWithTheHealthThatWasWaitedFor) {
 }
 
 TEST_F(HostWaitTest, AWaitWithoutSuccessReturnsWhatIsPublished) {
-  health_.publish({.state = ReplicaState::CatchingUp});
+  publish(ReplicaState::CatchingUp);
   const std::optional<Health> found = health_.wait(0s, is_ready);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->state, ReplicaState::CatchingUp);
 }
 
 TEST_F(HostWaitTest, ALookIsAtWhatIsPublishedFromThenOn) {
-  health_.publish({.state = ReplicaState::Ready});
-  EXPECT_FALSE(health_.look(0s));
-  auto looks = std::async(std::launch::async, [&] { return health_.look(1h); });
+  publish(ReplicaState::Ready);
+  auto looks = std::async(std::launch::async, [&] { return health_.look(1h, hold_ups_); });
   while (!health_.watched()) std::this_thread::yield();
-  health_.publish({.state = ReplicaState::Ready});
+  publish(ReplicaState::Ready);
   EXPECT_TRUE(looks.get());
   EXPECT_FALSE(health_.watched());
   health_.end();
-  EXPECT_TRUE(health_.look(1h)) << "nothing more will come";
+  EXPECT_TRUE(health_.look(1h, hold_ups_)) << "nothing more will come";
+}
+
+TEST_F(HostWaitTest, ALookEndsWhenTheLoopIsHeldUp) {
+  publish(ReplicaState::Ready);
+  loop_.begin();  // its executor never runs the round
+  EXPECT_FALSE(health_.look(0s, hold_ups_));
+  EXPECT_EQ(health_.read().state, ReplicaState::Ready);
+}
+
+TEST_F(HostWaitTest, WhatIsPublishedIsWantedAgainOnceItIsOld) {
+  publish(ReplicaState::Ready);
+  const LaggingTime now = system_clock().lagging();
+  EXPECT_FALSE(health_.wanted(now));
+  EXPECT_TRUE(health_.wanted(now + 300ms));
+  health_.ask();
+  EXPECT_TRUE(health_.wanted(now));
 }
 
 TEST_F(HostWaitTest, NobodyWaitsForAClosedReplica) {
@@ -65,7 +85,7 @@ TEST_F(HostWaitTest, NobodyWaitsForAClosedReplica) {
   while (!health_.watched()) std::this_thread::yield();
   health_.end();
   EXPECT_FALSE(waits.get());
-  health_.publish({.state = ReplicaState::Ready});
+  publish(ReplicaState::Ready);
   EXPECT_FALSE(health_.wait(1h, is_ready));
 }
 

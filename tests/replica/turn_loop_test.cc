@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <future>
 #include <mutex>
@@ -27,6 +28,7 @@ class ByHand final : public Executor {
     posted.push_back(std::move(task));
   }
   void post_after(Duration delay, Task task) override { delayed.emplace_back(delay, std::move(task)); }
+  bool runs_in_this_thread() const override { return here; }
   bool run_one() {
     std::unique_lock lock(mutex);
     if (posted.empty()) return false;
@@ -40,6 +42,7 @@ class ByHand final : public Executor {
   std::mutex mutex;
   std::deque<Task> posted;
   std::deque<std::pair<Duration, Task>> delayed;
+  bool here = false;
 };
 
 // As pools that were stopped before their users: every task is thrown at. Some were kept all the same.
@@ -198,6 +201,62 @@ TEST_F(TurnLoopTest, TheEndIsWaitedForAndNothingRunsAfterIt) {
   for (auto& [delay, task] : executor_->delayed) std::move(task)();
   EXPECT_TRUE(executor_->posted.empty());
   EXPECT_FALSE(loop_.runs_here());
+}
+
+TEST_F(TurnLoopTest, FLT_A17_AnExecutorThatRunsNothingIsNotWaitedForAtTheEnd) {
+  loop_.begin();
+  bool in_a_round = false;
+  loop_.end([&] { in_a_round = loop_.runs_here(); }, 1ms);
+  EXPECT_TRUE(in_a_round);
+  EXPECT_TRUE(executor_->run_one()) << "it was kept";
+  EXPECT_EQ(rounds_, 0);
+}
+
+TEST_F(TurnLoopTest, FLT_A17_TheEndRunsHereWhereTheExecutorWaitsForThisThread) {
+  executor_->here = true;
+  loop_.begin();
+  executor_->run_one();
+  EXPECT_TRUE(loop_.waits_for_caller());
+  bool in_a_round = false;
+  loop_.end([&] { in_a_round = loop_.runs_here() && !loop_.waits_for_caller(); });
+  EXPECT_TRUE(in_a_round);
+  EXPECT_FALSE(loop_.waits_for_caller()) << "all is over";
+  EXPECT_FALSE(executor_->run_one());
+}
+
+// Stands still, but where a test moves it.
+class SetClock final : public Clock {
+ public:
+  Now now() const noexcept override { return {LaggingTime(at.load()), LeadingTime(at.load())}; }
+  std::atomic<Duration> at{Duration(1h)};
+};
+
+TEST(TurnLoopTimeTest, ARoundIsOwedFromTheWakeToItsEnd) {
+  SetClock clock;
+  const auto executor = std::make_shared<ByHand>();
+  Duration inside{};
+  TurnLoop* self = nullptr;
+  TurnLoop loop(
+      executor,
+      [&] {
+        clock.at = clock.at.load() + 2s;
+        inside = self->owed();
+        return Duration(1h);
+      },
+      {}, clock);
+  self = &loop;
+  EXPECT_EQ(loop.owed(), 0s);
+  loop.begin();
+  clock.at = clock.at.load() + 3s;
+  EXPECT_EQ(loop.owed(), 3s);
+  executor->run_one();
+  EXPECT_EQ(inside, 2s);
+  clock.at = clock.at.load() + 5s;
+  EXPECT_EQ(loop.owed(), 0s) << "no round is due";
+  loop.wake();
+  EXPECT_EQ(loop.owed(), 0s);
+  clock.at = clock.at.load() + 4s;
+  EXPECT_EQ(loop.owed(), 4s);
 }
 
 TEST(TurnLoopOnAStoppedExecutor, FLT_A13_EveryRoundRunsSomewhereElseOnceAndTheEndComes) {

@@ -1,0 +1,63 @@
+// What a host says of its state: health and metrics, made on the engine's thread, published for the others, and answered to
+// calls.
+//
+// Threads: what makes or publishes is for the engine's; health(), metrics() and waits are for any. Lifetime: its sources
+// outlive it; nothing is made before the host has started.
+#pragma once
+
+#include <optional>
+
+#include "coordkit/replica.h"
+#include "replica/announcements.h"
+#include "replica/arrivals.h"
+#include "replica/call_runner.h"
+#include "replica/engine_turns.h"
+#include "replica/health_calls.h"
+#include "replica/hold_ups.h"
+#include "replica/peer_transport.h"
+#include "replica/published_health.h"
+#include "replica/stores.h"
+#include "replica/turn_loop.h"
+
+namespace coordkit {
+
+class HostHealth {
+ public:
+  struct Sources {
+    const HoldUps& hold_ups;
+    const Arrivals& arrivals;
+    const Stores& stores;
+    PeerTransport& peers;
+    const std::optional<Announcements>& announcements;
+    std::optional<EngineTurns>& turns;
+  };
+  HostHealth(const CallRunner& host, TurnLoop& loop, Duration election_timeout, Sources sources)
+      : host_(host), sources_(sources), published_(loop, host.clock(), election_timeout) {}
+
+  void publish();
+  // Publishes if somebody wants it. True: callbacks have run, which may have begun calls.
+  bool after_turn(LaggingTime now);
+  HealthCalls& calls() { return calls_; }
+  void stop();  // the last one
+
+  Health health();
+  absl::StatusOr<Metrics> metrics();
+  absl::Status wait_ready(Duration timeout);
+  // PublishedHealth::wait().
+  std::optional<Health> wait(Duration timeout, absl::FunctionRef<bool(const Health&)> holds) {
+    return published_.wait(timeout, holds);
+  }
+
+ private:
+  Health health_now() const;
+  Metrics metrics_now() const;
+  Health known() const;
+  void refresh();
+
+  const CallRunner& host_;
+  const Sources sources_;
+  PublishedHealth published_;
+  HealthCalls calls_;
+};
+
+}  // namespace coordkit
