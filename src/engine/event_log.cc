@@ -18,6 +18,7 @@ constexpr Duration kLookSoon = std::chrono::milliseconds(100);  // while the rep
 constexpr Duration kSlowAgain = std::chrono::minutes(1);        // between two complaints about the disk
 constexpr int kSilentAfterTimeouts = 5;
 constexpr size_t kComplaintsMax = 256;  // of which it is known that they were reported
+constexpr size_t kConnectedMax = 256;   // more than a transport connects at a time
 
 std::string replica(ReplicaId id) { return "replica " + std::to_string(id.value()); }
 std::string entry(Index index) { return "entry " + std::to_string(index.value()); }
@@ -55,9 +56,7 @@ class EventLog::Arrival {
   explicit Arrival(EventLog& log) : log_(log) {}
 
   void operator()(const PeerConnected& input) const { log_.connected(input.hello); }
-  void operator()(const PeerLost& input) const {
-    log_.report(EventKind::PeerLost, Severity::Info, "the connection to " + replica(input.peer) + " is gone", input.peer);
-  }
+  void operator()(const PeerLost& input) const { log_.lost(input.peer); }
   void operator()(const PeerRefused& input) const {
     log_.peer_reported(EventKind::PeerRefused, Severity::Warning, input.peer, input.why);
   }
@@ -108,6 +107,7 @@ void EventLog::opened(const Engine& engine, LaggingTime now) {
   const EngineStatus status = engine.status();
   state_ = status.state;
   feature_level_ = status.feature_level;
+  leaderless_.since = now;
   report(
       EventKind::Opened, Severity::Info,
       "start " + std::to_string(engine.boot().value()) + " of this replica, with all applied up to " + entry(engine.applied()));
@@ -123,6 +123,11 @@ void EventLog::turned(const Engine& engine, const EngineEffects& effects, Laggin
   next_.applied = engine.applied();
   next_.term = engine.leadership().term;
   look_at_leader(effects);
+  if (engine.leadership().leader) {
+    leaderless_.how = Leaderless::How::Led;
+  } else if (leaderless_.how == Leaderless::How::Led) {
+    leaderless_ = {Leaderless::How::Short, now};
+  }
   look_at_disk(effects);
   look_at_states(effects);
   if (effects.divergence) report(EventKind::Diverged, Severity::Error, effects.divergence->sentence, effects.divergence->other);
@@ -152,19 +157,31 @@ void EventLog::report(EventKind kind, Severity severity, std::string sentence, R
   on_event_(next_);
 }
 
+// The transport reports each connection; two members that dial each other have two. One event is enough for both, unless the
+// peer has restarted between them.
 void EventLog::connected(const Hello& hello) {
   const Disagreement found = check_hello(agreement_, feature_level_, hello);
   if (!found.dangerous.empty()) return peer_reported(EventKind::PeerRefused, Severity::Warning, hello.from, found.dangerous);
-  complaints_.erase(hello.from);
-  report(EventKind::PeerConnected, Severity::Info, replica(hello.from) + " is connected", hello.from);
+  peers_.complaints.erase(hello.from);
+  if (peers_.connected.size() == kConnectedMax && !peers_.connected.contains(hello.from)) peers_.connected.clear();
+  const auto [known, is_new] = peers_.connected.try_emplace(hello.from);
+  const Connected before = std::exchange(known->second, {hello.store, hello.boot, found.tolerable});
+  const bool same_life = !is_new && before.store == hello.store && before.boot == hello.boot;
+  if (!same_life) report(EventKind::PeerConnected, Severity::Info, replica(hello.from) + " is connected", hello.from);
+  if (same_life && before.differs == found.tolerable) return;
   if (!found.tolerable.empty()) report(EventKind::SettingsDiffer, Severity::Warning, found.tolerable, hello.from);
+}
+
+void EventLog::lost(ReplicaId peer) {
+  peers_.connected.erase(peer);
+  report(EventKind::PeerLost, Severity::Info, "the connection to " + replica(peer) + " is lost", peer);
 }
 
 // A transport retries again and again, and reports each failure. Where it names more peers than any cluster has, all are
 // forgotten.
 void EventLog::peer_reported(EventKind kind, Severity severity, ReplicaId peer, const std::string& why) {
-  if (complaints_.size() == kComplaintsMax && !complaints_.contains(peer)) complaints_.clear();
-  std::string& reported = complaints_[peer];
+  if (peers_.complaints.size() == kComplaintsMax && !peers_.complaints.contains(peer)) peers_.complaints.clear();
+  std::string& reported = peers_.complaints[peer];
   if (std::exchange(reported, why) != why) report(kind, severity, why, peer);
 }
 
@@ -201,7 +218,7 @@ void EventLog::look_at_leader(const EngineEffects& effects) {
   if (!effects.leadership) return;
   const raft::Leadership& now = *effects.leadership;
   const std::string term = " in term " + std::to_string(now.term.value());
-  if (!now.leader) return report(EventKind::LeaderChanged, Severity::Warning, "no leader is known" + term);
+  if (!now.leader) return report(EventKind::LeaderChanged, Severity::Info, "no leader is known" + term);
   const std::string who = now.leader == next_.replica ? "this replica leads" : replica(now.leader) + " leads";
   report(EventKind::LeaderChanged, Severity::Info, who + term, now.leader);
 }
@@ -230,7 +247,20 @@ void EventLog::look_at_status(const EngineStatus& status) {
     report(EventKind::LevelRaised, Severity::Info,
            "the cluster is at feature level " + std::to_string(feature_level_) + ": builds that speak less are refused");
   }
+  look_for_leader(status);
   look_at_missing(status.missing);
+}
+
+// Every start and every hand-over has a moment without a leader: only a longer one is worth a warning. A replica that waits
+// for its first members, is removed or is in quarantine follows no leader, and its state says why.
+void EventLog::look_for_leader(const EngineStatus& status) {
+  if (leaderless_.how != Leaderless::How::Short || status.state != ReplicaState::Starting) return;
+  const Duration since = next_.at - leaderless_.since;
+  if (since < kSilentAfterTimeouts * election_timeout_) return;
+  leaderless_.how = Leaderless::How::Reported;
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+  report(EventKind::LeaderChanged, Severity::Warning,
+         "this replica has known no leader for " + std::to_string(milliseconds) + " ms: " + status.reason);
 }
 
 void EventLog::look_at_missing(const std::vector<MissingMember>& missing) {
@@ -238,13 +268,13 @@ void EventLog::look_at_missing(const std::vector<MissingMember>& missing) {
   for (const MissingMember& member : missing) {
     if (member.silence < kSilentAfterTimeouts * election_timeout_) continue;
     silent.insert(member.id);
-    if (!silent_.contains(member.id)) report(EventKind::MemberSilent, Severity::Warning, roll_call({member}), member.id);
+    if (!peers_.silent.contains(member.id)) report(EventKind::MemberSilent, Severity::Warning, roll_call({member}), member.id);
   }
-  for (const ReplicaId id : silent_) {
+  for (const ReplicaId id : peers_.silent) {
     if (!silent.contains(id))
       report(EventKind::MemberResponding, Severity::Info, replica(id) + " is heard again, or belongs no more", id);
   }
-  silent_ = std::move(silent);
+  peers_.silent = std::move(silent);
 }
 
 }  // namespace coordkit::engine

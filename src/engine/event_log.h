@@ -37,8 +37,24 @@ class EventLog {
     WriteNumber number;
     LaggingTime handed;
   };
+  struct Connected {
+    StoreId store;
+    BootCounter boot;
+    std::string differs;  // settings: the sentence that was reported
+  };
+  struct Leaderless {
+    enum class How { Led, Short, Reported } how = How::Short;
+    LaggingTime since{};
+  };
+  // What was reported of each.
+  struct Peers {
+    absl::btree_map<ReplicaId, std::string> complaints;
+    absl::btree_map<ReplicaId, Connected> connected;  // a pair of members has up to two connections
+    absl::btree_set<ReplicaId> silent;
+  };
   void report(ReplicaEventKind kind, Severity severity, std::string sentence, ReplicaId peer = {});
   void connected(const Hello& hello);
+  void lost(ReplicaId peer);
   void peer_reported(ReplicaEventKind kind, Severity severity, ReplicaId peer, const std::string& why);
   void written(WriteNumber number);
   void waits(std::string& for_room, const absl::Status& why);
@@ -47,6 +63,7 @@ class EventLog {
   void look_at_disk(const EngineEffects& effects);
   void look_at_states(const EngineEffects& effects);
   void look_at_status(const EngineStatus& status);
+  void look_for_leader(const EngineStatus& status);
   void look_at_missing(const std::vector<MissingMember>& missing);
 
   const Duration election_timeout_;
@@ -56,13 +73,13 @@ class EventLog {
   uint64_t feature_level_ = 0;
   ReplicaState state_ = ReplicaState::Starting;
   LaggingTime look_again_{};
+  Leaderless leaderless_;
   LaggingTime slow_reported_ = LaggingTime::min();
-  std::deque<Write> writes_;                            // not durable yet, in their order
-  std::string log_waits_, checkpoint_waits_;            // for room; empty: no
-  std::string damage_;                                  // of the checkpoint or the log, being repaired; empty: none
-  Index repairing_;                                     // the checkpoint that repairs it; zero: not taken yet
-  absl::btree_map<ReplicaId, std::string> complaints_;  // about a peer, reported already
-  absl::btree_set<ReplicaId> silent_;
+  std::deque<Write> writes_;                  // not durable yet, in their order
+  std::string log_waits_, checkpoint_waits_;  // for room; empty: no
+  std::string damage_;                        // of the checkpoint or the log, being repaired; empty: none
+  Index repairing_;                           // the checkpoint that repairs it; zero: not taken yet
+  Peers peers_;
 };
 
 }  // namespace coordkit::engine

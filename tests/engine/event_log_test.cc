@@ -79,12 +79,12 @@ TEST_F(EventLogTest, AQuietTurnAndOrdinaryInputsAreNoNews) {
   EXPECT_THAT(on_event_, IsEmpty());
 }
 
-TEST_F(EventLogTest, FLT_A14_OtherSettingsAreToldOnceForEachConnectionAndAsWhatTheyAre) {
+TEST_F(EventLogTest, FLT_A14_OtherSettingsAreToldOnceForEachLifeOfAPeerAndAsWhatTheyAre) {
   PeerConnected input{Hello{.from = ReplicaId(2)}};
-  arrives(input);
   input.hello.agreement = Agreement{.rate_error_ppm = 10'000, .digest_entries = 0};
   arrives(input);
-  EXPECT_THAT(kinds(), ElementsAre(Kind::PeerConnected, Kind::PeerConnected, Kind::SettingsDiffer));
+  arrives(input);
+  EXPECT_THAT(kinds(), ElementsAre(Kind::PeerConnected, Kind::SettingsDiffer));
   EXPECT_THAT(on_event_.back().sentence, HasSubstr("digest_entries is 0 there and 128 here"));
   input.hello.agreement->rate_error_ppm = 1;
   on_event_.clear();
@@ -106,6 +106,54 @@ TEST_F(EventLogTest, FLT_V01_AnOlderBuildIsToldAsRefusedAndNotAsConnected) {
   EXPECT_EQ(kinds().back(), Kind::PeerConnected);
 }
 
+// Two members dial each other, so a transport reports each of them twice.
+TEST_F(EventLogTest, ThePeerIsConnectedOnceHoweverManyConnectionsThereAre) {
+  PeerConnected input{Hello{.from = ReplicaId(2), .store = StoreId(7), .boot = BootCounter(1)}};
+  arrives(input);
+  arrives(input);
+  EXPECT_THAT(kinds(), ElementsAre(Kind::PeerConnected));
+  input.hello.boot = BootCounter(2);
+  arrives(input);
+  EXPECT_THAT(kinds(), ElementsAre(Kind::PeerConnected, Kind::PeerConnected)) << "it has restarted";
+  arrives(PeerLost{ReplicaId(2)});
+  arrives(input);
+  EXPECT_THAT(kinds(), ElementsAre(Kind::PeerConnected, Kind::PeerConnected, Kind::PeerLost, Kind::PeerConnected));
+}
+
+TEST_F(EventLogTest, AnElectionIsNoWarningAndOnlyALongTimeWithoutALeaderIs) {
+  EngineEffects effects;
+  effects.leadership = engine_.leads = {.role = raft::Role::Follower, .term = Term(5), .leader = ReplicaId(2)};
+  turn(2s, effects);
+  on_event_.clear();
+  effects.leadership = engine_.leads = {.role = raft::Role::Candidate, .term = Term(6), .leader = {}};
+  engine_.set.state = ReplicaState::Starting;
+  engine_.set.reason = "2 of 3 voters are missing";
+  turn(3s, effects);
+  turn(4s + 499ms);
+  ASSERT_THAT(kinds(), ElementsAre(Kind::LeaderChanged, Kind::StateChanged));
+  EXPECT_THAT(on_event_, testing::Each(Field(&ReplicaEvent::severity, Severity::Info)));
+  turn(4s + 600ms);
+  turn(9s);
+  ASSERT_THAT(kinds(), ElementsAre(Kind::LeaderChanged, Kind::StateChanged, Kind::LeaderChanged)) << "once";
+  EXPECT_EQ(on_event_[2].severity, Severity::Warning);
+  EXPECT_EQ(on_event_[2].sentence, "this replica has known no leader for 1600 ms: 2 of 3 voters are missing");
+  on_event_.clear();
+  effects.leadership = engine_.leads = {.role = raft::Role::Leader, .term = Term(7), .leader = ReplicaId(1)};
+  engine_.set.state = ReplicaState::Ready;
+  turn(10s, effects);
+  effects.leadership = engine_.leads = {.role = raft::Role::Follower, .term = Term(8), .leader = {}};
+  engine_.set.state = ReplicaState::Starting;
+  turn(11s, effects);
+  turn(13s);
+  EXPECT_EQ(on_event_.back().sentence, "this replica has known no leader for 2000 ms: 2 of 3 voters are missing");
+}
+
+TEST_F(EventLogTest, AReplicaThatWaitsForItsFirstMembersHasAStateForThatAndNoWarning) {
+  engine_.set.state = ReplicaState::WaitingForMembers;
+  for (const Duration time : {2s, 5s, 60s}) turn(time);
+  EXPECT_THAT(on_event_, testing::Each(Field(&ReplicaEvent::severity, Severity::Info)));
+}
+
 TEST_F(EventLogTest, ALeaderIsToldAndThatThereIsNone) {
   EngineEffects effects;
   effects.leadership = engine_.leads = {.role = raft::Role::Follower, .term = Term(5), .leader = ReplicaId(2)};
@@ -117,7 +165,7 @@ TEST_F(EventLogTest, ALeaderIsToldAndThatThereIsNone) {
   ASSERT_THAT(kinds(), ElementsAre(Kind::LeaderChanged, Kind::LeaderChanged, Kind::LeaderChanged));
   EXPECT_EQ(on_event_[0].peer, ReplicaId(2));
   EXPECT_EQ(on_event_[0].sentence, "replica 2 leads in term 5");
-  EXPECT_EQ(on_event_[1].severity, Severity::Warning);
+  EXPECT_EQ(on_event_[1].sentence, "no leader is known in term 6");
   EXPECT_EQ(on_event_[1].peer, ReplicaId());
   EXPECT_EQ(on_event_[2].sentence, "this replica leads in term 7");
   EXPECT_EQ(on_event_[2].term, Term(7));

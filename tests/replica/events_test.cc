@@ -19,8 +19,9 @@ using ::testing::HasSubstr;
 
 class EventsTest : public ::testing::Test {
  protected:
-  void open(uint64_t id) {
+  void open(uint64_t id, Duration election_timeout = 300ms) {
     ReplicaOptions options = cluster_.options(id);
+    options.election_timeout = election_timeout;
     options.on_event = [this](const ReplicaEvent& event) {
       const std::scoped_lock lock(mutex_);
       events_[event.replica.value()].push_back(event);
@@ -68,6 +69,32 @@ TEST_F(EventsTest, ThreeReplicasTellWhoLeadsWhoIsThereAndWhoIsGone) {
   EXPECT_TRUE(wait_for(other, ReplicaEventKind::LeaderChanged));
   open(leader);
   EXPECT_TRUE(wait_for(other, ReplicaEventKind::MemberResponding, leader));
+}
+
+// More time than any start takes on a busy machine, so that nothing here is late.
+TEST_F(EventsTest, AStartThatGoesWellIsSilentAtWarningAndTellsEachPeerOnce) {
+  for (uint64_t id = 1; id <= 3; ++id) open(id, 3s);
+  for (uint64_t id = 1; id <= 3; ++id) ASSERT_THAT(cluster_[id].wait_ready(kPatience), IsOk());
+  for (uint64_t id = 1; id <= 3; ++id) {
+    for (const uint64_t peer : {id % 3 + 1, (id + 1) % 3 + 1}) EXPECT_TRUE(wait_for(id, ReplicaEventKind::PeerConnected, peer));
+  }
+  for (uint64_t id = 1; id <= 3; ++id) {
+    EXPECT_TRUE(eventually([&] { return cluster_[id].metrics()->peers.tcp->opened >= 4; })) << "two members dial each other";
+    ASSERT_THAT(cluster_[id].put("k", "v", {.timeout = kPatience}).status(), IsOk());
+  }
+  for (uint64_t id = 1; id <= 3; ++id) cluster_.close(id);
+  const std::scoped_lock lock(mutex_);
+  for (uint64_t id = 1; id <= 3; ++id) {
+    EXPECT_THAT(events_[id], Each(Field(&ReplicaEvent::severity, ::testing::Lt(Severity::Warning))));
+    for (const uint64_t peer : {id % 3 + 1, (id + 1) % 3 + 1}) {
+      EXPECT_EQ(std::ranges::count_if(events_[id],
+                                      [&](const ReplicaEvent& one) {
+                                        return one.kind == ReplicaEventKind::PeerConnected && one.peer == ReplicaId(peer);
+                                      }),
+                1)
+          << "replica " << id << " about " << peer;
+    }
+  }
 }
 
 TEST_F(EventsTest, WhatCodeOfTheHostThrewIsAnEventButNotWhatOnEventItselfThrows) {
