@@ -21,11 +21,11 @@ void Calls::state_replaced(const Router& router, const raft::Leadership& leaders
   path_.calls().state_replaced(router, effects.completions);
 }
 
-void Calls::expire(LaggingTime now, EngineEffects& effects) {
-  const bool commands_left = path_.calls().expire(now, effects.completions);
+void Calls::expire(LaggingTime now, const Consensus& consensus, const Router& applied, EngineEffects& effects) {
+  const bool commands_left = path_.calls().expire(now, route(consensus, applied), effects.completions);
   const bool reads_left = reads_.expire(now, effects.completions);
   effects.more_expired = commands_left || reads_left;
-  members_.expire(now, effects);
+  members_.expire(now, consensus.knows_leader(), effects);
 }
 
 LaggingTime Calls::next_deadline(const Consensus& consensus, const Router& applied) const {

@@ -30,7 +30,7 @@ class Calls {
   // Another state took the place of ours.
   void state_replaced(const Router& router, const raft::Leadership& leadership, EngineEffects& effects);
   // Those whose deadline has passed, as many as a turn has time for.
-  void expire(LaggingTime now, EngineEffects& effects);
+  void expire(LaggingTime now, const Consensus& consensus, const Router& applied, EngineEffects& effects);
   LaggingTime next_deadline(const Consensus& consensus, const Router& applied) const;
 
   // ---- the end

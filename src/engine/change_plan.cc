@@ -35,6 +35,16 @@ const raft::Member* owner_of(const raft::Configuration& now, const std::string& 
 
 std::string replica_text(ReplicaId id) { return "replica " + std::to_string(id.value()); }
 
+// Promoting a voter, or demoting a learner: the member is known, and nothing would change.
+std::optional<Objection> already_in_role(const raft::Configuration& now, const raft::MemberChange& change) {
+  const std::string who = replica_text(change.member.id);
+  if (change.kind == Kind::Promote && includes(now.voters, change.member.id))
+    return Objection{Reason::AlreadyExists, who + " is a voter already, so it cannot be promoted"};
+  if (change.kind == Kind::Demote && includes(now.learners, change.member.id))
+    return Objection{Reason::AlreadyExists, who + " is a learner already, so it cannot be demoted"};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Changes> steps_of(const raft::Configuration& now, const Changes& changes) {
@@ -88,6 +98,9 @@ std::optional<Objection> judge_changes(const raft::Configuration& now, const Cha
         promoted(changes, change.member.id)) {
       return Objection{Reason::AlreadyExists, replica_text(change.member.id) + " is a learner already: promote it"};
     }
+    if (*refusal == raft::ChangeOutcome::Kind::UnknownMember) {
+      if (const auto has_role = already_in_role(now, change)) return has_role;
+    }
     const bool about_replaced = change.kind == Kind::Replace && *refusal == raft::ChangeOutcome::Kind::UnknownMember;
     return explain(*refusal, replica_text(about_replaced ? change.replaced : change.member.id));
   }
@@ -103,12 +116,12 @@ Objection explain(raft::ChangeOutcome::Kind outcome, const std::string& about) {
                        "a change whose voters are up"};
     case End::LearnerLags:
       return Objection{Reason::NotEnoughVoters, about + " has not caught up, so it may not vote yet; promote it later"};
-    case End::LastVoter: return Objection{Reason::NotEnoughVoters, "nobody would be left to vote: add a voter first"};
-    case End::UnknownMember:
-      return Objection{Reason::MemberNotFound, about + " is no member in the role that this change expects of it"};
+    case End::LastVoter: return Objection{Reason::NotEnoughVoters, "the change would leave no voter: add a voter first"};
+    case End::UnknownMember: return Objection{Reason::MemberNotFound, about + " is not a member: members() lists the members"};
     case End::AlreadyMember:
-      return Objection{Reason::AlreadyExists,
-                       about + " is that already, and nothing would change, or it runs with another member's data directory"};
+      return Objection{
+          Reason::AlreadyExists,
+          about + " is a member already, or runs with the data directory of another member: members() lists the members"};
     case End::NoRoom:
       return Objection{Reason::LimitExceeded, "a cluster has at most 64 voters and 64 learners: remove some first"};
     case End::Conflict: return Objection{Reason::Conflict, "another change of members came first: look at it, and ask again"};

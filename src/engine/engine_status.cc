@@ -71,7 +71,7 @@ EngineStatus EngineImpl::status() const {
   } else {
     status.state = raft::is_voter(core()->configuration(), self()) ? ReplicaState::Ready : ReplicaState::Learner;
   }
-  status.change = calls_.members().change_waits_for();
+  status.change = calls_.members().change_waits_for(consensus_.knows_leader());
   status.warnings = warnings(status.missing);
   if (!no_digest.empty()) status.warnings.push_back(std::move(no_digest));
   status.rejected = peers_.rejected();

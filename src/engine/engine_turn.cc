@@ -206,7 +206,7 @@ void EngineImpl::answer(Turn& turn) {
   std::vector<Completion>& completions = turn.effects.completions;
   calls_.reads().answer(state_.router(), expirations_, clock_.sleep(), turn);
   const size_t answered = completions.size();
-  calls_.expire(turn.now.lagging, turn.effects);
+  calls_.expire(turn.now.lagging, consensus_, state_.router(), turn.effects);
   if (!core() || consensus_.leader()) return;
   explain_no_leader(std::span(completions).subspan(answered), [this] {
     const LaggingTime last = clock_.last() ? clock_.last()->lagging : LaggingTime();

@@ -38,7 +38,7 @@ void LeadershipTransfer::start(const TransferLeadership& call, const raft::Confi
   if (target && !lists(in_force.voters, target)) {
     if (lists(in_force.learners, target) || lists(in_force.outgoing, target)) return end(unfit(target));
     return end(make_error(Reason::MemberNotFound,
-                          "replica " + std::to_string(target.value()) + " is no member; members() lists who is"));
+                          "replica " + std::to_string(target.value()) + " is not a member: members() lists the members"));
   }
   call_ = call;
   previous_ = ReplicaId();

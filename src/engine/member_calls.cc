@@ -70,8 +70,8 @@ void MemberCalls::removed(std::string_view why, EngineEffects& effects) {
   transfer_.fail(Reason::Removed, why, effects.completions);
 }
 
-void MemberCalls::expire(LaggingTime now, EngineEffects& effects) {
-  change_.expire(now, effects.completions);
+void MemberCalls::expire(LaggingTime now, bool leader_known, EngineEffects& effects) {
+  change_.expire(now, leader_known, effects.completions);
   transfer_.expire(now, effects.completions);
 }
 

@@ -31,11 +31,11 @@ class MemberCalls {
   void state_replaced(const Router& router, const raft::Leadership& leadership, EngineEffects& effects);
   void leadership_changed();
   void removed(std::string_view why, EngineEffects& effects);
-  void expire(LaggingTime now, EngineEffects& effects);
+  void expire(LaggingTime now, bool leader_known, EngineEffects& effects);
   void fail(Reason reason, std::string_view why, EngineEffects& effects);
   LaggingTime next_deadline(bool leader_known) const;
 
-  std::string change_waits_for() const { return change_.waits_for(); }
+  std::string change_waits_for(bool leader_known) const { return change_.waits_for(leader_known); }
   std::vector<Peer> prospects() const { return change_.prospects(); }
 
   // ---- the leader's side

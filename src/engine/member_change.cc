@@ -35,7 +35,7 @@ std::string described(const ChangeReply& refusal, uint64_t lag_max) {
     case ChangeEnd::ChangeInProgress:
     case ChangeEnd::Conflict: return "another change, or a new leader's first entry, is still to be committed";
     case ChangeEnd::NoRoom: return "the leader has no room";
-    default: return "the leader is asked";
+    default: return "the leader has been asked and has not answered yet";
   }
 }
 
@@ -47,8 +47,9 @@ void MemberChange::start(ChangeMembers call, Index at, const raft::Configuration
                          std::vector<Completion>& completions) {
   const auto refuse = [&](absl::Status status) { completions.push_back({.ticket = call.ticket, .status = std::move(status)}); };
   if (call_) {
-    return refuse(make_error(Reason::ChangeInProgress, "this replica still sees another change of members through (" +
-                                                           waits_for() + "): wait for its end"));
+    return refuse(make_error(Reason::ChangeInProgress,
+                             "this replica is still busy with another change of members: wait for its end, which "
+                             "health().change explains"));
   }
   const bool nameless = std::any_of(call.changes.begin(), call.changes.end(), [](const raft::MemberChange& change) {
     return !change.member.id || (change.kind == raft::MemberChange::Kind::Replace && !change.replaced);
@@ -71,13 +72,14 @@ void MemberChange::forget(Ticket ticket) {
   if (call_ && call_->ticket == ticket) call_.reset();
 }
 
-std::string MemberChange::waits_for() const {
+std::string MemberChange::waits_for(bool leader_known) const {
   if (!call_) return {};
+  if (!leader_known) return "no leader is known, and only a leader can change the members";
   if (!meeting_.empty()) return meeting_;
   if (step_.leaving()) return "the leader completes it";
   if (!applied_.outgoing.empty()) return "another change is still to be completed";
   if (step_.refusal()) return described(*step_.refusal(), options_.raft.promotion_lag_max);
-  return "the leader is asked";
+  return "the leader has been asked and has not answered yet";
 }
 
 // ---- what our own log shows
@@ -231,13 +233,14 @@ void MemberChange::refuse(const Objection& objection, std::vector<Completion>& c
            completions);
 }
 
-void MemberChange::expire(LaggingTime now, std::vector<Completion>& completions) {
+void MemberChange::expire(LaggingTime now, bool leader_known, std::vector<Completion>& completions) {
   if (!call_ || now < call_->deadline) return;
-  const std::string waited = waits_for();
+  const std::string waited = waits_for(leader_known);
   if (may_take_effect()) {
     return fail(Reason::CallTimeout, "no answer before the deadline of the call; it may still take effect: " + waited,
                 completions);
   }
+  if (!leader_known) return refuse(explain(ChangeEnd::NotLeader, {}), completions);
   const std::optional<ChangeReply>& refusal = step_.refusal();
   if (!refusal || !meeting_.empty()) {
     return refuse({Reason::CallTimeout, "not begun before the deadline of the call: " + waited}, completions);

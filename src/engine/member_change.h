@@ -26,7 +26,7 @@ class MemberChange {
   // A new call. Refused ones complete at once.
   void start(ChangeMembers call, Index at, const raft::Configuration& applied, std::vector<Completion>& completions);
   void forget(Ticket ticket);
-  std::string waits_for() const;  // a sentence; empty: nothing is in progress
+  std::string waits_for(bool leader_known) const;  // a sentence; empty: nothing is in progress
 
   // A configuration was applied here: each one, in order.
   void applied(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions);
@@ -35,7 +35,7 @@ class MemberChange {
   void leadership_changed() { step_.ask_at(LaggingTime::min()); }
   // This replica was told that it is no longer a member.
   void removed(std::vector<Completion>& completions);
-  void expire(LaggingTime now, std::vector<Completion>& completions);
+  void expire(LaggingTime now, bool leader_known, std::vector<Completion>& completions);
   void fail(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
   // What to ask the leader now; call only when one is known.

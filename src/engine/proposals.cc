@@ -14,8 +14,9 @@ constexpr uint8_t kHandingsDoubled = 5;           // then it waits for 32 electi
 std::string_view why_refused(Reason refusal) {
   switch (refusal) {
     case Reason::Fenced:
-      return "the guard was not met when the command's turn came, so it was not executed; the lock has passed on: give up this "
-             "grant and whatever was done under it alone";
+      return "the fence was not met when the write's turn came, so nothing was written: its lock is not held with its token "
+             "any "
+             "more; stop the work that this grant protects";
     case Reason::ResultTooLarge: return "the command was executed, but its result is above kResultBytesMax and was dropped";
     default: return "the cluster refused the request before running it";
   }
@@ -249,7 +250,18 @@ void Proposals::forget(Ticket ticket) {
   if (contains(ticket)) drop(ticket);
 }
 
-bool Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
+// Where there is a leader, the call has waited behind others: for room in the window, or because the leader refuses more.
+absl::Status Proposals::never_handed_over(Route route) const {
+  if (route == Route::NoLeader) {
+    return make_error(Reason::NoLeader, Outcome::NoEffect, "no leader was found before the deadline of the call; nothing was done");
+  }
+  return make_error(Reason::CallTimeout, Outcome::NoEffect,
+                    "the leader did not take this call before its deadline, while " + std::to_string(size()) +
+                        " calls of this replica were under way; nothing was done: make fewer calls at a time, or give them "
+                        "more time");
+}
+
+bool Proposals::expire(LaggingTime now, Route route, std::vector<Completion>& completions) {
   for (size_t left = kExpiredOfATurn; left > 0; --left) {
     const auto ticket = deadlines_.take_due(now, [this](LaggingTime, Ticket one) { return contains(one); });
     if (!ticket) return false;
@@ -258,7 +270,7 @@ bool Proposals::expire(LaggingTime now, std::vector<Completion>& completions) {
     const Outcome outcome = handed ? Outcome::Unknown : Outcome::NoEffect;
     const absl::Status status =
         handed ? make_error(Reason::CallTimeout, outcome, "no answer before the deadline of the call; it may still take effect")
-               : make_error(Reason::NoLeader, outcome, "no leader was found before the deadline of the call; nothing was done");
+               : never_handed_over(route);
     const RequestId request = progress.sequence ? RequestId{origin_, progress.sequence} : RequestId{};
     complete(*ticket, {.status = status, .request = request}, completions);
   }

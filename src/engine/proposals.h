@@ -40,6 +40,8 @@ class Proposals {
   // The leader refused it. If it was never handed over before, it certainly has no effect so far.
   void refused(Sequence sequence, Handing handing, LaggingTime when);
 
+  enum class Route : uint8_t { NoLeader, Unregistered, Open };  // how far a call can get at the moment
+
   // What to hand to the leader now, ready to be an entry; registration first. Call only when a leader is known.
   struct Dispatch {
     Sequence sequence;  // zero: the registration
@@ -64,11 +66,10 @@ class Proposals {
   // still to be applied, or ends as unknown (regression R73).
   void state_replaced(const Router& router, std::vector<Completion>& completions);
   // Calls whose deadline has passed, as many as a turn has time for. True: more are left.
-  bool expire(LaggingTime now, std::vector<Completion>& completions);
+  bool expire(LaggingTime now, Route route, std::vector<Completion>& completions);
   // The end: everything completes with this reason.
   void fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
-  enum class Route : uint8_t { NoLeader, Unregistered, Open };  // how far a call can get at the moment
   LaggingTime next_deadline(Route route) const;
   size_t size() const { return calls_.size() + queued_.size(); }
   size_t bytes() const { return bytes_; }  // of commands and guards; what a machine has queued keeps none
@@ -107,6 +108,7 @@ class Proposals {
   void complete(Ticket ticket, Completion&& completion, std::vector<Completion>& completions);
   void drop(Ticket ticket);
   void deadline_ended();
+  absl::Status never_handed_over(Route route) const;
   bool contains(Ticket ticket) const { return calls_.contains(ticket) || queued_.find(ticket) != nullptr; }
   // How far a call got.
   struct Progress {

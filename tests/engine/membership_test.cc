@@ -208,7 +208,8 @@ TEST(EngineMembershipTest, BadWishesAreRefusedAndChangeNothing) {
     EXPECT_EQ(group.refusal(caller, {}), Reason::InvalidArgument);
     EXPECT_EQ(group.refusal(caller, {remove(0)}), Reason::InvalidArgument);
     EXPECT_EQ(group.refusal(caller, {remove(9)}), Reason::MemberNotFound);
-    EXPECT_EQ(group.refusal(caller, {promote(2)}), Reason::MemberNotFound);
+    EXPECT_EQ(group.refusal(caller, {promote(9)}), Reason::MemberNotFound);
+    EXPECT_EQ(group.refusal(caller, {promote(2)}), Reason::AlreadyExists) << "it is a member, and votes";
     EXPECT_EQ(group.refusal(caller, {demote(9)}), Reason::MemberNotFound);
     EXPECT_EQ(group.refusal(caller, {replace(9, 4)}), Reason::MemberNotFound);
     EXPECT_EQ(group.refusal(caller, {learn(2)}), Reason::AlreadyExists);
@@ -219,6 +220,20 @@ TEST(EngineMembershipTest, BadWishesAreRefusedAndChangeNothing) {
     EXPECT_EQ(group.refusal(caller, {demote(1), demote(2), demote(3)}), Reason::NotEnoughVoters);
   }
   EXPECT_EQ(group.configuration(1), before);
+}
+
+// It said that the leader is asked, of which there was none.
+TEST(EngineMembershipTest, AChangeThatFindsNoLeaderSaysSoAndEndsSo) {
+  Growing group(3, 3);
+  Cluster& cluster = group.cluster;
+  cluster.filter = [](ReplicaId, ReplicaId, const Message&) { return false; };
+  cluster.pass(5s);
+  const Ticket ticket = cluster.change(1, {remove(2)}, 5s);
+  cluster.pass(1s);
+  EXPECT_EQ(cluster.engine(1).status().change, "no leader is known, and only a leader can change the members");
+  cluster.pass(5s);
+  EXPECT_EQ(reason_of(cluster.ended(1, ticket).status), Reason::NoLeader) << cluster.ended(1, ticket).status;
+  EXPECT_EQ(outcome_of(cluster.ended(1, ticket).status), Outcome::NoEffect);
 }
 
 TEST(EngineMembershipTest, CompareAndChangeTakesOnlyTheConfigurationItWasMeantFor) {

@@ -98,7 +98,7 @@ TEST_F(ProposalsTest, S43_AnExpiredCallInFrontOfTheOneThatACallComesAfterDoesNot
   submit(2, 10s, Urgency::Reserved);
   proposals.submit({.ticket = Ticket(3), .command = SharedBytes("c3"), .deadline = at(10s), .after = Ticket(2)}, completions);
   EXPECT_EQ(words(1s), Words{}) << "in the turn in which it expires";
-  proposals.expire(at(1s), completions);
+  proposals.expire(at(1s), Route::NoLeader, completions);
   EXPECT_EQ(ended(), Tickets{1});
   EXPECT_EQ(proposals.next_deadline(Route::Open), LaggingTime::min());
   EXPECT_EQ(words(1s), (Words{"1:c2", "2:c3"}));
@@ -245,9 +245,9 @@ TEST_F(ProposalsTest, ACommandThatIsTooLargeIsRefusedAtTheEntrance) {
 
 TEST_F(ProposalsTest, ADeadlineBeforeTheHandOverMeansNoEffect) {
   submit(1, 5ms);
-  proposals.expire(at(5ms - 1ns), completions);
+  proposals.expire(at(5ms - 1ns), Route::NoLeader, completions);
   EXPECT_TRUE(completions.empty());
-  proposals.expire(at(5ms), completions);
+  proposals.expire(at(5ms), Route::NoLeader, completions);
   ASSERT_EQ(completions.size(), 1u);
   EXPECT_EQ(outcome_of(completions[0].status), Outcome::NoEffect);
   EXPECT_EQ(reason_of(completions[0].status), Reason::NoLeader);
@@ -255,18 +255,22 @@ TEST_F(ProposalsTest, ADeadlineBeforeTheHandOverMeansNoEffect) {
   EXPECT_EQ(words(6ms), Words{});
 }
 
-TEST_F(ProposalsTest, ADeadlineInTheLineForTheWindowMeansNoEffect) {
+TEST_F(ProposalsTest, ADeadlineInTheLineForTheWindowMeansNoEffectAndDoesNotBlameAMissingLeader) {
   for (uint64_t ticket = 1; ticket <= 9; ++ticket) submit(ticket, ticket == 9 ? 5ms : 10s);
   words(0ms);
-  proposals.expire(at(5ms), completions);
+  proposals.expire(at(5ms), Route::Open, completions);
   ASSERT_EQ(completions.size(), 1u);
   EXPECT_EQ(outcome_of(completions[0].status), Outcome::NoEffect);
+  EXPECT_EQ(reason_of(completions[0].status), Reason::CallTimeout);
+  EXPECT_EQ(sentence_of(completions[0].status),
+            "the leader did not take this call before its deadline, while 9 calls of this replica were under way; nothing was "
+            "done: make fewer calls at a time, or give them more time");
 }
 
 TEST_F(ProposalsTest, ADeadlineAfterTheHandOverMeansUnknown) {
   submit(1, 5ms);
   words(0ms);
-  proposals.expire(at(5ms), completions);
+  proposals.expire(at(5ms), Route::NoLeader, completions);
   ASSERT_EQ(completions.size(), 1u);
   EXPECT_EQ(outcome_of(completions[0].status), Outcome::Unknown);
   EXPECT_EQ(reason_of(completions[0].status), Reason::CallTimeout);
@@ -282,7 +286,7 @@ TEST_F(ProposalsTest, WhatTheLogRefusedWhenFirstHandedOverCertainlyHadNoEffect) 
   EXPECT_EQ(first[0].handing, Proposals::Handing::First);
   proposals.refused(first[0].sequence, first[0].handing, at(2ms));
   EXPECT_TRUE(handed(1ms).empty());
-  proposals.expire(at(5ms), completions);
+  proposals.expire(at(5ms), Route::NoLeader, completions);
   ASSERT_EQ(completions.size(), 1u);
   EXPECT_EQ(outcome_of(completions[0].status), Outcome::NoEffect);
 }
@@ -295,7 +299,7 @@ TEST_F(ProposalsTest, ARefusalAfterAnEarlierHandOverLeavesTheOutcomeUnknown) {
   ASSERT_EQ(second.size(), 1u);
   EXPECT_EQ(second[0].handing, Proposals::Handing::Repeated);
   proposals.refused(second[0].sequence, second[0].handing, at(2ms));
-  proposals.expire(at(5ms), completions);
+  proposals.expire(at(5ms), Route::NoLeader, completions);
   ASSERT_EQ(completions.size(), 1u);
   EXPECT_EQ(outcome_of(completions[0].status), Outcome::Unknown);
 }
@@ -307,7 +311,7 @@ TEST_F(ProposalsTest, FLT_O01_ACallWhoseTimeIsOverIsNotHandedOver) {
   submit(3);
   proposals.leadership_changed();
   EXPECT_EQ(words(5ms), Words{}) << "one ends in this turn, and the other waits behind it";
-  EXPECT_FALSE(proposals.expire(at(5ms), completions));
+  EXPECT_FALSE(proposals.expire(at(5ms), Route::NoLeader, completions));
   EXPECT_EQ(ended(), (Tickets{1, 2}));
   EXPECT_EQ(words(5ms), (Words{"2:c3"}));
 }
@@ -315,7 +319,7 @@ TEST_F(ProposalsTest, FLT_O01_ACallWhoseTimeIsOverIsNotHandedOver) {
 TEST_F(ProposalsTest, FLT_O01_OfCallsWhoseTimeIsOverATurnEndsNoMoreThanItsShare) {
   for (uint64_t ticket = 1; ticket <= 2 * kExpiredOfATurn + 1; ++ticket) submit(ticket, 5ms);
   for (const bool more : {true, true, false}) {
-    EXPECT_EQ(proposals.expire(at(5ms), completions), more);
+    EXPECT_EQ(proposals.expire(at(5ms), Route::NoLeader, completions), more);
     EXPECT_EQ(ended().size(), more ? kExpiredOfATurn : 1);
     EXPECT_EQ(proposals.next_deadline(Route::NoLeader), more ? at(5ms) : LaggingTime::max()) << "the next turn comes at once";
   }
@@ -366,7 +370,7 @@ TEST_F(ProposalsTest, AQueuedCallMayTimeOutWithUnknownOutcome) {
   submit(1, 5ms);
   words(0ms);
   answer(1, Stage::Queued);
-  proposals.expire(at(5ms), completions);
+  proposals.expire(at(5ms), Route::NoLeader, completions);
   ASSERT_EQ(completions.size(), 2u);
   EXPECT_EQ(outcome_of(completions[1].status), Outcome::Unknown);
   answer(1);
@@ -387,7 +391,7 @@ TEST_F(ProposalsTest, AForgottenCallIsNeverCompletedAndItsSequenceIsGivenUp) {
   proposals.leadership_changed();
   EXPECT_EQ(words(1ms), (Words{"3:c3"}));
   EXPECT_EQ(lowest, 3u);
-  proposals.expire(at(5ms), completions);
+  proposals.expire(at(5ms), Route::NoLeader, completions);
   EXPECT_EQ(ended(), Tickets{3});
   submit(4);
   EXPECT_EQ(words(6ms), (Words{"4:c4"}));
@@ -397,7 +401,7 @@ TEST_F(ProposalsTest, AForgottenCallIsNeverCompletedAndItsSequenceIsGivenUp) {
 TEST_F(ProposalsTest, REG_R75_CallsThatTimedOutWithoutALeaderLeaveNothingBehind) {
   for (uint64_t ticket = 1; ticket <= 10'000; ++ticket) {
     submit(ticket, 1ms, ticket % 2 == 0 ? Urgency::Normal : Urgency::Reserved);
-    proposals.expire(at(1ms), completions);
+    proposals.expire(at(1ms), Route::NoLeader, completions);
   }
   EXPECT_EQ(ended().size(), 10'000u);
   EXPECT_EQ(proposals.size(), 0u);
@@ -424,7 +428,7 @@ TEST_F(ProposalsTest, REG_R76_TheEndCompletesEachCallOnce) {
   completions.clear();
   proposals.fail_all(Reason::ReplicaFailed, "the end", completions);
   answer(3);
-  proposals.expire(LaggingTime::max(), completions);
+  proposals.expire(LaggingTime::max(), Route::NoLeader, completions);
   EXPECT_EQ(ended(), Tickets{});
 }
 
@@ -483,7 +487,7 @@ TEST_F(ProposalsTest, EveryAcceptedCallEndsExactlyOnceWhateverHappens) {
                           Index(1)},
                          out);
           break;
-        case 5: calls.expire(at(now), out); break;
+        case 5: calls.expire(at(now), Route::NoLeader, out); break;
         default:
           if (random.below(2) == 0) calls.leadership_changed();
           if (open.empty() || random.below(3) != 0) break;

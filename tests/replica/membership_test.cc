@@ -229,7 +229,8 @@ TEST_F(MembershipTest, S61_BadWishesAreRefusedWithASentence) {
   EXPECT_EQ(refused(MembershipChange().add(1, "127.0.0.1:1")), Reason::AlreadyExists);
   EXPECT_EQ(refused(MembershipChange().add(2, address(1))), Reason::AlreadyExists);
   EXPECT_EQ(refused(MembershipChange().remove(9)), Reason::MemberNotFound);
-  EXPECT_EQ(refused(MembershipChange().promote(1)), Reason::MemberNotFound);
+  EXPECT_EQ(refused(MembershipChange().promote(9)), Reason::MemberNotFound);
+  EXPECT_EQ(refused(MembershipChange().promote(1)), Reason::AlreadyExists);
   EXPECT_EQ(refused(MembershipChange().remove(1)), Reason::NotEnoughVoters);
   EXPECT_EQ(refused(MembershipChange().demote(1)), Reason::NotEnoughVoters);
   EXPECT_EQ(refused(MembershipChange().add(2, "127.0.0.1:1"), {.expected = Index(77), .timeout = 100ms}), Reason::CallTimeout);
