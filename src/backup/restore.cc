@@ -7,6 +7,7 @@
 #include "backup/new_cluster.h"
 #include "backup/new_directories.h"
 #include "backup/path.h"
+#include "base/problems.h"
 #include "coordkit/error.h"
 #include "raft/entry_codec.h"
 #include "storage/identity.h"
@@ -33,24 +34,25 @@ std::string spelled(const std::string& directory) {
 }  // namespace
 
 absl::Status validate(const RestoreOptions& options) {
-  std::string problems;
-  const auto problem = [&](std::string sentence) { problems += (problems.empty() ? "" : "; ") + std::move(sentence); };
-  if (options.members.empty()) problem("no members: name at least one, with an id, an address and a directory to make");
-  if (options.members.size() > kMembersMax) problem("more than 64 members");
-  if (options.cluster.size() > storage::kClusterBytesMax) problem("the cluster's name is longer than 255 bytes");
+  Problems problems;
+  if (options.members.empty())
+    problems.add("members is empty: list one at least, with an id, an address and a directory to make");
+  if (options.members.size() > kMembersMax) problems.add("members lists more than 64 replicas: list 64 at most");
+  if (options.cluster.size() > storage::kClusterBytesMax) problems.add("the cluster's name is longer than 255 bytes");
   absl::btree_set<uint64_t> ids;
   absl::btree_set<std::string> addresses, directories;
   for (const NewMember& member : options.members) {
     const std::string which = "member " + std::to_string(member.id);
-    if (member.id == 0) problem("a member has id 0: ids start at 1");
-    if (!ids.insert(member.id).second) problem(which + " is named twice");
-    if (member.address.empty()) problem(which + " has no address: say host:port");
-    if (member.address.size() > kAddressBytesMax) problem("the address of " + which + " is longer than 1024 bytes");
-    if (!addresses.insert(member.address).second) problem("two members have the address " + member.address);
-    if (member.directory.empty()) problem(which + " has no directory: name one to make");
-    if (!directories.insert(spelled(member.directory)).second) problem("two members have the directory " + member.directory);
+    if (member.id == 0) problems.add("a member has id 0: give it an id from 1 up");
+    if (!ids.insert(member.id).second) problems.add(which + " is named twice");
+    if (member.address.empty()) problems.add(which + " has no address: say host:port");
+    if (member.address.size() > kAddressBytesMax) problems.add("the address of " + which + " is longer than 1024 bytes");
+    if (!addresses.insert(member.address).second) problems.add("two members have the address " + member.address);
+    if (member.directory.empty()) problems.add(which + " has no directory: name one to make");
+    if (!directories.insert(spelled(member.directory)).second)
+      problems.add("two members have the directory " + member.directory);
   }
-  return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
+  return problems.status();
 }
 
 absl::StatusOr<RestoreReport> make_cluster(PreviousState state, const RestoreOptions& options, ClusterId id) {

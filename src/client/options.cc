@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "coordkit/error.h"
+#include "client/option_checks.h"
 #include "machine/lock_commands.h"
 
 namespace coordkit {
@@ -13,19 +13,16 @@ __extension__ typedef __int128 Wide;
 }  // namespace
 
 absl::Status ClientOptions::validate() const {
-  std::string problems;
-  const auto demand = [&problems](bool fine, std::string_view sentence) {
-    if (!fine) problems.append(problems.empty() ? "" : " ").append(sentence);
-  };
-  demand(election_timeout > Duration::zero(), "election_timeout must be above zero: give the engine's.");
-  demand(rate_error_ppm <= 500'000, "rate_error_ppm must be at most 500000 (50 %): 10000 suits ordinary hardware.");
-  demand(slack >= Duration::zero(), "slack must not be negative.");
-  demand(call_timeout > Duration::zero(), "call_timeout must be above zero.");
   static_assert(machine::kTokenBlockMax == uint64_t{1} << 20);
-  demand(sticky.legal(), "sticky.block must be between 1 and 1048576, and sticky.time_max not negative.");
-  demand(compaction.legal(), "compaction.age must be zero or at least 100 ms.");
-  demand(calls_max >= 1, "calls_max must be at least 1.");
-  return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
+  Problems problems;
+  if (election_timeout <= Duration::zero()) problems.add("election_timeout is not above zero: give the engine's");
+  client::check_rate_error(rate_error_ppm, problems);
+  if (slack < Duration::zero()) problems.add("slack is negative: give it zero or more");
+  if (call_timeout <= Duration::zero()) problems.add("call_timeout is not above zero");
+  client::check(sticky, problems);
+  client::check(compaction, problems);
+  if (calls_max == 0) problems.add("calls_max is 0: give it 1 at least");
+  return problems.status();
 }
 
 // T(1-rho)/(1+rho) - g in integers: the product needs more than 64 bits, the quotient does not.

@@ -5,56 +5,64 @@
 #include <string>
 #include <utility>
 
+#include "base/problems.h"
 #include "base/with_reason.h"
 #include "coordkit/error.h"
 #include "engine/engine_impl.h"
 #include "engine/pair_of_stores.h"
+#include "raft/entry_codec.h"
 #include "raft/membership.h"
 
 namespace coordkit {
+namespace {
 
-absl::Status EngineOptions::validate() const {
-  std::string problems;
-  const auto problem = [&](std::string sentence) { problems += (problems.empty() ? "" : "; ") + std::move(sentence); };
-  if (const absl::Status status = raft.validate(); !status.ok()) problem(std::string(sentence_of(status)));
-  if (members.empty()) problem("no members: list at least this replica");
-  bool self_listed = false;
+void check_members(const std::vector<Peer>& members, ReplicaId self, Problems& problems) {
+  if (members.empty()) return problems.add("members is empty: list this replica at least");
+  if (members.size() > kMembersMax) return problems.add("members lists more than 64 replicas: list 64 at most");
   for (size_t i = 0; i < members.size(); ++i) {
-    if (!members[i].id) problem("a member has id 0: ids start at 1");
-    self_listed = self_listed || members[i].id == raft.self;
+    const std::string id = std::to_string(members[i].id.value());
+    if (!members[i].id) problems.add("a member has id 0: give it an id from 1 up");
+    if (members[i].address.size() > kAddressBytesMax)
+      problems.add("the address of member " + id + " is longer than 1024 bytes");
     for (size_t j = 0; j < i; ++j) {
       if (members[i].id == members[j].id) {
-        problem("member id " + std::to_string(members[i].id.value()) + " is listed twice");
+        problems.add("member id " + id + " is listed twice: give each member an id of its own");
       } else if (!members[i].address.empty() && members[i].address == members[j].address) {
-        problem("address " + members[i].address + " is listed twice");
+        problems.add("address " + members[i].address + " is listed twice: give each member an address of its own");
       }
     }
   }
-  if (!members.empty() && !self_listed) {
-    problem("replica " + std::to_string(raft.self.value()) + " is not among the members: add it, or correct its id");
-  }
-  if (!new_cluster) problem("new_cluster must be a random non-zero id");
-  if (token_base > engine::kTokenBaseMax) problem("token_base must be below 2^63 - 1, or no tokens are left");
-  if (requests_max == 0) problem("requests_max must be at least 1");
-  if (request_bytes_max == 0 || request_bytes_max > 15 << 20) problem("request_bytes_max must be 1 to 15 MiB");
-  if (request_bytes_in_flight_max < request_bytes_max) {
-    problem("request_bytes_in_flight_max must be at least request_bytes_max");
-  }
-  if (apply_bytes_per_turn == 0) problem("apply_bytes_per_turn must be at least 1");
-  if (window == 0 || window > 1024) problem("window must be 1 to 1024");
-  if (checkpoint_entries == 0) problem("checkpoint_entries must be at least 1");
-  if (timers_per_entry == 0 || timers_per_entry > engine::kFiredTimersMax) {
-    problem("timers_per_entry must be 1 to " + std::to_string(engine::kFiredTimersMax));
-  }
+  if (std::ranges::find(members, self, &Peer::id) == members.end())
+    problems.add("replica " + std::to_string(self.value()) + " is not among the members: add it, or correct its id");
+}
+
+}  // namespace
+
+absl::Status EngineOptions::validate() const {
+  Problems problems;
+  problems.add(raft.validate());
+  check_members(members, raft.self, problems);
+  if (!new_cluster) problems.add("new_cluster is 0: draw an id at random");
+  if (token_base > engine::kTokenBaseMax) problems.add("token_base is not below 2^63 - 1, so no tokens are left");
+  if (requests_max == 0) problems.add("requests_max is 0: give it 1 at least");
+  if (request_bytes_max == 0 || request_bytes_max > 15 << 20)
+    problems.add("request_bytes_max is not between 1 byte and 15 MiB");
+  if (request_bytes_in_flight_max < request_bytes_max)
+    problems.add("request_bytes_in_flight_max is below request_bytes_max: give it as much at least");
+  if (apply_bytes_per_turn == 0) problems.add("apply_bytes_per_turn is 0: give it 1 at least");
+  if (window == 0 || window > 1024) problems.add("window is not between 1 and 1024");
+  if (checkpoint_entries == 0) problems.add("checkpoint_entries is 0: give it 1 at least");
+  if (timers_per_entry == 0 || timers_per_entry > engine::kFiredTimersMax)
+    problems.add("timers_per_entry is not between 1 and " + std::to_string(engine::kFiredTimersMax));
   if (digest_entries != 0 && digest_entries < engine::kDigestEntriesMin) {
-    problem("digest_entries must be 0, or at least " + std::to_string(engine::kDigestEntriesMin));
+    problems.add("digest_entries is neither 0 nor at least " + std::to_string(engine::kDigestEntriesMin) +
+                 ": give it 0 to compare no digests");
   }
-  if (state_chunk_bytes == 0 || state_chunk_bytes > 8 << 20) problem("state_chunk_bytes must be 1 to 8 MiB");
-  if (state_bytes_per_second == 0) problem("state_bytes_per_second must be at least 1");
-  if (state_view_idle <= Duration::zero() || state_view_max <= Duration::zero()) {
-    problem("state_view_idle and state_view_max must be above zero");
-  }
-  return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
+  if (state_chunk_bytes == 0 || state_chunk_bytes > 8 << 20) problems.add("state_chunk_bytes is not between 1 byte and 8 MiB");
+  if (state_bytes_per_second == 0) problems.add("state_bytes_per_second is 0: give it 1 at least");
+  if (state_view_idle <= Duration::zero()) problems.add("state_view_idle is not above zero");
+  if (state_view_max <= Duration::zero()) problems.add("state_view_max is not above zero");
+  return problems.status();
 }
 
 void EngineEffects::clear() {

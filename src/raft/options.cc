@@ -1,49 +1,43 @@
 #include <algorithm>
 
 #include "absl/status/status.h"
-#include "coordkit/error.h"
+#include "base/problems.h"
 #include "coordkit/raft/core.h"
 
 namespace coordkit::raft {
 
 absl::Status Options::validate() const {
   using std::chrono::milliseconds;
-  if (!self) return make_error(Reason::InvalidArgument, "`self` is zero; give every replica an id from 1");
-  if (heartbeat_interval < milliseconds(1))
-    return make_error(Reason::InvalidArgument, "heartbeat_interval must be at least 1 ms");
-  if (election_timeout < milliseconds(10))
-    return make_error(Reason::InvalidArgument, "election_timeout must be at least 10 ms");
-  if (election_timeout > std::chrono::hours(1))
-    return make_error(Reason::InvalidArgument, "election_timeout must be at most 1 h");
-  if (election_timeout <= 2 * heartbeat_interval) {
-    return make_error(Reason::InvalidArgument,
-                      "election_timeout must be above 2 * heartbeat_interval, or one lost heartbeat ends a reign");
+  Problems problems;
+  const auto from_zero_to_an_hour = [](Duration delay) { return delay >= Duration::zero() && delay <= std::chrono::hours(1); };
+  const bool beats = heartbeat_interval >= milliseconds(1);
+  const bool elects = election_timeout >= milliseconds(10) && election_timeout <= std::chrono::hours(1);
+  if (!self) problems.add("`self` is 0: give every replica an id from 1 up");
+  if (!beats) problems.add("heartbeat_interval is below 1 ms: give it 1 ms at least");
+  if (election_timeout < milliseconds(10)) problems.add("election_timeout is below 10 ms: give it 10 ms at least");
+  if (election_timeout > std::chrono::hours(1)) problems.add("election_timeout is above 1 h: give it 1 h at most");
+  if (beats && elects && election_timeout - heartbeat_interval <= heartbeat_interval) {
+    problems.add(
+        "election_timeout is not above two heartbeat_intervals, so that one lost heartbeat would end a leader's term: make it "
+        "longer, or heartbeat_interval shorter");
   }
-  for (const Duration delay : {commit_news_delay, append_delay}) {
-    if (delay >= Duration::zero() && delay <= std::chrono::hours(1)) continue;
-    return make_error(Reason::InvalidArgument, "commit_news_delay and append_delay must be from zero to 1 h");
-  }
-  if (append_messages_in_flight == 0 || append_messages_in_flight > 65536) {
-    return make_error(Reason::InvalidArgument, "append_messages_in_flight must be from 1 to 65536");
-  }
-  if (promotion_lag_max == 0 || promotion_lag_max > uint64_t{1} << 32) {
-    return make_error(Reason::InvalidArgument, "promotion_lag_max must be from 1 to 2^32 entries");
-  }
-  if (append_bytes_in_flight == 0 || unsynced_bytes_max == 0) {
-    return make_error(Reason::InvalidArgument, "append_bytes_in_flight and unsynced_bytes_max must be above zero");
-  }
+  if (!from_zero_to_an_hour(commit_news_delay)) problems.add("commit_news_delay is not between zero and 1 h");
+  if (!from_zero_to_an_hour(append_delay)) problems.add("append_delay is not between zero and 1 h");
+  if (append_messages_in_flight == 0 || append_messages_in_flight > 65536)
+    problems.add("append_messages_in_flight is not between 1 and 65,536");
+  if (promotion_lag_max == 0 || promotion_lag_max > uint64_t{1} << 32)
+    problems.add("promotion_lag_max is not between 1 and 2^32 entries");
+  if (append_bytes_in_flight == 0) problems.add("append_bytes_in_flight is 0: give it 1 at least");
+  if (unsynced_bytes_max == 0) problems.add("unsynced_bytes_max is 0: give it 1 at least");
   if (append_bytes_max == 0 || append_bytes_max > kAppendBytesMax) {
-    return make_error(Reason::InvalidArgument,
-                      "append_bytes_max must be from 1 to 3 MiB: a message with more could have more than 65,536 entries");
+    problems.add("append_bytes_max is not between 1 byte and 3 MiB: a message with more could have more than 65,536 entries");
   }
-  if (lease < Duration::zero() || lease >= election_timeout) {
-    return make_error(Reason::InvalidArgument,
-                      "lease must be zero or below election_timeout, by the error of the clocks; lease_of() computes it");
+  if (lease < Duration::zero() || (elects && lease >= election_timeout)) {
+    problems.add("lease is neither zero nor below election_timeout by the error of the clocks: let lease_of() compute it");
   }
-  if (log_pinned_bytes < log_retained_bytes) {
-    return make_error(Reason::InvalidArgument, "log_pinned_bytes must be at least log_retained_bytes");
-  }
-  return absl::OkStatus();
+  if (log_pinned_bytes < log_retained_bytes)
+    problems.add("log_pinned_bytes is below log_retained_bytes: give it as much at least");
+  return problems.status();
 }
 
 // V: the real time that a slow clock lets pass must not exceed what a fast one waits: the rule of sessions (T1).

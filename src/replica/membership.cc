@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/problems.h"
 #include "coordkit/error.h"
+#include "raft/entry_codec.h"
 #include "transport/address.h"
 
 namespace coordkit {
@@ -52,29 +54,30 @@ MembershipChange& MembershipChange::demote(uint64_t id) {
 }
 
 absl::Status MembershipChange::validate(bool host_and_port) const {
-  std::string problems;
-  const auto problem = [&](std::string sentence) { problems += (problems.empty() ? "" : "; ") + std::move(sentence); };
-  if (changes_.empty()) problem("the change is empty: say whom to add, remove, replace, promote or demote");
-  if (misplaced_) problem("as_learner() follows an add()");
+  Problems problems;
+  if (changes_.empty()) problems.add("the change is empty: say which replica to add, remove, replace, promote or demote");
+  if (misplaced_) problems.add("as_learner() does not follow an add(): call it right after the add() that it belongs to");
   std::set<uint64_t> named;
   std::set<std::string> addresses;
   for (const auto& [change, votes] : changes_) {
     const uint64_t id = change.member.id.value();
     const uint64_t old = change.replaced.value();
     const bool replaces = change.kind == Kind::Replace;
-    if (id == 0 || (replaces && old == 0)) problem("a replica has id 0: ids start at 1");
+    if (id == 0 || (replaces && old == 0)) problems.add("a replica has id 0: give it an id from 1 up");
     if (!named.insert(id).second || (replaces && old != id && !named.insert(old).second)) {
-      problem(replica(id) + " is named twice: ask for one thing at a time");
+      problems.add(replica(id) + " is named twice: ask for one change of it at a time");
     }
     if (!brings_somebody(change.kind)) continue;
     const std::string& address = change.member.address;
     if (const auto split = tcp::split_dialled(address); host_and_port && !split.ok()) {
-      problem("the address of " + replica(id) + ": " + std::string(sentence_of(split.status())));
+      problems.add("the address of " + replica(id) + ": " + std::string(sentence_of(split.status())));
+    } else if (address.size() > kAddressBytesMax) {
+      problems.add("the address of " + replica(id) + " is longer than 1024 bytes");
     } else if (!address.empty() && !addresses.insert(address).second) {
-      problem("address " + address + " is given twice");
+      problems.add("address " + address + " is given twice: give each replica an address of its own");
     }
   }
-  return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
+  return problems.status();
 }
 
 std::vector<raft::MemberChange> MembershipChange::changes() const {

@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
+#include "base/problems.h"
+#include "client/option_checks.h"
 #include "coordkit/coordination_machine.h"
 #include "coordkit/storage/data_directory.h"
 #include "engine/made_machine.h"
+#include "raft/entry_codec.h"
 #include "replica/parts.h"
 #include "replica/token_base.h"
+#include "storage/absolute_path.h"
+#include "storage/identity.h"
 
 namespace coordkit {
 namespace {
@@ -41,6 +47,37 @@ EngineOptions engine_options(const ReplicaOptions& options) {
 
 constexpr size_t kOwnMachinesMax = 64;
 
+// An id of zero has a sentence of its own. Here an id that is among the members stands in for it, so that it is not reported
+// again as one that is not.
+EngineOptions engine_options_to_check(const ReplicaOptions& options) {
+  EngineOptions engine = engine_options(options);
+  if (options.id != 0) return engine;
+  constexpr ReplicaId kStandIn{UINT64_MAX};
+  engine.raft.self = kStandIn;
+  if (engine.members.size() == kMembersMax) engine.members.pop_back();
+  if (!engine.members.empty()) engine.members.push_back({kStandIn, {}});
+  return engine;
+}
+
+void check_machines(const std::vector<OwnMachine>& machines, Problems& problems) {
+  if (machines.size() > kOwnMachinesMax) return problems.add("machines lists more than 64 machines: list 64 at most");
+  for (size_t i = 0; i < machines.size(); ++i) {
+    const std::string name = "machine " + std::to_string(machines[i].id.value());
+    if (machines[i].id < kFirstHostMachine) problems.add(name + " has an id of coordkit's own: choose one from 16 up");
+    if (!machines[i].make) problems.add(name + " has no factory: set `make`");
+    for (size_t j = 0; j < i; ++j) {
+      if (machines[i].id == machines[j].id) problems.add(name + " is listed twice: give every machine an id of its own");
+    }
+  }
+}
+
+// A file of another kind in the data directory would be refused at the next start.
+void check_admin_socket(const std::string& socket, const std::string& data_dir, Problems& problems) {
+  if (socket.size() > kLocalPathBytesMax) problems.add("admin_socket is longer than 107 bytes: give a shorter path");
+  if (socket.empty() || data_dir.empty()) return;
+  if (storage::lies_in(socket, data_dir)) problems.add("admin_socket lies in data_dir: choose a path outside of it");
+}
+
 }  // namespace
 
 Agreement agreement_of(const ReplicaOptions& options) {
@@ -67,36 +104,25 @@ absl::StatusOr<std::vector<HostedMachine>> make_machines(const std::vector<OwnMa
 }
 
 absl::Status ReplicaOptions::validate() const {
-  std::string problems;
-  const auto problem = [&](std::string sentence) { problems += (problems.empty() ? "" : "; ") + std::move(sentence); };
-  if (id == 0) problem("id is 0: give this replica the id that the member list has for it, 1 or above");
-  if (cluster.empty()) problem("cluster is empty: name the cluster, the same on every replica");
-  if (cluster.size() > 255) problem("cluster is longer than 255 bytes");
-  check_parts(*this, problem);
-  if (machines.size() > kOwnMachinesMax) problem("more than 64 machines");
-  for (size_t i = 0; i < machines.size(); ++i) {
-    const std::string name = "machine " + std::to_string(machines[i].id.value());
-    if (machines[i].id < kFirstHostMachine) problem(name + " has an id of coordkit's own: choose one from 16 up");
-    if (!machines[i].make) problem(name + " has no factory");
-    for (size_t j = 0; j < i; ++j) {
-      if (machines[i].id == machines[j].id) problem(name + " is listed twice: every machine needs an id of its own");
-    }
-  }
-  if (rate_error_ppm > 500'000) problem("rate_error_ppm is above 500'000");
-  if (scrub_every != Duration::zero() && scrub_every < std::chrono::seconds(1)) problem("scrub_every is below a second");
-  if (scrub_bytes_per_second == 0) problem("scrub_bytes_per_second is 0");
-  if (drain < Duration::zero()) problem("drain is negative");
+  Problems problems;
+  if (id == 0) problems.add("id is 0: give this replica the id that the list of members has for it, 1 or above");
+  if (cluster.empty()) problems.add("cluster is empty: name the cluster, the same on every replica");
+  if (cluster.size() > storage::kClusterBytesMax) problems.add("cluster is longer than 255 bytes: give a shorter name");
+  check_parts(*this, problems);
+  check_machines(machines, problems);
+  client::check_rate_error(rate_error_ppm, problems);
+  if (scrub_every != Duration::zero() && scrub_every < std::chrono::seconds(1))
+    problems.add("scrub_every is neither zero, which means never, nor a second or more");
+  if (scrub_bytes_per_second == 0)
+    problems.add("scrub_bytes_per_second is 0: give it 1 at least, and scrub_every zero for no scrub");
+  if (drain < Duration::zero()) problems.add("drain is negative: give it zero or more");
   if (busy_poll < Duration::zero() || busy_poll > std::chrono::milliseconds(10))
-    problem("busy_poll is not between 0 and 10 ms");
-  if (admin_socket.size() > kLocalPathBytesMax) problem("admin_socket is longer than 107 bytes");
-  if (!sticky.legal()) problem("sticky.block is not between 1 and 1'048'576, or sticky.time_max is negative");
-  if (!compaction.legal()) problem("compaction.age is neither zero nor at least 100 ms");
-  EngineOptions engine = engine_options(*this);
-  if (id == 0 && !members.empty()) engine.raft.self = ReplicaId(members.front().id);  // zero was reported above
-  if (const absl::Status status = engine.validate(); !status.ok()) {
-    problem(std::string(sentence_of(status)));
-  }
-  return problems.empty() ? absl::OkStatus() : make_error(Reason::InvalidArgument, problems);
+    problems.add("busy_poll is not between 0 and 10 ms");
+  check_admin_socket(admin_socket, data_dir, problems);
+  client::check(sticky, problems);
+  client::check(compaction, problems);
+  problems.add(engine_options_to_check(*this).validate());
+  return problems.status();
 }
 
 absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options) {

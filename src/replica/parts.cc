@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<Part>> made_by(const PartFactory<Part>& factory, 
   try {
     absl::StatusOr<std::unique_ptr<Part>> made = factory(context);
     if (!made.ok()) return made;
-    if (*made == nullptr) return failed(part, "it gave none");
+    if (*made == nullptr) return failed(part, "it returned null");
     return guarded(*std::move(made));
   } catch (...) {
     return failed(part, what_was_thrown());
@@ -75,29 +75,32 @@ absl::StatusOr<std::unique_ptr<LogStore>> segmented_log(const ReplicaOptions& op
   return std::make_unique<SegmentedLogStore>(context.directory(), std::move(files), log_options(options));
 }
 
-void check_addresses(const ReplicaOptions& options, absl::FunctionRef<void(std::string)> problem) {
-  const auto split = options.members.size() == 1 ? tcp::split_address : tcp::split_dialled;
+void check_addresses(const ReplicaOptions& options, Problems& problems) {
+  const auto split = options.members.size() == 1 ? tcp::split_alone : tcp::split_dialled;
   for (const MemberAddress& member : options.members) {
     if (const auto address = split(member.address); !address.ok()) {
-      problem("the address of member " + std::to_string(member.id) + ": " + std::string(sentence_of(address.status())));
+      problems.add("the address of member " + std::to_string(member.id) + ": " + std::string(sentence_of(address.status())));
     }
   }
   if (const auto address = tcp::split_address(own_address(options)); !options.listen.empty() && !address.ok()) {
-    problem("listen: " + std::string(sentence_of(address.status())));
+    problems.add("listen: " + std::string(sentence_of(address.status())));
   }
 }
 
-void check_security(const ReplicaOptions& options, absl::FunctionRef<void(std::string)> problem) {
+void check_security(const ReplicaOptions& options, Problems& problems) {
   if (std::holds_alternative<std::monostate>(options.security))
-    problem("security is not chosen: say Tls{...}, SharedSecret{...}, or PlainText{} if nobody else can reach the network");
+    problems.add(
+        "security is not chosen: give it Tls{...}, SharedSecret{...}, or PlainText{} in a network that no stranger can reach");
   if (const auto* shared = std::get_if<SharedSecret>(&options.security)) {
     if (shared->secret.size() < kSecretBytesMin || shared->secret.size() > kSecretBytesMax) {
-      problem("security: a SharedSecret has 16 to 1024 bytes; draw one at random, for example with openssl rand -hex 32");
+      problems.add(
+          "security: the SharedSecret is not 16 to 1024 bytes long: draw it at random, for example with openssl rand -hex 32");
     }
   }
   if (const auto* tls = std::get_if<Tls>(&options.security)) {
     if (tls->certificate.empty() || tls->key.empty() || tls->authority.empty() || tls->open == nullptr)
-      problem("security: Tls needs three files: certificate, key and authority; ./dev certificates makes some to begin with");
+      problems.add(
+          "security: Tls lacks a file: name certificate, key and authority (coordkit-certificates makes some to begin with)");
   }
 }
 
@@ -118,22 +121,24 @@ std::string own_address(const ReplicaOptions& options) {
   return {};
 }
 
-void check_parts(const ReplicaOptions& options, absl::FunctionRef<void(std::string)> problem) {
+void check_parts(const ReplicaOptions& options, Problems& problems) {
   const Parts& parts = options.parts;
   if (parts.transport) {
     if (std::holds_alternative<SharedSecret>(options.security) || std::holds_alternative<Tls>(options.security))
-      problem(
+      problems.add(
           "security is a SharedSecret or Tls, which only the TCP transport knows how to use: give it to your own transport "
           "instead");
   } else {
-    check_security(options, problem);
-    check_addresses(options, problem);
+    check_security(options, problems);
+    check_addresses(options, problems);
   }
   if (options.data_dir.empty() && !(parts.log_store && parts.state_store))
-    problem("data_dir is empty: name a directory that belongs to this replica alone, or give parts with stores of your own");
-  if (parts.log_store && parts.log_files) problem("parts.log_files has no use beside parts.log_store: leave one of them out");
+    problems.add(
+        "data_dir is empty: name a directory that belongs to this replica alone, or give parts with stores of your own");
+  if (parts.log_store && parts.log_files)
+    problems.add("parts.log_files has no use beside parts.log_store: leave one of them out");
   if (parts.log_store) return;
-  if (const absl::Status status = log_options(options).validate(); !status.ok()) problem(std::string(sentence_of(status)));
+  problems.add(log_options(options).validate());
 }
 
 const std::shared_ptr<DataDirectory>& PartContext::directory() const {

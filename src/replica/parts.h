@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "base/problems.h"
 #include "coordkit/parts.h"
 #include "coordkit/replica.h"
 #include "coordkit/transport/tcp_transport.h"
@@ -29,7 +29,7 @@ absl::StatusOr<MadeParts> make_parts(const ReplicaOptions& options, std::shared_
 std::string own_address(const ReplicaOptions& options);
 
 // Reports what is wrong with the parts, and with options that only the built-in ones understand.
-void check_parts(const ReplicaOptions& options, absl::FunctionRef<void(std::string)> problem);
+void check_parts(const ReplicaOptions& options, Problems& problems);
 
 uint64_t random_id();  // not zero
 

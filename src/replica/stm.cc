@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/problems.h"
 #include "coordkit/error.h"
 #include "replica/host.h"
 
@@ -17,10 +18,10 @@ Compare unchanged(const std::string& key, const std::optional<KeyValue>& seen) {
 }  // namespace
 
 absl::Status StmOptions::validate() const {
-  if (attempts_max == 0) return make_error(Reason::InvalidArgument, "attempts_max is zero: one attempt is the least");
-  if (timeout <= Duration::zero())
-    return make_error(Reason::InvalidArgument, "timeout is the time of all attempts: above zero");
-  return absl::OkStatus();
+  Problems problems;
+  if (attempts_max == 0) problems.add("attempts_max is 0: allow one attempt at least");
+  if (timeout <= Duration::zero()) problems.add("timeout, the time of all attempts together, is not above zero");
+  return problems.status();
 }
 
 // ---- one attempt

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/problems.h"
 #include "base/row_map.h"
 #include "base/row_sums.h"
 #include "base/thread.h"
@@ -22,11 +23,10 @@ constexpr auto kLookEvery = std::chrono::seconds(1);  // whether the files were 
 }  // namespace
 
 absl::Status LmdbStateOptions::validate() const {
-  if (map_bytes < 1 << 20 || map_bytes > uint64_t{64} << 40) {
-    return make_error(Reason::InvalidArgument, "map_bytes must be from 1 MiB to 64 TiB");
-  }
-  if (views_max == 0 || views_max > 10'000) return make_error(Reason::InvalidArgument, "views_max must be from 1 to 10000");
-  return absl::OkStatus();
+  Problems problems;
+  if (map_bytes < 1 << 20 || map_bytes > uint64_t{64} << 40) problems.add("map_bytes is not between 1 MiB and 64 TiB");
+  if (views_max == 0 || views_max > 10'000) problems.add("views_max is not between 1 and 10,000");
+  return problems.status();
 }
 
 // The background thread and what waits for it.

@@ -1,5 +1,6 @@
 #include "coordkit/storage/segmented_log_store.h"
 
+#include "base/problems.h"
 #include "coordkit/error.h"
 #include "log/segment.h"
 #include "storage/log_disk.h"
@@ -17,18 +18,17 @@ SegmentedLogStore::FileSystemFactory files_of(const DataDirectory& directory) {
 }  // namespace
 
 absl::Status SegmentedLogOptions::validate() const {
+  Problems problems;
   const auto valid = [](uint64_t bytes) { return bytes % log::kBlockBytes == 0 && bytes >= 64 << 10 && bytes <= 1 << 30; };
-  if (!valid(segment_bytes))
-    return make_error(Reason::InvalidArgument, "segment_bytes must be a multiple of 4096 from 64 KiB to 1 GiB");
-  if (!valid(small_segment_bytes) || small_segment_bytes > segment_bytes) {
-    return make_error(Reason::InvalidArgument, "small_segment_bytes must be a multiple of 4096 from 64 KiB to segment_bytes");
+  if (!valid(segment_bytes)) {
+    problems.add("segment_bytes is not a multiple of 4096 between 64 KiB and 1 GiB");
+  } else if (!valid(small_segment_bytes) || small_segment_bytes > segment_bytes) {
+    problems.add("small_segment_bytes is not a multiple of 4096 between 64 KiB and segment_bytes");
   }
-  if (batch_bytes_max == 0 || batch_bytes_max > 256 << 20) {
-    return make_error(Reason::InvalidArgument, "batch_bytes_max must be from 1 byte to 256 MiB");
-  }
-  if (idle_before_mark.count() < 0) return make_error(Reason::InvalidArgument, "idle_before_mark must not be negative");
-  if (quick_sync.count() < 0) return make_error(Reason::InvalidArgument, "quick_sync must not be negative");
-  return absl::OkStatus();
+  if (batch_bytes_max == 0 || batch_bytes_max > 256 << 20) problems.add("batch_bytes_max is not between 1 byte and 256 MiB");
+  if (idle_before_mark.count() < 0) problems.add("idle_before_mark is negative: give it zero or more");
+  if (quick_sync.count() < 0) problems.add("quick_sync is negative: give it zero or more");
+  return problems.status();
 }
 
 SegmentedLogStore::SegmentedLogStore(std::shared_ptr<DataDirectory> directory, SegmentedLogOptions options)

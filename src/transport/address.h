@@ -21,7 +21,10 @@ std::optional<uint16_t> number_of(std::string_view port);
 // kInvalidArgument names what is missing; an address of IPv6 without its brackets is refused.
 absl::StatusOr<HostPort> split_address(std::string_view address);
 
-// Of somebody whom others dial: port 0, at which a listener gets any that is free, is not where they find it.
+// An address that others dial. Refused as well: a host that stands for every address of a machine (0.0.0.0, [::], none), and
+// port 0, for which a listener gets any free port. A listener may have both, and a dialer reaches nothing there.
 absl::StatusOr<HostPort> split_dialled(std::string_view address);
+// The same for the only member of a cluster, whom no one dials: its port may be 0.
+absl::StatusOr<HostPort> split_alone(std::string_view address);
 
 }  // namespace coordkit::tcp

@@ -1,4 +1,4 @@
-#include "coordkit/error.h"
+#include "base/problems.h"
 #include "coordkit/transport/tcp_transport.h"
 #include "transport/proof.h"
 
@@ -7,22 +7,24 @@ namespace coordkit {
 using std::chrono::milliseconds;
 
 absl::Status TcpOptions::validate() const {
-  const auto invalid = [](const char* sentence) { return make_error(Reason::InvalidArgument, sentence); };
-  if (listen.empty()) return invalid("listen is empty; write host:port, for example 0.0.0.0:7400");
-  if (frame_bytes_max < 1024 || frame_bytes_max > (1u << 30)) return invalid("frame_bytes_max must be 1 KiB to 1 GiB");
-  if (bulk_frames_max == 0 || control_frames_max == 0 || offline_frames_max == 0)
-    return invalid("a queue needs room for a frame");
-  if (unsent_bytes_max > (1u << 30)) return invalid("unsent_bytes_max must be at most 1 GiB; 0 means no bound");
-  if (unverified_max == 0 || unverified_per_address_max == 0)
-    return invalid("without room for unverified connections no peer can connect");
-  if (!secret.empty() && (secret.size() < kSecretBytesMin || secret.size() > kSecretBytesMax)) {
-    return invalid("the secret must be 16 to 1024 bytes; draw it at random, for example with openssl rand -hex 32");
-  }
-  if (unproven_bytes_per_second < 64 << 10) return invalid("unproven_bytes_per_second must be at least 64 KiB");
-  if (hello_timeout < milliseconds(10)) return invalid("hello_timeout must be at least 10 ms");
-  if (idle_timeout < milliseconds(10)) return invalid("idle_timeout must be at least 10 ms");
-  if (redial_min < milliseconds(1) || redial_max < redial_min) return invalid("redial_min must be 1 ms to redial_max");
-  return absl::OkStatus();
+  Problems problems;
+  if (listen.empty()) problems.add("listen is empty: write host:port, for example 0.0.0.0:7400");
+  if (frame_bytes_max < 1024 || frame_bytes_max > (1u << 30)) problems.add("frame_bytes_max is not between 1 KiB and 1 GiB");
+  if (bulk_frames_max == 0) problems.add("bulk_frames_max is 0: give the queue room for one frame at least");
+  if (control_frames_max == 0) problems.add("control_frames_max is 0: give the queue room for one frame at least");
+  if (offline_frames_max == 0) problems.add("offline_frames_max is 0: give the queue room for one frame at least");
+  if (unsent_bytes_max > (1u << 30)) problems.add("unsent_bytes_max is above 1 GiB: give it less, or 0 for no bound");
+  if (unverified_max == 0) problems.add("unverified_max is 0, so no peer can connect: give it 1 at least");
+  if (unverified_per_address_max == 0)
+    problems.add("unverified_per_address_max is 0, so no peer can connect: give it 1 at least");
+  if (!secret.empty() && (secret.size() < kSecretBytesMin || secret.size() > kSecretBytesMax))
+    problems.add("secret is not 16 to 1024 bytes long: draw it at random, for example with openssl rand -hex 32");
+  if (unproven_bytes_per_second < 64 << 10) problems.add("unproven_bytes_per_second is below 64 KiB");
+  if (hello_timeout < milliseconds(10)) problems.add("hello_timeout is below 10 ms");
+  if (idle_timeout < milliseconds(10)) problems.add("idle_timeout is below 10 ms");
+  if (redial_min < milliseconds(1)) problems.add("redial_min is below 1 ms");
+  if (redial_max < redial_min) problems.add("redial_max is below redial_min");
+  return problems.status();
 }
 
 std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReason peers_reason) {
@@ -54,6 +56,10 @@ std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReas
       return says + subject + " speaks plain text, and TLS is wanted: give every replica the same kind of security";
     case CloseReason::SpeaksTls:
       return says + subject + " speaks TLS, and plain text is wanted: give every replica the same kind of security";
+    case CloseReason::BadTls:
+      if (!by_peer) return {};  // what listens there may be anything
+      return says + subject +
+             " sends what TLS 1.3 does not allow, or a certificate that is larger than 32 KiB: look at its files";
     case CloseReason::CertificateMissing: return says + subject + " shows no certificate: give it one of its own";
     case CloseReason::CertificateExpired:
       return says + "the certificate of " + subject + ", or of its authority, has expired: renew it there and reload";
@@ -68,7 +74,8 @@ std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReas
       return says + "the certificate of " + subject + " names another replica: give it its own, or correct the address";
     case CloseReason::CertificateRefused:
       return says + "the certificate of " + subject +
-             " is of no use: it names no replica, is for another purpose, too weak, damaged, or not valid yet";
+             " is of no use: it names no replica, or two; lacks serverAuth or clientAuth; is larger than 32 KiB with those "
+             "behind it; has a weak key; is damaged; or is not valid yet: issue another one";
     case CloseReason::UnknownSender: return says + subject + " is not known there, and there is no room for guests";
     default: return {};
   }
@@ -76,15 +83,16 @@ std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReas
 
 std::string_view obstacle(CloseReason reason) {
   switch (reason) {
-    case CloseReason::DialFailed: return "nobody listens there; start it, or correct the address";
-    case CloseReason::HelloTimeout: return "nobody answers there in time; is the way there blocked, or the process stopped?";
+    case CloseReason::DialFailed: return "nothing listens there: start the replica, or correct its address";
+    case CloseReason::HelloTimeout:
+      return "nothing there answers in time: look whether a firewall drops what is sent, or the process stands still";
     case CloseReason::Idle:
-      return "the connection stands and nothing comes over it; is the way there cut, or the process stopped?";
-    case CloseReason::BadTls: return "what listens there does not speak coordkit over TLS 1.3; correct the address";
+      return "the connection stands, and nothing comes over it: look whether the network is cut, or the process stands still";
+    case CloseReason::BadTls: return "what listens there does not speak coordkit over TLS 1.3: correct the address";
     case CloseReason::BadMagic:
     case CloseReason::BadVersion:
     case CloseReason::BadKind:
-    case CloseReason::BadHello: return "what listens there does not speak coordkit's protocol; correct the address";
+    case CloseReason::BadHello: return "what listens there does not speak coordkit's protocol: correct the address";
     default: return {};
   }
 }

@@ -125,7 +125,7 @@ TEST_F(CoordctlDataTest, ABackupIsMadeCheckedAndRestored) {
   EXPECT_EQ(coordctl("restore " + shell_word(file) + " nonsense").status, 3);
   const Ran nowhere = coordctl("restore " + shell_word(file) + " " + shell_word("1=127.0.0.1:74000=" + made));
   EXPECT_EQ(nowhere.status, 3) << "the cluster's log would have an address at which nobody can be reached";
-  EXPECT_THAT(nowhere.text, HasSubstr("names a port above 65535"));
+  EXPECT_THAT(nowhere.text, HasSubstr("has a port above 65535"));
   EXPECT_EQ(coordctl("restore " + shell_word(file) + " " + shell_word("1=127.0.0.1:0=" + made)).status, 3) << "nor there";
   const std::string member = "1=" + cluster.options(1).members[0].address + "=" + made;
   const Ran restored = coordctl("restore " + shell_word(file) + " " + shell_word(member));
