@@ -55,6 +55,18 @@ void Attendance::lost(ReplicaId peer, LaggingTime now) {
   seen.lost = now;
 }
 
+void Attendance::set_refused(ReplicaId peer, std::string why, bool at_address) {
+  Seen& seen = seen_[peer];
+  seen.refused = std::move(why);
+  seen.at_address = at_address;
+}
+
+void Attendance::unreachable(ReplicaId peer, std::string why) {
+  Seen& seen = seen_[peer];
+  seen.unreachable = std::move(why);
+  if (std::exchange(seen.at_address, false)) seen.refused.clear();
+}
+
 void Attendance::forget_others(const std::vector<Peer>& peers) {
   absl::erase_if(seen_, [&](const auto& one) {
     return !one.second.connected && std::ranges::find(peers, one.first, &Peer::id) == peers.end();

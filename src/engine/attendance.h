@@ -22,10 +22,14 @@ class Attendance {
   void forget(ReplicaId peer) { seen_.erase(peer); }
   // All that are not connected, but those of `peers`.
   void forget_others(const std::vector<Peer>& peers);
-  void refused(ReplicaId peer, std::string why) { seen_[peer].refused = std::move(why); }
+  // It must not take part, for what its hello says.
+  void refused(ReplicaId peer, std::string why) { set_refused(peer, std::move(why), false); }
+  // What answers at its address is not the peer, or turns this replica away.
+  void refused_at_address(ReplicaId peer, std::string why) { set_refused(peer, std::move(why), true); }
   // Reported by the peer itself; ends with its next start.
   void stepped_aside(ReplicaId peer, std::string_view why);
-  void unreachable(ReplicaId peer, std::string why) { seen_[peer].unreachable = std::move(why); }
+  // Of what was met at the address of a peer, the last counts.
+  void unreachable(ReplicaId peer, std::string why);
 
   // Those of `peers`, without `self`, that are not connected, run with another store, or are in quarantine; and connected ones
   // that `core`, a leader's, has not heard for `silence_max`.
@@ -44,10 +48,13 @@ class Attendance {
   }
 
  private:
+  void set_refused(ReplicaId peer, std::string why, bool at_address);
+
   struct Seen {
     bool connected = false;
     std::optional<LaggingTime> lost;  // when it was connected last
     std::string refused;
+    bool at_address = false;  // `refused` is
     std::string unreachable;  // at its address
     BootCounter boot;
     StoreId store;

@@ -32,7 +32,7 @@ void PeerSet::require(uint64_t feature_level, LaggingTime now) {
 }
 
 void PeerSet::refused(ReplicaId peer, std::string why) {
-  if (expects(peer) || attendance_.remembers(peer)) attendance_.refused(peer, std::move(why));
+  if (expects(peer) || attendance_.remembers(peer)) attendance_.refused_at_address(peer, std::move(why));
 }
 
 void PeerSet::unreachable(ReplicaId peer, std::string why) {

@@ -42,7 +42,7 @@ absl::StatusOr<HostPort> split_address(std::string_view address) {
   } else if (host.find_first_of(":[]") != std::string_view::npos) {
     return make_error(Reason::InvalidArgument,
                       "'" + std::string(address) +
-                          "' does not say where its port begins; write an IPv6 address in brackets, for example [::1]:7400");
+                          "' does not say where its port begins: write an IPv6 address in brackets, for example [::1]:7400");
   }
   return HostPort{std::string(host), std::string(port)};
 }

@@ -77,9 +77,11 @@ void Connection::dial(std::vector<Tcp::endpoint> endpoints) {
   socket.set_option(Socket::reuse_address(true), ignored);
   auto connected = [self = shared_from_this(), rest = std::move(endpoints)](boost::system::error_code error) mutable {
     if (self->closed()) return;
-    const bool reached = !error && !reset_own_connection(self->stream_.socket());
-    if (!reached && !rest.empty()) return self->dial(std::move(rest));
-    if (!reached) return self->close(CloseReason::DialFailed);
+    const bool with_itself = !error && reset_own_connection(self->stream_.socket());
+    self->dial_error_ =
+        with_itself ? boost::system::error_code(asio::error::connection_refused) : error;  // nothing else listens there
+    if (self->dial_error_ && !rest.empty()) return self->dial(std::move(rest));
+    if (self->dial_error_) return self->close(CloseReason::DialFailed);
     self->open();
     self->secure();
   };
@@ -112,15 +114,14 @@ void Connection::secure() {
   state_ = State::Securing;
   generation_ = limits_.channels->generation();
   stream_.secure(limits_.channels->make(side()));
-  stream_.async_handshake([self = shared_from_this()](const auto& error, size_t) { self->secured(error); });
-}
-
-void Connection::secured(const boost::system::error_code& error) {
-  if (closed()) return;
-  if (error) return failed();
-  handshake_.set_certified(stream_.peer());
-  if (const CloseReason wrong = owner_.certified(certified(), peer()); wrong != CloseReason::NoReason) return close(wrong);
-  begin();
+  stream_.async_handshake([self = shared_from_this()](const auto& error, size_t) {
+    if (self->closed()) return;
+    if (error) return self->failed();
+    self->handshake_.set_certified(self->stream_.peer());
+    const CloseReason wrong = self->owner_.certified(self->certified(), self->peer());
+    if (wrong != CloseReason::NoReason) return self->close(wrong);
+    self->begin();
+  });
 }
 
 void Connection::begin() {

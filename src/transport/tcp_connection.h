@@ -82,13 +82,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const std::optional<CertifiedIdentity>& certified() const { return handshake_.certified(); }
   CloseReason certified_now() const { return stream_.peer_now(); }  // what is wrong with it by now; NoReason: nothing
   const asio::ip::address& address() const { return address_; }     // of the other end
+  const boost::system::error_code& dial_error() const { return dial_error_; }  // of DialFailed
 
  private:
   enum class State : uint8_t { Dialing, Securing, AwaitingHello, Confirming, Established, Closed };
 
   void open();
   void secure();
-  void secured(const boost::system::error_code& error);
   void begin();
   void read();
   void received(const boost::system::error_code& error, size_t bytes);
@@ -112,6 +112,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const ConnectionLimits& limits_;
   Stream stream_;
   asio::ip::address address_;
+  boost::system::error_code dial_error_;
   uint64_t generation_ = 0;
   State state_ = State::AwaitingHello;
   Handshake handshake_;

@@ -169,7 +169,7 @@ CloseReason Network::resolve_incarnation(Link& link, const Connection& connectio
   }
   const auto alarm = [&] {
     report({TcpEvent::Kind::TwoIncarnations, connection.side(), link.id, CloseReason::TwoIncarnations, {}});
-    if (!stranger(connection)) explain(link, CloseReason::TwoIncarnations, {});
+    if (!stranger(connection)) explain(link, connection, CloseReason::TwoIncarnations, CloseReason::NoReason);
   };
   IncarnationGuard& guard = link.guard_of(connection);
   const auto equal = [&](const auto& other) { return &link.guard_of(*other) == &guard; };
@@ -278,7 +278,7 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
   report({TcpEvent::Kind::Closed, connection.side(), connection.peer(), reason, peers_reason});
   if (closed_) return;
   if (was_dialed || was_renewal) {
-    explain(*link, reason, peers_reason, certified_detail(reason, connection.certified()));
+    explain(*link, connection, reason, peers_reason);
     if (closed_) return;  // by the sink
   }
   const auto reported = [this](const Link& left) {
@@ -324,10 +324,22 @@ void Network::renewal_closed(const std::shared_ptr<Link>& known, CloseReason rea
 // ---- helpers
 
 // What an operator must know to fix it.
-void Network::explain(Link& link, CloseReason reason, CloseReason peers_reason, const std::string& detail) {
+// A later cause takes the place of an earlier one, so that the last one told is what was met last.
+void Network::explain(Link& link, const Connection& connection, CloseReason reason, CloseReason peers_reason) {
   const std::string sentence = advice(link.id, self_.from, reason, peers_reason);
-  if (!sentence.empty()) return sink_->peer_refused(link.id, sentence + detail);
-  if (const std::string_view met = obstacle(reason); !met.empty()) tell_unreachable(link, std::string(met));
+  if (!sentence.empty()) {
+    link.unreachable.clear();
+    return sink_->peer_refused(link.id, sentence + certified_detail(reason, connection.certified()));
+  }
+  if (reason == CloseReason::DialFailed && connection.dial_error() != asio::error::connection_refused) {
+    return tell_unreachable(link, "no connection to it can be made (" + connection.dial_error().message() +
+                                      "): look at the network and the firewalls on the way, or correct the address");
+  }
+  if (const std::string_view met = obstacle(reason); !met.empty()) return tell_unreachable(link, std::string(met));
+  if (reason != CloseReason::Ended || connection.established_at() != TimePoint{}) return;
+  tell_unreachable(link,
+                   "what listens there closes each connection before it says who it is: it is another program, or a replica "
+                   "with another kind of security or without room for this one; look at what runs there");
 }
 
 void Network::tell_unreachable(Link& link, std::string why) {

@@ -74,7 +74,7 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   void dialed_closed(const std::shared_ptr<Link>& link, const Connection& connection);
   void renewal_closed(const std::shared_ptr<Link>& link, CloseReason reason);
   void tell_unreachable(Link& link, std::string why);
-  void explain(Link& link, CloseReason reason, CloseReason peers_reason, const std::string& detail = {});
+  void explain(Link& link, const Connection& connection, CloseReason reason, CloseReason peers_reason);
   void tell_cluster();
   void tick(TimePoint now, Duration pause);
   void report(const TcpEvent& event);

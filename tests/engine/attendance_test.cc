@@ -57,6 +57,19 @@ TEST(AttendanceTest, WhoWasLostIsMissingSinceThenAndHisReturnEndsIt) {
   EXPECT_THAT(attendance.explanations(), IsEmpty());
 }
 
+TEST(AttendanceTest, OfWhatWasMetAtAnAddressTheLastIsSaid) {
+  Attendance attendance;
+  attendance.began(at(1s));
+  const auto said = [&] { return look(attendance, 2s).at(0).why; };
+  attendance.unreachable(ReplicaId(2), "nothing listens there");
+  EXPECT_EQ(said(), "nothing listens there");
+  attendance.refused_at_address(ReplicaId(2), "replica 2 names its cluster differently");
+  EXPECT_EQ(said(), "replica 2 names its cluster differently");
+  attendance.unreachable(ReplicaId(2), "nothing listens there");
+  EXPECT_EQ(said(), "nothing listens there");
+  EXPECT_THAT(attendance.explanations(), IsEmpty());
+}
+
 TEST(AttendanceTest, ALeaderMissesWhoIsConnectedAndSilent) {
   Attendance attendance;
   attendance.began(at(1s));

@@ -1,5 +1,10 @@
 // Health names who is missing and why, and so does the status of a waiting call.
 #include <gmock/gmock.h>
+#include <sys/socket.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <thread>
 
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
@@ -43,7 +48,7 @@ TEST_F(HealthTest, AReadyClusterMissesNobody) {
 TEST_F(HealthTest, AReplicaThatIsAloneAtInitializationSaysWhoIsMissingAndWhy) {
   ASSERT_NO_FATAL_FAILURE(cluster_.open(1));
   const std::string second = cluster_.options(1).members[1].address;
-  const Health health = health_until(1, Field(&Health::reason, ContainsRegex("nobody listens there.*nobody listens there")));
+  const Health health = health_until(1, Field(&Health::reason, ContainsRegex("nothing listens there.*nothing listens there")));
   EXPECT_EQ(health.state, ReplicaState::WaitingForMembers);
   EXPECT_THAT(health.reason, HasSubstr("replica 2 at " + second + " has not been heard"));
   EXPECT_EQ(fault_of_words(health.reason), "");
@@ -69,6 +74,42 @@ TEST_F(HealthTest, WithTwoOfThreeDeadNobodySaysOnlyThatThereIsNoLeader) {
   health_until(1, warns("replica 2 at "));  // once it has lasted ten election timeouts
 }
 
+// It said of each of these that nobody listens there, once it had been so.
+TEST_F(HealthTest, WhatListensAtTheAddressOfAMemberIsToldAsItIsNow) {
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(1));
+  const auto says = [&](const std::string& words) { health_until(1, Field(&Health::reason, HasSubstr(words))); };
+  const std::string address = cluster_.options(1).members[1].address;
+  const std::string nothing = "replica 2 at " + address + " has not been heard";
+  health_until(1, Field(&Health::reason, ContainsRegex(nothing + "[^;]*: nothing listens there")));
+  {
+    boost::asio::io_context io;
+    boost::asio::ip::tcp::acceptor other(io, {boost::asio::ip::address_v4::loopback(),
+                                              static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)))});
+    std::thread closes([&] {
+      boost::system::error_code ended;
+      while (!ended) {
+        boost::asio::ip::tcp::socket visitor(io);
+        other.accept(visitor, ended);
+      }
+    });
+    says("what listens there closes each connection before it says who it is");
+    ::shutdown(other.native_handle(), SHUT_RDWR);
+    closes.join();
+  }
+  health_until(1, Field(&Health::reason, ContainsRegex(nothing + "[^;]*: nothing listens there")));
+  ReplicaOptions another = cluster_.options(2);
+  another.cluster = "another";
+  another.data_dir += "-of-another";
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(another));
+  says("names its cluster differently");
+  cluster_.close(2);
+  health_until(1, Field(&Health::reason, ContainsRegex(nothing + "[^;]*: nothing listens there")));
+  another = cluster_.options(2);
+  another.security = SharedSecret{std::string(32, 's')};
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(another));
+  says("has a SharedSecret");
+}
+
 TEST_F(HealthTest, ANameThatDoesNotResolveIsNamed) {
   ReplicaOptions options = cluster_.options(1);
   options.members[1].address = "no-such-host.invalid:7400";
@@ -88,7 +129,8 @@ TEST_F(HealthTest, FLT_N16_AMemberThatIsNotAtItsAddressTakesPartAndIsNamed) {
   ASSERT_THAT(cluster_[3].wait_ready(kPatience), IsOk());
   cluster_.close(2);  // from here on nothing is done without it
   ASSERT_THAT(cluster_[3].put("key", "value", {.timeout = kPatience}).status(), IsOk());
-  const Health health = health_until(1, warns("has connected by itself and is not reached at " + address + ": nobody listens"));
+  const Health health =
+      health_until(1, warns("has connected by itself and is not reached at " + address + ": nothing listens"));
   EXPECT_THAT(health.missing, ElementsAre(Field(&MissingMember::id, ReplicaId(2))));
   for (const std::string& warning : health.warnings) EXPECT_EQ(fault_of_words(warning), "");
 }

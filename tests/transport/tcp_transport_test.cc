@@ -682,14 +682,14 @@ TEST_F(TcpOneWayTest, FLT_N16_AMemberIsAnsweredOnTheConnectionItMadeAndItsAddres
   ASSERT_TRUE(peer.processed());
   send("append");
   EXPECT_EQ(next_body(peer), "append");
-  EXPECT_TRUE(sink_.wait_unreachable(ReplicaId(2), "nobody listens there"));
+  EXPECT_TRUE(sink_.wait_unreachable(ReplicaId(2), "nothing listens there"));
   EXPECT_TRUE(sink_.is_up(ReplicaId(2)));
   FakePeer again = connect_as(kMembers);  // the same start of it
   ASSERT_TRUE(again.processed());
   EXPECT_TRUE(peer.ended());
   send("more");
   EXPECT_EQ(next_body(again), "more");
-  EXPECT_TRUE(sink_.wait_unreachable(ReplicaId(2), "nobody listens there")) << "after each connection that it makes";
+  EXPECT_TRUE(sink_.wait_unreachable(ReplicaId(2), "nothing listens there")) << "after each connection that it makes";
 }
 
 TEST_F(TcpOneWayTest, FLT_N17_AMemberIsAnsweredWhileItsNameHasNoAnswer) {
