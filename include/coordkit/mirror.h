@@ -86,7 +86,9 @@ class Mirror {
   // One key, or all of them, as of revision(). Before the first copy: nothing.
   std::optional<KeyValue> get(const std::string& key) const;
   MirrorEntries entries() const;
-  Revision revision() const;  // zero: there is no copy yet
+  // The revision of the store that the copy shows; zero: there is no copy yet. Where only other keys change it follows as well,
+  // a moment after it was asked for: whoever waits for the revision of a write calls it again until it is reached.
+  Revision revision() const;
 
  private:
   friend class Registry;

@@ -1,5 +1,6 @@
 #include "coordkit/mirror.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -67,13 +68,14 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
   // On the callback thread.
   void told(const WatchBatch& batch, Snapshot& snapshot) {
     if (ended) return;
+    progress_asked = false;  // what was asked of an earlier watch is not answered by this one
     switch (batch.what) {
       case WatchBatch::What::Created: return install(std::exchange(snapshot, nullptr));
       case WatchBatch::What::Events: return change(batch);
       case WatchBatch::What::Ended:
         if (reason_of(batch.why) == Reason::Compacted) return read();
         return finish(batch.why);
-      case WatchBatch::What::Progress:
+      case WatchBatch::What::Progress: return reach(batch.revision);
       case WatchBatch::What::Pending: return;
     }
   }
@@ -110,6 +112,20 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
     tell({.what = MirrorSeen::What::Changes, .revision = batch.revision, .events = batch.events});
   }
 
+  // Other keys have changed and these have not, so the copy is as good at the later revision.
+  void reach(Revision revision) {
+    const std::lock_guard lock(mutex);
+    shown = std::max(shown, revision);
+  }
+
+  // The answer moves `shown`. One question at a time, however often a caller looks.
+  void ask_progress() {
+    if (host->forked() || progress_asked.exchange(true)) return;
+    host->post([weak = weak_from_this()](Client& client) {
+      if (const auto self = weak.lock()) client.ask_progress(self->watch);
+    });
+  }
+
   void finish(const absl::Status& status) {
     {
       const std::lock_guard lock(mutex);
@@ -144,6 +160,7 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
 
   WatchId watch;                   // on the engine's thread only
   std::atomic<bool> ended{false};  // by the handle
+  std::atomic<bool> progress_asked{false};
 
   std::mutex mutex;
   std::condition_variable wake;
@@ -211,6 +228,7 @@ MirrorEntries Mirror::entries() const {
 
 Revision Mirror::revision() const {
   if (!rep_) return {};
+  rep_->ask_progress();
   const std::lock_guard lock(rep_->mutex);
   return rep_->shown;
 }

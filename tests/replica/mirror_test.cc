@@ -110,6 +110,19 @@ TEST_F(MirrorTest, S28_ItBeginsWithAllThereIsAndFollowsEveryChange) {
   expect_as_stored(mirror);
 }
 
+TEST_F(MirrorTest, S28_AMirrorOfKeysThatDoNotChangeReachesTheRevisionOfTheStore) {
+  put(1, "m/a", "1");
+  Mirror mirror(cluster_[2], MirrorOptions::prefix("m/"), listener_.observer());
+  ASSERT_THAT(mirror.wait_ready(kPatience), IsOk());
+  Revision elsewhere;
+  for (int i = 0; i < 3; ++i) elsewhere = put(3, "other", std::to_string(i));
+  EXPECT_TRUE(eventually([&] { return mirror.revision() >= elsewhere; })) << mirror.revision().value();
+  EXPECT_THAT(listener_.seen(), ElementsAre(What::Snapshot)) << "nothing has changed for the observer";
+  const Revision here = put(3, "m/a", "2");
+  listener_.reach(here);
+  EXPECT_EQ(mirror.get("m/a")->value, "2");
+}
+
 // It is kept from reading until what it has not read is gone.
 TEST_F(MirrorTest, S28_WhenChangesWereMissedTheCopyIsTakenAnewAndMarked) {
   put(2, "m/gone", "1");
