@@ -44,6 +44,12 @@ CloseReason reason_of_alert(int alert) {
   }
 }
 
+// Or has just failed to.
+bool reads_certificate(const SSL& ssl) {
+  const OSSL_HANDSHAKE_STATE at = SSL_get_state(&ssl);
+  return at == TLS_ST_CR_CERT || at == TLS_ST_SR_CERT;
+}
+
 Channel& channel_of(BIO* bio) { return *static_cast<Channel*>(BIO_get_data(bio)); }
 
 }  // namespace
@@ -166,6 +172,7 @@ SecureChannel::Fault Channel::fault_of_last_call(int error) const {
     const int reason = ERR_GET_REASON(one);
     if (ERR_GET_LIB(one) != ERR_LIB_SSL) continue;
     if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) return {reason_of_verdict(SSL_get_verify_result(ssl_.get()))};
+    if (reason == SSL_R_EXCESSIVE_MESSAGE_SIZE && reads_certificate(*ssl_)) return {CloseReason::CertificateRefused};
     if (reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) return {CloseReason::CertificateMissing};
     if (reason > kAlertOffset) return {CloseReason::RefusedByPeer, reason_of_alert(reason - kAlertOffset)};
   }

@@ -138,6 +138,42 @@ absl::StatusOr<std::shared_ptr<Credentials>> read_files(const Tls& tls) {
   return made;
 }
 
+namespace {
+
+// Members dial each other, so each is the client of some connections and the server of others. The peers check it so.
+absl::Status check_uses(X509& own, const std::string& certificate) {
+  constexpr int kOfALeaf = 0;
+  std::string lacks;
+  if (X509_check_purpose(&own, X509_PURPOSE_SSL_SERVER, kOfALeaf) != 1) lacks = "server (serverAuth)";
+  if (X509_check_purpose(&own, X509_PURPOSE_SSL_CLIENT, kOfALeaf) != 1)
+    lacks += std::string(lacks.empty() ? "" : " and ") + "client (clientAuth)";
+  ERR_clear_error();
+  if (lacks.empty()) return absl::OkStatus();
+  return invalid(certificate + " may not be used by a TLS " + lacks +
+                 ": issue it for serverAuth and clientAuth with the key usage digitalSignature, because every replica is both");
+}
+
+size_t encoded_bytes(X509& certificate) {
+  const int bytes = i2d_X509(&certificate, nullptr);
+  return bytes > 0 ? static_cast<size_t>(bytes) : 0;
+}
+
+// As it is sent: the message has a head, and each certificate in it two lengths.
+absl::Status check_size(SSL_CTX& context, X509& own, const std::string& certificate) {
+  constexpr size_t kMessageHead = 4, kEachHead = 5;
+  size_t bytes = kMessageHead + kEachHead + encoded_bytes(own);
+  STACK_OF(X509)* behind = nullptr;
+  SSL_CTX_get0_chain_certs(&context, &behind);
+  for (int i = 0; i < (behind != nullptr ? sk_X509_num(behind) : 0); ++i)
+    bytes += kEachHead + encoded_bytes(*sk_X509_value(behind, i));
+  if (bytes <= static_cast<size_t>(kChainBytesMax)) return absl::OkStatus();
+  return invalid(certificate + " has " + std::to_string(bytes) +
+                 " bytes with the certificates behind it, and the other replicas take " + std::to_string(kChainBytesMax) +
+                 " at most: leave out what does not lead to the authority, or issue a smaller one");
+}
+
+}  // namespace
+
 absl::Status check_own(const Credentials& credentials, const CertifiedIdentity& self) {
   const Tls& tls = credentials.options;
   X509& own = *SSL_CTX_get0_certificate(credentials.context.get());
@@ -146,6 +182,8 @@ absl::Status check_own(const Credentials& credentials, const CertifiedIdentity& 
   if (X509_cmp_current_time(X509_get0_notBefore(&own)) > 0) {
     return invalid(certificate + " is not valid yet: wait, or set this machine's clock right");
   }
+  if (absl::Status uses = check_uses(own, certificate); !uses.ok()) return uses;
+  if (absl::Status size = check_size(*credentials.context, own, certificate); !size.ok()) return size;
   const std::optional<CertifiedIdentity> named = identity_of(own, tls);
   const std::string wanted = "replica " + std::to_string(self.replica.value()) + " of cluster '" + self.cluster + "'";
   if (!named) {

@@ -78,6 +78,28 @@ TEST_F(TlsFilesTest, OneThatIsNotValidNowIsRefused) {
   EXPECT_THAT(refusal(with(order)), HasSubstr("not valid yet"));
 }
 
+// It led, and only the health of the others said that they refuse it.
+TEST_F(TlsFilesTest, OneThatMayNotBeUsedAtBothEndsIsRefused) {
+  support::CertificateOrder order = files_.order(1);
+  order.usages = "serverAuth";
+  EXPECT_THAT(refusal(with(order)), AllOf(HasSubstr("odd.pem"), HasSubstr("may not be used by a TLS client (clientAuth)")));
+  order.usages = "clientAuth";
+  EXPECT_THAT(refusal(with(order)), HasSubstr("may not be used by a TLS server (serverAuth)"));
+  order.usages = "emailProtection";
+  EXPECT_THAT(refusal(with(order)), HasSubstr("server (serverAuth) and client (clientAuth)"));
+}
+
+TEST_F(TlsFilesTest, OneThatIsLargerThanOthersTakeIsRefused) {
+  support::CertificateOrder order = files_.order(1);
+  for (int i = 0; i < 2000; ++i) order.dns.push_back("host-" + std::to_string(i) + ".example");
+  EXPECT_THAT(refusal(with(order)), AllOf(HasSubstr("odd.pem"), HasSubstr("32768 at most")));
+  const Tls tls = files_.valid(1);
+  std::string chain = support::read_file(tls.certificate);
+  for (int i = 0; i < 100; ++i) chain += files_.stranger().certificate();
+  support::write_file(tls.certificate, chain);
+  EXPECT_THAT(refusal(tls), HasSubstr("32768 at most"));
+}
+
 TEST_F(TlsFilesTest, OneThatNamesSomebodyElseIsRefusedWithBothNames) {
   EXPECT_THAT(refusal(files_.valid(2)), AllOf(HasSubstr("replica 2 of cluster 'orders'"), HasSubstr("this is replica 1")));
   support::CertificateOrder order = files_.order(1);

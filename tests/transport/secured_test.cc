@@ -209,6 +209,13 @@ const std::vector<Refusal>& refusals() {
       {"AnotherUse", [](const Files& files) { return odd(files, [](Order& one) { one.usages = "emailProtection"; }); },
        CloseReason::CertificateRefused, "the certificate of replica 2 is of no use",
        "replica 1 says: the certificate of replica 2 is of no use"},
+      {"TooLarge",
+       [](const Files& files) {
+         return odd(files, [](Order& one) {
+           for (int i = 0; i < 2000; ++i) one.dns.push_back("host-" + std::to_string(i) + ".example");
+         });
+       },
+       CloseReason::CertificateRefused, "is larger than 32 KiB with those behind it", ""},
       {"PlainText", [](const Files&) { return std::shared_ptr<SecureChannels>(); }, CloseReason::SpeaksPlainText,
        "replica 2 speaks plain text, and TLS is wanted", "replica 1 says: replica 2 speaks plain text, and TLS is wanted"},
   };
@@ -237,6 +244,15 @@ TEST_P(RefusalTest, FLT_S10_IsRefusedOnBothSidesWithASentenceBeforeAnythingIsHea
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, RefusalTest, ::testing::ValuesIn(refusals()), [](const auto& each) { return each.param.name; });
+
+// Its own files are refused at the opening since; an older build is told by the others.
+TEST_F(SecuredTest, FLT_S10_WhoHasACertificateForServersAloneIsToldWhatItLacks) {
+  start(files_.channels(1));
+  start_second(odd(files_, [](support::CertificateOrder& one) { one.usages = "serverAuth"; }));
+  EXPECT_TRUE(seconds_sink_.wait_refused(ReplicaId(1), "lacks serverAuth or clientAuth"))
+      << seconds_sink_.wait_refusal(ReplicaId(1)).value_or("nothing");
+  EXPECT_TRUE(wait_closed(CloseReason::CertificateRefused));
+}
 
 TEST_F(SecuredTest, FLT_S10_OneThatSpeaksTlsIsToldSoWherePlainTextIsWanted) {
   start(nullptr);
