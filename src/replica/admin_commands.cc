@@ -51,26 +51,27 @@ std::string name(Named value) {
 
 absl::Status status(Replica& replica, const AdminIdentity& identity, Words, AdminReply& reply) {
   const Health health = replica.health();
-  reply.columns({"what", "value"});
-  reply.row({"replica", text(identity.id)});
-  reply.row({"cluster", identity.cluster});
-  reply.row({"cluster_id", text(health.cluster)});
-  reply.row({"feature_level", text(health.feature_level)});
-  reply.row({"state", name(health.state)});
-  if (!health.reason.empty()) reply.row({"reason", health.reason});
-  reply.row({"role", name(health.role)});
-  reply.row({"term", text(health.term)});
-  reply.row({"leader", health.leader ? text(health.leader) : "none"});
-  reply.row({"applied", text(health.applied)});
-  reply.row({"commit", text(health.commit)});
-  reply.row({"durable", text(health.durable)});
-  reply.row({"checkpointed", text(health.checkpointed)});
-  reply.row({"digest", text(health.digest)});
-  if (health.contact_age) reply.row({"contact_age_ms", in_milliseconds(health.contact_age)});
-  if (health.catch_up) reply.row({"entries_behind", text(health.catch_up->entries)});
-  if (!health.change.empty()) reply.row({"change", health.change});
-  for (const MissingMember& member : health.missing) reply.row({"missing", roll_call({member})});
-  for (const std::string& warning : health.warnings) reply.row({"warning", warning});
+  const auto field = [&reply](const char* name, std::string value) { reply.field(name, {std::move(value)}); };
+  field("replica:number", text(identity.id));
+  field("cluster", identity.cluster);
+  field("feature_level:number", text(health.feature_level));
+  field("state", name(health.state));
+  if (!health.reason.empty()) field("reason", health.reason);
+  field("role", name(health.role));
+  field("term:number", text(health.term));
+  reply.field("leader:number", health.leader ? std::vector{text(health.leader)} : std::vector<std::string>());
+  field("applied:number", text(health.applied));
+  field("commit:number", text(health.commit));
+  field("durable:number", text(health.durable));
+  field("checkpointed:number", text(health.checkpointed));
+  field("digest:number", text(health.digest));
+  if (health.contact_age) field("contact_age_ms:number", in_milliseconds(health.contact_age));
+  if (health.catch_up) field("entries_behind:number", text(health.catch_up->entries));
+  if (!health.change.empty()) field("change", health.change);
+  std::vector<std::string> missing;
+  for (const MissingMember& member : health.missing) missing.push_back(roll_call({member}));
+  reply.field("missing:list", std::move(missing));
+  reply.field("warnings:list", health.warnings);
   return absl::OkStatus();
 }
 

@@ -19,11 +19,14 @@ struct AdminIdentity {
   std::string cluster;
 };
 
-// Receives an answer piece by piece: first the column names, then rows with a cell for each. A name ends with ":number" or
-// ":flag" if its cells are numbers, or true and false; an empty cell: absent.
+// Receives an answer piece by piece. An answer about many things begins with the column names, and has a row with a cell for
+// each column. An answer about one thing has fields. The name of a column or field ends with ":number" or ":flag" if its cells
+// are numbers, or true and false; that of a field ends with ":list" if it has any number of cells, all of them texts; any other
+// field has one, or none if there is no such thing now. An empty cell of a column: absent.
 class AdminReply {
  public:
   virtual ~AdminReply() = default;
+  virtual void field(std::string name, std::vector<std::string> cells) = 0;
   virtual void columns(std::vector<std::string> names) = 0;
   virtual void row(std::vector<std::string> cells) = 0;
   virtual void note(std::string sentence) = 0;  // for a human reader: not part of the answer

@@ -4,7 +4,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -59,6 +61,12 @@ bool may_enter(int socket) {
   return visitor.uid == 0 || visitor.uid == ::geteuid();
 }
 
+// False: it has not read what was sent to it, so that the next line would wait.
+bool takes_more(const LocalStream& visitor) {
+  pollfd look = {visitor.socket(), POLLOUT, 0};
+  return ::poll(&look, 1, 0) > 0 && (look.revents & POLLOUT) != 0;
+}
+
 bool say(const LocalStream& visitor, const std::vector<std::string>& cells) { return visitor.say(cells); }
 
 bool say_error(const LocalStream& visitor, const absl::Status& why) {
@@ -68,6 +76,10 @@ bool say_error(const LocalStream& visitor, const absl::Status& why) {
 class SocketReply final : public AdminReply {
  public:
   explicit SocketReply(const LocalStream& visitor) : visitor_(visitor) {}
+  void field(std::string name, std::vector<std::string> cells) override {
+    cells.insert(cells.begin(), std::move(name));
+    tell("field", std::move(cells));
+  }
   void columns(std::vector<std::string> names) override { tell("columns", std::move(names)); }
   void row(std::vector<std::string> cells) override { tell("row", std::move(cells)); }
   void note(std::string sentence) override { tell("note", {std::move(sentence)}); }
@@ -146,15 +158,18 @@ void AdminSocket::admit(LocalStream stream) {
     return over;
   });
   if (stopping_) return;
-  if (visitors_.size() >= kVisitorsMax) {
-    say_error(stream, make_error(Reason::TooManyRequests, "too many visitors; end one of them, or try again"));
+  if (!make_place()) {
+    say_error(stream, make_error(Reason::TooManyRequests,
+                                 "this replica answers " + std::to_string(kVisitorsMax) +
+                                     " visitors at its admin socket, which is the most; end one of them, or try again"));
     return;
   }
   Visitor& visitor = visitors_.emplace_back();
   visitor.stream = std::move(stream);
+  visitor.silent_since = ++silences_;
   try {
     visitor.thread = Thread("coordkit/admin", [this, &visitor] {
-      serve(visitor.stream);
+      serve(visitor);
       visitor.stream.shutdown();
       visitor.over = true;
     });
@@ -164,13 +179,46 @@ void AdminSocket::admit(LocalStream stream) {
   }
 }
 
-// Line after line, until the visitor leaves or sends an overlong line.
-void AdminSocket::serve(LocalStream& visitor) {
+// Whoever was sent away ends soon, and does not count.
+bool AdminSocket::make_place() {
+  const auto counts = [](const Visitor& visitor) { return !visitor.sent_away; };
+  if (static_cast<size_t>(std::ranges::count_if(visitors_, counts)) < kVisitorsMax) return true;
+  Visitor* silent = nullptr;
+  const auto comes_first = [](const Visitor& visitor) { return std::pair(visitor.answered, visitor.silent_since); };
+  for (Visitor& visitor : visitors_) {
+    if (visitor.sent_away || (visitor.answered && takes_more(visitor.stream))) continue;
+    if (silent == nullptr || comes_first(visitor) < comes_first(*silent)) silent = &visitor;
+  }
+  if (silent == nullptr) return false;
+  silent->sent_away = true;
+  if (takes_more(silent->stream)) {
+    say_error(silent->stream, make_error(Reason::TooManyRequests,
+                                         "another visitor needs the place of this one, which was silent; connect again"));
+  }
+  silent->stream.shutdown();
+  return true;
+}
+
+bool AdminSocket::begin_answer(Visitor& visitor) {
+  const std::scoped_lock lock(mutex_);
+  visitor.answered = !visitor.sent_away;
+  return visitor.answered;
+}
+
+void AdminSocket::end_answer(Visitor& visitor) {
+  const std::scoped_lock lock(mutex_);
+  visitor.answered = false;
+  visitor.silent_since = ++silences_;
+}
+
+// Line after line, until the visitor leaves, sends an overlong line, or is sent away.
+void AdminSocket::serve(Visitor& visitor) {
   while (true) {
-    const auto words = visitor.next(kLineBytesMax);
-    if (words.ok() && !*words) return;
-    const bool goes_on = words.ok() ? answer(visitor, **words) : say_error(visitor, words.status());
+    const auto words = visitor.stream.next(kLineBytesMax);
+    if ((words.ok() && !*words) || !begin_answer(visitor)) return;
+    const bool goes_on = words.ok() ? answer(visitor.stream, **words) : say_error(visitor.stream, words.status());
     if (!goes_on || reason_of(words.status()) == Reason::RequestTooLarge) return;
+    end_answer(visitor);
   }
 }
 

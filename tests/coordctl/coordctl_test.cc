@@ -213,13 +213,13 @@ TEST_F(CoordctlTest, AVisitorTooManyIsToldSo) {
   std::vector<LocalStream> visitors(AdminSocket::kVisitorsMax);
   for (LocalStream& visitor : visitors) {
     visitor = LocalStream::connect(socket_);
-    ASSERT_TRUE(visitor.say(std::vector<std::string>{"status"}));
-    ASSERT_THAT(visitor.next().status(), IsOk());  // it has a place
+    ASSERT_TRUE(visitor.say(std::vector<std::string>{"watch"}));
+    ASSERT_THAT(visitor.next().status(), IsOk());  // it has a place, and is answered
   }
   for (int i = 0; i < 20; ++i) {
     const Ran refused = live("status");
     EXPECT_EQ(refused.status, 1);
-    EXPECT_THAT(refused.text, StartsWith("coordctl: TooManyRequests: too many visitors"));
+    EXPECT_THAT(refused.text, StartsWith("coordctl: TooManyRequests: this replica answers 8 visitors"));
   }
 }
 

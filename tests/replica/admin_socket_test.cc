@@ -35,17 +35,18 @@ Descriptor connect_to(const std::string& path) {
 }
 
 struct Answer {
+  std::vector<Cells> fields;  // the name, without its kind, and the cells
   Cells columns;
   std::vector<Cells> rows;
   Cells notes;
   std::string end;  // "ok", or the sentence of the error; empty: it broke off
 
-  // The cell of the first row whose first cell is `what`.
+  // The first cell of this field.
   std::string of(const std::string& what) const {
-    for (const Cells& row : rows) {
-      if (row[0] == what) return row[1];
+    for (const Cells& field : fields) {
+      if (field[0] == what && field.size() > 1) return field[1];
     }
-    return "(no row " + what + ")";
+    return "(no " + what + ")";
   }
 };
 
@@ -72,6 +73,10 @@ class Visitor {
     for (Cells cells = line(); !cells.empty(); cells = line()) {
       const std::string kind = cells.front();
       cells.erase(cells.begin());
+      if (kind == "field") {
+        cells[0] = cells[0].substr(0, cells[0].find(':'));
+        answer.fields.push_back(cells);
+      }
       if (kind == "columns") answer.columns = cells;
       if (kind == "row") answer.rows.push_back(cells);
       if (kind == "note") answer.notes.push_back(cells.at(0));
@@ -200,7 +205,7 @@ TEST_F(AdminSocketTest, FLT_M11_AChangeOfMembersEndsWhenItsVisitorHangsUp) {
   EXPECT_TRUE(eventually([&] { return visitor.ask({"status"}).of("change").starts_with("replica 3 still runs"); }));
   EXPECT_THAT(visitor.ask({"remove", "2"}).end, HasSubstr("ChangeInProgress"));
   mistaken.hang_up();
-  EXPECT_TRUE(eventually([&] { return visitor.ask({"status"}).of("change") == "(no row change)"; }));
+  EXPECT_TRUE(eventually([&] { return visitor.ask({"status"}).of("change") == "(no change)"; }));
   EXPECT_EQ(visitor.ask({"demote", "2"}).end, "ok");
 }
 
@@ -231,6 +236,7 @@ TEST_F(AdminSocketTest, AWatchTellsChangesUntilItsReaderLeaves) {
 // Leaves with the first row.
 class LeavingReader final : public AdminReply {
  public:
+  void field(std::string, std::vector<std::string>) override {}
   void columns(std::vector<std::string>) override {}
   void row(std::vector<std::string>) override { ++rows; }
   void note(std::string) override {}
@@ -341,12 +347,50 @@ TEST_F(AdminSocketTest, OneVisitorTooManyIsToldSoAndRoomComesBack) {
   ASSERT_NO_FATAL_FAILURE(cluster_.open(options(1)));
   std::list<Visitor> visitors;
   for (size_t i = 0; i < AdminSocket::kVisitorsMax; ++i) {
-    EXPECT_EQ(visitors.emplace_back(path(1)).ask({"status"}).end, "ok");
+    visitors.emplace_back(path(1)).say("watch\n");
+    EXPECT_THAT(visitors.back().line(), Contains("columns"));
   }
   Visitor extra(path(1));
-  EXPECT_THAT(extra.answer().end, HasSubstr("too many visitors"));
+  EXPECT_THAT(extra.answer().end, HasSubstr("answers 8 visitors"));
   visitors.pop_front();
   admitted();
+}
+
+// They locked the operator out for as long as they liked.
+TEST_F(AdminSocketTest, TheVisitorThatIsSilentForLongestMakesRoomForANewOne) {
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(options(1)));
+  std::list<Visitor> visitors;
+  for (size_t i = 0; i < AdminSocket::kVisitorsMax; ++i) {
+    EXPECT_EQ(visitors.emplace_back(path(1)).ask({"status"}).end, "ok");
+  }
+  EXPECT_EQ(visitors.front().ask({"status"}).end, "ok") << "now the second is silent for longest";
+  Visitor operators(path(1));
+  EXPECT_EQ(operators.ask({"status"}).end, "ok");
+  EXPECT_THAT(std::next(visitors.begin())->answer().end, HasSubstr("needs the place of this one, which was silent"));
+  EXPECT_EQ(visitors.front().ask({"status"}).end, "ok");
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(Visitor(path(1)).ask({"status"}).end, "ok") << "however many come";
+}
+
+TEST_F(AdminSocketTest, VisitorsThatSayNothingOrHalfACommandKeepNobodyOut) {
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(options(1)));
+  std::list<Visitor> visitors;
+  for (size_t i = 0; i < 3 * AdminSocket::kVisitorsMax; ++i) {
+    visitors.emplace_back(path(1));
+    if (i % 2 == 0) visitors.back().say("stat");
+  }
+  EXPECT_EQ(Visitor(path(1)).ask({"status"}).end, "ok");
+}
+
+TEST_F(AdminSocketTest, VisitorsThatDoNotReadTheirAnswersKeepNobodyOut) {
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(options(1)));
+  std::list<Visitor> visitors;
+  for (size_t i = 0; i < AdminSocket::kVisitorsMax; ++i) {
+    visitors.emplace_back(path(1));
+    std::string many;
+    for (int j = 0; j < 500; ++j) many += "metrics\n";
+    visitors.back().say(many);
+  }
+  EXPECT_EQ(admitted().ask({"status"}).end, "ok");
 }
 
 TEST_F(AdminSocketTest, BelongsToItsOwnerAloneAndIsGoneAfterTheClose) {

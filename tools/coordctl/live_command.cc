@@ -21,6 +21,7 @@ int unreachable(const std::string& sentence) {
 }
 
 AnswerPrinter::Form form_of(const LiveArguments& arguments) {
+  if (arguments.json && arguments.words.front() == "metrics") return AnswerPrinter::Form::Samples;
   if (arguments.json) return AnswerPrinter::Form::Objects;
   const bool streams = arguments.words.front() == "watch" || arguments.words.front() == "metrics";
   return streams ? AnswerPrinter::Form::Lines : AnswerPrinter::Form::Table;
@@ -39,7 +40,11 @@ int print_answer(LocalStream& replica, AnswerPrinter& printer, const Interruptio
     std::optional<std::vector<std::string>>& line = *received;
     const std::string kind = line->front();
     line->erase(line->begin());
-    if (kind == "columns") {
+    if (kind == "field" && !line->empty()) {
+      std::string name = std::move(line->front());
+      line->erase(line->begin());
+      printer.field(std::move(name), *line);
+    } else if (kind == "columns") {
       printer.columns(*line);
     } else if (kind == "row") {
       printer.row(*std::move(line));
@@ -65,7 +70,7 @@ void add_live(CLI::App& app, LiveArguments& arguments) {
     const std::string name(command.name);
     CLI::App* const sub = app.add_subcommand(name, std::string(command.help))->group("A running replica (--socket)");
     sub->fallthrough();
-    sub->add_flag("--json", arguments.json, "a JSON object for each row");
+    sub->add_flag("--json", arguments.json, "JSON objects, as docs/coordctl.md has them");
     // Each word for itself: of one in brackets CLI11 would make a list if it were given many.
     std::vector<CLI::Option*> words;
     std::istringstream usage{std::string(command.usage)};
