@@ -54,7 +54,9 @@ class StreamQueue {
     if (events_.size() < events_max_) {
       events_.push_back(std::move(event));
     } else {
-      why_ = make_error(Reason::LimitExceeded, "the reader of this stream is too slow; observe anew");
+      why_ = make_error(Reason::LimitExceeded,
+                        "more events wait for the reader of this stream than it may keep (events_max); open a new stream, and "
+                        "read it faster or give it more room");
     }
     serve(lock);
   }

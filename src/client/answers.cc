@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/last_number.h"
+#include "client/key_limits.h"
 #include "coordkit/client/keys.h"
 #include "coordkit/error.h"
 
@@ -25,33 +26,39 @@ absl::Status refusal_of_lock(const machine::Result& result, const std::string& i
   switch (result.code) {
     case ResultCode::Held:
       return make_error(Reason::Held,
-                        absl::StrCat("somebody else holds ", it, " or is before you in its line; try later, or with a wait"));
+                        absl::StrCat("another owner holds ", it,
+                                     ", or waits for it before this one; try again later, or acquire it with time to wait"));
     case ResultCode::Delayed:
-      return make_error(Reason::Delayed, absl::StrCat("a session expired that held ", it,
-                                                      ", and the delay that it asked for runs; try later, or with a wait"));
+      return make_error(Reason::Delayed, absl::StrCat("a session that held ", it,
+                                                      " expired, and the lock-delay that it asked for is not over; try again "
+                                                      "later, or acquire it with time to wait"));
     case ResultCode::Deadlock:
       return make_error(Reason::Deadlock,
-                        absl::StrCat("to wait for ", it,
-                                     " would close a circle of owners that wait for each other; release what this owner holds, "
-                                     "then acquire again, best all locks at once"));
+                        absl::StrCat("a wait for ", it,
+                                     " would be a deadlock: its holder waits, directly or through others, for this owner; "
+                                     "release what this owner holds, then acquire again, best all locks at once"));
     case ResultCode::UpgradeConflict:
       return make_error(
           Reason::UpgradeConflict,
           absl::StrCat("others share ", it, ", so this grant cannot become exclusive; release it, then acquire exclusively"));
     case ResultCode::WaitTimeout:
-      return make_error(Reason::WaitTimeout,
-                        absl::StrCat("the wait for ", it, " was over before its turn came; the caller does not hold it"));
+      return make_error(
+          Reason::WaitTimeout,
+          absl::StrCat("the time to wait for ", it, " is over, and it was not acquired; try again later, or wait longer"));
     case ResultCode::Cancelled:
-      return make_error(Reason::Cancelled, absl::StrCat("the wait for ", it, " was given up; the caller holds nothing of it"));
+      return make_error(Reason::Cancelled, absl::StrCat("the wait for ", it, " was cancelled, and it was not acquired"));
     case ResultCode::AlreadyHeld:
-      return make_error(Reason::AlreadyHeld, absl::StrCat("this owner has ", it, ", with token ", result.token.value(),
-                                                          "; use another owner tag for another thread of control"));
+      return make_error(Reason::AlreadyHeld,
+                        absl::StrCat("this owner holds ", it, " already, with token ", result.token.value(),
+                                     "; release it first, or use another owner tag for another owner"));
     case ResultCode::AlreadyWaiting:
       return make_error(Reason::AlreadyWaiting,
-                        absl::StrCat("this owner stands in the line for ", it, ", and goes on to wait"));
+                        absl::StrCat("this owner waits for ", it,
+                                     " already, in an earlier call that goes on; use another owner tag for another owner"));
     case ResultCode::NotOwner:
-      return make_error(Reason::NotOwner, absl::StrCat("the token is not the current hold of ", it,
-                                                       "; it was released or lost before, and there is nothing left to do"));
+      return make_error(Reason::NotOwner, absl::StrCat(it,
+                                                       " is not held with this token: it was released or lost before, and "
+                                                       "there is nothing left to do"));
     default: return absl::OkStatus();
   }
 }
@@ -59,34 +66,38 @@ absl::Status refusal_of_lock(const machine::Result& result, const std::string& i
 absl::Status refusal_of_keys(const machine::Result& result) {
   switch (result.code) {
     case ResultCode::KeyNotFound:
-      return make_error(Reason::KeyNotFound, "there is no such key whose value or lease could be kept; put it in full");
+      return make_error(Reason::KeyNotFound, "the key does not exist, so there is no value or lease to keep; put it with both");
     case ResultCode::LeaseNotFound:
-      return make_error(Reason::LeaseNotFound, "the lease or session to attach it to has ended or never existed; grant one");
+      return make_error(Reason::LeaseNotFound,
+                        "the lease or session with this id has ended or never existed; grant a new lease");
     case ResultCode::LeaseExists:
-      return make_error(Reason::LeaseExists, "there is a lease or session of this id; give another one, or none");
+      return make_error(Reason::LeaseExists, "a lease or session with this id exists already; give another id, or none");
     case ResultCode::NoSpace:
       return make_error(Reason::NoSpace,
                         "the keys have reached the limit that was set for them; delete some, then compact, or raise the limit");
     case ResultCode::ValueProvided:
-      return make_error(Reason::ValueProvided, "ignore_value keeps the value that is there; leave the one of the put empty");
+      return make_error(Reason::ValueProvided,
+                        "the put has a value, and ignore_value keeps the one that is there; leave one of the two out");
     case ResultCode::LeaseProvided:
-      return make_error(Reason::LeaseProvided, "ignore_lease keeps the lease that is there; leave the one of the put zero");
+      return make_error(Reason::LeaseProvided,
+                        "the put has a lease, and ignore_lease keeps the one that is there; leave one of the two out");
     case ResultCode::TooManyOps:
-      return make_error(Reason::TooManyOps,
-                        "a branch has more than 128 operations or compares, less those of the transactions around it, or it is "
-                        "nested more than 8 deep; split it");
+      return make_error(
+          Reason::TooManyOps,
+          "the transaction has more than 128 conditions or operations in a branch, those of the transactions around "
+          "it included, or is nested more than 8 deep; split it");
     case ResultCode::DuplicateKey:
       return make_error(Reason::DuplicateKey,
-                        "a branch puts a key twice, or puts and deletes it, and a nested transaction counts with both its "
-                        "branches; leave one of them");
+                        "a branch of the transaction puts a key twice, or puts and deletes it, where nested transactions count "
+                        "with both branches; leave one of the two operations out");
     case ResultCode::InvalidSort:
-      return make_error(Reason::InvalidSort, "the sort target or order is none of the known; use those of key_operations.h");
+      return make_error(Reason::InvalidSort, "the sort target or the order is unknown; use those of key_operations.h");
     case ResultCode::Compacted:
-      return make_error(Reason::Compacted, absl::StrCat("the revision cannot be read any more; the lowest that can be is ",
-                                                        result.compacted.value()));
+      return make_error(Reason::Compacted,
+                        absl::StrCat("the revision was compacted; the lowest that can be read is ", result.compacted.value()));
     case ResultCode::FutureRevision:
       return make_error(Reason::FutureRevision,
-                        absl::StrCat("the revision is not there yet; the newest is ", result.revision.value()));
+                        absl::StrCat("the revision does not exist yet; the newest is ", result.revision.value()));
     default: return absl::OkStatus();
   }
 }
@@ -101,33 +112,32 @@ absl::Status refusal_of(const machine::Result& result, const std::string& it, co
                         "the session has ended, is being ended, or belongs to another process now; open a new one");
     case ResultCode::SessionNotFound:
       return make_error(Reason::SessionNotFound, "the session has ended or never existed; open a new one");
-    case ResultCode::NotFound:
-      return make_error(Reason::NotFound, absl::StrCat("there is ", absent, "; look at its name or id"));
+    case ResultCode::NotFound: return make_error(Reason::NotFound, absl::StrCat("there is ", absent, "; check its name or id"));
     case ResultCode::PermissionDenied:
       return make_error(Reason::PermissionDenied,
-                        "the secret is not the session's, or it was opened without one; give what secret() said");
+                        "the secret is not that of the session, or the session has none; give what Session::secret() said");
     case ResultCode::Fenced:
-      return make_error(Reason::Fenced, "the lock of the fence is not held with its token any more; acquire it anew");
+      return make_error(Reason::Fenced, "the lock of the fence is not held with its token any more; acquire it again");
     case ResultCode::EmptyKey: return make_error(Reason::EmptyKey, "a key has 1 to 8192 bytes, and this has none");
     case ResultCode::LimitExceeded:
-      return make_error(
-          Reason::LimitExceeded,
-          "a part of the request is larger than its limit, the hold is counted 65,535 times already, or a range in "
-          "another order than that of the keys is too large for one answer; give a limit");
+      return make_error(Reason::LimitExceeded,
+                        absl::StrCat(it, " is beyond a limit of the cluster that this version does not know; upgrade it"));
     case ResultCode::TtlTooLarge:
       return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s; give a shorter one");
     case ResultCode::InvalidArgument:
       return make_error(Reason::InvalidArgument,
                         absl::StrCat(it, " is malformed; look at the limits in the header of the call"));
     case ResultCode::CounterOverflow:
-      return make_error(Reason::CounterOverflow, absl::StrCat(it, " would leave the range of 64 bits; it is as it was"));
+      return make_error(Reason::CounterOverflow,
+                        absl::StrCat("the change would take ", it, " out of the range of 64 bits; it was not changed"));
     case ResultCode::Broken:
-      return make_error(Reason::Broken, absl::StrCat(it, " broke, because a session it depended on has ended; make it anew"));
+      return make_error(Reason::Broken,
+                        absl::StrCat(it, " is broken, because a session it depended on has ended; make a new one"));
     case ResultCode::TooManyParties:
       return make_error(Reason::TooManyParties,
-                        absl::StrCat("all parties of ", it, " have entered and not all have left; try when they have"));
+                        absl::StrCat("all parties of ", it, " have entered, and not all have left; try again when they have"));
     case ResultCode::AlreadyExists:
-      return make_error(Reason::AlreadyExists, absl::StrCat(it, " is there already; use it, or another name"));
+      return make_error(Reason::AlreadyExists, absl::StrCat(it, " exists already; use it, or another name"));
     default: break;
   }
   return make_error(Reason::Unsupported,
@@ -143,6 +153,11 @@ bool success(machine::ResultCode code) {
 absl::Status status_of(const machine::Result& result, std::string_view name) {
   if (success(result.code)) return absl::OkStatus();
   const std::string subject = quoted(name);
+  if (result.code == ResultCode::LimitExceeded) {
+    return make_error(Reason::LimitExceeded, absl::StrCat("this owner has acquired ", subject,
+                                                          " 65,535 times, which is the most; release it before it is acquired "
+                                                          "again"));
+  }
   return refusal_of(result, subject, absl::StrCat("nothing named ", subject));
 }
 
@@ -156,20 +171,21 @@ absl::Status status_of(const machine::Result& result, Object object) {
   const std::string it = quoted(object.name);
   switch (result.code) {
     case ResultCode::Held:
-      return make_error(Reason::Held,
-                        absl::StrCat(it, " is in use, empty or closed just now; try later, or with a wait where there is one"));
+      return make_error(Reason::Held, absl::StrCat(it, " is in use, empty or closed now; try again later, or wait for it"));
     case ResultCode::WaitTimeout:
-      return make_error(Reason::WaitTimeout,
-                        absl::StrCat("the wait for ", it, " was over first; the caller got nothing of it"));
+      return make_error(
+          Reason::WaitTimeout,
+          absl::StrCat("the time to wait for ", it, " is over, and the caller got nothing; try again later, or wait longer"));
     case ResultCode::NotFound:
       return make_error(Reason::NotFound,
-                        absl::StrCat("there is nothing of ", it, " to do this to, or no longer; look at its name"));
+                        absl::StrCat(it, " does not exist, or this caller has no part in it (any more); check the name"));
     case ResultCode::AlreadyExists:
       return make_error(Reason::AlreadyExists,
-                        absl::StrCat(it, " is there already, or has this owner already; use what is there, or another name"));
+                        absl::StrCat(it, " exists already, or this owner is in it already; use what exists, or another name"));
     case ResultCode::InvalidArgument:
-      return make_error(Reason::InvalidArgument,
-                        absl::StrCat(it, " is entered by others with another number of parties; all have to give the same"));
+      return make_error(
+          Reason::InvalidArgument,
+          absl::StrCat("others entered ", it, " with another number of parties; every party has to give the same number"));
     default: return status_of(result, object.name);
   }
 }
@@ -180,10 +196,11 @@ absl::Status status_of_command(const absl::StatusOr<machine::Result>& result, Ob
 }
 
 absl::Status watch_compacted(Revision lowest) {
-  return make_error(Reason::Compacted,
-                    absl::StrCat("what the watch has not seen yet was compacted: read the keys anew and watch "
-                                 "on from what you read; the lowest revision to watch from is ",
-                                 lowest.value()));
+  return make_error(
+      Reason::Compacted,
+      absl::StrCat("changes that this watch has not delivered were compacted: read the keys again, and watch from "
+                   "the revision after that; the lowest revision to watch from is ",
+                   lowest.value()));
 }
 
 absl::Status check_lock_name(std::string_view name) {
@@ -202,16 +219,26 @@ absl::Status check_key(std::string_view key) {
   return absl::OkStatus();
 }
 
-namespace {
-
-absl::Status too_large(std::string_view what, size_t size, size_t limit) {
-  return make_error(Reason::LimitExceeded,
-                    absl::StrCat("the ", std::string(what), " has ", size, " bytes; at most ", limit, " are allowed"));
+absl::Status check_range(const RangeOperation& range) {
+  const ResultCode code = machine::check(range);
+  if (code == ResultCode::LimitExceeded) return check_limits(range);
+  if (code == ResultCode::InvalidArgument && range.limit < 0)
+    return make_error(Reason::InvalidArgument, "the limit of the range is negative; give 0 for all entries, or more");
+  return status_of({.code = code}, Nameless{"range"});
 }
+
+absl::Status unordered_range_too_large() {
+  return make_error(
+      Reason::LimitExceeded,
+      "a range that is not sorted by key comes in one answer, and this one has more than 10,000 entries or 4 MiB; "
+      "give it a limit, or sort it by key");
+}
+
+namespace {
 
 absl::Status check_body(const machine::OpenSession& open) {
   if (open.ttl <= Duration::zero()) {
-    return make_error(Reason::InvalidArgument, "the time to live must be above zero; values below 50 ms are raised to it");
+    return make_error(Reason::InvalidArgument, "the time to live is not above zero; give 50 ms or more");
   }
   if (open.ttl > machine::kTtlMax)
     return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s; give a shorter one");
@@ -223,7 +250,7 @@ absl::Status check_body(const machine::OpenSession& open) {
 
 absl::Status check_body(const machine::GrantLease& grant) {
   if (grant.ttl <= Duration::zero()) {
-    return make_error(Reason::InvalidArgument, "the time to live must be above zero; values below 50 ms are raised to it");
+    return make_error(Reason::InvalidArgument, "the time to live is not above zero; give 50 ms or more");
   }
   if (grant.ttl > machine::kTtlMax)
     return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s; give a shorter one");
@@ -231,8 +258,9 @@ absl::Status check_body(const machine::GrantLease& grant) {
 }
 
 absl::Status check_body(const machine::ResumeSession& resume) {
-  if (!resume.id) return make_error(Reason::InvalidArgument, "no session is named: give the id that the session had");
-  if (resume.secret.empty()) return make_error(Reason::InvalidArgument, "the secret is empty: give what secret() said");
+  if (!resume.id) return make_error(Reason::InvalidArgument, "the session id is 0: give what Session::id() said");
+  if (resume.secret.empty())
+    return make_error(Reason::InvalidArgument, "the secret is empty: give what Session::secret() said");
   if (resume.secret.size() > machine::kSecretBytesMax) {
     return too_large("secret", resume.secret.size(), machine::kSecretBytesMax);
   }
@@ -240,12 +268,16 @@ absl::Status check_body(const machine::ResumeSession& resume) {
 }
 
 absl::Status check_body(const machine::KillSession& kill) {
-  return kill.victim ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no session is named; give its id");
+  return kill.victim
+             ? absl::OkStatus()
+             : make_error(Reason::InvalidArgument, "the session id is 0; give the id of a session, which sessions() lists");
 }
 
 absl::Status check_body(const machine::ForceRelease& force) {
   if (absl::Status name = check_lock_name(force.name); !name.ok()) return name;
-  return force.token ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no token: give that of the hold to end");
+  return force.token
+             ? absl::OkStatus()
+             : make_error(Reason::InvalidArgument, "the token is 0; give the token of the hold to end, which holders() lists");
 }
 
 absl::Status check_body(const machine::ClearDelay& clear) { return check_lock_name(clear.name); }
@@ -256,7 +288,8 @@ absl::Status check_owner(std::string_view tag) {
 }
 absl::Status check_wait(const machine::Wait& wait) {
   if (wait.kind != machine::Wait::Kind::Timed || wait.timeout > Duration::zero()) return absl::OkStatus();
-  return make_error(Reason::InvalidArgument, "a timed wait must be above zero; use LockWait::none() to try once");
+  return make_error(Reason::InvalidArgument,
+                    "the time to wait is not above zero; to try once without a wait, use LockWait::none()");
 }
 
 // What both kinds of acquire have in common.
@@ -267,7 +300,7 @@ absl::Status check_terms(const auto& acquire) {
   if (absl::Status owner = check_owner(acquire.owner_tag); !owner.ok()) return owner;
   if (absl::Status wait = check_wait(acquire.wait); !wait.ok()) return wait;
   if (acquire.delay < Duration::zero() || acquire.delay > machine::kLockDelayMax) {
-    return make_error(Reason::InvalidArgument, "the lock-delay must be between zero and 60 s");
+    return make_error(Reason::InvalidArgument, "the lock-delay is not between zero and 60 s");
   }
   return absl::OkStatus();
 }
@@ -276,13 +309,14 @@ absl::Status check_body(const machine::Acquire& acquire) {
   if (absl::Status name = check_lock_name(acquire.name); !name.ok()) return name;
   const bool plain = acquire.mode == LockMode::Exclusive && (acquire.flags & machine::kReentrant) == 0;
   if (acquire.block != 0 && !plain) {
-    return make_error(Reason::InvalidArgument, "a sticky acquire is exclusive and not re-entrant: drop one of the options");
+    return make_error(Reason::InvalidArgument,
+                      "a sticky acquire cannot be shared or re-entrant: leave out `sticky`, or the other option");
   }
   return check_terms(acquire);
 }
 
 absl::Status check_body(const machine::AcquireAll& acquire) {
-  if (acquire.locks.empty()) return make_error(Reason::InvalidArgument, "no lock is named; give 1 to 128 names");
+  if (acquire.locks.empty()) return make_error(Reason::InvalidArgument, "the list of locks is empty; give 1 to 128 names");
   if (acquire.locks.size() > machine::kLocksMax) {
     return make_error(Reason::LimitExceeded,
                       absl::StrCat(acquire.locks.size(), " locks are named; at most 128 are acquired at once"));
@@ -297,41 +331,70 @@ absl::Status check_body(const machine::AcquireAll& acquire) {
     return make_error(Reason::InvalidArgument, quoted(*twice) + " is named twice; name each lock once");
   }
   if ((acquire.flags & machine::kReentrant) != 0) {
-    return make_error(Reason::InvalidArgument, "several locks at once cannot be re-entrant; acquire them one by one, or once");
+    return make_error(Reason::InvalidArgument,
+                      "several locks acquired at once cannot be re-entrant: leave out `reentrant`, or acquire them one by one");
   }
   return check_terms(acquire);
 }
 
+absl::Status check_hold(const auto& command) {
+  if (absl::Status name = check_lock_name(command.name); !name.ok()) return name;
+  return check_owner(command.owner_tag.value_or(""));
+}
+absl::Status check_body(const machine::Release& release) { return check_hold(release); }
+absl::Status check_body(const machine::Downgrade& downgrade) { return check_hold(downgrade); }
+absl::Status check_body(const machine::Upgrade& upgrade) { return check_hold(upgrade); }
+
 absl::Status check_body(const machine::UpdateValue& update) {
+  if (absl::Status hold = check_hold(update); !hold.ok()) return hold;
   if (update.value.size() <= machine::kLockValueBytesMax) return absl::OkStatus();
   return too_large("hold's value", update.value.size(), machine::kLockValueBytesMax);
 }
 
 absl::Status check_body(const machine::Put& put) {
   if (absl::Status key = check_key(put.key); !key.ok()) return key;
-  if (put.value.size() > machine::kValueBytesMax) return too_large("value", put.value.size(), machine::kValueBytesMax);
-  return absl::OkStatus();
+  if (absl::Status limits = check_limits(put); !limits.ok()) return limits;
+  if (!put.sequential || (!put.ignore_value && !put.ignore_lease)) return absl::OkStatus();
+  return make_error(Reason::InvalidArgument,
+                    "a sequential key is new each time, so there is nothing to keep; leave out ignore_value and ignore_lease");
 }
 
 absl::Status check_body(const machine::Delete& erase) {
   const bool everything = erase.key.empty() && erase.end == kNoEnd;
-  return everything ? absl::OkStatus() : check_key(erase.key);
+  if (absl::Status key = everything ? absl::OkStatus() : check_key(erase.key); !key.ok()) return key;
+  return check_limits(erase);
+}
+
+absl::Status check_body(const Transaction& transaction) { return check_limits(transaction); }
+absl::Status check_body(const machine::Compact& compact) {
+  return compact.at ? absl::OkStatus()
+                    : make_error(Reason::InvalidArgument, "the revision to compact up to is 0; give 1 or more");
 }
 
 // Of semaphores, barriers and the like, what is specific to each.
-absl::Status check_some(const std::string& what, bool some) {
-  return some ? absl::OkStatus() : make_error(Reason::InvalidArgument, what + " must be 1 or more");
-}
-absl::Status check_value(std::string_view what, size_t size, size_t limit) {
+absl::Status check_value(const char* what, size_t size, size_t limit) {
   return size <= limit ? absl::OkStatus() : too_large(what, size, limit);
 }
-absl::Status check_rest(const machine::AcquirePermits& one) { return check_some("the number of permits", one.count > 0); }
-absl::Status check_rest(const machine::CreateLatch& one) { return check_some("the count of a latch", one.count > 0); }
-absl::Status check_rest(const machine::CountDown& one) { return check_some("what a latch is counted down by", one.by > 0); }
-absl::Status check_rest(const machine::EnterBarrier& one) { return check_some("the number of parties", one.parties > 0); }
+absl::Status check_amount(const char* what, uint64_t amount, uint64_t least) {
+  if (amount < least) return make_error(Reason::InvalidArgument, absl::StrCat("the ", what, " is 0; give 1 or more"));
+  if (amount <= static_cast<uint64_t>(machine::kAmountMax)) return absl::OkStatus();
+  return make_error(Reason::LimitExceeded, absl::StrCat("the ", what, " is ", amount, "; at most 2^63 - 1 is allowed"));
+}
+absl::Status check_rest(const machine::SetSemaphoreLimit& one) { return check_amount("limit of the semaphore", one.limit, 0); }
+absl::Status check_rest(const machine::AcquirePermits& one) {
+  if (absl::Status limit = check_amount("limit of the semaphore", one.initial_limit.value_or(0), 0); !limit.ok()) return limit;
+  return check_amount("number of permits", one.count, 1);
+}
+absl::Status check_rest(const machine::CreateLatch& one) { return check_amount("count of the latch", one.count, 1); }
+absl::Status check_rest(const machine::CountDown& one) {
+  return check_amount("number by which the latch is counted down", one.by, 1);
+}
+absl::Status check_rest(const machine::EnterBarrier& one) { return check_amount("number of parties", one.parties, 1); }
 absl::Status check_rest(const machine::ChangeCounter& one) {
   const bool allocates = one.operation == machine::ChangeCounter::Operation::Allocate;
-  return check_some("how many numbers are allocated", !allocates || one.operand > 0);
+  if (!allocates || one.operand > 0) return absl::OkStatus();
+  return make_error(Reason::InvalidArgument,
+                    absl::StrCat("the number of ids to allocate is ", one.operand, "; give 1 or more"));
 }
 absl::Status check_rest(const machine::Enqueue& one) {
   return check_value("item's value", one.value.size(), machine::kItemBytesMax);
@@ -344,7 +407,8 @@ absl::Status check_rest(const machine::UpdateMember& one) {
 }
 absl::Status check_rest(const machine::ClaimItem& one) {
   if (one.term >= Duration::zero()) return absl::OkStatus();
-  return make_error(Reason::InvalidArgument, "a claim's term must not be below zero; zero: it lasts as long as the session");
+  return make_error(Reason::InvalidArgument,
+                    "the term of the claim is negative; give zero for one that lasts as long as the session, or more");
 }
 absl::Status check_rest(const auto&) { return absl::OkStatus(); }
 

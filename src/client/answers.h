@@ -36,6 +36,10 @@ absl::Status watch_compacted(Revision lowest);
 absl::Status check_request(const machine::Request& request);
 absl::Status check_lock_name(std::string_view name);  // or that of a semaphore, barrier and the like
 absl::Status check_key(std::string_view key);
+absl::Status check_range(const RangeOperation& range);
+
+// The answer to a range in another order than that of the keys would be larger than one answer may be.
+absl::Status unordered_range_too_large();
 
 // The result in a completed submission. The engine's own failure, Corrupt, or the result, any code.
 absl::StatusOr<machine::Result> result_of(const Completion& completion);

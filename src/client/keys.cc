@@ -11,9 +11,7 @@ using machine::ResultCode;
 // ---- ranges
 
 CallId Keys::range(RangeOperation range, CallDeadline deadline, ReadOptions options, Callback<RangeResult> done) {
-  if (const ResultCode code = machine::check(range); code != ResultCode::Ok) {
-    return calls_.refuse(std::move(done), status_of({.code = code}, Nameless{"range"}));
-  }
+  if (absl::Status refusal = check_range(range); !refusal.ok()) return calls_.refuse(std::move(done), std::move(refusal));
   auto paging = std::make_shared<Paging>(Paging{.range = std::move(range), .options = options});
   return calls_.enter(std::move(done), OnAbandon::Forget, deadline,
                       [this, paging = std::move(paging)](CallId id, Now) { ask_page(id, paging); });
@@ -32,8 +30,9 @@ void Keys::page_readable(CallId id, const PagingRef& paging, const Completion& c
   const auto state = requests_.reads(completion);
   if (!state.ok()) return static_cast<void>(calls_.fail(id, state.status()));
   auto page = paging->begun ? (*state)->rest_of_range(paging->range) : (*state)->range(paging->range);
-  if (absl::Status why = status_of(page.refusal(), Nameless{"range"}); !why.ok()) {
-    calls_.fail(id, std::move(why));
+  if (page.code != ResultCode::Ok) {
+    const bool large = page.code == ResultCode::LimitExceeded;
+    calls_.fail(id, large ? unordered_range_too_large() : status_of(page.refusal(), Nameless{"range"}));
     return;
   }
   RangeOperation& range = paging->range;

@@ -38,7 +38,8 @@ absl::Status Sessions::refusal_of_resume(SessionId session) {
   if (known == nullptr) return absl::OkStatus();
   return known->phase == SessionPhase::Lost
              ? make_error(Reason::SessionNotFound, "this client has lost the session and is closing it")
-             : make_error(Reason::AlreadyExists, "this client has the session: use the handle it was opened with");
+             : make_error(Reason::AlreadyExists,
+                          "this replica has the session already: use the handle that it was opened or resumed with");
 }
 
 // Pursued without end, like an open. One that succeeds after its caller is gone leaves the session bound to this process and

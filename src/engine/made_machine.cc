@@ -8,7 +8,7 @@
 namespace coordkit::engine {
 
 absl::StatusOr<std::unique_ptr<StateMachine>> made_machine(const OwnMachine& own) {
-  std::string why = "it gave none";
+  std::string why = "it returned null";
   try {
     std::unique_ptr<StateMachine> made = own.make ? own.make() : nullptr;
     if (made != nullptr) return made;

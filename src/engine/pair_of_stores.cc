@@ -36,7 +36,7 @@ absl::Status pair_of_stores(const RecoveredLog& log, const CheckpointView& check
   }
   if (applied.index < log.base.index) {
     return make_error(Reason::Corrupt, "the log starts after entry " + std::to_string(log.base.index.value()) +
-                                           " but the checkpoint was taken at " + std::to_string(applied.index.value()) +
+                                           " but the checkpoint was taken at entry " + std::to_string(applied.index.value()) +
                                            kNotOfOneMoment);
   }
   const bool gone = !log.hard_state.term && !log.base.index && log.entries.empty();

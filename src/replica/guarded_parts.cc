@@ -40,7 +40,7 @@ T value_or(T otherwise, Call call) {
 template <typename Call>
 auto made(std::string_view where, Call call) -> decltype(call()) {
   auto one = answer(where, std::move(call));
-  if (one.ok() && *one == nullptr) return thrown(where, "it gave none");
+  if (one.ok() && *one == nullptr) return thrown(where, "it returned null");
   return one;
 }
 

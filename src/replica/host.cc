@@ -171,7 +171,8 @@ Ticket Host::change_members(const MembershipChange& change, MembershipOptions op
 
 Ticket Host::transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
   if (target == 0) {
-    std::move(done)(make_error(Reason::InvalidArgument, "the target has id 0: ids start at 1"));
+    std::move(done)(make_error(Reason::InvalidArgument,
+                               "the id of the target is 0: give the id of a voter, or none for the one that is best prepared"));
     return {};
   }
   return turns_->transfer_leadership(clock_.lagging(), ReplicaId(target.value_or(0)), timeout, std::move(done));

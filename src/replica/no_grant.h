@@ -6,7 +6,7 @@
 namespace coordkit {
 
 inline absl::Status no_grant() {
-  return make_error(Reason::NotOwner, "this grant holds nothing: it was moved from or never made");
+  return make_error(Reason::NotOwner, "this grant holds nothing: it was moved from, or no acquire() has given it");
 }
 
 }  // namespace coordkit

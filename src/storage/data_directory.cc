@@ -33,7 +33,7 @@ absl::Status validate(const DataDirectoryOptions& options) {
   if (options.cluster.empty())
     return make_error(Reason::InvalidArgument, "the cluster name is empty: choose one for all members");
   if (options.cluster.size() > storage::kClusterBytesMax) {
-    return make_error(Reason::InvalidArgument, "the cluster name is longer than 255 bytes");
+    return make_error(Reason::InvalidArgument, "the cluster name is longer than 255 bytes: give a shorter one");
   }
   return absl::OkStatus();
 }
@@ -88,12 +88,13 @@ absl::StatusOr<Identity> next_identity(FileSystem& files, const DataDirectoryOpt
   if (!identity.ok()) return identity;
   if (identity->cluster != options.cluster) {
     return make_error(Reason::ForeignData, "the data directory " + options.path + " belongs to cluster '" + identity->cluster +
-                                               "', not to '" + options.cluster + "'; correct the name or the directory");
+                                               "', not to '" + options.cluster +
+                                               "'; correct the name of the cluster, or the path");
   }
   if (identity->replica && options.replica && identity->replica != options.replica) {
     return make_error(Reason::ForeignData, "the data directory " + options.path + " belongs to replica " +
-                                               std::to_string(identity->replica.value()) + ", not to " +
-                                               std::to_string(options.replica.value()) + "; correct the id or the directory");
+                                               std::to_string(identity->replica.value()) + ", not to replica " +
+                                               std::to_string(options.replica.value()) + "; correct the id, or the path");
   }
   if (options.replica) identity->replica = options.replica;
   identity->boot = identity->boot.next();

@@ -34,8 +34,9 @@ absl::Status refuse_foreign_data_files(FileSystem& files, const std::string& pat
   const bool data = std::find(names->begin(), names->end(), "log") != names->end() ||
                     std::find(names->begin(), names->end(), "state") != names->end();
   if (data && !ours) {
-    return make_error(Reason::Corrupt, "the data directory " + path +
-                                           " has data but its identity file is missing; restore it, or replace this member");
+    return make_error(Reason::Corrupt,
+                      "the data directory " + path +
+                          " has data, and its file `identity` is missing: restore it from a copy, or replace this member");
   }
   return absl::OkStatus();
 }

@@ -227,7 +227,7 @@ absl::Status PosixFileSystem::lock_for_reading() { return lock(LOCK_SH); }
 absl::Status PosixFileSystem::lock(int kind) {
   return take_lock(directory_, kind, path_,
                    "the data directory " + path_ +
-                       " is already open in another process (or twice in this one); a directory belongs to one replica at a "
+                       " is already open in another process, or twice in this one: a directory belongs to one replica at a "
                        "time");
 }
 

@@ -496,7 +496,7 @@ TEST_F(CoordinationTest, S37_ARefusalSaysWhatTheObjectIsLike) {
   EXPECT_THAT(said(Answer<ClaimedItem>(), [&](auto& to) { mine.claim(a, "work", {}, to.callback()); }),
               HasSubstr("in use, empty or closed"));
   EXPECT_THAT(said(Answer<void>(), [&](auto& to) { mine.update(a, "workers", "", "v", to.callback()); }),
-              HasSubstr("or no longer"));
+              HasSubstr("(any more)"));
   mine.enter(a, "meeting", 3, PartyAtSessionEnd::Breaks, LockWait::endless(), [](const absl::StatusOr<HoldRef>&) {});
   EXPECT_THAT(
       said(Answer<HoldRef>(),

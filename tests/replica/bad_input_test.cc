@@ -100,7 +100,7 @@ TEST_F(BadOptionsTest, AnAddressWithoutAPort) {
 
 TEST_F(BadOptionsTest, AnAddressAtWhichNoOtherMemberFindsIt) {
   options_.members[1].address = "127.0.0.1:0";
-  expect_refused(options_, "names port 0");
+  expect_refused(options_, "has port 0");
 }
 
 TEST_F(BadOptionsTest, ASegmentSizeTheLogCannotHave) {
@@ -255,7 +255,7 @@ TEST_F(BadPlaceTest, FLT_D21_AMemberWhoseLogOrCheckpointIsGoneIsRefused) {
   EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kDataLoss, "the log is empty"));
   restore();
   fs::remove_all(data / "state");
-  EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kDataLoss, "the checkpoint was taken at 0"));
+  EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kDataLoss, "the checkpoint was taken at entry 0"));
   restore();
   fs::remove_all(data / "log");
   fs::remove_all(data / "state");

@@ -346,7 +346,7 @@ TEST_F(BadMachineTest, S60_OneIdForTwoMachines) {
 
 TEST_F(BadMachineTest, S60_AFactoryThatIsMissingThrowsOrMakesNothing) {
   expect_refused({{.id = kLedger}}, "no factory");
-  expect_refused({{.id = kLedger, .make = [] { return std::unique_ptr<StateMachine>(); }}}, "it gave none");
+  expect_refused({{.id = kLedger, .make = [] { return std::unique_ptr<StateMachine>(); }}}, "it returned null");
   expect_refused({{.id = kLedger, .make = []() -> std::unique_ptr<StateMachine> { throw std::runtime_error("no ledger"); }}},
                  "no ledger");
 }

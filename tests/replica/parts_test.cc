@@ -217,7 +217,7 @@ TEST_F(PartsTest, AFactoryThatWantsADirectoryWhereThereIsNoneFailsTheOpening) {
 TEST_F(PartsTest, AFactoryThatFailsFailsTheOpeningAndLeavesNothingBehind) {
   const auto log_of = [](PartFactory<LogStore> make) { return Parts{.log_store = std::move(make)}; };
   EXPECT_THAT(sentence(open_alone(log_of([](const PartContext&) { return nullptr; }))),
-              HasSubstr("log store failed: it gave none"));
+              HasSubstr("log store failed: it returned null"));
   EXPECT_THAT(sentence(open_alone(
                   log_of([](const PartContext&) -> std::unique_ptr<LogStore> { throw std::runtime_error("no such volume"); }))),
               HasSubstr("no such volume"));
