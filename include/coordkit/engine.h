@@ -142,7 +142,7 @@ struct StateWaits {
   absl::Status why;
 };
 // Entries of the log between these do not verify on its disk any more, though this replica goes on. Those that it has applied
-// it can do without: it takes a checkpoint at once and compacts the log up to it.
+// it can do without: it takes a checkpoint at once and compacts the log up to it. Zero: the store mends what does not verify.
 struct LogDamaged {
   Index first;
   Index last;

@@ -103,7 +103,7 @@ struct LogScrub {
   Index next = {};                      // the scrub goes on here; zero: it has come to the end
   size_t bytes = 0;                     // that were read
   Index first_bad = {}, last_bad = {};  // entries that do not verify; zero: there are none
-  absl::Status why = {};                // of the first of them
+  absl::Status why = {};                // of the first of them; without one: what else did not verify
 };
 
 class LogStore {

@@ -93,6 +93,15 @@ void judge_log(const DirectoryReport& report, const RestingState* state, std::ve
                                       : "; a start leaves its replica without a vote until a leader has replaced them"));
 }
 
+// A start does not need them; when both are gone, entries count as damaged.
+void judge_headers(const log::Recovery& log, std::vector<std::string>& problems) {
+  for (const log::SegmentFile& file : log.chain) {
+    if (file.spoiled_copies == 0) continue;
+    problems.push_back("one of the two copies of the header of " + log::file_name(log::FileUse::Segment, file.segment) +
+                       " does not verify; a scrub of the running replica writes it again: look after the disk");
+  }
+}
+
 void judge_floor(const RestingState& state, std::vector<std::string>& problems) {
   if (!state.floor || !state.holes.empty()) return;
   problems.push_back("this log lacks entries that it had once, up to entry " + std::to_string(state.floor->index.value()) +
@@ -104,6 +113,7 @@ std::string sentence(const absl::Status& status) { return std::string(sentence_o
 void look_at_stores(const RestingDirectory& directory, bool verify, DirectoryReport& report) {
   if (directory.log().ok()) {
     report.log = report_of(*directory.log());
+    judge_headers(*directory.log(), report.problems);
   } else {
     report.problems.push_back("log: " + sentence(directory.log().status()));
   }

@@ -113,6 +113,7 @@ void EngineImpl::Inputs::operator()(LogWasRead& input) {
 }
 
 void EngineImpl::Inputs::operator()(LogDamaged& input) {
+  if (!input.last) return;  // mended
   if (!engine_.core()) return;
   engine_.checkpoints_.log_damaged(std::min(input.last, engine_.core()->status().last.index), input.why, turn_);
 }

@@ -79,6 +79,10 @@ class EventLog::Arrival {
   void operator()(const StateDamaged& input) const { log_.damaged("the checkpoint", input.why); }
   void operator()(const StateRotten& input) const { log_.damaged("the checkpoint", input.why); }
   void operator()(const LogDamaged& input) const {
+    if (!input.last) {
+      const std::string what = "the log on this disk was damaged: " + std::string(sentence_of(input.why));
+      return log_.report(EventKind::DiskDamaged, Severity::Warning, what);
+    }
     log_.damaged("the log, " + entry(input.first) + " to " + entry(input.last) + ",", input.why);
   }
   void operator()(const InstallRefused& input) const {

@@ -215,24 +215,6 @@ std::optional<DiskRange> Log::place(Index index) const {
   return reader.own_bytes(index);
 }
 
-LogScrub Log::scrub(Index from, size_t bytes_max) const {
-  LogScrub found;
-  RecordReader reader;
-  Index index = std::max(from, state_.base.index.next());
-  for (; failure_.ok() && index <= state_.last.index && found.bytes < bytes_max; index = index.next()) {
-    const absl::StatusOr<raft::Entry> entry = read_one(index, reader);
-    found.bytes = reader.bytes_read();
-    if (entry.ok()) continue;
-    if (!found.first_bad) {
-      found.first_bad = index;
-      found.why = entry.status();
-    }
-    found.last_bad = index;
-  }
-  if (failure_.ok() && index <= state_.last.index) found.next = index;
-  return found;
-}
-
 absl::Status Log::compact(Position through) {
   if (!failure_.ok()) return failure_;
   if (through.index <= state_.base.index) return absl::OkStatus();
@@ -282,7 +264,7 @@ absl::Status Log::roll(size_t batch_bytes) {
   if (status.ok()) status = files_.rename(spare_name, file_name(FileUse::Segment, number));
   if (status.ok()) status = files_.sync_dir();
   if (!status.ok()) return final_failure(status);
-  segments_[number] = {.capacity = spare->capacity, .file = std::move(spare->file)};
+  segments_[number] = {.capacity = spare->capacity, .file = std::move(spare->file), .header = header};
   in_use_.segment = number;
   in_use_.format = next_format_;
   in_use_.capacity = spare->capacity;

@@ -45,8 +45,9 @@ class Log {
   bool progress_due() const { return mark_due_; }
 
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max);
-  // Verifies entries from `from` on as read() does, until `bytes_max` are read.
-  LogScrub scrub(Index from, size_t bytes_max) const;
+  // Verifies entries from `from` on as read() does, and the headers of their segments, until `bytes_max` are read. A copy of a
+  // header that does not verify is written again; a failure of that is final in the segment in use (log_scrub.cc).
+  LogScrub scrub(Index from, size_t bytes_max);
   // Bytes that no other entry needs; nothing: there are none, or it is not in the log, or damaged.
   std::optional<DiskRange> place(Index index) const;
 
@@ -71,6 +72,7 @@ class Log {
   struct Segment {
     uint64_t capacity = 0;
     std::unique_ptr<File> file;
+    std::optional<SegmentHeader> header;  // nullopt: it was lost before the open
   };
 
   struct SegmentInUse {

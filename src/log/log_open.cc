@@ -74,7 +74,7 @@ absl::Status Log::start(const Recovery& recovery) {
   for (const SegmentFile& live : recovery.chain) {
     absl::StatusOr<std::unique_ptr<File>> file = files_.open(file_name(FileUse::Segment, live.segment), OpenMode::Read);
     if (!file.ok()) return file.status();
-    segments_[live.segment] = {.capacity = live.bytes, .file = *std::move(file)};
+    segments_[live.segment] = {.capacity = live.bytes, .file = *std::move(file), .header = live.header};
   }
   const DiskPosition from = carried_from(recovery, options_.small_segment_bytes / 2);
   const SegmentHeader header = plan(recovery, from);
@@ -163,7 +163,7 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
     return status;
   }
   in_use_.capacity = header.capacity;
-  segments_[in_use_.segment] = {.capacity = in_use_.capacity, .file = *std::move(file)};
+  segments_[in_use_.segment] = {.capacity = in_use_.capacity, .file = *std::move(file), .header = header};
   durable_ = in_use_.place();
   first_segment_durable_ = header.state.first_segment;
   mark_due_ = false;

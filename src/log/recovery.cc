@@ -16,7 +16,8 @@ struct Link {
   uint32_t end = kUnknownEnd;  // where it validly ends; unused for the newest
   bool missing_after = false;  // the successor its data belongs to is missing
   std::optional<SegmentHeader> header;
-  DiskPosition mark;  // the highest in it
+  size_t spoiled_copies = 0;  // of the header
+  DiskPosition mark;          // the highest in it
   uint64_t bytes = 0;
 
   // Bytes behind the capacity are nobody's.
@@ -80,7 +81,10 @@ class Recoverer {
                           "the log was written by a newer version of coordkit: start a newer build on this directory");
       }
       link.header = found.header;
-      if (found.header) result_.format = std::max(result_.format, found.header->format);
+      if (found.header) {
+        result_.format = std::max(result_.format, found.header->format);
+        link.spoiled_copies = spoiled_copies(*head, *found.header).size();
+      }
       links_.push_back(link);
       link = predecessor(link);
     }
@@ -180,7 +184,7 @@ class Recoverer {
       replay_segment(link, *bytes, newest);
       if (!newest) replay_.leave_out_payloads(checkpointed_);  // payloads in the newest may have to be rewritten
       if (link.missing_after) replay_.segment_missing();
-      result_.chain.push_back({link.segment, link.bytes});
+      result_.chain.push_back({link.segment, link.bytes, link.header, link.spoiled_copies});
     }
     if (replay_.end_unknown()) {
       return make_error(Reason::Corrupt, "the newest segment of the log, " +

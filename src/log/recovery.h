@@ -18,6 +18,8 @@ namespace coordkit::log {
 struct SegmentFile {
   uint32_t segment = 0;
   uint64_t bytes = 0;
+  std::optional<SegmentHeader> header;  // nullopt: no copy of it verifies
+  size_t spoiled_copies = 0;            // of the header, if one verifies
 };
 
 struct Recovery {

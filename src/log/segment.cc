@@ -87,6 +87,16 @@ FoundHeader find_header(std::string_view segment, const RecordKey& key) {
   return {std::nullopt, newer ? HeaderFault::NewerFormat : HeaderFault::Unreadable};
 }
 
+std::vector<uint32_t> spoiled_copies(std::string_view segment, const SegmentHeader& header) {
+  std::vector<uint32_t> spoiled;
+  for (const uint32_t block : {uint32_t{0}, static_cast<uint32_t>(kBlockBytes)}) {
+    const bool begins = segment.size() >= block + kPrefixBytes && segment.substr(block, kMagic.size()) == kMagic &&
+                        load_u32(segment.data() + block + kMagic.size()) == header.format;
+    if (!begins || !find_copy(segment, block, header.format, {header.store, header.segment})) spoiled.push_back(block);
+  }
+  return spoiled;
+}
+
 std::string file_name(FileUse use, uint32_t number) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string name(kNameDigits, '0');

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "coordkit/file_system.h"
@@ -41,6 +42,8 @@ struct FoundHeader {
   HeaderFault fault = HeaderFault::None;
 };
 FoundHeader find_header(std::string_view segment, const RecordKey& key);
+// Where the copies of this header begin that do not verify.
+std::vector<uint32_t> spoiled_copies(std::string_view segment, const SegmentHeader& header);
 
 // Names of files in the log's directory.
 enum class FileUse : uint8_t { Segment, Spare, Filling };

@@ -87,7 +87,7 @@ absl::Status Scrubber::scrub_log() {
       if (shared_->stopping) return found;
       part = *std::exchange(shared_->part, std::nullopt);
     }
-    if (part.first_bad) {
+    if (!part.why.ok()) {
       if (found.ok()) found = part.why;
       post_(LogDamaged{part.first_bad, part.last_bad, part.why});
     }

@@ -123,6 +123,7 @@ void SegmentedLogStore::Disk::perform(Queue::Task task) {
                     log_->read(read->first, read->last, std::min<size_t>(read->bytes_max, options_.read_bytes_max)));
   } else if (const Queue::Scrub* scrub = std::get_if<Queue::Scrub>(&task)) {
     scrub->done(log_->scrub(scrub->from, kScrubStepBytes));
+    if (!log_->failure().ok()) fail(log_->failure());
   } else if (const Queue::Compact* compact = std::get_if<Queue::Compact>(&task)) {
     compact_log(*compact);
   } else if (log_->progress_due()) {

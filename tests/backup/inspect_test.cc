@@ -177,6 +177,29 @@ TEST_F(InspectTest, ABlankReplicaIsNoProblem) {
   EXPECT_FALSE(report->state);
 }
 
+TEST_F(InspectTest, FLT_D06_ASpoiledCopyOfAHeaderOfASegmentIsAProblem) {
+  ASSERT_NO_FATAL_FAILURE(fill(40));
+  cluster.close(1);
+  size_t segments = 0;
+  for (const auto& [path, intact] : tree(fs::path(directory()) / "log")) {
+    if (!path.ends_with(".seg")) continue;
+    ++segments;
+    const fs::path file = fs::path(directory()) / "log" / path;
+    for (const size_t at : {40, 4096 + 40}) {
+      std::string spoiled = intact;
+      spoiled[at] ^= 1;
+      write_file(file, spoiled);
+      const std::string problem = "one of the two copies of the header of " + path +
+                                  " does not verify; a scrub of the running replica writes it again: look after the disk";
+      EXPECT_THAT(look().problems, ElementsAre(problem));
+      EXPECT_THAT(look(false).problems, ElementsAre(problem));
+    }
+    write_file(file, intact);
+  }
+  EXPECT_GE(segments, 1U);
+  EXPECT_THAT(look().problems, IsEmpty());
+}
+
 TEST_F(InspectTest, MissingFilesAreNamed) {
   ASSERT_NO_FATAL_FAILURE(fill(40));
   cluster.close(1);

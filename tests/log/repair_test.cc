@@ -1,6 +1,8 @@
 // Rot that is repaired: intact entries from elsewhere replace the holes, and the log is whole again.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "coordkit/error.h"
 #include "tests/log/log_workload.h"
 
 namespace coordkit::testkit {
@@ -72,6 +74,53 @@ class RepairTest : public ::testing::Test {
   Image image_;
   std::vector<raft::Entry> twin_;
 };
+
+// The start replaces the newest segment.
+TEST_F(RepairTest, FLT_D06_AScrubWritesEachSpoiledCopyOfAHeaderAgain) {
+  const auto scrub = [](log::OpenedLog& opened) {
+    std::vector<std::string> found;
+    for (LogScrub part{.next = Index(1)}; part.next;) {
+      part = opened.log->scrub(part.next, 2'000);
+      EXPECT_FALSE(part.first_bad);
+      if (!part.why.ok()) found.emplace_back(sentence_of(part.why));
+    }
+    return found;
+  };
+  size_t tried = 0;
+  for (const std::string& name : segments()) {
+    for (const size_t at : {0, 8, 40, 100, 4096, 4096 + 8, 4096 + 40, 4096 + 100}) {
+      Image rotten = image_;
+      rotten[name][at] ^= 1;
+      RecordingFs disk(rotten);
+      log::OpenedLog opened = open(disk);
+      if (!disk.now().names.contains(name)) continue;
+      ++tried;
+      EXPECT_THAT(scrub(opened), ::testing::ElementsAre("one of the two copies of the header of " + name +
+                                                        " did not verify; it is written again"));
+      Image mended = disk.now();
+      EXPECT_EQ(mended[name], image_[name]) << name << " at " << at;
+      EXPECT_THAT(scrub(opened), ::testing::IsEmpty());
+      expect_whole(opened, name);
+    }
+  }
+  EXPECT_GE(tried, 8U);
+}
+
+TEST_F(RepairTest, FLT_D06_AHeaderThatCannotBeWrittenAgainIsReportedAndTriedAgain) {
+  const std::string oldest = segments().front();
+  Image rotten = image_;
+  rotten[oldest][40] ^= 1;
+  RecordingFs disk(rotten);
+  log::OpenedLog opened = open(disk);
+  disk.fail_calls("pwrite", absl::DataLossError("EIO"));
+  const LogScrub failed = opened.log->scrub(Index(1), 1 << 20);
+  EXPECT_EQ(sentence_of(failed.why), "one of the two copies of the header of " + oldest +
+                                         " did not verify; the next scrub writes it again, for now: EIO");
+  EXPECT_TRUE(opened.log->failure().ok());
+  disk.fail_calls("", absl::OkStatus());
+  EXPECT_FALSE(opened.log->scrub(Index(1), 1 << 20).why.ok());
+  EXPECT_TRUE(opened.log->scrub(Index(1), 1 << 20).why.ok());
+}
 
 // Entries that have records of their own, and entries in runs.
 class AnyFormRepairTest : public RepairTest, public ::testing::WithParamInterface<uint64_t> {

@@ -1,7 +1,11 @@
 // A replica whose files are damaged while it runs, and one restarted in the process in which it had stopped: real files.
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
@@ -101,6 +105,55 @@ TEST_F(SpoiledDiskTest, FLT_D06_AScrubFindsRottenEntriesAndACheckpointTakesTheir
   ASSERT_TRUE(warned("were replaced by the checkpoint"));
   EXPECT_THAT(cluster[1].scrub_now(), IsOk());
   EXPECT_EQ(cluster[1].health().state, ReplicaState::Ready);
+}
+
+// What a restart reads first, and nothing else before.
+TEST_F(SpoiledDiskTest, FLT_D06_AScrubWritesASpoiledHeaderOfASegmentAgainAndReportsIt) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::string reported;
+  ReplicaOptions options = small();
+  options.checkpoint_entries = 1000;
+  options.on_event = [&](const ReplicaEvent& event) {
+    if (event.kind != ReplicaEventKind::DiskDamaged) return;
+    const std::scoped_lock lock(mutex);
+    reported = event.sentence;
+    changed.notify_all();
+  };
+  ASSERT_NO_FATAL_FAILURE(cluster.open(options));
+  ASSERT_THAT(cluster[1].wait_ready(kPatience), IsOk());
+  ASSERT_NO_FATAL_FAILURE(put(0, 300));
+  const auto header_of = [](const std::filesystem::path& file) {
+    std::string bytes(8192, '\0');
+    std::ifstream(file, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return bytes;
+  };
+  std::map<std::filesystem::path, std::string> headers;
+  for (const auto& file : std::filesystem::directory_iterator(data / "log")) {
+    if (file.path().extension() == ".seg") headers[file.path()] = header_of(file.path());
+  }
+  ASSERT_GE(headers.size(), 2U);
+  for (const auto& [file, header] : headers) {
+    for (const auto& [from, bytes, copies] :
+         {std::tuple(0U, 64U, "one of the two copies"), std::tuple(4096U, 64U, "one of the two copies"),
+          std::tuple(0U, 8192U, "both copies")}) {
+      zero(file, from, bytes);
+      const absl::Status found = cluster[1].scrub_now();
+      EXPECT_THAT(found, HasCode(absl::StatusCode::kDataLoss));
+      const std::string sentence =
+          copies + std::string(" of the header of ") + file.filename().string() + " did not verify; it is written again";
+      EXPECT_EQ(sentence_of(found), sentence);
+      EXPECT_EQ(header_of(file), header) << sentence;
+      EXPECT_THAT(cluster[1].scrub_now(), IsOk());
+      std::unique_lock lock(mutex);
+      EXPECT_TRUE(changed.wait_for(lock, kPatience, [&] {
+        return reported == "the log on this disk was damaged: " + sentence;
+      })) << reported;
+    }
+  }
+  cluster.close(1);
+  ASSERT_NO_FATAL_FAILURE(open());
+  expect_keys(300);
 }
 
 // Without a restart of the process: everything the halted replica had open is closed.
