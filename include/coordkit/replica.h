@@ -1,16 +1,20 @@
 // Door 1: one replica of your service's group, with its threads, its disk and its sockets.
 //
 // Open one per process; the replicas listed as members form a Raft group and every one of them hands out the same locks.
-// Threads: all methods are thread-safe and block the caller unless their name says async. The replica owns one thread for
-// engine and network, two for its disk, and one that runs your callbacks; a callback that blocks delays only other
-// callbacks. Transport, stores, clock and the engine's thread may be yours instead: parts.h. Blocking calls are refused inside
-// *_async callbacks (kFailedPrecondition, InCallback), because those run on the engine's thread, and on the only thread of an
-// executor of yours. An *_async callback that blocks holds up everything: other threads' blocking calls still end at their
-// timeouts, and health() and the event ThreadHeldUp name it. A callback that throws ends nothing but itself:
-// ReplicaOptions::on_error. Lifetime: handles (Session, Grant, Mutex) may outlive the replica; then every
-// call is kFailedPrecondition and valid() false. Failure: a broken disk or invariant stops this replica (health() says why,
-// on_halt fires); the process lives. Once the cause is gone, destroy it (where: ~Replica()) and open another one on the same
-// directory: no restart of the process is needed. Example: examples/01_first_lock.
+// Threads: all methods are thread-safe and block the caller unless their name says async. The replica owns nine threads: two
+// coordkit/loop (engine and network, one at a time), coordkit/log, /spare, /state, /views and /scrub for its disk,
+// coordkit/timer for deadlines, and coordkit/notify, which runs your callbacks; a callback that blocks delays only other
+// callbacks. An admin socket has coordkit/admin, and one more for each visitor; a name that is looked up has coordkit/lookup
+// meanwhile. All of them block your signals, but those that an instruction raises and SIGPROF; a process that a callback
+// starts inherits that. No file or socket of theirs is ever open under the number of a standard stream (0 to 2). Transport,
+// stores, clock and the engine's thread may be yours instead: parts.h. Blocking calls are refused inside *_async callbacks
+// (kFailedPrecondition, InCallback), because those run on the engine's thread, and on the only thread of an executor of yours.
+// An *_async callback that blocks holds up everything: other threads' blocking calls still end at their timeouts, and health()
+// and the event ThreadHeldUp name it. A callback that throws ends nothing but itself: ReplicaOptions::on_error. Lifetime:
+// handles (Session, Grant, Mutex) may outlive the replica; then every call is kFailedPrecondition and valid() false. Failure:
+// a broken disk or invariant stops this replica (health() says why, on_halt fires); the process lives. Once the cause is gone,
+// destroy it (where: ~Replica()) and open another one on the same directory: no restart of the process is needed. Example:
+// examples/01_first_lock.
 #pragma once
 
 #include <cstdint>
@@ -85,6 +89,10 @@ struct ReplicaOptions {
   bool leader_leases = false;
   uint64_t segment_bytes = 64 << 20;     // of one log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
   uint64_t checkpoint_entries = 16'384;  // applied between two checkpoints. Legal: 1 and up
+  // The most bytes of address space, and of disk, that the checkpoint may take. It takes what it needs: up to twice the state,
+  // and more while it is read for a backup or a peer. Beyond this the replica halts (LimitExceeded). For a process whose
+  // address space others need, too. Legal: 1 MiB to 64 TiB. Without effect on a state store of yours.
+  uint64_t checkpoint_map_bytes_max = uint64_t{1} << 40;
   // How much of the log before the last checkpoint is kept for members that are away; a member that missed more is sent the
   // whole state. Legal: any.
   uint64_t log_retained_bytes = 64 << 20;
@@ -193,7 +201,8 @@ class Replica {
   // kInvalidArgument (options; the sentence lists every problem), kFailedPrecondition (the directory is open in another
   // process, belongs to another cluster or replica, has an unknown format, or knows of a machine that is not among
   // `machines`), kPermissionDenied, kUnavailable (the port is in use), kDataLoss (stored bytes cannot be trusted),
-  // kResourceExhausted (disk full; LimitExceeded: no thread can be made).
+  // kResourceExhausted (disk full; LimitExceeded: no thread, descriptor or memory is to be had, and the sentence says which),
+  // kUnimplemented and kPermissionDenied (the kernel lacks a call, or a policy such as a seccomp filter forbids it).
   static absl::StatusOr<std::unique_ptr<Replica>> open(ReplicaOptions options);
   // close(). On the only thread of an executor of yours it ends every call right here and does not wait for releases that were
   // posted: their locks are free when the session has run out, or close_async() before. In a callback, which no close can wait

@@ -46,6 +46,8 @@ SegmentedLogOptions log_options(const ReplicaOptions& options) {
   return log;
 }
 
+LmdbStateOptions state_options(const ReplicaOptions& options) { return {.map_bytes_max = options.checkpoint_map_bytes_max}; }
+
 // Its files are read again at every reload.
 Tls with_absolute_paths(Tls tls) {
   for (std::string Tls::*file : {&Tls::certificate, &Tls::key, &Tls::authority}) tls.*file = storage::absolute_path(tls.*file);
@@ -137,6 +139,8 @@ void check_parts(const ReplicaOptions& options, Problems& problems) {
         "data_dir is empty: name a directory that belongs to this replica alone, or give parts with stores of your own");
   if (parts.log_store && parts.log_files)
     problems.add("parts.log_files has no use beside parts.log_store: leave one of them out");
+  if (!parts.state_store && !state_options(options).validate().ok())
+    problems.add("checkpoint_map_bytes_max is not between 1 MiB and 64 TiB");
   if (parts.log_store) return;
   problems.add(log_options(options).validate());
 }
@@ -168,7 +172,7 @@ absl::StatusOr<MadeParts> make_parts(const ReplicaOptions& options, std::shared_
   if (!log.ok()) return log.status();
   made.log = *std::move(log);
   if (!parts.state_store) {
-    made.state = std::make_unique<LmdbStateStore>(std::move(directory));
+    made.state = std::make_unique<LmdbStateStore>(std::move(directory), state_options(options));
     return made;
   }
   auto state = made_by(parts.state_store, "state store", context);

@@ -65,17 +65,19 @@ absl::Status LmdbTable::erase_stale() {
 }
 
 absl::Status LmdbTable::erase_step() {
-  absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Write);
-  if (!transaction.ok()) return transaction.status();
-  const absl::StatusOr<Checkpoint> meta = checkpoint(transaction->get());
-  if (!meta.ok()) return meta.status();
-  RowDigest nobodys;
-  StepBudget budget(step_bytes_);
-  const absl::StatusOr<bool> erased = erase(transaction->get(), rows(other(meta->live)), {}, nobodys, budget);
-  if (!erased.ok()) return erased.status();
-  if (absl::Status status = commit(*transaction); !status.ok()) return status;
-  if (*erased) spare_ = Spare::Empty;
-  return absl::OkStatus();
+  bool all = false;
+  const absl::Status status = change([&](MDB_txn* txn) -> absl::Status {
+    const absl::StatusOr<Checkpoint> meta = checkpoint(txn);
+    if (!meta.ok()) return meta.status();
+    RowDigest nobodys;
+    StepBudget budget(step_bytes_);
+    const absl::StatusOr<bool> erased = erase(txn, rows(other(meta->live)), {}, nobodys, budget);
+    if (!erased.ok()) return erased.status();
+    all = *erased;
+    return absl::OkStatus();
+  });
+  if (status.ok() && all) spare_ = Spare::Empty;
+  return status;
 }
 
 absl::Status LmdbTable::stage(const KeyRange& range, std::span<const CheckpointBatch::Row> chunk) {
@@ -88,37 +90,43 @@ absl::Status LmdbTable::stage_checked(const KeyRange& range, std::span<const Che
   Staging staging{.range = range, .chunk = chunk};
   while (!staging.cleared || !staging.chunk.empty()) {
     const std::string from = first_key(range);
-    absl::Status status = check_spare(staging.cleared ? nullptr : &from, staging.chunk);
-    const RowDigest before = staged_;
-    if (status.ok()) status = stage_step(staging);
-    if (status.ok()) continue;
-    staged_ = before;
-    return status;
+    if (absl::Status status = check_spare(staging.cleared ? nullptr : &from, staging.chunk); !status.ok()) return status;
+    if (absl::Status status = stage_step(staging); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
 absl::Status LmdbTable::stage_step(Staging& staging) {
-  absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Write);
-  if (!transaction.ok()) return transaction.status();
-  const absl::StatusOr<Checkpoint> meta = checkpoint(transaction->get());
-  if (!meta.ok()) return meta.status();
-  const MDB_dbi table = rows(other(meta->live));
-  StepBudget budget(step_bytes_);
-  if (!staging.cleared) {
-    const absl::StatusOr<bool> erased = erase(transaction->get(), table, staging.range, staged_, budget);
-    if (!erased.ok()) return erased.status();
-    staging.cleared = *erased;
-  }
-  absl::StatusOr<Cursor> cursor = open_cursor(transaction->get(), table);
-  if (!cursor.ok()) return cursor.status();
-  for (; staging.cleared && !staging.chunk.empty() && budget.left(); staging.chunk = staging.chunk.subspan(1)) {
-    const CheckpointBatch::Row& row = staging.chunk.front();
-    if (absl::Status status = put_row(cursor->get(), row.key, *row.value, staged_); !status.ok()) return status;
-    budget.spend(row.value->size());
-  }
-  cursor->reset();  // before its transaction ends
-  return commit(*transaction);
+  bool cleared = false;
+  std::span<const CheckpointBatch::Row> chunk;
+  RowDigest digest;
+  const absl::Status status = change([&](MDB_txn* txn) -> absl::Status {
+    cleared = staging.cleared;
+    chunk = staging.chunk;
+    digest = staged_;
+    const absl::StatusOr<Checkpoint> meta = checkpoint(txn);
+    if (!meta.ok()) return meta.status();
+    const MDB_dbi table = rows(other(meta->live));
+    StepBudget budget(step_bytes_);
+    if (!cleared) {
+      const absl::StatusOr<bool> erased = erase(txn, table, staging.range, digest, budget);
+      if (!erased.ok()) return erased.status();
+      cleared = *erased;
+    }
+    const absl::StatusOr<Cursor> cursor = open_cursor(txn, table);
+    if (!cursor.ok()) return cursor.status();
+    for (; cleared && !chunk.empty() && budget.left(); chunk = chunk.subspan(1)) {
+      const CheckpointBatch::Row& row = chunk.front();
+      if (absl::Status put = put_row(cursor->get(), row.key, *row.value, digest); !put.ok()) return put;
+      budget.spend(row.value->size());
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  staging.cleared = cleared;
+  staging.chunk = chunk;
+  staged_ = digest;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<LmdbTable::Fit> LmdbTable::verify_staged(uint64_t digest) const {
@@ -147,17 +155,18 @@ absl::Status LmdbTable::install(Position applied) {
 }
 
 absl::Status LmdbTable::install_checked(Position applied) {
-  absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Write);
-  if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<Checkpoint> meta = checkpoint(transaction->get());
-  if (!meta.ok()) return meta.status();
-  const bool leaves_rows = meta->digest.rows != 0;
-  meta->live = other(meta->live);
-  meta->applied = applied;
-  meta->origin = StateOrigin::Peer;
-  meta->digest = staged_;
-  if (absl::Status status = put_checkpoint(transaction->get(), *meta); !status.ok()) return status;
-  if (absl::Status status = commit(*transaction); !status.ok()) return status;
+  bool leaves_rows = false;
+  const absl::Status status = change([&](MDB_txn* txn) -> absl::Status {
+    absl::StatusOr<Checkpoint> meta = checkpoint(txn);
+    if (!meta.ok()) return meta.status();
+    leaves_rows = meta->digest.rows != 0;
+    meta->live = other(meta->live);
+    meta->applied = applied;
+    meta->origin = StateOrigin::Peer;
+    meta->digest = staged_;
+    return put_checkpoint(txn, *meta);
+  });
+  if (!status.ok()) return status;
   spare_ = leaves_rows ? Spare::Stale : Spare::Empty;
   staged_ = {};
   return absl::OkStatus();

@@ -24,7 +24,8 @@ constexpr auto kLookEvery = std::chrono::seconds(1);  // whether the files were 
 
 absl::Status LmdbStateOptions::validate() const {
   Problems problems;
-  if (map_bytes < 1 << 20 || map_bytes > uint64_t{64} << 40) problems.add("map_bytes is not between 1 MiB and 64 TiB");
+  if (map_bytes_max < 1 << 20 || map_bytes_max > uint64_t{64} << 40)
+    problems.add("map_bytes_max is not between 1 MiB and 64 TiB");
   if (views_max == 0 || views_max > 10'000) problems.add("views_max is not between 1 and 10,000");
   return problems.status();
 }
@@ -95,7 +96,7 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
   storage::LmdbTable::Options table_options() const {
     return {.path = directory_->state_path(),
             .store = directory_->store(),
-            .map_bytes = options_.map_bytes,
+            .map_bytes_max = options_.map_bytes_max,
             .views_max = options_.views_max,
             .keep_alive = directory_};
   }

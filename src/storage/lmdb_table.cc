@@ -1,7 +1,6 @@
 #include "storage/lmdb_table.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -66,7 +65,8 @@ LmdbTable::LmdbTable(const Options& options, std::string_view name)
       store_(options.store),
       step_bytes_(options.step_bytes),
       keep_alive_(options.keep_alive),
-      files_(options.path + "/" + std::string(name)) {}
+      files_(options.path + "/" + std::string(name)),
+      map_(options.map_bytes_max) {}
 
 LmdbTable::~LmdbTable() {
   if (environment_ != nullptr) ::mdb_env_close(environment_);
@@ -86,15 +86,17 @@ absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::open(const Options& option
 }
 
 absl::StatusOr<std::shared_ptr<LmdbTable>> LmdbTable::open_file(const Options& options, std::string_view name) {
-  std::shared_ptr<LmdbTable> table(new LmdbTable(options, name));
-  absl::Status status;
-  try {
-    status = table->start(options);
-  } catch (const LmdbAssertion& assertion) {  // the checks made before should make this impossible
-    status = rotten(std::string("LMDB gave up on it: ") + assertion.what());
+  for (;;) {
+    std::shared_ptr<LmdbTable> table(new LmdbTable(options, name));
+    absl::Status status;
+    try {
+      status = table->start(options);
+    } catch (const LmdbAssertion& assertion) {  // the checks made before should make this impossible
+      status = rotten(std::string("LMDB gave up on it: ") + assertion.what());
+    }
+    if (status.ok()) return table;
+    if (!absl::IsAborted(status)) return status;
   }
-  if (!status.ok()) return status;
-  return table;
 }
 
 // Everything is verified before LMDB sees the file.
@@ -126,44 +128,43 @@ absl::Status LmdbTable::start(const Options& options) {
     }
   }
 
+  if (absl::Status status = files_.note(); !status.ok()) return status;
   int error = ::mdb_env_create(&environment_);
   if (error != 0) return lmdb_status(error, "begin");
   throw_assertions(environment_, &asserted_);
-  error = ::mdb_env_set_mapsize(environment_, options.map_bytes);
+  error = ::mdb_env_set_mapsize(environment_, map_.first_bytes(files_.data_bytes()));
   if (error == 0) error = ::mdb_env_set_maxdbs(environment_, kCheckpointTables.size());
   if (error == 0) error = ::mdb_env_set_maxreaders(environment_, options.views_max);
-  if (error == 0) error = ::mdb_env_open(environment_, files_.data_path().c_str(), MDB_NOTLS | MDB_NOSUBDIR, kTableFileMode);
+  if (error == 0) {
+    const StandardStreamsKept kept;
+    error = ::mdb_env_open(environment_, files_.data_path().c_str(), MDB_NOTLS | MDB_NOSUBDIR, kTableFileMode);
+  }
   if (error != 0) return lmdb_status(error, "open " + files_.data_path());
   mdb_filehandle_t data = -1;  // the one file that LMDB leaves to the programs that the host starts
   if (::mdb_env_get_fd(environment_, &data) == 0) ::fcntl(data, F_SETFD, FD_CLOEXEC);
   if (absl::Status status = files_.unlink_lock(); !status.ok()) return status;
   if (absl::Status status = open_tables(blank); !status.ok()) return status;
-  find_map();
+  map_.find(environment_, meta_, kCheckpointKey);
   return files_.note();
 }
 
-// LMDB does not tell where its map is, but a value lies in a page of the map, and a page begins with its number.
-void LmdbTable::find_map() {
-  absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Read);
-  MDB_stat stat = {};
-  MDB_val key = to_val(kCheckpointKey);
-  MDB_val value = {};
-  if (!transaction.ok() || ::mdb_stat(transaction->get(), meta_, &stat) != 0) return;
-  if (::mdb_get(transaction->get(), meta_, &key, &value) != 0) return;
-  char* const at = static_cast<char*>(value.mv_data);
-  page_bytes_ = stat.ms_psize;
-  char* const page = at - reinterpret_cast<uintptr_t>(at) % page_bytes_;
-  uint64_t number = 0;
-  std::memcpy(&number, page, sizeof number);
-  map_ = page - number * page_bytes_;
+// One write transaction. If it finds the map full, the map grows, and the transaction is made again: `act` starts over.
+absl::Status LmdbTable::change(InTransaction act) {
+  for (;;) {
+    absl::Status status = change_once(act);
+    if (absl::IsAborted(status)) continue;
+    if (!absl::IsOutOfRange(status)) return status;
+    absl::Status grown = map_.grow(environment_);
+    if (absl::IsDataLoss(grown)) asserted_ = true;
+    if (!grown.ok()) return grown;
+  }
 }
 
-// What was read through the map is in the page cache. If it stayed mapped as well, the whole file would eventually count as
-// memory of this process.
-void LmdbTable::release_map() const {
-  MDB_envinfo info = {};
-  if (map_ == nullptr || ::mdb_env_info(environment_, &info) != 0) return;
-  ::madvise(map_, (info.me_last_pgno + 1) * page_bytes_, MADV_DONTNEED);
+absl::Status LmdbTable::change_once(InTransaction act) {
+  absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Write);
+  if (!transaction.ok()) return transaction.status();
+  if (absl::Status status = act(transaction->get()); !status.ok()) return status;
+  return commit(*transaction);
 }
 
 // Makes the tables and the description of an empty checkpoint, in one transaction, unless they are there.
@@ -197,7 +198,9 @@ absl::StatusOr<CheckpointSnapshot> LmdbTable::newest() const {
 absl::StatusOr<Transaction> LmdbTable::begin_read(LmdbMeta& meta) const {
   constexpr int kTries = 100;  // two commits between the transaction's beginning and the look at its first page
   for (int i = 0; i < kTries; ++i) {
+    std::unique_lock lock = map_.reading();
     absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Read);
+    lock.unlock();
     if (!transaction.ok()) return transaction.status();
     const absl::StatusOr<LmdbMeta> found = reader_->of(::mdb_txn_id(transaction->get()));
     if (found.ok()) {
@@ -236,7 +239,7 @@ absl::Status LmdbTable::scrub(LmdbReader::Pace pace) {
 absl::Status LmdbTable::commit(Transaction& transaction) {
   const int error = transaction.commit();
   files_.note_growth();
-  release_map();
+  map_.release();
   if (error == EIO) {
     absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(path_);
     absl::Status room = files.ok() ? (*files)->room_for(kNearlyFull) : files.status();
@@ -285,10 +288,7 @@ absl::Status LmdbTable::write(const CheckpointBatch& batch) {
 }
 
 absl::Status LmdbTable::write_checked(const CheckpointBatch& batch) {
-  absl::StatusOr<Transaction> transaction = Transaction::begin(environment_, Transaction::Access::Write);
-  if (!transaction.ok()) return transaction.status();
-  if (absl::Status status = write_rows(transaction->get(), batch); !status.ok()) return status;
-  return commit(*transaction);
+  return change([&](MDB_txn* txn) { return write_rows(txn, batch); });
 }
 
 // The new file has another name until it is whole and durable; the old one stays open for existing views.

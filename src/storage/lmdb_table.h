@@ -18,11 +18,13 @@
 #include <span>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "coordkit/state_store.h"
 #include "storage/checkpoint_record.h"
 #include "storage/checkpoint_snapshot.h"
 #include "storage/file_size_signal.h"
 #include "storage/lmdb_files.h"
+#include "storage/lmdb_map.h"
 #include "storage/lmdb_reader.h"
 #include "storage/lmdb_transaction.h"
 
@@ -33,7 +35,7 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   struct Options {
     std::string path;
     StoreId store;
-    uint64_t map_bytes = 0;
+    uint64_t map_bytes_max = 0;  // that the map grows to
     uint32_t views_max = 0;
     size_t step_bytes = 2 << 20;             // of rows staged or erased in one transaction, about
     std::shared_ptr<const void> keep_alive;  // held as long as the files are open
@@ -51,7 +53,7 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   // kDataLoss: the files were removed or truncated.
   absl::Status still_there() const { return files_.unchanged(); }
 
-  // Changes are made by one thread. Durable on return.
+  // Changes are made by one thread. Durable on return. The map grows as far as that needs.
   absl::Status write(const CheckpointBatch& batch);
 
   // Staging (lmdb_staging.cc). Nothing can be staged while the spare table holds stale rows.
@@ -76,11 +78,12 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   static absl::StatusOr<std::shared_ptr<LmdbTable>> open_file(const Options& options, std::string_view name);
   absl::Status start(const Options& options);
   absl::Status open_tables(bool blank);
+  using InTransaction = absl::FunctionRef<absl::Status(MDB_txn*)>;
+  absl::Status change(InTransaction act);
+  absl::Status change_once(InTransaction act);
   absl::StatusOr<CheckpointSnapshot> newest() const;
   absl::StatusOr<Transaction> begin_read(LmdbMeta& meta) const;
   absl::Status commit(Transaction& transaction);
-  void find_map();
-  void release_map() const;
   template <typename Act>
   absl::Status guarded(Act act) const;
 
@@ -111,10 +114,9 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   const size_t step_bytes_;
   const std::shared_ptr<const void> keep_alive_;
   LmdbFiles files_;
+  mutable LmdbMap map_;  // reading(): views begin in const members
   std::unique_ptr<LmdbReader> reader_;
   MDB_env* environment_ = nullptr;
-  char* map_ = nullptr;  // where LMDB has mapped the file; null: not known
-  size_t page_bytes_ = 0;
   mutable std::atomic<bool> asserted_{false};
   std::array<MDB_dbi, 2> rows_{};
   MDB_dbi meta_ = 0;

@@ -12,7 +12,8 @@ absl::Status lmdb_status(int error, const std::string& what) {
   if (error == MDB_SUCCESS) return absl::OkStatus();
   const std::string text = "the state store cannot " + what + ": " + ::mdb_strerror(error);
   switch (error) {
-    case MDB_MAP_FULL: return make_error(Reason::LimitExceeded, text + " (raise map_bytes, or end views earlier)");
+    case MDB_MAP_FULL: return absl::OutOfRangeError(text);
+    case EINTR: return absl::AbortedError(text);
     case MDB_READERS_FULL: return make_error(Reason::LimitExceeded, text + " (raise views_max, or end views earlier)");
     case MDB_VERSION_MISMATCH: return make_error(Reason::NewerFormat, text + " (it was made by another version of LMDB)");
     case MDB_INVALID:
@@ -20,6 +21,7 @@ absl::Status lmdb_status(int error, const std::string& what) {
     case MDB_PAGE_NOTFOUND:
     case MDB_MAP_RESIZED:  // nobody else makes the file larger
     case MDB_PANIC: return make_error(Reason::Corrupt, text);
+    case ENOMEM:
     case ENOSPC:
     case EDQUOT:
     case EFBIG: return until_room(errno_status(error, "the state store cannot " + what));

@@ -16,7 +16,8 @@
 namespace coordkit::storage {
 
 // What an error of LMDB means: "the state store cannot `what`: ..."; ok for MDB_SUCCESS. kDataLoss: what is stored is damaged.
-// kUnavailable: the disk is full, which may pass.
+// kUnavailable: there is no room on the disk or no memory, which may pass. kOutOfRange: the map is full.
+// kAborted: a signal interrupted it; nothing is changed, and it is to be repeated.
 absl::Status lmdb_status(int error, const std::string& what);
 
 // Thrown out of an LMDB call where LMDB would have aborted the process. The environment is no longer usable: it can only

@@ -19,7 +19,7 @@ class LmdbOnRealFiles : public StateStoreHarness {
     store_.reset();
     auto directory = DataDirectory::open({.path = directory_ / "data", .cluster = "orders"});
     EXPECT_TRUE(directory.ok()) << directory.status().ToString();
-    store_ = std::make_unique<LmdbStateStore>(*std::move(directory), LmdbStateOptions{.map_bytes = 1 << 30});
+    store_ = std::make_unique<LmdbStateStore>(*std::move(directory), LmdbStateOptions{.map_bytes_max = 1 << 30});
     return *store_;
   }
 

@@ -156,8 +156,8 @@ TEST_F(OptionsTest, ALoneMemberMayHaveAnyFreePortAndAListenerEveryAddress) {
 TEST_F(OptionsTest, OptionsOfPartsListEveryProblemToo) {
   const std::string log(SegmentedLogOptions{.segment_bytes = 1, .batch_bytes_max = 0}.validate().message());
   EXPECT_THAT(log, AllOf(HasSubstr("segment_bytes"), HasSubstr("batch_bytes_max")));
-  const std::string state(LmdbStateOptions{.map_bytes = 1, .views_max = 0}.validate().message());
-  EXPECT_THAT(state, AllOf(HasSubstr("map_bytes"), HasSubstr("views_max")));
+  const std::string state(LmdbStateOptions{.map_bytes_max = 1, .views_max = 0}.validate().message());
+  EXPECT_THAT(state, AllOf(HasSubstr("map_bytes_max"), HasSubstr("views_max")));
   const std::string tcp(TcpOptions{.frame_bytes_max = 0, .bulk_frames_max = 0}.validate().message());
   EXPECT_THAT(tcp, AllOf(HasSubstr("listen"), HasSubstr("frame_bytes_max"), HasSubstr("bulk_frames_max")));
   const std::string stm(StmOptions{.attempts_max = 0, .timeout = Duration::zero()}.validate().message());

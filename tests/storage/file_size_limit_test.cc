@@ -71,7 +71,7 @@ TEST(FileSizeLimitTest, ACopyOfADirectoryThatDoesNotFitIsRefusedAndLeavesNothing
 TEST(FileSizeLimitTest, ACheckpointThatDoesNotFitWaitsAsOnAFullDisk) {
   TemporaryDirectory directory;
   const storage::LmdbTable::Options options{
-      .path = directory.path(), .store = StoreId(5), .map_bytes = 64 << 20, .views_max = 4};
+      .path = directory.path(), .store = StoreId(5), .map_bytes_max = 64 << 20, .views_max = 4};
   const auto table = storage::LmdbTable::open(options).value();
   CheckpointBatch batch;
   batch.applied = {Index(1), Term(1)};
@@ -90,7 +90,7 @@ TEST(FileSizeLimitTest, ACheckpointThatDoesNotFitWaitsAsOnAFullDisk) {
 TEST(FileSizeLimitTest, ACheckpointOfWhichSomeFitsWaitsAsOnAFullDisk) {
   TemporaryDirectory directory;
   const storage::LmdbTable::Options options{
-      .path = directory.path(), .store = StoreId(5), .map_bytes = 64 << 20, .views_max = 4};
+      .path = directory.path(), .store = StoreId(5), .map_bytes_max = 64 << 20, .views_max = 4};
   const auto table = storage::LmdbTable::open(options).value();
   CheckpointBatch batch;
   batch.applied = {Index(1), Term(1)};

@@ -60,7 +60,7 @@ class LmdbDamageTest : public ::testing::Test {
   LmdbDamageTest() { std::filesystem::create_directory(path_); }
 
   storage::LmdbTable::Options options() const {
-    return {.path = path_, .store = kStore, .map_bytes = 64 << 20, .views_max = 8, .step_bytes = 16 << 10};
+    return {.path = path_, .store = kStore, .map_bytes_max = 64 << 20, .views_max = 8, .step_bytes = 16 << 10};
   }
   absl::StatusOr<std::shared_ptr<storage::LmdbTable>> open() const { return storage::LmdbTable::open(options()); }
 
@@ -512,7 +512,7 @@ TEST_F(LmdbStoreDamageTest, FLT_D13_FLT_D15_TheCheckpointOfAnotherDirectoryThatT
   ASSERT_TRUE(probe_.wait_failed());
   EXPECT_NE(probe_.failures().front().message().find("moved away"), std::string_view::npos);
   const auto other =
-      storage::LmdbTable::open({.path = parent_ / "data/state", .store = others, .map_bytes = 64 << 20, .views_max = 4});
+      storage::LmdbTable::open({.path = parent_ / "data/state", .store = others, .map_bytes_max = 64 << 20, .views_max = 4});
   ASSERT_TRUE(other.ok()) << other.status();
   EXPECT_EQ((*other)->applied(), (Position{Index(9), Term(1)}));
 }

@@ -1,9 +1,13 @@
 // A peer's state installed by the LMDB store while its disk fails, loses power, rots or fills up.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -13,6 +17,7 @@
 #include "coordkit/testing/state_store_fixture.h"
 #include "storage/lmdb_table.h"
 #include "tests/storage/lmdb_calls.h"
+#include "tests/storage/page_sizes.h"
 #include "tests/storage/temporary_directory.h"
 
 namespace coordkit::testkit {
@@ -47,9 +52,9 @@ class LmdbInstallTest : public ::testing::Test {
     EXPECT_TRUE(table.ok() && (*table)->write({kOld, as_chunk(kOldRows)}).ok());
   }
   // Small steps: every chunk takes several transactions.
-  absl::StatusOr<std::shared_ptr<LmdbTable>> open(uint64_t map_bytes = 64 << 20) {
+  absl::StatusOr<std::shared_ptr<LmdbTable>> open(uint64_t map_bytes_max = 64 << 20) {
     return LmdbTable::open(
-        {.path = path_, .store = kInstalledStore, .map_bytes = map_bytes, .views_max = 4, .step_bytes = 4 << 10});
+        {.path = path_, .store = kInstalledStore, .map_bytes_max = map_bytes_max, .views_max = 4, .step_bytes = 4 << 10});
   }
   static bool fits(const LmdbTable& table) {
     const absl::StatusOr<LmdbTable::Fit> fit = table.verify_staged(digest_of(kNewRows));
@@ -248,13 +253,104 @@ TEST_F(LmdbInstallTest, FLT_D04_AnOldViewCanFillTheMapAndItsEndMakesRoomAgain) {
   for (int i = 0; i < 100; ++i) ASSERT_TRUE((*table)->write({kOld, as_chunk(kOldRows)}).ok()) << i;
 }
 
+TEST_F(LmdbInstallTest, FLT_P25_AMapThatIsFullGrowsWhileViewsReadTheStateBefore) {
+  const auto table = open(uint64_t{1} << 30);
+  ASSERT_TRUE(table.ok());
+  const auto before = (*table)->view();
+  ASSERT_TRUE(before.ok());
+  const Rows large = numbered("large", 40, 400'000);
+  ASSERT_TRUE((*table)->write({kNew, as_chunk(large)}).ok());
+  EXPECT_EQ(rows_of(**before), kOldRows);
+  const auto after = (*table)->view();
+  ASSERT_TRUE(after.ok());
+  EXPECT_EQ(rows_of(**after), large);
+  EXPECT_EQ((*after)->digest(), digest_of(large));
+  EXPECT_TRUE((*table)->scrub([](size_t) { return true; }).ok());
+}
+
+TEST_F(LmdbInstallTest, FLT_P25_StagedRowsMakeTheMapGrowAndAreCountedOnce) {
+  const Rows large = numbered("large", 40, 400'000);
+  {
+    const auto table = open(uint64_t{1} << 30);
+    ASSERT_TRUE(table.ok());
+    ASSERT_TRUE((*table)->stage({}, as_chunk(large)).ok());
+    const absl::StatusOr<LmdbTable::Fit> fit = (*table)->verify_staged(digest_of(large));
+    ASSERT_TRUE(fit.ok());
+    EXPECT_EQ(*fit, LmdbTable::Fit::Fits);
+    ASSERT_TRUE((*table)->install(kNew).ok());
+    while ((*table)->stale()) ASSERT_TRUE((*table)->erase_stale().ok());
+  }
+  const auto table = open(1 << 20);  // what there is may be more than the limit
+  ASSERT_TRUE(table.ok());
+  const auto view = (*table)->view();
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(rows_of(**view), large);
+}
+
+// LMDB's pages are as large as those of the machine that made the file, 32 KiB at most.
+TEST_F(LmdbInstallTest, FLT_V04_ACheckpointThatWasMadeWithPagesOfAnotherSizeIsReadAndWritten) {
+  for (const size_t made : {size_t{4} << 10, size_t{16} << 10, size_t{64} << 10}) {
+    for (const size_t moved : {size_t{4} << 10, size_t{16} << 10, size_t{64} << 10}) {
+      const std::string where = std::to_string(made) + " to " + std::to_string(moved) + ": ";
+      std::filesystem::remove_all(path_);
+      std::filesystem::create_directory(path_);
+      {
+        const PagesOf pages(made);
+        const auto table = open();
+        ASSERT_TRUE(table.ok()) << where << table.status();
+        ASSERT_TRUE((*table)->write({kOld, as_chunk(kOldRows)}).ok()) << where;
+      }
+      const PagesOf pages(moved);
+      expect_whole(where);
+      expect_whole(where);
+    }
+  }
+}
+
+// So much of it is mapped from here on.
+void touch_stack() {
+  volatile char bytes[1 << 20];
+  for (size_t i = 0; i < sizeof bytes; i += 4096) bytes[i] = 0;
+}
+
+// In a process of its own, whose heap and stack have room, so that only what is mapped is refused.
+TEST_F(LmdbInstallTest, FLT_P25_WithoutAddressSpaceAWriteWaitsAndIsDoneOnceThereIsSome) {
+  const Rows large = numbered("large", 40, 400'000);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    std::free(std::malloc(200 << 20));
+    touch_stack();
+    const auto table = open(uint64_t{1} << 30);
+    if (!table.ok()) ::_exit(2);
+    const CheckpointBatch batch{kNew, as_chunk(large)};
+    rlimit limit = {1, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_AS, &limit);
+    const absl::Status waits = (*table)->write(batch);
+    limit.rlim_cur = RLIM_INFINITY;
+    ::setrlimit(RLIMIT_AS, &limit);
+    if (!absl::IsUnavailable(waits) || waits.message().find("address space") == std::string_view::npos) ::_exit(3);
+    ::_exit((*table)->write(batch).ok() ? 0 : 4);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  const auto table = open();
+  ASSERT_TRUE(table.ok());
+  const auto view = (*table)->view();
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ((*view)->digest(), digest_of(large));
+}
+
 TEST(LmdbStateStoreTest, FLT_D03_AStageOrInstallThatFailsIsReportedOnceAndFinal) {
   for (uint64_t failing = 1; failing <= 12; ++failing) {
     TemporaryDirectory parent;
     const auto directory = DataDirectory::open({.path = parent / "data", .cluster = "orders"});
     ASSERT_TRUE(directory.ok());
     StateSinkProbe probe;
-    LmdbStateStore store(*directory, {.map_bytes = 64 << 20});
+    LmdbStateStore store(*directory, {.map_bytes_max = 64 << 20});
     ASSERT_TRUE(store.open(probe).ok());
     const LmdbCalls calls(failing);
     store.stage(Ticket(1), {"", "a"}, {{"a", "1"}});
@@ -302,7 +398,7 @@ TEST(LmdbStateStoreTest, ACommitGoesBeforeTheErasingOfTheStateBefore) {
   const auto directory = DataDirectory::open({.path = parent / "data", .cluster = "orders"});
   ASSERT_TRUE(directory.ok());
   EagerSink sink;
-  LmdbStateStore store(*directory, {.map_bytes = 256 << 20});
+  LmdbStateStore store(*directory, {.map_bytes_max = 256 << 20});
   sink.store = &store;
   ASSERT_TRUE(store.open(sink).ok());
   store.stage(Ticket(1), {}, as_chunk(numbered("old", 40, 1 << 20)));

@@ -23,8 +23,8 @@ class LmdbTableTest : public ::testing::Test {
  protected:
   LmdbTableTest() { std::filesystem::create_directory(path_); }
 
-  absl::StatusOr<std::shared_ptr<storage::LmdbTable>> open(StoreId store = kTableStore, uint64_t map_bytes = 64 << 20) {
-    return storage::LmdbTable::open({.path = path_, .store = store, .map_bytes = map_bytes, .views_max = 4});
+  absl::StatusOr<std::shared_ptr<storage::LmdbTable>> open(StoreId store = kTableStore, uint64_t map_bytes_max = 64 << 20) {
+    return storage::LmdbTable::open({.path = path_, .store = store, .map_bytes_max = map_bytes_max, .views_max = 4});
   }
   void fill(int rows = 50) {
     const auto table = open();
@@ -207,7 +207,7 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedWithTheirLockFileOpen) {
   fill();
   std::filesystem::copy(path_, parent_ / "copy", std::filesystem::copy_options::recursive);
   const auto copy =
-      storage::LmdbTable::open({.path = parent_ / "copy", .store = kTableStore, .map_bytes = 64 << 20, .views_max = 4});
+      storage::LmdbTable::open({.path = parent_ / "copy", .store = kTableStore, .map_bytes_max = 64 << 20, .views_max = 4});
   ASSERT_TRUE(copy.ok()) << copy.status().ToString();
   EXPECT_EQ((*copy)->applied(), kApplied);
 }
@@ -221,7 +221,7 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedUnderAnOpenViewPinNoPages) {
   ASSERT_TRUE(view.ok());
   std::filesystem::copy(path_, parent_ / "copy", std::filesystem::copy_options::recursive);
   const auto copy =
-      storage::LmdbTable::open({.path = parent_ / "copy", .store = kTableStore, .map_bytes = 1 << 20, .views_max = 4});
+      storage::LmdbTable::open({.path = parent_ / "copy", .store = kTableStore, .map_bytes_max = 1 << 20, .views_max = 4});
   ASSERT_TRUE(copy.ok()) << copy.status().ToString();
   CheckpointBatch batch{.applied = {Index(11), Term(2)}};
   for (int i = 0; i < 50; ++i) batch.put("key" + std::to_string(i), std::string(1000, 'x'));
@@ -269,7 +269,7 @@ TEST(LmdbStateStoreTest, FLT_D04_AFailedCommitIsReportedOnceAndFinal) {
   const auto directory = DataDirectory::open({.path = parent / "data", .cluster = "orders"});
   ASSERT_TRUE(directory.ok());
   StateSinkProbe probe;
-  LmdbStateStore store(*directory, {.map_bytes = 1 << 20});
+  LmdbStateStore store(*directory, {.map_bytes_max = 1 << 20});
   ASSERT_TRUE(store.open(probe).ok());
   CheckpointBatch batch{.applied = kApplied};
   batch.put("big", std::string(4 << 20, 'x'));
@@ -286,7 +286,7 @@ TEST(LmdbStateStoreTest, AViewMayOutliveTheStore) {
   auto directory = DataDirectory::open({.path = parent / "data", .cluster = "orders"});
   ASSERT_TRUE(directory.ok());
   StateSinkProbe probe;
-  auto store = std::make_unique<LmdbStateStore>(*std::move(directory), LmdbStateOptions{.map_bytes = 1 << 20});
+  auto store = std::make_unique<LmdbStateStore>(*std::move(directory), LmdbStateOptions{.map_bytes_max = 1 << 20});
   ASSERT_TRUE(store->open(probe).ok());
   store->commit({.applied = kApplied, .rows = {{"a", "1"}}});
   ASSERT_TRUE(probe.wait_applied(kApplied));

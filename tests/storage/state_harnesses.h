@@ -99,7 +99,7 @@ class LmdbStateHarness : public StateStoreHarness {
     image.replace(change.offset, change.bytes.size(), change.bytes);
   }
   std::unique_ptr<LmdbStateStore> make() const {
-    return std::make_unique<LmdbStateStore>(open_directory(directory_), LmdbStateOptions{.map_bytes = 1 << 30});
+    return std::make_unique<LmdbStateStore>(open_directory(directory_), LmdbStateOptions{.map_bytes_max = 1 << 30});
   }
   std::string path() const { return directory_ / "data/state/data.mdb"; }
   std::string file() const {

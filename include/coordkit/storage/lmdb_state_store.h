@@ -4,8 +4,9 @@
 // at all. Every value carries a sum keyed by its key. A peer's state is staged in a second table of the same file, and an
 // install changes which of the two is live. Bytes: docs/format-state.md. Threads: one from open() to close().
 // Nothing the file holds ends the process: what LMDB maps was read and checked before (docs/decisions/0020). Damage is
-// reported, and a whole batch makes a new file; a full disk is waited for; any other failure is final, reported once. Lifetime:
-// the sink must outlive close(); views may outlive the store. Example: tests/storage/lmdb_state_store_test.cc.
+// reported, and a whole batch makes a new file; room on the disk and in the address space is waited for; any other failure is
+// final, reported once. Lifetime: the sink must outlive close(); views may outlive the store. Example:
+// tests/storage/lmdb_state_store_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,11 @@
 namespace COORDKIT_EXPORT coordkit {
 
 struct LmdbStateOptions {
-  // Address space reserved for the file, 1 MiB to 64 TiB; the file is sparse and grows to what is stored: to
-  // twice the state while a peer's is taken in, and more while a view is open for long (docs/format-state.md). What does not
-  // fit fails for good (kResourceExhausted), so keep it large.
-  uint64_t map_bytes = uint64_t{64} << 30;
+  // The most bytes of address space, and of the file, that the checkpoint may take. Legal: 1 MiB to 64 TiB. The map begins with
+  // what the file has and is doubled whenever it is full. It needs twice the state while a peer's is taken in, and more while
+  // a view is open for long (docs/format-state.md). A checkpoint beyond this fails for good (kResourceExhausted,
+  // LimitExceeded). One for which the process has no address space (ulimit -v) waits until there is some.
+  uint64_t map_bytes_max = uint64_t{1} << 40;
   // Views open at the same time, 1 to 10000; one more is kResourceExhausted.
   uint32_t views_max = 126;
 
