@@ -1,6 +1,9 @@
 #include "replica/opening.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <utility>
@@ -15,6 +18,7 @@
 #include "replica/token_base.h"
 #include "storage/absolute_path.h"
 #include "storage/identity.h"
+#include "storage/posix_file_system.h"
 
 namespace coordkit {
 namespace {
@@ -127,6 +131,9 @@ absl::Status ReplicaOptions::validate() const {
 
 absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options) {
   if (absl::Status status = options.validate(); !status.ok()) return status;
+  // Secrets of sessions are drawn later, where no status can say that there are none.
+  char bits = 0;
+  if (::getentropy(&bits, sizeof bits) != 0) return storage::errno_status(errno, "cannot get random bits of the kernel");
   std::shared_ptr<DataDirectory> directory;  // none: the host's stores know their own places
   if (!options.data_dir.empty()) {
     auto opened = DataDirectory::open({.path = options.data_dir, .cluster = options.cluster, .replica = ReplicaId(options.id)});

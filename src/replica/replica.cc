@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/thread.h"
 #include "base/with_reason.h"
 #include "coordkit/error.h"
 #include "replica/call_forms.h"
@@ -11,17 +12,20 @@
 #include "replica/resumed_handles.h"
 #include "replica/session_handle.h"
 #include "replica/waiting.h"
+#include "storage/posix_file_system.h"
 
 namespace coordkit {
 
 namespace {
 
-// What is thrown while a replica is opened is that there is no thread or no descriptor to be had.
-absl::Status not_opened(std::error_code why, const std::string& what) {
-  const bool files = why == std::errc::too_many_files_open || why == std::errc::too_many_files_open_in_system;
-  return make_error(Reason::LimitExceeded, "cannot open the replica: " + what +
-                                               (files ? " (raise the limit of open files)"
-                                                      : " (raise the limit of threads, of this user or of the container)"));
+// What is thrown while a replica is opened is that the system refuses a thread, a descriptor or memory.
+absl::Status not_opened(const std::error_code& why, std::string_view what) {
+  if (why == std::errc::resource_unavailable_try_again) {  // of a thread, which no descriptor answers
+    return make_error(Reason::LimitExceeded,
+                      "cannot open the replica: " + std::string(what) + ": " + why.message() +
+                          " (raise the limit of threads or of memory, of this user or of the container)");
+  }
+  return storage::errno_status(why.value(), "cannot open the replica: " + std::string(what));
 }
 
 }  // namespace
@@ -33,10 +37,12 @@ absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) t
   std::unique_ptr<Replica> replica(new Replica(*std::move(host)));
   if (absl::Status admin = replica->host_->open_admin(); !admin.ok()) return with_reason(admin);
   return replica;
-} catch (const std::system_error& error) {
-  return not_opened(error.code(), error.what());
+} catch (const UnstartedThread& error) {
+  return not_opened(error.code(), "it can start no thread");
+} catch (const std::system_error& error) {  // a descriptor's
+  return not_opened(error.code(), "it needs a timer and an event (timerfd_create, eventfd)");
 } catch (const boost::system::system_error& error) {  // Asio's
-  return not_opened(error.code(), error.what());
+  return not_opened(error.code(), "it needs what Asio waits with (epoll_create, eventfd, timerfd_create)");
 }
 
 Replica::Replica(std::shared_ptr<Host> host) : host_(std::move(host)) {}
