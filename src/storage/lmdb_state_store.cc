@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/last_words.h"
 #include "base/problems.h"
 #include "base/row_map.h"
 #include "base/row_sums.h"
@@ -112,7 +113,21 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
     return table_;
   }
 
-  void run() {
+  // The one place of the thread where what was not expected ends: a step may be half done then, so the store has failed.
+  void run() noexcept try { run_all(); } catch (...) {
+    {
+      const std::scoped_lock lock(mutex_);
+      failed_ = true;
+      waiting_.clear();
+    }
+    fail(last_words_.caught());
+  }
+  void fail(absl::Status why) noexcept try {
+    sink_->checkpoint_failed(std::move(why));
+  } catch (...) {  // a sink that has no memory either; Replica's allocates nothing
+  }
+
+  void run_all() {
     while (std::optional<Work> work = next()) {
       absl::Status status = perform_work(*work);
       while (absl::IsUnavailable(status) && wait_for_space(status)) status = perform_work(*work);
@@ -226,6 +241,7 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
   const LmdbStateOptions options_;
   std::shared_ptr<storage::LmdbTable> table_;
   StateSink* sink_ = nullptr;
+  const LastWords last_words_;
   Thread thread_;
 
   std::mutex mutex_;

@@ -1,6 +1,7 @@
 #include "storage/log_disk.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/check.h"
@@ -77,21 +78,41 @@ void SegmentedLogStore::Disk::perform_deferred() {
 void SegmentedLogStore::Disk::run() {
   do {
     work();
-  } while (queue_.next(rest(), tasks_));
+  } while (next());
   if (queue_.failed() || writer_.stalled()) return;
-  tasks_.push_back(Queue::Mark{});
-  work();
+  if (log_->progress_due()) last_mark();
+}
+
+bool SegmentedLogStore::Disk::next() noexcept {
+  try {
+    return queue_.next(rest(), tasks_);
+  } catch (...) {
+    fail(writer_.last_words().caught());
+    return false;
+  }
+}
+
+// One that cannot be written is not missed by the next start.
+void SegmentedLogStore::Disk::last_mark() noexcept {
+  try {
+    write_mark();
+  } catch (...) {
+    fail(writer_.last_words().caught());
+  }
 }
 
 SegmentedLogStore::Disk::Queue::Rest SegmentedLogStore::Disk::rest() const {
   return {.due = writer_.due(*log_), .stalled = writer_.stalled(), .quick = writer_.quick()};
 }
 
-void SegmentedLogStore::Disk::work() try {
-  perform_all();
-  if (!queue_.failed()) order_spare();
-} catch (const CheckFailure& failure) {
-  fail(make_error(Reason::BrokenInvariant, failure.what()));
+// The one place of the thread where what was not expected ends. A write may be half done then, so the store has failed.
+void SegmentedLogStore::Disk::work() noexcept {
+  try {
+    perform_all();
+    if (!queue_.failed()) order_spare();
+  } catch (...) {
+    fail(writer_.last_words().caught());
+  }
 }
 
 void SegmentedLogStore::Disk::perform_all() {
@@ -119,8 +140,7 @@ void SegmentedLogStore::Disk::perform(Queue::Task task) {
     return;
   }
   if (const Queue::Read* read = std::get_if<Queue::Read>(&task)) {
-    sink_->log_read(read->first,
-                    log_->read(read->first, read->last, std::min<size_t>(read->bytes_max, options_.read_bytes_max)));
+    sink_->log_read(read->first, read_log(*read));
   } else if (const Queue::Scrub* scrub = std::get_if<Queue::Scrub>(&task)) {
     scrub->done(log_->scrub(scrub->from, kScrubStepBytes));
     if (!log_->failure().ok()) fail(log_->failure());
@@ -128,6 +148,15 @@ void SegmentedLogStore::Disk::perform(Queue::Task task) {
     compact_log(*compact);
   } else if (log_->progress_due()) {
     write_mark();
+  }
+}
+
+// Reading changes nothing: without memory for what was asked for it is refused, and asked for once more.
+absl::StatusOr<std::vector<raft::Entry>> SegmentedLogStore::Disk::read_log(const Queue::Read& read) {
+  try {
+    return log_->read(read.first, read.last, std::min<size_t>(read.bytes_max, options_.read_bytes_max));
+  } catch (const std::bad_alloc&) {
+    return writer_.last_words().no_memory();
   }
 }
 
@@ -194,11 +223,16 @@ void SegmentedLogStore::Disk::order_spare() {
   if (wanted && !preparer_.ordered()) preparer_.order({log_->take_number(), log_->segment_bytes()});
 }
 
-void SegmentedLogStore::Disk::fail(absl::Status why) {
-  if (!queue_.fail(tasks_)) return;
+// Allocates nothing.
+void SegmentedLogStore::Disk::fail(absl::Status why) noexcept {
+  if (!queue_.fail()) return;
   preparer_.stop();
-  sink_->log_failed(std::move(why));
-  for (const Queue::Task& task : std::exchange(tasks_, {})) Queue::drop(task);
+  try {
+    sink_->log_failed(std::move(why));
+  } catch (...) {  // a sink that has no memory either; Replica's allocates nothing
+  }
+  for (; !tasks_.empty(); tasks_.pop_front()) Queue::drop(tasks_.front());
+  queue_.drop_all();
 }
 
 }  // namespace coordkit

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "base/thread.h"
 #include "coordkit/export.h"
@@ -41,9 +42,12 @@ class COORDKIT_HIDDEN SegmentedLogStore::Disk {
 
   // The thread that is working.
   Queue::Rest rest() const;
-  void work();
+  void work() noexcept;
+  bool next() noexcept;  // false: it is over
+  void last_mark() noexcept;
   void perform_all();
   void perform(Queue::Task task);
+  absl::StatusOr<std::vector<raft::Entry>> read_log(const Queue::Read& read);
   bool write_batch();  // false: there is no room, or it failed
   void take_spare(const Queue::SpareMade& made);
   void compact_log(const Queue::Compact& compact);
@@ -51,7 +55,7 @@ class COORDKIT_HIDDEN SegmentedLogStore::Disk {
   void write_mark();
   void report_wait(absl::Status why);  // for something other than room; OK: no more
   void order_spare();
-  void fail(absl::Status why);
+  void fail(absl::Status why) noexcept;
 
   const StoreId store_;
   const BootCounter boot_;

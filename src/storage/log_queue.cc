@@ -71,12 +71,15 @@ bool LogQueue::next(const Rest& rest, Tasks& tasks) {
   return true;
 }
 
-bool LogQueue::fail(Tasks& tasks) {
+bool LogQueue::fail() {
   const std::lock_guard lock(mutex_);
   if (failed_) return false;
   failed_ = true;
-  take(tasks);
   return true;
+}
+
+void LogQueue::drop_all() {
+  for (; !waiting_.empty(); waiting_.pop_front()) drop(waiting_.front());  // nothing is added any more
 }
 
 void LogQueue::take(Tasks& tasks) {

@@ -67,8 +67,9 @@ class LogQueue {
 
   // ---- the one that is working
   bool failed() const { return failed_; }
-  // Nothing more is accepted; `tasks` has what was. False: it had failed before.
-  bool fail(Tasks& tasks);
+  // Nothing more is accepted. False: it had failed before.
+  bool fail();
+  void drop_all();  // once failed: what still waits
 
   // The end of a task that is not performed.
   static void drop(const Task& task);

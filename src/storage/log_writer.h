@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/last_words.h"
 #include "coordkit/storage/segmented_log_store.h"
 #include "log/log.h"
 #include "storage/sync_pace.h"
@@ -34,6 +35,8 @@ class LogWriter {
 
   // After the open; writes do so themselves.
   void note_sizes(const log::Log& log);
+  // Of the thread that uses the log, when it meets what it did not expect.
+  const LastWords& last_words() const { return last_words_; }
   // On any thread, as noted last.
   uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }
   uint64_t index_bytes() const { return index_bytes_.load(std::memory_order_relaxed); }
@@ -47,6 +50,7 @@ class LogWriter {
   absl::Status note_log(const log::Log& log);
 
   const SegmentedLogOptions& options_;
+  const LastWords last_words_;
   const DataDirectory* const directory_;
   std::vector<LogWrite> batch_;  // being gathered
   size_t bytes_ = 0;             // of it

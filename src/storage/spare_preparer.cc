@@ -51,18 +51,34 @@ void SparePreparer::run() {
       if (stop_) return;
       spare = *order_;
     }
-    const absl::StatusOr<bool> made = make(spare);
-    if (!made.ok() && !absl::IsResourceExhausted(made.status())) return reports_.made(made.status());
+    if (carry_out(spare)) continue;
     std::unique_lock lock(mutex_);
-    if (stop_) return;
-    if (made.ok()) {
-      order_.reset();
-      lock.unlock();
-      reports_.made(spare);
-      continue;
-    }
-    if (lacks_room(made.status())) reports_.waits();
     wakes_.wait_for(lock, kTryAgain, [this] { return stop_; });
+  }
+}
+
+// False: it is to be tried again. The one place of the thread where what was not expected ends: a spare that was not made in
+// whole is made once more.
+bool SparePreparer::carry_out(const Spare& spare) noexcept {
+  try {
+    const absl::StatusOr<bool> made = make(spare);
+    if (absl::IsResourceExhausted(made.status())) {
+      const std::lock_guard lock(mutex_);
+      if (!stop_ && lacks_room(made.status())) reports_.waits();
+      return false;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      if (stop_) return true;
+      order_.reset();      // the next one may come as soon as it is reported
+      stop_ = !made.ok();  // no more will come
+    }
+    made.ok() ? reports_.made(spare) : reports_.made(made.status());
+    return true;
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    order_ = spare;
+    return false;
   }
 }
 

@@ -47,6 +47,7 @@ class SparePreparer {
 
  private:
   void run();
+  bool carry_out(const Spare& spare) noexcept;
   absl::StatusOr<bool> make(const Spare& spare);  // false: stopped midway
 
   std::unique_ptr<FileSystem> files_;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <boost/asio/post.hpp>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <mutex>
@@ -25,6 +26,8 @@ struct Anchor {
   volatile bool held = false;
 };
 thread_local Anchor anchor;
+
+constexpr auto kTryAgain = std::chrono::milliseconds(10);
 
 Found addresses_of(const HostPort& name) {
   addrinfo hints{};
@@ -65,6 +68,13 @@ struct Lookup::Question {
       if (const Done wanted = std::exchange(self->done, nullptr)) wanted(found);
     });
   }
+  // True: it has its answer, or wants none any more.
+  bool try_answer(const std::shared_ptr<Question>& self, const Found& found) noexcept try {
+    answer(self, found);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   // Its thread is not inside the io_context any more, and will not be.
   void let_go() {
     const std::lock_guard lock(mutex);
@@ -98,10 +108,7 @@ void Lookup::ask(const std::shared_ptr<Question>& question, const HostPort& name
   } catch (const std::bad_alloc&) {
     found = {{}, "no memory"};
   }
-  try {
-    question->answer(question, std::move(found));
-  } catch (const std::bad_alloc&) {  // then it stays without an answer, as if the name service had none
-  }
+  while (!question->try_answer(question, found)) std::this_thread::sleep_for(kTryAgain);  // until there is memory for it
 }
 
 void Lookup::cancel() {

@@ -16,8 +16,9 @@ uint64_t Outbox::Queue::push(Frame frame, size_t limit) {
     pop();
     ++dropped;
   }
-  bytes += frame.body.size();
+  const size_t added = frame.body.size();
   frames.push_back(std::move(frame));
+  bytes += added;
   return dropped;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/post.hpp>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -51,6 +52,16 @@ bool tellable(CloseReason reason) {
   }
 }
 
+// What finds no memory for one of its steps loses its connection, which is dialed again.
+template <typename Step>
+void guard(Connection& connection, Step step) {
+  try {
+    step();
+  } catch (const std::bad_alloc&) {
+    connection.close(CloseReason::Ended);
+  }
+}
+
 }  // namespace
 
 Connection::Connection(ConnectionOwner& owner, const ConnectionLimits& limits, Side side, ReplicaId peer, uint64_t instance,
@@ -77,21 +88,25 @@ void Connection::dial(std::vector<Tcp::endpoint> endpoints) {
   socket.set_option(Socket::reuse_address(true), ignored);
   auto connected = [self = shared_from_this(), rest = std::move(endpoints)](boost::system::error_code error) mutable {
     if (self->closed()) return;
-    const bool with_itself = !error && reset_own_connection(self->stream_.socket());
-    self->dial_error_ =
-        with_itself ? boost::system::error_code(asio::error::connection_refused) : error;  // nothing else listens there
-    if (self->dial_error_ && !rest.empty()) return self->dial(std::move(rest));
-    if (self->dial_error_) return self->close(CloseReason::DialFailed);
-    self->open();
-    self->secure();
+    guard(*self, [&] {
+      const bool with_itself = !error && reset_own_connection(self->stream_.socket());
+      self->dial_error_ =
+          with_itself ? boost::system::error_code(asio::error::connection_refused) : error;  // nothing else listens there
+      if (self->dial_error_ && !rest.empty()) return self->dial(std::move(rest));
+      if (self->dial_error_) return self->close(CloseReason::DialFailed);
+      self->open();
+      self->secure();
+    });
   };
   if (!unopened) return socket.async_connect(next, std::move(connected));
   asio::post(socket.get_executor(), [connected = std::move(connected), unopened]() mutable { connected(unopened); });
 }
 
 void Connection::accept() {
-  open();
-  secure();
+  guard(*this, [this] {
+    open();
+    secure();
+  });
 }
 
 void Connection::open() {
@@ -116,11 +131,13 @@ void Connection::secure() {
   stream_.secure(limits_.channels->make(side()));
   stream_.async_handshake([self = shared_from_this()](const auto& error, size_t) {
     if (self->closed()) return;
-    if (error) return self->failed();
-    self->handshake_.set_certified(self->stream_.peer());
-    const CloseReason wrong = self->owner_.certified(self->certified(), self->peer());
-    if (wrong != CloseReason::NoReason) return self->close(wrong);
-    self->begin();
+    guard(*self, [&] {
+      if (error) return self->failed();
+      self->handshake_.set_certified(self->stream_.peer());
+      const CloseReason wrong = self->owner_.certified(self->certified(), self->peer());
+      if (wrong != CloseReason::NoReason) return self->close(wrong);
+      self->begin();
+    });
   });
 }
 
@@ -210,8 +227,9 @@ CloseReason Connection::take_repeated_hello(std::string_view body) {
 
 void Connection::read() {
   const std::span<char> space = reader_.space();
-  stream_.async_read_some(asio::buffer(space.data(), space.size()),
-                          [self = shared_from_this()](const auto& error, size_t bytes) { self->received(error, bytes); });
+  stream_.async_read_some(
+      asio::buffer(space.data(), space.size()),
+      [self = shared_from_this()](const auto& error, size_t bytes) { guard(*self, [&] { self->received(error, bytes); }); });
 }
 
 void Connection::received(const boost::system::error_code& error, size_t bytes) {
@@ -281,9 +299,11 @@ CloseReason Connection::take_established(const FrameReader::Frame& frame) {
 
 // As a rule the kernel takes a batch at once: then no handler has to run for it.
 void Connection::pump() {
-  if (!next_batch()) return;
-  if (sent(stream_.try_write_some(writer_.unsent())) && !next_batch()) return;
-  write();
+  guard(*this, [this] {
+    if (!next_batch()) return;
+    if (sent(stream_.try_write_some(writer_.unsent())) && !next_batch()) return;
+    write();
+  });
 }
 
 bool Connection::next_batch() {
@@ -305,8 +325,9 @@ bool Connection::sent(size_t bytes) {
 }
 
 void Connection::write() {
-  stream_.async_write_some(writer_.unsent(),
-                           [self = shared_from_this()](const auto& error, size_t bytes) { self->written(error, bytes); });
+  stream_.async_write_some(writer_.unsent(), [self = shared_from_this()](const auto& error, size_t bytes) {
+    guard(*self, [&] { self->written(error, bytes); });
+  });
 }
 
 void Connection::written(const boost::system::error_code& error, size_t bytes) {

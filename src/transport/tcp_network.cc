@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/dispatch.hpp>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -121,10 +122,13 @@ void Network::welcome(Socket socket) {
   const Tcp::endpoint remote = socket.remote_endpoint(error);
   if (error) return;
   unverified_.make_room(remote.address());
-  auto unverified = std::make_shared<Connection>(*this, limits_, Side::Accepted, ReplicaId(), nonces_.instance(),
-                                                 nonces_.next(), std::move(socket));
-  unverified_.add(unverified);
-  unverified->accept();
+  try {
+    auto unverified = std::make_shared<Connection>(*this, limits_, Side::Accepted, ReplicaId(), nonces_.instance(),
+                                                   nonces_.next(), std::move(socket));
+    unverified_.add(unverified);
+    unverified->accept();
+  } catch (const std::bad_alloc&) {  // whoever dialed does so again
+  }
 }
 
 // ---- reports from connections

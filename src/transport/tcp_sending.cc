@@ -1,6 +1,7 @@
 // Outgoing frames: from any thread into the outbox of a link, from there onto its connection.
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
+#include <new>
 #include <utility>
 
 #include "transport/tcp_network.h"
@@ -22,10 +23,15 @@ void Network::push(ReplicaId to, std::vector<Frame> frames) {
       ++(frame.lane == Lane::Control ? dropped.control : dropped.bulk);
       continue;
     }
-    const Outbox::Dropped pushed_out = link->outbox.push(std::move(frame));
-    dropped.control += pushed_out.control;
-    dropped.bulk += pushed_out.bulk;
-    wake = true;
+    const Lane lane = frame.lane;
+    try {
+      const Outbox::Dropped pushed_out = link->outbox.push(std::move(frame));
+      dropped.control += pushed_out.control;
+      dropped.bulk += pushed_out.bulk;
+      wake = true;
+    } catch (const std::bad_alloc&) {
+      ++(lane == Lane::Control ? dropped.control : dropped.bulk);
+    }
   }
   wake = wake && !std::exchange(link->pump_scheduled, true);
   if (lock) lock.unlock();
@@ -36,7 +42,14 @@ void Network::push(ReplicaId to, std::vector<Frame> frames) {
       if (!self->closed_) self->report({TcpEvent::Kind::OversizeFrame, Side::Dialed, to, CloseReason::Oversize, {}});
     });
   }
-  if (wake) asio::dispatch(io_, [self = shared_from_this(), link] { link->pump(); });
+  if (!wake) return;
+  try {
+    asio::dispatch(io_, [self = shared_from_this(), link] { link->pump(); });
+  } catch (...) {
+    const std::lock_guard again(link->mutex);
+    link->pump_scheduled = false;  // the next frames wake it
+    throw;
+  }
 }
 
 void Network::take_frames(Connection& connection, std::vector<Frame>& batch) {

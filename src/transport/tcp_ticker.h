@@ -35,12 +35,11 @@ class Ticker {
     const TimePoint now = SteadyClock::now();
     const Duration late = now - ticked_ - 2 * interval_;
     ticked_ = now;
-    tick_(now, late > Duration::zero() ? late : Duration::zero());
-    if (closed_) return;
     timer_.expires_after(interval_);
-    timer_.async_wait([this, owner](const auto& error) {
+    timer_.async_wait([this, owner](const auto& error) {  // first: a tick that throws is followed by others
       if (!error && !closed_) run(owner);
     });
+    tick_(now, late > Duration::zero() ? late : Duration::zero());
   }
 
   const Duration interval_;

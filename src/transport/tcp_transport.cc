@@ -3,7 +3,6 @@
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
-#include <exception>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -81,7 +80,7 @@ class COORDKIT_HIDDEN TcpTransport::Impl {
       try {
         own_->run();
         return;
-      } catch (const std::exception&) {
+      } catch (...) {  // the one place of the thread where what was not expected ends
       }
     }
   }

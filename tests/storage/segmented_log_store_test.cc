@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <future>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -76,6 +77,22 @@ TEST(SegmentedLogStoreTest, FLT_D06_AScrubNamesWhatIsRottenAndAFailedStoreAnswer
   ASSERT_TRUE(probe.wait_failed());
   EXPECT_FALSE(scrub(Index(1)).next);
   store.close();
+}
+
+TEST(SegmentedLogStoreTest, FLT_A18_AnAllocationThatFailsOnItsThreadFailsTheStoreAndEndsNoProcess) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
+  ASSERT_TRUE(store.open(probe).ok());
+  store.submit({.number = WriteNumber(1), .entries = entries(1, 1, 1)});
+  ASSERT_TRUE(probe.wait_written(WriteNumber(1)));
+  store.scrub(Index(1), [](const LogScrub&) { throw std::bad_alloc(); });  // runs on that thread
+  ASSERT_TRUE(probe.wait_failed());
+  store.submit({.number = WriteNumber(2), .entries = entries(2, 1, 1)});
+  store.close();
+  ASSERT_EQ(probe.failures().size(), 1u);
+  EXPECT_EQ(reason_of(probe.failures().front()), Reason::LimitExceeded);
+  EXPECT_EQ(probe.written(), WriteNumber(1));
 }
 
 TEST(SegmentedLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnAfterCompactionOrRelief) {
