@@ -27,7 +27,7 @@ class WaitTimes {
 
   void add(Duration waited) {
     const auto micros = static_cast<uint64_t>(std::chrono::ceil<std::chrono::microseconds>(waited).count());
-    ++buckets_[waited <= upper(0) ? 0 : std::min(static_cast<size_t>(std::bit_width(micros - 1)), kBuckets - 1)];
+    ++buckets_[waited <= upper(0) ? 0 : (std::min)(static_cast<size_t>(std::bit_width(micros - 1)), kBuckets - 1)];
     ++count_;
     total_ += (std::max)(waited, Duration::zero());
     longest_ = (std::max)(longest_, waited);
