@@ -38,6 +38,8 @@ std::string sentence(const Divergence& found) {
   return text + "which one is right cannot be told from the votes so far";
 }
 
+std::string text_of(Position at) { return std::to_string(at.index.value()) + " of term " + std::to_string(at.term.value()); }
+
 }  // namespace
 
 std::optional<Divergence> DivergenceCheck::note(const DigestNote& note, const raft::Configuration& configuration,
@@ -93,6 +95,20 @@ std::optional<DigestVote> DivergenceCheck::due(LaggingTime now) {
   if (!pending_ || now < hand_at_) return std::nullopt;
   hand_at_ = now + retry_;
   return pending_;
+}
+
+std::string why_aside(const raft::Contradiction& found) {
+  const std::string ours = found.ours.index == found.theirs.index
+                               ? "entry " + text_of(found.ours) + " is committed there"
+                               : "everything up to entry " + text_of(found.ours) + " is committed";
+  std::string text = "replica " + std::to_string(found.leader.value()) + ", the leader of term ";
+  text.append(std::to_string(found.term.value())).append(", has entry ").append(text_of(found.theirs));
+  text.append(", but in the log of this replica ").append(ours);
+  text.append(". A data directory was set back to an older state or copied, this one or most of the others, ");
+  text.append("so this replica steps aside and acknowledges nothing. ");
+  text.append("Keep its directory: it may be the only one that has everything. ");
+  text.append("The runbook \"Two histories\" in docs/operations.md says how to find out");
+  return text;
 }
 
 }  // namespace coordkit::engine

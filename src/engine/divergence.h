@@ -7,6 +7,8 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
+#include <string>
 
 #include "absl/container/btree_map.h"
 #include "coordkit/engine.h"
@@ -48,6 +50,16 @@ class DivergenceCheck {
   std::optional<DigestVote> pending_;      // not seen in the log yet
   LaggingTime hand_at_ = LaggingTime::min();
   std::string warning_;
+};
+
+// A leader whose log cannot be ours: it has another entry where one is committed here. The sentence names the leader, both
+// positions and the page that helps.
+std::string why_aside(const raft::Contradiction& found);
+
+// Ends the turn in which that was found: the replica steps aside.
+class ContradictingLeader : public std::runtime_error {
+ public:
+  explicit ContradictingLeader(const raft::Contradiction& found) : std::runtime_error(why_aside(found)) {}
 };
 
 }  // namespace coordkit::engine

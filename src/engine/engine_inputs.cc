@@ -239,7 +239,9 @@ class EngineImpl::Messages {
 
   // From a leader. The core itself learns of a new one; what was handed over is handed over again then.
   void operator()(Refusal&) {}
-  void operator()(ReadIndexReply& message) { engine_.calls_.reads().receive(message); }
+  void operator()(ReadIndexReply& message) {
+    engine_.calls_.reads().receive(message, engine_.state_.router().applied().index, turn_);
+  }
   void operator()(RenewReply& message) { turn_.effects.renewals.push_back(std::move(message)); }
   void operator()(ChangeReply& message) { engine_.calls_.members().receive(message, turn_); }
   void operator()(TransferReply& message) { engine_.calls_.members().receive(message, turn_); }

@@ -9,6 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "base/check.h"
 #include "base/with_reason.h"
+#include "engine/divergence.h"
 #include "engine/engine_impl.h"
 
 namespace coordkit::engine {
@@ -22,6 +23,8 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
     halt(make_error(Reason::HostThrew, threw.what()), effects);
   } catch (const NewerLevel& newer) {  // FLT_V02
     halt(make_error(Reason::NewerFormat, newer.what()), effects);
+  } catch (const ContradictingLeader& leader) {  // FLT_P25
+    quarantine(leader.what(), effects);
   } catch (const std::exception& error) {  // a failed check
     halt(make_error(Reason::BrokenInvariant, error.what()), effects);
   } catch (...) {
@@ -110,6 +113,7 @@ void EngineImpl::drain(Turn& turn) {
   EngineEffects& effects = turn.effects;
   WriteGate& writes = consensus_.writes();
   raft::Effects& drained = consensus_.drain();
+  if (drained.contradiction) throw ContradictingLeader(*drained.contradiction);
   for (const raft::ProposalOutcome& outcome : drained.outcomes) {
     expirations_.decided(outcome, now);
     consensus_.decided(outcome);

@@ -81,8 +81,12 @@ void ReadPath::receive(ReplicaId from, const ReadIndexRequest& request, Turn& tu
   confirm(PeerRead{from, request.id}, turn);
 }
 
-void ReadPath::receive(const ReadIndexReply& reply) {
-  if (reply.held == raft::Answer::Yes) reads_.confirmed(reply.id, reply.read_index);
+// Where the log is longer than it is known to be this leader's, it could be another's: the leader's next append shows it, and
+// the question is asked again.
+void ReadPath::receive(const ReadIndexReply& reply, Index applied, const Turn& turn) {
+  const raft::Core* core = turn.consensus.core();
+  const bool unproven = core == nullptr || (applied >= reply.read_index && core->proven() < reply.read_index);
+  if (reply.held == raft::Answer::Yes && !unproven) reads_.confirmed(reply.id, reply.read_index);
 }
 
 void ReadPath::receive(ReplicaId from, RenewRequest request, LaggingTime now) {

@@ -32,7 +32,7 @@ class ReadPath {
 
   // ---- between replicas
   void receive(ReplicaId from, const ReadIndexRequest& request, Turn& turn);
-  void receive(const ReadIndexReply& reply);
+  void receive(const ReadIndexReply& reply, Index applied, const Turn& turn);  // `applied`: of the state that would answer
   void receive(ReplicaId from, RenewRequest request, LaggingTime now);
 
   // ---- answers of the core

@@ -276,6 +276,7 @@ void Effects::clear() {
   reads.clear();
   leadership.reset();
   compact.reset();
+  contradiction.reset();
   behind.clear();
   commit = Index();
 }
@@ -295,6 +296,7 @@ void Core::applied(Index applied) { impl_->applied(applied); }
 Status Core::status() const { return impl_->status(); }
 const Leadership& Core::leadership() const { return impl_->leadership(); }
 std::optional<Lease> Core::lease() const { return impl_->lease(); }
+Index Core::proven() const { return impl_->proven(); }
 std::optional<LaggingTime> Core::fresh_at() const { return impl_->fresh_at(); }
 Index Core::commit() const { return impl_->log().commit(); }
 const Configuration& Core::configuration() const { return impl_->log().configuration(); }

@@ -48,6 +48,7 @@ class COORDKIT_HIDDEN Core::Impl {
   Status status() const;
   std::optional<Lease> lease() const;
   std::optional<LaggingTime> fresh_at() const;
+  Index proven() const { return leading_ ? log_.last().index : news_.verified; }
   bool holds_back() const { return leading_ ? leading_->catching_up(log_, now_).holds_back() : news_.hold_back; }
   const Leadership& leadership() const { return roles_.now(); }
   const Leading* leading() const { return leading_ ? &*leading_ : nullptr; }
@@ -84,6 +85,7 @@ class COORDKIT_HIDDEN Core::Impl {
   void follow(ReplicaId leader);
   void receive(ReplicaId from, AppendRequest& request);
   void receive(ReplicaId from, const Heartbeat& heartbeat);
+  bool contradicts(ReplicaId from, const AppendRequest& request);
   void commit_verified(Index leader_commit, Index everyone_has);
 
   // ---- members.cc

@@ -34,6 +34,7 @@ void Core::Impl::receive(ReplicaId from, AppendRequest& request) {
                     .round = request.round};
   WriteNumber after = log_.disk().covering_term();
   if (request.term == log_.term()) {
+    if (contradicts(from, request)) return;
     follow(from);
     if (log_.agrees(request.previous)) {
       COORDKIT_CHECK_MSG(!leading_, "INV_R05 a leader never truncates");
@@ -50,6 +51,18 @@ void Core::Impl::receive(ReplicaId from, AppendRequest& request) {
     }
   }
   outbox_.send(from, after, reply);
+}
+
+// Acknowledging such a request would promise entries that this log does not have, below its commit index, where nothing would
+// ever look for them.
+bool Core::Impl::contradicts(ReplicaId from, const AppendRequest& request) {
+  const auto differs = [&](Position theirs) {
+    const std::optional<Position> ours = log_.contradicted(theirs);
+    if (ours && !outbox_.contradiction) outbox_.contradiction = Contradiction{from, request.term, theirs, *ours};
+    return ours.has_value();
+  };
+  return differs(request.previous) ||
+         std::ranges::any_of(request.entries, [&](const Entry& entry) { return differs(entry.position()); });
 }
 
 // A commit index counts only as far as our log is known to be the leader's (regression R24).

@@ -92,11 +92,19 @@ void Log::truncate_after(Index index) {
   disk_.truncated_after(index);
 }
 
-// Log matching (thesis 3.5): one equal position means an equal prefix. Up to our commit index the logs are equal anyway,
-// because a leader has everything committed (3.6.3); this also covers what lies before our base (regression R21).
-bool Log::agrees(Position previous) const {
-  if (previous.index < commit_) return true;
-  return term_at(previous.index) == previous.term;
+// Log matching (thesis 3.5): one equal position means an equal prefix. Up to our commit index the logs are equal, because a
+// leader has everything committed (3.6.3) and contradicted() found nothing else; this also covers what lies before our base
+// (regression R21).
+bool Log::agrees(Position previous) const { return previous.index <= commit_ || term_at(previous.index) == previous.term; }
+
+// Terms never fall along a log. So before our base, where our own terms are forgotten, a term above that of the base shows
+// another entry as well.
+std::optional<Position> Log::contradicted(Position theirs) const {
+  if (theirs.index > commit_) return std::nullopt;
+  const std::optional<Term> own = term_at(theirs.index);
+  const bool possible = own ? theirs.term == *own : theirs.term <= base().term;
+  if (possible) return std::nullopt;
+  return own ? Position{theirs.index, *own} : base();
 }
 
 // Keeps what is equal, truncates at the first real conflict only (regression R19), appends the rest.

@@ -42,6 +42,8 @@ class Log {
   // The entries after a position at which the logs agree. True: the members changed.
   bool adopt(std::vector<Entry>& entries);
   bool agrees(Position previous) const;
+  // Whether a log with this position cannot have all that is committed here. If so: our own position that shows it.
+  std::optional<Position> contradicted(Position theirs) const;
   void start_after(const Installed& installed);
   bool checkpointed_beyond_base() const { return retention_.checkpoint() > base().index; }  // else nothing can be forgotten
   // Forgets what need not be kept; others still need the entries after `needed`. nullopt: nothing was removed.

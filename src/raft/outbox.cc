@@ -14,6 +14,7 @@ void Outbox::move_to(Effects& effects, const Log& log) {
   effects.confirmations.swap(confirmations);
   effects.transfers.swap(transfers);
   effects.changes.swap(changes);
+  effects.contradiction = contradiction;
   COORDKIT_CHECK_MSG(log.commit() >= commit_reported, "INV_R03 commit");
   effects.commit = commit_reported = log.commit();
 }

@@ -1,6 +1,7 @@
 // What the steps since the last drain have produced for the host, and what a part of the core uses during a step.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,10 +18,11 @@ struct Outbox {
   std::vector<Confirmation> confirmations;
   std::vector<TransferOutcome> transfers;
   std::vector<ChangeOutcome> changes;
+  std::optional<Contradiction> contradiction;  // the first one
   Index commit_reported;
 
   bool empty() const {
-    return sends.empty() && outcomes.empty() && confirmations.empty() && transfers.empty() && changes.empty();
+    return sends.empty() && outcomes.empty() && confirmations.empty() && transfers.empty() && changes.empty() && !contradiction;
   }
   void send(ReplicaId to, WriteNumber after, Message message) { sends.push_back({to, after, std::move(message)}); }
   void move_to(Effects& effects, const Log& log);

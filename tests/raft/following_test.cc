@@ -44,7 +44,49 @@ TEST(FollowerTest, REG_R19_INV_R10_CommittedEntriesAreNeverTruncated) {
   Solo solo(3, {2, 2, 2});
   solo.receive(2, solo.append(2, at(4, 2), {}, 4));
   ASSERT_EQ(solo.core().commit(), Index(4));
-  EXPECT_THROW(solo.receive(2, solo.append(9, at(1, 1), {command(2, 9)})), CheckFailure);
+  solo.receive(2, solo.append(9, at(1, 1), {command(2, 9)}));
+  EXPECT_EQ(solo.effects.contradiction, (Contradiction{ReplicaId(2), Term(9), at(2, 9), at(2, 2)}));
+  EXPECT_EQ(solo.last(), Index(4));
+  EXPECT_TRUE(solo.sent<AppendReply>(2).empty());
+}
+
+// 4@2 is the base; 5@2 and 6@2 are committed.
+TEST(FollowerTest, FLT_P25_WhatContradictsACommittedEntryIsNeverAcknowledgedAlsoBeforeTheBase) {
+  Recovered recovered{
+      .hard_state = {Term(2), {}}, .base = at(4, 2), .configuration = genesis_of(3).configuration, .applied = at(4, 2)};
+  for (uint64_t i = 5; i <= 7; ++i) recovered.entries.push_back(command(i, 2));
+  struct Case {
+    Position previous = {};
+    std::vector<uint64_t> terms = {};     // of the entries after it
+    std::optional<Position> theirs = {};  // that contradicts
+    Position ours = {};
+  };
+  const Case cases[] = {{at(0, 0), {1, 2, 2}},
+                        {at(3, 1), {}},
+                        {at(3, 2), {2, 2, 2, 5}},
+                        {at(6, 2), {5}},
+                        {at(7, 3), {5}},  // not committed: a conflict like any other
+                        {at(6, 3), {}, at(6, 3), at(6, 2)},
+                        {at(5, 1), {5}, at(5, 1), at(5, 2)},
+                        {at(4, 3), {5}, at(4, 3), at(4, 2)},
+                        {at(3, 3), {5}, at(3, 3), at(4, 2)},
+                        {at(2, 1), {3}, at(3, 3), at(4, 2)},
+                        {at(1, 1), {1, 1, 1}, at(4, 1), at(4, 2)},
+                        {at(4, 2), {2, 5}, at(6, 5), at(6, 2)}};
+  for (const Case& c : cases) {
+    Solo solo(recovered);
+    solo.receive(2, solo.append(3, at(6, 2), {}, 6));
+    ASSERT_EQ(solo.core().commit(), Index(6));
+    std::vector<Entry> entries;
+    for (const uint64_t term : c.terms) entries.push_back(command(c.previous.index.value() + entries.size() + 1, term));
+    solo.receive(3, solo.append(5, c.previous, entries));
+    const std::string name = std::to_string(c.previous.index.value()) + "@" + std::to_string(c.previous.term.value());
+    EXPECT_EQ(solo.effects.contradiction.has_value(), c.theirs.has_value()) << name;
+    EXPECT_EQ(solo.sent<AppendReply>(3).size(), c.theirs ? 0U : 1U) << name;
+    if (!c.theirs || !solo.effects.contradiction) continue;
+    EXPECT_EQ(*solo.effects.contradiction, (Contradiction{ReplicaId(3), Term(5), *c.theirs, c.ours})) << name;
+    EXPECT_EQ(solo.last(), Index(7)) << name;
+  }
 }
 
 TEST(FollowerTest, REG_R21_PreviousAroundZeroAndTheBase) {

@@ -416,7 +416,7 @@ TEST(InstalledTest, REG_R21_PreviousAroundAnInstalledPosition) {
   using V = AppendVerdict;
   const Case cases[] = {{at(0, 0), 0, V::Accepted, 0},     {at(0, 0), 3, V::Accepted, 3},     {at(98, 3), 1, V::Accepted, 99},
                         {at(98, 2), 4, V::Accepted, 102},  {at(99, 3), 1, V::Accepted, 100},  {at(99, 3), 2, V::Accepted, 101},
-                        {at(100, 3), 0, V::Accepted, 100}, {at(100, 3), 1, V::Accepted, 101}, {at(100, 2), 1, V::Conflict, 0},
+                        {at(100, 3), 0, V::Accepted, 100}, {at(100, 3), 1, V::Accepted, 101}, {at(101, 2), 1, V::Conflict, 0},
                         {at(101, 3), 0, V::Conflict, 0},   {at(101, 3), 1, V::Conflict, 0}};
   for (const Case& c : cases) {
     Solo solo(3, {2, 2, 2});
@@ -433,6 +433,10 @@ TEST(InstalledTest, REG_R21_PreviousAroundAnInstalledPosition) {
     }
     EXPECT_EQ(solo.last(), Index(std::max<uint64_t>(100, c.match))) << c.previous.index.value();
   }
+  Solo solo(3, {2, 2, 2});
+  solo.step(state(4, at(100, 3)));
+  solo.receive(2, solo.append(4, at(100, 2), {command(101, 3)}));
+  EXPECT_EQ(solo.effects.contradiction, (Contradiction{ReplicaId(2), Term(4), at(100, 2), at(100, 3)}));
 }
 
 TEST(InstalledTest, AnInterruptedOneIsFinishedByTheFirstWriteAfterTheRestart) {

@@ -133,6 +133,7 @@ struct Transfer {
   Ticket ticket;
   ReplicaId target;           // zero: the most advanced voter that answers
   LaggingTime deadline = {};  // after it the leader goes on as if nothing had been asked
+};  // it is given up then; no later than after two election timeouts
 };
 
 // Answered by a ChangeOutcome. `expected` is the index of the configuration in force as the asker knows it
@@ -238,6 +239,16 @@ struct ReadRequest {
   size_t bytes_max = 0;
 };
 
+// The leader of our term has another entry where this log has a committed one. A leader has all that is committed
+// (thesis 3.6.3), so a disk was set back to an older state, or copied: here, or on a majority of the others.
+struct Contradiction {
+  ReplicaId leader;
+  Term term;        // that it leads
+  Position theirs;  // of its entry
+  Position ours;    // the same index, or where our log begins: its entries before that have no greater term
+  friend bool operator==(const Contradiction&, const Contradiction&) = default;
+};
+
 struct Effects {
   std::optional<LogWrite> write;
   std::vector<Send> sends;
@@ -248,8 +259,10 @@ struct Effects {
   std::vector<ReadRequest> reads;
   std::optional<Leadership> leadership;  // present when it changed
   std::optional<Position> compact;       // the log store may forget up to here
-  std::vector<ReplicaId> behind;         // leader: who answers and can only be helped by a state; all, in every drain
-  Index commit;                          // never falls
+  // The host must stop using the core, and drop the rest of these effects: nothing that it acknowledges can be relied on.
+  std::optional<Contradiction> contradiction;
+  std::vector<ReplicaId> behind;  // leader: who answers and can only be helped by a state; all, in every drain
+  Index commit;                   // never falls
 
   void clear();
 };
@@ -355,6 +368,7 @@ class Core {
   SettledMembers settled_members() const;
   bool removed() const;               // a Removed message came, and no leader has spoken since
   Index base() const;                 // the log starts after it
+  Index proven() const;               // the log is known to equal that of this term's leader up to here; zero: nothing is known
   Index leader_commit() const;        // what a leader has said to be committed, and what is here: never falls
   bool holds_back() const;            // Options::follower_lag_bytes_max: as leader, or as the leader that is followed said last
   Index match(ReplicaId peer) const;  // leader: known to be durable there; zero: nothing

@@ -1,0 +1,108 @@
+// Two disks of three are set back while the third is cut off: the two begin another history. Beyond what is promised, and still
+// the third must say so, acknowledge nothing of it and answer nothing from its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/divergence.h"
+#include "tests/engine/three_replicas.h"
+
+namespace coordkit::engine {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Eq;
+using ::testing::HasSubstr;
+
+class TwoHistories : public ThreeReplicas, public ::testing::WithParamInterface<bool> {
+ protected:
+  // With true the log before the newest checkpoint is forgotten at once.
+  TwoHistories()
+      : ThreeReplicas([](EngineOptions& options) {
+          if (!GetParam()) return;
+          options.checkpoint_entries = 4;
+          options.raft.log_retained_bytes = 0;
+          options.raft.log_pinned_bytes = 0;
+        }) {}
+
+  // What the sound replica has at the end is a state with total 10; the other two go on from total 1, without it.
+  void SetUp() override {
+    ThreeReplicas::SetUp();
+    sound = leader;
+    ASSERT_EQ(cluster.run(sound, "add 1"), "1");
+    cluster.pass(1s);
+    const Disk images[] = {cluster.node(follower).disk, cluster.node(third).disk};
+    for (int i = 2; i <= 10; ++i) ASSERT_EQ(cluster.run(sound, "add 1"), std::to_string(i));
+    cluster.pass(1s);
+    isolate(sound);
+    for (const uint64_t id : {follower, third}) {
+      cluster.crash(id);
+      cluster.node(id).disk = images[id == follower ? 0 : 1];
+    }
+    for (const uint64_t id : {follower, third}) cluster.start(id);
+    ASSERT_TRUE(cluster.until([&] { return led_by_the_others() != 0; }));
+  }
+  uint64_t led_by_the_others() {
+    for (const uint64_t id : {follower, third}) {
+      const raft::Leadership now = cluster.engine(id).leadership();
+      if (now.role == raft::Role::Leader && cluster.engine(id).status().state == ReplicaState::Ready) return id;
+    }
+    return 0;
+  }
+  void heal() {
+    cluster.filter = nullptr;
+    for (const uint64_t id : {follower, third}) {
+      cluster.connect(sound, id);
+      cluster.connect(id, sound);
+    }
+  }
+
+  uint64_t sound = 0;
+};
+
+TEST_P(TwoHistories, FLT_P25_TheSoundReplicaStepsAsideAndEveryOneSaysWhy) {
+  const uint64_t other = led_by_the_others();
+  ASSERT_EQ(cluster.run(other, "add 100"), "101");
+  heal();
+  ASSERT_TRUE(cluster.until([&] { return cluster.engine(sound).status().state == ReplicaState::Quarantine; }));
+  const std::string reason = cluster.engine(sound).status().reason;
+  EXPECT_THAT(reason,
+              AllOf(HasSubstr("replica " + std::to_string(other) + ", the leader of term"), HasSubstr("docs/operations.md")));
+  cluster.run_until_idle();
+  for (const uint64_t id : {follower, third}) {
+    EXPECT_THAT(cluster.engine(id).status().warnings, Contains(HasSubstr(reason))) << id;
+  }
+  const Ticket read = cluster.ask(sound, "total", Consistency::Linearizable, 1s);
+  cluster.pass(2s);
+  EXPECT_FALSE(cluster.ended(sound, read).status.ok());
+}
+
+// The sound replica hears of the new leader, and its append is late.
+TEST_P(TwoHistories, FLT_P25_NoLinearizableReadIsAnsweredFromTheOtherHistory) {
+  const uint64_t other = led_by_the_others();
+  heal();
+  cluster.filter = [this](ReplicaId, ReplicaId to, const Message& message) {
+    return to.value() != sound || !std::holds_alternative<raft::AppendRequest>(message);
+  };
+  ASSERT_TRUE(cluster.until([&] { return cluster.engine(sound).leadership().leader == ReplicaId(other); }));
+  const Ticket read = cluster.ask(sound, "total", Consistency::Linearizable, 1s);
+  cluster.pass(2s);
+  EXPECT_FALSE(cluster.ended(sound, read).status.ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Log, TwoHistories, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "Compacted" : "Whole"; });
+
+TEST(ContradictionTest, TheSentenceNamesBothPositions) {
+  const raft::Contradiction known{ReplicaId(2), Term(9), {Index(51), Term(9)}, {Index(51), Term(5)}};
+  EXPECT_THAT(why_aside(known), AllOf(HasSubstr("replica 2, the leader of term 9"), HasSubstr("entry 51 of term 9"),
+                                      HasSubstr("entry 51 of term 5 is committed there")));
+  const raft::Contradiction before{ReplicaId(2), Term(9), {Index(51), Term(9)}, {Index(60), Term(5)}};
+  EXPECT_THAT(why_aside(before), HasSubstr("everything up to entry 60 of term 5 is committed"));
+  EXPECT_LE(why_aside(before).size(), kSteppedAsideBytesMax);
+}
+
+}  // namespace
+}  // namespace coordkit::engine
