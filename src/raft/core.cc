@@ -84,7 +84,7 @@ void Core::Impl::take(Input& input) {
                  [&](Propose& proposals) { on(proposals); },
                  send_commit,
                  ask,
-                 [&](const Transfer& transfer) { transfer_.ask(transfer, leading(), log_, now_, outbox_); },
+                 [&](const Transfer& transfer) { transfer_.ask(*options_, transfer, leading(), log_, now_, outbox_); },
                  [&](const ChangeMembership& change) { on(change); },
                  read_back,
                  [&](const Checkpointed& checkpoint) { log_.retention().checkpointed(checkpoint, log_.commit()); },

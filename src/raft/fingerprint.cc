@@ -268,6 +268,7 @@ class CoreTwin::Reader {
   void pending() {
     to_.add(core_.streams_.last_);
     to_.add(core_.transfer_.lease_void_);
+    ahead(std::max(core_.transfer_.rest_until_, core_.now_));
     flag(core_.transfer_.transfer_.has_value());
     if (const auto& transfer = core_.transfer_.transfer_) {
       to_.add(transfer->ticket);

@@ -1,26 +1,37 @@
 #include "raft/pending_transfer.h"
 
+#include <algorithm>
+
 namespace coordkit::raft {
+namespace {
+
+constexpr int kTransferTimeouts = 2;  // election timeouts that one transfer may last
+constexpr int kRestShare = 4;         // the rest after it, in parts of the time that it took
+
+}  // namespace
 
 // Nothing of our term need be committed yet (3.10 asks for nothing of the kind): the order waits until the target has our whole
 // log, with the first entry of the term, and whoever is asked to campaign is elected by the same rules as ever.
-void PendingTransfer::ask(const Transfer& transfer, const Leading* leading, const Log& log, LaggingTime now, Outbox& out) {
+void PendingTransfer::ask(const Options& options, const Transfer& transfer, const Leading* leading, const Log& log,
+                          LaggingTime now, Outbox& out) {
   using End = TransferOutcome::Kind;
   const auto answer = [&](End kind) { out.transfers.push_back({transfer.ticket, kind}); };
   if (!leading) return answer(End::NotLeader);
   if (transfer_) return answer(End::InProgress);
+  if (now < rest_until_) return answer(End::Expired);
   const ReplicaId target = transfer.target ? transfer.target : leading->best_successor(log, now);
   if (target == leading->self()) return answer(End::Done);
   if (!leading->may_succeed(target, log)) return answer(End::Unfit);
-  transfer_ = UnderWay{transfer.ticket, target, transfer.deadline, log.term()};
+  const LaggingTime latest = now + kTransferTimeouts * options.election_timeout;
+  transfer_ = UnderWay{transfer.ticket, target, now, std::min(transfer.deadline, latest), log.term()};
 }
 
 bool PendingTransfer::leave_stalled_disk(const Options& options, Leading& leading, const Log& log, LaggingTime now) {
   leading.disk_monitor().look(log.last().index, log.durable(), leading.peers(), now);
-  const std::optional<ReplicaId> successor = transfer_ ? std::nullopt : leading.relief(log, now);
+  const std::optional<ReplicaId> successor = transfer_ || now < rest_until_ ? std::nullopt : leading.relief(log, now);
   if (!successor) return false;
   if (!*successor) return true;
-  transfer_ = UnderWay{Ticket(), *successor, now + options.election_timeout, log.term()};
+  transfer_ = UnderWay{Ticket(), *successor, now, now + options.election_timeout, log.term()};
   leading.disk_monitor().handing_over(transfer_->deadline);
   return false;
 }
@@ -44,12 +55,13 @@ void PendingTransfer::judge(const Leadership& leadership, const Leading* leading
   using End = TransferOutcome::Kind;
   if (!transfer_) return;
   const bool decided = leadership.term > transfer_->term && leadership.leader;
-  if (decided) return end(leadership.leader == transfer_->target ? End::Done : End::Lost, out);
-  if (now >= transfer_->deadline) return end(End::Expired, out);
-  if (leading && !leading->may_succeed(transfer_->target, log)) end(End::Unfit, out);
+  if (decided) return end(leadership.leader == transfer_->target ? End::Done : End::Lost, now, out);
+  if (now >= transfer_->deadline) return end(End::Expired, now, out);
+  if (leading && !leading->may_succeed(transfer_->target, log)) end(End::Unfit, now, out);
 }
 
-void PendingTransfer::end(TransferOutcome::Kind kind, Outbox& out) {
+void PendingTransfer::end(TransferOutcome::Kind kind, LaggingTime now, Outbox& out) {
+  rest_until_ = now + kRestShare * (now - transfer_->since);
   if (transfer_->ticket) out.transfers.push_back({transfer_->ticket, kind});
   transfer_.reset();
 }

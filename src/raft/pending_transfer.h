@@ -2,6 +2,9 @@
 // campaign at once, and voters grant their votes although the leader is alive. A lost TimeoutNow is sent again with each round.
 // At the deadline the leader resumes; a campaign that it no longer waits for is still legitimate.
 //
+// Whatever is asked of it, a leader refuses proposals for at most two election timeouts in ten: a transfer lasts at most two,
+// and the next one begins after a rest of four times as long as the last one took.
+//
 // It outlives the leadership, so that its outcome can be reported, and so does the mark that voids the lease of the term in
 // which TimeoutNow was sent (6.4.1).
 #pragma once
@@ -15,7 +18,8 @@ namespace coordkit::raft {
 class PendingTransfer {
  public:
   // Requested by the host. `leading`: null if we do not. Refusals are answered at once.
-  void ask(const Transfer& transfer, const Leading* leading, const Log& log, LaggingTime now, Outbox& out);
+  void ask(const Options& options, const Transfer& transfer, const Leading* leading, const Log& log, LaggingTime now,
+           Outbox& out);
   // With each heartbeat: a leader whose own disk stalls transfers leadership unasked. True: it should step down.
   bool leave_stalled_disk(const Options& options, Leading& leading, const Log& log, LaggingTime now);
   bool under_way() const { return transfer_.has_value(); }
@@ -36,13 +40,15 @@ class PendingTransfer {
   struct UnderWay {
     Ticket ticket;  // zero: initiated here
     ReplicaId target;
+    LaggingTime since;
     LaggingTime deadline;
     Term term;                   // in which it began
     uint64_t ordered_round = 0;  // TimeoutNow was last sent in this confirmation round
   };
-  void end(TransferOutcome::Kind kind, Outbox& out);
+  void end(TransferOutcome::Kind kind, LaggingTime now, Outbox& out);
 
   std::optional<UnderWay> transfer_;
+  LaggingTime rest_until_ = LaggingTime::min();  // none begins before
   Term lease_void_;
 };
 

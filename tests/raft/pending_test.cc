@@ -1,6 +1,9 @@
 // What outlives a leadership: a transfer, a membership change.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "raft/pending_change.h"
 #include "raft/pending_transfer.h"
 #include "solo.h"
@@ -11,7 +14,9 @@ namespace {
 class PendingTransferTest : public ::testing::Test {
  protected:
   PendingTransferTest() { leading_.emplace(options_, log_, streams_, now_); }
-  void ask() { transfer_.ask({Ticket(4), ReplicaId(2), now_ + std::chrono::seconds(1)}, &*leading_, log_, now_, out_); }
+  void ask() {
+    transfer_.ask(options_, {Ticket(4), ReplicaId(2), now_ + std::chrono::seconds(1)}, &*leading_, log_, now_, out_);
+  }
   void judge(const Leadership& leadership, LaggingTime now) { transfer_.judge(leadership, nullptr, log_, now, out_); }
 
   const Options options_{.self = ReplicaId(1)};
@@ -43,13 +48,31 @@ TEST_F(PendingTransferTest, IsLostToAnotherLeaderAndExpires) {
 }
 
 TEST_F(PendingTransferTest, OneAtATimeToAVoterAndByALeaderOnly) {
-  transfer_.ask({Ticket(1), ReplicaId(2), now_}, nullptr, log_, now_, out_);
+  transfer_.ask(options_, {Ticket(1), ReplicaId(2), now_}, nullptr, log_, now_, out_);
   EXPECT_EQ(out_.transfers.back().kind, TransferOutcome::Kind::NotLeader);
-  transfer_.ask({Ticket(2), ReplicaId(9), now_}, &*leading_, log_, now_, out_);
+  transfer_.ask(options_, {Ticket(2), ReplicaId(9), now_}, &*leading_, log_, now_, out_);
   EXPECT_EQ(out_.transfers.back().kind, TransferOutcome::Kind::Unfit);
   ask();
   ask();
   EXPECT_EQ(out_.transfers.back().kind, TransferOutcome::Kind::InProgress);
+}
+
+// A target that never takes over is asked for again and again, by callers that would wait for a day.
+TEST_F(PendingTransferTest, FLT_P26_WhateverIsAskedProposalsAreTakenInEightOfTenElectionTimeouts) {
+  const Duration step = options_.election_timeout / 30;
+  const LaggingTime begin = now_;
+  std::vector<LaggingTime> refused;
+  for (; now_ < begin + 60 * options_.election_timeout; now_ += step) {
+    judge({Role::Leader, Term(3), ReplicaId(1)}, now_);
+    transfer_.ask(options_, {Ticket(4), ReplicaId(2), now_ + std::chrono::hours(24)}, &*leading_, log_, now_, out_);
+    if (transfer_.under_way()) refused.push_back(now_);
+  }
+  ASSERT_GE(refused.size(), 300U) << "it is tried again";
+  for (const LaggingTime from : refused) {
+    const auto in_ten = std::ranges::count_if(
+        refused, [&](LaggingTime one) { return one >= from && one < from + 10 * options_.election_timeout; });
+    EXPECT_LE(in_ten * step, 2 * options_.election_timeout + step);
+  }
 }
 
 TEST_F(PendingTransferTest, NoOrderLeavesBeforeTheTargetHasTheWholeLog) {

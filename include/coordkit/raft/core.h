@@ -128,12 +128,12 @@ struct Confirm {
   Ticket ticket;
 };
 
-// Hand leadership to a voter (thesis 3.10). Until it is done or given up no proposal is taken.
+// Hand leadership to a voter (thesis 3.10). Until it is done or given up no proposal is taken: for two election timeouts at the
+// most, and the next one begins after a rest of four times as long; asked for sooner it ends at once, Expired.
 struct Transfer {
   Ticket ticket;
   ReplicaId target;           // zero: the most advanced voter that answers
-  LaggingTime deadline = {};  // after it the leader goes on as if nothing had been asked
-};  // it is given up then; no later than after two election timeouts
+  LaggingTime deadline = {};  // it is given up then; no later than after two election timeouts
 };
 
 // Answered by a ChangeOutcome. `expected` is the index of the configuration in force as the asker knows it
