@@ -23,7 +23,7 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
     halt(make_error(Reason::HostThrew, threw.what()), effects);
   } catch (const NewerLevel& newer) {  // FLT_V02
     halt(make_error(Reason::NewerFormat, newer.what()), effects);
-  } catch (const ContradictingLeader& leader) {  // FLT_P25
+  } catch (const ContradictingLeader& leader) {  // FLT_P27
     quarantine(leader.what(), effects);
   } catch (const std::exception& error) {  // a failed check
     halt(make_error(Reason::BrokenInvariant, error.what()), effects);

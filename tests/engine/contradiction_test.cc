@@ -62,7 +62,7 @@ class TwoHistories : public ThreeReplicas, public ::testing::WithParamInterface<
   uint64_t sound = 0;
 };
 
-TEST_P(TwoHistories, FLT_P25_TheSoundReplicaStepsAsideAndEveryOneSaysWhy) {
+TEST_P(TwoHistories, FLT_P27_TheSoundReplicaStepsAsideAndEveryOneSaysWhy) {
   const uint64_t other = led_by_the_others();
   ASSERT_EQ(cluster.run(other, "add 100"), "101");
   heal();
@@ -80,7 +80,7 @@ TEST_P(TwoHistories, FLT_P25_TheSoundReplicaStepsAsideAndEveryOneSaysWhy) {
 }
 
 // The sound replica hears of the new leader, and its append is late.
-TEST_P(TwoHistories, FLT_P25_NoLinearizableReadIsAnsweredFromTheOtherHistory) {
+TEST_P(TwoHistories, FLT_P27_NoLinearizableReadIsAnsweredFromTheOtherHistory) {
   const uint64_t other = led_by_the_others();
   heal();
   cluster.filter = [this](ReplicaId, ReplicaId to, const Message& message) {

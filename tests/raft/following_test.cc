@@ -51,7 +51,7 @@ TEST(FollowerTest, REG_R19_INV_R10_CommittedEntriesAreNeverTruncated) {
 }
 
 // 4@2 is the base; 5@2 and 6@2 are committed.
-TEST(FollowerTest, FLT_P25_WhatContradictsACommittedEntryIsNeverAcknowledgedAlsoBeforeTheBase) {
+TEST(FollowerTest, FLT_P27_WhatContradictsACommittedEntryIsNeverAcknowledgedAlsoBeforeTheBase) {
   Recovered recovered{
       .hard_state = {Term(2), {}}, .base = at(4, 2), .configuration = genesis_of(3).configuration, .applied = at(4, 2)};
   for (uint64_t i = 5; i <= 7; ++i) recovered.entries.push_back(command(i, 2));
