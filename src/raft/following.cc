@@ -57,7 +57,7 @@ void Core::Impl::receive(ReplicaId from, AppendRequest& request) {
 // ever look for them.
 bool Core::Impl::contradicts(ReplicaId from, const AppendRequest& request) {
   const auto differs = [&](Position theirs) {
-    const std::optional<Position> ours = log_.contradicted(theirs);
+    const std::optional<Position> ours = contradicted(log_, theirs);
     if (ours && !outbox_.contradiction) outbox_.contradiction = Contradiction{from, request.term, theirs, *ours};
     return ours.has_value();
   };

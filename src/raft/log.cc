@@ -97,16 +97,6 @@ void Log::truncate_after(Index index) {
 // (regression R21).
 bool Log::agrees(Position previous) const { return previous.index <= commit_ || term_at(previous.index) == previous.term; }
 
-// Terms never fall along a log. So before our base, where our own terms are forgotten, a term above that of the base shows
-// another entry as well.
-std::optional<Position> Log::contradicted(Position theirs) const {
-  if (theirs.index > commit_) return std::nullopt;
-  const std::optional<Term> own = term_at(theirs.index);
-  const bool possible = own ? theirs.term == *own : theirs.term <= base().term;
-  if (possible) return std::nullopt;
-  return own ? Position{theirs.index, *own} : base();
-}
-
 // Keeps what is equal, truncates at the first real conflict only (regression R19), appends the rest.
 bool Log::adopt(std::vector<Entry>& entries) {
   bool members_changed = false;
@@ -173,6 +163,16 @@ void Log::drop_reached_floor() {
 Position durable_position(const Log& log) {
   const std::optional<Term> term = log.term_at(log.durable());
   return term ? Position{log.durable(), *term} : Position{};
+}
+
+// Terms never fall along a log. So before our base, where our own terms are forgotten, a term above that of the base shows
+// another entry as well.
+std::optional<Position> contradicted(const Log& log, Position theirs) {
+  if (theirs.index > log.commit()) return std::nullopt;
+  const std::optional<Term> own = log.term_at(theirs.index);
+  const bool possible = own ? theirs.term == *own : theirs.term <= log.base().term;
+  if (possible) return std::nullopt;
+  return own ? Position{theirs.index, *own} : log.base();
 }
 
 // What a peer told is not told on: if it was wrong, it ends with the process that believed it. After a start less is known to

@@ -42,8 +42,6 @@ class Log {
   // The entries after a position at which the logs agree. True: the members changed.
   bool adopt(std::vector<Entry>& entries);
   bool agrees(Position previous) const;
-  // Whether a log with this position cannot have all that is committed here. If so: our own position that shows it.
-  std::optional<Position> contradicted(Position theirs) const;
   void start_after(const Installed& installed);
   bool checkpointed_beyond_base() const { return retention_.checkpoint() > base().index; }  // else nothing can be forgotten
   // Forgets what need not be kept; others still need the entries after `needed`. nullopt: nothing was removed.
@@ -94,6 +92,8 @@ class Log {
 };
 
 SettledMembers settled_members(const Log& log);
+// Whether a log with this position cannot have all that is committed in ours. If so: our own position that shows it.
+std::optional<Position> contradicted(const Log& log, Position theirs);
 Position durable_position(const Log& log);  // zero: its term is not known any more
 
 }  // namespace coordkit::raft
