@@ -1,5 +1,8 @@
 #include "raft/outbox.h"
 
+#include <optional>
+#include <utility>
+
 #include "base/check.h"
 #include "raft/log.h"
 
@@ -14,7 +17,7 @@ void Outbox::move_to(Effects& effects, const Log& log) {
   effects.confirmations.swap(confirmations);
   effects.transfers.swap(transfers);
   effects.changes.swap(changes);
-  effects.contradiction = contradiction;
+  effects.contradiction = std::exchange(contradiction, std::nullopt);
   COORDKIT_CHECK_MSG(log.commit() >= commit_reported, "INV_R03 commit");
   effects.commit = commit_reported = log.commit();
 }

@@ -18,7 +18,7 @@ struct Outbox {
   std::vector<Confirmation> confirmations;
   std::vector<TransferOutcome> transfers;
   std::vector<ChangeOutcome> changes;
-  std::optional<Contradiction> contradiction;  // the first one
+  std::optional<Contradiction> contradiction;  // the first one since the last drain
   Index commit_reported;
 
   bool empty() const {

@@ -191,6 +191,7 @@ class Stepper {
       if (std::find(replica.held.begin(), replica.held.end(), send) == replica.held.end())
         replica.held.push_back(std::move(send));
     }
+    if (effects.contradiction) violate("FLT_P27 a leader contradicts what is committed, though no disk was set back");
     if (effects.compact || !effects.reads.empty()) violate("the explorer knows neither compaction nor reads");
     release();
   }
