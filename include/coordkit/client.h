@@ -50,8 +50,10 @@ class Client {
 
   // Ends every call with Stopped and makes every handle invalid before it returns; sessions are left to expire (close them
   // first if there is time). Their callbacks run inside it: hold no mutex that they take. Idempotent. Calls made later are
-  // answered Closed, inside the call. Nothing runs after it.
-  void stop();
+  // answered Closed, inside the call. Nothing runs after it. `why`: the engine has failed, or a turn could not be finished;
+  // then calls, earlier and later ones, are answered ReplicaFailed with its sentence. One that threw std::bad_alloc is
+  // repeated.
+  void stop(const absl::Status& why = absl::OkStatus());
   bool stopped() const;
 
   // ---- sessions

@@ -340,8 +340,12 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual void post(EngineInput input) = 0;
-  // Clears `effects` first. Never waits, never throws.
+  // Clears `effects` first. Never waits. Throws nothing but std::bad_alloc, and that only if memory ran out twice, in a step
+  // and in the halt that follows it: then fail() and another turn try the halt again.
   virtual void turn(Now now, EngineEffects& effects) = 0;
+  // For a host that could not carry out all effects of a turn, or post an input: the next turn halts with this error, does
+  // nothing else, and looks at nothing that may be half-changed. Allocates nothing.
+  virtual void fail(absl::Status /*why*/) noexcept {}
   virtual LaggingTime next_deadline() const = 0;  // LaggingTime::max(): none
   // Between turns: appends the messages that wait for this write of the log or an earlier one, and for nothing else, as an
   // acknowledgement and a vote do. The write is durable, and its LogWritten is posted before anything that arrives later. A

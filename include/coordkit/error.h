@@ -99,6 +99,7 @@ enum class Reason : uint16_t {
   StorageFailed = 66,    // a disk that answers with errors
   BrokenInvariant = 67,  // a fact that must hold did not: a bug, or bad memory
   MachineMissing = 68,   // the log has commands of a machine that this replica does not host
+  OutOfMemory = 69,      // an allocation failed
 };
 
 // The usual outcome of a reason; a few depend on the moment, those callers pass it.

@@ -12,8 +12,10 @@
 // An *_async callback that blocks holds up everything: other threads' blocking calls still end at their timeouts, and health()
 // and the event ThreadHeldUp name it. A callback that throws ends nothing but itself: ReplicaOptions::on_error. Lifetime:
 // handles (Session, Grant, Mutex) may outlive the replica; then every call is kFailedPrecondition and valid() false. Failure:
-// a broken disk or invariant stops this replica (health() says why, on_halt fires); the process lives. Once the cause is gone,
-// destroy it (where: ~Replica()) and open another one on the same directory: no restart of the process is needed. Example:
+// a broken disk or invariant, or an allocation that fails on a thread of its own, stops this replica (health() says why,
+// on_halt fires); the process lives. An allocation that fails on a thread of yours, inside a call, throws std::bad_alloc, and
+// what became of the call is not known. Once the cause is gone, destroy it (where: ~Replica()) and open another one on the
+// same directory: no restart of the process is needed. Example:
 // examples/01_first_lock.
 #pragma once
 

@@ -84,6 +84,7 @@ constexpr std::array kRows = {
     Row{Reason::StorageFailed, kDataLoss, Outcome::Unknown, "StorageFailed"},
     Row{Reason::BrokenInvariant, kInternal, Outcome::Unknown, "BrokenInvariant"},
     Row{Reason::MachineMissing, kFailedPrecondition, Outcome::NoEffect, "MachineMissing"},
+    Row{Reason::OutOfMemory, kResourceExhausted, Outcome::Unknown, "OutOfMemory"},
 };
 
 constexpr bool rows_are_indexable() {

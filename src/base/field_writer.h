@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <protozero/pbf_writer.hpp>
 #include <string>
@@ -45,7 +46,14 @@ class Writer {
  public:
   static constexpr bool kReads = false;
   explicit Writer(std::string& bytes) : bytes_(bytes) {}
-  ~Writer() { flush(); }
+  // Throws if there is no memory for the last fields, unless another exception has left them unfinished.
+  ~Writer() noexcept(false) {
+    try {
+      flush();
+    } catch (...) {
+      if (std::uncaught_exceptions() == 0) throw;
+    }
+  }
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 

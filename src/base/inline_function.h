@@ -42,6 +42,7 @@ class InlineFunction<void(Arguments...), kInlineBytes, kAlignment> {
     make<F>(std::forward<Parts>(parts)...);
   }
 
+  explicit operator bool() const { return type_ != nullptr; }
   void operator()(Arguments... arguments) { type_->run(&bytes_, std::forward<Arguments>(arguments)...); }
 
  private:

@@ -11,7 +11,7 @@
 namespace coordkit {
 
 LastWords::LastWords()
-    : no_memory_(make_error(Reason::LimitExceeded,
+    : no_memory_(make_error(Reason::OutOfMemory,
                             "an allocation failed in the middle of a step, so this replica does nothing any more: give the "
                             "process more memory or address space, then open a replica on this directory again")) {}
 

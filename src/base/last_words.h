@@ -12,7 +12,7 @@ namespace coordkit {
 class LastWords {
  public:
   LastWords();
-  // Within `catch (...)`: LimitExceeded of a failed allocation or a refusal of the system,
+  // Within `catch (...)`: OutOfMemory of a failed allocation, LimitExceeded of a refusal of the system,
   // BrokenInvariant of anything else, each with what() of it.
   absl::Status caught() const noexcept;
   const absl::Status& no_memory() const { return no_memory_; }

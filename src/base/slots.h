@@ -3,6 +3,7 @@
 // of a record is stable until it is removed. For one thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +44,7 @@ class Slots {
     Page& page = page_of(slot);
     return id && page.ids[slot % kPageSlots] == id ? &page.records[slot % kPageSlots] : nullptr;
   }
-  // It is there.
+  // It is there. Allocates nothing.
   void remove(Id id) {
     const uint64_t slot = id.value() & kMask;
     page_of(slot).free(slot % kPageSlots);
@@ -92,6 +93,7 @@ class Slots {
   void grow() {
     const size_t first = slots();
     COORDKIT_CHECK(first + kPageSlots <= kMask);
+    if (free_.capacity() < first + kPageSlots) free_.reserve(std::max(2 * free_.capacity(), first + kPageSlots));
     pages_.push_back(std::make_unique<Page>());
     for (size_t i = kPageSlots; i > 0; --i) free_.push_back(static_cast<uint32_t>(first + i - 1));
   }

@@ -13,7 +13,7 @@ namespace coordkit {
 
 class NodeShelf {
  public:
-  explicit NodeShelf(size_t kept_of_each_size = 8) : kept_max_(kept_of_each_size) {}
+  explicit NodeShelf(size_t kept_of_each_size = 8) noexcept : kept_max_(kept_of_each_size) {}
   ~NodeShelf() {
     for (Row& row : rows_) {
       while (row.first != nullptr) ::operator delete(pop(row));

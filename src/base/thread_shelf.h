@@ -1,6 +1,11 @@
 // Where objects come from that come and go by the thousand on any thread: every thread keeps some of those that it freed, for
 // the next ones of the same size.
+//
+// A thread's shelf ends by a key of pthreads, not by a destructor of thread-local storage: where there is no memory to register
+// such a destructor, the C library ends the process. Without a shelf objects come from the heap.
 #pragma once
+
+#include <pthread.h>
 
 #include <cstddef>
 #include <new>
@@ -22,15 +27,33 @@ class ThreadShelf {
 
  private:
   static constexpr size_t kKept = 512;  // of each size
-  // Null: this thread ends, and its objects are being destroyed.
-  static NodeShelf* here() {
-    static thread_local Own own;
-    return ended ? nullptr : &own.shelf;
+  // Null: there is no memory for one, or this thread ends, and its objects are being destroyed.
+  static NodeShelf* here() { return own != nullptr || ended ? own : made(); }
+  [[gnu::noinline]] static NodeShelf* made() {
+    static const Key key;
+    auto* const shelf = new (std::nothrow) NodeShelf(kKept);
+    if (shelf == nullptr || !key.made || ::pthread_setspecific(key.key, shelf) != 0) {
+      delete shelf;
+      return nullptr;
+    }
+    return own = shelf;
   }
-  struct Own {
-    ~Own() { ended = true; }
-    NodeShelf shelf{kKept};
+  static void end(void* shelf) {
+    ended = true;
+    own = nullptr;
+    delete static_cast<NodeShelf*>(shelf);
+  }
+  struct Key {
+    Key() : made(::pthread_key_create(&key, end) == 0) {}
+    ~Key() {
+      if (made) ::pthread_key_delete(key);  // this library is unloaded: no thread may call it any more
+    }
+    Key(const Key&) = delete;
+    Key& operator=(const Key&) = delete;
+    pthread_key_t key{};
+    const bool made;
   };
+  static inline thread_local constinit NodeShelf* own = nullptr;
   static inline thread_local constinit bool ended = false;
 };
 

@@ -21,9 +21,9 @@ HoldTerms hold_terms(const PendingAcquire& acquire) {
 void Acquires::own(CallId id, Duration max_hold, bool proclaims) {
   Call* call = calls_.find(id);
   if (call == nullptr) return;
-  call->owner = this;
   call->acquire = pending_.emplace();
   call->acquire->call = id;
+  call->owner = this;  // which relies on that
   call->acquire->proclaims = proclaims;
   if (max_hold > Duration::zero()) call->acquire->make_special().max_hold = max_hold;
 }

@@ -1,6 +1,7 @@
 #include "client/calls.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "client/times.h"
@@ -29,7 +30,7 @@ CallId Calls::enter(AnyCallback&& callback, OnAbandon on_abandon, CallDeadline d
 CallId Calls::refuse(AnyCallback&& callback, absl::Status why) {
   const CallId id = calls_.id_of_none();
   if (stopped_) {
-    callback.fail(make_error(Reason::Closed, "the replica is closed; open another one"));
+    callback.fail(why_stopped());
   } else {
     deliveries_.answer([callback = std::move(callback), why = std::move(why)]() mutable { callback.fail(why); });
   }
@@ -68,7 +69,8 @@ void Calls::start_one(Fresh& fresh, Now now) {
 
 Call* Calls::leave(CallId id) {
   Call* const call = find(id);
-  if (call != nullptr && call->owner != nullptr) call->owner->ended(id, *call);
+  if (call == nullptr) return nullptr;
+  if (CallOwner* const owner = std::exchange(call->owner, nullptr)) owner->ended(id, *call);  // once, whatever fails after it
   return call;
 }
 
@@ -128,13 +130,22 @@ void Calls::abandon(CallId id) {
                               : make_error(Reason::Cancelled, Outcome::NoEffect, "the call was cancelled before it was sent"));
 }
 
-void Calls::stop() {
+absl::Status Calls::why_stopped() const {
+  if (failure_.ok()) return make_error(Reason::Closed, "the replica is closed; open another one");
+  return make_error(Reason::ReplicaFailed, Outcome::NoEffect,
+                    "this replica has stopped: " + std::string(sentence_of(failure_)));
+}
+
+void Calls::stop(const absl::Status& why) {
   stopped_ = true;
+  failure_ = why;
   std::vector<CallId> ids = calls_.ids();
   std::ranges::sort(ids);
   for (const CallId id : ids) {
     const Outcome outcome = find(id)->submitted ? Outcome::Unknown : Outcome::NoEffect;
-    fail(id, make_error(Reason::Stopped, outcome, "the replica stopped before the call was answered"));
+    fail(id, make_error(why.ok() ? Reason::Stopped : Reason::ReplicaFailed, outcome,
+                        why.ok() ? std::string("the replica stopped before the call was answered")
+                                 : "this replica has stopped: " + std::string(sentence_of(why))));
   }
   fresh_.clear();
   cancelled_.clear();

@@ -47,8 +47,10 @@ class Calls {
 
   void start_new(Now now);  // calls entered since the last turn; and of those cancelled since then, the time left
   void expire(Now now);     // at most a turn's share
-  void stop();              // fails all; later calls are answered Closed, at once
+  // Fails all, and later calls at once. `why`: of a failed replica; OK: of one that is closed. Once more: what is left.
+  void stop(const absl::Status& why);
   bool stopped() const { return stopped_; }
+  absl::Status why_stopped() const;  // as a later call is answered
 
   bool wants_turn() const { return !fresh_.empty() || !cancelled_.empty(); }
   LaggingTime next_deadline() const { return deadlines_.next(); }
@@ -92,6 +94,7 @@ class Calls {
   std::vector<CallId> cancelled_;  // since the last turn, and left to the log
   Deadlines<CallId> deadlines_;    // of calls that were started
   bool stopped_ = false;
+  absl::Status failure_;  // of the replica, once stopped
 };
 
 }  // namespace coordkit::client

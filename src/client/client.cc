@@ -134,17 +134,18 @@ void Client::Impl::notice_gap(Now now) {
   if (late == Duration::max()) locks.changes().end_long_holds(LeadingTime::max());
 }
 
-void Client::Impl::stop() {
-  if (calls.stopped()) return;
-  calls.stop();
+void Client::Impl::stop(const absl::Status& why) {
+  calls.stop(why);  // first: from here on no turn does anything, even if the rest finds no memory and has to be repeated
+  if (stopped_whole_) return;
   sessions.stop();
   requests.clear();
   leases.clear();
   locks.clear();
   observations.stop();
-  watches.watches().stop(
-      make_error(Reason::Stopped, "the replica stopped; watch on another one from the revision after the last"));
+  watches.watches().stop(make_error(why.ok() ? Reason::Stopped : Reason::ReplicaFailed, Outcome::NoEffect,
+                                    "the replica stopped; watch on another one from the revision after the last"));
   deliveries.flush();
+  stopped_whole_ = true;
 }
 
 ClientStatus Client::Impl::status() const {
@@ -156,12 +157,15 @@ ClientStatus Client::Impl::status() const {
 // ---- public interface
 
 Client::Client(Engine& engine, ClientOptions options) : impl_(std::make_unique<Impl>(engine, std::move(options))) {}
-Client::~Client() { impl_->stop(); }
+// What a stop that threw has left is not delivered here: the callbacks' objects may be gone.
+Client::~Client() {
+  if (!stopped()) impl_->stop({});
+}
 
 void Client::before_turn(Now now) { impl_->before_turn(now); }
 void Client::after_turn(Now now, const EngineEffects& effects) { impl_->after_turn(now, effects); }
 Duration Client::next_turn(Now now) const { return impl_->next_turn(now); }
-void Client::stop() { impl_->stop(); }
+void Client::stop(const absl::Status& why) { impl_->stop(why); }
 bool Client::stopped() const { return impl_->calls.stopped(); }
 ClientStatus Client::status() const { return impl_->status(); }
 void Client::cancel(CallId call) { impl_->calls.cancel(call); }
@@ -221,7 +225,7 @@ RenewalStatistics Client::renewal_statistics() const { return impl_->sessions.re
 
 // A stopped client has no turn that would report why it does not watch.
 WatchId Client::watch(WatchOptions options, WatchObserver observer) {
-  absl::Status refusal = stopped() ? make_error(Reason::Closed, "the replica is closed; open another one") : absl::OkStatus();
+  absl::Status refusal = stopped() ? impl_->calls.why_stopped() : absl::OkStatus();
   const WatchId id = impl_->watches.add(std::move(options), std::move(observer), std::move(refusal));
   if (stopped()) impl_->deliveries.flush();
   return id;

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "base/flat_table.h"
 #include "coordkit/client/handles.h"
 
 namespace coordkit {
@@ -107,7 +107,7 @@ class Delegations {
   };
 
   mutable std::mutex mutex_;
-  absl::flat_hash_map<std::string, DelegationRef, ByName, ByName> by_name_;
+  FlatMap<std::string, DelegationRef, ByName, ByName> by_name_;
   std::set<Delegation*, ByUse> by_use_;
   size_t held_ = 0;  // those that somebody has
   uint64_t uses_ = 0, granted_ = 0;

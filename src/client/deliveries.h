@@ -39,6 +39,7 @@ class Deliveries {
   void flush() {
     while (!waiting_.empty()) {
       Item item = waiting_.take_front();
+      if (!item.run) continue;  // there was no memory for it
       if (item.kind == Kind::Announcement && notify_) {
         notify_([run = std::move(item.run)]() mutable { run(); });
       } else {

@@ -34,8 +34,8 @@ CallId HoldChanges::convert(const HoldRef& hold, LockMode to, Callback<HoldRef> 
   const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline,
                                  [this, hold, to](CallId call, Now now) { start(call, hold, to, now); });
   if (Call* call = calls_.find(id); call != nullptr && hold->suspended()) {
-    call->owner = this;
     suspended_.emplace(id, hold);
+    call->owner = this;
   }
   return id;
 }

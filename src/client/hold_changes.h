@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
+#include "base/flat_table.h"
 #include "client/calls.h"
 #include "client/releases.h"
 #include "client/sticky_lines.h"
@@ -50,7 +50,7 @@ class HoldChanges final : public CallOwner {
   Releases& releases_;
   StickyLines& lines_;
   HoldLimits& limits_;
-  absl::flat_hash_map<CallId, HoldRef> suspended_;  // by downgrades: valid again if these end before being sent
+  FlatMap<CallId, HoldRef> suspended_;  // by downgrades: valid again if these end before being sent
 };
 
 }  // namespace coordkit::client

@@ -28,7 +28,7 @@ class COORDKIT_HIDDEN Client::Impl {
   void before_turn(Now now);
   void after_turn(Now now, const EngineEffects& effects);
   Duration next_turn(Now now) const;
-  void stop();
+  void stop(const absl::Status& why);
   ClientStatus status() const;
 
   ClientOptions options;
@@ -51,6 +51,7 @@ class COORDKIT_HIDDEN Client::Impl {
   void take(const MachineEvent& event);
 
   client::TurnGaps gaps_;
+  bool stopped_whole_ = false;
 };
 
 }  // namespace coordkit

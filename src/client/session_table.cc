@@ -30,13 +30,13 @@ SessionTable::SessionTable(const ClientOptions& options, Deliveries& deliveries)
 Duration SessionTable::validity_of(Duration ttl) const { return validity(ttl, options_.rate_error_ppm, options_.slack); }
 
 Session& SessionTable::add(NewSession added, LeadingTime now) {
-  Session*& slot = sessions_[added.state->id()];
-  COORDKIT_CHECK(slot == nullptr);
   const auto handle = records_.add();
-  slot = &records_[handle];
-  Session& session = *slot;
+  Session& session = records_[handle];
   session.handle = handle;
   session.state = std::move(added.state);
+  Session*& slot = sessions_[session.id()];  // once there is a record for it
+  COORDKIT_CHECK(slot == nullptr);
+  slot = &session;
   shortest_interval_ = std::min(shortest_interval_, renewal_interval(session.ttl()));
   session.first_attempt = added.first_attempt;
   session.on_phase = std::move(added.on_phase);

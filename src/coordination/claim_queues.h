@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
+#include "base/flat_table.h"
 #include "coordination/rows.h"
 #include "coordination/step.h"
 #include "coordination/waits.h"
@@ -97,7 +98,7 @@ class ClaimQueues {
   Rows<Queue> queues_;
   Rows<Item> items_;
   Rows<Claim> claims_;
-  absl::flat_hash_map<Index, Order> ready_;  // by queue; never empty
+  FlatMap<Index, Order> ready_;  // by queue; never empty
   absl::btree_set<Index> touched_;
 };
 

@@ -18,9 +18,9 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "base/check.h"
+#include "base/flat_table.h"
 #include "base/sums.h"
 #include "coordkit/types.h"
 
@@ -177,7 +177,7 @@ class Rows {
     bool stored = false;  // its row is in the checkpoint
   };
   template <typename By>
-  using Groups = absl::flat_hash_map<By, Keys>;
+  using Groups = FlatMap<By, Keys>;
 
   template <typename By>
   static const Keys& of(const Groups<By>& groups, By by) {

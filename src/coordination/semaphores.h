@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/flat_table.h"
 #include "coordination/rows.h"
 #include "coordination/step.h"
 #include "coordination/waits.h"
@@ -73,7 +74,7 @@ class Semaphores {
 
   Rows<Semaphore> semaphores_;
   Rows<Permits> permits_;
-  absl::flat_hash_map<Index, uint64_t> held_;  // sum of the permits, above zero
+  FlatMap<Index, uint64_t> held_;  // sum of the permits, above zero
   absl::btree_set<Index> touched_;
 };
 

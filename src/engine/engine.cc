@@ -1,10 +1,12 @@
 // Opening an engine: options checked, state restored from the checkpoint, the log's tail handed to the core.
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "base/last_words.h"
 #include "base/problems.h"
 #include "base/with_reason.h"
 #include "coordkit/error.h"
@@ -103,6 +105,8 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, s
     return engine;
   } catch (const engine::NewerLevel& newer) {
     return make_error(Reason::NewerFormat, newer.what());
+  } catch (const std::bad_alloc&) {
+    return LastWords().no_memory();
   } catch (const engine::MachineThrew& threw) {  // which says nothing about the disk
     return make_error(Reason::HostThrew, threw.what());
   } catch (const std::exception& error) {  // a machine or the core cannot read what the stores returned

@@ -15,8 +15,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/last_words.h"
 #include "engine/applied_state.h"
 #include "engine/calls.h"
 #include "engine/checkpoints.h"
@@ -40,6 +42,7 @@ class EngineImpl final : public Engine {
 
   void post(EngineInput input) override { inbox_.post(std::move(input)); }
   void turn(Now now, EngineEffects& effects) override;
+  void fail(absl::Status why) noexcept override { failing_.told = std::move(why); }
   LaggingTime next_deadline() const override;
   void take_sends(WriteNumber durable, std::vector<Outbound>& sends) override;
 
@@ -84,6 +87,12 @@ class EngineImpl final : public Engine {
   std::optional<CatchUp> catch_up() const;
 
   EngineOptions options_;
+  struct Failing {
+    LastWords last_words;
+    absl::Status told;  // what the host said in fail()
+    bool halt_done = false;
+  };
+  Failing failing_;
   Inbox inbox_;
   TurnClock clock_;
   Condition condition_;

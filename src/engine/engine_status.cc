@@ -1,5 +1,6 @@
 // What operators see of a replica: its state, why, and what needs their attention.
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "engine/engine_impl.h"
@@ -31,6 +32,8 @@ std::string disbelief(const raft::TermLeap& leap) {
 // Zero: a machine threw, perhaps the one that has halted this replica. Whoever looks must not suffer for it.
 uint64_t digest_of(const Router& router, std::string& why_not) try {
   return router.digest();
+} catch (const std::bad_alloc&) {  // an index of the state may be half-changed
+  throw;
 } catch (const std::exception& error) {
   why_not = std::string("the state has no digest: ") + error.what();
   return 0;
@@ -45,7 +48,7 @@ EngineStatus EngineImpl::status() const {
   EngineStatus status{.cluster = router.genesis() ? router.genesis()->cluster : ClusterId(),
                       .applied = router.applied().index,
                       .checkpointed = checkpoints_.checkpointed(),
-                      .digest = digest_of(router, no_digest),
+                      .digest = failing_.told.ok() ? digest_of(router, no_digest) : 0,
                       .requests = load.requests,
                       .request_bytes = load.bytes};
   status.feature_level = router.feature_level();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -18,7 +19,9 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
   effects.clear();
   Turn turn{now, effects, consensus_};
   try {
-    run(turn);
+    failing_.told.ok() ? run(turn) : halt(failing_.told, effects);
+  } catch (const std::bad_alloc&) {  // FLT_A18
+    halt(failing_.last_words.no_memory(), effects);
   } catch (const MachineThrew& threw) {  // FLT_A07
     halt(make_error(Reason::HostThrew, threw.what()), effects);
   } catch (const NewerLevel& newer) {  // FLT_V02
@@ -30,7 +33,11 @@ void EngineImpl::turn(Now now, EngineEffects& effects) {
   } catch (...) {
     halt(make_error(Reason::HostThrew, "a machine threw something that is no std::exception"), effects);
   }
-  if (condition_.halted()) take_inputs(turn);  // remaining callers are told
+  if (!failing_.told.ok()) {
+    inbox_.take_all([](EngineInput&) {});
+  } else if (condition_.halted()) {
+    take_inputs(turn);  // remaining callers are told
+  }
   clock_.ended(now);
   clock_.next_wanted(next_wanted());
 }
@@ -220,13 +227,21 @@ void EngineImpl::answer(Turn& turn) {
 
 // ---- the end
 
-// Fail-stop: nothing more is sent or promised, every call ends, the host process lives on.
+// Fail-stop: nothing more is sent or promised, every call ends, the host process lives on. One that found no memory for that is
+// repeated.
 void EngineImpl::halt(absl::Status why, EngineEffects& effects) {
-  if (condition_.halted()) return;
+  if (failing_.halt_done) return;
   why = with_reason(std::move(why));
-  condition_.halt(std::string(sentence_of(why)));
-  fall_silent(Reason::ReplicaFailed, effects);
+  if (!condition_.halted()) condition_.halt(std::string(sentence_of(why)));
+  if (reason_of(why) == Reason::OutOfMemory) failing_.told = why;
+  if (failing_.told.ok()) {
+    fall_silent(Reason::ReplicaFailed, effects);
+  } else {  // the calls may be half-changed, and are the host's to answer
+    effects.clear();
+    consensus_.stop(effects);
+  }
   effects.halted = std::move(why);
+  failing_.halt_done = true;
 }
 
 // Up, silent, not voting: its log may be intact, but it must no longer be trusted.

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
+#include "base/flat_table.h"
 #include "base/ring.h"
 #include "coordkit/raft/core.h"
 #include "coordkit/state_machine.h"
@@ -20,7 +20,7 @@ class Forwarded {
   void clear();  // another term: what was appended may be truncated
 
  private:
-  absl::flat_hash_set<RequestId> under_way_;
+  FlatSet<RequestId> under_way_;
   Ring<std::pair<Ticket, RequestId>> undecided_;  // by ticket: their place in the log is not known yet
   Ring<std::pair<Index, RequestId>> appended_;    // by index
 };

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "base/deadlines.h"
+#include "base/flat_table.h"
 #include "base/ring.h"
 #include "coordkit/engine.h"
 #include "engine/queued_calls.h"
@@ -83,7 +83,7 @@ class Proposals {
     LaggingTime retry_at = LaggingTime::max();  // unanswered: when to hand over (again)
     uint8_t handings = 0;                       // to this leader
   };
-  using Calls = absl::flat_hash_map<Ticket, Call>;
+  using Calls = FlatMap<Ticket, Call>;
 
   // Calls without a sequence yet, in order. Ended ones are skipped.
   struct Line {

@@ -1,6 +1,7 @@
 #include "engine/read_path.h"
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -21,6 +22,9 @@ absl::StatusOr<std::string> query(const Ask& ask, const Router& router, EngineEf
     return make_error(Reason::InvalidArgument, sentence_of(answer.status()));
   } catch (const CheckFailure&) {
     throw;  // one of our own checks, about the state
+  } catch (const std::bad_alloc&) {
+    if (ask.machine < kFirstHostMachine) throw;  // it may have changed an index halfway
+    why = what_was_thrown();
   } catch (...) {
     why = what_was_thrown();
   }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_map.h"
+#include "base/flat_table.h"
 #include "coordkit/engine.h"
 
 namespace coordkit::engine {
@@ -54,7 +54,7 @@ class Reads {
   uint64_t newest_;  // the batch that new reads join
   uint64_t asked_;   // newest batch the leader was asked about
   LaggingTime ask_again_{};
-  absl::flat_hash_map<Ticket, Read> reads_;
+  FlatMap<Ticket, Read> reads_;
   size_t bytes_ = 0;
   // I: every read is in deadlines_ and in exactly one of the other two.
   absl::btree_set<std::pair<LaggingTime, Ticket>> deadlines_;

@@ -1,6 +1,7 @@
 #include "engine/restored_state.h"
 
 #include <exception>
+#include <new>
 
 #include "coordkit/error.h"
 
@@ -16,6 +17,8 @@ absl::StatusOr<std::unique_ptr<RestoredState>> RestoredState::build(std::vector<
   for (const engine::MachineTimerOp& one : timers)
     parts->keeper.apply(one.machine, one.op, LaggingTime(), parts->router.applied().index);
   return std::unique_ptr<RestoredState>(new RestoredState(std::move(parts)));
+} catch (const std::bad_alloc&) {
+  throw;
 } catch (const engine::MachineThrew& threw) {  // which says nothing about the rows
   return make_error(Reason::HostThrew, threw.what());
 } catch (const std::exception& error) {

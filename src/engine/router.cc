@@ -1,6 +1,7 @@
 #include "engine/router.h"
 
 #include <algorithm>
+#include <new>
 #include <protozero/pbf_reader.hpp>
 #include <stdexcept>
 #include <utility>
@@ -59,10 +60,14 @@ std::string threw_after(MachineId machine, Index applied) {
   return name_of(machine) + " threw after entry " + std::to_string(applied.value()) + ": ";
 }
 
-// A machine must not throw. If it does, whoever repairs it needs to know where.
+// A machine must not throw. If it does, whoever repairs it needs to know where. One of our own that finds no memory may be left
+// half-changed, even by a question, and is not looked at again.
 template <typename Where, typename Call>
 void guarded(MachineId machine, Where where, Call call) try {
   call();
+} catch (const std::bad_alloc&) {
+  if (machine < kFirstHostMachine) throw;
+  throw MachineThrew(where() + what_was_thrown());
 } catch (...) {
   const std::string sentence = where() + what_was_thrown();
   if (machine < kFirstHostMachine) throw std::runtime_error(sentence);  // one of our own checks
@@ -98,6 +103,8 @@ void check_rows(MachineId machine, std::span<const CheckpointBatch::Row> rows, s
 // Whose rows they are must not get lost with what it throws at them.
 absl::Status restore_machine(MachineId id, StateMachine& machine, const CheckpointView& view) try {
   return machine.restore(view);
+} catch (const std::bad_alloc&) {  // which says nothing about the rows
+  throw;
 } catch (const std::exception& error) {
   return make_error(Reason::Corrupt, name_of(id) + " cannot read its rows of the state, and threw: " + error.what());
 } catch (...) {

@@ -19,7 +19,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_set.h"
+#include "base/flat_table.h"
 #include "base/handle_key.h"
 #include "base/handle_pool.h"
 #include "coordkit/clock.h"
@@ -120,7 +120,7 @@ class TimerKeeper {
     using ById = SameKey<HandlePool<Timer>, &Timer::id>;
     std::unique_ptr<HandlePool<Timer>> timers_ =
         std::make_unique<HandlePool<Timer>>();  // by_id_ points to it, also after a move
-    absl::flat_hash_set<Handle, ById, ById> by_id_{0, ById{{timers_.get()}}, ById{{timers_.get()}}};
+    FlatSet<Handle, ById, ById> by_id_{0, ById{{timers_.get()}}, ById{{timers_.get()}}};
   };
 
   Timer* find(const Key& key) const {

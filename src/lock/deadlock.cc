@@ -2,8 +2,7 @@
 
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
+#include "base/flat_table.h"
 
 namespace coordkit::lock {
 namespace {
@@ -62,9 +61,9 @@ class Search {
 
   const Owner& owner_;
   std::vector<const Claim*> pending_;
-  absl::flat_hash_set<const Claim*> seen_;  // these three are only looked up, never iterated
-  absl::flat_hash_set<const Owner*> visited_;
-  absl::flat_hash_map<const Lock*, Walked> walked_;
+  FlatSet<const Claim*> seen_;  // these three are only looked up, never iterated
+  FlatSet<const Owner*> visited_;
+  FlatMap<const Lock*, Walked> walked_;
   bool closed_ = false;
 };
 

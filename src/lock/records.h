@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
+#include "base/flat_table.h"
 #include "base/handle_key.h"
 #include "base/handle_pool.h"
 #include "base/spare_nodes.h"
@@ -101,14 +100,14 @@ class Records {
   void join(Owner& owner, Claim& claim);
   void leave(Owner& owner, Claim& claim);
 
-  absl::flat_hash_set<std::unique_ptr<Lock>, ByName, ByName> locks_;
+  FlatSet<std::unique_ptr<Lock>, ByName, ByName> locks_;
   std::unique_ptr<Claims> claims_;  // these two on the heap, because indexes point to them, also after a move
   std::unique_ptr<Owners> owners_;
   absl::btree_set<Handle, ByOwner> owners_by_key_;
   absl::btree_set<Handle, ByEntry> waits_;
-  absl::flat_hash_map<Token, Handle> holds_;
-  absl::flat_hash_map<PlaceKey, Claim*> places_;          // of owners that are indexed
-  absl::flat_hash_map<SessionId, ClaimCounts> sessions_;  // those with a claim
+  FlatMap<Token, Handle> holds_;
+  FlatMap<PlaceKey, Claim*> places_;          // of owners that are indexed
+  FlatMap<SessionId, ClaimCounts> sessions_;  // those with a claim
   std::map<Origin, uint64_t, std::less<Origin>, SpareNodes<OriginUses>> origins_;
 };
 

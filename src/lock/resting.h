@@ -16,8 +16,8 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
+#include "base/flat_table.h"
 #include "base/handle_key.h"
 #include "base/handle_pool.h"
 #include "base/spare_nodes.h"
@@ -93,7 +93,7 @@ class Resting {
   std::optional<uint16_t> place_of(const Origin& origin);
   void leave(uint16_t place);
 
-  using Names = absl::flat_hash_set<Handle, ByName, ByName>;
+  using Names = FlatSet<Handle, ByName, ByName>;
   std::unique_ptr<HandlePool<Record>> records_;  // on the heap, because the indexes point to it, also after a move
   Names names_;
   mutable absl::btree_set<Handle, ByGrant, SpareNodes<Handle>> sessions_;  // without fresh ones

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_set.h"
+#include "base/flat_table.h"
 #include "machine/command.h"
 #include "machine/queued_answers.h"
 #include "machine/state.h"
@@ -48,7 +48,7 @@ class MachineCoordination {
   bool observed(coordination::Kind kind, std::string_view name) const;
 
   State& state_;
-  absl::flat_hash_set<std::string> observed_;
+  FlatSet<std::string> observed_;
   // Of one entry:
   std::vector<coordination::Decision> decisions_;
   std::vector<coordination::Change> changes_;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_set.h"
+#include "base/flat_table.h"
 #include "base/handle_key.h"
 #include "base/handle_pool.h"
 #include "mvcc/version.h"
@@ -61,7 +61,7 @@ class Keys {
   using Order = OrderByKey<HandlePool<Key>, &Key::name>;
 
   std::unique_ptr<HandlePool<Key>> keys_;  // on the heap, because the indexes point to it, also after a move
-  absl::flat_hash_set<Handle, SameName, SameName> names_;
+  FlatSet<Handle, SameName, SameName> names_;
   absl::btree_set<Handle, Order> order_;
 };
 

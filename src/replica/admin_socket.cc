@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -139,7 +139,11 @@ void AdminSocket::accept_visitors() {
       if (stopping_) return;
     }
     if (socket) {
-      admit(LocalStream(std::move(socket)));
+      try {  // the one place of the thread where what was not expected ends: this visitor is not let in
+        admit(LocalStream(std::move(socket)));
+      } catch (...) {
+        continue;
+      }
     } else if (error != ECONNABORTED && error != EAGAIN) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));  // out of descriptors, for instance: that passes
     }
@@ -169,13 +173,17 @@ void AdminSocket::admit(LocalStream stream) {
   visitor.silent_since = ++silences_;
   try {
     visitor.thread = Thread("coordkit/admin", [this, &visitor] {
-      serve(visitor);
+      try {  // the one place of the thread where what was not expected ends: this visitor's line is cut
+        serve(visitor);
+      } catch (...) {
+      }
       visitor.stream.shutdown();
       visitor.over = true;
     });
-  } catch (const std::system_error&) {
-    say_error(visitor.stream, make_error(Reason::LimitExceeded, "this process can start no thread more; try again"));
+  } catch (const std::exception&) {  // no thread, or no memory for it
+    const LocalStream refused = std::move(visitor.stream);
     visitors_.pop_back();
+    say_error(refused, make_error(Reason::LimitExceeded, "this process can start no thread more; try again"));
   }
 }
 

@@ -20,7 +20,8 @@ std::vector<OwnMachine> guarded_machines(HostCode& host_code, std::vector<OwnMac
 
 }  // namespace
 
-Announcements::Announcements(const ReplicaOptions& options, const Clock& clock, HostCode::OnError on_threw)
+Announcements::Announcements(const ReplicaOptions& options, const Clock& clock, HostCode::OnError on_threw,
+                             std::function<void()> fail)
     : host_code_([this](const absl::Status& why) { threw(why); },
                  [this](CallbackThread::Task task) { announce(std::move(task)); }),
       on_error_(options.on_error),
@@ -30,7 +31,7 @@ Announcements::Announcements(const ReplicaOptions& options, const Clock& clock, 
       on_halt_(host_code_.guarded("on_halt", options.on_halt)),
       thread_("coordkit/notify", [this](CallbackThread::Task&& task) { host_code_.run(kAnnouncement, std::move(task)); }),
       relay_(guarded_machines(host_code_, options.machines), thread_),
-      deadlines_(clock, thread_) {
+      deadlines_(clock, thread_, std::move(fail)) {
   if (options.on_event) feed_.emplace(host_code_.guarded(kOnEvent, options.on_event), thread_);
 }
 
@@ -58,9 +59,16 @@ void Announcements::tell(EngineEffects& effects) {
     thread_.post([this, found = *effects.divergence] { on_divergence_(found); });
   }
   for (const absl::Status& error : effects.threw) host_code_.threw(error);
-  if (effects.halted && on_halt_) {
-    thread_.post([this, why = *effects.halted] { on_halt_(why); });
-  }
+  note_halt(effects);
+  if (halt_.ok()) return;
+  if (on_halt_) thread_.post([this, why = halt_] { on_halt_(why); });
+  halt_ = absl::OkStatus();  // not before: without memory for it another call tells it
+}
+
+void Announcements::note_halt(EngineEffects& effects) noexcept {
+  if (!effects.halted) return;
+  halt_ = *std::move(effects.halted);
+  effects.halted.reset();
 }
 
 // An exception of on_event is not an event: it would be reported to on_event.

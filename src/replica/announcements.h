@@ -25,7 +25,8 @@ namespace coordkit {
 class Announcements {
  public:
   // The options' functions are called, if they are set. `on_threw`: of each exception that can be an event, on this thread.
-  Announcements(const ReplicaOptions& options, const Clock& clock, HostCode::OnError on_threw);
+  // `fail`: within `catch (...)`, on the thread of the deadlines, if there was no memory to announce one.
+  Announcements(const ReplicaOptions& options, const Clock& clock, HostCode::OnError on_threw, std::function<void()> fail);
 
   // An announcement of the client's, in order with those of deadlines().
   void announce(CallbackThread::Task task);
@@ -36,6 +37,8 @@ class Announcements {
   void tell(const raft::Leadership& leadership);
   void tell(const ReplicaEvent& event);
   void tell(EngineEffects& effects);
+  // Takes the halt out of the effects, which the engine says once; a later tell() announces it. Allocates nothing.
+  void note_halt(EngineEffects& effects) noexcept;
 
   bool run_here() const { return thread_.runs_here(); }                        // is the caller one of them?
   std::vector<std::string> warnings() const { return host_code_.warnings(); }  // of code that threw
@@ -55,6 +58,7 @@ class Announcements {
   EventRelay relay_;
   std::optional<EventFeed> feed_;  // none: not wanted
   DeadlineTimer deadlines_;
+  absl::Status halt_;  // to be announced; OK: none. Of the engine's thread
 };
 
 }  // namespace coordkit

@@ -19,24 +19,48 @@ size_t move_calls(std::deque<CallRunner::Call>& from, std::vector<CallRunner::Ca
 
 }  // namespace
 
-void Arrivals::post(Arrival arrival) {
+void Arrivals::post(Arrival arrival) noexcept try {
+  const size_t mail_bytes = std::holds_alternative<Mail>(arrival) ? std::get<Mail>(arrival).body.size() : 0;
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
-    if (const auto* mail = std::get_if<Mail>(&arrival)) {
-      if (mail_bytes_ + mail->body.size() > mail_bytes_max_) {
-        ++mails_lost_;
-        return;
-      }
-      mail_bytes_ += mail->body.size();
+    if (mail_bytes_ + mail_bytes > mail_bytes_max_) {
+      ++mails_lost_;
+      return;
     }
     inputs_.push_back(std::move(arrival));
+    mail_bytes_ += mail_bytes;
+  }
+  wake();
+} catch (...) {
+  if (std::holds_alternative<Mail>(arrival)) {
+    const std::lock_guard lock(mutex_);
+    ++mails_lost_;
+  } else {
+    fail(last_words_.caught());
+  }
+}
+
+void Arrivals::fail(absl::Status why) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    if (!failed_) failure_ = std::move(why);
+    failed_ = true;
+    failure_due_ = true;
   }
   wake();
 }
 
+absl::Status Arrivals::take_failure() {
+  if (!failure_due_) return absl::OkStatus();
+  const std::lock_guard lock(mutex_);
+  failure_due_ = false;
+  return failure_;
+}
+
 // A round looks by itself whether something has arrived before it ends.
-void Arrivals::wake() {
+void Arrivals::wake() noexcept {
   if (!loop_.runs_here()) loop_.wake();
 }
 
@@ -52,7 +76,12 @@ Arrivals::Call Arrivals::add_to(std::deque<Call>& where, Call call) {
 
 Arrivals::Call Arrivals::add_in_line(Call call) {
   admission_.lined_up();
-  call = add_to(line_, std::move(call));
+  try {
+    call = add_to(line_, std::move(call));
+  } catch (...) {
+    admission_.begun(1);
+    throw;
+  }
   if (call) admission_.begun(1);
   return call;
 }
@@ -93,7 +122,7 @@ void Arrivals::close(std::vector<Arrival>& inputs, std::vector<Call>& calls) {
 
 bool Arrivals::any() const {
   const std::lock_guard lock(mutex_);
-  return !inputs_.empty() || !calls_.empty() || !line_.empty();
+  return failure_due_ || !inputs_.empty() || !calls_.empty() || !line_.empty();
 }
 
 Arrivals::Waiting Arrivals::waiting() const {

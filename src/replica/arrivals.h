@@ -1,6 +1,9 @@
 // What other threads leave for the engine's thread: inputs, which stores, transport and others post, and calls of the handles.
 // Each addition is followed by a wake of the loop. Admission is here because it counts the calls that stand in line.
 //
+// It is also the place where all threads leave what they did not expect: fail(). An input that finds no memory is such a thing,
+// because the engine would wait for it for ever; a message of a peer is lost instead, which a transport may do.
+//
 // Threads: any; take(), take_calls() and close() are the engine's. Lifetime: the loop outlives it, and it outlives the stores
 // and the transport that report here.
 #pragma once
@@ -13,6 +16,8 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "base/last_words.h"
 #include "coordkit/engine.h"
 #include "coordkit/store_events.h"
 #include "coordkit/transport.h"
@@ -38,7 +43,13 @@ class Arrivals final : public StoreEvents, public TransportSink {
   explicit Arrivals(TurnLoop& loop, size_t mail_bytes_max = kMailBytesMax) : loop_(loop), mail_bytes_max_(mail_bytes_max) {}
 
   // Into the row of the inputs. Once closed: dropped.
-  void post(Arrival arrival);
+  void post(Arrival arrival) noexcept;
+  // This replica must halt before it does anything else. The first one counts. Allocates nothing.
+  void fail(absl::Status why) noexcept;
+  bool failed() const { return failed_; }
+  // The first failure, once for each fail() that came since; OK: there was none.
+  absl::Status take_failure();
+  const LastWords& last_words() const { return last_words_; }
   // Behind the inputs. Once closed: returns the call.
   Call add(Call call) { return add_to(calls_, std::move(call)); }
   // The same for an admitted call, behind all admitted ones.
@@ -72,7 +83,7 @@ class Arrivals final : public StoreEvents, public TransportSink {
  private:
   void post_event(EngineInput input) override { post(std::move(input)); }
   Call add_to(std::deque<Call>& where, Call call);
-  void wake();
+  void wake() noexcept;
 
   TurnLoop& loop_;
   const size_t mail_bytes_max_;
@@ -83,7 +94,11 @@ class Arrivals final : public StoreEvents, public TransportSink {
   size_t mail_bytes_ = 0;
   uint64_t mails_lost_ = 0;
   bool closed_ = false;
+  absl::Status failure_;
+  std::atomic<bool> failed_{false};       // whether it is set
+  std::atomic<bool> failure_due_{false};  // whether it is to be taken
 
+  const LastWords last_words_;
   std::atomic<WriteNumber> durable_{WriteNumber()};
   CallAdmission admission_;
 };

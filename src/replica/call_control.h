@@ -155,8 +155,29 @@ class PendingCall : public CallControl {
   }
   using CallControl::take_up;
 
+  // Whoever has it answers the call; destroyed without that, because memory ran out on the way, it answers that.
+  class Promise {
+   public:
+    explicit Promise(Ref<PendingCall> call) : call_(std::move(call)) {}
+    Promise(Promise&& other) noexcept : call_(std::exchange(other.call_, nullptr)) {}
+    Promise& operator=(Promise&&) = delete;
+    ~Promise() {
+      if (call_) call_->end_unanswered();
+    }
+    const Ref<PendingCall>& call() const { return call_; }
+    void withdraw() { call_ = nullptr; }  // no answer is wanted
+    void operator()(Answer answer) { std::exchange(call_, nullptr)->end(std::move(answer)); }
+
+   private:
+    Ref<PendingCall> call_;
+  };
+
  private:
   virtual void disconnect() {}
+  void end_unanswered() noexcept try {
+    if (!host().forked()) end(Answer(host().unanswered()));
+  } catch (...) {  // a callback that cannot even be run is dropped
+  }
 
   [[no_unique_address]] Teller teller_;
   Done done_;
@@ -184,11 +205,10 @@ class StoppableCall final : public Pending {
 
 // On the engine's thread.
 template <typename Answer, typename Teller, typename Start, typename... With>
-void start_pending(const Ref<PendingCall<Answer, Teller>>& pending, Client& client, Start& start, With&&... with) {
-  if (!pending->take_up()) return;
-  // A copy that is not const, because moving one that is would copy it.
-  const auto id = start(
-      client, [kept = pending](Answer answer) { kept->end(std::move(answer)); }, std::forward<With>(with)...);
+void start_pending(typename PendingCall<Answer, Teller>::Promise&& promise, Client& client, Start& start, With&&... with) {
+  const Ref<PendingCall<Answer, Teller>> pending = promise.call();
+  if (!pending->take_up()) return promise.withdraw();
+  const auto id = start(client, std::move(promise), std::forward<With>(with)...);
   pending->begun(client, id);
 }
 
@@ -209,10 +229,12 @@ AsyncCall begin_at(CallSite site, Counts counts, Start&& start, typename Pending
     pending = make_ref<Pending>(std::move(site), counts, std::move(teller), std::move(done));
   }
   if (Client* const here = host->client_here(counts)) {
-    start_pending(pending, *here, start, std::forward<With>(with)...);
+    start_pending<Answer, Teller>(typename Pending::Promise(pending), *here, start, std::forward<With>(with)...);
   } else {
-    CallRunner::Call call = [pending, start = std::forward<Start>(start), ... with = std::forward<With>(with)](
-                                Client& client) mutable { start_pending(pending, client, start, std::move(with)...); };
+    CallRunner::Call call = [promise = typename Pending::Promise(pending), start = std::forward<Start>(start),
+                             ... with = std::forward<With>(with)](Client& client) mutable {
+      start_pending<Answer, Teller>(std::move(promise), client, start, std::move(with)...);
+    };
     counts == Counts::Yes ? host->call_in_line(std::move(call)) : host->call(std::move(call));
   }
   return AsyncCall(std::move(pending));

@@ -8,6 +8,8 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "base/last_words.h"
 #include "coordkit/client.h"
 #include "coordkit/clock.h"
 #include "replica/owner_tags.h"
@@ -71,11 +73,14 @@ class CallRunner {
   }
   // On the engine's thread: this call of door 1's own (a membership change, a wait for health) has no listener any more.
   virtual void abandon(Ticket call) { static_cast<void>(call); }
+  // What a call is answered whose callback was destroyed before it ended: an allocation failed on its way.
+  const absl::Status& unanswered() const { return last_words_.no_memory(); }
   // This thread is about to block until `answered`. In virtual time something has to advance the time.
   virtual void before_waiting(absl::FunctionRef<bool()> answered) { static_cast<void>(answered); }
 
  private:
   OwnerTags owner_tags_;
+  const LastWords last_words_;
 };
 
 // Where a call begins: its host, and the function that was called ("put_async"), which names its callback to an operator.

@@ -29,9 +29,9 @@ void CallbackThread::run() {
   while (true) {
     wake_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
     if (tasks_.empty()) return;
-    std::deque<Task> taken = std::exchange(tasks_, {});
+    taken_.swap(tasks_);
     lock.unlock();
-    for (; !taken.empty(); taken.pop_front()) run_one_(std::move(taken.front()));  // user state dies outside the lock
+    for (; !taken_.empty(); taken_.pop_front()) run_one_(std::move(taken_.front()));  // user state dies outside the lock
     lock.lock();
   }
 }

@@ -17,7 +17,7 @@ class CallbackThread {
  public:
   using Task = absl::AnyInvocable<void()>;
 
-  // `run_one` runs each task: it may catch exceptions of the task.
+  // `run_one` runs each task, and catches what the task throws: it does not throw.
   using RunOne = std::function<void(Task&&)>;
   explicit CallbackThread(
       ThreadName name, RunOne run_one = [](Task&& task) { std::move(task)(); })
@@ -40,6 +40,7 @@ class CallbackThread {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Task> tasks_;
+  std::deque<Task> taken_;  // of the thread
   bool stopping_ = false;
   std::mutex joining_;
   Thread thread_;  // last: it uses the other members

@@ -35,9 +35,10 @@ timespec as_timespec(Duration by) {
 
 }  // namespace
 
-DeadlineTimer::DeadlineTimer(const Clock& clock, CallbackThread& callbacks)
+DeadlineTimer::DeadlineTimer(const Clock& clock, CallbackThread& callbacks, std::function<void()> fail)
     : clock_(clock),
       callbacks_(callbacks),
+      fail_(std::move(fail)),
       timer_(made(timer_descriptor(), "timer")),
       event_(made(open_event(), "event")),
       thread_("coordkit/timer", [this] { run(); }) {}
@@ -109,7 +110,11 @@ void DeadlineTimer::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const LeadingTime now = clock_.now().leading;
-    tell_due(now);
+    try {  // the one place of the thread where what was not expected ends
+      tell_due(now);
+    } catch (...) {
+      fail_();
+    }
     asleep_until_ = next_due();
     const bool none = asleep_until_ == LeadingTime::max();
     const Duration rest = none ? kLongestSleep : std::min<Duration>(asleep_until_ - now, kLongestSleep);

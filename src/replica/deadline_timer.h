@@ -25,8 +25,10 @@ namespace coordkit {
 
 class DeadlineTimer final : public ValidityWatch {
  public:
-  // Throws std::system_error: there is no descriptor, or no thread.
-  DeadlineTimer(const Clock& clock, CallbackThread& callbacks);
+  // Throws std::system_error: there is no descriptor, or no thread. `fail`: within `catch (...)`, on the timer's thread: there
+  // was no memory to announce that something is over. What is over is invalid all the same.
+  DeadlineTimer(
+      const Clock& clock, CallbackThread& callbacks, std::function<void()> fail = [] {});
   ~DeadlineTimer() override;
 
   std::unique_lock<std::mutex> guard() override { return std::unique_lock(mutex_); }
@@ -65,6 +67,7 @@ class DeadlineTimer final : public ValidityWatch {
 
   const Clock& clock_;
   CallbackThread& callbacks_;
+  const std::function<void()> fail_;
   std::mutex mutex_;
   absl::btree_map<Duration, Class> sessions_;              // by TTL; none is empty
   absl::btree_set<std::pair<LeadingTime, Duration>> due_;  // one for each TTL

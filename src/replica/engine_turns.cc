@@ -1,6 +1,7 @@
 #include "replica/engine_turns.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "coordkit/wire.h"
@@ -23,6 +24,21 @@ void EngineTurns::held_up(std::string sentence, LaggingTime now) {
   if (event_log_) event_log_->held_up(std::move(sentence), now);
 }
 
+// Nothing that may be half-changed is used any more, least of all the client.
+void EngineTurns::fail(const absl::Status& why) {
+  engine_->fail(why);
+  client_->stop(why);
+  membership_.stop(why);
+  run_calls();  // what waits is refused; what threw answers as it goes
+  inputs_.clear();
+}
+
+void EngineTurns::run_calls() {
+  while (calls_.begun < calls_.all.size()) std::move(calls_.all[calls_.begun++])(*client_);
+  calls_.all.clear();
+  calls_.begun = 0;
+}
+
 void EngineTurns::take(Arrivals& arrivals, LaggingTime looked) {
   arrivals.take(inputs_);
   for (Arrivals::Arrival& arrival : inputs_) {
@@ -31,18 +47,26 @@ void EngineTurns::take(Arrivals& arrivals, LaggingTime looked) {
       if (event_log_) event_log_->arrived(*input, looked);
       engine_->post(std::move(*input));
     } else if (auto* mail = std::get_if<Arrivals::Mail>(&arrival)) {
-      const size_t bytes = mail->body.size();
-      absl::StatusOr<Message> message = decode_taking(std::move(mail->body));
-      meter_.received(bytes, message.ok());
-      if (message.ok()) engine_->post(MessageReceived{mail->from, *std::move(message)});
+      take(*mail);
     } else {
       std::move(std::get<Call>(arrival))(*client_);
     }
   }
   inputs_.clear();
-  arrivals.take_calls(calls_);
-  for (Call& call : calls_) std::move(call)(*client_);
-  calls_.clear();
+  arrivals.take_calls(calls_.all);
+  run_calls();
+}
+
+// Without memory for it a message is lost, as on any network.
+void EngineTurns::take(Arrivals::Mail& mail) {
+  const size_t bytes = mail.body.size();
+  try {
+    absl::StatusOr<Message> message = decode_taking(std::move(mail.body));
+    meter_.received(bytes, message.ok());
+    if (message.ok()) engine_->post(MessageReceived{mail.from, *std::move(message)});
+  } catch (const std::bad_alloc&) {
+    meter_.received(bytes, false);
+  }
 }
 
 LaggingTime EngineTurns::turn(Now now) {
@@ -92,13 +116,11 @@ std::unique_lock<std::recursive_mutex> EngineTurns::stop(Arrivals& arrivals) {
     const std::lock_guard late(late_mutex_);
     late_.emplace();
   }
-  arrivals.close(inputs_, calls_);
-  for (Arrivals::Arrival& arrival : inputs_) {
+  arrivals.close(inputs_, calls_.all);
+  for (Arrivals::Arrival& arrival : std::exchange(inputs_, {})) {
     if (auto* call = std::get_if<Call>(&arrival)) std::move (*call)(*client_);
   }
-  for (Call& call : calls_) std::move(call)(*client_);
-  inputs_.clear();
-  calls_.clear();
+  run_calls();
   client_->stop();
   membership_.stop();
   return lock;
@@ -127,7 +149,12 @@ void EngineTurns::run_stopped(Call call) {
   }
   const std::lock_guard lock(stopped_mutex_);
   const std::thread::id outer = stopped_runner_.exchange(std::this_thread::get_id());
-  std::move(call)(*client_);
+  try {
+    std::move(call)(*client_);
+  } catch (...) {
+    stopped_runner_ = outer;
+    throw;
+  }
   stopped_runner_ = outer;
 }
 

@@ -33,6 +33,9 @@ class EngineTurns {
   // Events: what code of the host did.
   void threw(const absl::Status& why, LaggingTime now);
   void held_up(std::string sentence, LaggingTime now);
+  // A round was not finished, or an input is missing: the next turn halts the engine, and every call is answered. Repeated if
+  // it throws.
+  void fail(const absl::Status& why);
 
   // Posts the inputs that have arrived and runs the calls. `looked`: the clock's last reading.
   void take(Arrivals& arrivals, LaggingTime looked);
@@ -64,6 +67,8 @@ class EngineTurns {
   bool runs_stopped_here() const { return stopped_runner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
  private:
+  void take(Arrivals::Mail& mail);
+  void run_calls();
   LaggingTime next_due(Now now) const;
 
   const std::unique_ptr<Engine> engine_;
@@ -72,7 +77,11 @@ class EngineTurns {
   Meter meter_;
   std::optional<engine::EventLog> event_log_;  // none: not wanted
   std::vector<Arrivals::Arrival> inputs_;      // being posted
-  std::vector<Call> calls_;                    // being run
+  struct Calls {
+    std::vector<Call> all;
+    size_t begun = 0;
+  };
+  Calls calls_;  // being run
   absl::btree_map<uint64_t, absl::AnyInvocable<void()>> postponed_;
   uint64_t last_postponed_ = 0;
   EngineEffects effects_;

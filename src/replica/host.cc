@@ -16,7 +16,8 @@ namespace {
 
 // Then the network gets its share of the thread.
 constexpr int kTurnsAtOnce = 16;
-constexpr Duration kTurnsLast = std::chrono::milliseconds(2);  // only a long turn takes more
+constexpr Duration kTurnsLast = std::chrono::milliseconds(2);   // only a long turn takes more
+constexpr Duration kHaltAgain = std::chrono::milliseconds(10);  // after a round that threw
 
 bool has_stopped(ReplicaState state) { return state == ReplicaState::Halted || state == ReplicaState::Quarantine; }
 
@@ -42,7 +43,8 @@ Host::Host(ReplicaOptions options, std::shared_ptr<OwnThread> own_thread, std::s
       own_thread_(std::move(own_thread)),
       loop_(
           own_thread_ ? own_thread_ : options_.parts.executor, [this] { return run_turns(); },
-          [this](const absl::Status& why) { announcements_->host_threw(why); }, clock_),
+          [this](const absl::Status& why) { announcements_->host_threw(why); }, clock_,
+          own_thread_ ? TurnLoop::Elsewhere::Never : TurnLoop::Elsewhere::Thread),
       arrivals_(loop_),
       callback_calls_(loop_, arrivals_.admission()),
       hold_ups_(loop_, clock_, options_.election_timeout),
@@ -54,12 +56,15 @@ Host::Host(ReplicaOptions options, std::shared_ptr<OwnThread> own_thread, std::s
 Host::~Host() { close().IgnoreError(); }
 
 void Host::start(std::unique_ptr<Engine> engine) {
-  announcements_.emplace(options_, clock_, [this](const absl::Status& why) {
-    arrivals_.post(Call([this, why](Client&) { turns_->threw(why, clock_.lagging()); }));
-  });
+  // Within `catch (...)`, in the one place of each thread where what was not expected ends.
+  const auto fail = [this] { arrivals_.fail(arrivals_.last_words().caught()); };
+  announcements_.emplace(
+      options_, clock_,
+      [this](const absl::Status& why) { arrivals_.post(Call([this, why](Client&) { turns_->threw(why, clock_.lagging()); })); },
+      fail);
   stores_.start([this] { return make_machines(options_.machines); },
                 {.every = options_.scrub_every, .bytes_per_second = options_.scrub_bytes_per_second},
-                [this](EngineInput input) { arrivals_.post(std::move(input)); }, [this] { send_released(); });
+                [this](EngineInput input) { arrivals_.post(std::move(input)); }, fail, [this] { send_released(); });
   turns_.emplace(std::move(engine),
                  ClientOptions{.election_timeout = options_.election_timeout,
                                .rate_error_ppm = options_.rate_error_ppm,
@@ -76,7 +81,10 @@ void Host::start(std::unique_ptr<Engine> engine) {
   }
   health_.publish();
   announcements_->tell(turns_->engine().leadership());
-  if (own_thread_) own_thread_->start();
+  if (own_thread_) {
+    own_thread_->on_throw(fail);
+    own_thread_->start();
+  }
   loop_.begin();  // close() waits for what has begun, so its thread exists
 }
 
@@ -99,11 +107,15 @@ void Host::later(Duration delay, absl::AnyInvocable<void()> act) {
 // ---- calls
 
 // What comes too late is returned, and run on the stopped client if somebody waits for it, who is told Closed.
-Host::Call Host::post(Call call) {
+// A release or the like, which a destructor posts, cannot be refused: without memory for it this replica halts.
+Host::Call Host::post(Call call) noexcept try {
   if (forked()) return nullptr;
   Client* const client = client_here(Counts::No);
   if (client == nullptr) return arrivals_.add(std::move(call));
   std::move(call)(*client);
+  return nullptr;
+} catch (...) {
+  arrivals_.fail(arrivals_.last_words().caught());
   return nullptr;
 }
 
@@ -128,17 +140,22 @@ void Host::abandon(Ticket call) {
 
 // ---- the engine's thread
 
-Duration Host::run_turns() {
+// The one place where what a round did not expect ends: whatever was under way in it is not looked at any more, and the next
+// round halts this replica. If that finds no memory either, so does a later one.
+Duration Host::run_turns() noexcept try {
   LaggingTime looked = clock_.lagging();
   const LaggingTime end = looked + kTurnsLast;
   Duration wait{};
   for (int turns = 0; turns < kTurnsAtOnce && wait == Duration::zero(); ++turns) {
+    const absl::Status failure = arrivals_.take_failure();
+    if (!failure.ok()) turns_->fail(failure);  // the coming turn halts the engine
     callback_calls_.turn_begins();
     turns_->take(arrivals_, looked);
     const Now now = clock_.now();  // after everything that has arrived, before anything that leaves
     const LaggingTime due = turns_->turn(now);
     arrivals_.admission().turned(now.lagging, turns_->client().unanswered());
     carry_out(turns_->effects(), due <= now.lagging);
+    if (!failure.ok()) health_.publish();
     if (closing_.drains()) finish_drain();
     looked = clock_.lagging();
     turns_->meter().took(looked - now.lagging);
@@ -149,6 +166,10 @@ Duration Host::run_turns() {
     if (stores_.take_deferred()) return wait;
   }
   return wait;
+} catch (...) {
+  arrivals_.fail(arrivals_.last_words().caught());
+  announcements_->note_halt(turns_->effects());  // of a turn whose effects were not carried out
+  return kHaltAgain;
 }
 
 // What may leave goes first: it travels while this replica's own disk is at work.
@@ -157,11 +178,14 @@ void Host::carry_out(EngineEffects& effects, bool due) {
   peers_.send(effects.sends, turns_->meter());
   stores_.carry_out(effects, !effects.writes.empty() && (due || arrivals_.any()));
   if (effects.peers) peers_.set_peers(*std::move(effects.peers));
+  if (effects.halted && reason_of(*effects.halted) == Reason::OutOfMemory) arrivals_.fail(*effects.halted);  // ends the calls
   announcements_->tell(effects);
 }
 
 // What waited for a write that this thread did itself leaves at once, before the turn that learns of it.
-void Host::send_released() { peers_.send(turns_->released(arrivals_.durable()), turns_->meter()); }
+void Host::send_released() {
+  if (!arrivals_.failed()) peers_.send(turns_->released(arrivals_.durable()), turns_->meter());
+}
 
 // ---- members
 

@@ -53,7 +53,7 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   // Runs `call` on the engine's thread before one of its next turns, or, once closed, right here on the stopped client.
   // Inside a callback on that thread: at once.
   void call(Call call) override { turns_->run_stopped(post(std::move(call))); }
-  Call post(Call call) override;
+  Call post(Call call) noexcept override;
   void call_in_line(Call call) override { turns_->run_stopped(forked() ? nullptr : arrivals_.add_in_line(std::move(call))); }
   Client* client_here(Counts counts) override;
   bool admit(LaggingTime deadline) override { return arrivals_.admission().enter(deadline, clock_); }
@@ -95,11 +95,11 @@ class Host final : public std::enable_shared_from_this<Host>, public CallRunner 
   enum class Where : uint8_t { Anywhere, OnExecutor };
   absl::Status close(Where where);
   void start(std::unique_ptr<Engine> engine);
-  Duration run_turns();
+  Duration run_turns() noexcept;
   void carry_out(EngineEffects& effects, bool due);  // whether the next turn is due already
   void send_released();
   void finish_drain();
-  void stop_engine();
+  void stop_engine() noexcept;
 
   const ReplicaOptions options_;
   const Clock& clock_;

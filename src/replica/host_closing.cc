@@ -1,5 +1,8 @@
 // The end of a host: what was begun is drained, then each part stops, those that give others work first.
+#include <chrono>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "base/thread.h"
@@ -14,6 +17,20 @@ namespace {
 
 // An executor that runs nothing for so long has been stopped: it would be waited for without end.
 constexpr Duration kExecutorPatience = std::chrono::seconds(1);
+constexpr int kStepAttempts = 500;
+constexpr auto kStepAgain = std::chrono::milliseconds(10);
+
+// A close cannot be refused: a step of it waits for memory. After some seconds without any, what it should have freed stays.
+template <typename Step>
+void insist(Step step) noexcept {
+  for (int attempt = 0; attempt < kStepAttempts; ++attempt) {
+    try {
+      return step();
+    } catch (...) {
+      std::this_thread::sleep_for(kStepAgain);
+    }
+  }
+}
 
 }  // namespace
 
@@ -22,12 +39,13 @@ void Host::finish_drain() {
   if (status.releases + status.tickets == 0) closing_.drained();
 }
 
-// The last thing the engine's thread does, with the calls that find the host closed meanwhile.
-void Host::stop_engine() {
-  const auto lock = turns_->stop(arrivals_);
-  peers_.close();
-  health_.stop();
-  turns_->run_late();
+// The last thing the engine's thread does, with the calls that find the host closed meanwhile. Each step is safe to repeat.
+void Host::stop_engine() noexcept {
+  std::unique_lock<std::recursive_mutex> lock;
+  insist([&] { lock = turns_->stop(arrivals_); });
+  insist([&] { peers_.close(); });
+  insist([&] { health_.stop(); });
+  insist([&] { turns_->run_late(); });
 }
 
 absl::Status Host::close() {
@@ -55,7 +73,7 @@ absl::Status Host::close(Where where) {
     if (announcements_) announcements_->stop();  // who closed was perhaps one of them
     return absl::OkStatus();
   }
-  stores_.stop();
+  insist([&] { stores_.stop(); });
   if (loop_.begun()) {
     loop_.end([this] { stop_engine(); }, own_thread_ ? Duration::max() : kExecutorPatience);
   } else {
@@ -63,10 +81,10 @@ absl::Status Host::close(Where where) {
   }
   if (own_thread_) own_thread_->stop();
   admin_.reset();  // its visitors have been answered by now
-  if (announcements_) announcements_->stop();
+  if (announcements_) insist([&] { announcements_->stop(); });
   // Handles may keep this object for long; the directory and the port must be free for the next replica now.
   peers_.release();
-  stores_.release();
+  insist([&] { stores_.release(); });
   closing_.closed();
   return absl::OkStatus();
 }
@@ -79,7 +97,7 @@ void Host::end(std::shared_ptr<Host> host) {
   }
   host->close().IgnoreError();
   if (!host->on_engine_thread() && !host->on_callback_thread()) return;
-  Thread::detached("coordkit/close", [host = std::move(host)] { host->close().IgnoreError(); });
+  insist([&] { Thread::detached("coordkit/close", [host] { host->close().IgnoreError(); }); });
 }
 
 void Host::close_async(std::shared_ptr<Host> host, DoneCallback done) {

@@ -21,6 +21,10 @@ std::string printable(std::string_view why) {
 
 }  // namespace
 
+void HostCode::note(std::string_view what) noexcept try { threw(what, what_was_thrown()); } catch (...) {
+  untold_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void HostCode::threw(std::string_view what, std::string_view why) {
   const absl::Status error = make_error(Reason::HostThrew, std::string(what).append(kThrew).append(printable(why)));
   count(error, std::string(what));
@@ -47,6 +51,9 @@ std::vector<std::string> HostCode::warnings() const {
   for (const auto& [name, kind] : kinds_) {
     out.push_back(kind.newest + (kind.times > 1 ? " (" + std::to_string(kind.times) + " times so far)" : "") +
                   "; let it catch what it throws");
+  }
+  if (const uint64_t untold = untold_.load(std::memory_order_relaxed)) {
+    out.push_back("code of yours threw " + std::to_string(untold) + " times more, and there was no memory to say what");
   }
   return out;
 }

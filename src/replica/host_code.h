@@ -2,6 +2,7 @@
 // ReplicaOptions::on_error, is counted in health().warnings, and ends only that one call.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,7 +31,7 @@ class HostCode {
     try {
       call();
     } catch (...) {
-      threw(what, what_was_thrown());
+      note(what);
     }
   }
   // One that was caught elsewhere; its sentence is complete.
@@ -46,6 +47,7 @@ class HostCode {
   std::vector<std::string> warnings() const;
 
  private:
+  void note(std::string_view what) noexcept;  // within `catch (...)`
   void threw(std::string_view what, std::string_view why);
   void count(const absl::Status& error, std::string kind);
 
@@ -57,6 +59,7 @@ class HostCode {
   const Post post_;
   mutable std::mutex mutex_;
   std::map<std::string, Kind> kinds_;
+  std::atomic<uint64_t> untold_{0};  // exceptions for whose report there was no memory
 };
 
 }  // namespace coordkit

@@ -10,12 +10,17 @@ namespace {
 
 LaggingTime later(LaggingTime now, Duration timeout) { return now + std::min<Duration>(timeout, std::chrono::hours(24 * 365)); }
 
-absl::Status refusal(Duration timeout) {
-  if (timeout > Duration::zero()) return absl::OkStatus();
-  return make_error(Reason::InvalidArgument, "the timeout must be above zero");
+absl::Status replica_failed(Outcome outcome, const absl::Status& why) {
+  return make_error(Reason::ReplicaFailed, outcome, "this replica has stopped: " + std::string(sentence_of(why)));
 }
 
 }  // namespace
+
+absl::Status MembershipCalls::refusal(Duration timeout) const {
+  if (stopped_) return failure_.ok() ? closed_already() : replica_failed(Outcome::NoEffect, failure_);
+  if (timeout > Duration::zero()) return absl::OkStatus();
+  return make_error(Reason::InvalidArgument, "the timeout must be above zero");
+}
 
 Ticket MembershipCalls::enlist(Callback<Index> done) {
   const Ticket ticket = std::exchange(next_, next_.next());
@@ -25,7 +30,7 @@ Ticket MembershipCalls::enlist(Callback<Index> done) {
 
 Ticket MembershipCalls::change(Engine& engine, LaggingTime now, const MembershipChange& change, MembershipOptions options,
                                Callback<Index> done) {
-  absl::Status wrong = stopped_ ? closed_already() : change.validate(host_and_port_);
+  absl::Status wrong = stopped_ ? absl::OkStatus() : change.validate(host_and_port_);
   if (wrong.ok()) wrong = refusal(options.timeout);
   if (!wrong.ok()) {
     std::move(done)(std::move(wrong));
@@ -37,7 +42,7 @@ Ticket MembershipCalls::change(Engine& engine, LaggingTime now, const Membership
 }
 
 Ticket MembershipCalls::transfer(Engine& engine, LaggingTime now, ReplicaId target, Duration timeout, DoneCallback done) {
-  const absl::Status wrong = stopped_ ? closed_already() : refusal(timeout);
+  const absl::Status wrong = refusal(timeout);
   if (!wrong.ok()) {
     std::move(done)(wrong);
     return {};
@@ -68,10 +73,15 @@ void MembershipCalls::after_turn(const EngineEffects& effects) {
   }
 }
 
-void MembershipCalls::stop() {
+void MembershipCalls::stop(const absl::Status& why) {
   stopped_ = true;
-  for (auto& [ticket, done] : std::exchange(calls_, {})) {
-    std::move(done)(make_error(Reason::Stopped, Outcome::Unknown, "the replica was closed before the call ended"));
+  failure_ = why;
+  const absl::Status ended = why.ok()
+                                 ? make_error(Reason::Stopped, Outcome::Unknown, "the replica was closed before the call ended")
+                                 : replica_failed(Outcome::Unknown, why);
+  while (!calls_.empty()) {
+    auto done = calls_.extract(calls_.begin());
+    std::move(done.mapped())(ended);
   }
 }
 

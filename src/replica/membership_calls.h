@@ -2,7 +2,7 @@
 // bit set, these do not. Owned by the engine's thread; after stop() by the holder of the host's lock.
 #pragma once
 
-#include "absl/container/flat_hash_map.h"
+#include "base/flat_table.h"
 #include "coordkit/client/options.h"
 #include "coordkit/engine.h"
 #include "coordkit/membership.h"
@@ -20,16 +20,18 @@ class MembershipCalls {
   // Answered CancelPending now, and pursued no further: the leader completes what has begun. An ended call: no effect.
   void abandon(Engine& engine, Ticket call);
   void after_turn(const EngineEffects& effects);
-  // Ends every call with Stopped; later ones get Closed.
-  void stop();
+  // Ends every call with Stopped; later ones get Closed. `why`: the replica has failed; then both get ReplicaFailed.
+  void stop(const absl::Status& why = absl::OkStatus());
 
  private:
   Ticket enlist(Callback<Index> done);
+  absl::Status refusal(Duration timeout) const;
 
   const bool host_and_port_;
-  absl::flat_hash_map<Ticket, Callback<Index>> calls_;
+  FlatMap<Ticket, Callback<Index>> calls_;
   Ticket next_{1};
   bool stopped_ = false;
+  absl::Status failure_;  // once stopped; OK: it was closed
 };
 
 // The configuration in force, with what the leader knows about each member.

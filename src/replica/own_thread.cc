@@ -55,10 +55,19 @@ void OwnThread::live() {
   BusyPoll poll(io_, busy_poll_);
   bool runs = runner_.compare_exchange_strong(nobody, self);  // the first to arrive
   while (runs || understudy()) {
-    while (runner_.load(std::memory_order_relaxed) == self && poll.run_one() > 0) {
-    }
+    while (runner_.load(std::memory_order_relaxed) == self && !io_.stopped()) guard([&] { poll.run_one(); });
     if (io_.stopped()) return;
     runs = false;
+  }
+}
+
+// The one place where what a handler or a task did not expect ends.
+template <typename Run>
+void OwnThread::guard(Run run) noexcept {
+  try {
+    run();
+  } catch (...) {
+    if (on_throw_) on_throw_();
   }
 }
 
@@ -104,24 +113,31 @@ void OwnThread::run_blocking(Blocking blocking) {
   }
   const std::thread::id self = std::this_thread::get_id();
   blocks_ = self;
-  std::move(blocking.task)();
+  guard([&] { std::move(blocking.task)(); });
   clear_if(blocks_, self);
   uint64_t running = word(number, Stage::Running);
   if (blocking_.compare_exchange_strong(running, word(number, Stage::Over))) return std::move(blocking.then)();
   clear_if(runner_, self);  // who took over may not have said so yet
 }
 
-// The handlers of what the network has ready are queued between the two posts of a blocking task's.
+// The handlers of what the network has ready are queued between the two posts of a blocking task's. The second one must not
+// fail: it would lose the task.
 void OwnThread::post(Task task) {
   auto one = [this, task = std::move(task)]() mutable { run(std::move(task)); };
-  if (blocks_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return boost::asio::post(io_, std::move(one));
-  boost::asio::post(io_, [this, one = std::move(one)]() mutable { boost::asio::post(io_, std::move(one)); });
+  if (blocks_.load(std::memory_order_relaxed) != std::this_thread::get_id()) {
+    return boost::asio::post(io_, HandlerIn(memory_, std::move(one)));
+  }
+  boost::asio::post(io_, HandlerIn(memory_, [this, one = std::move(one)]() mutable {
+                      if (!memory_.room()) return one();
+                      boost::asio::post(io_, HandlerIn(memory_, std::move(one)));
+                    }));
 }
 
+// On the heap: there may be many of them at a time, and who posts one can do without.
 void OwnThread::post_after(Duration delay, Task task) {
   auto timer = std::make_shared<boost::asio::steady_timer>(io_, delay);
-  timer->async_wait([timer, task = std::move(task)](const boost::system::error_code& error) mutable {
-    if (!error) std::move(task)();
+  timer->async_wait([this, timer, task = std::move(task)](const boost::system::error_code& error) mutable {
+    if (!error) run(std::move(task));
   });
 }
 

@@ -10,12 +10,15 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/thread.h"
 #include "coordkit/executor.h"
+#include "replica/handler_memory.h"
 
 namespace coordkit {
 
@@ -25,6 +28,9 @@ class OwnThread final : public Executor {
   ~OwnThread() override { stop(); }
 
   boost::asio::io_context& io() { return io_; }
+  // Called within `catch (...)` when a handler of the network, or a task, throws; the loop goes on. Before start(). Does not
+  // throw.
+  void on_throw(std::function<void()> tell) { on_throw_ = std::move(tell); }
   void start();  // both threads, or neither and std::system_error
   void stop();   // tasks not run by now never run. Waits for a task that blocks. Idempotent
 
@@ -41,6 +47,8 @@ class OwnThread final : public Executor {
 
   void live();  // each thread's loop: alternately runner and understudy
   bool understudy();
+  template <typename Run>
+  void guard(Run run) noexcept;
   struct Blocking {
     Task task;
     Task then;
@@ -49,6 +57,8 @@ class OwnThread final : public Executor {
   void run_blocking(Blocking blocking);
 
   const Duration busy_poll_;
+  std::function<void()> on_throw_;
+  HandlerMemory memory_;  // before the io_context, whose handlers lie in it
   // Not 1: what a handler posts would then be its thread's own until it ends, and a task that blocks would keep it.
   boost::asio::io_context io_{2};
   std::array<Thread, 2> threads_;

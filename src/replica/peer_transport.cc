@@ -1,6 +1,7 @@
 #include "replica/peer_transport.h"
 
 #include <algorithm>
+#include <new>
 
 #include "coordkit/error.h"
 #include "coordkit/transport/secure_channel.h"
@@ -15,15 +16,23 @@ absl::Status PeerTransport::start(const Hello& self, std::vector<Peer> peers, Tr
   return transport_->start(self, std::move(peers), sink);
 }
 
+// Without memory for them messages are lost, as on any network: the engines repeat what matters.
 void PeerTransport::send(const std::vector<Outbound>& sends, Meter& meter) {
+  try {
+    encode(sends, meter);
+  } catch (const std::bad_alloc&) {
+  }
+  for (auto& [peer, frames] : frames_) {
+    if (!frames.empty()) transport_->send(peer, std::exchange(frames, {}));
+  }
+}
+
+void PeerTransport::encode(const std::vector<Outbound>& sends, Meter& meter) {
   MessageEncoder encoder;  // of these alone: what is sent again is encoded again
   for (const Outbound& outbound : sends) {
     auto peer = std::find_if(frames_.begin(), frames_.end(), [&](auto& one) { return one.first == outbound.to; });
     if (peer == frames_.end()) peer = frames_.insert(peer, {outbound.to, {}});
     meter.sent(peer->second.emplace_back(Frame{lane_of(outbound.message), encoder.encode(outbound.message)}));
-  }
-  for (auto& [peer, frames] : frames_) {
-    if (!frames.empty()) transport_->send(peer, std::exchange(frames, {}));
   }
 }
 

@@ -33,6 +33,8 @@ class PeerTransport {
   void release();  // after the last turn: the port is free for the next replica
 
  private:
+  void encode(const std::vector<Outbound>& sends, Meter& meter);
+
   std::unique_ptr<Transport> transport_;
   TcpTransport* tcp_;                        // null: another one, or closed
   std::optional<TcpCounters> tcp_counters_;  // as they were then

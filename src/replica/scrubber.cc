@@ -13,6 +13,26 @@ constexpr auto kAskEvery = std::chrono::milliseconds(200);  // whether a scrub i
 
 }  // namespace
 
+// A request of the log that is destroyed without an answer, because memory ran out on its way, is answered so.
+class Scrubber::Answer {
+ public:
+  explicit Answer(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
+  ~Answer() {
+    if (shared_) give({});
+  }
+  void give(LogScrub part) {
+    const std::shared_ptr<Shared> shared = std::exchange(shared_, nullptr);
+    const std::scoped_lock lock(shared->mutex);
+    shared->part = std::move(part);
+    shared->changed.notify_all();
+  }
+
+ private:
+  std::shared_ptr<Shared> shared_;
+};
+
 Scrubber::Scrubber(StateStore& state, LogStore& log, Options options, Post post)
     : state_(state), log_(log), options_(options), post_(std::move(post)), thread_("coordkit/scrub", [this] { run(); }) {}
 
@@ -44,7 +64,7 @@ void Scrubber::run() {
       const std::scoped_lock lock(shared_->mutex);
       asked = wanted_;
     }
-    absl::Status found = scrub();
+    absl::Status found = scrub_guarded();
     const std::scoped_lock lock(shared_->mutex);
     if (shared_->stopping) return;
     result_ = std::move(found);
@@ -64,6 +84,15 @@ bool Scrubber::wait() {
   return !shared_->stopping;
 }
 
+// The one place of the thread where what was not expected ends. A scrub changes nothing here: what it found is reported.
+absl::Status Scrubber::scrub_guarded() noexcept {
+  try {
+    return scrub();
+  } catch (...) {
+    return last_words_.caught();
+  }
+}
+
 absl::Status Scrubber::scrub() {
   absl::Status state = state_.scrub([this](size_t bytes) { return pace(bytes); });
   if (absl::IsDataLoss(state)) post_(StateRotten{state});
@@ -75,11 +104,7 @@ absl::Status Scrubber::scrub_log() {
   absl::Status found;
   Index from(1);
   while (from) {
-    log_.scrub(from, [shared = shared_](LogScrub part) {
-      const std::scoped_lock lock(shared->mutex);
-      shared->part = std::move(part);
-      shared->changed.notify_all();
-    });
+    log_.scrub(from, [answer = std::make_shared<Answer>(shared_)](LogScrub part) { answer->give(std::move(part)); });
     LogScrub part;
     {
       std::unique_lock lock(shared_->mutex);

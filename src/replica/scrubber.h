@@ -11,6 +11,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "base/last_words.h"
 #include "base/thread.h"
 #include "coordkit/engine.h"
 #include "coordkit/log_store.h"
@@ -37,6 +38,7 @@ class Scrubber {
  private:
   void run();
   bool wait();  // until one is due; false: stopped
+  absl::Status scrub_guarded() noexcept;
   absl::Status scrub();
   absl::Status scrub_log();
   bool pace(size_t bytes);  // false: stopped
@@ -45,6 +47,7 @@ class Scrubber {
   LogStore& log_;
   const Options options_;
   const Post post_;
+  const LastWords last_words_;
 
   // Shared with pending log requests, whose answers may come late.
   struct Shared {
@@ -53,6 +56,7 @@ class Scrubber {
     bool stopping = false;
     std::optional<LogScrub> part;  // of the log
   };
+  class Answer;
   const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
   uint64_t wanted_ = 0;  // how many scrubs were requested, under the mutex
   uint64_t done_ = 0;    // and how many of them are finished

@@ -4,9 +4,22 @@
 
 namespace coordkit {
 
-StateWorker::StateWorker(StateStore& store, Machines machines, Post post)
-    : store_(store), machines_(std::move(machines)), post_(std::move(post)) {
+StateWorker::StateWorker(StateStore& store, Machines machines, Post post, std::function<void()> fail)
+    : store_(store),
+      machines_(std::move(machines)),
+      post_(std::move(post)),
+      fail_(std::move(fail)),
+      thread_("coordkit/views", [this](CallbackThread::Task&& task) { run(std::move(task)); }) {
   views_.emplace(store_);
+}
+
+// The one place of the thread where what a task did not expect ends.
+void StateWorker::run(CallbackThread::Task&& task) noexcept {
+  try {
+    std::move(task)();
+  } catch (...) {
+    fail_();
+  }
 }
 
 void StateWorker::read(ViewOrder order) {
@@ -33,9 +46,9 @@ void StateWorker::discard(std::unique_ptr<RestoredState> state) {
 }
 
 void StateWorker::stop() {
-  if (stopping_.exchange(true)) return;
-  thread_.post([this] { views_.reset(); });
+  stopping_ = true;
   thread_.stop();
+  views_.reset();
 }
 
 }  // namespace coordkit

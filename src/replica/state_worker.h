@@ -20,7 +20,8 @@ class StateWorker {
   using Post = std::function<void(EngineInput)>;
   using Machines = std::function<absl::StatusOr<std::vector<HostedMachine>>()>;  // fresh ones, called on the worker's thread
 
-  StateWorker(StateStore& store, Machines machines, Post post);
+  // `fail`: a task threw; within `catch (...)`.
+  StateWorker(StateStore& store, Machines machines, Post post, std::function<void()> fail);
   ~StateWorker() { stop(); }
 
   void read(ViewOrder order);
@@ -33,9 +34,12 @@ class StateWorker {
   StateStore& store_;
   const Machines machines_;
   const Post post_;
+  const std::function<void()> fail_;
   std::optional<StateViews> views_;  // of the worker's thread
   std::atomic<bool> stopping_{false};
-  CallbackThread thread_{"coordkit/views"};  // last: its tasks use the other members
+  void run(CallbackThread::Task&& task) noexcept;
+
+  CallbackThread thread_;  // last: its tasks use the other members
 };
 
 }  // namespace coordkit

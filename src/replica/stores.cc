@@ -63,9 +63,9 @@ void Stores::keep_reserve() {
 }
 
 void Stores::start(StateWorker::Machines machines, Scrubber::Options scrub, const std::function<void(EngineInput)>& post,
-                   std::function<void()> written) {
+                   const std::function<void()>& fail, std::function<void()> written) {
   written_ = std::move(written);
-  worker_.emplace(*state_, std::move(machines), post);
+  worker_.emplace(*state_, std::move(machines), post, fail);
   scrubber_.emplace(*state_, *log_, scrub, post);
 }
 

@@ -39,9 +39,10 @@ class Stores {
   // Makes sure that the next start finds room; if there is none, no_reserve() says so from then on.
   void keep_reserve();
   const std::string& no_reserve() const { return no_reserve_; }  // empty: there is room
-  // Starts the threads. `post` is called by each of them; `written` by the engine's, when a write that was left to it is done.
+  // Starts the threads. `post` is called by each of them, and `fail` within `catch (...)` by one that met what it did not
+  // expect; `written` by the engine's, when a write that was left to it is done.
   void start(StateWorker::Machines machines, Scrubber::Options scrub, const std::function<void(EngineInput)>& post,
-             std::function<void()> written);
+             const std::function<void()>& fail, std::function<void()> written);
 
   // `busy`: something waits for the engine's thread, which is not to be kept by a write.
   void carry_out(EngineEffects& effects, bool busy);

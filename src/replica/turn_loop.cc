@@ -22,6 +22,9 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 // A delayed task cannot be cancelled: an obsolete one does not stay for long.
 constexpr Duration kLongestWait = std::chrono::seconds(1);
+// For memory, or for a thread: until what could not be posted is tried again.
+constexpr auto kPostAgain = std::chrono::milliseconds(1);
+constexpr auto kEndAgain = std::chrono::milliseconds(50);
 
 thread_local bool in_round = false;
 
@@ -38,26 +41,32 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     Over,
   };
 
-  State(Executor& where, Round what, OnThrow whom, const Clock& time)
-      : executor(where), round(std::move(what)), on_throw(std::move(whom)), clock(time) {}
+  State(Executor& where, Round what, OnThrow whom, const Clock& time, Elsewhere otherwise)
+      : executor(where), round(std::move(what)), on_throw(std::move(whom)), clock(time), elsewhere(otherwise) {}
 
-  void post() {
+  // False: there is no memory, or no thread, for it.
+  bool post() noexcept {
     owed_since.store(clock.lagging(), std::memory_order_relaxed);
-    give("post()", Duration::zero(), [self = shared_from_this()] { self->run(); });
+    return give("post()", Duration::zero(), [self = shared_from_this()] { self->run(); });
   }
 
   // What the executor throws at runs on a thread made for it: without its turns a replica could not even be closed.
   template <typename Task>
-  void give(std::string_view where, Duration delay, Task task) {
+  bool give(std::string_view where, Duration delay, Task task) noexcept try {
     try {
-      return delay > Duration::zero() ? executor.post_after(delay, task) : executor.post(task);
+      delay > Duration::zero() ? executor.post_after(delay, task) : executor.post(task);
+      return true;
     } catch (...) {
+      if (elsewhere == Elsewhere::Never) return false;
       threw(where, what_was_thrown());
     }
     Thread::detached("coordkit/task", [delay, task = std::move(task)]() mutable {
       std::this_thread::sleep_for(delay);
       task();
     });
+    return true;
+  } catch (...) {
+    return false;
   }
   void threw(std::string_view where, std::string_view why) {
     if (told.exchange(true) || !on_throw) return;
@@ -68,11 +77,11 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
 
   // In one order with run(), and with flags that are sequentially consistent too: who sets one and wakes is seen by the
   // current round, or causes another one.
-  void wake() {
+  void wake() noexcept {
     Phase now = phase.load(std::memory_order_seq_cst);
     for (;;) {
       if (now == Phase::Idle) {
-        if (phase.compare_exchange_weak(now, Phase::Posted, std::memory_order_acq_rel)) return post();
+        if (phase.compare_exchange_weak(now, Phase::Posted, std::memory_order_acq_rel)) return post_or_rest();
       } else if (now == Phase::Running) {
         if (phase.compare_exchange_weak(now, Phase::Again, std::memory_order_acq_rel)) return;
       } else {
@@ -81,40 +90,54 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     }
   }
 
+  // What could not be posted is left to the next wake: one comes from the delayed task that an idle loop has.
+  void post_or_rest() noexcept {
+    Phase posted = Phase::Posted;
+    if (!post()) phase.compare_exchange_strong(posted, Phase::Idle, std::memory_order_acq_rel);
+  }
+
   // One task at a time: the thread that finds Idle posts it, and only the task leaves Running. An executor may have kept a task
   // that it threw at, which then finds another in its place, or nothing to do.
   void run() {
-    Phase posted = Phase::Posted;  // first: later arrivals wake again
-    if (!phase.compare_exchange_strong(posted, Phase::Running, std::memory_order_seq_cst)) return;
-    runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    if (ending.load(std::memory_order_seq_cst)) return finish();
-    if (fired.load(std::memory_order_acquire) == armed) due = SteadyTime::max();
-    owed_since.store(clock.lagging(), std::memory_order_relaxed);
-    in_round = true;
-    const Duration wait = round();
-    in_round = false;
-    owed_since.store(kNotOwed, std::memory_order_relaxed);
-    runner.store({}, std::memory_order_relaxed);
-    if (wait > Duration::zero()) {
-      wake_in(std::min(wait, kLongestWait));
-      Phase expected = Phase::Running;
-      if (phase.compare_exchange_strong(expected, Phase::Idle, std::memory_order_acq_rel)) return;
+    for (;; std::this_thread::sleep_for(kPostAgain)) {
+      Phase posted = Phase::Posted;  // first: later arrivals wake again
+      if (!phase.compare_exchange_strong(posted, Phase::Running, std::memory_order_seq_cst)) return;
+      runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+      if (ending.load(std::memory_order_seq_cst)) return finish();
+      if (fired.load(std::memory_order_acquire) == armed) due = SteadyTime::max();
+      owed_since.store(clock.lagging(), std::memory_order_relaxed);
+      in_round = true;
+      const Duration wait = round();
+      in_round = false;
+      owed_since.store(kNotOwed, std::memory_order_relaxed);
+      runner.store({}, std::memory_order_relaxed);
+      if (wait > Duration::zero() && wake_in(std::min(wait, kLongestWait))) {
+        Phase expected = Phase::Running;
+        if (phase.compare_exchange_strong(expected, Phase::Idle, std::memory_order_acq_rel)) return;
+      }
+      phase.store(Phase::Posted, std::memory_order_release);
+      if (post()) return;
     }
-    phase.store(Phase::Posted, std::memory_order_release);
-    post();
   }
 
-  // A delayed task that fires early is harmless: it wakes for nothing, and the next one is created then.
-  void wake_in(Duration wait) {
+  // A delayed task that fires early is harmless: it wakes for nothing, and the next one is created then. False: there is none.
+  bool wake_in(Duration wait) noexcept {
     const SteadyTime wanted = std::chrono::steady_clock::now() + wait;
-    if (due <= wanted) return;
+    if (due <= wanted) return true;
+    const uint64_t number = armed + 1;
+    if (!give("post_after()", wait, [self = shared_from_this(), number] { self->fire(number); })) return false;
+    armed = number;
     due = wanted;
-    give("post_after()", wait, [self = shared_from_this(), number = ++armed] {
-      uint64_t before = self->fired.load(std::memory_order_relaxed);
-      while (before < number && !self->fired.compare_exchange_weak(before, number, std::memory_order_release)) {
-      }
-      self->wake();
-    });
+    return true;
+  }
+  // The executor runs this: a round that it does not take begins here.
+  void fire(uint64_t number) {
+    uint64_t before = fired.load(std::memory_order_relaxed);
+    while (before < number && !fired.compare_exchange_weak(before, number, std::memory_order_release)) {
+    }
+    Phase idle = Phase::Idle;
+    if (!phase.compare_exchange_strong(idle, Phase::Posted, std::memory_order_acq_rel)) return wake();
+    if (!post()) run();
   }
 
   void finish() {
@@ -160,12 +183,17 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     last = std::move(task);
     ending.store(true, std::memory_order_seq_cst);
     if (waits_for_caller() && finish_here()) return;
-    wake();
-    std::unique_lock lock(mutex);
-    while (!wait_up_to(ended, lock, patience, [this] { return over; })) {
-      lock.unlock();
+    for (Duration waited{};;) {
+      wake();  // once more, because one may have found no memory
+      const Duration step = std::min<Duration>(patience, kEndAgain);
+      {
+        std::unique_lock lock(mutex);
+        if (ended.wait_for(lock, step, [this] { return over; })) return;
+      }
+      waited += step;
+      if (waited < patience) continue;
       if (finish_here()) return;
-      lock.lock();
+      waited = Duration::zero();
     }
   }
 
@@ -173,6 +201,7 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
   const Round round;
   const OnThrow on_throw;
   const Clock& clock;
+  const Elsewhere elsewhere;
   std::atomic<bool> told{false};
   std::atomic<Phase> phase{Phase::Posted};  // so that nothing is posted before begin()
   std::atomic<std::thread::id> runner{};    // of the current round
@@ -190,16 +219,17 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
   std::condition_variable ended;
 };
 
-TurnLoop::TurnLoop(std::shared_ptr<Executor> executor, Round round, OnThrow on_throw, const Clock& clock)
+TurnLoop::TurnLoop(std::shared_ptr<Executor> executor, Round round, OnThrow on_throw, const Clock& clock, Elsewhere elsewhere)
     : executor_(std::move(executor)),
-      state_(std::make_shared<State>(*executor_, std::move(round), std::move(on_throw), clock)) {}
+      state_(std::make_shared<State>(*executor_, std::move(round), std::move(on_throw), clock, elsewhere)) {}
 
+// Nothing wakes the loop before this, so a task that is not taken is tried again here.
 void TurnLoop::begin() {
   begun_ = true;
-  state_->post();
+  while (!state_->post()) std::this_thread::sleep_for(kPostAgain);
 }
 
-void TurnLoop::wake() { state_->wake(); }
+void TurnLoop::wake() noexcept { state_->wake(); }
 
 bool TurnLoop::runs_here() const { return state_->runner.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 

@@ -40,18 +40,20 @@ class Slot {
     value_.emplace(std::move(value));
     wake_.notify_one();
   }
-  bool has_value() {
+  // Whether it has come, or never will.
+  bool settled() {
     const std::lock_guard lock(mutex_);
-    return value_.has_value();
+    return abandoned_ || value_.has_value();
   }
   bool wait(Duration at_most) {
     std::unique_lock lock(mutex_);
-    return wait_up_to(wake_, lock, at_most, [&] { return value_.has_value(); });
+    return wait_up_to(wake_, lock, at_most, [&] { return abandoned_ || value_.has_value(); });
   }
-  T take() {
+  // Absent: it was abandoned.
+  std::optional<T> take() {
     std::unique_lock lock(mutex_);
-    wake_.wait(lock, [&] { return value_.has_value(); });
-    return *std::move(value_);
+    wake_.wait(lock, [&] { return abandoned_ || value_.has_value(); });
+    return std::move(value_);
   }
   // The value, if it has come. Else nobody waits for it any more.
   std::optional<T> give_up() {
@@ -59,12 +61,34 @@ class Slot {
     given_up_ = true;
     return std::exchange(value_, std::nullopt);
   }
+  // No value will come.
+  void abandon() {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+    wake_.notify_one();
+  }
+
+  // Sets it, or abandons it when it goes.
+  class Setter {
+   public:
+    explicit Setter(std::shared_ptr<Slot> slot) : slot_(std::move(slot)) {}
+    Setter(Setter&&) noexcept = default;
+    Setter& operator=(Setter&&) = delete;
+    ~Setter() {
+      if (slot_) slot_->abandon();
+    }
+    void operator()(T value) { slot_->set(std::move(value)); }
+
+   private:
+    std::shared_ptr<Slot> slot_;
+  };
 
  private:
   std::mutex mutex_;
   std::condition_variable wake_;
   std::optional<T> value_;
   bool given_up_ = false;
+  bool abandoned_ = false;
 };
 
 inline absl::Status would_wait_for_itself() {
@@ -136,15 +160,15 @@ Answer wait_for_async(CallRunner& host, Duration timeout, Begin begin) {
   if (absl::Status refused = refusal_to_wait(host); !refused.ok()) return refused;
   const LaggingTime deadline = host.deadline(timeout);
   auto slot = std::make_shared<Slot<Answer>>();
-  const AsyncCall call = begin([slot](Answer answer) { slot->set(std::move(answer)); });
-  host.before_waiting([&slot] { return slot->has_value(); });
+  const AsyncCall call = begin(typename Slot<Answer>::Setter(slot));
+  host.before_waiting([&slot] { return slot->settled(); });
   const InterruptibleWait interruptible(slot);
   const HoldUps* const hold_ups = host.hold_ups();
   const auto wait = [&slot](Duration at_most) { return slot->wait(at_most); };
   if (deadline == LaggingTime::max() || hold_ups == nullptr || wait_unless_held_up(host.clock(), *hold_ups, deadline, wait)) {
-    Answer answer = slot->take();
+    std::optional<Answer> answer = slot->take();
     if (interruptible.interrupted()) call.cancel();
-    return answer;
+    return answer ? *std::move(answer) : Answer(host.unanswered());
   }
   if (std::optional<Answer> answer = slot->give_up()) return *std::move(answer);
   return gave_up(*hold_ups, give_up(call));

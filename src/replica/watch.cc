@@ -24,6 +24,11 @@ class BatchQueue {
     batches_.push_back(std::move(batch));
     wake_.notify_one();
   }
+  // The watch has gone without a word: memory ran out.
+  void abandon(absl::Status why) {
+    const std::lock_guard lock(mutex_);
+    if (end_.ok()) end(std::move(why));
+  }
   void close() {
     const std::lock_guard lock(mutex_);
     batches_.clear();  // they are not read any more
@@ -58,6 +63,22 @@ class BatchQueue {
   absl::Status end_;  // not OK: what follows the batches
 };
 
+// Of an observer that fills the queue: ends it when the observer goes.
+class QueueEnd {
+ public:
+  QueueEnd(std::shared_ptr<BatchQueue> queue, std::shared_ptr<CallRunner> host)
+      : queue_(std::move(queue)), host_(std::move(host)) {}
+  QueueEnd(QueueEnd&&) noexcept = default;
+  QueueEnd& operator=(QueueEnd&&) = delete;
+  ~QueueEnd() {
+    if (queue_ && !host_->forked()) queue_->abandon(host_->unanswered());
+  }
+
+ private:
+  std::shared_ptr<BatchQueue> queue_;
+  std::shared_ptr<CallRunner> host_;
+};
+
 }  // namespace
 
 struct Watch::Rep {
@@ -89,7 +110,10 @@ Watch::~Watch() = default;
 
 Watch::Watch(const Replica& replica, WatchOptions options) : rep_(std::make_unique<Rep>(HandleAccess::host(replica))) {
   rep_->queue = std::make_shared<BatchQueue>();
-  rep_->start(std::move(options), [queue = rep_->queue](WatchBatch batch) { queue->push(std::move(batch)); });
+  auto listener =
+      std::make_shared<Listener<WatchBatch>>([queue = rep_->queue](WatchBatch batch) { queue->push(std::move(batch)); });
+  rep_->start(std::move(options), listener,
+              [listener, end = QueueEnd(rep_->queue, rep_->host)](WatchBatch batch) { listener->tell(std::move(batch)); });
 }
 
 Watch::Watch(const Replica& replica, WatchOptions options, WatchObserver observer)

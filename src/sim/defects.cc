@@ -135,6 +135,7 @@ class CarelessEngine final : public Engine {
     inner_.post(std::move(input));
   }
   void turn(Now now, EngineEffects& effects) override { inner_.turn(now, effects); }
+  void fail(absl::Status why) noexcept override { inner_.fail(std::move(why)); }
   LaggingTime next_deadline() const override { return inner_.next_deadline(); }
   EngineStatus status() const override { return inner_.status(); }
   const raft::Leadership& leadership() const override { return inner_.leadership(); }

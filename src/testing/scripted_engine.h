@@ -41,6 +41,7 @@ class ScriptedEngine final : public Engine {
 
   void post(EngineInput input) override;
   void turn(Now now, EngineEffects& effects) override;
+  void fail(absl::Status why) noexcept override { inner_->fail(std::move(why)); }
   LaggingTime next_deadline() const override;
   EngineStatus status() const override { return inner_->status(); }
   const raft::Leadership& leadership() const override { return inner_->leadership(); }

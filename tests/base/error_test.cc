@@ -12,7 +12,7 @@
 namespace coordkit {
 namespace {
 
-constexpr auto kFirst = static_cast<uint16_t>(Reason::EmptyKey), kLast = static_cast<uint16_t>(Reason::MachineMissing);
+constexpr auto kFirst = static_cast<uint16_t>(Reason::EmptyKey), kLast = static_cast<uint16_t>(Reason::OutOfMemory);
 
 TEST(ErrorTest, ReasonAndOutcomeSurviveInTheStatus) {
   const absl::Status status = make_error(Reason::WaitTimeout, "nobody released it in time");

@@ -138,7 +138,7 @@ TEST_F(CallsTest, AStopEndsAllInTheOrderOfTheirEntryAndWhatComesLaterAtOnce) {
     enter(std::to_string(i));
     all.push_back(std::to_string(i) + " Stopped");
   }
-  calls.stop();
+  calls.stop(absl::OkStatus());
   EXPECT_EQ(take(), all);
   enter("late");
   EXPECT_THAT(std::exchange(delivered, {}), ElementsAre("late Closed"));

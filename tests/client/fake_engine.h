@@ -115,6 +115,7 @@ class FakeEngine : public Engine {
     next.completions.push_back({.ticket = ticket, .index = Index(index)});
   }
   enum class Sent { No, Yes };
+  using Engine::fail;
   void fail(Ticket ticket, absl::Status status, Sent sent = Sent::No) {
     next.completions.push_back(
         {.ticket = ticket, .status = std::move(status), .request = sent == Sent::Yes ? request_of(ticket) : RequestId{}});

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <new>
 
 #include "base/check.h"
 #include "base/random.h"
@@ -174,6 +176,39 @@ TEST_F(HostingTest, FLT_A07_AMachineThatThrowsAtItsTimersIsNamedAndItsRowsAreNot
   } catch (const MachineThrew& threw) {
     EXPECT_THAT(threw.what(), ::testing::HasSubstr("machine 16 threw after entry 0: the observing broke"));
   }
+}
+
+// It keeps an index that is brought up to date when it is asked for, as locks at rest do.
+class StarvesWhenAsked final : public StateMachine {
+ public:
+  void bootstrap(ClusterId, uint64_t) override {}
+  void apply(std::span<const Command>, ApplyOutput&) override {}
+  void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}
+  absl::StatusOr<std::string> query(std::string_view) const override { return std::string(); }
+  void checkpoint(CheckpointBatch&) override {}
+  absl::Status restore(const CheckpointView&) override { throw std::bad_alloc(); }
+  void timers(std::vector<TimerOp>&) const override {}
+  uint64_t digest() const override { throw std::bad_alloc(); }
+};
+
+// The digest's failure was swallowed, and an index that had lost a lock put a claim of a session that had ended into the
+// checkpoint, so that the directory did not open again.
+TEST_F(HostingTest, FLT_A18_AMachineOfOursWithoutMemoryStopsWhoeverAsksAndItsRowsAreNotBlamed) {
+  checkpoint();
+  const auto machines = [] {
+    std::vector<HostedMachine> made;
+    made.push_back({kCoordination, std::make_unique<StarvesWhenAsked>()});
+    return made;
+  };
+  EXPECT_THROW(RestoredState::build(machines(), table).status().IgnoreError(), std::bad_alloc);
+  EngineOptions options{.members = {{ReplicaId(1), "a"}}, .new_cluster = ClusterId(1)};
+  options.raft.self = ReplicaId(1);
+  RecoveredLog log{.store = StoreId(11), .boot = BootCounter(2), .base = table.applied()};
+  EXPECT_EQ(reason_of(Engine::recover(options, machines(), std::move(log), table, {}).status()), Reason::OutOfMemory);
+  Rig founded(false, {});
+  founded.router = std::make_unique<Router>(machines(), 0);
+  founded.add(raft::EntryKind::Genesis, coordkit::encode(genesis()));
+  EXPECT_THROW(founded.router->digest(), std::bad_alloc);
 }
 
 TEST_F(HostingTest, S60_ACommandOfAMachineThatIsNotHostedStopsTheReplicaBeforeIt) {

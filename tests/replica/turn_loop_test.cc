@@ -7,7 +7,9 @@
 #include <chrono>
 #include <deque>
 #include <future>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -43,6 +45,32 @@ class ByHand final : public Executor {
   std::deque<Task> posted;
   std::deque<std::pair<Duration, Task>> delayed;
   bool here = false;
+};
+
+// One that finds no memory for the next tasks.
+class Starved final : public Executor {
+ public:
+  void post(Task task) override {
+    starve();
+    hand.post(std::move(task));
+  }
+  void post_after(Duration delay, Task task) override {
+    starve();
+    hand.post_after(delay, std::move(task));
+  }
+  void run_delayed() {
+    Task task = std::move(hand.delayed.front().second);
+    hand.delayed.pop_front();
+    std::move(task)();
+  }
+
+  ByHand hand;
+  int refused = 0;
+
+ private:
+  void starve() {
+    if (refused > 0 && refused-- > 0) throw std::bad_alloc();
+  }
 };
 
 // As pools that were stopped before their users: every task is thrown at. Some were kept all the same.
@@ -316,6 +344,42 @@ TEST(TurnLoopOnManyThreads, RoundsDoNotOverlapAndNoWakeIsLost) {
   executor->join();
   EXPECT_TRUE(last);
   EXPECT_FALSE(overlapped);
+}
+
+class StarvedLoopTest : public ::testing::Test {
+ protected:
+  const std::shared_ptr<Starved> executor_ = std::make_shared<Starved>();
+  int rounds_ = 0;
+  TurnLoop loop_{executor_, [this] { return ++rounds_, Duration(1h); }, {}, system_clock(), TurnLoop::Elsewhere::Never};
+};
+
+TEST_F(StarvedLoopTest, FLT_A18_AWakeWithoutMemoryIsMadeUpForByTheDelayedTask) {
+  loop_.begin();
+  ASSERT_TRUE(executor_->hand.run_one());
+  ASSERT_EQ(executor_->hand.delayed.size(), 1u);
+  executor_->refused = 1;
+  loop_.wake();
+  EXPECT_FALSE(executor_->hand.run_one());
+  executor_->run_delayed();
+  EXPECT_TRUE(executor_->hand.run_one());
+  EXPECT_EQ(rounds_, 2);
+}
+
+TEST_F(StarvedLoopTest, FLT_A18_ADelayedTaskThatCannotPostARoundRunsIt) {
+  loop_.begin();
+  ASSERT_TRUE(executor_->hand.run_one());
+  executor_->refused = 1;
+  executor_->run_delayed();
+  EXPECT_EQ(rounds_, 2);
+  EXPECT_EQ(executor_->hand.delayed.size(), 1u);  // the next one
+}
+
+TEST_F(StarvedLoopTest, FLT_A18_ARoundThatCannotArmItsDelayedTaskIsRunAgain) {
+  loop_.begin();
+  executor_->refused = 2;  // the delayed task, and the post in its place
+  ASSERT_TRUE(executor_->hand.run_one());
+  EXPECT_EQ(rounds_, 2);
+  EXPECT_EQ(executor_->hand.delayed.size(), 1u);
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ TEST(SegmentedLogStoreTest, FLT_A18_AnAllocationThatFailsOnItsThreadFailsTheStor
   store.submit({.number = WriteNumber(2), .entries = entries(2, 1, 1)});
   store.close();
   ASSERT_EQ(probe.failures().size(), 1u);
-  EXPECT_EQ(reason_of(probe.failures().front()), Reason::LimitExceeded);
+  EXPECT_EQ(reason_of(probe.failures().front()), Reason::OutOfMemory);
   EXPECT_EQ(probe.written(), WriteNumber(1));
 }
 
