@@ -1,0 +1,13 @@
+# The toolchain of `./dev arm64`: g++ for 64-bit ARM, Debian's arm64 packages below out/arm64/root, and qemu to run what was built.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+get_filename_component(root ${CMAKE_CURRENT_LIST_DIR}/../out/arm64/root ABSOLUTE)
+set(CMAKE_SYSROOT ${root})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L ${root})
+set(COORDKIT_MOLD "" CACHE FILEPATH "the cross compiler finds only its own linker" FORCE)
