@@ -257,12 +257,12 @@ std::vector<Sentence> sentences_of(std::string_view text, size_t line) {
 
 // "those who wait" and "says who waits" are English; "overtakes who waits" is not.
 bool may_precede_who(std::string_view word) {
-  static const Set antecedents = {"those",       "one",       "ones",       "anyone",   "anybody",  "everyone",  "everybody",
-                                  "someone",     "somebody",  "nobody",     "people",   "person",   "user",      "users",
-                                  "caller",      "callers",   "holder",     "holders",  "member",   "members",   "operator",
-                                  "operators",   "reader",    "readers",    "owner",    "owners",   "client",    "clients",
-                                  "writer",      "writers",   "author",     "authors",  "attacker", "attackers", "maintainer",
-                                  "maintainers", "candidate", "candidates", "stranger", "others"};
+  static const Set antecedents = {"those",      "all",         "one",       "ones",       "anyone",   "anybody",  "everyone",
+                                  "everybody",  "someone",     "somebody",  "nobody",     "people",   "person",   "user",
+                                  "users",      "caller",      "callers",   "holder",     "holders",  "member",   "members",
+                                  "operator",   "operators",   "reader",    "readers",    "owner",    "owners",   "client",
+                                  "clients",    "writer",      "writers",   "author",     "authors",  "attacker", "attackers",
+                                  "maintainer", "maintainers", "candidate", "candidates", "stranger", "others"};
   static const Set asking = {"ask",    "asks",    "asked", "know",   "knows",  "known",   "see",       "sees",
                              "say",    "says",    "said",  "show",   "shows",  "tell",    "tells",     "told",
                              "learn",  "learns",  "find",  "finds",  "decide", "decides", "remember",  "remembers",

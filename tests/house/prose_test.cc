@@ -98,7 +98,7 @@ TEST(ProseTest, ABareWhoIsFound) {
     EXPECT_THAT(rules_of(bad), SizeIs(1)) << bad;
   }
   for (const char* good : {"Those who wait are served in order.", "Who holds this lock?", "It says who waits.",
-                           "It says what is held, why, and who waits."}) {
+                           "It says what is held, why, and who waits.", "It breaks for all who wait."}) {
     EXPECT_THAT(rules_of(good), IsEmpty()) << good;
   }
 }
