@@ -175,8 +175,8 @@ std::string plain(std::string_view text) {
       const size_t end = text.find(text.substr(at, width), at + width);
       if (end == text.npos) continue;
       const std::string_view span = text.substr(at, end - at);
-      out += "Code";
       out.append(static_cast<size_t>(std::count(span.begin(), span.end(), '\n')), '\n');
+      out += "Code";
       at = end + width - 1;
     } else if (text.substr(at, 2) == "](") {
       at = std::min(text.find(')', at), text.size() - 1);
@@ -325,7 +325,9 @@ class Reader {
     static const Set wholes = {"these", "those", "course"};
     const bool opens = at == 0 && sentence_.words[at].raw.starts_with("Of");
     const bool joined = at > 0 && (break_before(at) == ';' || (at == 1 && before(at) == "so"));
-    if (word(at) == "of" && (opens || joined) && !wholes.contains(word(at + 1))) found_.emplace_back("elliptic Of");
+    const std::string_view next = word(at + 1);
+    const bool whole = wholes.contains(next) || (!next.empty() && std::isdigit(static_cast<unsigned char>(next.front())) != 0);
+    if (word(at) == "of" && (opens || joined) && !whole) found_.emplace_back("elliptic Of");
   }
 
   void phrases(size_t at) {

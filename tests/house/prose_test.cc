@@ -118,7 +118,8 @@ TEST(ProseTest, AnEllipticOfIsFound) {
   for (const char* bad : {"Of another cluster.", "It failed; of another kind.", "So of another cluster, by name or id."}) {
     EXPECT_THAT(rules_of(bad), ElementsAre("elliptic Of")) << bad;
   }
-  for (const char* good : {"Of these, three vote.", "The id of a cluster.", "| of a lock | 1 |", "Of course."}) {
+  for (const char* good :
+       {"Of these, three vote.", "Of 5 members, three vote.", "The id of a cluster.", "| of a lock | 1 |", "Of course."}) {
     EXPECT_THAT(rules_of(good), IsEmpty()) << good;
   }
 }
@@ -160,6 +161,7 @@ TEST(ProseTest, CodeAndTargetsOfLinksAreNotRead) {
   EXPECT_THAT(rules_of("```sh\n" + sentence_of(40) + "\nWho waits. It goes on.\n```\n"), IsEmpty());
   EXPECT_THAT(rules_of("It calls `who goes on anew`.\n<!-- It goes\non. -->\n[page](who-goes on.md)"), IsEmpty());
   EXPECT_THAT(rules_of("It says [goes on](a.md)."), ElementsAre("goes on"));
+  EXPECT_THAT(rules_of(sentence_of(30) + " Call `a\nb`. " + sentence_of(30)), IsEmpty());
   EXPECT_THAT(rules_of("**It goes** on."), ElementsAre("goes on"));
 }
 
