@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -24,6 +25,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 constexpr Duration kLongestWait = std::chrono::seconds(1);
 // For memory, or for a thread: until what could not be posted is tried again.
 constexpr auto kPostAgain = std::chrono::milliseconds(1);
+constexpr int kBeginAttempts = 1000;
 constexpr auto kEndAgain = std::chrono::milliseconds(50);
 
 thread_local bool in_round = false;
@@ -223,10 +225,17 @@ TurnLoop::TurnLoop(std::shared_ptr<Executor> executor, Round round, OnThrow on_t
     : executor_(std::move(executor)),
       state_(std::make_shared<State>(*executor_, std::move(round), std::move(on_throw), clock, elsewhere)) {}
 
-// Nothing wakes the loop before this, so a task that is not taken is tried again here.
+// Nothing wakes the loop before this, so a task that is not taken is tried again here. The claim takes the place of a task that
+// an executor has kept although it threw.
 void TurnLoop::begin() {
   begun_ = true;
-  while (!state_->post()) std::this_thread::sleep_for(kPostAgain);
+  for (int attempts = 1; !state_->post(); ++attempts) {
+    if (attempts >= kBeginAttempts && state_->claim()) {
+      begun_ = false;
+      throw std::bad_alloc();
+    }
+    std::this_thread::sleep_for(kPostAgain);
+  }
 }
 
 void TurnLoop::wake() noexcept { state_->wake(); }

@@ -30,7 +30,9 @@ class TurnLoop {
   TurnLoop(std::shared_ptr<Executor> executor, Round round, OnThrow on_throw = {}, const Clock& clock = system_clock(),
            Elsewhere elsewhere = Elsewhere::Thread);
 
-  void begin();                 // the first round; includes earlier wakes
+  // Posts the first round, which includes earlier wakes. std::bad_alloc: a second long there was no memory for it, so no round
+  // ever runs.
+  void begin();
   void wake() noexcept;         // a round begins after this
   bool runs_here() const;       // is the caller part of a round?
   static bool any_runs_here();  // of any loop

@@ -27,6 +27,7 @@ namespace {
 
 constexpr size_t kThreadsMax = 32;
 constexpr size_t kStacks = 1 << 18;
+constexpr uint64_t kPassedByMax = 1000;
 constexpr std::string_view kOurs = "coordkit/";
 constexpr char kUnnamed[16] = "(no name yet)";
 
@@ -41,6 +42,8 @@ struct Shared {
   std::atomic<uint64_t> also;
   std::atomic<int> depth;
   std::atomic<uint64_t> failures;
+  std::atomic<size_t> turn;         // the thread whose allocations fail first
+  std::atomic<uint64_t> passed_by;  // allocations of other threads since the arming
   Thread threads[kThreadsMax];
   FailedAllocation last;
   std::atomic<uint64_t> stacks[kStacks];  // hashes; zero: free
@@ -106,6 +109,7 @@ bool fails(size_t bytes) {
   thread->allocations.fetch_add(1, std::memory_order_relaxed);
   if (fail_also > 0) return fail_also--, true;
   if (!shared->armed.load(std::memory_order_relaxed)) return false;
+  if (static_cast<size_t>(thread - shared->threads) != shared->turn && shared->passed_by++ < kPassedByMax) return false;
   uintptr_t stack[FailedAllocation::kFramesMax];
   Walk walk{stack, 0, std::min<int>(shared->depth, FailedAllocation::kFramesMax)};
   _Unwind_Backtrace(step, &walk);
@@ -137,8 +141,12 @@ void share_failures() {
   shared->depth = FailedAllocation::kFramesMax;
 }
 
+// Each thread has its turn: otherwise the busiest one takes nearly every failure.
 void arm_failures(uint64_t also) {
   shared->also = also;
+  shared->passed_by = 0;
+  const size_t next = shared->turn + 1;
+  shared->turn = next < kThreadsMax && shared->threads[next].name[0] != 0 ? next : 0;
   shared->armed = true;
 }
 void disarm_failures() { shared->armed = false; }

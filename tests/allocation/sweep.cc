@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include <new>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -235,6 +237,24 @@ class Run {
     });
   }
 
+  // Holds until their longest time is over and they have said so.
+  void outlive(uint64_t id) {
+    attempt(absl::StrCat("lost holds at ", id), [&]() -> absl::Status {
+      absl::StatusOr<Session> session = replicas_[id]->open_session({.ttl = 2s, .timeout = 3s});
+      if (!session.ok()) return session.status();
+      std::vector<Grant> grants;
+      for (int i = 0; i < 80; ++i) {
+        absl::StatusOr<Grant> grant = session->acquire(absl::StrCat("short/", i), {.timeout = 5s, .max_hold = 30ms});
+        if (!grant.ok()) return grant.status();
+        grants.push_back(*std::move(grant));
+      }
+      const auto all_lost = [&] { return std::ranges::all_of(grants, [](Grant& one) { return one.lost().stop_requested(); }); };
+      const auto late = Steady::now() + 5s;
+      while (!all_lost() && Steady::now() < late) std::this_thread::sleep_for(1ms);
+      return all_lost() ? absl::OkStatus() : absl::UnavailableError("a hold is over and does not say so");
+    });
+  }
+
   void watch(uint64_t id) {
     attempt(absl::StrCat("watch at ", id), [&]() -> absl::Status {
       Watch watch(*replicas_[id], WatchOptions::prefix("w/"));
@@ -307,6 +327,7 @@ class Run {
       put(id, absl::StrCat("k/large/", id), std::string(64 << 10, static_cast<char>('a' + cycle_ % 26)));
       lock(id);
     }
+    outlive(turn);
     watch(turn);
     admin(turn);
     backup(turn);

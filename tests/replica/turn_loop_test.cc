@@ -7,6 +7,7 @@
 #include <chrono>
 #include <deque>
 #include <future>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -352,6 +353,24 @@ class StarvedLoopTest : public ::testing::Test {
   int rounds_ = 0;
   TurnLoop loop_{executor_, [this] { return ++rounds_, Duration(1h); }, {}, system_clock(), TurnLoop::Elsewhere::Never};
 };
+
+TEST_F(StarvedLoopTest, FLT_A18_ABeginningWithoutMemoryIsTriedAgain) {
+  executor_->refused = 3;
+  loop_.begin();
+  EXPECT_EQ(executor_->refused, 0);
+  EXPECT_TRUE(executor_->hand.run_one());
+  EXPECT_EQ(rounds_, 1);
+}
+
+TEST_F(StarvedLoopTest, FLT_A18_ABeginningWithoutMemoryForASecondIsRefusedForGood) {
+  executor_->refused = std::numeric_limits<int>::max();
+  EXPECT_THROW(loop_.begin(), std::bad_alloc);
+  EXPECT_FALSE(loop_.begun());
+  executor_->refused = 0;
+  loop_.wake();  // as by a call that came too late
+  EXPECT_FALSE(executor_->hand.run_one());
+  EXPECT_EQ(rounds_, 0);
+}
 
 TEST_F(StarvedLoopTest, FLT_A18_AWakeWithoutMemoryIsMadeUpForByTheDelayedTask) {
   loop_.begin();
