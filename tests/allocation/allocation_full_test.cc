@@ -18,7 +18,7 @@ class AllocationFullTest : public ::testing::TestWithParam<uint64_t> {};
 TEST_P(AllocationFullTest, FLT_A18_EachFailsOnceAndEndsNoProcessHangsNothingAndLosesNothing) {
   if (!replaces_malloc()) GTEST_SKIP() << "this build has a malloc() of its own";
   const SweepResult result =
-      sweep_allocations({.time_max = 1700s, .stack_depth = FailedAllocation::kFramesMax, .also = GetParam()});
+      sweep_allocations({.time_max = 2700s, .stack_depth = FailedAllocation::kFramesMax, .also = GetParam()});
   std::cout << describe(result);
   EXPECT_TRUE(result.deaths.empty());
   EXPECT_TRUE(result.hangs.empty());

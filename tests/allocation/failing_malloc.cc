@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t kThreadsMax = 32;
 constexpr size_t kStacks = 1 << 18;
-constexpr uint64_t kPassedByMax = 1000;
+constexpr uint64_t kPassedByMax = 10'000;
 constexpr std::string_view kOurs = "coordkit/";
 constexpr char kUnnamed[16] = "(no name yet)";
 

@@ -207,7 +207,7 @@ class Run {
       step(what);
       last = operation();
       const bool disturbed = failures() != before || !failures_armed();
-      if (!failures_armed()) settle();
+      if (!failures_armed() || !last.ok()) settle();  // a replica may halt late: at the next use of what failed
       if (last.ok()) return true;
       undisturbed += disturbed ? 0 : 1;
       if (undisturbed > 5) std::this_thread::sleep_for(50ms);  // the end of an election
