@@ -38,6 +38,9 @@ Tls certificates_of(const std::string& folder, uint64_t id) {
   return {.certificate = own + ".pem", .key = own + ".key", .authority = folder + "/authority.pem"};
 }
 
+// The rest of the line: a path may have spaces.
+bool rest_of(std::istream& words, std::string& value) { return static_cast<bool>(std::getline(words >> std::ws, value)); }
+
 bool configure(const std::string& path, ReplicaOptions& options) {
   std::ifstream file(path);
   if (!file) {
@@ -50,11 +53,11 @@ bool configure(const std::string& path, ReplicaOptions& options) {
     MemberAddress member;
     std::string value;
     if (word == "cluster" && words >> options.cluster) continue;
-    if (word == "data" && words >> value) {
+    if (word == "data" && rest_of(words, value)) {
       options.data_dir = value + "/" + std::to_string(options.id);
     } else if (word == "secret" && words >> value) {
       options.security = SharedSecret{value};
-    } else if (word == "certificates" && words >> value) {
+    } else if (word == "certificates" && rest_of(words, value)) {
       options.security = certificates_of(value, options.id);
     } else if (word == "member" && words >> member.id >> member.address) {
       options.members.push_back(member);
