@@ -46,8 +46,7 @@ void Leading::send_commit(ReplicaId id, const Step& step) {
 void Leading::begin_round(const Step& step) {
   heartbeat_due_ = false;
   confirmations_.begin_round(step.now);
-  Retention& retention = step.log.retention();
-  retention.needed_by_others(retention.checkpoint() ? catching_up(step.log, step.now).needed() : Index());
+  step.log.retention().needed_by_others(catching_up(step.log, step.now).needed());
   for (Progress& peer : peers_) {
     const bool watched = peer.beat.round != 0;
     const bool answer_overdue = watched && step.now - peer.beat.sent >= options_.election_timeout / 2;

@@ -224,8 +224,11 @@ class CoreTwin::Reader {
     to_.add(std::max(peer.commit_sent, peer.commit_announced));  // lower values have no effect
     to_.add(peer.answered_round);
     age(peer.contact);
-    if (!ignored_.compaction)
+    if (!ignored_.compaction) {
+      to_.add(peer.stored);
+      flag(peer.heard);
       to_.add(static_cast<uint64_t>(std::min(core_.now_ - peer.contact, catch_up_grace(*core_.options_)).count()));
+    }
     flag(peer.lease_contact != LaggingTime());
     age(peer.lease_contact);
     flag(peer.lost != LaggingTime::min());

@@ -54,6 +54,7 @@ bool Leading::current_stream(ReplicaId from, Term echoed, uint64_t stream) const
 // An answer proves contact at the time its round began, not at the time of receipt: the network may have held it arbitrarily
 // long. It counts however many rounds have begun since; otherwise slow but live peers would be taken for dead.
 void Leading::received_from(Progress& peer, uint64_t round) {
+  peer.heard = true;
   peer.answered_round = std::max(peer.answered_round, round);
   const std::optional<LaggingTime> begun = confirmations_.begun(round);
   if (!begun) return;

@@ -83,8 +83,9 @@ struct Progress {
   ReplicaId peer;
   StoreId store;  // the incarnation that everything below is about
   uint64_t stream = 0;
-  Index match;  // durable there and equal to our log, as acknowledged within this stream
-  Index next;   // INV_R18: match < next
+  Index match;   // durable there and equal to our log, as acknowledged within this stream
+  Index stored;  // the same within any stream of this leadership: a new stream has to prove it again, but the disk has it
+  Index next;    // INV_R18: match < next
   State state = State::Probe;
   uint64_t probe_round = 0;  // Probe: confirmation round at the time the probe was sent; valid while probing
   bool probing = false;      // Probe: one is on its way
@@ -95,6 +96,7 @@ struct Progress {
   LaggingTime waited = LaggingTime::min();  // when it last waited for what is committed (SendCommit)
   Index commit_sent;                        // highest commit index that went with this stream
   Index commit_announced;                   // commit index that must be sent without waiting for an append
+  bool heard = false;                       // an answer has come, within any stream of this leadership
   uint64_t answered_round = 0;
   LaggingTime contact;        // a message sent at this time was answered; to begin with, the time we started to count
   LaggingTime lease_contact;  // the same, but zero to begin with: what a lease may rest on
@@ -124,6 +126,7 @@ struct Progress {
   void accepted(Index upto, LaggingTime now) {
     if (upto < match) return;  // overtaken by a later answer
     match = upto;
+    stored = std::max(stored, match);
     answers.took(window.answered(upto, now));
     next = state == State::Stream ? std::max(next, match.next()) : match.next();
     state = State::Stream;

@@ -40,7 +40,7 @@ class Cluster final : private NodeWatcher {
   void space_changed(LogSpace space) override {
     if (space == LogSpace::Full) reach(Situation::WaitedForSpace);
   }
-  void handling(uint32_t node, const EngineInput& input) override { observers_.promises.handles(node, input); }
+  void handling(uint32_t node, const EngineInput& input) override { observers_.handles(node, input); }
   bool may_go_on(uint32_t node) override;
   void pulled_out(uint32_t node) override;
   void checkpointing(uint32_t node, const CheckpointBatch& batch) override { observers_.checkpoints(node, batch); }

@@ -37,6 +37,7 @@ Observers::Observers(World& the_world, const Plan& the_plan, const SimOptions& o
       nodes(all_nodes),
       consensus(world, plan.nodes, counts),
       promises(world, nodes),
+      retention(plan, options, nodes, consensus.members()),
       locks(world, model, nodes, beliefs_in(options)),
       leases(world, model, nodes, beliefs_in(options)),
       history(records(options) ? std::make_unique<HistoryRecorder>(world) : nullptr),
@@ -63,6 +64,12 @@ void Observers::watch(Node& node) {
 void Observers::started(uint32_t node) {
   consensus.attach(node, *nodes[node]->engine());
   promises.started(node);
+  retention.started(node);
+}
+
+void Observers::handles(uint32_t node, const EngineInput& input) {
+  promises.handles(node, input);
+  retention.handles(node, input);
 }
 
 void Observers::stopped(uint32_t node) {
@@ -100,6 +107,7 @@ void Observers::synced(uint32_t node) {
 
 void Observers::sends(uint32_t node, ReplicaId to, const Message& message) {
   consensus.send(node, to, message);
+  retention.sends(node, to, message);
   situations.sends(node, message);
 }
 
@@ -110,6 +118,7 @@ void Observers::turned(uint32_t node, const EngineEffects& effects) {
     situations.installed(node);
   }
   consensus.after_turn(node);
+  retention.turned(node, effects);
   situations.turned(node);
 }
 

@@ -14,6 +14,7 @@
 #include "sim/node.h"
 #include "sim/plan.h"
 #include "sim/promises.h"
+#include "sim/retention_observer.h"
 #include "sim/situation_observer.h"
 #include "sim/witness.h"
 #include "sim/world.h"
@@ -28,6 +29,7 @@ struct Observers {
 
   void watch(Node& node);  // for the whole run
   void started(uint32_t node);
+  void handles(uint32_t node, const EngineInput& input);
   void stopped(uint32_t node);
   void writes(uint32_t node, const LogWrite& write);
   void checkpoints(uint32_t node, const CheckpointBatch& batch);
@@ -45,6 +47,7 @@ struct Observers {
   Model model;
   ConsensusObserver consensus;
   Promises promises;
+  RetentionObserver retention;
   LockObserver locks;
   LeaseObserver leases;
   std::unique_ptr<HistoryRecorder> history;  // if this run's history is searched

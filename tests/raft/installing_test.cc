@@ -98,6 +98,72 @@ TEST(RetentionTest, FLT_O07_WhatAPeerLacksThatIsCatchingUpIsKeptUpToTheLargerBud
   EXPECT_EQ(little.effects.compact, at(3, 1));
 }
 
+// What it has in memory may be gone before it is on its disk, or be another leader's.
+TEST(RetentionTest, FLT_O07_OfAPeerThatIsProbedOnlyWhatItAcknowledgedIsTakenForStored) {
+  const auto conflict = [](Solo& solo, uint64_t rejected, Position hint) {
+    solo.receive(3, AppendReply{.term = solo.term(),
+                                .stream = solo.streams[3],
+                                .verdict = AppendVerdict::Conflict,
+                                .hint = hint,
+                                .rejected = Index(rejected),
+                                .round = 1});
+  };
+  LeadingSolo in_this_stream;
+  in_this_stream.accept(3, 2);
+  conflict(in_this_stream, 6, at(4, 1));  // restarted: some of what was sent to it is lost
+  in_this_stream.step(Checkpointed{at(5, 1)});
+  EXPECT_EQ(in_this_stream.effects.compact, at(2, 1));
+
+  LeadingSolo before;
+  before.accept(3, 3);
+  before.step(PeerUp{ReplicaId(3), BootCounter(2)});
+  before.streams[3] = before.only<AppendRequest>(3).stream;
+  before.step(Checkpointed{at(5, 1)});
+  EXPECT_EQ(before.effects.compact, at(3, 1)) << "a new connection takes nothing from its disk";
+
+  LeadingSolo never;
+  conflict(never, 5, at(4, 1));
+  never.step(Checkpointed{at(5, 1)});
+  EXPECT_LE(never.core().base(), Index(1)) << "nothing is known of its disk";
+  never.accept(3, 4);
+  EXPECT_EQ(never.effects.compact, at(4, 1));
+}
+
+// Its disk is slow: what it was sent is in its memory. An append is lost, so it says how far its log goes, and is probed there.
+// With the next connection it has to start from what it acknowledged, though nothing was wrong with it.
+TEST(RetentionTest, FLT_O07_ASlowDiskAndALostAppendCostNoState) {
+  Cluster cluster(3, {.disk_lag_max = Duration::max(), .log_retained_bytes = 0});
+  cluster.elect(1);
+  cluster.node(3).disk_stalled = true;
+  for (int i = 0; i < 20; ++i) cluster.propose(1, "on two disks, and in the memory of 3");
+  cluster.quiesce();
+  const auto third = [&] { return cluster.core(1).status().peers.at(1); };
+  const Index acknowledged = third().match;
+  cluster.cut(1, 3);
+  for (int i = 0; i < 5; ++i) cluster.propose(1, "unknown to 3");
+  cluster.quiesce();
+  cluster.heal();
+  cluster.propose(1, "refused by 3");
+  cluster.quiesce();
+  ASSERT_EQ(third().match, acknowledged);
+  cluster.checkpoint(1);
+  ASSERT_GT(cluster.node(1).checkpoint.index, Index(22));
+  cluster.step(1, PeerUp{ReplicaId(3), BootCounter(1)});
+  cluster.quiesce();
+  EXPECT_TRUE(cluster.node(1).behind.empty()) << "the log starts after " << cluster.core(1).base().value();
+  cluster.node(3).disk_stalled = false;
+  cluster.run(milliseconds(200));
+  EXPECT_TRUE(cluster.converged());
+  EXPECT_EQ(cluster.core(1).base(), cluster.node(1).checkpoint.index) << "nobody needs it any more";
+}
+
+TEST(RetentionTest, FLT_O07_ALeaderWithoutACheckpointSaysWhatIsNeededToo) {
+  LeadingSolo solo;
+  solo.accept(3, 2);
+  solo.heartbeat_interval();
+  EXPECT_EQ(solo.only<Heartbeat>(2).needed, Index(2)) << "a follower may have one, and lead next";
+}
+
 TEST(RetentionTest, FLT_O07_ForAPeerThatIsSilentOnlyTheSmallerBudgetIsKept) {
   LeadingSolo solo;
   solo.accept(3, 2);

@@ -196,12 +196,13 @@ class Stepper {
     release();
   }
 
-  // There is no compaction, so what everyone has does not matter; nor does the age of a state, since it is never read.
+  // There is no compaction, so what everyone has or needs does not matter; nor does the age of a state, since it is never read.
   static void simplify(Message& message) {
     std::visit(
         [](auto& one) {
           if constexpr (requires { one.everyone_has; }) one.everyone_has = Index();
           if constexpr (requires { one.committed; }) one.committed = Index();
+          if constexpr (requires { one.needed; }) one.needed = Index();
         },
         message);
   }
