@@ -165,7 +165,8 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
   }
   recall_.recover(log, applied);
   const bool blank = !applied.index && !log.base.index && log.entries.empty();
-  if (blank && log.had_log) {
+  const bool log_is_gone = blank && (log.had_log || log.hard_state.term);  // the genesis is stored before any term
+  if (log_is_gone) {
     return make_error(Reason::Corrupt,
                       "this data directory had a log with entries, and now it has none: restore it with all "
                       "its files from one moment, or replace this member");

@@ -128,6 +128,12 @@ void Cluster::sync(uint64_t id) {
 void Cluster::complete_one(Node& node) {
   const LogWrite write = std::move(node.pending.front());
   node.pending.pop_front();
+  const Write outcome = fails ? fails(node.id, write) : Write::Succeeds;
+  if (outcome != Write::Succeeds) {
+    node.pending.clear();
+    node.engine->post(StoreFailed{absl::DataLossError("fsync failed")});
+    if (outcome == Write::Fails) return;
+  }
   Disk& disk = node.disk;
   if (write.hard_state) disk.hard_state = *write.hard_state;
   if (write.peers) disk.peers = *write.peers;
@@ -144,7 +150,7 @@ void Cluster::complete_one(Node& node) {
     ASSERT_EQ(entry.index, disk.base.index + disk.entries.size() + 1) << "writes follow without a gap";
     disk.entries.push_back(entry);
   }
-  node.engine->post(LogWritten{write.number});
+  if (outcome == Write::Succeeds) node.engine->post(LogWritten{write.number});
 }
 
 Ticket Cluster::submit(uint64_t id, std::string words, Duration timeout, Urgency urgency) {

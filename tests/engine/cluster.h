@@ -107,7 +107,9 @@ class Cluster {
   bool until(const std::function<bool()>& done, Duration limit = 10s);
   uint64_t leader();  // waits for one that is ready; zero: none emerged
 
-  Filter filter;  // of messages; unset: all arrive
+  Filter filter;                                                  // of messages; unset: all arrive
+  enum class Write : uint8_t { Succeeds, Fails, FailsAfterAll };  // the last: an error of what is on the disk all the same
+  std::function<Write(ReplicaId, const LogWrite&)> fails;         // unset: none
 
  private:
   EngineOptions options(uint64_t id) const;

@@ -61,6 +61,34 @@ TEST_F(EngineCallsTest, S41_FLT_N04_O05_AForwardThatIsDuplicatedRunsOnce) {
   converge();
 }
 
+// The network kept copies of a call's hand-over, and delivers them when the answer is not stored any more.
+TEST_F(EngineCallsTest, REG_R89_TwoCopiesOfACallAfterItsAnswerWasDroppedHaveNoEffect) {
+  std::optional<Message> kept;
+  cluster.filter = [&](ReplicaId from, ReplicaId, const Message& message) {
+    if (!kept && from == ReplicaId(follower) && std::holds_alternative<Forward>(message)) kept = message;
+    return true;
+  };
+  ASSERT_EQ(cluster.run(follower, "add 1"), "1");
+  ASSERT_TRUE(kept);
+  ASSERT_EQ(cluster.run(follower, "add 1"), "2");
+  ASSERT_EQ(cluster.run(follower, "add 1"), "3") << "which says that no earlier answer is awaited";
+  const auto deliver = [&](uint64_t to, int copies) {
+    for (int i = 0; i < copies; ++i) cluster.post(to, MessageReceived{ReplicaId(follower), *kept});
+    cluster.run_until_idle();
+  };
+  deliver(leader, 1);
+  deliver(leader, 2);
+  EXPECT_EQ(cluster.node(leader).counter->total(), 3);
+  cluster.crash(leader);
+  const uint64_t next = new_leader();
+  ASSERT_NE(next, 0u);
+  deliver(next, 2);
+  EXPECT_EQ(cluster.run(follower, "add 1"), "4");
+  EXPECT_EQ(cluster.node(next).counter->executed().size(), 4u);
+  cluster.start(leader);
+  converge();
+}
+
 // A replica that is behind for long: it waits longer each time, and its copies are not entries (a burst of them once made
 // a log that grew faster than it could be sent).
 TEST_F(EngineCallsTest, FLT_O05_WhatIsHandedOverAgainEntersTheLogOnce) {

@@ -53,6 +53,26 @@ TEST(OriginsTest, S41_ARepeatGetsTheStoredAnswerBitForBit) {
   EXPECT_EQ(again.answer->index, Index(5));
 }
 
+// Copies of a request that arrive when its answer is not kept any more: one after the other, in one batch, after a restart.
+TEST(OriginsTest, REG_R89_CopiesThatComeAfterTheirAnswerWasDroppedAreRefused) {
+  for (const bool restarted : {false, true}) {
+    Origins origins;
+    origins.enroll(kFirstBoot);
+    run(origins, request(1), "x");
+    run(origins, request(2), "y");
+    ASSERT_EQ(origins.admit(request(3, 3), kHash, Index(3)).verdict, Origins::Verdict::Execute);
+    if (restarted) origins = restored(origins);
+    for (const uint64_t sequence : {1, 2, 1, 2, 1}) {
+      const auto again = origins.admit(request(sequence), kHash, Index(4));
+      EXPECT_EQ(again.verdict, Origins::Verdict::Refuse) << sequence;
+      EXPECT_EQ(again.refusal, Reason::SequenceRetired) << sequence;
+      EXPECT_EQ(origins.find_answer(request(sequence).id), nullptr);
+    }
+    const auto another = origins.admit(request(1), kHash + 1, Index(4));
+    EXPECT_EQ(another.refusal, Reason::SequenceRetired) << "another command under that id is no new request either";
+  }
+}
+
 TEST(OriginsTest, S41_SequencesMayBeExecutedInAnyOrder) {
   Origins origins;
   origins.enroll(kFirstBoot);

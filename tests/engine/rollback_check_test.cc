@@ -392,6 +392,61 @@ TEST_F(SetBackTest, FLT_D10_ADiskThatLostWhatItHadSyncedIsNoticed) {
   ASSERT_TRUE(becomes(follower, ReplicaState::Quarantine));
 }
 
+// The log without its hard state knows the term of its last entry, and no vote; the hard state without its log is no member's
+// that was never started, for the genesis is stored before any term.
+struct HalfADiskTest : SetBackTest {
+  void lose_hard_state(uint64_t id) {
+    Disk half = cluster.node(id).disk;
+    half.hard_state = {};
+    set_back(id, half);
+  }
+  absl::Status lose_log(uint64_t id) {
+    cluster.crash(id);
+    Disk& disk = cluster.node(id).disk;
+    disk.entries.clear();
+    disk.base = {};
+    return cluster.try_start(id);
+  }
+  // Whoever gave a vote in the present term must be known to have forgotten it.
+  bool voted(uint64_t id) { return bool(cluster.node(id).disk.hard_state.vote); }
+};
+
+TEST_F(HalfADiskTest, REG_R87_OneWithoutItsHardStateVotesInNoTermThatItMayHaveVotedIn) {
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  for (const uint64_t id : {follower, third}) ASSERT_TRUE(voted(id)) << id;
+  lose_hard_state(follower);
+  ASSERT_TRUE(becomes(follower, ReplicaState::Quarantine));
+  EXPECT_NE(reason(follower).find("which this disk does not know"), std::string::npos) << reason(follower);
+  EXPECT_EQ(cluster.run(leader, "add 1"), "2") << "the others go on";
+  cluster.pass(2s);
+  EXPECT_TRUE(cluster.node(follower).pending.empty());
+}
+
+TEST_F(HalfADiskTest, REG_R87_TwoWithoutTheirHardStatesStopAndSaySo) {
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  for (const uint64_t id : {follower, third}) lose_hard_state(id);
+  for (const uint64_t id : {follower, third}) {
+    ASSERT_TRUE(becomes(id, ReplicaState::Quarantine)) << id;
+    EXPECT_NE(reason(id).find("replace this member"), std::string::npos) << reason(id);
+  }
+  const Ticket call = cluster.submit(leader, "add 1", 2s);
+  cluster.pass(10s);
+  EXPECT_FALSE(cluster.ended(leader, call).status.ok()) << "no majority is left";
+  for (const uint64_t id : {follower, third}) EXPECT_EQ(state(id), ReplicaState::Quarantine) << id;
+}
+
+TEST_F(HalfADiskTest, REG_R87_AHardStateWithoutItsLogIsRefusedWithOneOrTwoMembers) {
+  ASSERT_EQ(cluster.run(leader, "add 1"), "1");
+  for (const uint64_t id : {follower, third}) {
+    const absl::Status opened = lose_log(id);
+    EXPECT_EQ(reason_of(opened), Reason::Corrupt) << opened;
+    EXPECT_NE(opened.message().find("replace this member"), std::string::npos) << opened;
+  }
+  const Ticket call = cluster.submit(leader, "add 1", 2s);
+  cluster.pass(10s);
+  EXPECT_FALSE(cluster.ended(leader, call).status.ok()) << "no majority is left";
+}
+
 TEST_F(SetBackTest, HonestRestartsOfOneOrAllPass) {
   for (int round = 0; round < 20; ++round) {
     const uint64_t one = static_cast<uint64_t>(round) % 3 + 1;

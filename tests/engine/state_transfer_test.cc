@@ -265,6 +265,40 @@ TEST_F(StateTransferTest, FLT_O06_REG_R57_VotesAndHeartbeatsGoOnWhileMachinesAre
   ASSERT_TRUE(made.until([&] { return level(); }));
 }
 
+// Two of three are left, and one of them builds its machines from a state for a minute. It hears its leader and will vote for
+// no other, so it counts for the leader's office and for reads. What is proposed waits for its disk.
+TEST_F(StateTransferTest, REG_R85_WhoInstallsAStateForLongCountsForTheOfficeAndForNoCommit) {
+  leave_behind();
+  made.node(third).loads = false;
+  heal();
+  ASSERT_TRUE(made.until([&] { return made.node(third).loading; }));
+  made.crash(follower);
+  const raft::Leadership office = made.engine(leader).leadership();
+  const Index commit = made.engine(leader).core()->commit();
+  const Ticket write = made.submit(leader, "add 1", 1h);
+  made.pass(1min);
+  EXPECT_EQ(made.engine(leader).leadership(), office);
+  EXPECT_EQ(made.engine(leader).core()->commit(), commit) << "it has nothing after the state on its disk";
+  EXPECT_EQ(made.answers(leader, write), 0u);
+  EXPECT_EQ(made.read(leader), "30") << "what was committed is read: the two of them are a majority";
+
+  made.filter = [this](ReplicaId from, ReplicaId to, const Message&) {
+    return from.value() + to.value() != leader + follower;  // the third one does not hear its leader
+  };
+  made.start(follower);
+  made.pass(1min);
+  EXPECT_EQ(made.engine(leader).leadership(), office) << "it votes for nobody while it hears its leader";
+  EXPECT_EQ(made.engine(third).leadership().leader, ReplicaId(leader));
+  EXPECT_EQ(made.answers(leader, write), 0u);
+
+  made.node(third).loads = true;
+  made.finish_load(third);
+  ASSERT_TRUE(made.until([&] { return made.answers(leader, write) > 0; }));
+  EXPECT_EQ(made.ended(leader, write).bytes, "31");
+  heal();
+  ASSERT_TRUE(made.until([&] { return level(); }));
+}
+
 TEST_F(StateTransferTest, REG_R70_ALaterLeadersStateReplacesTheStreamThatBrokeOffAndSendsOnlyWhatDiffers) {
   leave_behind();
   size_t chunks = 0;

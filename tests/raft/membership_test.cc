@@ -355,6 +355,76 @@ TEST(MembershipTest, REG_R46_REG_R37_AnyLeaderObeysAndLeavesTheJointStateItFinds
   EXPECT_EQ(voters(cluster, cluster.leader()), 4u);
 }
 
+// The smallest steps of a change that enters and leaves a joint state: a message that arrives, or a write that is done.
+struct ChangeInSteps {
+  explicit ChangeInSteps(Options options = {}) : cluster(3, options, 1, 1) {
+    cluster.elect(1);
+    cluster.change(1, {add(4)});
+    run_a_while(cluster);
+    cluster.change(1, {promote(4), remove(3)});
+  }
+  bool step() {
+    for (auto& [id, node] : cluster.nodes()) {
+      if (node.writes.empty()) continue;
+      cluster.written(id);
+      return true;
+    }
+    return cluster.deliver_one();
+  }
+  // All that go by the newest configuration, and nobody by another one.
+  bool settles() {
+    for (int i = 0; i < 40 && !cluster.converged(); ++i) run_a_while(cluster);
+    return cluster.converged();
+  }
+  Cluster cluster;
+};
+
+// At each of its entries and between any two steps: one member or all of them at once, with what they had written on their
+// disks or without it, with a checkpoint of just then or without one.
+TEST(MembershipTest, REG_R86_RestartsAtEveryStepOfAJointChangeLeaveOneConfiguration) {
+  constexpr uint64_t kAll = 0;
+  size_t steps = 0, joint_at_restart = 0, done = 0, undone = 0;
+  for (const bool stored : {false, true}) {
+    for (const bool checkpointed : {false, true}) {
+      for (uint64_t who = kAll; who <= 4; ++who) {
+        for (steps = 0;; ++steps) {
+          ChangeInSteps change({.log_retained_bytes = 0});
+          Cluster& cluster = change.cluster;
+          size_t taken = 0;
+          while (taken < steps && change.step()) ++taken;
+          if (taken < steps) break;
+          for (auto& [id, node] : cluster.nodes()) {
+            if (checkpointed) cluster.checkpoint(id);
+            joint_at_restart += !cluster.core(id).configuration().outgoing.empty();
+          }
+          const auto struck = [&](uint64_t id) { return who == kAll || who == id; };
+          for (uint64_t id = 1; id <= 4; ++id) {
+            if (struck(id)) cluster.crash(id, stored ? 100 : 0);
+          }
+          if (who == kAll) cluster.clear_network();
+          for (uint64_t id = 1; id <= 4; ++id) {
+            if (struck(id)) cluster.start(id);
+          }
+          ASSERT_TRUE(change.settles()) << "step " << steps << " of " << who;
+          const uint64_t leader = cluster.leader();
+          cluster.propose(leader, "afterwards");
+          run_a_while(cluster);
+          ASSERT_TRUE(cluster.converged()) << "step " << steps << " of " << who;
+          const Configuration& members = cluster.core(leader).configuration();
+          const bool changed = is_voter(members, ReplicaId(4));
+          EXPECT_EQ(changed, !is_member(members, ReplicaId(3))) << "half of a change, after step " << steps << " of " << who;
+          ++(changed ? done : undone);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+  EXPECT_GT(steps, 20u);
+  EXPECT_GT(joint_at_restart, 100u);
+  EXPECT_GT(done, 100u);
+  EXPECT_GE(undone, 10u);
+}
+
 TEST(MembershipTest, ALostChangeIsToldSo) {
   Cluster cluster(3);
   cluster.elect(1);
@@ -401,7 +471,10 @@ TEST(MembershipTest, REG_R03_AnAckFromBeforeAMemberWasRemovedAndAddedAgainCounts
   EXPECT_NE(fresh, old);
   const auto match = [&solo] { return solo.core().status().peers.at(1).match; };
   solo.receive(3, AppendReply{.term = solo.term(), .stream = old, .match = Index(5), .round = 1});
+  solo.receive(3, HeartbeatReply{.term = solo.term(), .stream = old, .match = Index(5), .round = 1});
   EXPECT_EQ(match(), Index());
+  EXPECT_EQ(solo.step(ChangeMembership{Ticket(3), {promote(3)}, Index(5)}).changes.at(0).kind, Kind::ChangeInProgress)
+      << "nor is the entry that adds it committed by it";
   solo.receive(3, AppendReply{.term = solo.term(), .stream = fresh, .match = Index(5), .round = 1});
   EXPECT_EQ(match(), Index(5));
 }
