@@ -113,8 +113,11 @@ void Acquires::failed(const Pending& acquire, absl::Status status) {
   }
   const Call* call = calls_.find(acquire->call);
   if (call != nullptr && call->cancelled) {
-    status = unknown ? make_error(Reason::CancelPending, "the deadline passed before the cancellation was decided")
-                     : make_error(Reason::Cancelled, "the acquire never reached the log; the caller does not hold the lock");
+    const bool late = reason_of(status) == Reason::CallTimeout;
+    status = !unknown ? make_error(Reason::Cancelled, "the acquire never reached the log; the caller does not hold the lock")
+             : late   ? make_error(Reason::CancelPending, "the deadline passed before the cancellation was decided")
+                      : make_error(Reason::CancelPending,
+                                   "what the cancellation decided is not known: " + std::string(sentence_of(status)));
   }
   calls_.fail(acquire->call, std::move(status));
 }

@@ -264,6 +264,24 @@ TEST_F(LockTest, S59_ACancelUndecidedAtTheDeadlineIsCancelPending) {
   EXPECT_EQ(answer.outcome(), Outcome::Unknown);
 }
 
+// No deadline has passed: a whole state took the place of the entries that decided it.
+TEST_F(LockTest, S59_ACancelThatIsNotDecidedHereSaysWhy) {
+  const SessionRef session = open();
+  Answer<HoldRef> answer;
+  const CallId call = client.acquire(session, "a", {.wait = LockWait::endless()}, answer.callback());
+  turn();
+  const Ticket ticket = engine.take_commands<machine::Acquire>().at(0).first.ticket;
+  engine.complete(ticket, {.code = ResultCode::Queued}, kQueued);
+  turn();
+  client.cancel(call);
+  turn();
+  engine.fail(ticket, make_error(Reason::SequenceRetired, Outcome::Unknown, "this replica was sent a whole state"),
+              FakeEngine::Sent::Yes);
+  turn();
+  EXPECT_EQ(answer.reason(), Reason::CancelPending);
+  EXPECT_EQ(sentence_of(answer.status()), "what the cancellation decided is not known: this replica was sent a whole state");
+}
+
 TEST_F(LockTest, S59_ACancelBeforeAnythingWasSentIsDefinite) {
   const SessionRef session = open();
   engine.posted.clear();
