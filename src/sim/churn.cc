@@ -127,6 +127,11 @@ void Churn::change() {
   post(*asked, std::move(changes), Duration(random_.between(100, 8000) * 1'000'000));
 }
 
+void Churn::ask_for(uint32_t node, raft::MemberChange change) {
+  const bool copied = mixed_up(static_cast<uint32_t>(change.member.id.value() - 1));
+  if (!calm_ && !copied && !consensus_.members().voter_without_disk()) post(node, {std::move(change)}, seconds(5));
+}
+
 void Churn::post(uint32_t node, std::vector<raft::MemberChange> changes, Duration patience) {
   const Ticket ticket(++last_ticket_);
   world_.trace(node, "is asked for {} changes of members, first kind {} of n{}", changes.size(),

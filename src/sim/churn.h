@@ -47,6 +47,9 @@ class Churn {
 
   void answered(uint32_t node, const EngineEffects& effects);
   void process_died(uint32_t node);
+  // Asks this replica now, unless a disk is missing.
+  void ask_for(uint32_t node, raft::MemberChange change);
+  raft::Member new_member(uint32_t node) const;
 
  private:
   struct Request {
@@ -84,7 +87,6 @@ class Churn {
   void bring_back();
   void post(uint32_t node, std::vector<raft::MemberChange> changes, Duration patience);
   raft::MemberChange draw_change();
-  raft::Member new_member(uint32_t node) const;
   std::optional<uint32_t> anybody();
   void check_effect(const Request& request, Index index) const;
 

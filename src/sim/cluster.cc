@@ -73,6 +73,7 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::Restart: return processes_.start(event.node);
     case EventKind::Resume: return processes_.resume_event(event);
     case EventKind::Churn: return event.node == kNoNode ? churn_.event() : churn_.event_at(event.node);
+    case EventKind::Overtaking: return faults_.overtaking_event(event);
     case EventKind::Scrub: return scrubs_.event(event);
     case EventKind::Script: return script_.event(event);
     case EventKind::Worker:
@@ -110,6 +111,7 @@ void Cluster::turned(uint32_t node, EngineEffects& effects) {
   scrubs_.turned(node);
   observers_.turned(node, effects);
   churn_.answered(node, effects);
+  faults_.turned(node, effects);
   users_->answered(node, effects);
   if (effects.cluster) connections_.tell_cluster(node);
   observers_.apply_committed();

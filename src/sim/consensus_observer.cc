@@ -35,6 +35,7 @@ void ConsensusObserver::attach(uint32_t node, const Engine& engine) {
   seen.commit = Index{};
   seen.applied = engine.applied();
   seen.leadership = {};
+  seen.told = false;
   synced(node);
 }
 
@@ -289,19 +290,22 @@ void ConsensusObserver::after_turn(uint32_t node) {
 
 // INV_R12: a replica acts on the latest configuration of its log, even after a part of the log was truncated, or on a newer one
 // that is committed, whose replacement may be known already. A leader's log has them.
-void ConsensusObserver::check_members(uint32_t node) const {
+void ConsensusObserver::check_members(uint32_t node) {
   const raft::Core& core = *views_[node].engine->core();
   const Index goes_by = core.configuration_position().index;
-  const bool told = goes_by > members_.in_force_at(node) && core.leadership().role != raft::Role::Leader;
-  const raft::Configuration* committed = told ? members_.committed_at(goes_by) : nullptr;
+  const Position own = members_.in_force_at(node);
+  const bool leads = core.leadership().role == raft::Role::Leader;
+  const raft::Configuration* committed = leads ? nullptr : members_.newer_than_log(node, goes_by);
   if (committed != nullptr) {
     raft::Configuration left = *committed;
     left.outgoing.clear();
-    if (core.configuration() == *committed || core.configuration() == left) return;
+    const bool told = core.configuration() == *committed || core.configuration() == left;
+    if (told && goes_by <= own.index && !std::exchange(seen_[node].told, true)) members_.reach(Situation::MembersOvertaken);
+    if (told) return;
   }
-  if (goes_by != members_.in_force_at(node)) {
+  if (goes_by != own.index) {
     throw Violation("INV_R12", fmt::format("n{} goes by the members of {}, but the latest in its log are those of {}", node + 1,
-                                           goes_by.value(), members_.in_force_at(node).value()));
+                                           goes_by.value(), own.index.value()));
   }
   if (core.configuration() != members_.in_force(node)) {
     throw Violation("INV_R12", fmt::format("n{} goes by other members than those of {}", node + 1, goes_by.value()));

@@ -76,12 +76,13 @@ class ConsensusObserver {
     raft::Leadership leadership;
     uint64_t turns = 0;
     bool restored = false;  // in this turn
+    bool told = false;      // in this incarnation a peer told it of newer members at no higher index
   };
 
   void check_silent(uint32_t node, const Message& message) const;
   void check_truncation(uint32_t node, const LogWrite& write);
   void check_appended(uint32_t node, const LogWrite& write);
-  void check_members(uint32_t node) const;
+  void check_members(uint32_t node);
   void check_leadership(uint32_t node);
   void check_own_term(uint32_t node) const;
   void check_commit(uint32_t node);

@@ -27,7 +27,7 @@ void Faults::strike(FaultKind kind, Duration length) {
   if (kind >= FaultKind::DiskError) return strike_disk({.kind = kind, .node = victim()}, length);
   world_.trace(kNoNode, "fault {} for {} us", static_cast<uint64_t>(kind), static_cast<uint64_t>(length.count()) / 1000);
   ActiveFault fault{.kind = kind, .node = victim()};
-  if (kind == FaultKind::Fade) fault.node = targets_.consensus.leader().value_or(fault.node);
+  if (kind == FaultKind::Fade || kind == FaultKind::Overtaken) fault.node = targets_.consensus.leader().value_or(fault.node);
   record(fault, length);
   if (of_links(kind)) return strike_links(std::move(fault), length);
   switch (kind) {
@@ -35,6 +35,7 @@ void Faults::strike(FaultKind kind, Duration length) {
       for (const auto& [from, to] : links_of(FaultKind::PairCut)) targets_.connections.disconnect(from, to);
       return;
     case FaultKind::SlowDisk: disks_.slow_down(fault.node); return remember(std::move(fault), length);
+    case FaultKind::Overtaken: return overtake(fault.node, length);
     case FaultKind::Stranger: return visit(fault.node, targets_.nodes, targets_.network, targets_.situations, striking_);
     default: return strike_process(fault, length);
   }
@@ -134,6 +135,25 @@ void Faults::fade(ActiveFault whole, Duration length) {
   const uint64_t recorded = whole.recorded;
   remember(std::move(whole), spread + length);
   if (Recorder* recorder = world_.recorder()) recorder->faults().cuts(recorded, links);
+}
+
+// Its appends are held until the fault is over. By then they belong to an old term.
+void Faults::overtake(uint32_t node, Duration length) {
+  if (targets_.consensus.leader() != node) return;
+  const Duration election = targets_.plan.election_timeout;
+  const Duration held = election / 2 + Duration(striking_.below(static_cast<uint64_t>(election.count())));
+  ActiveFault appends{.kind = FaultKind::HeldKind, .node = node, .message_kind = Message(raft::AppendRequest{}).index()};
+  ActiveFault cut{.kind = FaultKind::OneWayCut, .node = node};
+  for (uint32_t other = 0; other < targets_.plan.nodes; ++other) {
+    if (other == node) continue;
+    appends.links.emplace_back(node, other);
+    cut.links.emplace_back(node, other);
+    cut.links.emplace_back(other, node);
+  }
+  links_.hold_kind(appends.links, appends.message_kind);
+  remember(std::move(appends), held + length);
+  remember_later(std::move(cut), held, length);
+  overtaking_.begin(node, held, length);
 }
 
 // A fault that begins after `wait`.

@@ -14,6 +14,7 @@
 #include "sim/fault_schedule.h"
 #include "sim/link_faults.h"
 #include "sim/node.h"
+#include "sim/overtaking.h"
 #include "sim/plan.h"
 #include "sim/processes.h"
 #include "sim/scrubs.h"
@@ -32,7 +33,7 @@ struct FaultTargets {
   Processes& processes;
   Scrubs& scrubs;
   const ConsensusObserver& consensus;
-  const Churn& churn;
+  Churn& churn;
   SituationObserver& situations;
 };
 
@@ -44,12 +45,20 @@ class Faults {
         striking_(random.fork()),
         schedule_(targets.world, targets.plan, reduction, random),
         links_(targets.world, targets.plan, targets.network, targets.situations),
-        disks_(targets.world, targets.plan, targets.nodes, targets.churn, targets.situations) {}
+        disks_(targets.world, targets.plan, targets.nodes, targets.churn, targets.situations),
+        overtaking_(targets.world, targets.plan, targets.nodes, targets.consensus, targets.churn,
+                    Random(hash_mix(targets.world.seed(), uint64_t{0x6f76657274616b65}))) {}
 
   void begin() { schedule_.begin(); }
   void begin_event(const Event& event);
   void end_event(const Event& event);
   void process_stopped(uint32_t node);
+  void overtaking_event(const Event& event) {
+    if (hostile_) overtaking_.event(event);
+  }
+  void turned(uint32_t node, const EngineEffects& effects) {
+    if (hostile_) overtaking_.turned(node, effects);
+  }
   // All that are active are undone, and none strikes any more.
   void end_all();
   bool hostile() const { return hostile_; }
@@ -90,6 +99,7 @@ class Faults {
   void mend_links(ActiveFault& fault);
   void lose_power(Duration length);
   void fade(ActiveFault whole, Duration length);
+  void overtake(uint32_t node, Duration length);
   void freeze(uint32_t node, Duration length, FaultKind kind);
   bool suspended(uint32_t node) const;
   uint32_t victim();
@@ -101,6 +111,7 @@ class Faults {
   FaultSchedule schedule_;
   LinkFaults links_;
   DiskFaults disks_;
+  Overtaking overtaking_;
   std::vector<ActiveFault> active_;  // and those that were
   bool hostile_ = true;
 };

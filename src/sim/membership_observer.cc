@@ -6,12 +6,11 @@
 
 #include "base/check.h"
 #include "raft/entry_codec.h"
+#include "raft/position.h"
 #include "sim/violation.h"
 
 namespace coordkit::sim {
 namespace {
-
-const raft::Configuration kNone;
 
 bool carries_configuration(const raft::Entry& entry) {
   return entry.kind == raft::EntryKind::Genesis || entry.kind == raft::EntryKind::Configuration;
@@ -59,7 +58,7 @@ void MembershipObserver::written(uint32_t node, const LogWrite& write, Writer wr
   if (write.reset_to) known.clear();
   while (write.truncate_after && !known.empty() && known.back().at.index > *write.truncate_after) {
     known.pop_back();
-    ++situations_[static_cast<size_t>(Situation::ConfigurationRolledBack)];
+    reach(Situation::ConfigurationRolledBack);
   }
   for (const raft::Entry& entry : write.entries) {
     if (entry.kind == raft::EntryKind::Configuration && writer == Writer::Leader) {
@@ -81,12 +80,11 @@ void MembershipObserver::committed(const raft::Entry& entry) {
   const auto configuration = configuration_of(entry);
   COORDKIT_CHECK(configuration.ok());
   const raft::Configuration before = newest_committed();
-  committed_[entry.index] = *configuration;
+  committed_[entry.index] = {entry.position(), *configuration};
   if (entry.kind == raft::EntryKind::Configuration) note_transition(before, *configuration);
 }
 
 void MembershipObserver::note_transition(const raft::Configuration& before, const raft::Configuration& after) {
-  const auto reach = [this](Situation situation) { ++situations_[static_cast<size_t>(situation)]; };
   for (const auto* list : {&before.voters, &before.learners}) {
     for (const raft::Member& member : *list) {
       if (!find(after.voters, member.id) && !find(after.learners, member.id)) previous_.insert(member.id);
@@ -104,27 +102,29 @@ void MembershipObserver::note_transition(const raft::Configuration& before, cons
   }
 }
 
-const raft::Configuration& MembershipObserver::in_force(uint32_t node) const {
+const MembershipObserver::Known& MembershipObserver::in_use(uint32_t node) const {
+  static const Known none;
   const Index base = logs_[node]->submitted().base.index;
-  if (!known_[node].empty() && known_[node].back().at.index > base) return known_[node].back().configuration;
+  if (!known_[node].empty() && known_[node].back().at.index > base) return known_[node].back();
   const auto after = committed_.upper_bound(base);
-  return after == committed_.begin() ? kNone : std::prev(after)->second;
+  return after == committed_.begin() ? none : std::prev(after)->second;
 }
 
-Index MembershipObserver::in_force_at(uint32_t node) const {
-  const Index base = logs_[node]->submitted().base.index;
-  if (!known_[node].empty() && known_[node].back().at.index > base) return known_[node].back().at.index;
-  const auto after = committed_.upper_bound(base);
-  return after == committed_.begin() ? Index() : std::prev(after)->first;
+const MembershipObserver::Known& MembershipObserver::newest() const {
+  static const Known none;
+  return committed_.empty() ? none : committed_.rbegin()->second;
 }
 
-const raft::Configuration& MembershipObserver::newest_committed() const {
-  return committed_.empty() ? kNone : committed_.rbegin()->second;
-}
+const raft::Configuration& MembershipObserver::in_force(uint32_t node) const { return in_use(node).configuration; }
 
-const raft::Configuration* MembershipObserver::committed_at(Index index) const {
+Position MembershipObserver::in_force_at(uint32_t node) const { return in_use(node).at; }
+
+bool MembershipObserver::overtaken(uint32_t node) const { return raft::newer(newest().at, in_force_at(node)); }
+
+const raft::Configuration* MembershipObserver::newer_than_log(uint32_t node, Index index) const {
   const auto found = committed_.find(index);
-  return found == committed_.end() ? nullptr : &found->second;
+  const bool newer = found != committed_.end() && raft::newer(found->second.at, in_force_at(node));
+  return newer ? &found->second.configuration : nullptr;
 }
 
 bool MembershipObserver::majorities_have_disks(const std::function<bool(uint32_t)>& runs) const {

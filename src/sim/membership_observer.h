@@ -40,16 +40,19 @@ class MembershipObserver {
   void committed(const raft::Entry& entry);
 
   const raft::Configuration& in_force(uint32_t node) const;  // empty: it knows none
-  Index in_force_at(uint32_t node) const;                    // its entry; zero: none
-  const raft::Configuration& newest_committed() const;
-  const raft::Configuration* committed_at(Index index) const;  // the one of that very entry; null: it is none
-  bool overtaken(uint32_t node) const { return in_force_at(node) < newest_committed_at(); }  // by a committed configuration
+  Position in_force_at(uint32_t node) const;                 // its entry; zero: none
+  const raft::Configuration& newest_committed() const { return newest().configuration; }
+  // The committed configuration of that very entry, if it is newer than the one of `node`'s log; null: it is not. The term
+  // decides first: an overtaken leader's configuration is older than the one that took its place, at whatever index.
+  const raft::Configuration* newer_than_log(uint32_t node, Index index) const;
+  bool overtaken(uint32_t node) const;  // by a committed configuration
   // Of every configuration that a running process uses and none has overtaken, a majority of each half still has its disks.
   bool majorities_have_disks(const std::function<bool(uint32_t)>& runs) const;
   std::optional<uint32_t> voter_without_disk() const;  // of any configuration in use that none has overtaken
   bool member(uint32_t node) const;                    // by the newest committed one, with the disk it has now
 
   void turn_over(uint32_t node) { before_[node].reset(); }
+  void reach(Situation situation) { ++situations_[static_cast<size_t>(situation)]; }
 
   // A majority of each half.
   using Agrees = std::function<bool(const raft::Member&)>;
@@ -67,7 +70,8 @@ class MembershipObserver {
     Position at;
     raft::Configuration configuration;
   };
-  Index newest_committed_at() const { return committed_.empty() ? Index() : committed_.rbegin()->first; }
+  const Known& newest() const;  // that is committed
+  const Known& in_use(uint32_t node) const;
   bool disk_holds(StoreId store, const Holds& holds) const;
   void append(uint32_t node, const raft::Entry& entry);
   void note_transition(const raft::Configuration& before, const raft::Configuration& after);
@@ -81,7 +85,7 @@ class MembershipObserver {
   std::vector<const SimStateStore*> states_;
   std::vector<std::optional<raft::Configuration>> before_;  // per node: before the one of this turn, or the last of a dead one
   std::vector<std::vector<Known>> known_;                   // per node: of its log, ascending
-  std::map<Index, raft::Configuration> committed_;
+  std::map<Index, Known> committed_;
   std::map<StoreId, LostDisk> lost_;
   std::map<std::pair<Term, ReplicaId>, std::set<std::pair<ReplicaId, StoreId>>> votes_;  // candidate -> voters
   std::set<ReplicaId> previous_;                                                         // were members once and then removed

@@ -236,13 +236,14 @@ struct Profile {
   double primitives = 0;  // how likely a run has them, and sessions that change hands
   double lost_files = 0;  // how likely files vanish in it
   double scrubs = 0;      // how likely replicas scrub
+  double overtaken = 0;   // how likely members change on both sides of a cut
 };
 constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1, 0.2, 0.2},
                                  {"harsh", harsh, 0, 0.3, 0.3},
                                  {"holders", holders},
                                  {"leases", leases},
-                                 {"membership", membership, 0, 0.3, 0.2},
-                                 {"disks", disks, 0, 0.5, 0.5},
+                                 {"membership", membership, 0, 0.3, 0.2, 0.4},
+                                 {"disks", disks, 0, 0.5, 0.5, 0.4},
                                  {"locks", locks, 0.5},
                                  {"keys", keys},
                                  {"calm", calm},
@@ -296,6 +297,7 @@ bool draw_plan(const SimOptions& options, Random random, Plan& plan) {
     draw_strangers(plan, random, 0.5, 1);
     if (profile.lost_files > 0) draw_lost_files(plan, random, profile.lost_files);
     if (profile.scrubs > 0) draw_scrubs(plan, random, profile.scrubs);
+    if (profile.overtaken > 0) draw_overtaken(plan, random, profile.overtaken);
     adjust(plan, options);
     leave_time(plan.states);
     return true;

@@ -178,6 +178,13 @@ void draw_strangers(Plan& plan, Random& random, double share, int64_t haste) {
   if (!plan.faults.empty()) draw_ranges(plan, random, kRanges, share, haste);
 }
 
+void draw_overtaken(Plan& plan, Random& random, double chance) {
+  const bool free = plan.churn_interval > Duration::zero() && !plan.transfers_only && plan.disks_set_back == 0;
+  if (plan.nodes < 3 || !free || !random.chance(chance)) return;
+  const Duration election = plan.election_timeout;
+  plan.faults.push_back({FaultKind::Overtaken, draw(random, seconds(1), seconds(4)), 3 * election, 8 * election});
+}
+
 void draw_scrubs(Plan& plan, Random& random, double chance) {
   if (!random.chance(chance)) return;
   plan.scrub_interval = draw_wide(random, milliseconds(100), seconds(5));

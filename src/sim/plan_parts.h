@@ -32,6 +32,8 @@ void draw_strangers(Plan& plan, Random& random, double share, int64_t haste);
 void draw_primitives(Plan& plan, Random& random, double chance);
 // Files are gone at the next start.
 void draw_lost_files(Plan& plan, Random& random, double chance);
+// Members change on both sides of a cut, in plans in which they change at all.
+void draw_overtaken(Plan& plan, Random& random, double chance);
 // Replicas read what they have stored now and then, and what they hold rots in different places on all of them.
 void draw_scrubs(Plan& plan, Random& random, double chance);
 

@@ -16,6 +16,7 @@ constexpr std::string_view kSituationNames[kSituations] = {
     "leader_removed",
     "member_replaced",
     "majority_exchanged",
+    "members_overtaken",
     "disk_set_back",
     "set_back_noticed",
     "set_back_harmless",

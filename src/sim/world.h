@@ -41,6 +41,7 @@ enum class EventKind : uint8_t {
   Restart,      // node: its process starts again
   Resume,       // node: its frozen process resumes
   Churn,        // a membership change, a transfer, a lost disk
+  Overtaking,   // node, item = step: a leader that was cut off is asked for a change, or starts again
   Program,      // node, item = requested by an embedder's program
   Script,       // item = an act of the script
   Watcher,      // item = a program that watches keys

@@ -73,6 +73,17 @@ TEST_F(ToldTest, FLT_M12_NewerMembersAreInForceUntilTheLogHasThem) {
   EXPECT_EQ(solo.core().configuration_position(), at(4, 2)) << "of the log, after a part of it was cut off";
 }
 
+// An overtaken leader had appended a change, at a higher index, which is committed nowhere.
+TEST_F(ToldTest, FLT_M12_MembersOfALaterTermAreNewerAtALowerIndexToo) {
+  Solo overtaken(with({command(3, 2), members_entry(4, 2, joint)}));
+  ASSERT_EQ(overtaken.core().configuration(), joint);
+  overtaken.step(SettledMembers{at(3, 3), newer, Term(6)});
+  EXPECT_EQ(overtaken.core().configuration(), newer);
+  EXPECT_EQ(overtaken.core().configuration_position(), at(3, 3));
+  overtaken.receive(4, overtaken.append(6, at(2, 1), {members_entry(3, 3, newer)}));
+  EXPECT_EQ(overtaken.core().configuration_position(), at(3, 3)) << "of the log";
+}
+
 TEST_F(ToldTest, FLT_P15_ALogThatEndsBeforeThemGetsNoVoteAndDoesNotCampaign) {
   told(at(4, 2), newer);
   EXPECT_EQ(asked_by(2, 7, at(2, 1)), Answer::No);

@@ -45,7 +45,10 @@ TEST(SimulateTest, FLT_N01_N02_N03_P02_P03_P06_REG_R83_F59_SwarmHoldsEveryInvari
     sum.crashes += report.crashes;
     for (size_t kind = 0; kind < kFaultKinds; ++kind) sum.faults[kind] += report.faults[kind];
   }
-  for (size_t kind = 0; kind < kFaultKinds; ++kind) EXPECT_GT(sum.faults[kind], 0u) << name_of(FaultKind(kind));
+  for (size_t kind = 0; kind < kFaultKinds; ++kind) {
+    if (FaultKind(kind) == FaultKind::Overtaken) continue;  // needs members that change
+    EXPECT_GT(sum.faults[kind], 0u) << name_of(FaultKind(kind));
+  }
   EXPECT_GT(sum.grants, 2000u);
   EXPECT_GT(sum.expiries, 100u);
   EXPECT_GT(sum.elections, 80u);
@@ -69,9 +72,11 @@ TEST(SimulateTest, FLT_S07_INV_R22_StrangersAreHeardInNothing) {
 // Members come, go, lose their disks and transfer leadership, and the interesting situations occur.
 TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_P18_INV_R23_MembersChangeUnderEveryOtherFault) {
   SituationCounts situations{};
+  uint64_t overtaken = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const Report report = run(seed, "membership");
     ASSERT_EQ(report.violation, "") << story(report);
+    overtaken += report.faults[static_cast<size_t>(FaultKind::Overtaken)];
     for (size_t situation = 0; situation < kSituations; ++situation) situations[situation] += report.situations[situation];
   }
   for (const Situation situation :
@@ -81,6 +86,7 @@ TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_P18_INV_R23_MembersChangeUnderEve
         Situation::SetBackNoticed, Situation::SetBackUnnoticed, Situation::DiskMixedUp, Situation::MixUpNoticed}) {
     EXPECT_GT(situations[static_cast<size_t>(situation)], 0u) << name_of(situation);
   }
+  EXPECT_GT(overtaken, 20u);
 }
 
 // Disks fail, fill up, rot and lie; replicas halt, wait, step aside or get another disk, and nothing answered is

@@ -39,6 +39,7 @@ enum class FaultKind : uint8_t {
   SlowDisk,        // syncs take up to seconds
   ClockRate,       // a machine's clock changes its rate within the bound
   Stranger,        // a process that was never invited says what it likes
+  Overtaken,       // a leader appends alone and is cut off, members change on both sides, and it starts again
   DiskError,       // reads, writes or syncs of a disk fail now and then
   DiskFull,        // files can hardly grow
   Rot,             // durable bytes change, below the durable mark
@@ -48,7 +49,7 @@ enum class FaultKind : uint8_t {
   LostFiles,       // a segment, the whole log or the checkpoint is gone at the next start
   RotEverywhere,   // what running replicas hold changes on all of them at once, in different places; with the process it passes
 };
-inline constexpr size_t kFaultKinds = 26;
+inline constexpr size_t kFaultKinds = 27;
 std::string_view name_of(FaultKind kind);
 std::optional<FaultKind> fault_named(std::string_view name);
 

@@ -22,6 +22,7 @@ enum class Situation : uint8_t {
   LeaderRemoved,             // the committed configuration leaves out who leads
   MemberReplaced,            // the same id with another disk
   MajorityExchanged,         // of the members that a voter knows, while it was away
+  MembersOvertaken,          // a log has uncommitted members, and a peer knows newer ones at no higher index
   DiskSetBack,               // to an older state
   SetBackNoticed,            // and its replica is in quarantine
   SetBackHarmless,           // it has forgotten nothing that anybody had heard, and goes on
