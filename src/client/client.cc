@@ -44,7 +44,7 @@ Client::Impl::Impl(Engine& engine, ClientOptions client_options)
       commands(sessions, requests, calls),
       locks(options, sessions.table(), requests, calls, commands),
       reads(requests, calls),
-      writes(requests, calls),
+      writes(requests, calls, locks.lent()),
       objects(options, sessions.table(), requests, calls, commands, locks.releases(), locks.acquires(), reads),
       keys(options, requests, calls),
       leases(options, requests, calls, sessions, writes),

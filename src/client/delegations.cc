@@ -30,6 +30,7 @@ HoldRef Delegations::make(const SessionRef& session, const DelegationRef& delega
   delegation->next_ = token.next();
   delegation->current_ =
       make_ref<HoldState>(session, grant.name, owner_tag, token, grant.since, until, HoldTerms{}, delegation);
+  delegation->in_use_.store(token.value(), std::memory_order_relaxed);
   return delegation->current_;
 }
 
@@ -39,6 +40,7 @@ Delegations::Released Delegations::release(const HoldState& hold) {
   Delegation& delegation = *hold.delegation();
   if (delegation.current_.get() != &hold) return Released::NotCurrent;
   over = std::move(delegation.current_);
+  delegation.in_use_.store(0, std::memory_order_relaxed);
   delegation.last_use_ = ++uses_;
   --held_;
   const bool done = delegation.open_ && hold.until() == LeadingTime::max() && idle() <= idle_max_;
@@ -133,23 +135,17 @@ std::vector<std::string> Delegations::surplus() {
 
 std::vector<HoldRef> Delegations::clear() {
   std::vector<HoldRef> holds = in_use();
-  decltype(by_name_) gone;
   const std::lock_guard lock(mutex_);
+  former_.reserve(by_name_.size());
   for (const auto& [name, delegation] : by_name_) {
     delegation->open_ = false;
-    if (delegation->current_ != nullptr) delegation->at_loss_ = delegation->current_->token();
-    delegation->current_ = nullptr;
+    delegation->current_ = nullptr;  // in_use_ stays
+    former_.push_back(delegation);
   }
   by_use_.clear();
   held_ = 0;
-  gone.swap(by_name_);
+  by_name_.clear();
   return holds;
-}
-
-bool Delegations::over(const HoldState& hold) const {
-  const std::lock_guard lock(mutex_);
-  const Delegation& delegation = *hold.delegation();
-  return hold.token() != (delegation.current_ != nullptr ? delegation.current_->token() : delegation.at_loss_);
 }
 
 size_t Delegations::size() const {

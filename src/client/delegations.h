@@ -10,6 +10,8 @@
 //   - A local hold is valid only while its session is, by the same deadline as every other hold.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -36,12 +38,19 @@ class Delegation {
   };
   explicit Delegation(Grant grant) : grant_(std::move(grant)), next_(grant_.first) {}
 
+  // Is the local hold of this token over? To the log any token of a block is current until a newer one was shown to it; the
+  // process that lends the lock knows. Of one in use when the session was lost, the log decides when it ends. Any thread.
+  bool over(Token token) const { return token.value() != in_use_.load(std::memory_order_relaxed); }
+  // Is the token one of the block? The owner thread.
+  bool lends(Token token) const { return grant_.first <= token && token <= grant_.last; }
+
  private:
   friend class Delegations;
   Grant grant_;
-  Token next_;              // above grant_.last: the block is used up
-  HoldRef current_;         // null: no local holder
-  Token at_loss_;           // of the local holder that there was when the session was lost; zero: none
+  Token next_;       // above grant_.last: the block is used up
+  HoldRef current_;  // null: no local holder
+  // The token of the local holder, or of the one that there was when the session was lost; zero: none.
+  std::atomic<uint64_t> in_use_{0};
   bool open_ = false;       // not asked for, and no one in line: any thread may grant
   uint64_t last_use_ = 0;   // counts the ends of uses in its session
   uint64_t looked_at_ = 0;  // last_use_ when its place in Delegations::by_use_ was right
@@ -63,9 +72,6 @@ class Delegations {
   HoldRef acquire(const SessionRef& session, std::string_view name, std::string_view owner_tag, LeadingTime now);
   // The hold was invalidated, or is known lost.
   Released release(const HoldState& hold);
-  // A local hold that has ended. To the log any token of a block is current until a newer one was shown to it; the process
-  // that lends the lock knows. Of one in use when the session was lost, the log decides when it ends.
-  bool over(const HoldState& hold) const;
   std::vector<HoldRef> in_use() const;
   uint64_t granted() const;  // by acquire(), so far
 
@@ -85,7 +91,8 @@ class Delegations {
   std::vector<std::string> surplus();
   // No holder: from here on it is no longer granted here.
   void remove(const DelegationRef& delegation);
-  // The session is lost: forgets all of them, and returns the holds that were in use.
+  // The session is lost: lends none of them any more, and returns the holds that were in use. Until the session is gone its
+  // tokens are known (Delegation::over).
   std::vector<HoldRef> clear();
   size_t size() const;
 
@@ -108,12 +115,13 @@ class Delegations {
 
   mutable std::mutex mutex_;
   FlatMap<std::string, DelegationRef, ByName, ByName> by_name_;
+  std::vector<DelegationRef> former_;  // of the session, once it is lost
   std::set<Delegation*, ByUse> by_use_;
   size_t held_ = 0;  // those that somebody has
   uint64_t uses_ = 0, granted_ = 0;
   const size_t idle_max_;
 };
 
-inline bool over_here(const HoldState& hold) { return hold.delegation() && hold.session()->delegations()->over(hold); }
+inline bool over_here(const HoldState& hold) { return hold.delegation() && hold.delegation()->over(hold.token()); }
 
 }  // namespace coordkit

@@ -17,7 +17,7 @@ class Locks {
       : table_(table),
         calls_(calls),
         releases_(table, requests, calls, commands, limits_),
-        lines_(options, table, requests, calls, commands, releases_, limits_, statistics_,
+        lines_(options, table, requests, calls, commands, releases_, limits_, lent_, statistics_,
                [this](CallId id, machine::Acquire body) {
                  acquiring_.go_to_log<machine::Acquire>(id, {.body = std::move(body)});
                }),
@@ -35,6 +35,7 @@ class Locks {
   Releases& releases() { return releases_; }
   StickyLines& lines() { return lines_; }
   Statistics& statistics() { return statistics_; }
+  const LentLocks& lent() const { return lent_; }
 
   // ---- the loop
   LeadingTime next_limit() const { return limits_.next(); }
@@ -46,6 +47,7 @@ class Locks {
   SessionTable& table_;
   Calls& calls_;
   HoldLimits limits_;
+  LentLocks lent_;
   Statistics statistics_;
   Releases releases_;
   StickyLines lines_;

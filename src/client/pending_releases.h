@@ -51,9 +51,10 @@ struct PendingRelease {
   ReleaseNumber number;
   std::string name;
   ReleaseId id;
-  HoldRef hold = {};      // whose release it is; null: of a grant that nobody got to know
-  bool posted = false;    // a command that performs it is under way
-  bool repeated = false;  // more than one may perform it: NotOwner then means done
+  HoldRef hold = {};                      // whose release it is; null: of a grant that nobody got to know
+  std::shared_ptr<Delegation> lent = {};  // of a lock that was lent to the session
+  bool posted = false;                    // a command that performs it is under way
+  bool repeated = false;                  // more than one may perform it: NotOwner then means done
   Waiters waiting = {};
 };
 

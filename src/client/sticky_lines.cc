@@ -253,6 +253,7 @@ void StickyLines::delegated(Session& session, const PendingAcquire& acquire, con
                         .first = result.token,
                         .last = Token(result.token.value() + acquire.special->block - 1),
                         .delay = acquire.special->delay});
+  lent_.add(acquire.name(), line.lock);
   if (wanted) hand_over(session, line, acquire.call, acquire.owner_tag(), now);
   if (asked_in_log(session, std::string(acquire.name()), line.token)) ask(line, now);
 }
@@ -270,9 +271,9 @@ void StickyLines::fetched(const PendingAcquire& acquire) {
 void StickyLines::give_back(Session& session, const std::string& name) {
   Line& line = *session.line(name);
   session.state->delegations()->remove(line.lock);
-  line.lock = nullptr;
+  DelegationRef lent = std::exchange(line.lock, nullptr);
   line.asked = false;
-  releases_.give_back(session, std::string(name), line.token, /*counted=*/false);
+  releases_.give_back(session, std::string(name), line.token, /*counted=*/false).lent = std::move(lent);
 }
 
 // One entry for the next batch of grants. If its outcome stays unknown, the lock is released and fetched again.
@@ -335,6 +336,7 @@ HoldRef StickyLines::adopt(Session& session, const machine::HeldLock& lock) {
   line.asked = lock.asked;
   Delegations& lent = SessionWriter::delegations(*session.state, options_.sticky.idle_max);
   line.lock = lent.add({.name = lock.name, .token = lock.token, .since = lock.since, .first = lock.token, .last = lock.last});
+  lent_.add(lock.name, line.lock);
   due_.emplace(session.id(), lock.name);
   return lent.grant(session.state, line.lock, lock.owner_tag, LeadingTime::max());
 }

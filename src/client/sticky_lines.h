@@ -14,6 +14,7 @@
 #include "client/calls.h"
 #include "client/delegations.h"
 #include "client/hold_limits.h"
+#include "client/lent_locks.h"
 #include "client/line.h"
 #include "client/pending_acquire.h"
 #include "client/releases.h"
@@ -26,7 +27,7 @@ class StickyLines {
  public:
   using BeginAcquire = absl::AnyInvocable<void(CallId, machine::Acquire)>;  // in the log
   StickyLines(const ClientOptions& options, SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands,
-              Releases& releases, HoldLimits& limits, Statistics& statistics, BeginAcquire begin_acquire)
+              Releases& releases, HoldLimits& limits, LentLocks& lent, Statistics& statistics, BeginAcquire begin_acquire)
       : options_(options),
         table_(table),
         requests_(requests),
@@ -34,6 +35,7 @@ class StickyLines {
         commands_(commands),
         releases_(releases),
         limits_(limits),
+        lent_(lent),
         statistics_(statistics),
         begin_acquire_(std::move(begin_acquire)) {}
 
@@ -85,6 +87,7 @@ class StickyLines {
   SessionCommands& commands_;
   Releases& releases_;
   HoldLimits& limits_;
+  LentLocks& lent_;
   Statistics& statistics_;
   BeginAcquire begin_acquire_;
   absl::btree_set<std::pair<LaggingTime, CallId>> waits_;       // ends of timed waits in lines

@@ -1,7 +1,6 @@
 #include "client/write_calls.h"
 
 #include "client/answers.h"
-#include "client/delegations.h"
 #include "coordkit/error.h"
 #include "machine/guard.h"
 
@@ -15,8 +14,6 @@ absl::Status check_fence(const std::optional<Fence>& fence) {
   }
   return check_lock_name(fence->lock);
 }
-
-bool ended(const std::optional<Fence>& fence) { return fence && fence->hold && over_here(*fence->hold); }
 
 // The engine knows of no locks: what its refusal says is right for who had the lock.
 absl::Status told(const absl::Status& status, const std::optional<Fence>& fence) {
@@ -66,10 +63,16 @@ CallId WriteCalls::submit(Write&& write, AnyCallback&& callback, OnExecuted&& on
       [this, pending = pending_.emplace(std::move(write), std::move(on_executed))](CallId id, Now) { start(id, pending); });
 }
 
+// The log may not know that a local hold (S-58) is over, and neither may the caller that made the fence of a token alone.
+bool WriteCalls::over(const std::optional<Fence>& fence) const {
+  if (!fence || fence->wants == Fence::Wants::Free) return false;
+  return fence->hold ? over_here(*fence->hold) : lent_.over(fence->lock, fence->token);
+}
+
 // A command that its machine has queued is answered by its second completion.
 void WriteCalls::start(CallId id, const PoolRef<Pending>& pending) {
   Write& write = pending->write;
-  if (ended(write.options.fence)) {
+  if (over(write.options.fence)) {
     calls_.fail(id, make_error(Reason::Fenced, "the sticky hold of this fence is over: acquire the lock again"));
     return;
   }

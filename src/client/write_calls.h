@@ -1,17 +1,19 @@
 // Commands without a session, for coordkit's machine or one of the host's: with a fence or without (docs/semantics.md S-54).
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "base/pool.h"
 #include "client/calls.h"
+#include "client/lent_locks.h"
 #include "client/requests.h"
 
 namespace coordkit::client {
 
 class WriteCalls {
  public:
-  WriteCalls(Requests& requests, Calls& calls) : requests_(requests), calls_(calls) {}
+  WriteCalls(Requests& requests, Calls& calls, const LentLocks& lent) : requests_(requests), calls_(calls), lent_(lent) {}
 
   struct Write {
     MachineId machine = kCoordination;
@@ -39,9 +41,11 @@ class WriteCalls {
   };
   CallId submit(Write&& write, AnyCallback&& callback, OnExecuted&& on_executed);
   void start(CallId id, const PoolRef<Pending>& pending);
+  bool over(const std::optional<Fence>& fence) const;
 
   Requests& requests_;
   Calls& calls_;
+  const LentLocks& lent_;
   Pool<Pending> pending_;
 };
 

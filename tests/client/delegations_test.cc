@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "client/lent_locks.h"
 
 namespace coordkit::client {
 namespace {
@@ -51,6 +52,39 @@ TEST(DelegationsTest, S58_ThoseTooManyAreWhoWereNotUsedForLongest) {
     lent.clear();
     EXPECT_TRUE(lent.surplus().empty());
   }
+}
+
+TEST(LentLocksTest, S58_ATokenIsOverOnceAnotherHoldOfItsBlockIsInUse) {
+  LentLocks here;
+  const SessionRef session = make_ref<SessionState>(SessionId(1), std::chrono::seconds(1));
+  Delegations lent(10);
+  const DelegationRef lock = lent.add({.name = "a", .first = Token(100), .last = Token(199)});
+  here.add("a", lock);
+  const HoldRef first = lent.grant(session, lock, "", LeadingTime::max());
+  EXPECT_FALSE(here.over("a", Token(100)));
+  lent.release(*first);
+  EXPECT_TRUE(here.over("a", Token(100)));
+  const HoldRef second = lent.grant(session, lock, "", LeadingTime::max());
+  EXPECT_TRUE(here.over("a", Token(100)));
+  EXPECT_FALSE(here.over("a", Token(101)));
+  EXPECT_FALSE(here.over("a", Token(99))) << "of another block: the log knows";
+  EXPECT_FALSE(here.over("b", Token(100)));
+  lent.clear();
+  EXPECT_TRUE(here.over("a", Token(100)));
+  EXPECT_FALSE(here.over("a", Token(101))) << "in use at the loss";
+}
+
+TEST(LentLocksTest, S58_WhatIsGoneTakesNoRoom) {
+  LentLocks here;
+  Delegations lent(1);
+  for (uint64_t i = 0; i < 10'000; ++i) {
+    const std::string name = std::to_string(i);
+    const DelegationRef lock = lent.add({.name = name, .first = Token(1 + i), .last = Token(1 + i)});
+    here.add(name, lock);
+    if (i % 100 != 0) lent.remove(lock);
+  }
+  EXPECT_LT(here.size(), 300) << "of 100 that are there";
+  EXPECT_GE(here.size(), 100);
 }
 
 }  // namespace

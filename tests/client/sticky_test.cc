@@ -1,5 +1,7 @@
 // Sticky locks at their node (docs/semantics.md S-58): what is granted here, when the log is asked, and when the lock is
 // given back.
+#include <set>
+
 #include "client/delegations.h"
 #include "tests/client/bench.h"
 
@@ -119,6 +121,66 @@ TEST_F(StickyTest, S58_S60_AFenceOfALocalHoldThatIsOverIsRefusedBeforeTheLog) {
   release(*second);
   EXPECT_EQ(released_in_log(), 1u);
   EXPECT_EQ(write(*second).first.reason(), Reason::Fenced) << "given back";
+}
+
+// A token says which hold it belongs to as well as the grant does, in the process that made it.
+TEST_F(StickyTest, S58_S60_AFenceMadeOfATokenAloneIsRefusedOnceItsHoldIsOver) {
+  const SessionRef session = open();
+  const HoldRef first = fetch(session);
+  const auto write = [&](const HoldRef& hold, Fence::Wants wants = Fence::Wants::Held) {
+    Answer<PutResult> answer;
+    client.put("k", "v", answer.callback(), {.fence = Fence{.lock = "a", .token = hold->token(), .wants = wants}});
+    turn();
+    return engine.take_commands<machine::Put>().empty() ? answer.reason() : std::nullopt;
+  };
+  EXPECT_EQ(write(first), std::nullopt) << "while it is the current one it is for the log to say";
+  const HoldRef second = hand_over(first);
+  EXPECT_EQ(write(first), Reason::Fenced);
+  EXPECT_EQ(write(first, Fence::Wants::HeldExclusively), Reason::Fenced);
+  EXPECT_EQ(write(second), std::nullopt);
+  ask(session);
+  release(second);
+  const auto released = engine.take_commands<machine::Release>();
+  ASSERT_THAT(released, SizeIs(1));
+  EXPECT_EQ(write(second), Reason::Fenced) << "the lock goes back, and the log does not know it yet";
+}
+
+// A condition has no process of its own to ask either.
+TEST_F(StickyTest, S15_S58_AConditionOnATokenDoesNotHoldOnceItsHoldIsOver) {
+  const SessionRef session = open();
+  const HoldRef first = fetch(session);
+  const HoldRef second = hand_over(first);
+  const auto asked = [&](const HoldRef& hold) {
+    const Transaction inner{.compares = {Compare::lock_held("a", hold->token())}, .then = {PutOperation{.key = "k"}}};
+    client.keys().commit({.compares = inner.compares, .then = {inner}, .otherwise = {inner}},
+                         [](const absl::StatusOr<TransactionResult>&) {});
+    turn();
+    const auto sent = std::get<Transaction>(engine.take_commands<Transaction>().at(0).second.body);
+    std::set<uint64_t> tokens = {sent.compares[0].number};
+    for (const auto* branch : {&sent.then, &sent.otherwise}) {
+      tokens.insert(std::get<std::vector<Transaction>>(branch->at(0).body).at(0).compares.at(0).number);
+    }
+    return tokens;
+  };
+  EXPECT_EQ(asked(second), std::set{second->token().value()});
+  EXPECT_EQ(asked(first), std::set{~uint64_t{0}}) << "which is no hold's";
+}
+
+TEST_F(StickyTest, S58_S60_AFenceMadeOfATokenOfALostSessionIsRefusedUnlessItsHoldWasInUse) {
+  const SessionRef session = open();
+  const HoldRef first = fetch(session);
+  const HoldRef second = hand_over(first);
+  const auto write = [&](const HoldRef& hold) {
+    Answer<PutResult> answer;
+    client.put("k", "v", answer.callback(), {.fence = Fence{.lock = "a", .token = hold->token()}});
+    turn();
+    return engine.take_commands<machine::Put>().empty() ? answer.reason() : std::nullopt;
+  };
+  client.close(session, [](const absl::Status&) {});
+  turn();
+  ASSERT_TRUE(second->lost());
+  EXPECT_EQ(write(second), std::nullopt) << "the log says when it is over";
+  EXPECT_EQ(write(first), Reason::Fenced);
 }
 
 // To the log, which was shown no newer token, the former hold may be the one in use.

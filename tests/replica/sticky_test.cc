@@ -109,6 +109,19 @@ TEST_F(ReplicaStickyTest, S54_S58_AFenceIsMetByTheNewestLocalHoldOnly) {
   EXPECT_TRUE(*current);
 }
 
+TEST_F(ReplicaStickyTest, S54_S58_AFenceMadeByHandIsMetByTheNewestLocalHoldOnly) {
+  Session me = cluster_.session(1);
+  absl::StatusOr<Grant> first = me.acquire("jobs", sticky());
+  ASSERT_THAT(first.status(), IsOk());
+  const Fence old{"jobs", first->token()};
+  EXPECT_THAT(cluster_[1].put("k", "1", {.fence = old}).status(), IsOk());
+  EXPECT_THAT(first->release(), IsOk());
+  EXPECT_THAT(cluster_[1].put("k", "2", {.fence = old}).status(), Is(Reason::Fenced)) << "nobody holds it";
+  const Grant second = me.acquire("jobs", sticky("another")).value();
+  EXPECT_THAT(cluster_[1].put("k", "3", {.fence = old}).status(), Is(Reason::Fenced)) << "somebody else does";
+  EXPECT_THAT(cluster_[1].put("k", "4", {.fence = Fence{"jobs", second.token()}}).status(), IsOk());
+}
+
 TEST_F(ReplicaStickyTest, S58_FLT_P19_AForkedChildIsGrantedNothing) {
   Session me = cluster_.session(1);
   EXPECT_THAT(me.acquire("jobs", sticky())->release(), IsOk());

@@ -231,8 +231,9 @@ struct Fence {
   std::string lock;
   Token token;
   Wants wants = Wants::Held;
-  // Set by fenced_by(): a sticky hold (S-58) that is over in this process is refused here, before the log, which would not
-  // know.
+  // Set by fenced_by(). The process that lends a sticky lock (S-58) refuses a hold that is over before the log, which would not
+  // know: by this, or by the token if the fence was made by hand. In another process, to which a token was sent, the log alone
+  // decides: it takes any token of the block that is lent now until a newer one was shown to it.
   HoldRef hold = {};
 };
 Fence fenced_by(const HoldRef& hold);
