@@ -1,6 +1,7 @@
 // Log stores with one defect each, made from the correct built-in ones, and the correct ones in the same wrapping.
 #include <algorithm>
 #include <map>
+#include <mutex>
 
 #include "coordkit/testing/log_store_suite.h"
 #include "tests/conformance/log_wrapper.h"
@@ -408,6 +409,49 @@ class NothingWithoutAnError : public LogWrapper {
   }
 };
 
+// Reads a range that is not whole entry by entry: up to the first that is rotten, which the port allows, or past it.
+template <bool kPastTheRot>
+class ReadsEntryByEntry : public LogWrapper {
+ public:
+  void read(Index first, Index last, size_t bytes_max) override {
+    {
+      const std::lock_guard lock(mutex_);
+      ranges_[first] = {.first = first, .last = last};
+    }
+    inner().read(first, last, bytes_max);
+  }
+  void log_read(Index first, absl::StatusOr<std::vector<raft::Entry>> entries) override {
+    std::unique_lock lock(mutex_);
+    auto range = ranges_.extract(first);
+    Range asked = range.empty() ? Range{.first = first, .last = first} : range.mapped();
+    if (!asked.one_by_one && (entries.ok() || asked.first == asked.last)) {
+      lock.unlock();
+      return sink().log_read(asked.first, std::move(entries));
+    }
+    const Index next = asked.one_by_one ? first.next() : first;
+    if (asked.one_by_one && entries.ok()) asked.found.push_back(entries->front());
+    const bool goes_on = !asked.one_by_one || (next <= asked.last && (entries.ok() || kPastTheRot));
+    asked.one_by_one = true;
+    if (goes_on) {
+      ranges_[next] = std::move(asked);
+      lock.unlock();
+      return inner().read(next, next, 1);
+    }
+    lock.unlock();
+    if (asked.found.empty()) return sink().log_read(asked.first, std::move(entries));
+    sink().log_read(asked.first, std::move(asked.found));
+  }
+
+ private:
+  struct Range {
+    Index first, last;
+    bool one_by_one = false;
+    std::vector<raft::Entry> found = {};
+  };
+  std::mutex mutex_;
+  std::map<Index, Range> ranges_;  // by the entry that is read next
+};
+
 // Keeps what was written for its reads, and lets nothing go.
 class StaleReads : public LogWrapper {
  public:
@@ -677,6 +721,7 @@ Broken<LogStoreHarnessFactory> all_broken_logs() {
   all.add("ScrubUnanswered", in_memory<ScrubUnanswered>());
   all.add("ScrubGoesInCircles", in_memory<ScrubGoesInCircles>());
   all.add("ScrubMissesWhatIsGone", in_memory<ScrubMissesWhatIsGone>());
+  all.add("ReadsPastTheRot", in_memory<ReadsEntryByEntry<true>>());
   all.add("FullDiskReported", harness<FullDiskHarness<WithoutRoom::Reports>>());
   all.add("FullDiskWaitedForInSilence", harness<FullDiskHarness<WithoutRoom::Waits>>());
   return all;
@@ -688,7 +733,8 @@ std::string name_of_broken(const ::testing::TestParamInfo<LogStoreHarnessFactory
 }
 
 INSTANTIATE_TEST_SUITE_P(Working, LogStoreSuite,
-                         ::testing::Values(in_memory<LogWrapper>(), harness<RecordedLogHarness>(),
+                         ::testing::Values(in_memory<LogWrapper>(), in_memory<ReadsEntryByEntry<false>>(),
+                                           harness<RecordedLogHarness>(),
                                            harness<WrappedLogHarness<LogWrapper, SegmentedLogHarness>>(SegmentedLogOptions{
                                                .segment_bytes = 4 << 20})));
 INSTANTIATE_TEST_SUITE_P(Broken, LogStoreSuite, ::testing::ValuesIn(kBrokenLogs.here()), name_of_broken);

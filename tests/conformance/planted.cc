@@ -78,6 +78,8 @@ constexpr auto kPlanted = std::to_array<Planted>({
      "read() gives other entries than those asked for"},
     {kLog, "NothingWithoutAnError", "answers no entries where there are none",
      "REG_R27_ReadOfWhatIsNotThereIsAnErrorNeverNothing", "read() answers without an error where there is no entry"},
+    {kLog, "ReadsPastTheRot", "leaves out of a range what is rotten, and gives the rest",
+     "FLT_D02_D06_RottenEntriesAreNamedAndRepaired", "a range with a rotten entry ends before it, or is an error"},
     {kLog, "StaleReads", "serves reads from what it remembers of writes", "ReadGivesNothingThatWasTruncatedOrReset",
      "read() gives an entry that was truncated"},
     {kLog, "CoveredGone", "drops the bytes that a checkpoint covers for ever",
