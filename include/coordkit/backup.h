@@ -86,7 +86,8 @@ struct RestoreReport {
   uint64_t rows = 0;
 };
 
-// Makes the directories of a new cluster. Start each replica on its own, with the members and the cluster's name. Errors:
+// Makes the directories of a new cluster, once for all its members: each call makes another cluster, whose replicas do not hear
+// those of the one before. Start each replica on its own, with the members and the cluster's name. Errors:
 // as check_backup(); kInvalidArgument (members; a token base that is not above what was granted, with what the clock says),
 // kAlreadyExists (a directory that is not empty), kNotFound (its parent), kResourceExhausted. No directory is left of one
 // that failed.

@@ -131,6 +131,8 @@ TEST_F(CoordctlDataTest, ABackupIsMadeCheckedAndRestored) {
   const Ran restored = coordctl("restore " + shell_word(file) + " " + shell_word(member));
   EXPECT_EQ(restored.status, 0) << restored.text;
   EXPECT_THAT(restored.text, HasSubstr("a new cluster 'test'"));
+  EXPECT_THAT(restored.text, HasSubstr("one run for all members"));
+  EXPECT_THAT(restored.text, HasSubstr("WARNING: this cluster has one voter"));
   ReplicaOptions options = cluster.options(1);
   options.data_dir = made;
   ASSERT_NO_FATAL_FAILURE(cluster.open(options));

@@ -150,6 +150,23 @@ TEST_F(MembershipTest, REG_R47_ALostDiskIsReplacedUnderTheSameId) {
   EXPECT_EQ(read->entry->value, "value");
 }
 
+// It dials the others at the addresses in its log, and they answer on that connection.
+TEST_F(MembershipTest, AMemberOnItsOldDirectoryAtAnotherAddressHasItsVoteAndIsWarnedOf) {
+  Cluster three;
+  ASSERT_NO_FATAL_FAILURE(three.open_all());
+  three.close(3);
+  ReplicaOptions moved = three.options(3);
+  moved.members[2].address = support::free_loopback_addresses(1).front();
+  ASSERT_NO_FATAL_FAILURE(three.open(moved));
+  ASSERT_THAT(three[3].wait_ready(kPatience), IsOk());
+  EXPECT_TRUE(eventually([&] {
+    const std::vector<std::string> warnings = three[1].health().warnings;
+    return std::ranges::any_of(warnings, [](const std::string& one) { return one.find("replica 3") != std::string::npos; });
+  })) << "members do not reach it at the address that they know";
+  three.close(2);
+  EXPECT_THAT(three[1].put("key", "value", {.timeout = kPatience}).status(), IsOk()) << "by its vote";
+}
+
 TEST_F(MembershipTest, ARemovedReplicaReturnsWithANewDirectory) {
   ASSERT_NO_FATAL_FAILURE(found());
   ASSERT_NO_FATAL_FAILURE(open(2));

@@ -78,6 +78,11 @@ void print_made(const RestoreReport& report, const std::vector<NewMember>& membe
                 members[i].directory.c_str(), shown(report.stores[i]));
   }
   std::printf("move each directory to where its replica runs, and start it there with these members\n");
+  std::printf("another run makes another cluster, whose replicas do not hear these: one run for all members\n");
+  if (members.size() > 1) return;
+  std::printf(
+      "WARNING: this cluster has one voter; if others were to be made on their machines, remove it and name all of them "
+      "in one run, or add them to this one with change_membership\n");
 }
 
 void print_survivors(const RecoverReport& report) {
@@ -120,7 +125,8 @@ int run_backup(const BackupArguments& arguments) {
 }
 
 void add_restore(CLI::App& app, RestoreArguments& arguments) {
-  CLI::App* command = app.add_subcommand("restore", "a NEW cluster of a backup: its voters' data directories");
+  CLI::App* command =
+      app.add_subcommand("restore", "a NEW cluster of a backup: its voters' data directories, all of them in one run");
   command->add_option("file", arguments.file, "the backup")->required();
   command->add_option("members", arguments.made.members, std::string("of the new cluster: ") + kMemberForm);
   command->add_flag("--check", arguments.check,
