@@ -58,8 +58,12 @@ struct ResumeSessionOptions {
 
 struct LockOptions {
   Duration timeout = kForever;  // how long to wait in line; zero: not at all
-  std::string owner = {};       // which thread of control of this session: different owners exclude each other
-  std::string value = {};       // shown to those that ask for the holder; at most 4 KiB
+  // Which thread of control of this session asks: one that lets nothing go while it waits. Different owners exclude each other,
+  // and a circle of owners that wait for each other is kAborted (Deadlock). Empty: of a blocking acquire the thread that calls;
+  // an asynchronous one is an owner of its own, unless it is re-entrant: those share one. At most 256 bytes. Name one where a
+  // task moves between threads, or where one thread gives grants away to others. docs/semantics.md S-49.
+  std::string owner = {};
+  std::string value = {};  // shown to those that ask for the holder; at most 4 KiB
   // Alone, or together with others who share. Ignored by acquire_all, where each name has its own.
   LockMode mode = LockMode::Exclusive;
   // Counts up the hold that this owner has, if that was acquired with this option and in the same mode; its token, value and
@@ -93,6 +97,9 @@ class Grant {
 
   // May the holder still trust it, by its own clock? False from its own deadline on, before anyone else is granted it.
   bool valid() const;
+  // How long valid() stays true unless the session is renewed: until the session's deadline or the end of max_hold, whichever
+  // is earlier. Zero when it is not valid.
+  Duration remaining() const;
   // Fencing token: every later grant of any lock of this cluster has a larger one. Never changes. (Of sticky locks: every later
   // grant of this lock, and of any lock once it is gone from its session.)
   Token token() const;
@@ -164,6 +171,10 @@ class Session {
   // nothing is confirmed. And how far away that is: zero when it is not valid.
   LeadingTime validity_deadline() const;
   Duration remaining() const;
+  // Stops once, when the session is Lost: it ended, was killed, taken over or given up, or it or its replica was closed. In
+  // jeopardy it does not stop, because that may end well. Runs stop callbacks on the callback thread, as Grant::lost() does.
+  // A session that was moved from, or was none: never stops.
+  std::stop_token lost() const;
   std::string metadata() const;
   // What Replica::resume_session() has to be shown: keep it, with id(), where only this service can read it. A session whose
   // last handle goes is closed; one that is to outlive its process must still be there when the replica is closed.
@@ -171,7 +182,8 @@ class Session {
 
   // Waits in line for the lock. kDeadlineExceeded: not the owner (WaitTimeout), or given back (CallTimeout). kAborted (Lost):
   // the session ended. kFailedPrecondition (Held, Delayed): timeout zero and another owner has it, or its delay runs.
-  // kAlreadyExists: this owner holds it or waits for it already. kAborted (Deadlock): the wait would close a circle.
+  // kAlreadyExists: this owner holds it or waits for it already. kAborted (Deadlock): the wait would close a circle of owners
+  // (LockOptions::owner).
   // kUnavailable: no leader, no effect. kInvalidArgument: empty name. kResourceExhausted (LimitExceeded): oversize name or
   // value.
   absl::StatusOr<Grant> acquire(std::string name, LockOptions options = {});

@@ -36,7 +36,8 @@ absl::Status refusal_of_lock(const machine::Result& result, const std::string& i
       return make_error(Reason::Deadlock,
                         absl::StrCat("a wait for ", it,
                                      " would be a deadlock: its holder waits, directly or through others, for this owner; "
-                                     "release what this owner holds, then acquire again, best all locks at once"));
+                                     "release what this owner holds, then acquire again, best all locks at once; if "
+                                     "somebody else is to release it, give the two an owner (or a session) each"));
     case ResultCode::UpgradeConflict:
       return make_error(
           Reason::UpgradeConflict,

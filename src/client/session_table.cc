@@ -259,6 +259,7 @@ void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) 
 }
 
 void SessionTable::announce(Session& session) {
+  if (session.phase == SessionPhase::Lost) deliveries_.announce([state = session.state] { state->report_lost(); });
   if (!session.on_phase) return;
   deliveries_.announce([tell = session.on_phase, phase = session.phase] { tell->run(phase); });
 }

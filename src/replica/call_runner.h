@@ -12,7 +12,6 @@
 #include "base/last_words.h"
 #include "coordkit/client.h"
 #include "coordkit/clock.h"
-#include "replica/owner_tags.h"
 
 namespace coordkit {
 
@@ -63,7 +62,6 @@ class CallRunner {
     const LaggingTime now = clock().lagging();
     return timeout > LaggingTime::max() - now ? LaggingTime::max() : now + timeout;
   }
-  OwnerTags& owner_tags() { return owner_tags_; }
   // This process is a fork of the one that made it: no call may be run.
   virtual bool forked() const { return false; }
   // Runs the callback of a call of this name; an exception is its caller's affair, unless it runs on a thread of ours.
@@ -79,7 +77,6 @@ class CallRunner {
   virtual void before_waiting(absl::FunctionRef<bool()> answered) { static_cast<void>(answered); }
 
  private:
-  OwnerTags owner_tags_;
   const LastWords last_words_;
 };
 

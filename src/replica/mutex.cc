@@ -11,7 +11,7 @@
 namespace coordkit {
 Mutex::Mutex(Session session, std::string name, MutexOptions options)
     : session_(std::move(session)), name_(std::move(name)), sticky_(options.sticky) {
-  if (session_.handle_) owner_ = session_.handle_->host().owner_tags().fresh();
+  if (session_.handle_) owner_ = session_.handle_->owner_tags().fresh();
 }
 
 // Where a call to the cluster would not wait, this must not either: its refusal says why. A session that is lost, or whose
@@ -92,7 +92,7 @@ absl::StatusOr<Grant> Mutex::acquire_all(const std::vector<Mutex*>& mutexes, Dur
   Mutex& first = *mutexes.front();
   first.refuse_to_wait();
   LockOptions options{.timeout = std::max(timeout, Duration::zero())};
-  options.owner = first.session_.handle_->host().owner_tags().fresh();
+  options.owner = first.session_.handle_->owner_tags().fresh();
   std::vector<NamedLock> locks;
   for (const Mutex* mutex : mutexes) {
     if (mutex->session_.handle_ != first.session_.handle_) {

@@ -11,8 +11,8 @@ namespace coordkit {
 
 // The client's handles as the caller's.
 inline Resumed handles_of(std::shared_ptr<CallRunner> host, ResumedSession found, Phases phases) {
-  for (const HoldRef& hold : found.holds) host->owner_tags().taken(hold->owner_tag());
   Resumed out{.session = HandleAccess::session(std::move(host), std::move(found.session), std::move(phases))};
+  for (const HoldRef& hold : found.holds) HandleAccess::handle(out.session)->owner_tags().taken(hold->owner_tag());
   const auto grant = [&out](HoldRef& hold) { return HandleAccess::grant(out.session, std::move(hold)); };
   for (HoldRef& hold : found.holds) out.grants.push_back(grant(hold));
   for (HeldPermits& permits : found.permits) out.permits.push_back({grant(permits.hold), permits.permits});

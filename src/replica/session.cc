@@ -39,6 +39,9 @@ Grant::~Grant() { release_later(); }
 
 bool Grant::valid() const { return hold_ && !session_->host().forked() && hold_->valid(session_->now()); }
 Token Grant::token() const { return hold_ ? hold_->token() : Token(); }
+Duration Grant::remaining() const {
+  return hold_ && !session_->host().forked() ? hold_->remaining(session_->now()) : Duration::zero();
+}
 std::string Grant::name() const { return hold_ ? hold_->name() : std::string(); }
 std::stop_token Grant::lost() const { return hold_ ? hold_->lost_token() : std::stop_token(); }
 
@@ -119,6 +122,7 @@ LeadingTime Session::validity_deadline() const { return handle_ ? handle_->state
 Duration Session::remaining() const {
   return handle_ && !handle_->host().forked() ? handle_->state()->remaining(handle_->now()) : Duration::zero();
 }
+std::stop_token Session::lost() const { return handle_ ? handle_->state()->lost_token() : std::stop_token(); }
 std::string Session::metadata() const { return handle_ ? handle_->state()->metadata() : std::string(); }
 std::string Session::secret() const { return handle_ ? handle_->state()->secret() : std::string(); }
 
@@ -131,8 +135,10 @@ HoldRef Session::acquire_here(std::string_view name, const LockOptions& options)
   return state->delegations() ? state->delegations()->acquire(state, name, options.owner, handle_->now()) : nullptr;
 }
 
+// S-49: a thread that blocks here lets nothing go meanwhile, so it is one thread of control.
 absl::StatusOr<Grant> Session::acquire(std::string name, LockOptions options) {
   if (!handle_) return no_session();
+  if (options.owner.empty()) options.owner = OwnerTags::of_this_thread();
   if (HoldRef hold = acquire_here(name, options)) return Grant(*this, std::move(hold));
   return wait_by(handle_->host(), *this, &Session::acquire_async, std::move(name), std::move(options));
 }
@@ -164,6 +170,8 @@ AsyncCall Session::acquire_by(Start start, Locks&& locks, LockOptions&& options,
     tell(std::move(done), forked_away());
     return {};
   }
+  // S-49: it blocks nobody, so nothing is known of what its caller does meanwhile. Re-entry needs an owner that comes again.
+  if (options.owner.empty() && !options.reentrant) options.owner = handle_->owner_tags().fresh();
   constexpr bool several = !std::is_same_v<std::remove_cvref_t<Locks>, std::string>;
   CallSite site(handle_->shared_host(), several ? "acquire_all_async" : "acquire_async");
   if (!site.host->admit(LaggingTime::max())) return refuse(site, std::move(done));
@@ -191,6 +199,7 @@ AsyncCall Session::acquire_all_async(std::vector<NamedLock> locks, LockOptions o
 
 absl::StatusOr<Grant> Session::acquire_all(std::vector<NamedLock> locks, LockOptions options) {
   if (!handle_) return no_session();
+  if (options.owner.empty()) options.owner = OwnerTags::of_this_thread();
   return wait_by(handle_->host(), *this, &Session::acquire_all_async, std::move(locks), std::move(options));
 }
 

@@ -6,6 +6,7 @@
 
 #include "coordkit/client/ref.h"
 #include "replica/call_runner.h"
+#include "replica/owner_tags.h"
 #include "replica/phases.h"
 
 namespace coordkit {
@@ -26,12 +27,14 @@ class SessionHandle : public RefCounted {
   const std::shared_ptr<CallRunner>& shared_host() const { return host_; }
   const SessionRef& state() const { return state_; }
   const Phases& phases() const { return phases_; }
+  OwnerTags& owner_tags() { return owner_tags_; }
   LeadingTime now() const { return host_->clock().now().leading; }
 
  private:
   std::shared_ptr<CallRunner> host_;
   SessionRef state_;
   const Phases phases_;
+  OwnerTags owner_tags_;
 };
 
 }  // namespace coordkit

@@ -13,7 +13,7 @@ SharedMutex::SharedMutex(Session session, std::string name) : session_(std::move
 
 bool SharedMutex::take(LockMode mode, Duration timeout) {
   LockOptions options{.timeout = timeout, .mode = mode};
-  if (session_.handle_) options.owner = session_.handle_->host().owner_tags().fresh();
+  if (session_.handle_) options.owner = session_.handle_->owner_tags().fresh();
   absl::StatusOr<Grant> grant = session_.acquire(name_, std::move(options));
   if (grant.ok()) {
     const std::lock_guard lock(guard_);

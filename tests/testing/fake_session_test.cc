@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/check.h"
@@ -43,6 +44,68 @@ TEST(FakeSessionTest, CodeIsStoppedByTheLossThatTheTestScripts) {
 
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
   EXPECT_EQ(payer.paid, 5);
+}
+
+// What Redlock calls the validity: of two limits the earlier one counts.
+TEST(FakeSessionTest, S51_S52_WhatRemainsOfAGrantIsUntilItsOwnEndOrThatOfItsSession) {
+  FakeService service;
+  Session session = service.open_session({.ttl = 10s});
+  Grant plain = session.acquire("plain").value(), limited = session.acquire("limited", {.max_hold = 300ms}).value();
+  EXPECT_EQ(plain.remaining(), session.remaining());
+  EXPECT_GT(plain.remaining(), 9s);
+  EXPECT_EQ(limited.remaining(), 300ms);
+  service.advance(299ms);
+  EXPECT_EQ(limited.remaining(), 1ms);
+  EXPECT_GT(session.remaining(), 9s) << "which is not what is left of the grant";
+  service.advance(1ms);
+  EXPECT_FALSE(limited.valid());
+  EXPECT_EQ(limited.remaining(), Duration::zero());
+
+  Grant long_one = session.acquire("long", {.max_hold = 1h}).value();
+  EXPECT_EQ(long_one.remaining(), session.remaining());
+  service.cut_off();
+  const Duration left = plain.remaining();
+  service.advance(left);
+  EXPECT_EQ(plain.remaining(), Duration::zero()) << "in jeopardy";
+  EXPECT_EQ(Grant().remaining(), Duration::zero());
+  service.mend();
+  service.advance(1ms);
+  EXPECT_TRUE(plain.release().ok());
+  EXPECT_EQ(plain.remaining(), Duration::zero());
+}
+
+TEST(FakeSessionTest, S45_LostStopsWhenTheSessionIsLostAndNotBefore) {
+  FakeService service;
+  Session session = service.open_session({.ttl = 2s, .give_up = 1min});
+  const std::stop_token lost = session.lost();
+  int told = 0;
+  const std::stop_callback counts(lost, [&told] { ++told; });
+  service.cut_off();
+  service.advance(1990ms);
+  EXPECT_EQ(session.phase(), SessionPhase::Jeopardy);
+  EXPECT_FALSE(lost.stop_requested()) << "that may end well";
+  service.advance(5s);
+  service.mend();
+  service.advance(1s);
+  EXPECT_EQ(session.phase(), SessionPhase::Lost);
+  EXPECT_TRUE(lost.stop_requested());
+  EXPECT_TRUE(session.lost().stop_requested()) << "also of who asks later";
+  EXPECT_EQ(told, 1);
+  EXPECT_FALSE(Session().lost().stop_possible());
+}
+
+TEST(FakeSessionTest, S45_LostStopsWithACloseAndWithTheReplica) {
+  std::optional<FakeService> service(std::in_place);
+  Session closed = service->open_session(), killed = service->open_session(), left = service->open_session();
+  const std::stop_token of_closed = closed.lost(), of_killed = killed.lost(), of_left = left.lost();
+  EXPECT_TRUE(closed.close().ok());
+  service->kill(killed);
+  service->advance(1ms);
+  EXPECT_TRUE(of_closed.stop_requested());
+  EXPECT_TRUE(of_killed.stop_requested());
+  EXPECT_FALSE(of_left.stop_requested());
+  service.reset();
+  EXPECT_TRUE(of_left.stop_requested());
 }
 
 TEST(FakeSessionTest, WaitingInLineTakesVirtualTimeOnly) {

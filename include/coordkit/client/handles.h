@@ -6,6 +6,7 @@
 // Lifetime: shared; they may outlive the client. After Client::stop() valid() is false for ever.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -69,6 +70,10 @@ class SessionState : public RefCounted {
   Delegations* delegations() const { return delegations_.load(std::memory_order_acquire); }
   bool closed() const { return closed_.load(std::memory_order_acquire); }  // close() or Client::stop() was called
 
+  // Stops once, when the session is Lost.
+  std::stop_token lost_token() const { return stop_.get_token(); }
+  void report_lost() { stop_.request_stop(); }  // runs user code: only where announcements are made
+
   // For a ValidityWatch: takes a session whose deadline has passed from valid to jeopardy. Any thread; true for the caller that
   // made the change, and then has to announce it.
   bool expire(LeadingTime now) {
@@ -92,6 +97,7 @@ class SessionState : public RefCounted {
   const Duration ttl_;
   const TextPair<kSecretBytes> texts_;  // secret, metadata
   std::atomic<Delegations*> delegations_{nullptr};
+  LazyStopSource stop_;
   std::atomic<int64_t> deadline_{(LeadingTime::min)().time_since_epoch().count()};
 };
 
@@ -134,6 +140,11 @@ class HoldState : public RefCounted {
   // downgrade under way), and its own longest time is not over (S-51). A local hold is released, or known lost, before the
   // next one is granted from the same delegation, so this also says that it is the current one.
   bool valid(LeadingTime now) const { return !released() && !lost() && !suspended() && now < until() && session_->valid(now); }
+  // How long valid() stays true without another renewal; zero when it is not.
+  Duration remaining(LeadingTime now) const {
+    return valid(now) ? std::min(session_->remaining(now), until() == (LeadingTime::max)() ? (Duration::max)() : until() - now)
+                      : Duration::zero();
+  }
   bool released() const { return released_.load(std::memory_order_acquire); }
   bool suspended() const { return suspended_.load(std::memory_order_acquire); }
   bool lost() const { return lost_.load(std::memory_order_acquire) || session_->phase() == SessionPhase::Lost; }
