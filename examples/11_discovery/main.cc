@@ -39,14 +39,25 @@ absl::Status run(const fs::path& directory) {
   const Mirror known = web.observe(show);
   if (absl::Status ready = known.wait_ready(30s); !ready.ok()) return ready;
 
-  // The services, each in its own process in real life.
-  absl::StatusOr<Session> one = (*replica)->open_session(), two = (*replica)->open_session();
-  if (!one.ok() || !two.ok()) return one.ok() ? two.status() : one.status();
-  const absl::StatusOr<std::string> first = web.join(*one, "10.0.0.1:80"), second = web.join(*two, "10.0.0.2:80");
-  if (!first.ok() || !second.ok()) return first.ok() ? second.status() : first.status();
+  // The services, each in its own process in real life. One registers again whenever its session was lost.
+  KeptSession one(**replica, {.prepare = [&web](Session& fresh) { return web.join(fresh, "10.0.0.1:80").status(); },
+                              .on_failure = [](const absl::Status& why) { std::cout << why.message() << std::endl; }});
+  absl::StatusOr<Session> two = (*replica)->open_session();
+  if (!two.ok()) return two.status();
+  const absl::StatusOr<std::string> second = web.join(*two, "10.0.0.2:80");
+  if (!second.ok()) return second.status();
   await(known, 2);
   if (absl::Status moved = web.update(*second, "10.0.0.3:80"); !moved.ok()) return moved;
-  if (absl::Status died = one->close(); !died.ok()) return died;  // as if its process had died, but immediately
+
+  const absl::StatusOr<Session> before = one.wait(30s);
+  if (!before.ok()) return before.status();
+  if (absl::Status killed = (*replica)->kill_session(before->id()); !killed.ok()) return killed;  // or cut off for too long
+  for (absl::StatusOr<Session> now = before; now->id() == before->id(); std::this_thread::sleep_for(1ms)) {
+    now = one.wait(30s);
+    if (!now.ok()) return now.status();
+  }
+  await(known, 2);
+  one.end();  // as if its process had died, but immediately
   await(known, 1);
 
   // Only while that service is registered: the entry is a key, so a transaction may depend on it.

@@ -12,9 +12,7 @@
 // long as it is referenced. Example: examples/10_config.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -57,13 +55,8 @@ class Config {
   // Blocks until there is a value. kDeadlineExceeded (CallTimeout): there is none yet; of what cannot be decoded: what decode
   // said, or HostThrew; else why it has ended. Not in a callback of the replica.
   absl::Status wait_ready(Duration timeout = std::chrono::seconds(10)) const {
-    constexpr Duration kNeverEnds = std::chrono::hours(24 * 365 * 10);  // a longer wait is forever: no sum of times overflows
-    const absl::Status now = mirror_.wait_ready(Duration::zero());
-    if (!now.ok() && reason_of(now) != Reason::CallTimeout) return now;
-    std::unique_lock lock(shared_->mutex);
-    if (!shared_->wake.wait_for(lock, (std::min)(timeout, kNeverEnds), [this] { return shared_->decoded; })) {
-      return make_error(Reason::CallTimeout, Outcome::NoEffect, "no settings were decoded yet; is there a leader?");
-    }
+    if (absl::Status told = mirror_.wait_told(timeout); !told.ok()) return told;
+    const std::lock_guard lock(shared_->mutex);
     return shared_->revision ? absl::OkStatus() : shared_->problem;
   }
   std::shared_ptr<const T> current() const {  // never null
@@ -103,26 +96,20 @@ class Config {
         value = fresh;
         revision = seen.revision;
         problem = absl::OkStatus();
-        decoded = true;
-        wake.notify_all();
       }
       if (on_change) on_change(*fresh);
     }
     void fail(absl::Status why) {
       const std::lock_guard lock(mutex);
       problem = std::move(why);
-      decoded = true;
-      wake.notify_all();
     }
 
     const Decode decode;
     const OnChange on_change;
     std::mutex mutex;
-    std::condition_variable wake;
     std::shared_ptr<const T> value;
     Revision revision;  // zero: `value` is what was given before
     absl::Status problem;
-    bool decoded = false;  // once, whatever came of it
   };
 
   std::shared_ptr<Shared> shared_;  // never null; one that was moved from keeps it, and follows nothing

@@ -10,6 +10,7 @@
 #include "coordkit/fence.h"         // IWYU pragma: export
 #include "coordkit/group.h"         // IWYU pragma: export
 #include "coordkit/id_allocator.h"  // IWYU pragma: export
+#include "coordkit/kept_session.h"  // IWYU pragma: export
 #include "coordkit/key_lease.h"     // IWYU pragma: export
 #include "coordkit/key_space.h"     // IWYU pragma: export
 #include "coordkit/kv.h"            // IWYU pragma: export

@@ -92,7 +92,12 @@ class Mirror {
 
  private:
   friend class Registry;
+  template <typename T>
+  friend class Config;
   struct Rep;
+  template <typename Ready>
+  absl::Status wait_until(Duration timeout, Ready ready) const;
+  absl::Status wait_told(Duration timeout) const;  // as wait_ready(), and the observer has been told
   Mirror(std::shared_ptr<class Host> host, MirrorOptions options, MirrorObserver observer);
   std::shared_ptr<Rep> rep_;
 };

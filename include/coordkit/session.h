@@ -28,9 +28,6 @@
 namespace COORDKIT_EXPORT coordkit {
 
 class Session;
-namespace testkit {
-class FakeService;
-}
 
 inline constexpr Duration kForever = (Duration::max)();
 
@@ -215,7 +212,6 @@ class Session {
   template <typename Start, typename Locks>
   AsyncCall acquire_by(Start start, Locks&& locks, LockOptions&& options,
                        absl::AnyInvocable<void(absl::StatusOr<Grant>)>&& done);
-  friend class testkit::FakeService;
   explicit Session(Ref<SessionHandle> handle);
   Ref<SessionHandle> handle_;
 };

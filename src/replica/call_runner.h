@@ -73,8 +73,12 @@ class CallRunner {
   virtual void abandon(Ticket call) { static_cast<void>(call); }
   // What a call is answered whose callback was destroyed before it ended: an allocation failed on its way.
   const absl::Status& unanswered() const { return last_words_.no_memory(); }
-  // This thread is about to block until `answered`. In virtual time something has to advance the time.
-  virtual void before_waiting(absl::FunctionRef<bool()> answered) { static_cast<void>(answered); }
+  // This thread is about to block until `answered`, or until `deadline`. In virtual time something has to advance the time:
+  // true if it did, and nothing is left to wait for.
+  virtual bool wait_here(absl::FunctionRef<bool()> answered, LaggingTime deadline = LaggingTime::max()) {
+    static_cast<void>(answered), static_cast<void>(deadline);
+    return false;
+  }
 
  private:
   const LastWords last_words_;

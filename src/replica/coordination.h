@@ -27,6 +27,9 @@ struct HandleAccess {
   static const HoldRef& hold(const Grant& grant) { return grant.hold_; }
   static const std::shared_ptr<Host>& host(const Replica& replica) { return replica.host_; }
   static Replica replica(std::shared_ptr<Host> host) { return Replica(std::move(host)); }
+  static std::unique_ptr<Replica> new_replica(std::shared_ptr<Host> host) {
+    return std::unique_ptr<Replica>(new Replica(std::move(host)));
+  }
 };
 
 inline absl::Status handle_without_session() {

@@ -12,6 +12,8 @@
 
 namespace coordkit {
 
+// The health that this engine knows by itself.
+Health health_of(const Engine& engine, LaggingTime now);
 // What wait_ready() answers for this health; absent: it is to be waited for.
 std::optional<absl::Status> readiness(const Health& health);
 // The same when the time is over.

@@ -1,5 +1,3 @@
-#include "replica/host.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "replica/opening.h"
+#include "replica/running_host.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
@@ -36,8 +35,8 @@ std::string random_secret() {
 
 }  // namespace
 
-Host::Host(ReplicaOptions options, std::shared_ptr<OwnThread> own_thread, std::shared_ptr<DataDirectory> directory,
-           MadeParts parts)
+RunningHost::RunningHost(ReplicaOptions options, std::shared_ptr<OwnThread> own_thread,
+                         std::shared_ptr<DataDirectory> directory, MadeParts parts)
     : options_(std::move(options)),
       clock_(options_.parts.clock != nullptr ? *options_.parts.clock : system_clock()),
       own_thread_(std::move(own_thread)),
@@ -53,9 +52,9 @@ Host::Host(ReplicaOptions options, std::shared_ptr<OwnThread> own_thread, std::s
       peers_(std::move(parts.transport), parts.tcp, std::move(parts.channels)),
       health_(*this, loop_, options_.election_timeout, {hold_ups_, arrivals_, stores_, peers_, announcements_, turns_}) {}
 
-Host::~Host() { close().IgnoreError(); }
+RunningHost::~RunningHost() { close().IgnoreError(); }
 
-void Host::start(std::unique_ptr<Engine> engine) {
+void RunningHost::start(std::unique_ptr<Engine> engine) {
   // Within `catch (...)`, in the one place of each thread where what was not expected ends.
   const auto fail = [this] { arrivals_.fail(arrivals_.last_words().caught()); };
   announcements_.emplace(
@@ -88,7 +87,7 @@ void Host::start(std::unique_ptr<Engine> engine) {
   loop_.begin();  // close() waits for what has begun, so its thread exists
 }
 
-absl::Status Host::open_admin() {
+absl::Status RunningHost::open_admin() {
   if (options_.admin_socket.empty()) return absl::OkStatus();
   auto admin = AdminSocket::open(shared_from_this(), {options_.id, options_.cluster}, options_.admin_socket);
   if (!admin.ok()) return admin.status();
@@ -96,7 +95,7 @@ absl::Status Host::open_admin() {
   return absl::OkStatus();
 }
 
-void Host::later(Duration delay, absl::AnyInvocable<void()> act) {
+void RunningHost::later(Duration delay, absl::AnyInvocable<void()> act) {
   Executor& executor = own_thread_ ? *own_thread_ : *options_.parts.executor;
   executor.post_after(delay, [weak = weak_from_this(), id = turns_->postpone(std::move(act))] {
     const auto host = weak.lock();
@@ -108,7 +107,7 @@ void Host::later(Duration delay, absl::AnyInvocable<void()> act) {
 
 // What comes too late is returned, and run on the stopped client if somebody waits for it, who is told Closed.
 // A release or the like, which a destructor posts, cannot be refused: without memory for it this replica halts.
-Host::Call Host::post(Call call) noexcept try {
+RunningHost::Call RunningHost::post(Call call) noexcept try {
   if (forked()) return nullptr;
   Client* const client = client_here(Counts::No);
   if (client == nullptr) return arrivals_.add(std::move(call));
@@ -119,10 +118,10 @@ Host::Call Host::post(Call call) noexcept try {
   return nullptr;
 }
 
-Client* Host::client_here(Counts counts) { return callback_calls_.may_begin_here(counts) ? &turns_->client() : nullptr; }
+Client* RunningHost::client_here(Counts counts) { return callback_calls_.may_begin_here(counts) ? &turns_->client() : nullptr; }
 
 // On the engine's thread everything waits for it.
-void Host::run_callback(const char* call, absl::FunctionRef<void()> callback) {
+void RunningHost::run_callback(const char* call, absl::FunctionRef<void()> callback) {
   if (!loop_.runs_here() || callback_calls_.here()) return announcements_->run(callback);
   callback_calls_.inside([&] {
     const Duration took = hold_ups_.run(call, [&] { announcements_->run(callback); });
@@ -134,7 +133,7 @@ void Host::run_callback(const char* call, absl::FunctionRef<void()> callback) {
   });
 }
 
-void Host::abandon(Ticket call) {
+void RunningHost::abandon(Ticket call) {
   if (!health_.calls().abandon(call)) turns_->abandon(call);
 }
 
@@ -142,7 +141,7 @@ void Host::abandon(Ticket call) {
 
 // The one place where what a round did not expect ends: whatever was under way in it is not looked at any more, and the next
 // round halts this replica. If that finds no memory either, so does a later one.
-Duration Host::run_turns() noexcept try {
+Duration RunningHost::run_turns() noexcept try {
   LaggingTime looked = clock_.lagging();
   const LaggingTime end = looked + kTurnsLast;
   Duration wait{};
@@ -173,7 +172,7 @@ Duration Host::run_turns() noexcept try {
 }
 
 // What may leave goes first: it travels while this replica's own disk is at work.
-void Host::carry_out(EngineEffects& effects, bool due) {
+void RunningHost::carry_out(EngineEffects& effects, bool due) {
   if (effects.cluster) peers_.set_cluster(*effects.cluster);  // before what only a replica of it may say
   peers_.send(effects.sends, turns_->meter());
   stores_.carry_out(effects, !effects.writes.empty() && (due || arrivals_.any()));
@@ -183,17 +182,17 @@ void Host::carry_out(EngineEffects& effects, bool due) {
 }
 
 // What waited for a write that this thread did itself leaves at once, before the turn that learns of it.
-void Host::send_released() {
+void RunningHost::send_released() {
   if (!arrivals_.failed()) peers_.send(turns_->released(arrivals_.durable()), turns_->meter());
 }
 
 // ---- members
 
-Ticket Host::change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done) {
+Ticket RunningHost::change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done) {
   return turns_->change_members(clock_.lagging(), change, options, std::move(done));
 }
 
-Ticket Host::transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
+Ticket RunningHost::transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done) {
   if (target == 0) {
     std::move(done)(make_error(Reason::InvalidArgument,
                                "the id of the target is 0: give the id of a voter, or none for the one that is best prepared"));
@@ -204,17 +203,13 @@ Ticket Host::transfer_leadership(std::optional<uint64_t> target, Duration timeou
 
 // ---- what calls ask for
 
-WriteOptions Host::write_options(ProposeOptions options) const {
-  return {.deadline = deadline(options.timeout), .fence = std::move(options.fence)};
-}
-
-absl::Status Host::scrub_now(absl::FunctionRef<bool()> awaited) {
+absl::Status RunningHost::scrub_now(absl::FunctionRef<bool()> awaited) {
   if (absl::Status refused = refusal_to_wait(*this); !refused.ok()) return refused;
   if (on_callback_thread()) return would_wait_for_itself();
   return stores_.scrub_now(awaited);
 }
 
-absl::StatusOr<std::unique_ptr<CheckpointView>> Host::checkpoint_at(Index at_least, LaggingTime deadline) {
+absl::StatusOr<std::unique_ptr<CheckpointView>> RunningHost::checkpoint_at(Index at_least, LaggingTime deadline) {
   if (absl::Status refused = refusal_to_wait(*this); !refused.ok()) return refused;
   if (on_callback_thread()) return would_wait_for_itself();
   arrivals_.post(EngineInput(CheckpointWanted{at_least}));
@@ -230,6 +225,6 @@ absl::StatusOr<std::unique_ptr<CheckpointView>> Host::checkpoint_at(Index at_lea
   return stores_.view();
 }
 
-absl::Status Host::reload_tls() { return forked() ? forked_away() : peers_.reload_tls(); }
+absl::Status RunningHost::reload_tls() { return forked() ? forked_away() : peers_.reload_tls(); }
 
 }  // namespace coordkit

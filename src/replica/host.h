@@ -1,121 +1,53 @@
-// The engine with everything it needs. Here its parts meet: the loop of its turns (turn_loop.h), on a thread shared with the
-// network or on the host's executor, what other threads leave for it (arrivals.h), the engine with its client
-// (engine_turns.h), stores (stores.h), transport (peer_transport.h), and the callback thread (announcements.h). Door 1's
-// handles share it.
+// The part of a replica that its handles at door 1 need beside the calls of its client, which CallRunner has. RunningHost
+// (running_host.h) is a replica with its threads, disk and sockets; the fake of coordkit/testing/fake_session.h is one in
+// virtual time. So the handles are the same in both.
 //
-// A round of the loop is the host's loop of engine.h: take what arrived, read the clock, turn, carry out the effects. "The
-// engine's thread" is the one running a round.
-//
-// Threads begin in open() and end in close(), before anything is destroyed: those that give others work end first
-// (host_closing.cc). A member refers to earlier ones only.
+// Threads: any, unless a method says otherwise. Lifetime: handles share it, also once it is closed.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "coordkit/client.h"
-#include "coordkit/engine.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "coordkit/backup.h"
 #include "coordkit/replica.h"
-#include "replica/admin_socket.h"
-#include "replica/announcements.h"
-#include "replica/arrivals.h"
 #include "replica/call_runner.h"
-#include "replica/callback_calls.h"
-#include "replica/closing.h"
-#include "replica/engine_turns.h"
-#include "replica/fork_guard.h"
-#include "replica/hold_ups.h"
-#include "replica/host_health.h"
-#include "replica/own_thread.h"
-#include "replica/parts.h"
-#include "replica/peer_transport.h"
-#include "replica/stores.h"
-#include "replica/turn_loop.h"
+#include "replica/replica_health.h"
 
 namespace coordkit {
 
-class DataDirectory;
-
-class Host final : public std::enable_shared_from_this<Host>, public CallRunner {
+class Host : public CallRunner {
  public:
-  // `own_thread`, none: the options name an executor. `parts` use its loop, and the directory, if they need one.
-  Host(ReplicaOptions options, std::shared_ptr<OwnThread> own_thread, std::shared_ptr<DataDirectory> directory,
-       MadeParts parts);
-  ~Host() override;
+  WriteOptions write_options(ProposeOptions options) const {
+    return {.deadline = deadline(options.timeout), .fence = std::move(options.fence)};
+  }
 
-  absl::StatusOr<std::shared_ptr<Host>> open();  // opening.cc
-  absl::Status open_admin();
-  // What a replica does that is destroyed: closes, and lets go. In a callback, which a close cannot wait for, a thread of its
-  // own does or completes it: so nothing of a host is destroyed on its own threads.
-  static void end(std::shared_ptr<Host> host);
-
-  // Runs `call` on the engine's thread before one of its next turns, or, once closed, right here on the stopped client.
-  // Inside a callback on that thread: at once.
-  void call(Call call) override { turns_->run_stopped(post(std::move(call))); }
-  Call post(Call call) noexcept override;
-  void call_in_line(Call call) override { turns_->run_stopped(forked() ? nullptr : arrivals_.add_in_line(std::move(call))); }
-  Client* client_here(Counts counts) override;
-  bool admit(LaggingTime deadline) override { return arrivals_.admission().enter(deadline, clock_); }
-  void leave(Served served) override { arrivals_.admission().left(served == Served::Yes); }
-  // Once closed: is the caller inside of a call on the stopped client?
-  bool on_engine_thread() const override { return loop_.runs_here() || (turns_ && turns_->runs_stopped_here()); }
-  bool on_callback_thread() const override { return announcements_ && announcements_->run_here(); }
-  const Clock& clock() const override { return clock_; }
-  bool on_executor_thread() const override { return !own_thread_ && loop_.begun() && loop_.waits_for_caller(); }
-  const HoldUps* hold_ups() const override { return &hold_ups_; }
-  // In a forked child: no thread of this object runs here, and none of its locks may be taken.
-  bool forked() const override { return fork_guard_.forked(); }
-  const ReplicaOptions& options() const { return options_; }
-  WriteOptions write_options(ProposeOptions options) const;
-
-  void run_callback(const char* call, absl::FunctionRef<void()> callback) override;
   // Runs `task` on the callback thread; once that is stopped, right here.
-  void announce(CallbackThread::Task task) { announcements_->announce(std::move(task)); }
+  virtual void announce(absl::AnyInvocable<void()> task) = 0;
   // On the engine's thread: runs `act` there after this delay, or when the host is closed, before the client is stopped.
-  void later(Duration delay, absl::AnyInvocable<void()> act);
+  virtual void later(Duration delay, absl::AnyInvocable<void()> act) = 0;
+  // How long what failed for lack of a leader is left alone before it is tried again.
+  virtual Duration retry_after() const = 0;
 
-  // Called inside a call.
-  Ticket change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done);
-  Ticket transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
-  void abandon(Ticket call) override;
+  // ---- called inside a call
+  virtual Ticket change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done) = 0;
+  virtual Ticket transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done) = 0;
 
-  HostHealth& health() { return health_; }
-  absl::Status scrub_now(absl::FunctionRef<bool()> awaited);
-  // A checkpoint at this entry or beyond it, once durable; one is taken if there is none. The view may outlive this.
-  absl::StatusOr<std::unique_ptr<CheckpointView>> checkpoint_at(Index at_least, LaggingTime deadline);
-  void checkpoint_rotten(absl::Status why) { arrivals_.post(EngineInput(StateRotten{std::move(why)})); }
-  StoreId store() const { return turns_->engine().store(); }
-  absl::Status reload_tls();
-  absl::Status close();
-  // On a thread made for it, which then calls `done`.
-  static void close_async(std::shared_ptr<Host> host, DoneCallback done);
-
- private:
-  enum class Where : uint8_t { Anywhere, OnExecutor };
-  absl::Status close(Where where);
-  void start(std::unique_ptr<Engine> engine);
-  Duration run_turns() noexcept;
-  void carry_out(EngineEffects& effects, bool due);  // whether the next turn is due already
-  void send_released();
-  void finish_drain();
-  void stop_engine() noexcept;
-
-  const ReplicaOptions options_;
-  const Clock& clock_;
-  const ForkGuard fork_guard_;
-  const std::shared_ptr<OwnThread> own_thread_;  // none: the host has an executor
-  TurnLoop loop_;
-  Arrivals arrivals_;
-  CallbackCalls callback_calls_;
-  HoldUps hold_ups_;
-  Closing closing_;
-  Stores stores_;
-  PeerTransport peers_;
-  std::optional<Announcements> announcements_;  // these two: once open() has come so far
-  std::optional<EngineTurns> turns_;
-  HostHealth health_;
-  std::unique_ptr<AdminSocket> admin_;  // none: not requested
+  // ---- those of Replica
+  virtual ReplicaHealth& health() = 0;
+  virtual absl::Status scrub_now(absl::FunctionRef<bool()> awaited) = 0;
+  virtual absl::StatusOr<BackupInfo> backup(const std::string& file, LiveBackupOptions options) = 0;
+  virtual absl::Status reload_tls() = 0;
+  virtual absl::Status close() = 0;
+  // On a thread made for it, which then calls `done`. `self` is this.
+  virtual void close_async(std::shared_ptr<Host> self, DoneCallback done) = 0;
+  // The destructor of the replica calls it. `self` is this.
+  virtual void end(std::shared_ptr<Host> self) = 0;
 };
 
 }  // namespace coordkit

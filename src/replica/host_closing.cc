@@ -9,7 +9,7 @@
 #include "coordkit/error.h"
 #include "replica/call_control.h"
 #include "replica/callback_stream.h"
-#include "replica/host.h"
+#include "replica/running_host.h"
 #include "replica/waiting.h"
 
 namespace coordkit {
@@ -34,13 +34,13 @@ void insist(Step step) noexcept {
 
 }  // namespace
 
-void Host::finish_drain() {
+void RunningHost::finish_drain() {
   const ClientStatus status = turns_->client().status();
   if (status.releases + status.tickets == 0) closing_.drained();
 }
 
 // The last thing the engine's thread does, with the calls that find the host closed meanwhile. Each step is safe to repeat.
-void Host::stop_engine() noexcept {
+void RunningHost::stop_engine() noexcept {
   std::unique_lock<std::recursive_mutex> lock;
   insist([&] { lock = turns_->stop(arrivals_); });
   insist([&] { peers_.close(); });
@@ -48,7 +48,7 @@ void Host::stop_engine() noexcept {
   insist([&] { turns_->run_late(); });
 }
 
-absl::Status Host::close() {
+absl::Status RunningHost::close() {
   if (forked()) return forked_away();
   if (on_engine_thread()) {
     return make_error(Reason::InCallback,
@@ -64,7 +64,7 @@ absl::Status Host::close() {
 
 // On the executor's thread no turn is run while this waits: the last one is run right here, and nothing is waited for that
 // takes more of them.
-absl::Status Host::close(Where where) {
+absl::Status RunningHost::close(Where where) {
   closing_in_callback();
   if (!closing_.begin(where == Where::OnExecutor ? Duration::zero() : options_.drain)) {
     // Who closes waits for this thread.
@@ -89,26 +89,26 @@ absl::Status Host::close(Where where) {
   return absl::OkStatus();
 }
 
-void Host::end(std::shared_ptr<Host> host) {
-  if (host->forked() || host->closing_.closes_here()) return;
-  if (!host->on_engine_thread() && host->on_executor_thread()) {
-    host->close(Where::OnExecutor).IgnoreError();
+void RunningHost::end(std::shared_ptr<Host> self) {
+  if (forked() || closing_.closes_here()) return;
+  if (!on_engine_thread() && on_executor_thread()) {
+    close(Where::OnExecutor).IgnoreError();
     return;
   }
-  host->close().IgnoreError();
-  if (!host->on_engine_thread() && !host->on_callback_thread()) return;
-  insist([&] { Thread::detached("coordkit/close", [host] { host->close().IgnoreError(); }); });
+  close().IgnoreError();
+  if (!on_engine_thread() && !on_callback_thread()) return;
+  insist([&] { Thread::detached("coordkit/close", [self] { self->close().IgnoreError(); }); });
 }
 
-void Host::close_async(std::shared_ptr<Host> host, DoneCallback done) {
-  if (host->forked()) return tell(std::move(done), forked_away());
+void RunningHost::close_async(std::shared_ptr<Host> self, DoneCallback done) {
+  if (forked()) return tell(std::move(done), forked_away());
   const auto given = std::make_shared<DoneCallback>(std::move(done));
-  const auto answer = [host, given](absl::Status status) {
-    host->run_callback("close_async", [&] { tell(std::move(*given), std::move(status)); });
+  const auto answer = [self, given](absl::Status status) {
+    self->run_callback("close_async", [&] { tell(std::move(*given), std::move(status)); });
   };
   try {
     Thread::detached(
-        "coordkit/close", [host, answer] { answer(host->close(Where::Anywhere)); },
+        "coordkit/close", [this, answer] { answer(close(Where::Anywhere)); },
         [answer] { answer(absl::ResourceExhaustedError("")); });  // a sentence would need memory, which is what lacked
   } catch (const UnstartedThread&) {
     answer(make_error(Reason::LimitExceeded,

@@ -7,7 +7,6 @@
 #include "replica/waiting.h"
 
 namespace coordkit {
-namespace {
 
 Health health_of(const Engine& engine, LaggingTime now) {
   const EngineStatus status = engine.status();
@@ -35,8 +34,6 @@ Health health_of(const Engine& engine, LaggingTime now) {
   }
   return health;
 }
-
-}  // namespace
 
 Health HostHealth::health_now() const {
   Health health = health_of(sources_.turns->engine(), host_.clock().lagging());

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "coordkit/replica.h"
 #include "replica/announcements.h"
@@ -16,12 +17,13 @@
 #include "replica/hold_ups.h"
 #include "replica/peer_transport.h"
 #include "replica/published_health.h"
+#include "replica/replica_health.h"
 #include "replica/stores.h"
 #include "replica/turn_loop.h"
 
 namespace coordkit {
 
-class HostHealth {
+class HostHealth final : public ReplicaHealth {
  public:
   struct Sources {
     const HoldUps& hold_ups;
@@ -40,9 +42,11 @@ class HostHealth {
   HealthCalls& calls() { return calls_; }
   void stop();  // the last one
 
-  Health health();
-  absl::StatusOr<Metrics> metrics();
-  absl::Status wait_ready(Duration timeout);
+  Health health() override;
+  absl::StatusOr<Metrics> metrics() override;
+  absl::Status wait_ready(Duration timeout) override;
+  Ticket ask(Callback<Health> done) override { return calls_.ask(std::move(done)); }
+  Ticket ask_ready(LaggingTime deadline, DoneCallback done) override { return calls_.wait_ready(deadline, std::move(done)); }
   // PublishedHealth::wait().
   std::optional<Health> wait(Duration timeout, absl::FunctionRef<bool(const Health&)> holds) {
     return published_.wait(timeout, holds);

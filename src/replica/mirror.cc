@@ -42,7 +42,7 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
     const bool final = reason == Reason::Stopped || reason == Reason::Closed || reason == Reason::ReplicaFailed ||
                        reason == Reason::EmptyKey || reason == Reason::InvalidArgument || reason == Reason::LimitExceeded;
     if (!final) {
-      return host->later(host->options().election_timeout, [weak = weak_from_this()] {
+      return host->later(host->retry_after(), [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->read();
       });
     }
@@ -136,7 +136,20 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
   }
 
   // Only this thread changes the entries: no lock is needed to read them.
-  void tell(const MirrorSeen& seen) { observer->tell(seen, entries); }
+  void tell(const MirrorSeen& seen) {
+    try {
+      observer->tell(seen, entries);
+    } catch (...) {
+      was_told();
+      throw;
+    }
+    was_told();
+  }
+  void was_told() {
+    const std::lock_guard lock(mutex);
+    has_told = true;
+    wake.notify_all();
+  }
 
   // In a forked child there is nothing to end, and no lock may be taken.
   void end() {
@@ -166,7 +179,8 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
   std::condition_variable wake;
   MirrorEntries entries;
   Revision shown;
-  absl::Status why;  // it has ended
+  bool has_told = false;  // the observer, of the first copy or of the end
+  absl::Status why;       // it has ended
 };
 
 Mirror::Mirror(const Replica& replica, MirrorOptions options, MirrorObserver observer)
@@ -201,15 +215,25 @@ void Mirror::end() {
   if (!rep_->host->forked()) rep_->close();
 }
 
-absl::Status Mirror::wait_ready(Duration timeout) const {
+template <typename Ready>
+absl::Status Mirror::wait_until(Duration timeout, Ready ready) const {
   if (!rep_) return make_error(Reason::Closed, "this mirror follows nothing: make it of a replica");
   if (absl::Status refused = refusal_to_wait(*rep_->host); !refused.ok()) return refused;
   if (rep_->host->on_callback_thread()) return would_wait_for_itself();
-  std::unique_lock lock(rep_->mutex);
-  if (!wait_up_to(rep_->wake, lock, timeout, [this] { return rep_->shown || !rep_->why.ok(); })) {
+  const auto settled = [&] { return ready(*rep_) || !rep_->why.ok(); };
+  if (!wait_on(*rep_->host, rep_->wake, rep_->mutex, timeout, settled)) {
     return make_error(Reason::CallTimeout, Outcome::NoEffect, "the keys could not be read yet; is there a leader?");
   }
-  return rep_->shown ? absl::OkStatus() : rep_->why;
+  const std::lock_guard lock(rep_->mutex);
+  return ready(*rep_) ? absl::OkStatus() : rep_->why;
+}
+
+absl::Status Mirror::wait_ready(Duration timeout) const {
+  return wait_until(timeout, [](const Rep& rep) { return static_cast<bool>(rep.shown); });
+}
+
+absl::Status Mirror::wait_told(Duration timeout) const {
+  return wait_until(timeout, [](const Rep& rep) { return rep.has_told; });
 }
 
 std::optional<KeyValue> Mirror::get(const std::string& key) const {

@@ -129,7 +129,7 @@ absl::Status ReplicaOptions::validate() const {
   return problems.status();
 }
 
-absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options) {
+absl::StatusOr<std::shared_ptr<RunningHost>> open_host(ReplicaOptions options) {
   if (absl::Status status = options.validate(); !status.ok()) return status;
   // Secrets of sessions are drawn later, where no status can say that there are none.
   char bits = 0;
@@ -147,15 +147,15 @@ absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options) {
 
   // A forked child never destroys it: there is no thread to join, and what it would undo (sockets in a shared epoll set,
   // locks) still belongs to its parent. Exit or exec frees it.
-  const auto unless_forked = [](Host* doomed) {
+  const auto unless_forked = [](RunningHost* doomed) {
     if (!doomed->forked()) delete doomed;
   };
-  const std::shared_ptr<Host> host(new Host(std::move(options), own_thread, std::move(directory), *std::move(parts)),
-                                   unless_forked);
+  const std::shared_ptr<RunningHost> host(
+      new RunningHost(std::move(options), own_thread, std::move(directory), *std::move(parts)), unless_forked);
   return host->open();
 }
 
-absl::StatusOr<std::shared_ptr<Host>> Host::open() {
+absl::StatusOr<std::shared_ptr<RunningHost>> RunningHost::open() {
   absl::StatusOr<Stores::Recovered> recovered = stores_.open(arrivals_);
   if (!recovered.ok()) return recovered.status();
   const Origin self{ReplicaId(options_.id), recovered->log.store, recovered->log.boot};

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordkit/replica.h"
-#include "replica/host.h"
+#include "replica/running_host.h"
 
 namespace coordkit {
 
@@ -17,6 +17,6 @@ Agreement agreement_of(const ReplicaOptions& options);
 // Fresh ones: coordkit's own and those of the host's factories.
 absl::StatusOr<std::vector<HostedMachine>> make_machines(const std::vector<OwnMachine>& own);
 
-absl::StatusOr<std::shared_ptr<Host>> open_host(ReplicaOptions options);
+absl::StatusOr<std::shared_ptr<RunningHost>> open_host(ReplicaOptions options);
 
 }  // namespace coordkit

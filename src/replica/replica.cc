@@ -8,6 +8,7 @@
 #include "base/with_reason.h"
 #include "coordkit/error.h"
 #include "replica/call_forms.h"
+#include "replica/open_session.h"
 #include "replica/opening.h"
 #include "replica/resumed_handles.h"
 #include "replica/session_handle.h"
@@ -34,8 +35,8 @@ absl::Status not_opened(const std::error_code& why, std::string_view what) {
 absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) try {
   auto host = open_host(std::move(options));
   if (!host.ok()) return with_reason(host.status());
-  std::unique_ptr<Replica> replica(new Replica(*std::move(host)));
-  if (absl::Status admin = replica->host_->open_admin(); !admin.ok()) return with_reason(admin);
+  std::unique_ptr<Replica> replica(new Replica(*host));
+  if (absl::Status admin = (*host)->open_admin(); !admin.ok()) return with_reason(admin);
   return replica;
 } catch (const UnstartedThread& error) {
   return not_opened(error.code(), "it can start no thread");
@@ -47,12 +48,15 @@ absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) t
 
 Replica::Replica(std::shared_ptr<Host> host) : host_(std::move(host)) {}
 
-Replica::~Replica() { Host::end(std::move(host_)); }
+Replica::~Replica() {
+  Host& host = *host_;
+  host.end(std::move(host_));
+}
 
 absl::Status Replica::close() { return host_->close(); }
 
 AsyncCall Replica::close_async(DoneCallback done) {
-  Host::close_async(host_, std::move(done));
+  host_->close_async(host_, std::move(done));
   return {};
 }
 
@@ -63,24 +67,7 @@ absl::StatusOr<Session> Replica::open_session(SessionOptions options) {
 }
 
 AsyncCall Replica::open_session_async(SessionOptions options, Callback<Session> done) {
-  const LaggingTime deadline = host_->deadline(options.timeout);
-  return begin_in_line<absl::StatusOr<Session>>(
-      host_, deadline,
-      [host = host_, options = std::move(options), deadline](Client& client, Callback<Session> answer) mutable {
-        Phases phases(options.on_phase);
-        return client.open_session(
-            {.ttl = options.ttl,
-             .metadata = std::move(options.metadata),
-             .deadline = deadline,
-             .on_phase = std::move(options.on_phase),
-             .give_up = options.give_up},
-            [host = std::move(host), phases = std::move(phases),
-             answer = std::move(answer)](absl::StatusOr<SessionRef> state) mutable {
-              if (!state.ok()) return std::move(answer)(state.status());
-              std::move(answer)(HandleAccess::session(std::move(host), *std::move(state), std::move(phases)));
-            });
-      },
-      std::move(done));
+  return open_session_on(host_, std::move(options), std::move(done));
 }
 
 absl::StatusOr<Resumed> Replica::resume_session(SessionId session, std::string secret, ResumeSessionOptions options) {
@@ -209,7 +196,7 @@ absl::Status Replica::wait_ready(Duration timeout) const { return host_->health(
 
 AsyncCall Replica::health_async(Callback<Health> done) const {
   return begin<absl::StatusOr<Health>>(
-      host_, [host = host_.get()](Client&, Callback<Health> answer) { return host->health().calls().ask(std::move(answer)); },
+      host_, [host = host_.get()](Client&, Callback<Health> answer) { return host->health().ask(std::move(answer)); },
       std::move(done));
 }
 
@@ -217,7 +204,7 @@ AsyncCall Replica::wait_ready_async(Duration timeout, DoneCallback done) const {
   return begin<absl::Status>(
       host_,
       [host = host_.get(), deadline = host_->deadline(timeout)](Client&, DoneCallback answer) {
-        return host->health().calls().wait_ready(deadline, std::move(answer));
+        return host->health().ask_ready(deadline, std::move(answer));
       },
       std::move(done));
 }

@@ -67,4 +67,8 @@ absl::StatusOr<LockStatistics> Replica::lock_statistics() const {
 
 absl::StatusOr<Metrics> Replica::metrics() const { return host_->health().metrics(); }
 
+absl::StatusOr<BackupInfo> Replica::backup(const std::string& file, LiveBackupOptions options) {
+  return host_->backup(file, std::move(options));
+}
+
 }  // namespace coordkit

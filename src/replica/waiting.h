@@ -29,6 +29,18 @@ bool wait_up_to(std::condition_variable& wake, std::unique_lock<std::mutex>& loc
   return true;
 }
 
+// Waits until `ready()`, which needs the mutex, or for `timeout` of the host's time at most; returns what ready() then says.
+template <typename Ready>
+bool wait_on(CallRunner& host, std::condition_variable& wake, std::mutex& mutex, Duration timeout, Ready ready) {
+  const auto ready_now = [&] {
+    const std::lock_guard lock(mutex);
+    return ready();
+  };
+  if (host.wait_here(ready_now, host.deadline(std::max(timeout, Duration::zero())))) return ready_now();
+  std::unique_lock lock(mutex);
+  return wait_up_to(wake, lock, timeout, ready);
+}
+
 // A value that one thread sets and another waits for. The first one counts.
 template <typename T>
 class Slot {
@@ -161,7 +173,7 @@ Answer wait_for_async(CallRunner& host, Duration timeout, Begin begin) {
   const LaggingTime deadline = host.deadline(timeout);
   auto slot = std::make_shared<Slot<Answer>>();
   const AsyncCall call = begin(typename Slot<Answer>::Setter(slot));
-  host.before_waiting([&slot] { return slot->settled(); });
+  host.wait_here([&slot] { return slot->settled(); });
   const InterruptibleWait interruptible(slot);
   const HoldUps* const hold_ups = host.hold_ups();
   const auto wait = [&slot](Duration at_most) { return slot->wait(at_most); };

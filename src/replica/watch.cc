@@ -126,8 +126,10 @@ absl::StatusOr<WatchBatch> Watch::next(Duration timeout) {
   if (!rep_->queue) return make_error(Reason::InvalidArgument, "the batches of this watch go to its observer");
   if (absl::Status refused = refusal_to_wait(*rep_->host); !refused.ok()) return refused;
   if (rep_->host->on_callback_thread()) return would_wait_for_itself();
-  rep_->host->before_waiting([queue = rep_->queue.get()] { return queue->any(); });
-  return rep_->queue->take(std::max(timeout, Duration::zero()));
+  timeout = std::max(timeout, Duration::zero());
+  const bool waited =
+      rep_->host->wait_here([queue = rep_->queue.get()] { return queue->any(); }, rep_->host->deadline(timeout));
+  return rep_->queue->take(waited ? Duration::zero() : timeout);
 }
 
 void Watch::ask_progress() const {

@@ -1,5 +1,6 @@
 #include "testing/fake_process.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace coordkit::testkit {
@@ -12,6 +13,7 @@ void FakeProcess::start(Engine& engine) {
 }
 
 void FakeProcess::crash() {
+  run_timers(LaggingTime::max());
   client_->stop();
   run_calls();
   run_callbacks();
@@ -19,7 +21,9 @@ void FakeProcess::crash() {
 }
 
 void FakeProcess::stop() {
-  if (std::exchange(stopped_, true)) return;
+  if (stopped_) return;
+  run_timers(LaggingTime::max());
+  stopped_ = true;
   client_->stop();
   run_callbacks();
 }
@@ -29,12 +33,24 @@ void FakeProcess::call(CallRunner::Call call) {
   calls_.push_back(std::move(call));
 }
 
+void FakeProcess::announce(absl::AnyInvocable<void()> task) {
+  if (stopped_) return std::move(task)();
+  callbacks_.push_back(std::move(task));
+}
+
+void FakeProcess::run_timers(LaggingTime now) {
+  std::multimap<LaggingTime, absl::AnyInvocable<void()>> due;  // one that an act sets is for later
+  while (!timers_.empty() && timers_.begin()->first <= now) due.insert(timers_.extract(timers_.begin()));
+  for (auto& [time, act] : due) std::move(act)();
+}
+
 void FakeProcess::run_calls() {
   for (CallRunner::Call& call : std::exchange(calls_, {})) std::move(call)(*client_);
 }
 
 void FakeProcess::before_turn(Now now) {
   if (paused_) return;
+  run_timers(now.lagging);
   run_calls();
   client_->before_turn(now);
 }
@@ -51,6 +67,10 @@ void FakeProcess::run_callbacks() {
   }
 }
 
-Duration FakeProcess::next_turn(Now now) const { return paused_ ? Duration::max() : client_->next_turn(now); }
+Duration FakeProcess::next_turn(Now now) const {
+  if (paused_) return Duration::max();
+  const Duration next = client_->next_turn(now);
+  return timers_.empty() ? next : std::min(next, std::max(timers_.begin()->first - now.lagging, Duration::zero()));
+}
 
 }  // namespace coordkit::testkit

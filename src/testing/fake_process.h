@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -25,6 +27,11 @@ class FakeProcess {
   void resume() { paused_ = false; }
 
   void call(CallRunner::Call call);
+  // Runs `act` inside a turn from `due` on, or when the process ends.
+  void at(LaggingTime due, absl::AnyInvocable<void()> act) { timers_.emplace(due, std::move(act)); }
+  // Runs `task` after this turn, behind all that is announced; once stopped, right here.
+  void announce(absl::AnyInvocable<void()> task);
+  const Client& client() const { return *client_; }
   bool has_calls() const { return !calls_.empty() && !paused_; }
 
   void before_turn(Now now);
@@ -34,10 +41,12 @@ class FakeProcess {
 
  private:
   void run_calls();
+  void run_timers(LaggingTime now);
 
   std::unique_ptr<Client> client_;
   std::vector<CallRunner::Call> calls_;
   std::deque<absl::AnyInvocable<void()>> callbacks_;
+  std::multimap<LaggingTime, absl::AnyInvocable<void()>> timers_;
   bool paused_ = false;
   bool stopped_ = false;
   uint64_t secrets_ = 0;

@@ -8,11 +8,12 @@
 #include "base/check.h"
 #include "coordkit/store_events.h"
 #include "machine/command.h"
-#include "replica/resumed_handles.h"
-#include "replica/session_handle.h"
+#include "replica/coordination.h"
+#include "replica/host.h"
 #include "replica/waiting.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_disk.h"
+#include "testing/fake_health.h"
 #include "testing/fake_process.h"
 #include "testing/opened.h"
 #include "testing/other_client.h"
@@ -32,7 +33,7 @@ constexpr int kTurnsAtOnceMax = 100'000;  // without time passing
 }  // namespace
 
 // The host of the fake: turns run inside the call that needs something, until nothing more is due at this time.
-class FakeService::Rep final : public CallRunner, private StoreEvents {
+class FakeService::Rep final : public Host, private StoreEvents {
  public:
   Rep();
   ~Rep() override { stop(); }
@@ -41,7 +42,21 @@ class FakeService::Rep final : public CallRunner, private StoreEvents {
   void call(Call call) override;
   bool on_engine_thread() const override { return in_turn_; }
   const Clock& clock() const override { return clock_; }
-  void before_waiting(absl::FunctionRef<bool()> answered) override;
+  bool wait_here(absl::FunctionRef<bool()> answered, LaggingTime deadline) override;
+
+  // Host
+  void announce(absl::AnyInvocable<void()> task) override;
+  void later(Duration delay, absl::AnyInvocable<void()> act) override;
+  Duration retry_after() const override { return kElection; }
+  Ticket change_members(const MembershipChange&, MembershipOptions, Callback<Index> done) override;
+  Ticket transfer_leadership(std::optional<uint64_t>, Duration, DoneCallback done) override;
+  FakeHealth& health() override { return health_; }
+  absl::Status scrub_now(absl::FunctionRef<bool()>) override { return absl::OkStatus(); }
+  absl::StatusOr<BackupInfo> backup(const std::string&, LiveBackupOptions) override { return not_here("a backup"); }
+  absl::Status reload_tls() override { return not_here("TLS"); }
+  absl::Status close() override;
+  void close_async(std::shared_ptr<Host>, DoneCallback done) override;
+  void end(std::shared_ptr<Host>) override {}
 
   void run_until_idle();
   void advance(Duration by);
@@ -58,6 +73,7 @@ class FakeService::Rep final : public CallRunner, private StoreEvents {
   void change_leader();
 
  private:
+  static absl::Status not_here(const std::string& what);
   void post_event(EngineInput input) override { engine_->post(std::move(input)); }
   void submit(Submit command);
 
@@ -70,6 +86,7 @@ class FakeService::Rep final : public CallRunner, private StoreEvents {
   FakeDisk disk_;
   std::unique_ptr<ScriptedEngine> engine_;
   FakeProcess process_;  // what it is connected with stands for a remote cluster, and is not paused with it
+  FakeHealth health_{*this, process_, engine_};
   OtherClient other_{[this](Submit command) { submit(std::move(command)); }};
   EngineEffects effects_;
   std::multimap<Duration, std::function<void()>> script_;
@@ -188,14 +205,21 @@ void FakeService::Rep::pause(Duration by) {
   if (!was_cut) engine_->mend();
 }
 
-void FakeService::Rep::before_waiting(absl::FunctionRef<bool()> answered) {
-  const LaggingTime end = clock_.now().lagging + kPatience;
+// A wait with a deadline may be for nothing; the time until then passes. One without would never end.
+bool FakeService::Rep::wait_here(absl::FunctionRef<bool()> answered, LaggingTime deadline) {
+  const LaggingTime end = deadline == LaggingTime::max() ? clock_.now().lagging + kPatience : deadline;
   run_until_idle();
   while (!answered()) {
-    COORDKIT_CHECK_MSG(clock_.now().lagging < end && step(end - clock_.now().lagging),
+    const Duration left = end - clock_.now().lagging;
+    if (deadline != LaggingTime::max() && left <= Duration::zero()) break;
+    if (left > Duration::zero() && step(left)) continue;
+    COORDKIT_CHECK_MSG(deadline != LaggingTime::max(),
                        "a call waits for something that nothing in the test brings about; script it with at() before the call, "
                        "or give the call a timeout");
+    clock_.pass(left);
+    run_until_idle();
   }
+  return true;
 }
 
 // ---- the cluster
@@ -217,25 +241,48 @@ void FakeService::Rep::change_leader() {
   });
 }
 
+// ---- the replica that code under test sees
+
+absl::Status FakeService::Rep::not_here(const std::string& what) {
+  return make_error(Reason::Unsupported, "the fake has no " + what + ": try it with replicas, or in the simulator");
+}
+
+void FakeService::Rep::announce(absl::AnyInvocable<void()> task) {
+  process_.announce(std::move(task));
+  if (!in_turn_) process_.run_callbacks();
+}
+
+void FakeService::Rep::later(Duration delay, absl::AnyInvocable<void()> act) { process_.at(deadline(delay), std::move(act)); }
+
+Ticket FakeService::Rep::change_members(const MembershipChange&, MembershipOptions, Callback<Index> done) {
+  std::move(done)(not_here("change of members"));
+  return {};
+}
+
+Ticket FakeService::Rep::transfer_leadership(std::optional<uint64_t>, Duration, DoneCallback done) {
+  std::move(done)(not_here("transfer of leadership"));
+  return {};
+}
+
+absl::Status FakeService::Rep::close() {
+  if (in_turn_) return would_wait_for_itself();
+  stop();
+  return absl::OkStatus();
+}
+
+void FakeService::Rep::close_async(std::shared_ptr<Host>, DoneCallback done) {
+  announce([this, done = std::move(done)]() mutable { tell(std::move(done), close()); });
+}
+
 // ---- the service
 
-FakeService::FakeService() : rep_(std::make_shared<Rep>()) {}
+FakeService::FakeService() : rep_(std::make_shared<Rep>()), replica_(HandleAccess::new_replica(rep_)) {}
 FakeService::~FakeService() { rep_->stop(); }
 
+Replica& FakeService::replica() { return *replica_; }
+
 absl::StatusOr<Session> FakeService::try_open_session(SessionOptions options) {
-  const LaggingTime deadline = rep_->deadline(options.timeout);
-  Phases phases(options.on_phase);
-  absl::StatusOr<SessionRef> state =
-      wait_for<SessionRef>(*rep_, [options = std::move(options), deadline](Client& client, Callback<SessionRef> done) mutable {
-        client.open_session({.ttl = options.ttl,
-                             .metadata = std::move(options.metadata),
-                             .deadline = deadline,
-                             .on_phase = std::move(options.on_phase),
-                             .give_up = options.give_up},
-                            std::move(done));
-      });
-  if (!state.ok()) return state.status();
-  return Session(make_ref<SessionHandle>(rep_, *std::move(state), std::move(phases)));
+  return replica_->open_session(std::move(options));
 }
 
 Session FakeService::open_session(SessionOptions options) {
@@ -243,20 +290,7 @@ Session FakeService::open_session(SessionOptions options) {
 }
 
 absl::StatusOr<Resumed> FakeService::resume_session(SessionId session, std::string secret, ResumeSessionOptions options) {
-  const LaggingTime deadline = rep_->deadline(options.timeout);
-  Phases phases(options.on_phase);
-  absl::StatusOr<ResumedSession> resumed =
-      wait_for<ResumedSession>(*rep_, [session, secret = std::move(secret), options = std::move(options), deadline](
-                                          Client& client, Callback<ResumedSession> done) mutable {
-        client.resume_session(session, std::move(secret),
-                              {.deadline = deadline,
-                               .on_phase = std::move(options.on_phase),
-                               .previous_is_gone = options.previous_is_gone,
-                               .give_up = options.give_up},
-                              std::move(done));
-      });
-  if (!resumed.ok()) return resumed.status();
-  return handles_of(rep_, *std::move(resumed), std::move(phases));
+  return replica_->resume_session(session, std::move(secret), std::move(options));
 }
 
 void FakeService::restart() { rep_->restart(); }

@@ -33,6 +33,7 @@ const std::map<std::string, std::string> kOwners = {
     {"coordkit/membership.h", "replica"},
     {"coordkit/replica.h", "replica"},
     {"coordkit/stm.h", "replica"},
+    {"coordkit/kept_session.h", "replica"},
     {"coordkit/mirror.h", "replica"},
     {"coordkit/config.h", "replica"},
     {"coordkit/registry.h", "replica"},

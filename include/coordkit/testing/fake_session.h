@@ -1,6 +1,7 @@
-// Sessions and locks without a cluster, for unit tests of code that uses coordkit::Session, Grant, Mutex, and whatever else is
-// made from a Session (Semaphore, Barrier, ClaimQueue, Counter, Group, Election ...): the same types and the same client,
-// engine and machine behind them, in one thread, in memory and in virtual time.
+// Sessions, locks and keys without a cluster, for unit tests of code that uses coordkit: a Session and all that is made from it
+// (Grant, Mutex, Semaphore, Barrier, ClaimQueue, Counter, Group, Election), a Replica and all that is made from it (Kv, Watch,
+// Mirror, Config, Registry). They are the same types, with the same client, engine and machine behind them, in one thread, in
+// memory and in virtual time.
 //
 //   FakeService service;
 //   Session session = service.open_session();
@@ -24,6 +25,7 @@
 #include <string>
 
 #include "coordkit/error.h"
+#include "coordkit/replica.h"
 #include "coordkit/resumed.h"
 #include "coordkit/session.h"
 #include "coordkit/types.h"
@@ -36,6 +38,12 @@ class FakeService {
   ~FakeService();
   FakeService(const FakeService&) = delete;
   FakeService& operator=(const FakeService&) = delete;
+
+  // For code that takes a Replica: sessions, keys, transactions, watches, mirrors, settings, registries, leases, looks at locks
+  // and sessions, health. Here as well every call ends in virtual time, and callbacks run between turns. It has one member, and
+  // no other: changes of members, transfers of leadership, backups, TLS and machines of your own are kUnimplemented
+  // (Unsupported). metrics() counts no more than the calls and their answers. Once closed it stays so. Lives as long as this.
+  Replica& replica();
 
   // As Replica::open_session, for the process under test.
   absl::StatusOr<Session> try_open_session(SessionOptions options = {});
@@ -89,6 +97,7 @@ class FakeService {
  private:
   class Rep;
   std::shared_ptr<Rep> rep_;
+  std::unique_ptr<Replica> replica_;
 };
 
 }  // namespace coordkit::testkit
