@@ -4,7 +4,7 @@ namespace coordkit::raft {
 
 void Campaigning::ask_for_votes(Term term, WriteNumber after, const Log& log, Outbox& out) const {
   for (const ReplicaId peer : peers_of(log.configuration(), self_)) {
-    if (!is_voter(log.configuration(), peer)) continue;
+    if (!is_voter(log.configuration(), peer) || answered_.contains(peer)) continue;
     out.send(peer, after, VoteRequest{.kind = kind_, .term = term, .round = round_, .last = log.last(), .cause = cause_});
   }
 }
@@ -16,7 +16,9 @@ bool Campaigning::answered_by(const VoteReply& reply, Term term) const {
 }
 
 void Campaigning::receive(ReplicaId from, const VoteReply& reply) {
-  if (reply.granted == Answer::Yes && reply.round == round_) votes_.grant(from);
+  if (reply.round != round_) return;
+  answered_.add(from);
+  if (reply.granted == Answer::Yes) votes_.add(from);
 }
 
 bool Campaigning::won(const Log& log) const {

@@ -14,8 +14,11 @@ class Campaigning {
   Campaigning(ReplicaId self, VoteKind kind, Cause cause, uint64_t round)
       : self_(self), kind_(kind), cause_(cause), round_(round) {}
 
-  // Asks for `term`; not before the write `after` is durable.
+  // Asks all that have not answered for their votes in `term`; not before the write `after` is durable.
   void ask_for_votes(Term term, WriteNumber after, const Log& log, Outbox& out) const;
+  // When they are asked again.
+  LaggingTime next_question() const { return next_question_; }
+  void ask_again_at(LaggingTime at) { next_question_ = at; }
   // The answer to this campaign. A pre-vote's carries the voter's own term, whatever it is.
   bool answered_by(const VoteReply& reply, Term term) const;
   void receive(ReplicaId from, const VoteReply& reply);
@@ -29,6 +32,8 @@ class Campaigning {
   Cause cause_;
   uint64_t round_;
   VoteSet votes_;
+  VoteSet answered_;
+  LaggingTime next_question_;
 };
 
 }  // namespace coordkit::raft

@@ -133,12 +133,14 @@ void Core::Impl::disbelieve(ReplicaId from, const Message& message) {
 // A follower checks the time after the input: what it slept through may well have been a heartbeat.
 void Core::Impl::watch_time() {
   if (leading_) {
-    if (!leading_->heartbeat_comes_due(now_)) return;
+    if (!leading_->heartbeat_comes_due(log_, now_)) return;
     if (transfer_.leave_stalled_disk(*options_, *leading_, log_, now_)) roles_.step_down(log_.term());
   } else if (now_ >= election_timer_.deadline()) {
     election_timer_.arm(now_);
     if (!voting().may_campaign()) return;
     roles_.request({Role::PreCandidate, log_.term()});
+  } else if (now_ >= next_question()) {
+    ask_for_votes();
   }
 }
 
@@ -225,7 +227,8 @@ void Core::Impl::applied(Index applied) {
 LaggingTime Core::Impl::next_deadline() const {
   const LaggingTime transfer = transfer_.deadline();
   if (leading_) return std::min(leading_->next_deadline(log_, now_), transfer);
-  return voting().electable() ? std::min(election_timer_.deadline(), transfer) : transfer;
+  if (!voting().electable()) return transfer;
+  return std::min({election_timer_.deadline(), next_question(), transfer});
 }
 
 std::optional<Lease> Core::Impl::lease() const {

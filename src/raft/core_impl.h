@@ -75,6 +75,8 @@ class COORDKIT_HIDDEN Core::Impl {
   void perform(const Transition& transition);
   void become_follower(const Transition& transition);
   void begin_campaign(Role role, Cause cause);
+  void ask_for_votes();
+  LaggingTime next_question() const;
   void become_leader();
   void receive(ReplicaId from, const VoteRequest& request);
   bool grant(ReplicaId from, const VoteRequest& request);

@@ -51,6 +51,7 @@ bool Core::Impl::grant(ReplicaId from, const VoteRequest& request) {
   if (request.kind == VoteKind::Pre) return request.term > log_.term();
   const ReplicaId vote = log_.disk().hard_state().vote;
   if (request.term != log_.term() || (vote && vote != from)) return false;
+  if (vote == from) return true;  // asked again: nothing new is promised, and no time is gained
   log_.set_hard_state({log_.term(), from});
   election_timer_.arm(now_);
   if (roles_.role() != Role::Follower) roles_.step_down(log_.term());
@@ -90,7 +91,7 @@ void Core::Impl::perform(const Transition& transition) {
 void Core::Impl::become_follower(const Transition& transition) {
   if (transition.term > log_.term()) {
     log_.set_hard_state({transition.term, ReplicaId()});
-    news_.verified = Index();
+    news_.term_began();
   }
   if (leading_) {
     leading_->refuse_questions(outbox_);
@@ -107,14 +108,29 @@ void Core::Impl::begin_campaign(Role role, Cause cause) {
   const bool real = role == Role::Candidate;
   if (real) {
     log_.set_hard_state({log_.term().next(), options_->self});
-    news_.verified = Index();
+    news_.term_began();
     election_timer_.arm(now_);
   }
   roles_.enter({role, log_.term(), ReplicaId()});
   const VoteKind kind = real ? VoteKind::Real : VoteKind::Pre;
   campaigning_.emplace(options_->self, kind, cause, election_timer_.next_campaign());
+  ask_for_votes();
+}
+
+// A question or its answer may have been lost (FLT_N01). Those that have not answered are asked again after about a heartbeat
+// interval, in the same round and term, until the campaign ends. The network may repeat a letter as well, so this needs no
+// argument of its own (docs/safety.md).
+void Core::Impl::ask_for_votes() {
+  const bool real = roles_.role() == Role::Candidate;
   const WriteNumber after = real ? log_.disk().covering_vote() : log_.disk().covering_term();
   campaigning_->ask_for_votes(real ? log_.term() : log_.term().next(), after, log_, outbox_);
+  campaigning_->ask_again_at(now_ + election_timer_.scattered(options_->heartbeat_interval));
+}
+
+// While its own vote is not durable the first letter has not left.
+LaggingTime Core::Impl::next_question() const {
+  const bool left = campaigning_ && log_.disk().hard_state_durable();
+  return left ? campaigning_->next_question() : LaggingTime::max();
 }
 
 // Thesis 3.6.2, 6.4: first an entry of its own term, so that everything before it can be committed and read.

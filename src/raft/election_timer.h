@@ -19,6 +19,11 @@ class ElectionTimer {
   }
   LaggingTime deadline() const { return deadline_; }
 
+  // A random time around `mean`, so that two whose letters were lost at once do not repeat them at once.
+  Duration scattered(Duration mean) {
+    return mean / 2 + Duration(static_cast<Duration::rep>(random_.below(static_cast<uint64_t>(mean.count()))));
+  }
+
   uint64_t next_campaign() { return ++campaign_; }
 
  private:

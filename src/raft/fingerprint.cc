@@ -165,12 +165,19 @@ class CoreTwin::Reader {
     flag(core_.log_.rollback_checked());
     if (role != Role::Leader && !ignored_.followers_clocks) follower();
     if (!core_.campaigning_) return;
-    to_.add(static_cast<uint64_t>(core_.campaigning_->cause_));
-    std::vector<uint64_t> votes;
-    for (const ReplicaId voter : core_.campaigning_->votes_.granted_) votes.push_back(to_.name_of(voter));
-    std::sort(votes.begin(), votes.end());
-    to_.add(votes.size());
-    for (const uint64_t vote : votes) to_.add(vote);
+    const Campaigning& campaign = *core_.campaigning_;
+    to_.add(static_cast<uint64_t>(campaign.cause_));
+    voters(campaign.votes_);
+    voters(campaign.answered_);
+    if (!ignored_.followers_clocks) ahead(std::max(campaign.next_question_, core_.now_));
+  }
+
+  void voters(const VoteSet& set) {
+    std::vector<uint64_t> names;
+    for (const ReplicaId voter : set.voters_) names.push_back(to_.name_of(voter));
+    std::sort(names.begin(), names.end());
+    to_.add(names.size());
+    for (const uint64_t name : names) to_.add(name);
   }
 
   void follower() {
@@ -311,8 +318,15 @@ std::span<const Entry> CoreTwin::log(const Core& core) {
   const LogCache& log = core.impl_->log_.cache();
   return log.cached(log.first_cached(), log.last().index, ~size_t{0});
 }
+LaggingTime CoreTwin::deadline_without_repeats(const Core& core) {
+  const Core::Impl& impl = *core.impl_;
+  const LaggingTime next = impl.next_deadline();
+  return next == impl.next_question() ? std::max(next, std::min(impl.election_timer_.deadline(), impl.transfer_.deadline()))
+                                      : next;
+}
 LaggingTime CoreTwin::now(const Core& core) { return core.impl_->now_; }
 bool CoreTwin::hears_leader(const Core& core) { return core.impl_->voting().hears_leader(); }
+bool CoreTwin::hands_over(const Core& core) { return core.impl_->leading() && core.impl_->transfer_.under_way(); }
 bool CoreTwin::admissible(const Core& core, ReplicaId from, const Message& message) {
   return core.impl_->admission().admits(from, message);
 }

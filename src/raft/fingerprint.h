@@ -1,4 +1,4 @@
-// For exhaustive tests only: cores that can be copied and compared. Nothing in the library calls this.
+// For tests only, exhaustive ones above all: cores that can be copied and compared. Nothing in the library calls this.
 //
 // A fingerprint covers everything that can influence what a core answers from now on, and nothing else:
 //
@@ -70,7 +70,10 @@ class CoreTwin {
 
   static std::span<const Entry> log(const Core& core);  // the part in memory
   static LaggingTime now(const Core& core);
+  // The next deadline, but for letters of a campaign that are only repeated.
+  static LaggingTime deadline_without_repeats(const Core& core);
   static bool hears_leader(const Core& core);
+  static bool hands_over(const Core& core);  // it leads, and refuses proposals because of a transfer
   // An append's answer that later ones of its stream have made meaningless.
   static bool overtaken(const Core& core, ReplicaId from, const AppendReply& reply);
   static bool vote_durable(const Core& core);

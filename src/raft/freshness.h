@@ -1,7 +1,8 @@
 // How old a follower's applied state may be, as far as it knows. The leader's statement "I have committed up to here" makes the
 // state as fresh as the moment it arrived, once it is applied. One statement is remembered at a time, so the answer is at most
-// a few heartbeats too old. It is no bound: it ignores how long the message travelled, and the leader may have been deposed
-// without knowing it. A caller that needs certainty reads linearizably.
+// a few heartbeats too old. A later statement of less takes its place: a claim of entries that never come must not outlive the
+// leader that made it (FLT_S12). It is no bound: it ignores how long the message travelled, and the leader may have been
+// deposed without knowing it. A caller that needs certainty reads linearizably.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@ namespace coordkit::raft {
 class Freshness {
  public:
   void received(Index committed, LaggingTime now, Index applied_so_far) {
-    if (!word_) word_ = Word{committed, now};
+    if (!word_ || committed < word_->committed) word_ = Word{committed, now};
     applied(applied_so_far);
   }
   void applied(Index applied) {

@@ -11,11 +11,13 @@ namespace coordkit::raft {
 struct LeaderNews {
   LaggingTime contact;     // when a legitimate leader was last heard; with leases also when we started
   Index verified;          // our log is equal to this term's leader's up to here
-  Index commit;            // the highest that any leader has named
+  Index commit;            // the highest that this term's leader has named
   bool hold_back = false;  // requested by the leader we follow
   bool removed = false;    // according to a peer: no campaign until a leader speaks or a configuration comes
   Freshness freshness;
 
+  // The words of a leader end with its term.
+  void term_began() { verified = commit = Index(); }
   void received(LaggingTime now) {
     contact = now;
     removed = false;

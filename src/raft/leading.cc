@@ -129,10 +129,13 @@ LaggingTime Leading::next_deadline(const Log& log, LaggingTime now) const {
   return next <= leads_until_ ? next : std::min(next, expiry(log, now));
 }
 
-bool Leading::heartbeat_comes_due(LaggingTime now) {
+// Where no quorum has answered the last two, or the answers were lost (FLT_N01), they come twice as often: until one answers or
+// the leader's time is over.
+bool Leading::heartbeat_comes_due(const Log& log, LaggingTime now) {
   if (now < heartbeat_deadline_) return false;
   heartbeat_due_ = true;
-  heartbeat_deadline_ = now + options_.heartbeat_interval;
+  const bool missed = now - quorum_contact(log, now) > 2 * options_.heartbeat_interval;
+  heartbeat_deadline_ = now + options_.heartbeat_interval / (missed ? 2 : 1);
   return true;
 }
 

@@ -47,7 +47,7 @@ class Leading {
   LaggingTime quorum_contact(const Log& log, LaggingTime now) const;
   // When time alone has something to do: a heartbeat, news of a commit, the expiry.
   LaggingTime next_deadline(const Log& log, LaggingTime now) const;
-  bool heartbeat_comes_due(LaggingTime now);
+  bool heartbeat_comes_due(const Log& log, LaggingTime now);
   bool expired(const Log& log, LaggingTime now);
   // The time since which a quorum has followed us, for a lease.
   std::optional<LaggingTime> lease_start(const Log& log, LaggingTime now) const;

@@ -65,11 +65,11 @@ uint64_t member_minimum(const Configuration& configuration, absl::FunctionRef<ui
   return configuration.voters.empty() ? 0 : least;
 }
 
-void VoteSet::grant(ReplicaId voter) {
-  const auto at = std::lower_bound(granted_.begin(), granted_.end(), voter);
-  if (at == granted_.end() || *at != voter) granted_.insert(at, voter);
+void VoteSet::add(ReplicaId voter) {
+  const auto at = std::lower_bound(voters_.begin(), voters_.end(), voter);
+  if (at == voters_.end() || *at != voter) voters_.insert(at, voter);
 }
 
-bool VoteSet::contains(ReplicaId voter) const { return std::binary_search(granted_.begin(), granted_.end(), voter); }
+bool VoteSet::contains(ReplicaId voter) const { return std::binary_search(voters_.begin(), voters_.end(), voter); }
 
 }  // namespace coordkit::raft

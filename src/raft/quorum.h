@@ -29,16 +29,16 @@ uint64_t quorum_value(const Configuration& configuration, absl::FunctionRef<uint
 // The smallest value over all members, learners too.
 uint64_t member_minimum(const Configuration& configuration, absl::FunctionRef<uint64_t(ReplicaId)> value_of);
 
-// Who said yes. A set of voters, so that an answer counts once however often it arrives (regression R12).
+// Who said yes, or anything at all. A set of voters, so that an answer counts once however often it arrives (regression R12).
 class VoteSet {
  public:
-  void clear() { granted_.clear(); }
-  void grant(ReplicaId voter);
+  void clear() { voters_.clear(); }
+  void add(ReplicaId voter);
   bool contains(ReplicaId voter) const;
 
  private:
   friend class CoreTwin;
-  std::vector<ReplicaId> granted_;  // sorted
+  std::vector<ReplicaId> voters_;  // sorted
 };
 
 }  // namespace coordkit::raft

@@ -6,6 +6,7 @@
 
 #include "base/sums.h"
 #include "raft/entry_codec.h"
+#include "raft/fingerprint.h"
 #include "raft/quorum.h"
 
 namespace coordkit::raft::testing {
@@ -322,7 +323,7 @@ void Cluster::elect(uint64_t id) {
   }
   for (int attempt = 0; attempt < 20 && core(id).leadership().role != Role::Leader; ++attempt) {
     Node& candidate = node(id);
-    candidate.now = std::max(candidate.now, candidate.core->next_deadline());
+    candidate.now = std::max(candidate.now, CoreTwin::deadline_without_repeats(*candidate.core));
     step(id, Tick{});
     quiesce();
   }

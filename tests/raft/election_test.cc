@@ -196,6 +196,78 @@ TEST(ElectionTest, REG_R51_OnlyALawfulLeaderOrAGrantedVoteRestartsTheTimer) {
   EXPECT_GE(solo.core().next_deadline(), solo.now + milliseconds(300));
 }
 
+// To the moment at which letters of a campaign are repeated.
+void repeats(Solo& solo) {
+  const LaggingTime next = solo.core().next_deadline();
+  EXPECT_LE(next - solo.now, 2 * milliseconds(60));
+  solo.now = next;
+  solo.step(Tick{});
+}
+
+// A question, or its answer, may have been lost.
+TEST(ElectionTest, FLT_N01_WhoHasNotAnsweredIsAskedAgainInTheSameRoundAndTerm) {
+  Solo solo(3);
+  solo.timeout();
+  for (const VoteKind kind : {VoteKind::Pre, VoteKind::Real}) {
+    const VoteRequest asked = solo.only<VoteRequest>(2);
+    if (kind == VoteKind::Real) solo.written();
+    repeats(solo);
+    const VoteRequest again = solo.only<VoteRequest>(2);
+    EXPECT_EQ(again.kind, kind);
+    EXPECT_EQ(again, asked) << "not the letter that the network could have repeated";
+    EXPECT_EQ(solo.only<VoteRequest>(3), again);
+    solo.receive(3, VoteReply{kind, solo.term(), again.round, Answer::No});
+    repeats(solo);
+    EXPECT_EQ(solo.only<VoteRequest>(2), again);
+    EXPECT_TRUE(solo.sent<VoteRequest>(3).empty()) << "it has answered";
+    solo.receive(2, VoteReply{kind, solo.term(), again.round, Answer::Yes});
+  }
+  EXPECT_EQ(solo.role(), Role::Leader);
+  EXPECT_EQ(solo.term(), Term(2)) << "one term, whatever was lost";
+}
+
+TEST(ElectionTest, FLT_N01_NothingIsRepeatedBeforeTheFirstLetterCouldLeave) {
+  Solo solo(3);
+  solo.timeout();
+  solo.receive(2, VoteReply{VoteKind::Pre, Term(1), solo.only<VoteRequest>(2).round, Answer::Yes});
+  ASSERT_EQ(solo.role(), Role::Candidate);
+  const VoteRequest asked = solo.only<VoteRequest>(3);
+  solo.now += milliseconds(200);
+  solo.step(Tick{});
+  EXPECT_TRUE(solo.effects.sends.empty()) << "its own vote is not durable";
+  solo.written();
+  EXPECT_EQ(solo.only<VoteRequest>(3), asked);
+  EXPECT_EQ(solo.effects.sends.at(0).after, WriteNumber());
+}
+
+TEST(ElectionTest, FLT_N01_REG_R51_AVoteThatIsAskedForAgainIsGivenAgainAndRestartsNoTimer) {
+  Solo solo(3);
+  solo.receive(2, vote_request(VoteKind::Real, 3, at(1, 1)));
+  solo.written();
+  const LaggingTime deadline = solo.core().next_deadline();
+  solo.now += milliseconds(100);
+  solo.receive(2, vote_request(VoteKind::Real, 3, at(1, 1)));
+  EXPECT_EQ(solo.only<VoteReply>(2).granted, Answer::Yes);
+  EXPECT_EQ(solo.core().next_deadline(), deadline);
+}
+
+// The votes of a campaign are lost on the way there, or on the way back.
+TEST(ElectionTest, FLT_N01_LostVotesCostNoTerm) {
+  for (const bool answers : {false, true}) {
+    Cluster cluster(3);
+    cluster.step(1, Tick{});
+    cluster.advance(1, cluster.core(1).next_deadline() - cluster.node(1).now);
+    for (int pre_votes = 0; pre_votes < 2; ++pre_votes) cluster.deliver_round();
+    cluster.written(1);
+    if (answers) cluster.deliver_round(), cluster.written_all(2), cluster.written_all(3);
+    cluster.clear_network();
+    cluster.advance(1, cluster.core(1).next_deadline() - cluster.node(1).now);
+    cluster.quiesce();
+    EXPECT_EQ(cluster.leader(), 1u);
+    EXPECT_EQ(cluster.core(1).leadership().term, Term(2));
+  }
+}
+
 TEST(ElectionTest, REG_R52_ALeaderThatLostItsQuorumCanBeElectedAtOnce) {
   Cluster cluster(3);
   cluster.elect(1);

@@ -33,6 +33,32 @@ TEST(LeaderTest, FollowersAloneMayCommitAndTheOwnMatchCountsOnlyWhatIsDurable) {
   EXPECT_EQ(solo.core().durable(), Index(1));
 }
 
+TEST(LeaderTest, FLT_N01_HeartbeatsComeTwiceAsOftenWhileNoQuorumAnswers) {
+  Solo solo(3);
+  solo.lead({2});
+  const auto interval = [&] { return solo.core().next_deadline() - solo.now; };
+  const auto answered = [&](uint64_t peer) {
+    solo.receive(peer,
+                 HeartbeatReply{.term = solo.term(), .stream = solo.streams[peer], .round = solo.only<Heartbeat>(peer).round});
+  };
+  for (int i = 0; i < 5; ++i) {
+    solo.timeout();
+    EXPECT_EQ(interval(), milliseconds(60)) << i;
+    answered(2);  // replica 3 never answers: a quorum does
+  }
+  solo.timeout();
+  EXPECT_EQ(interval(), milliseconds(60)) << "one answer may be on its way";
+  solo.timeout();
+  EXPECT_EQ(interval(), milliseconds(60)) << "two answers are missing";
+  solo.timeout();
+  EXPECT_EQ(interval(), milliseconds(30));
+  solo.timeout();
+  EXPECT_EQ(solo.sent<Heartbeat>(3).size(), 1u) << "to everybody";
+  answered(3);
+  solo.timeout();
+  EXPECT_EQ(interval(), milliseconds(60));
+}
+
 TEST(LeaderTest, REG_R03_AnAckOfAnOlderStreamCountsForNothing) {
   Solo solo(3);
   solo.lead({2});

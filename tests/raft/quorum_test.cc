@@ -80,11 +80,11 @@ TEST(QuorumTest, REG_R06_LearnersReceiveButNeverCount) {
 
 TEST(VoteSetTest, REG_R12_AVoterCountsOnceHoweverOftenItAnswers) {
   VoteSet votes;
-  for (int i = 0; i < 3; ++i) votes.grant(ReplicaId(2));
+  for (int i = 0; i < 3; ++i) votes.add(ReplicaId(2));
   const Configuration five{members(1, 5), {}, {}};
   const auto granted = [&](ReplicaId id) { return id == ReplicaId(1) || votes.contains(id); };
   EXPECT_FALSE(quorum_agrees(five, granted));
-  votes.grant(ReplicaId(4));
+  votes.add(ReplicaId(4));
   EXPECT_TRUE(quorum_agrees(five, granted));
 }
 

@@ -213,7 +213,7 @@ TEST(RandomTest, InvariantsHoldThroughStormsAndEveryCalmConverges) {
   EXPECT_GT(confirmed, runs);
   EXPECT_GT(transferred, runs / 20);
   EXPECT_GT(changed, runs / 2);
-  EXPECT_GT(installs, runs / 5);
+  EXPECT_GT(installs, runs / 6);
 }
 
 }  // namespace

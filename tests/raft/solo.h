@@ -6,6 +6,7 @@
 
 #include "cluster.h"
 #include "raft/entry_codec.h"
+#include "raft/fingerprint.h"
 
 namespace coordkit::raft::testing {
 
@@ -45,7 +46,7 @@ class Solo {
   }
   Effects& written() { return step(Written{last_write}); }
   Effects& timeout() {
-    now = std::max(now, core_->next_deadline());
+    now = std::max(now, CoreTwin::deadline_without_repeats(*core_));
     return step(Tick{});
   }
   Effects& heartbeat_interval() {

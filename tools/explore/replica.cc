@@ -88,7 +88,7 @@ class Stepper {
   }
 
   void campaign() {
-    now_ = after().core.next_deadline();
+    now_ = CoreTwin::deadline_without_repeats(after().core);  // the network keeps what was sent, and repeats it
     turn(Tick{});
     if (scope_.elections == Elections::Real) return;
     for (const auto& [voter, request] : std::exchange(pre_votes_, {})) {
