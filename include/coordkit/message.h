@@ -191,7 +191,7 @@ struct RecallReply {
 };
 
 // "I am in quarantine": said on every connection, and when it begins, so that the others' operators hear of it
-// (docs/faults.md).
+// (docs/faults.md); empty where it ends without a new start.
 struct SteppedAside {
   std::string why;  // a sentence, at most kSteppedAsideBytesMax; for people only
   friend bool operator==(const SteppedAside&, const SteppedAside&) = default;

@@ -45,7 +45,7 @@ void Attendance::connected(const Hello& hello) {
 // Whatever a peer sends, it becomes a short line of printable letters.
 void Attendance::stepped_aside(ReplicaId peer, std::string_view why) {
   std::string& aside = seen_[peer].aside;
-  aside = why.empty() ? "it does not say why" : "";
+  aside.clear();
   for (const char byte : why.substr(0, kSteppedAsideBytesMax)) aside += byte >= 0x20 && byte < 0x7f ? byte : '?';
 }
 

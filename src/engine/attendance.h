@@ -26,7 +26,7 @@ class Attendance {
   void refused(ReplicaId peer, std::string why) { set_refused(peer, std::move(why), false); }
   // What answers at its address is not the peer, or turns this replica away.
   void refused_at_address(ReplicaId peer, std::string why) { set_refused(peer, std::move(why), true); }
-  // Reported by the peer itself; ends with its next start.
+  // Reported by the peer itself; ends with its next start. Empty: it takes part again.
   void stepped_aside(ReplicaId peer, std::string_view why);
   // Of what was met at the address of a peer, the last counts.
   void unreachable(ReplicaId peer, std::string why);

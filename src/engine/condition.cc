@@ -16,6 +16,11 @@ void Condition::quarantine(std::string reason) {
   reason_ = std::move(reason);
 }
 
+void Condition::stand_aside(std::string reason) {
+  quarantined_ = !reason.empty();
+  reason_ = std::move(reason);
+}
+
 absl::Status Condition::refusal_of_state(const std::string* uninvited) const {
   if (halted_) return make_error(Reason::ReplicaFailed, Outcome::NoEffect, "this replica has stopped: " + reason_);
   if (removed_) return make_error(Reason::Removed, "this replica was removed from the cluster; use another one");

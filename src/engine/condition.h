@@ -21,6 +21,8 @@ class Condition {
 
   void halt(std::string reason);
   void quarantine(std::string reason);
+  // The same as long as there is a reason: until it is empty.
+  void stand_aside(std::string reason);
   void set_removed(bool removed) { removed_ = removed; }
   void set_log_space(LogSpace space) { log_space_ = space; }
   void set_log_waits(const absl::Status& why);

@@ -23,7 +23,7 @@ void DiskRecall::check(Turn& turn) {
   for (const ReplicaId peer : check_.due(turn.now.lagging, leaderless)) turn.effects.sends.push_back({peer, check_.question()});
   if (!check_.waiting()) return;
   const raft::Core& core = *turn.consensus.core();
-  if (!check_.enough(core.configuration(), core.configuration_position())) return;
+  if (!check_.enough(core.configuration(), core.configuration_position()) || !claim(core).empty()) return;
   check_.passed();
   turn.consensus.step(raft::RollbackCheckPassed{}, turn.now.lagging);
 }
@@ -32,7 +32,8 @@ std::optional<std::string> DiskRecall::receive(const Hello& from, const RecallRe
   const raft::Status status = core.status();
   const auto term_at = [&core](Index index) { return core.term_at(index); };
   const RollbackCheck::Holds holds{status.hard_state, lost_.end_for(status.hard_state.term, status.last), term_at};
-  return check_.answered(from.from, from.store, reply, holds);
+  std::optional<std::string> lacks = check_.answered(from.from, from.store, reply, holds);
+  return waiting() ? std::nullopt : lacks;
 }
 
 // The log again reaches as far as it did before entries of it were lost.

@@ -27,9 +27,12 @@ class DiskRecall {
   void connected(ReplicaId peer) { check_.connected(peer); }
   void lost(ReplicaId peer) { check_.lost(peer); }
   bool waiting() const { return check_.waiting(); }
+  bool answered(ReplicaId peer) const { return check_.answered(peer); }
   // Asks peers, and lets the core take part once a majority has answered.
   void check(Turn& turn);
-  // A sentence: the disk lacks something that the peer remembers.
+  // While it waits: what a peer says that the disk lacks, as a sentence; empty: none does.
+  std::string claim(const raft::Core& core) const { return waiting() ? check_.claim(core.configuration()) : std::string(); }
+  // A sentence: the disk lacks something that the peer remembers, though this replica has taken part.
   std::optional<std::string> receive(const Hello& from, const RecallReply& reply, const raft::Core& core);
   void mend_log(Turn& turn);
   LaggingTime next_deadline() const { return check_.next_deadline(); }
@@ -50,7 +53,10 @@ class DiskRecall {
 
   // ---- sentences
   std::string why_waiting() const { return lost_.any() ? lost_.why_waiting() : std::string(); }
-  void warnings(std::vector<std::string>& out) const { lost_.warnings(out); }
+  void warnings(std::vector<std::string>& out) const {
+    lost_.warnings(out);
+    if (!check_.disbelief().empty()) out.push_back(check_.disbelief());
+  }
 
  private:
   const Origin self_;

@@ -66,12 +66,13 @@ class EngineImpl final : public Engine {
   void welcome(const Hello& hello, Turn& turn);
   void notice_removal(Turn& turn);
   void drain(Turn& turn);
-  void change_leadership(const raft::Leadership& leadership, EngineEffects& effects);
+  void change_leadership(const raft::Leadership& leadership, LaggingTime now, EngineEffects& effects);
   void apply(Turn& turn);
   void checkpoint(Turn& turn);
   void answer(Turn& turn);
   void halt(absl::Status why, EngineEffects& effects);
   void quarantine(std::string why, EngineEffects& effects);
+  void stand_aside(EngineEffects& effects);
   void fall_silent(Reason reason, EngineEffects& effects);
   LaggingTime next_wanted() const;
 

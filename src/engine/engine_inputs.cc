@@ -322,6 +322,7 @@ void EngineImpl::Messages::operator()(RecallReply& message) {
   if (!hello) return;
   std::optional<std::string> set_back = engine_.recall_.receive(*hello, message, *engine_.core());
   if (set_back) return engine_.quarantine(*std::move(set_back), turn_.effects);
+  if (!engine_.recall_.answered(from_)) return;
   engine_.consensus_.step(std::move(message.settled), turn_.now.lagging);
 }
 

@@ -83,7 +83,7 @@ EngineStatus EngineImpl::status() const {
 
 std::vector<std::string> EngineImpl::warnings(const std::vector<MissingMember>& missing) const {
   std::vector<std::string> found;
-  peers_.warnings(missing, found);
+  peers_.warnings(missing, clock_.last() ? clock_.last()->lagging : LaggingTime(), found);
   const Duration silence_max = kSilentTimeouts * options_.raft.election_timeout;
   std::string slow = clock_.last() ? consensus_.writes().slow(clock_.last()->lagging, silence_max) : std::string();
   if (!slow.empty()) found.push_back(std::move(slow));

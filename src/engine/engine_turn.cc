@@ -52,6 +52,7 @@ void EngineImpl::run(Turn& turn) {
   if (condition_.halted()) return;
   if (!core() && !condition_.quarantined()) founding_.bootstrap(consensus_.writes(), turn.effects);
   if (core()) recall_.check(turn);
+  if (core()) stand_aside(turn.effects);
   if (core()) {
     consensus_.tick(now);
     level_raise_.propose(state_.router(), peers_, turn);
@@ -126,7 +127,7 @@ void EngineImpl::drain(Turn& turn) {
     consensus_.decided(outcome);
     calls_.proposal_path().decided(outcome, now);
   }
-  if (drained.leadership) change_leadership(*drained.leadership, effects);
+  if (drained.leadership) change_leadership(*drained.leadership, now, effects);
   if (drained.write) {
     drained.write->peers = recall_.take_changed();
     drained.write->feature_level = state_.router().feature_level();
@@ -149,13 +150,13 @@ void EngineImpl::take_sends(WriteNumber durable, std::vector<Outbound>& sends) {
   peers_.drop_for_blank(sends);
 }
 
-void EngineImpl::change_leadership(const raft::Leadership& leadership, EngineEffects& effects) {
+void EngineImpl::change_leadership(const raft::Leadership& leadership, LaggingTime now, EngineEffects& effects) {
   effects.leadership = leadership;
   consensus_.leadership_changed(leadership);
   calls_.leadership_changed();
   state_.leadership_changed();
   expirations_.leadership_changed();
-  peers_.inform_soon();
+  peers_.leadership_changed(leadership.term, now);
 }
 
 // ---- apply
@@ -249,6 +250,15 @@ void EngineImpl::quarantine(std::string why, EngineEffects& effects) {
   condition_.quarantine(std::move(why));
   fall_silent(Reason::NotReady, effects);
   states_.stop(effects);
+  for (const ReplicaId peer : peers_.present()) effects.sends.push_back({peer, condition_.stepped_aside()});
+}
+
+// A peer remembers of this disk what it lacks, before anybody has relied on it: silent as well, until the peer takes that back.
+void EngineImpl::stand_aside(EngineEffects& effects) {
+  std::string why = recall_.claim(*core());
+  if (why == condition_.reason()) return;
+  condition_.stand_aside(std::move(why));
+  if (condition_.quarantined()) calls_.stop(Reason::NotReady, condition_.reason(), effects);
   for (const ReplicaId peer : peers_.present()) effects.sends.push_back({peer, condition_.stepped_aside()});
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 using TransferEnd = raft::TransferOutcome::Kind;
 
-constexpr int kUnfitTimeouts = 2;    // election timeouts in which a suitable voter may appear
-constexpr int kAttemptTimeouts = 2;  // election timeouts: while it lasts the leader takes no proposal, so it pauses in between
+constexpr int kUnfitTimeouts = 2;       // election timeouts in which a suitable voter may appear
+constexpr int kUnansweredTimeouts = 2;  // election timeouts: then the question, or its answer, is taken for lost
 
 bool lists(const std::vector<raft::Member>& members, ReplicaId id) {
   return std::any_of(members.begin(), members.end(), [id](const raft::Member& member) { return member.id == id; });
@@ -76,12 +76,12 @@ bool LeadershipTransfer::unfit_for_long(LaggingTime now) {
 
 std::optional<TransferRequest> LeadershipTransfer::question(LaggingTime now, ReplicaId leader) {
   if (!call_ || now < ask_at_) return std::nullopt;
-  ask_at_ = now + kAttemptTimeouts * options_.raft.election_timeout;
+  ask_at_ = now + kUnansweredTimeouts * options_.raft.election_timeout;
   if (moved_to(leader)) return std::nullopt;  // its first entry is on its way
   if (!previous_) previous_ = leader;
   unanswered_ = true;
-  const Duration time_left = std::min<Duration>(call_->deadline - now, kAttemptTimeouts * options_.raft.election_timeout);
-  return TransferRequest{++attempt_, call_->target, std::clamp<Duration>(time_left, Duration::zero(), kTransferTimeMax)};
+  const Duration time_left = std::clamp<Duration>(call_->deadline - now, Duration::zero(), kTransferTimeMax);
+  return TransferRequest{++attempt_, call_->target, time_left};
 }
 
 void LeadershipTransfer::expire(LaggingTime now, std::vector<Completion>& completions) {

@@ -1,5 +1,6 @@
 // A leadership transfer, as the caller's replica pursues it: requested from the current leader until this replica
-// has applied the first entry of the new leader, or the deadline has passed (docs/semantics.md S-61). Asking twice is harmless.
+// has applied the first entry of the new leader, or the deadline has passed (docs/semantics.md S-61). Asking twice is harmless,
+// and how long a leader refuses commands for it is the leader's own decision (raft/pending_transfer.h).
 #pragma once
 
 #include <optional>

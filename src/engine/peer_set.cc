@@ -178,7 +178,7 @@ std::vector<MissingMember> PeerSet::missing(const raft::Core* core, LaggingTime 
   return attendance_.missing(peers, options_.raft.self, &status, now, silence_max());
 }
 
-void PeerSet::warnings(const std::vector<MissingMember>& missing, std::vector<std::string>& out) const {
+void PeerSet::warnings(const std::vector<MissingMember>& missing, LaggingTime now, std::vector<std::string>& out) const {
   out = attendance_.explanations();
   for (const MissingMember& member : missing) {
     if (attendance_.explained(member.id) || members_.capacity(member.id) == Capacity::Impostor) continue;
@@ -187,6 +187,7 @@ void PeerSet::warnings(const std::vector<MissingMember>& missing, std::vector<st
   for (std::string& one : attendance_.not_reached(targets_)) out.push_back(std::move(one));
   for (const auto& [peer, disagreement] : disagreements_) out.push_back(disagreement);
   for (std::string& slow : round_trips_.warnings()) out.push_back(std::move(slow));
+  if (std::string unrest = unrest_.warning(now); !unrest.empty()) out.push_back(std::move(unrest));
   for (const ReplicaId peer : members_.of(Capacity::Impostor)) {
     out.push_back("replica " + std::to_string(peer.value()) +
                   " runs with another data directory than the cluster knows: restore that one, or replace the member");

@@ -11,6 +11,7 @@
 #include "engine/members.h"
 #include "engine/round_trips.h"
 #include "engine/router.h"
+#include "engine/unrest.h"
 
 namespace coordkit::engine {
 
@@ -19,7 +20,8 @@ inline constexpr int kSilentTimeouts = 10;
 
 class PeerSet {
  public:
-  explicit PeerSet(const EngineOptions& options) : options_(options), round_trips_(options.raft.election_timeout) {}
+  explicit PeerSet(const EngineOptions& options)
+      : options_(options), round_trips_(options.raft.election_timeout), unrest_(options.raft.election_timeout) {}
 
   // ---- reports of the transport. However many ids it names, those that are not ours to connect with are kept while connected
   void turn_began(LaggingTime now) { attendance_.began(now); }
@@ -58,13 +60,17 @@ class PeerSet {
   // ---- what peers must be told outside the log, repeated until they show that they know it
   void inform(const Router& router, Turn& turn);
   void inform_soon() { inform_again_ = LaggingTime::min(); }
+  void leadership_changed(Term term, LaggingTime now) {
+    inform_soon();
+    unrest_.leadership_changed(term, now);
+  }
   LaggingTime next_deadline(const Consensus& consensus, const Router& router) const;
   // A blank peer can only be invited; anything else sent to it would be wasted, and may be large.
   void drop_for_blank(std::vector<Outbound>& sends) const;
 
   // ---- for operators
   std::vector<MissingMember> missing(const raft::Core* core, LaggingTime now) const;
-  void warnings(const std::vector<MissingMember>& missing, std::vector<std::string>& out) const;
+  void warnings(const std::vector<MissingMember>& missing, LaggingTime now, std::vector<std::string>& out) const;
   uint64_t rejected() const { return rejected_; }
 
  private:
@@ -77,6 +83,7 @@ class PeerSet {
   Members members_;
   Attendance attendance_;
   RoundTrips round_trips_;
+  Unrest unrest_;
   absl::btree_map<ReplicaId, std::string> disagreements_;  // of connected peers, tolerable ones
   Position followed_;                                      // the configuration in force that members_ knows
   uint64_t follows_ = 0;                                   // how often that was another one

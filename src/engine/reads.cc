@@ -53,6 +53,19 @@ Ask Reads::take(Ticket ticket) {
   return std::move(read.ask);
 }
 
+void Reads::leadership_changed() {
+  ask_again_ = LaggingTime::min();
+  for (const auto& [index, ticket] : std::exchange(confirmed_, {})) {
+    Read& read = reads_.find(ticket)->second;
+    if (read.batch == 0) {  // of no leader's word
+      confirmed_.insert({index, ticket});
+    } else {
+      read.index.reset();
+      unconfirmed_.insert({read.batch, ticket});
+    }
+  }
+}
+
 uint64_t Reads::question(LaggingTime now) {
   if (unconfirmed_.empty() || (!fresh() && now < ask_again_)) return 0;
   asked_ = newest_;

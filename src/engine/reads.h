@@ -25,8 +25,9 @@ class Reads {
   void await(Index index, Ask ask);
   void forget(Ticket ticket);
 
-  // Leadership changed: pending questions are asked again.
-  void leadership_changed() { ask_again_ = LaggingTime::min(); }
+  // Leadership changed: pending questions are asked again, and so is what the former leader confirmed and is not reached: it
+  // may have named an entry that never comes (FLT_S12).
+  void leadership_changed();
   // The id of a batch to ask the leader about now, or zero. Asking means: everything asked so far needs this answer.
   uint64_t question(LaggingTime now);
   // The leader held at `read_index` for every batch up to `id`.

@@ -11,10 +11,23 @@ namespace {
 
 std::string set_back(ReplicaId by, std::string what) {
   return "this disk was set back to an older state, or has lost what it had stored: replica " + std::to_string(by.value()) +
-         " remembers " + std::move(what) + "; replace this member";
+         " remembers " + std::move(what) + "; replace this member, or the other one if that is wrong";
 }
 
 std::string named(const char* what, uint64_t number) { return std::string(what) + " " + std::to_string(number); }
+
+// A peer may remember a log that was millions of entries longer, and thousands of starts. It cannot remember more than there
+// ever were.
+bool out_of_reach(const RecallReply& reply, BootCounter boot, const RollbackCheck::Holds& disk) {
+  constexpr uint64_t kEntriesMost = uint64_t{1} << 48;  // years of the quickest log
+  constexpr uint64_t kStartsMost = uint64_t{1} << 32;
+  const PeerMark& known = reply.known;
+  const auto far = [](uint64_t claimed, uint64_t own, uint64_t most) { return claimed > own && claimed - own > most; };
+  return far(known.match.index.value(), disk.last.index.value(), kEntriesMost) ||
+         far(reply.settled.at.index.value(), disk.last.index.value(), kEntriesMost) ||
+         far(known.term.value(), disk.hard_state.term.value(), raft::kTermLeapMax) ||
+         far(known.boot.value(), boot.value(), kStartsMost);
+}
 
 // What was said in the term that peer and disk both know is on the disk only if the vote is, and the entry itself.
 std::string lacking(const PeerMark& known, const RollbackCheck::Holds& disk) {
@@ -64,18 +77,44 @@ LaggingTime RollbackCheck::next_deadline() const { return begun_ ? std::min(agai
 
 std::optional<std::string> RollbackCheck::answered(ReplicaId from, StoreId store, const RecallReply& reply, const Holds& disk) {
   if (!begun_ || reply.asked != question()) return std::nullopt;
-  const PeerMark& known = reply.known;
-  const bool another_start = known.boot == self_.boot && known.start != options_.start && known.start && options_.start;
-  if (known.boot > self_.boot || another_start) {
-    return set_back(from, named("start", known.boot.value()) + ", this is " + named("start", self_.boot.value()) +
-                              (another_start ? " for the second time" : ""));
+  if (out_of_reach(reply, self_.boot, disk)) {
+    disbelief_ =
+        "replica " + std::to_string(from.value()) +
+        " claims to remember of this disk what never was there: nothing of it was believed; look after its machine and "
+        "its disk";
+    return std::nullopt;
   }
-  if (std::string lacks = lacking(known, disk); !lacks.empty()) return set_back(from, std::move(lacks));
+  std::string lacks = lacks_of(from, reply.known, disk);
+  if (!lacks.empty()) {
+    answered_.erase(from);
+    claims_[from] = {store, lacks};
+    return lacks;
+  }
+  claims_.erase(from);
   answered_[from] = store;
   const raft::SettledMembers& told = reply.settled;
   const bool leaves = told.at == settled_.at && told.configuration.outgoing.empty();
   if (leaves || raft::newer(told.at, settled_.at)) settled_ = told;
   return std::nullopt;
+}
+
+std::string RollbackCheck::lacks_of(ReplicaId from, const PeerMark& known, const Holds& disk) const {
+  const bool another_start = known.boot == self_.boot && known.start != options_.start && known.start && options_.start;
+  if (known.boot > self_.boot || another_start) {
+    return set_back(from, named("start", known.boot.value()) + ", this is " + named("start", self_.boot.value()) +
+                              (another_start ? " for the second time" : ""));
+  }
+  std::string lacks = lacking(known, disk);
+  return lacks.empty() ? std::string() : set_back(from, std::move(lacks));
+}
+
+// A peer that is not named may be a member by entries that are not here.
+std::string RollbackCheck::claim(const raft::Configuration& members) const {
+  for (const auto& [peer, claim] : claims_) {
+    const raft::Member* member = raft::member_of(members, peer);
+    if (member == nullptr || !member->store || member->store == claim.by) return claim.sentence;
+  }
+  return {};
 }
 
 // A directory counts only where it is the one that is named.

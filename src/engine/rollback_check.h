@@ -8,6 +8,9 @@
 // A later term on the disk is proof by itself: everything said in an earlier term was on the disk before it. Within one term it
 // takes the vote and the very entry. A longer log proves nothing: the first append of a term may cut an older term's tail and
 // leave the log shorter than it was. docs/safety.md has the proof, docs/decisions/0017 what is left out.
+//
+// One member may lie (FLT_S12). A claim that is out of all reach is not believed. Any other one counts until its author takes
+// it back, or another disk has the place of its author.
 #pragma once
 
 #include <optional>
@@ -54,13 +57,19 @@ class RollbackCheck {
     Position last;
     absl::FunctionRef<std::optional<Term>(Index)> term_at;
   };
-  // Counts an answer to this start. A sentence: the disk lacks something that the peer remembers.
+  // Counts an answer to this start. A sentence: the disk lacks something that the peer remembers, and says so until it takes
+  // that back.
   std::optional<std::string> answered(ReplicaId from, StoreId store, const RecallReply& reply, const Holds& disk);
   bool answered(ReplicaId peer) const { return answered_.contains(peer); }
+  // A sentence, if a peer says that the disk lacks something. The peer's own disk must be the one that is named for it.
+  std::string claim(const raft::Configuration& members) const;
+  // A sentence about a member whose answer cannot be true; empty: there is none.
+  const std::string& disbelief() const { return disbelief_; }
   // A majority has answered, of these members or of settled ones as new as they are: a joint configuration here may be over.
   bool enough(const raft::Configuration& members, Position at) const;
 
  private:
+  std::string lacks_of(ReplicaId from, const PeerMark& known, const Holds& disk) const;
   bool majority(const raft::Configuration& members) const;
 
   const EngineOptions& options_;
@@ -69,6 +78,12 @@ class RollbackCheck {
   bool waiting_ = false;  // for a majority
   absl::btree_set<ReplicaId> connected_;
   absl::btree_map<ReplicaId, StoreId> answered_;
+  struct Claim {
+    StoreId by;
+    std::string sentence;
+  };
+  absl::btree_map<ReplicaId, Claim> claims_;
+  std::string disbelief_;
   raft::SettledMembers settled_;  // the newest that was told
   LaggingTime again_ = LaggingTime::max();
   LaggingTime all_again_ = LaggingTime::max();

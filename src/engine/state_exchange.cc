@@ -40,6 +40,16 @@ StateOffer StateExchange::take_restored() {
   return offer;
 }
 
+// The log has brought us there. Or it brings us on: a leader of a later term commits here what it sends, so it misses nothing
+// that we lack. The offer of one leader must not be waited for under the next (FLT_S12).
+bool StateExchange::needless(const std::optional<StateOffer>& offer, const Consensus& consensus) {
+  if (consensus.leads()) return true;
+  if (!offer) return false;
+  const raft::Core& core = *consensus.core();
+  const std::optional<Term> committed = core.term_at(core.commit());
+  return core.commit() >= offer->at.index || (committed && *committed > offer->term);
+}
+
 // ---- the step of a turn
 
 void StateExchange::step(bool checkpoint_under_way, Turn& turn) {
@@ -56,8 +66,7 @@ void StateExchange::step(bool checkpoint_under_way, Turn& turn) {
     consensus.step(raft::Pin{pinned}, now);
   }
   const std::optional<StateOffer> offer = receiver_.offer();
-  const bool needless = consensus.leads() || (offer && consensus.core()->commit() >= offer->at.index);
-  if (needless) receiver_.drop();
+  if (needless(offer, consensus)) receiver_.drop();
   const auto may = checkpoint_under_way ? StateReceiver::May::Wait : StateReceiver::May::Install;
   const ReplicaId leader = consensus.leads() ? ReplicaId() : consensus.leader();
   receiver_.collect(leader, consensus.term(), may, now, turn.effects.staging, turn.effects.sends);

@@ -46,6 +46,8 @@ class StateExchange {
   LaggingTime next_deadline() const;
 
  private:
+  static bool needless(const std::optional<StateOffer>& offer, const Consensus& consensus);
+
   StateSender sender_;
   StateReceiver receiver_;
   Index pinned_;  // as known to the core

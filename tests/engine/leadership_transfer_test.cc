@@ -56,6 +56,28 @@ TEST_F(EngineTransferTest, AnUnreachableTargetCostsNothingButTime) {
   EXPECT_EQ(cluster.run(leader, "add 1"), "2");
 }
 
+// A change of members, a state, a confirmation: a leader waits for each of them, and takes commands meanwhile.
+TEST_F(EngineTransferTest, FLT_P26_NothingElseThatAPeerAsksForHoldsUpCommands) {
+  using Change = raft::MemberChange;
+  const Duration timeout = raft::Options{}.election_timeout;
+  const auto asks = [&](Message message) { cluster.post(leader, MessageReceived{ReplicaId(follower), std::move(message)}); };
+  const raft::Member nobody{ReplicaId(9), StoreId(999), "nowhere"};
+  uint64_t attempt = 0;
+  for (int i = 0; i < 40; ++i) {
+    const raft::Status status = cluster.engine(leader).core()->status();
+    for (const Change::Kind kind : {Change::Kind::AddLearner, Change::Kind::Promote, Change::Kind::Replace}) {
+      asks(ChangeRequest{++attempt, status.configuration_index, {{kind, nobody, ReplicaId(third)}}});
+    }
+    asks(StateRequest{status.hard_state.term, {Index(1), Term(1)}, {}, std::nullopt});
+    asks(StateLoading{status.hard_state.term, {Index(1), Term(1)}});
+    for (int question = 0; question < 100; ++question) asks(ReadIndexRequest{++attempt});
+    const Ticket call = cluster.submit(leader, "add 1");
+    cluster.pass(timeout / 10);
+    ASSERT_EQ(cluster.answers(leader, call), 1u) << "round " << i;
+  }
+  EXPECT_EQ(cluster.engine(leader).leadership().role, raft::Role::Leader);
+}
+
 TEST_F(EngineTransferTest, LostRequestsAreRepeatedAndAnotherLeaderIsAskedToo) {
   int lost = 0;
   cluster.filter = [&](ReplicaId, ReplicaId, const Message& message) {

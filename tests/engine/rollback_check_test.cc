@@ -194,6 +194,30 @@ TEST_F(AskedOfMembers, FLT_P15_WhoseDiskWasExchangedIsNoMember) {
   EXPECT_FALSE(check->enough(members({1, 4, 5}), at));
 }
 
+TEST_F(AskedOfMembers, FLT_S12_AClaimCountsUntilItsAuthorTakesItBackOrAnotherDiskHasItsPlace) {
+  const raft::Configuration three = members({1, 2, 3});
+  const auto no_entries = [](Index) { return std::optional<Term>(); };
+  const RollbackCheck::Holds disk{{}, {}, no_entries};
+  const auto claims = [&] {
+    const RecallReply lie{check->question(), {.store = StoreId(101), .term = Term(7)}, {}};
+    EXPECT_TRUE(check->answered(ReplicaId(2), StoreId(102), lie, disk));
+  };
+  EXPECT_EQ(check->claim(three), "");
+  claims();
+  EXPECT_NE(check->claim(three), "");
+  check->lost(ReplicaId(2));
+  EXPECT_NE(check->claim(three), "") << "it may come back, and be right";
+  EXPECT_NE(check->claim(members({1, 3, 4})), "") << "it may be a member by entries that are not here";
+  raft::Configuration exchanged = three;
+  exchanged.voters[1].store = StoreId(999);
+  EXPECT_EQ(check->claim(exchanged), "");
+  told(2, {});
+  EXPECT_EQ(check->claim(three), "") << "taken back";
+  claims();
+  told(2, {}, 999);
+  EXPECT_EQ(check->claim(three), "") << "by the same replica on another disk, too";
+}
+
 // ---- among replicas
 
 struct SetBackTest : ThreeReplicas {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "engine/unrest.h"
+
 namespace coordkit::engine {
 namespace {
 
@@ -77,6 +79,27 @@ TEST_F(RoundTripsTest, ALostAnswerIsGivenUpAndANewConnectionBeginsAnew) {
   EXPECT_THAT(trips.warnings(), ElementsAre(HasSubstr("at least 100 ms")));
   trips.forget(kPeer);
   EXPECT_THAT(trips.warnings(), IsEmpty());
+}
+
+TEST(UnrestTest, FLT_N14_TermsThatChangeAgainAndAgainAreToldToEverybody) {
+  Unrest unrest(300ms);
+  LaggingTime now(1h);
+  uint64_t term = 50;
+  const auto changes = [&](Duration after) {
+    now += after;
+    unrest.leadership_changed(Term(++term), now);
+    unrest.leadership_changed(Term(term), now);  // the same one, with its leader
+  };
+  for (int i = 0; i < 6; ++i) changes(2s);
+  EXPECT_EQ(unrest.warning(now), "") << "the first one is the term of the start";
+  changes(2s);
+  EXPECT_THAT(unrest.warning(now), HasSubstr("6 times in the last 10 s: leaders are lost"));
+  now += 19s;
+  EXPECT_THAT(unrest.warning(now), HasSubstr("in the last 29 s"));
+  now += 2s;
+  EXPECT_EQ(unrest.warning(now), "") << "a hundred election timeouts are over";
+  for (int i = 0; i < 50; ++i) changes(10s);
+  EXPECT_EQ(unrest.warning(now), "") << "seldom enough";
 }
 
 }  // namespace
