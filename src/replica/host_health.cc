@@ -38,6 +38,7 @@ Health health_of(const Engine& engine, LaggingTime now) {
 Health HostHealth::health_now() const {
   Health health = health_of(sources_.turns->engine(), host_.clock().lagging());
   for (std::string& threw : sources_.announcements->warnings()) health.warnings.push_back(std::move(threw));
+  for (std::string& warning : sources_.peers.warnings()) health.warnings.push_back(std::move(warning));
   if (!sources_.stores.no_reserve().empty()) health.warnings.push_back(sources_.stores.no_reserve());
   return health;
 }

@@ -54,6 +54,12 @@ Tls with_absolute_paths(Tls tls) {
   return tls;
 }
 
+// Several attempts fit between two heartbeats. Below 10 ms, acknowledgements on a busy machine come too late for it.
+Duration resend_min(Duration heartbeat_interval) {
+  using std::chrono::milliseconds;
+  return std::clamp<Duration>(heartbeat_interval / 6, milliseconds(10), milliseconds(200));
+}
+
 absl::Status add_tcp_transport(MadeParts& parts, const ReplicaOptions& options, boost::asio::io_context* network) {
   TcpOptions tcp{.listen = own_address(options)};
   if (const auto* shared = std::get_if<SharedSecret>(&options.security)) tcp.secret = shared->secret;
@@ -63,6 +69,7 @@ absl::Status add_tcp_transport(MadeParts& parts, const ReplicaOptions& options, 
     tcp.channels = parts.channels = *std::move(channels);
   }
   tcp.guests_max = options.guests_max;
+  tcp.resend_min = resend_min(options.heartbeat_interval);
   std::unique_ptr<TcpTransport> made =
       network != nullptr ? make_tcp_transport(tcp, *network) : std::make_unique<TcpTransport>(tcp);
   if (absl::Status status = made->bind(); !status.ok()) return status;

@@ -27,6 +27,7 @@ class PeerTransport {
   void set_peers(std::vector<Peer> peers) { transport_->set_peers(std::move(peers)); }
   void send(const std::vector<Outbound>& sends, Meter& meter);
   std::optional<TcpCounters> counters() const;
+  std::vector<std::string> warnings() const { return tcp_ != nullptr ? tcp_->warnings() : std::vector<std::string>(); }
   absl::Status reload_tls();
 
   void close();    // nothing is reported any more; the counters stay

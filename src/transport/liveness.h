@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "coordkit/types.h"
+#include "transport/packet_loss.h"
 #include "transport/tcp_types.h"
 
 namespace coordkit::tcp {
@@ -23,6 +24,7 @@ class Liveness {
         pinged_(opened) {}
 
   void received(TimePoint now) { last_received_ = now; }
+  bool received_since(TimePoint at) const { return last_received_ >= at; }
   // This end was held up for so long: that is not the peer's silence.
   void excuse(Duration pause) {
     opened_at_ += pause;
@@ -41,11 +43,16 @@ class Liveness {
   // To be asked in every tick. `unacknowledged`: bytes that the other end's kernel has yet to acknowledge, perhaps of a write
   // that is not counted yet.
   bool backlog_moves(TimePoint now, uint64_t unacknowledged) {
+    unacknowledged_ = unacknowledged;
     const uint64_t acknowledged = written_ - std::min(written_, unacknowledged);
     if (acknowledged > acknowledged_) moved_at_ = now;
     acknowledged_ = std::max(acknowledged_, acknowledged);
     return unacknowledged > 0 && now - moved_at_ <= idle_timeout_;
   }
+  bool backlog() const { return unacknowledged_ > 0; }
+  // All of this connection so far, as the kernel counts them.
+  void packets_sent(Packets all) { packets_ = all; }
+  Packets packets() const { return packets_; }
   bool ping_due(TimePoint now) const { return now - pinged_ >= idle_timeout_ / 3; }
   void pinged(TimePoint now) { pinged_ = now; }
 
@@ -56,9 +63,11 @@ class Liveness {
   TimePoint last_received_;
   TimePoint pinged_;
   TimePoint established_at_;
-  uint64_t written_ = 0;       // bytes, to the kernel
-  uint64_t acknowledged_ = 0;  // of them, by the other end's kernel, as far as seen
-  TimePoint moved_at_;         // when that was last seen to grow
+  uint64_t written_ = 0;         // bytes, to the kernel
+  uint64_t acknowledged_ = 0;    // of them, by the other end's kernel, as far as seen
+  TimePoint moved_at_;           // when that was last seen to grow
+  uint64_t unacknowledged_ = 0;  // as last seen
+  Packets packets_;
 };
 
 }  // namespace coordkit::tcp

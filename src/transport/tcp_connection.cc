@@ -77,7 +77,7 @@ Connection::Connection(ConnectionOwner& owner, const ConnectionLimits& limits, S
 
 // One after the other.
 // The kernel picks the socket's port. If another replica of this host is to listen there, it may: both sockets allow it.
-void Connection::dial(std::vector<Tcp::endpoint> endpoints) {
+void Connection::dial(std::vector<Tcp::endpoint> endpoints, PacketSize packets) {
   state_ = State::Dialing;
   Socket& socket = stream_.socket();
   const Tcp::endpoint next = endpoints.front();
@@ -86,13 +86,14 @@ void Connection::dial(std::vector<Tcp::endpoint> endpoints) {
   socket.close(ignored);
   const boost::system::error_code unopened = open_above_streams(socket, next.protocol());
   socket.set_option(Socket::reuse_address(true), ignored);
-  auto connected = [self = shared_from_this(), rest = std::move(endpoints)](boost::system::error_code error) mutable {
+  if (packets == PacketSize::Small) use_small_packets(socket.native_handle());
+  auto connected = [self = shared_from_this(), rest = std::move(endpoints), packets](boost::system::error_code error) mutable {
     if (self->closed()) return;
     guard(*self, [&] {
       const bool with_itself = !error && reset_own_connection(self->stream_.socket());
       self->dial_error_ =
           with_itself ? boost::system::error_code(asio::error::connection_refused) : error;  // nothing else listens there
-      if (self->dial_error_ && !rest.empty()) return self->dial(std::move(rest));
+      if (self->dial_error_ && !rest.empty()) return self->dial(std::move(rest), packets);
       if (self->dial_error_) return self->close(CloseReason::DialFailed);
       self->open();
       self->secure();
@@ -115,6 +116,7 @@ void Connection::open() {
   if (const Tcp::endpoint remote = socket.remote_endpoint(ignored); !ignored) address_ = remote.address();
   socket.non_blocking(true, ignored);
   socket.set_option(Tcp::no_delay(true), ignored);
+  resend_soon(socket.native_handle(), limits_.resend_min);
   // Socket buffers are left to the kernel, which grows them beyond what SO_SNDBUF allows. Only what it has not sent yet is
   // bounded: liveness messages cannot overtake bytes that the kernel already has.
   if (limits_.unsent_bytes_max > 0) {
@@ -347,6 +349,7 @@ void Connection::tick(TimePoint now, Duration pause) {
     return;
   }
   liveness_.wrote(stream_.on_wire(0));  // of a write that is under way
+  liveness_.packets_sent(packets_of(stream_.socket().native_handle()));
   const bool backlog_moves = liveness_.backlog_moves(now, stream_.unacknowledged());
   if (liveness_.silent(now) && !backlog_moves) return close(CloseReason::Idle);
   if (side() == Side::Dialed && liveness_.ping_due(now)) {

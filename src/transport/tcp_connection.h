@@ -43,6 +43,7 @@ struct ConnectionLimits {
   size_t unsent_bytes_max;
   Duration hello_timeout;
   Duration idle_timeout;
+  Duration resend_min;
   std::string secret;                        // empty: none
   std::shared_ptr<SecureChannels> channels;  // none: plain text
 };
@@ -53,7 +54,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(ConnectionOwner& owner, const ConnectionLimits& limits, Side side, ReplicaId peer, uint64_t instance,
              uint64_t nonce, Socket socket);
 
-  void dial(std::vector<Tcp::endpoint> endpoints);  // at least one
+  enum class PacketSize : uint8_t { Any, Small };
+  void dial(std::vector<Tcp::endpoint> endpoints, PacketSize packets = PacketSize::Any);  // at least one endpoint
   void accept();
   // Sends what the owner has, unless a write is in progress, which will call this again.
   void pump();
@@ -75,7 +77,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Who is there, as far as it is proved: `cluster` is ours if the other end belongs to it. For a blank replica, which cannot
   // judge, it is the other's mark.
   Hello shown() const { return handshake_.shown(owner_.cluster()); }
-  TimePoint established_at() const { return liveness_.established_at(); }
+  const Liveness& liveness() const { return liveness_; }
   // Generation of the certificates it was made with (SecureChannels).
   uint64_t generation() const { return generation_; }
   // The identity in the other end's certificate; nullopt: there is none, or it names no replica.

@@ -19,6 +19,7 @@
 #include "transport/incarnation.h"
 #include "transport/lookup.h"
 #include "transport/outbox.h"
+#include "transport/packet_loss.h"
 #include "transport/tcp_connection.h"
 #include "transport/tcp_stream.h"
 
@@ -55,6 +56,8 @@ struct Link {
   Lookup lookup;
   size_t in_vain = 0;       // dials that failed: of several addresses the next has its turn
   std::string unreachable;  // as last reported; empty: not since it was up
+  LossGauge losses;         // on the way there
+  bool hole = false;        // what was large did not arrive there: packets are small from now on
 
   bool guest() const { return address.empty(); }
   bool belongs() const { return (dialed && dialed->belongs()) || (accepted && accepted->belongs()); }
@@ -78,6 +81,15 @@ struct Link {
   void make_detour() {
     detour = accepted && accepted->vouched();
     if (detour) accepted->pump();
+  }
+  // A connection that was dialed ended in silence. The peer is alive if it is heard where it dialed. If no small packet had to
+  // be sent again there, only large ones are lost (FLT_N14), as in a tunnel with a smaller MTU than both ends know.
+  void look_for_hole(const Connection& ended, Duration idle_timeout) {
+    constexpr uint64_t kEnough = 3;
+    if (!accepted || !ended.liveness().backlog()) return;
+    const Packets small = accepted->liveness().packets();
+    const bool heard = accepted->liveness().received_since(SteadyClock::now() - idle_timeout / 2);
+    hole = hole || (heard && small.sent >= kEnough && 5 * small.resent <= small.sent);
   }
   // What was scheduled: sends what the outbox has.
   void pump() {

@@ -43,4 +43,22 @@ bool Links::room_for_guest(bool belongs) const {
   return alike < (belongs ? kAcquaintancesMax : options_.guests_max);
 }
 
+std::vector<std::string> loss_warnings(const Links& links, TimePoint now) {
+  std::vector<std::string> sentences;
+  for (const auto& link : links.all()) {
+    if (link->dialed) link->losses.sent(now, link->dialed->liveness().packets());
+    const std::string peer = "replica " + std::to_string(link->id.value());
+    if (link->hole) {
+      sentences.push_back("large packets to " + peer + " were lost on the way, and connections to it use packets of " +
+                          std::to_string(kSmallPacketBytes) +
+                          " bytes now: set the MTU of both ends to what passes between them");
+    }
+    if (const int percent = link->losses.percent(now); percent > 0) {
+      sentences.push_back(std::to_string(percent) + " % of the packets to " + peer +
+                          " have to be sent again, because the network loses them: look at the way there");
+    }
+  }
+  return sentences;
+}
+
 }  // namespace coordkit::tcp

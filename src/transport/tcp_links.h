@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "transport/tcp_link.h"
@@ -31,5 +32,8 @@ class Links {
   mutable std::mutex mutex_;                          // held to change links_, and by other threads to read them
   std::map<ReplicaId, std::shared_ptr<Link>> links_;  // shared with pending handlers
 };
+
+// Sentences for the operator about the ways to peers. Each dialed connection is asked how much it has sent.
+std::vector<std::string> loss_warnings(const Links& links, TimePoint now);
 
 }  // namespace coordkit::tcp

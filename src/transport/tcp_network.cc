@@ -23,8 +23,8 @@ Incarnation incarnation_of(const Connection& connection) {
 Network::Network(asio::io_context& io, TcpOptions options)
     : io_(io),
       options_(std::move(options)),
-      limits_{options_.frame_bytes_max, options_.unsent_bytes_max, options_.hello_timeout,
-              options_.idle_timeout,    options_.secret,           options_.channels},
+      limits_{options_.frame_bytes_max, options_.unsent_bytes_max, options_.hello_timeout, options_.idle_timeout,
+              options_.resend_min,      options_.secret,           options_.channels},
       nonces_(options_.seed),
       links_(options_, io),
       unverified_(options_),
@@ -111,6 +111,7 @@ void Network::tick(TimePoint now, Duration pause) {
     if (const auto accepted = link->accepted) accepted->tick(now, pause);
   }
   if (closed_) return;
+  tally_.warn(loss_warnings(links_, now));
   renew_one(now);
   if (const auto [stale, reason] = renewals_.next_stale(links_, now); stale) stale->close(reason);
 }
@@ -267,10 +268,11 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
   const std::shared_ptr<Link> link = links_.find(connection.peer());
   const bool was_dialed = link && link->dialed.get() == &connection;
   const bool was_accepted = link && link->accepted.get() == &connection;
-  if (link && link->outlet() == &connection && connection.established_at() != TimePoint{}) {
+  if (link && link->outlet() == &connection && connection.liveness().established_at() != TimePoint{}) {
     const std::lock_guard lock(link->mutex);
     tally_.dropped(link->outbox.clear());
   }
+  if (was_dialed && reason == CloseReason::Idle) link->look_for_hole(connection, options_.idle_timeout);
   if (was_dialed) dialed_closed(link, connection);
   if (was_accepted) {
     link->accepted.reset();
@@ -301,8 +303,8 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
 // A connection that was open for a while earns a quick redial; one that is refused each time does not.
 void Network::dialed_closed(const std::shared_ptr<Link>& known, const Connection& connection) {
   Link& link = *known;
-  const bool stood = connection.established_at() != TimePoint{};
-  if (stood && SteadyClock::now() - connection.established_at() >= options_.redial_max) link.backoff.reset();
+  const bool stood = connection.liveness().established_at() != TimePoint{};
+  if (stood && SteadyClock::now() - connection.liveness().established_at() >= options_.redial_max) link.backoff.reset();
   link.dialed.reset();
   if (closed_ || link.guest()) return;
   if (!stood) {
@@ -340,7 +342,7 @@ void Network::explain(Link& link, const Connection& connection, CloseReason reas
                                       "): look at the network and the firewalls on the way, or correct the address");
   }
   if (const std::string_view met = obstacle(reason); !met.empty()) return tell_unreachable(link, std::string(met));
-  if (reason != CloseReason::Ended || connection.established_at() != TimePoint{}) return;
+  if (reason != CloseReason::Ended || connection.liveness().established_at() != TimePoint{}) return;
   tell_unreachable(link,
                    "what listens there closes each connection before it says who it is: it is another program, or a replica "
                    "with another kind of security or without room for this one; look at what runs there");

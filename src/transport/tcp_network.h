@@ -7,7 +7,7 @@
 //   Link.renewal: dialing -> replaces Link.dialed; when it is refused, that one stays
 //   A peer is up while one of the two is established, and one incarnation holds both (incarnation.h).
 //
-// Threads: the one that runs the io_context, but push(), set_cluster(), set_peers(), port() and counters(), which any
+// Threads: the one that runs the io_context, but push(), set_cluster(), set_peers(), port() and tally(), which any
 // thread may call.
 #pragma once
 
@@ -42,7 +42,7 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   void push(ReplicaId to, std::vector<Frame> frames);
   void close();
 
-  TcpCounters counters() const { return tally_.read(); }
+  const Tally& tally() const { return tally_; }
 
  private:
   static constexpr char kNamesUnanswered[] = "the name service does not answer; correct the address, or the name service";

@@ -20,6 +20,7 @@ absl::Status TcpOptions::validate() const {
   if (!secret.empty() && (secret.size() < kSecretBytesMin || secret.size() > kSecretBytesMax))
     problems.add("secret is not 16 to 1024 bytes long: draw it at random, for example with openssl rand -hex 32");
   if (unproven_bytes_per_second < 64 << 10) problems.add("unproven_bytes_per_second is below 64 KiB");
+  if (resend_min < Duration::zero() || resend_min > milliseconds(200)) problems.add("resend_min is not between 0 and 200 ms");
   if (hello_timeout < milliseconds(10)) problems.add("hello_timeout is below 10 ms");
   if (idle_timeout < milliseconds(10)) problems.add("idle_timeout is below 10 ms");
   if (redial_min < milliseconds(1)) problems.add("redial_min is below 1 ms");

@@ -97,7 +97,7 @@ void Network::dial_to(const std::shared_ptr<Link>& link, std::vector<Tcp::endpoi
   made = std::make_shared<Connection>(*this, limits_, Side::Dialed, link->id, nonces_.instance(), nonces_.next(),
                                       Socket(io_.get_executor()));
   std::rotate(endpoints.begin(), endpoints.begin() + static_cast<ptrdiff_t>(link->in_vain % endpoints.size()), endpoints.end());
-  made->dial(std::move(endpoints));
+  made->dial(std::move(endpoints), link->hole ? Connection::PacketSize::Small : Connection::PacketSize::Any);
 }
 
 void Network::renew_one(TimePoint now) {

@@ -1,10 +1,14 @@
-// TcpCounters as they grow: by the thread of the io_context and by those that send.
+// TcpCounters as they grow, by the thread of the io_context and by those that send; and what an operator should know.
 //
 // Threads: any.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "coordkit/transport/tcp_transport.h"
 #include "transport/outbox.h"
@@ -21,6 +25,16 @@ class Tally {
   void dropped(const Outbox::Dropped& dropped);
   TcpCounters read() const;
 
+  // Sentences; instead of those told before.
+  void warn(std::vector<std::string> sentences) {
+    const std::lock_guard lock(mutex_);
+    warnings_ = std::move(sentences);
+  }
+  std::vector<std::string> warnings() const {
+    const std::lock_guard lock(mutex_);
+    return warnings_;
+  }
+
  private:
   using Counter = std::atomic<uint64_t>;
   static void add(Counter& counter, uint64_t n = 1) { counter.fetch_add(n, std::memory_order_relaxed); }
@@ -28,6 +42,8 @@ class Tally {
   Counter opened_{0}, frames_sent_{0}, bytes_sent_{0}, frames_received_{0}, bytes_received_{0};
   Counter control_dropped_{0}, bulk_dropped_{0}, other_group_{0};
   std::array<Counter, static_cast<size_t>(CloseReason::Count)> closed_{};
+  mutable std::mutex mutex_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace coordkit::tcp

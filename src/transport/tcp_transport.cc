@@ -109,7 +109,8 @@ void TcpTransport::set_cluster(ClusterId cluster) { impl_->network().set_cluster
 void TcpTransport::set_peers(std::vector<Peer> peers) { impl_->network().set_peers(std::move(peers)); }
 void TcpTransport::send(ReplicaId to, std::vector<Frame> frames) { impl_->network().push(to, std::move(frames)); }
 void TcpTransport::close() { impl_->close(); }
-TcpCounters TcpTransport::counters() const { return impl_->network().counters(); }
+TcpCounters TcpTransport::counters() const { return impl_->network().tally().read(); }
+std::vector<std::string> TcpTransport::warnings() const { return impl_->network().tally().warnings(); }
 
 std::unique_ptr<TcpTransport> make_tcp_transport(TcpOptions options, asio::io_context& io) {
   return std::make_unique<TcpTransport>(std::make_unique<TcpTransport::Impl>(std::move(options), &io));

@@ -192,6 +192,9 @@ struct TcpOptions {
   size_t unverified_max = 64;                    // accepted connections without a verified hello
   size_t unverified_per_address_max = 16;        // of them from one address
 
+  // The kernel sends a lost packet again after a round trip and so long, if it can be told (Linux 6.15). Everything behind the
+  // packet waits for it, heartbeats as well. 0: left to the kernel, 200 ms as a rule. Legal: 0 to 200 ms.
+  Duration resend_min = std::chrono::milliseconds(10);
   Duration hello_timeout = std::chrono::seconds(2);  // from dial or accept to the verified hello, a TLS handshake included
   // Nothing heard for so long ends a connection; pings go every third of it. Two heartbeats and a round trip at least.
   Duration idle_timeout = std::chrono::seconds(3);
@@ -226,6 +229,8 @@ class TcpTransport final : public Transport {
   void close() override;
 
   TcpCounters counters() const;
+  // Sentences for the operator about the network on the way to peers.
+  std::vector<std::string> warnings() const;
 
   class Impl;  // src/transport
   explicit TcpTransport(std::unique_ptr<Impl> impl);
