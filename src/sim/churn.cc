@@ -145,11 +145,21 @@ void Churn::post(uint32_t node, std::vector<raft::MemberChange> changes, Duratio
 void Churn::transfer() {
   const std::optional<uint32_t> asked = anybody();
   if (!asked) return;
-  const ReplicaId target(random_.below(plan_.nodes + 1));
-  const Duration patience = plan_.election_timeout * static_cast<int64_t>(random_.between(1, 5));
-  world_.trace(*asked, "is asked to hand leadership to n{}", target.value());
-  nodes_[*asked]->post(TransferLeadership{
-      .ticket = Ticket(++last_ticket_), .target = target, .deadline = nodes_[*asked]->clock_now().lagging + patience});
+  ask_to_hand_over(*asked, ReplicaId(random_.below(plan_.nodes + 1)));
+}
+
+void Churn::ask_to_hand_over(uint32_t asked, ReplicaId target) {
+  const Duration patience = plan_.election_timeout * static_cast<int64_t>(random_.between(1, 20));
+  world_.trace(asked, "is asked to hand leadership to n{}", target.value());
+  nodes_[asked]->post(TransferLeadership{
+      .ticket = Ticket(++last_ticket_), .target = target, .deadline = nodes_[asked]->clock_now().lagging + patience});
+}
+
+void Churn::hand_over_to(uint32_t dying) {
+  const std::optional<uint32_t> leader = consensus_.leader();
+  if (calm_ || !leader || *leader == dying || !nodes_[*leader]->up() || nodes_[*leader]->frozen()) return;
+  ++situations_[static_cast<size_t>(Situation::TransferToDying)];
+  ask_to_hand_over(*leader, ReplicaId(dying + 1));
 }
 
 // One after the other, as an operator would.

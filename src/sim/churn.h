@@ -38,6 +38,8 @@ class Churn {
   void event_at(uint32_t node);  // the disk of this one is rolled back
   void synced(uint32_t node);    // its log was
   void come_back() { absence_.end_for_good(); }
+  // The leader is asked to hand over to this one, which a fault has just struck; nothing if it leads itself.
+  void hand_over_to(uint32_t dying);
   bool away(uint32_t node) const { return absence_.is_of(node); }
   // From here on only requests that bring every member back.
   void calm_down();
@@ -61,6 +63,7 @@ class Churn {
   void strike_disks();
   void change();
   void transfer();
+  void ask_to_hand_over(uint32_t asked, ReplicaId target);
   void exchange_others();
   void lose_a_disk();
   void lose_disk(uint32_t node);

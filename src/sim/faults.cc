@@ -23,6 +23,12 @@ uint32_t Faults::victim() {
   return static_cast<uint32_t>(striking_.below(targets_.plan.nodes));
 }
 
+// The leader may not know yet that this one is struck.
+void Faults::hand_over_to(uint32_t dying) {
+  constexpr double kOften = 0.3;
+  if (striking_.chance(kOften)) targets_.churn.hand_over_to(dying);
+}
+
 void Faults::strike(FaultKind kind, Duration length) {
   if (kind >= FaultKind::DiskError) return strike_disk({.kind = kind, .node = victim()}, length);
   world_.trace(kNoNode, "fault {} for {} us", static_cast<uint64_t>(kind), static_cast<uint64_t>(length.count()) / 1000);
@@ -62,16 +68,17 @@ void Faults::strike_links(ActiveFault fault, Duration length) {
   cut_links(fault);
   if (fault.kind == FaultKind::Flap) return remember(fault, fault.period);
   links_.notice_cuts(fault.links, striking_);
+  if (!fault.links.empty()) hand_over_to(fault.links.front().first);
   remember(std::move(fault), length);
 }
 
 void Faults::strike_process(const ActiveFault& fault, Duration length) {
   switch (fault.kind) {
-    case FaultKind::Crash: return targets_.processes.crash(fault.node, length, any_crash());
-    case FaultKind::CrashInTurn: return targets_.processes.crash_in_turn(fault.node, length);
+    case FaultKind::Crash: targets_.processes.crash(fault.node, length, any_crash()); return hand_over_to(fault.node);
+    case FaultKind::CrashInTurn: targets_.processes.crash_in_turn(fault.node, length); return hand_over_to(fault.node);
     case FaultKind::PowerLoss: return lose_power(length);
     case FaultKind::Pause:
-    case FaultKind::Suspend: return freeze(fault.node, length, fault.kind);
+    case FaultKind::Suspend: freeze(fault.node, length, fault.kind); return hand_over_to(fault.node);
     case FaultKind::ClockRate:
       return targets_.nodes[fault.node]->clock().set_rate(world_.now(), static_cast<int64_t>(striking_.below(20'001)) - 10'000);
     default: return;

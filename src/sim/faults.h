@@ -103,6 +103,7 @@ class Faults {
   void freeze(uint32_t node, Duration length, FaultKind kind);
   bool suspended(uint32_t node) const;
   uint32_t victim();
+  void hand_over_to(uint32_t dying);
   Links links_of(FaultKind kind);
 
   const FaultTargets targets_;

@@ -36,6 +36,7 @@ Observers::Observers(World& the_world, const Plan& the_plan, const SimOptions& o
       plan(the_plan),
       nodes(all_nodes),
       consensus(world, plan.nodes, counts),
+      hand_overs(plan.election_timeout, plan.turn_latency_max, nodes),
       promises(world, nodes),
       retention(plan, options, nodes, consensus.members()),
       locks(world, model, nodes, beliefs_in(options)),
@@ -75,6 +76,7 @@ void Observers::handles(uint32_t node, const EngineInput& input) {
 void Observers::stopped(uint32_t node) {
   situations.lost(node);
   consensus.detach(node);
+  hand_overs.stopped(node);
   promises.stopped(node);
 }
 
@@ -119,6 +121,7 @@ void Observers::turned(uint32_t node, const EngineEffects& effects) {
   }
   consensus.after_turn(node);
   retention.turned(node, effects);
+  hand_overs.turned(node);
   situations.turned(node);
 }
 

@@ -7,6 +7,7 @@
 
 #include "coordkit/sim/options.h"
 #include "sim/consensus_observer.h"
+#include "sim/hand_over_observer.h"
 #include "sim/history_recorder.h"
 #include "sim/lease_observer.h"
 #include "sim/lock_observer.h"
@@ -46,6 +47,7 @@ struct Observers {
   SituationCounts counts{};
   Model model;
   ConsensusObserver consensus;
+  HandOverObserver hand_overs;
   Promises promises;
   RetentionObserver retention;
   LockObserver locks;

@@ -27,6 +27,7 @@ constexpr std::string_view kSituationNames[kSituations] = {
     "transfer_ordered",
     "transfer_during_partition",
     "transfer_campaign_won",
+    "transfer_to_dying",
     "state_offered",
     "state_installed",
     "install_while_joint",

@@ -33,6 +33,7 @@ enum class Situation : uint8_t {
   TransferOrdered,           // TimeoutNow left
   TransferDuringPartition,   // while some link is cut
   TransferCampaignWon,       // the replica that was asked to campaign leads
+  TransferToDying,           // leadership is to go to a replica that was struck a moment ago
   StateOffered,              // a peer needs a state
   StateInstalled,            // and took one in
   InstallWhileJoint,         // the newest committed configuration is joint
