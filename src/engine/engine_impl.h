@@ -73,6 +73,7 @@ class EngineImpl final : public Engine {
   void halt(absl::Status why, EngineEffects& effects);
   void quarantine(std::string why, EngineEffects& effects);
   void stand_aside(EngineEffects& effects);
+  void tell_aside(const std::vector<ReplicaId>& peers, EngineEffects& effects);
   void fall_silent(Reason reason, EngineEffects& effects);
   LaggingTime next_wanted() const;
 

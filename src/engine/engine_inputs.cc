@@ -77,7 +77,7 @@ void EngineImpl::take_inputs(Turn& turn) {
 
 void EngineImpl::Inputs::operator()(PeerConnected& input) {
   if (!engine_.peers_.connected(input.hello, now_)) return engine_.recall_.lost(input.hello.from);
-  if (engine_.condition_.quarantined()) effects_.sends.push_back({input.hello.from, engine_.condition_.stepped_aside()});
+  if (engine_.condition_.quarantined()) engine_.tell_aside({input.hello.from}, effects_);
   if (engine_.core()) return engine_.welcome(input.hello, turn_);
   engine_.founding_.hello(input.hello);
 }

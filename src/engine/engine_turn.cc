@@ -250,7 +250,7 @@ void EngineImpl::quarantine(std::string why, EngineEffects& effects) {
   condition_.quarantine(std::move(why));
   fall_silent(Reason::NotReady, effects);
   states_.stop(effects);
-  for (const ReplicaId peer : peers_.present()) effects.sends.push_back({peer, condition_.stepped_aside()});
+  tell_aside(peers_.present(), effects);
 }
 
 // A peer remembers of this disk what it lacks, before anybody has relied on it: silent as well, until the peer takes that back.
@@ -259,7 +259,15 @@ void EngineImpl::stand_aside(EngineEffects& effects) {
   if (why == condition_.reason()) return;
   condition_.stand_aside(std::move(why));
   if (condition_.quarantined()) calls_.stop(Reason::NotReady, condition_.reason(), effects);
-  for (const ReplicaId peer : peers_.present()) effects.sends.push_back({peer, condition_.stepped_aside()});
+  tell_aside(peers_.present(), effects);
+}
+
+// Strangers are told nothing.
+void EngineImpl::tell_aside(const std::vector<ReplicaId>& peers, EngineEffects& effects) {
+  for (const ReplicaId peer : peers) {
+    const Hello* hello = peers_.hello_of(peer);
+    if (hello != nullptr && hello->cluster) effects.sends.push_back({peer, condition_.stepped_aside()});
+  }
 }
 
 void EngineImpl::fall_silent(Reason reason, EngineEffects& effects) {
