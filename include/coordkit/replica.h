@@ -69,8 +69,9 @@ struct ReplicaOptions {
   // Created if its parent exists; belongs to this replica alone, locked while it is open. Empty only if `parts` has both
   // stores. Relative paths, here and below, mean what they mean at the open, wherever the host changes its directory to.
   std::string data_dir = {};
-  // The members that bootstrap the cluster together. Matters until all have seen each other once; afterwards the log knows the
-  // members. A replica that is to join a cluster lists itself and some members that exist, and waits for change_membership().
+  // The members that bootstrap the cluster together, in each of their lists the same: until they are, no cluster is founded,
+  // and health() says how they differ. Matters until the first leader; afterwards the log knows the members. A replica that is
+  // to join a cluster lists itself and some members that exist, and waits for change_membership().
   std::vector<MemberAddress> members = {};
   // Must be set, unless `parts` has the transport: there is no default that would be right everywhere. Tls (coordkit/tls.h):
   // certificates on both sides, and encryption; link coordkit::tls.

@@ -34,6 +34,13 @@ struct Frame {
   std::string body;
 };
 
+// A member as a hello lists it: of its address a sum, by which two lists can be compared.
+struct ListedMember {
+  ReplicaId id;
+  uint32_t address = 0;
+  friend bool operator==(const ListedMember&, const ListedMember&) = default;
+};
+
 // What both ends say before anything else on a connection.
 struct Hello {
   // A transport lets no two meet whose ranges have nothing in common. In the one of the box, who speaks 2 and has a
@@ -54,6 +61,10 @@ struct Hello {
   // Absent: the sender does not say; nothing is compared. In plain text neither this nor the level is proven: who can change
   // bytes on the way can change them.
   std::optional<Agreement> agreement = {};
+  // The list of members that this process was started with, as list_for_hello() makes it. Members found a cluster only if their
+  // lists are alike (docs/decisions/0050). Empty: the sender does not say; nothing is compared. Not proven in plain text
+  // either.
+  std::vector<ListedMember> members = {};
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -85,6 +96,9 @@ struct Peer {
   StoreId store = {};  // the data directory that may act as this peer, if it is known: of two, the one that is preferred
   friend bool operator==(const Peer&, const Peer&) = default;
 };
+
+// EngineOptions::members, for Hello::members.
+std::vector<ListedMember> list_for_hello(const std::vector<Peer>& members);
 
 class Transport {
  public:

@@ -171,7 +171,9 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
                       "this data directory had a log with entries, and now it has none: restore it with all "
                       "its files from one moment, or replace this member");
   }
-  if (blank) return absl::OkStatus();  // genesis comes first
+  if (blank) return absl::OkStatus();         // genesis comes first
+  const bool whole = !recall_.floor().index;  // it has lost no entries
+  if (!applied.index && whole && founding_.gives_way(log)) return absl::OkStatus();
 
   Router& router = state_.router();
   if (applied.index) {

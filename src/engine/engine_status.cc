@@ -74,8 +74,11 @@ EngineStatus EngineImpl::status() const {
   } else {
     status.state = raft::is_voter(core()->configuration(), self()) ? ReplicaState::Ready : ReplicaState::Learner;
   }
+  if (!core()) status.differing_lists = founding_.differing_lists();
+  if (core() && !consensus_.leader()) status.differing_lists = peers_.differing_lists(core()->configuration());
   status.change = calls_.members().change_waits_for(consensus_.knows_leader());
   status.warnings = warnings(status.missing);
+  for (const DifferingList& one : status.differing_lists) status.warnings.push_back(one.sentence);
   if (!no_digest.empty()) status.warnings.push_back(std::move(no_digest));
   status.rejected = peers_.rejected();
   return status;
@@ -93,6 +96,7 @@ std::vector<std::string> EngineImpl::warnings(const std::vector<MissingMember>& 
   recall_.warnings(found);
   if (!state_.warning().empty()) found.push_back(state_.warning());
   if (!core()) return found;
+  if (!consensus_.leader() && !founding_.kept().empty()) found.push_back(founding_.kept());
   if (const std::optional<raft::TermLeap> leap = core()->status().leap) found.push_back(disbelief(*leap));
   return found;
 }

@@ -55,7 +55,10 @@ class EventLog::Arrival {
  public:
   explicit Arrival(EventLog& log) : log_(log) {}
 
-  void operator()(const PeerConnected& input) const { log_.connected(input.hello); }
+  void operator()(const PeerConnected& input) const {
+    log_.connected(input.hello);
+    log_.look_again_ = {};  // its list of members may differ
+  }
   void operator()(const PeerLost& input) const { log_.lost(input.peer); }
   void operator()(const PeerRefused& input) const {
     log_.peer_reported(EventKind::PeerRefused, Severity::Warning, input.peer, input.why);
@@ -253,6 +256,7 @@ void EventLog::look_at_status(const EngineStatus& status) {
   }
   look_for_leader(status);
   look_at_missing(status.missing);
+  look_at_lists(status.differing_lists);
 }
 
 // Every start and every hand-over has a moment without a leader: only a longer one is worth a warning. A replica that waits
@@ -279,6 +283,14 @@ void EventLog::look_at_missing(const std::vector<MissingMember>& missing) {
       report(EventKind::MemberResponding, Severity::Info, replica(id) + " is heard again, or belongs no more", id);
   }
   peers_.silent = std::move(silent);
+}
+
+void EventLog::look_at_lists(const std::vector<DifferingList>& differing) {
+  absl::btree_map<ReplicaId, std::string> before = std::exchange(peers_.lists, {});
+  for (const auto& [peer, sentence] : differing) {
+    if (before[peer] != sentence) report(EventKind::SettingsDiffer, Severity::Warning, sentence, peer);
+    peers_.lists[peer] = sentence;
+  }
 }
 
 }  // namespace coordkit::engine

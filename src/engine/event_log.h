@@ -51,6 +51,7 @@ class EventLog {
     absl::btree_map<ReplicaId, std::string> complaints;
     absl::btree_map<ReplicaId, Connected> connected;  // a pair of members has up to two connections
     absl::btree_set<ReplicaId> silent;
+    absl::btree_map<ReplicaId, std::string> lists;  // that differ
   };
   void report(ReplicaEventKind kind, Severity severity, std::string sentence, ReplicaId peer = {});
   void connected(const Hello& hello);
@@ -65,6 +66,7 @@ class EventLog {
   void look_at_status(const EngineStatus& status);
   void look_for_leader(const EngineStatus& status);
   void look_at_missing(const std::vector<MissingMember>& missing);
+  void look_at_lists(const std::vector<DifferingList>& differing);
 
   const Duration election_timeout_;
   const std::optional<Agreement> agreement_;

@@ -130,9 +130,10 @@ void PeerSet::report_targets(const raft::Core* core, const Router& router, std::
 
 // ---- what peers must be told
 
-// A named store that is blank is given the genesis: at initialization by any member, later as an invitation, by the leader or
-// by whoever knows that members that name it are settled: a founder may have been away from the first moment, and be needed to
-// elect one. An acquaintance that the committed configuration does not know is told that it is removed.
+// A named store that is blank is given the genesis: at initialization by any member, later as an invitation. The leader
+// invites. So does a member that cannot give the genesis up because it has been beyond term 1, and one that knows that members
+// that name the store are settled: a founder may have been away from the first moment, and be needed to elect one. An
+// acquaintance that the committed configuration does not know is told that it is removed.
 void PeerSet::inform(const Router& router, Turn& turn) {
   const Consensus& consensus = turn.consensus;
   if (turn.now.lagging < next_deadline(consensus, router)) return;
@@ -141,7 +142,8 @@ void PeerSet::inform(const Router& router, Turn& turn) {
   for (const ReplicaId peer : members_.uninitiated()) {
     const StoreId store = members_.hello_of(peer)->store;
     const raft::Member* named = settled.at.index > Index(1) ? raft::member_of(settled.configuration, peer) : nullptr;
-    const StoreId invited = consensus.leads() || (named && named->store == store) ? store : StoreId();
+    const bool voted = consensus.core()->hard_state().term > Term(1);
+    const StoreId invited = consensus.leads() || voted || (named && named->store == store) ? store : StoreId();
     turn.effects.sends.push_back({peer, GenesisOffer{*router.genesis(), invited}});
   }
   if (!consensus.leads()) return;
@@ -175,7 +177,33 @@ std::vector<MissingMember> PeerSet::missing(const raft::Core* core, LaggingTime 
   std::erase_if(peers, [core](const Peer& peer) { return !raft::is_member(core->configuration(), peer.id); });  // not members
   for (Peer& peer : peers) peer.store = raft::member_of(core->configuration(), peer.id)->store;
   const raft::Status status = core->status();
-  return attendance_.missing(peers, options_.raft.self, &status, now, silence_max());
+  std::vector<MissingMember> missing = attendance_.missing(peers, options_.raft.self, &status, now, silence_max());
+  if (!status.leadership.leader) add_uninitiated(core->configuration(), missing);
+  return missing;
+}
+
+// Without a genesis they cannot vote. A leader invites them.
+void PeerSet::add_uninitiated(const raft::Configuration& configuration, std::vector<MissingMember>& missing) const {
+  for (const ReplicaId peer : members_.uninitiated()) {
+    if (std::ranges::find(missing, peer, &MissingMember::id) != missing.end()) continue;
+    const ListComparison lists = compare_lists(list_of(configuration.voters), members_.hello_of(peer)->members);
+    missing.push_back({.id = peer,
+                       .address = raft::member_of(configuration, peer)->address,
+                       .received = true,
+                       .why = lists.how.empty()
+                                  ? "it has not stored the first entry of this cluster yet"
+                                  : "it takes no part in this cluster: " + differing_list(peer, lists.how).sentence});
+  }
+  std::ranges::sort(missing, {}, &MissingMember::id);
+}
+
+std::vector<DifferingList> PeerSet::differing_lists(const raft::Configuration& configuration) const {
+  std::vector<DifferingList> differing;
+  for (const ReplicaId peer : members_.uninitiated()) {
+    const ListComparison lists = compare_lists(list_of(configuration.voters), members_.hello_of(peer)->members);
+    if (!lists.how.empty()) differing.push_back(differing_list(peer, lists.how));
+  }
+  return differing;
 }
 
 void PeerSet::warnings(const std::vector<MissingMember>& missing, LaggingTime now, std::vector<std::string>& out) const {

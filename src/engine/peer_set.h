@@ -8,6 +8,7 @@
 
 #include "engine/attendance.h"
 #include "engine/consensus.h"
+#include "engine/member_lists.h"
 #include "engine/members.h"
 #include "engine/round_trips.h"
 #include "engine/router.h"
@@ -71,10 +72,13 @@ class PeerSet {
   // ---- for operators
   std::vector<MissingMember> missing(const raft::Core* core, LaggingTime now) const;
   void warnings(const std::vector<MissingMember>& missing, LaggingTime now, std::vector<std::string>& out) const;
+  // The lists of members that wait for their genesis.
+  std::vector<DifferingList> differing_lists(const raft::Configuration& configuration) const;
   uint64_t rejected() const { return rejected_; }
 
  private:
   Duration silence_max() const;
+  void add_uninitiated(const raft::Configuration& configuration, std::vector<MissingMember>& missing) const;
   bool expects(ReplicaId peer) const;
   void disregard(ReplicaId peer, LaggingTime now);
   void refuse(ReplicaId peer, std::string why, LaggingTime now);

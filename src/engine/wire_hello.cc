@@ -4,6 +4,7 @@
 
 #include "base/agreement_codec.h"
 #include "base/field_io.h"
+#include "base/listed_member_codec.h"
 #include "coordkit/wire.h"
 
 namespace coordkit {
@@ -36,6 +37,7 @@ void describe(Io& io, codec::Describes<Hello> auto& hello) {
   io.fixed(8, hello.cluster);
   agreement_field(io, 9, hello.agreement);
   io.number(10, hello.feature_level);
+  io.repeated(11, hello.members, kListedMembersMax);
 }
 
 std::string encode(const Hello& hello) {

@@ -7,10 +7,11 @@
 
 namespace coordkit::engine {
 
-void WriteGate::bootstrap(GroupId group, raft::Genesis genesis, EngineEffects& effects) {
+void WriteGate::bootstrap(GroupId group, raft::Genesis genesis, EngineEffects& effects, std::optional<Index> truncate_after) {
   before_core_ = 1;
   effects.writes.push_back({.number = WriteNumber(1),
                             .hard_state = raft::HardState{Term(1), ReplicaId()},
+                            .truncate_after = truncate_after,
                             .entries = {genesis_entry(group, genesis)}});
   genesis_ = std::move(genesis);
 }

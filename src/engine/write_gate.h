@@ -14,8 +14,8 @@ namespace coordkit::engine {
 
 class WriteGate {
  public:
-  // The genesis, as the first write of all.
-  void bootstrap(GroupId group, raft::Genesis genesis, EngineEffects& effects);
+  // The genesis, as the first write of all. `truncate_after`: in the place of another one.
+  void bootstrap(GroupId group, raft::Genesis genesis, EngineEffects& effects, std::optional<Index> truncate_after = {});
   bool founding() const { return genesis_.has_value(); }
   std::optional<raft::Genesis> take_founded() { return std::exchange(genesis_, std::nullopt); }
 

@@ -174,7 +174,8 @@ absl::StatusOr<std::shared_ptr<RunningHost>> RunningHost::open() {
                     .boot = self.boot,
                     .cluster = (*engine)->status().cluster,
                     .feature_level = kFeatureLevel,
-                    .agreement = agreement_of(options_)};
+                    .agreement = agreement_of(options_),
+                    .members = list_for_hello(peers)};
   if (absl::Status status = peers_.start(hello, peers, arrivals_); !status.ok()) return status;
   stores_.keep_reserve();
   start(*std::move(engine));

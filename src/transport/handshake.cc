@@ -4,8 +4,20 @@
 
 namespace coordkit {
 
+namespace {
+
+// The list of members is what may be left out. All hellos of one end decide alike: the proofs, which only later ones have, are
+// counted in.
+void fit(Introduction& introduction) {
+  constexpr size_t kProofs = 3 * (kProofBytes + 3);
+  if (encode(introduction).size() + kProofs > kHelloBytesMax) introduction.hello.members.clear();
+}
+
+}  // namespace
+
 std::string Handshake::hello(Hello mine) {
   Introduction introduction{std::move(mine), instance_, nonce_, theirs_.nonce};
+  fit(introduction);
   sent_cluster_ = introduction.hello.cluster;
   // The first hello of a connection cannot prove anything: the other end's nonce is not known yet.
   const bool first = theirs_.nonce == 0;

@@ -4,6 +4,7 @@
 
 #include "base/agreement_codec.h"
 #include "base/field_io.h"
+#include "base/listed_member_codec.h"
 
 namespace coordkit {
 
@@ -32,6 +33,7 @@ void describe(Io& io, codec::Describes<Introduction> auto& introduction) {
   io.bytes_if_any(15, introduction.proof_of_secret);
   agreement_field(io, 16, introduction.hello.agreement);
   io.number_if_any(17, introduction.hello.feature_level);
+  io.repeated(19, introduction.hello.members, kListedMembersMax);  // 18 is written behind all others
 }
 
 std::string encode_statement(const Introduction& introduction) {

@@ -33,7 +33,8 @@ Hello Cluster::hello(uint64_t from, uint64_t to) {
           .boot = node.disk.boot,
           .cluster = node.engine->status().cluster,
           .feature_level = options(from).feature_level,
-          .agreement = options(from).agreement};
+          .agreement = options(from).agreement,
+          .members = says_lists ? list_for_hello(options(from).members) : std::vector<ListedMember>()};
 }
 
 void Cluster::start(uint64_t id) {

@@ -110,6 +110,7 @@ class Cluster {
   Filter filter;                                                  // of messages; unset: all arrive
   enum class Write : uint8_t { Succeeds, Fails, FailsAfterAll };  // the last: an error of what is on the disk all the same
   std::function<Write(ReplicaId, const LogWrite&)> fails;         // unset: none
+  bool says_lists = true;                                         // false: hellos are of builds that say no list of members
 
  private:
   EngineOptions options(uint64_t id) const;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "base/sums.h"
 #include "raft/entry_codec.h"
 
@@ -164,6 +166,100 @@ TEST(FoundingTest, NobodyIsBornIntoAClusterThatItsListDoesNotDescribe) {
   founding.offered(ReplicaId(1), {genesis_of({1, 3})});
   EXPECT_FALSE(founding.take_pending());
   founding.offered(ReplicaId(2), {genesis_of({2, 3})});
+  EXPECT_TRUE(founding.take_pending());
+}
+
+TEST(MemberListsTest, FLT_A19_ADifferenceIsNamedByMemberAndAddress) {
+  const std::vector<Peer> mine = {{ReplicaId(1), "a:1"}, {ReplicaId(2), "b:1"}, {ReplicaId(3), "c:1"}};
+  const auto compare = [&](const std::vector<Peer>& theirs) { return compare_lists(mine, list_for_hello(theirs)); };
+  EXPECT_EQ(compare({mine[2], mine[0], mine[1]}).how, "");
+  EXPECT_EQ(compare_lists(mine, {}).how, "") << "a hello that says no list";
+  const ListComparison renamed = compare({mine[0], {ReplicaId(2), "other:1"}, mine[2]});
+  EXPECT_EQ(renamed.how, "it lists replica 2 at another address than b:1");
+  EXPECT_FALSE(renamed.parts);
+  const ListComparison swapped = compare({mine[0], {ReplicaId(2), "c:1"}, {ReplicaId(3), "b:1"}});
+  EXPECT_TRUE(swapped.parts);
+  EXPECT_EQ(
+      swapped.how,
+      "it lists replica 2 at the address that replica 3 at c:1 has here, lists replica 3 at the address that replica 2 at "
+      "b:1 has here");
+  const ListComparison others = compare({mine[0], mine[1], {ReplicaId(4), "d:1"}});
+  EXPECT_TRUE(others.parts);
+  EXPECT_EQ(others.how, "it does not list replica 3 at c:1, lists replica 4, which this one does not");
+}
+
+TEST(FoundingTest, FLT_A19_ADirectoryThatShowedAClusterAndIsStartedAgainWithoutOneHasGivenItUp) {
+  const EngineOptions mine = options(1, {1, 2});
+  Founding founding(mine, store_of(1));
+  founding.hello(founded(2));
+  founding.hello(blank(2));  // of the same start, and late
+  EXPECT_TRUE(founding.uninvited());
+  Hello other = blank(2);
+  other.store = StoreId(777);
+  other.boot = BootCounter(2);
+  founding.hello(other);
+  EXPECT_TRUE(founding.uninvited());
+  Hello again = blank(2);
+  again.boot = BootCounter(2);
+  founding.hello(again);
+  EXPECT_FALSE(founding.uninvited());
+  EXPECT_TRUE(founding.take_pending());
+}
+
+TEST(FoundingTest, FLT_A19_AGenesisGivesWayOnlyToOneThatNamesItsDirectories) {
+  const EngineOptions mine = options(1, {1, 2, 3});
+  Founding founding(mine, store_of(1));
+  RecoveredLog log{
+      .store = store_of(1), .hard_state = {Term(1), {}}, .entries = {genesis_entry(kOnlyGroup, genesis_of({1, 2}))}};
+  ASSERT_TRUE(founding.gives_way(log));
+  Hello exchanged = blank(2);
+  exchanged.store = StoreId(777);
+  founding.hello(exchanged);
+  founding.hello(blank(3));
+  EXPECT_FALSE(founding.take_pending());
+  EXPECT_NE(founding.reason().find("bring these back"), std::string::npos) << founding.reason();
+  founding.hello(blank(2));
+  EXPECT_TRUE(founding.take_pending());
+}
+
+TEST(FoundingTest, FLT_A19_AGenesisGivesWayOnlyAsLongAsItIsAllThatThereIs) {
+  const EngineOptions mine = options(1, {1, 2, 3});
+  const RecoveredLog alone{
+      .store = store_of(1), .hard_state = {Term(1), {}}, .entries = {genesis_entry(kOnlyGroup, genesis_of({1, 2}))}};
+  const std::vector<std::function<void(RecoveredLog&)>> changes = {
+      [](RecoveredLog& log) {
+        log.hard_state = {Term(1), ReplicaId(2)};
+      },
+      [](RecoveredLog& log) { log.hard_state.term = Term(2); },
+      [](RecoveredLog& log) {
+        log.entries.push_back({Index(2), Term(2), raft::EntryKind::LeaderStart});
+      },
+      [](RecoveredLog& log) { log.damaged.push_back({Index(2)}); },
+      [](RecoveredLog& log) {
+        log.entries = {genesis_entry(kOnlyGroup, genesis_of({2, 3}))};
+      },  // it does not name this one
+      [](RecoveredLog& log) {
+        log.entries = {genesis_entry(kOnlyGroup, genesis_of({1, 4}))};
+      },  // and 4 may have a leader
+  };
+  EXPECT_TRUE(Founding(mine, store_of(1)).gives_way(alone));
+  EXPECT_FALSE(Founding(mine, StoreId(777)).gives_way(alone));
+  for (size_t i = 0; i < changes.size(); ++i) {
+    RecoveredLog log = alone;
+    changes[i](log);
+    EXPECT_FALSE(Founding(mine, store_of(1)).gives_way(log)) << i;
+  }
+}
+
+TEST(FoundingTest, FLT_A19_NobodyIsBornIntoAClusterThatGivesItsAddressToAnother) {
+  const EngineOptions mine = options(2, {1, 2, 3});
+  Founding founding(mine, store_of(2));
+  raft::Genesis swapped = genesis_of({1, 2, 3});
+  swapped.configuration.voters[1].address = "host-3";
+  swapped.configuration.voters[2].address = "host-2";
+  founding.offered(ReplicaId(1), {swapped});
+  EXPECT_FALSE(founding.take_pending());
+  founding.offered(ReplicaId(1), {swapped, store_of(2)});  // it has a leader
   EXPECT_TRUE(founding.take_pending());
 }
 

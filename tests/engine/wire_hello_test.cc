@@ -23,7 +23,8 @@ Hello whole() {
                                  .digest_entries = 128,
                                  .revisions_kept = 5,
                                  .history_kept = std::chrono::hours(1),
-                                 .machines = {{.id = MachineId(16), .version = 2}, {.id = MachineId(17)}}}};
+                                 .machines = {{.id = MachineId(16), .version = 2}, {.id = MachineId(17)}}},
+          .members = {{ReplicaId(1), 0xffffffff}, {ReplicaId(300), 0}}};
 }
 
 TEST(WireHelloTest, AHelloSurvivesTheRoundTrip) {

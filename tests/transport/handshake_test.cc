@@ -108,11 +108,43 @@ std::string changed(const std::string& body, const std::function<void(Hello&)>& 
   return encode(said);
 }
 
+TEST_F(SecretHandshakeTest, AHelloThatSaysAllThatItMayFits) {
+  Hello mine = from_to(1, 2);
+  mine.cluster_name.assign(kClusterNameBytesMax, 'c');
+  mine.agreement.emplace();
+  for (uint64_t i = 0; i < kAgreedMachinesMax; ++i) mine.agreement->machines.push_back({MachineId(1000 + i), 1'000'000});
+  for (uint64_t i = 0; i < 64; ++i) mine.members.push_back({ReplicaId(1'000'000'000 + i), ~uint32_t{0}});
+  Handshake one(Side::Dialed, ReplicaId(2), 100, 11, secret), other(Side::Accepted, ReplicaId(), 200, 22, secret);
+  ASSERT_TRUE(other.receive(one.hello(mine)));
+  ASSERT_TRUE(one.receive(other.hello(mine)));
+  const std::string last = one.hello(mine);
+  EXPECT_LE(last.size(), kHelloBytesMax);
+  EXPECT_EQ(decode_introduction(last).value().hello.members, mine.members);
+}
+
+TEST_F(SecretHandshakeTest, AListThatDoesNotFitIsLeftOut) {
+  Hello mine = from_to(1, 2);
+  mine.cluster_name.assign(kClusterNameBytesMax, 'c');
+  mine.agreement.emplace();
+  for (uint64_t i = 0; i < kAgreedMachinesMax; ++i) mine.agreement->machines.push_back({MachineId(~i), ~i});
+  for (uint64_t i = 0; i < 64; ++i) mine.members.push_back({ReplicaId(~i), ~uint32_t{0}});
+  Handshake one(Side::Dialed, ReplicaId(2), 100, 11, secret), other(Side::Accepted, ReplicaId(), 200, 22, secret);
+  ASSERT_TRUE(other.receive(one.hello(mine)));
+  EXPECT_TRUE(other.theirs().hello.members.empty());
+  ASSERT_TRUE(one.receive(other.hello(mine)));
+  const std::string last = one.hello(mine);
+  EXPECT_LE(last.size(), kHelloBytesMax);
+  EXPECT_EQ(other.receive_again(last), CloseReason::NoReason);
+}
+
 // Else an older build could be made to look like one that reads what it does not, and a feature level never sinks.
 TEST_F(SecretHandshakeTest, FLT_S03_NothingInAHelloCanBeChangedOnTheWay) {
   const std::function<void(Hello&)> changes[] = {
       [](Hello& hello) { hello.feature_level = 99; },
       [](Hello& hello) { hello.agreement.emplace().rate_error_ppm = 7; },
+      [](Hello& hello) {
+        hello.members.push_back({ReplicaId(3), 7});
+      },
   };
   for (const auto& change : changes) {
     Handshake one(Side::Dialed, ReplicaId(2), 100, 11, secret), other(Side::Accepted, ReplicaId(), 200, 22, secret);

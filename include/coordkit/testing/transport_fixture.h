@@ -69,6 +69,7 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     hello.cluster = ClusterId(cluster);
     hello.feature_level = 40 + id;
     hello.agreement = Agreement{.rate_error_ppm = 7, .machines = {{.id = MachineId(16), .version = id}}};
+    hello.members = {{ReplicaId(id), 0xfedcba98}, {ReplicaId(id + 70'000), 0}};
     return hello;
   }
   std::unique_ptr<Node> make(uint64_t id) {

@@ -29,7 +29,7 @@ TEST_P(TransportSuite, PeersLearnEachOthersHello) {
   ASSERT_TRUE(a->sink.wait_hello(ReplicaId(2), [](const Hello& hello) {
     return hello.to == ReplicaId(1) && hello.store == store_of(2) && hello.boot == BootCounter(7) &&
            hello.cluster_name == "suite" && hello.cluster == ClusterId(kCluster) && hello.feature_level == 42 &&
-           hello.agreement == hello_of(2).agreement;
+           hello.agreement == hello_of(2).agreement && hello.members == hello_of(2).members;
   })) << "peer_up() does not name the hello that the other end has said";
   ASSERT_TRUE(b->sink.wait_up(ReplicaId(1)));
   EXPECT_FALSE(a->sink.is_up(ReplicaId(1))) << "oneself is no peer";
