@@ -99,6 +99,21 @@ TEST(ExploreInitializationTest, AMemberWhoseGreetingSoundsBlankIsFound) {
       visit_initialization("initialization-wiped", InitializationDefect::GreetsAsBlank).violation.starts_with("INV_R04"));
 }
 
+class DifferingListsTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(DifferingListsTest, INV_R04_FLT_A19_OnceListsAreCorrectedEverybodyBelongsToTheOneClusterThatMayHaveAnswered) {
+  const InitializationFindings found = visit_initialization(GetParam());
+  EXPECT_TRUE(found.complete) << found.violation << "\n" << found.trace;
+  EXPECT_GT(found.born, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DifferingListsTest,
+                         testing::Values("lists", "lists-swapped", "lists-founded", "lists-founded-swapped"));
+
+TEST(DifferingListsCheckTest, AGenesisThatNeverGivesWayIsFound) {
+  EXPECT_TRUE(visit_initialization("lists-founded", InitializationDefect::NeverGivesWay).violation.starts_with("INV_R04"));
+}
+
 class TwinsTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(TwinsTest, ReplicasWithEqualFingerprintsAnswerEqually) {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <sstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/sums.h"
+#include "engine/founding.h"
 #include "initialization_lives.h"
 #include "state_set.h"
 
@@ -22,6 +24,25 @@ constexpr InitializationScope kScopes[] = {
     {.name = "initialization-lost", .what = "a cluster is born, a disk loses what it reported durable", .lost = 1},
     {.name = "initialization-wiped", .what = "a cluster is born, a disk is exchanged for a blank one", .wiped = 1},
     {.name = "initialization-twice", .what = "a cluster is born, two crashes", .crashes = 2},
+    {.name = "lists", .what = "1 lists two of three, and is corrected", .lists = {List::OneTwo}},
+    {.name = "lists-agreed", .what = "1 and 2 list each other alone, and are corrected", .lists = {List::OneTwo, List::OneTwo}},
+    {.name = "lists-all",
+     .what = "2 and 3 leave each other out, and are corrected",
+     .lists = {List::Right, List::OneTwo, List::OneThree}},
+    {.name = "lists-swapped", .what = "1 has the addresses of 2 and 3 swapped, and is corrected", .lists = {List::Swapped}},
+    {.name = "lists-founded",
+     .what = "1 has founded a cluster with 2, and is corrected",
+     .lists = {List::OneTwo},
+     .founded = true},
+    {.name = "lists-founded-swapped",
+     .what = "1 has founded a cluster with swapped addresses, and is corrected",
+     .lists = {List::Swapped},
+     .founded = true},
+    {.name = "lists-founded-crash",
+     .what = "1 has founded a cluster with 2, and is corrected, one crash",
+     .crashes = 1,
+     .lists = {List::OneTwo},
+     .founded = true},
 };
 
 struct InitializationLetter {
@@ -38,6 +59,8 @@ struct InitializationWorld {
   std::array<std::array<uint8_t, kReplicas>, kReplicas> connected{};  // [low][high]: their newest connection
   std::array<std::array<bool, kReplicas>, kReplicas> up{};            // [low][high]: it is open
   std::array<uint8_t, kReplicas> exchanged{};                         // replaced disks so far
+  std::array<bool, kReplicas> may_have_voted{};                       // in this life, for the genesis that is in force there
+  std::array<uint64_t, kReplicas> voted{};                            // in an earlier life: for this cluster; zero: none
   std::vector<InitializationLetter> letters;                          // sorted, all different
   std::vector<uint64_t> stored;  // clusters whose genesis any replica ever had durable, according to its engine
   std::vector<uint64_t> chosen;  // those whose genesis a majority had at one moment: from then on it may have answered
@@ -46,15 +69,16 @@ struct InitializationWorld {
   std::string print() const;
 };
 
-enum class Doing : uint8_t { Connect, Deliver, Sync, Crash, Lose, Wipe };
-constexpr std::array<const char*, 6> kDoing = {"connect", "deliver", "sync", "crash", "lose", "wipe"};
+enum class Doing : uint8_t { Connect, Deliver, Sync, Correct, Crash, Lose, Wipe };
+constexpr std::array<const char*, 7> kDoing = {"connect", "deliver", "sync", "correct", "crash", "lose", "wipe"};
 
 struct InitializationMove {
   Doing doing = Doing::Connect;
   uint8_t self = 0;
   uint8_t other = 0;     // Connect: the other end; Deliver: the sender
-  uint8_t argument = 0;  // Deliver: the connection; Crash, Lose: how many of the pending writes are on the disk
+  uint8_t argument = 0;  // Deliver: the connection; Crash, Correct, Lose: how many of the pending writes are on the disk
   Number content = 0;    // Deliver
+  bool voted = false;    // Crash, Correct: before
 };
 
 template <typename Value>
@@ -71,7 +95,7 @@ void put(std::string& text, Numbers... numbers) {
 std::string InitializationWorld::print() const {
   std::string text;
   for (size_t i = 0; i < kReplicas; ++i) {
-    put(text, lives[i], exchanged[i]);
+    put(text, lives[i], exchanged[i], may_have_voted[i], voted[i]);
     for (size_t k = 0; k < kReplicas; ++k) put(text, seen[i][k], connected[i][k], up[i][k]);
   }
   put(text, crashes, lost, wiped, letters.size());
@@ -89,8 +113,11 @@ class Initializations {
   InitializationWorld first() {
     InitializationWorld world;
     for (size_t i = 0; i < kReplicas; ++i) {
-      world.lives[i] = lives_.begin(ReplicaId(i + 1), {.store = store_of(i, 0), .boot = BootCounter(0)});
+      InitializationDisk disk{.store = store_of(i, 0), .boot = BootCounter(0), .list = scope_.lists[i]};
+      if (scope_.founded && i == 0) disk.apply(founding_write());
+      world.lives[i] = lives_.begin(ReplicaId(i + 1), std::move(disk));
     }
+    for (uint8_t i = 0; i < kReplicas; ++i) finish_move(world, i);
     return world;
   }
 
@@ -107,8 +134,12 @@ class Initializations {
     for (uint8_t self = 0; self < kReplicas; ++self) {
       const size_t pending = lives_[world.lives[self]].pending.size();
       if (pending > 0) moves.push_back({Doing::Sync, self});
-      for (uint8_t kept = 0; kept <= pending && world.crashes < scope_.crashes; ++kept) {
-        moves.push_back({Doing::Crash, self, 0, kept});
+      for (uint8_t kept = 0; kept <= pending; ++kept) {
+        for (const bool voted : {false, true}) {
+          if (voted && (!differing() || !world.may_have_voted[self])) continue;
+          if (list_of(world, self) != List::Right) moves.push_back({Doing::Correct, self, 0, kept, 0, voted});
+          if (world.crashes < scope_.crashes) moves.push_back({Doing::Crash, self, 0, kept, 0, voted});
+        }
       }
       if (world.lost < scope_.lost) moves.push_back({Doing::Lose, self});
       if (world.wiped < scope_.wiped) moves.push_back({Doing::Wipe, self});
@@ -123,6 +154,7 @@ class Initializations {
 
   // Empty, or what is violated afterwards.
   std::string make(InitializationWorld& world, const InitializationMove& move) {
+    if (move.voted) world.voted[move.self] = lives_[world.lives[move.self]].cluster.value();
     switch (move.doing) {
       case Doing::Connect: connect(world, move.self, move.other); break;
       case Doing::Deliver: deliver(world, move); break;
@@ -130,13 +162,14 @@ class Initializations {
       case Doing::Crash: restart(world, move.self, disk_after(world, move.self, move.argument)), ++world.crashes; break;
       case Doing::Lose: restart(world, move.self, disk_at_start(world, move.self)), ++world.lost; break;
       case Doing::Wipe: wipe(world, move.self), ++world.wiped; break;
+      case Doing::Correct: correct(world, move.self, move.argument); break;
     }
     return violation(world);
   }
 
   // In a quiet world: every replica belongs to the cluster, unless a disk lied.
   std::string at_rest(const InitializationWorld& world) const {
-    if (born(world) || world.lost + world.wiped > 0) return "";
+    if (born(world) || world.lost + world.wiped > 0 || born_of_some(world)) return "";
     return "INV_R04: nothing is left to happen, and not everybody belongs to the cluster";
   }
 
@@ -145,6 +178,16 @@ class Initializations {
     return bool(cluster) &&
            std::all_of(world.lives.begin(), world.lives.end(), [&](Number life) { return lives_[life].cluster == cluster; });
   }
+  // A voter keeps its genesis of fewer members, and these all belong: the others are added.
+  bool born_of_some(const InitializationWorld& world) const {
+    for (size_t voter = 0; voter < kReplicas; ++voter) {
+      const Life& life = lives_[world.lives[voter]];
+      if (world.voted[voter] == 0 || !life.cluster) continue;
+      return std::ranges::all_of(life.voters,
+                                 [&](ReplicaId id) { return lives_[world.lives[id.value() - 1]].cluster == life.cluster; });
+    }
+    return false;
+  }
   static bool torn(const InitializationWorld& world) { return world.stored.size() > 1; }
 
   std::string word_of(const InitializationMove& move) const {
@@ -152,7 +195,8 @@ class Initializations {
     if (move.doing == Doing::Connect) absl::StrAppend(&word, "+", move.other + 1);
     if (move.doing == Doing::Deliver)
       absl::StrAppend(&word, "<", move.other + 1, ".", move.argument, ":", text_of(move.content));
-    if (move.doing == Doing::Crash) absl::StrAppend(&word, "/", move.argument);
+    if (move.doing == Doing::Crash || move.doing == Doing::Correct)
+      absl::StrAppend(&word, "/", move.argument, move.voted ? "voted" : "");
     return word;
   }
   std::string text_of(const InitializationWorld& world) const {
@@ -191,7 +235,8 @@ class Initializations {
             .store = disk.store,
             .boot = disk.boot,
             .cluster = lives_[world.lives[from]].cluster,
-            .feature_level = kFeatureLevel};
+            .feature_level = kFeatureLevel,
+            .members = list_for_hello(members_of(disk.list))};
   }
 
   void deliver(InitializationWorld& world, const InitializationMove& move) {
@@ -222,11 +267,54 @@ class Initializations {
       world.lives[self] = lives_.after(world.lives[self], Durable{});
     }
     send_offers(world, self);
+    if (differing()) note_votes(world);
     const ClusterId cluster = lives_[world.lives[self]].cluster;
     if (!cluster) return;
     add(world.stored, cluster.value());
     const auto here = [&](Number life) { return lives_[life].cluster == cluster; };
-    if (std::count_if(world.lives.begin(), world.lives.end(), here) >= kMajority) add(world.chosen, cluster.value());
+    const bool many = std::count_if(world.lives.begin(), world.lives.end(), here) >= kMajority;
+    if (many && !differing()) add(world.chosen, cluster.value());
+  }
+
+  // ---- lists that differ
+
+  // As a build wrote it that compared no lists.
+  LogWrite founding_write() const {
+    raft::Genesis genesis{ClusterId(7), 0, {}, kFeatureLevel};
+    for (const Peer& peer : members_of(scope_.lists[0])) {
+      genesis.configuration.voters.push_back({peer.id, store_of(peer.id.value() - 1, 0), peer.address});
+    }
+    return {.hard_state = raft::HardState{Term(1), ReplicaId()}, .entries = {engine::genesis_entry(kOnlyGroup, genesis)}};
+  }
+
+  bool differing() const {
+    return std::ranges::any_of(scope_.lists, [](List list) { return list != List::Right; });
+  }
+  List list_of(const InitializationWorld& world, uint8_t self) const { return lives_.start_of(world.lives[self]).list; }
+
+  void correct(InitializationWorld& world, uint8_t self, uint8_t kept) {
+    InitializationDisk disk = disk_after(world, self, kept);
+    disk.list = List::Right;
+    restart(world, self, std::move(disk));
+  }
+
+  // A replica that runs by a genesis may vote by it.
+  void note_votes(InitializationWorld& world) {
+    for (const Number number : world.lives) {
+      if (lives_[number].cluster) voters_[lives_[number].cluster.value()] = lives_[number].voters;
+    }
+    world.chosen.clear();
+    for (const auto& [cluster, voters] : voters_) {
+      const auto votes = [&](ReplicaId id) {
+        const size_t voter = id.value() - 1;
+        return world.voted[voter] == cluster || lives_[world.lives[voter]].cluster.value() == cluster;
+      };
+      if (2 * static_cast<size_t>(std::ranges::count_if(voters, votes)) <= voters.size()) continue;
+      add(world.chosen, cluster);
+      for (size_t i = 0; i < kReplicas; ++i) {
+        world.may_have_voted[i] = world.may_have_voted[i] || lives_[world.lives[i]].cluster.value() == cluster;
+      }
+    }
   }
 
   void send_offers(InitializationWorld& world, uint8_t self) {
@@ -247,9 +335,11 @@ class Initializations {
   InitializationDisk disk_after(const InitializationWorld& world, uint8_t self, uint8_t kept) {
     InitializationDisk disk = disk_at_start(world, self);
     if (scope_.defect == InitializationDefect::ReportsEarly) return disk;
+    const bool in_term_2 = world.voted[self] != 0 && scope_.defect != InitializationDefect::ForgetsVotes;
     const std::vector<LogWrite>& writes = lives_.writes_of(world.lives[self]);
     const size_t durable = writes.size() - lives_[world.lives[self]].pending.size();
     for (size_t i = 0; i < durable + kept; ++i) disk.apply(writes[i]);
+    if (in_term_2) disk.hard_state = {Term(2), ReplicaId(self + 1)};
     return disk;
   }
 
@@ -264,7 +354,9 @@ class Initializations {
       const auto [low, high] = std::minmax(self, other);
       if (low != high) world.up[low][high] = false;
     }
+    if (scope_.defect == InitializationDefect::NeverGivesWay && !disk.entries.empty()) disk.hard_state.term = Term(2);
     world.lives[self] = lives_.begin(ReplicaId(self + 1), std::move(disk));
+    world.may_have_voted[self] = false;
     finish_move(world, self);
   }
 
@@ -273,7 +365,8 @@ class Initializations {
       if (!lives_[life].halted.empty()) return absl::StrCat("a replica ended: ", lives_[life].halted);
     }
     if (!torn(world)) return "";
-    if (world.lost + world.wiped == 0) return "INV_R04: two geneses are stored, though no disk has lost anything";
+    if (world.lost + world.wiped == 0 && !differing())
+      return "INV_R04: two geneses are stored, though no disk has lost anything";
     return world.chosen.size() > 1 ? "INV_R04: two clusters, and either may have answered somebody" : "";
   }
 
@@ -294,6 +387,7 @@ class Initializations {
   const InitializationScope& scope_;
   Lives lives_;
   std::vector<InitializationInput> contents_;
+  std::map<uint64_t, std::vector<ReplicaId>> voters_;  // of each cluster
 };
 
 struct Visited {

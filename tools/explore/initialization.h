@@ -8,8 +8,19 @@
 //            reported durable are on its disk; or (Wiped) the disk is another, blank one. A start draws a new cluster id
 //
 // The network is a set: order holds only between a greeting and what follows it on its connection.
+//
+// Where lists of members differ (decisions/0050):
+//
+//   correct  a replica with a wrong list is restarted with the right one, as by a crash
+//   voted    it is restarted after it has voted: its disk is in term 2. It may have, if a majority of its genesis' voters had
+//   that
+//            genesis in force at some moment of its life
+//
+// A replica that runs by a genesis may vote by it. So a cluster may answer while a majority of its voters runs by its genesis,
+// and no two clusters ever may.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -23,7 +34,12 @@ enum class InitializationDefect : uint8_t {
   None,
   ReportsEarly,   // a write is reported durable before it is on the disk
   GreetsAsBlank,  // a member's greeting is taken for that of a blank replica
+  NeverGivesWay,  // a genesis that nobody voted for stays, whatever is listed
+  ForgetsVotes,   // a disk does not have the vote that was cast
 };
+
+// The list of members that a replica is started with.
+enum class List : uint8_t { Right, OneTwo, OneThree, Swapped };  // swapped: the addresses of 2 and 3
 
 struct InitializationScope {
   std::string_view name;
@@ -31,6 +47,8 @@ struct InitializationScope {
   uint8_t crashes = 0;  // honest ones
   uint8_t lost = 0;     // crashes of a disk that loses what it reported durable
   uint8_t wiped = 0;    // disks replaced by blank ones
+  std::array<List, 3> lists = {};
+  bool founded = false;  // replica 1 has stored the genesis of its list, as builds did that compared none
   InitializationDefect defect = InitializationDefect::None;
 };
 

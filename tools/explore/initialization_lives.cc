@@ -19,9 +19,7 @@ EngineOptions options_of(ReplicaId id, const InitializationDisk& disk) {
   // Every start draws anew the id it would give a cluster, as a host does.
   EngineOptions options{.new_cluster = ClusterId(disk.store.value() * 100 + disk.boot.value()), .start = disk.boot.value()};
   options.raft.self = id;
-  for (uint64_t peer = 1; peer <= Lives::kReplicas; ++peer) {
-    options.members.push_back({ReplicaId(peer), "replica-" + std::to_string(peer)});
-  }
+  options.members = members_of(disk.list);
   return options;
 }
 
@@ -47,6 +45,10 @@ void take(Engine& engine, Life& life) {
     if (effects.halted) life.halted = effects.halted->ToString();
   } while (life.halted.empty() && engine.next_deadline() <= LaggingTime());
   life.cluster = engine.status().cluster;
+  life.voters.clear();
+  if (engine.core()) {
+    for (const raft::Member& voter : engine.core()->configuration().voters) life.voters.push_back(voter.id);
+  }
   life.silent = life.offers.empty() && life.writes.size() == writes;
 }
 
@@ -60,8 +62,20 @@ Number numbered(std::vector<Value>& known, Value value) {
 
 }  // namespace
 
+std::vector<Peer> members_of(List list) {
+  std::vector<Peer> members;
+  for (uint64_t peer = 1; peer <= Lives::kReplicas; ++peer) {
+    members.push_back({ReplicaId(peer), "replica-" + std::to_string(peer)});
+  }
+  if (list == List::OneTwo) members.erase(members.begin() + 2);
+  if (list == List::OneThree) members.erase(members.begin() + 1);
+  if (list == List::Swapped) std::swap(members[1].address, members[2].address);
+  return members;
+}
+
 void InitializationDisk::apply(const LogWrite& write) {
   if (write.hard_state) hard_state = *write.hard_state;
+  if (write.truncate_after) entries.resize(write.truncate_after->value());
   if (write.peers) peers = *write.peers;
   entries.insert(entries.end(), write.entries.begin(), write.entries.end());
 }

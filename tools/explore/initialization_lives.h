@@ -10,10 +10,13 @@
 #include <vector>
 
 #include "coordkit/engine.h"
+#include "initialization.h"
 
 namespace coordkit::explore {
 
 using Number = uint32_t;
+
+std::vector<Peer> members_of(List list);
 
 struct InitializationDisk {
   StoreId store;
@@ -21,6 +24,7 @@ struct InitializationDisk {
   raft::HardState hard_state = {};
   std::vector<raft::Entry> entries = {};
   std::vector<PeerMark> peers = {};
+  List list = List::Right;  // of the next start
 
   void apply(const LogWrite& write);
   friend bool operator==(const InitializationDisk&, const InitializationDisk&) = default;
@@ -40,7 +44,8 @@ struct Life {
   std::vector<LogWrite> writes;                            // submitted since then
   std::deque<LogWrite> pending;                            // those not reported durable
   std::vector<std::pair<ReplicaId, GenesisOffer>> offers;  // sent by the last input
-  ClusterId cluster;                                       // whose genesis is durable here; zero: none
+  ClusterId cluster;                                       // whose genesis is in force here; zero: none
+  std::vector<ReplicaId> voters;                           // of that
   std::string halted;
 };
 

@@ -48,7 +48,9 @@ const std::pair<const char*, Defect> kDefects[] = {{"none", Defect::None},
 const std::pair<const char*, InitializationDefect> kInitializationDefects[] = {
     {"none", InitializationDefect::None},
     {"reports-early", InitializationDefect::ReportsEarly},
-    {"greets-as-blank", InitializationDefect::GreetsAsBlank}};
+    {"greets-as-blank", InitializationDefect::GreetsAsBlank},
+    {"never-gives-way", InitializationDefect::NeverGivesWay},
+    {"forgets-votes", InitializationDefect::ForgetsVotes}};
 
 void list_scopes() {
   const auto line = [](std::string_view name, std::string_view what) {
@@ -175,7 +177,7 @@ int main(int argc, char** argv) {
   app.add_option(
          "--defect", arguments.defect,
          "plant one: forgets-vote, counts-older-terms, sends-at-once, compares-too-little; at initializations reports-early, "
-         "greets-as-blank")
+         "greets-as-blank, and where lists differ never-gives-way, forgets-votes")
       ->capture_default_str();
   app.add_option("--replay", arguments.replay, "tell one trace, in the words that a violation prints");
   app.add_option("--states-max", arguments.states_max, "give up, incomplete, after so many states");
