@@ -260,9 +260,14 @@ TEST_F(WatchTest, AnObserverIsToldOnTheCallbackThreadWhereNobodyMayWaitForTheNex
 
 TEST_F(WatchTest, S27_AnEndInsideAnAsyncCallbackTakesEffectAndWakesTheReaders) {
   Reader one = made_reader(1);
+  std::promise<void> ended;  // the reader returns before end() does, and the watch must outlive both
   auto waiting = std::async(std::launch::async, [&] { return one.watch.next().status(); });
-  cluster_[1].get_async("k", {}, [&](const absl::StatusOr<GetResult>&) { one.watch.end(); });
+  cluster_[1].get_async("k", {}, [&](const absl::StatusOr<GetResult>&) {
+    one.watch.end();
+    ended.set_value();
+  });
   EXPECT_THAT(waiting.get(), Is(Reason::Closed));
+  ended.get_future().get();
 }
 
 TEST_F(WatchTest, ANextThatTimesOutLosesNothing) {
