@@ -78,13 +78,14 @@ bool RetentionObserver::served_from_log(uint32_t node, const raft::PeerStatus& p
   return member != nullptr && stores.log().stands_for(member->store) && stores.intact();
 }
 
-// Two logs differ from one entry on. An installed state is durable before the log that follows it.
+// Two logs differ from one entry on. An installed state is durable before the log that follows it. A log that is empty behind
+// an installed state says nothing: the first entries after it are under way.
 std::optional<Index> RetentionObserver::common(uint32_t node, uint32_t peer) const {
   const LogImage& log = nodes_[node]->stores().log().submitted();
   const LogImage& disk = nodes_[peer]->stores().log().durable();
   Index equal = std::max(log.base.index, disk.base.index);
   const Index end = std::min(log.last(), disk.last());
-  if (end < equal || log.chain(equal) != disk.chain(equal)) return std::nullopt;
+  if (disk.base.index == disk.last() || end < equal || log.chain(equal) != disk.chain(equal)) return std::nullopt;
   for (Index differs = end.next(); equal.next() < differs;) {
     const Index middle = equal + (differs - equal) / 2;
     (log.chain(middle) == disk.chain(middle) ? equal : differs) = middle;
