@@ -36,7 +36,7 @@ if len(needed) < 7:
     faults.append(f"only {sorted(needed)} were read from cmake/needed.cmake")
 links = {}  # of each folder: what it links
 for path in glob.glob(os.path.join(tree, "src", "*", "CMakeLists.txt")):
-    for name, linked in re.findall(r"coordkit_library\((\w+) LINK ([^)]*)\)", text(path)):
+    for name, linked in re.findall(r"coordkit_library\((\w+) (?:ALONE [\w. ]+ )?LINK ([^)]*)\)", text(path)):
         links[name] = linked.split()
 products = re.findall(r"coordkit_product\((\w+) \w+ (\w+) FOLDERS ([\w ]+?)(?: ON ([\w ]+))?\)", text("cmake/products.cmake"))
 

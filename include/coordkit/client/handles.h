@@ -142,8 +142,9 @@ class HoldState : public RefCounted {
   bool valid(LeadingTime now) const { return !released() && !lost() && !suspended() && now < until() && session_->valid(now); }
   // How long valid() stays true without another renewal; zero when it is not.
   Duration remaining(LeadingTime now) const {
-    return valid(now) ? std::min(session_->remaining(now), until() == (LeadingTime::max)() ? (Duration::max)() : until() - now)
-                      : Duration::zero();
+    return valid(now)
+               ? (std::min)(session_->remaining(now), until() == (LeadingTime::max)() ? (Duration::max)() : until() - now)
+               : Duration::zero();
   }
   bool released() const { return released_.load(std::memory_order_acquire); }
   bool suspended() const { return suspended_.load(std::memory_order_acquire); }
