@@ -55,10 +55,7 @@ class EventLog::Arrival {
  public:
   explicit Arrival(EventLog& log) : log_(log) {}
 
-  void operator()(const PeerConnected& input) const {
-    log_.connected(input.hello);
-    log_.look_again_ = {};  // its list of members may differ
-  }
+  void operator()(const PeerConnected& input) const { log_.connected(input.hello); }
   void operator()(const PeerLost& input) const { log_.lost(input.peer); }
   void operator()(const PeerRefused& input) const {
     log_.peer_reported(EventKind::PeerRefused, Severity::Warning, input.peer, input.why);
