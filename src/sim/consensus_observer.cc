@@ -295,22 +295,23 @@ void ConsensusObserver::check_members(uint32_t node) {
   const Index goes_by = core.configuration_position().index;
   const Position own = members_.in_force_at(node);
   const bool leads = core.leadership().role == raft::Role::Leader;
-  const raft::Configuration* committed = leads ? nullptr : members_.newer_than_log(node, goes_by);
-  if (committed != nullptr) {
-    raft::Configuration left = *committed;
+  // A peer tells of committed members, and may have told already that joint ones were left.
+  const auto goes_by_told = [&core](const raft::Configuration& told) {
+    raft::Configuration left = told;
     left.outgoing.clear();
-    const bool told = core.configuration() == *committed || core.configuration() == left;
-    if (told && goes_by <= own.index && !std::exchange(seen_[node].told, true)) members_.reach(Situation::MembersOvertaken);
-    if (told) return;
+    return core.configuration() == told || core.configuration() == left;
+  };
+  const raft::Configuration* committed = leads ? nullptr : members_.newer_than_log(node, goes_by);
+  if (committed != nullptr && goes_by_told(*committed)) {
+    if (goes_by <= own.index && !std::exchange(seen_[node].told, true)) members_.reach(Situation::MembersOvertaken);
+    return;
   }
   if (goes_by != own.index) {
     throw Violation("INV_R12", fmt::format("n{} goes by the members of {}, but the latest in its log are those of {}", node + 1,
                                            goes_by.value(), own.index.value()));
   }
-  if (core.configuration() == members_.in_force(node)) return;
-  raft::Configuration left = members_.in_force(node);  // a joint one, of which a peer has told that it was left since
-  left.outgoing.clear();
-  if (!leads && core.configuration() == left && members_.overtaken(node)) return;
+  const bool left_since = !leads && members_.overtaken(node);
+  if (core.configuration() == members_.in_force(node) || (left_since && goes_by_told(members_.in_force(node)))) return;
   throw Violation("INV_R12", fmt::format("n{} goes by other members than those of {}", node + 1, goes_by.value()));
 }
 
