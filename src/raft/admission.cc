@@ -83,14 +83,14 @@ bool Admission::well_formed(ReplicaId from, const HeartbeatReply& reply) const {
          reply.match <= log_.last().index;
 }
 
-// One leader per term (thesis 3.6): a peer that claims a term that we lead, or in which we follow another, is not it.
+// One leader per term (thesis 3.6): a peer that claims a term in which we lead or follow another replica is not its leader.
 bool Admission::legitimate_leader(ReplicaId from, Term claimed) const {
   if (claimed != log_.term()) return true;
   return !leading_ && (!leadership_.leader || leadership_.leader == from);
 }
 
 // Our log may be older than the configuration that made `from` a member. A candidate proves nothing and is checked like any
-// other (4.1). A leader proves itself by an append of a term not yet over; once we follow it, its orders count as well.
+// other (4.1). A leader proves itself by an append of a term that is not over. Once we follow it, its orders count as well.
 bool Admission::admitted_from_nonmember(ReplicaId from, const Message& message) const {
   if (std::holds_alternative<VoteRequest>(message)) return true;
   if (const auto* append = std::get_if<AppendRequest>(&message)) return append->term >= log_.term();

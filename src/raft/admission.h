@@ -1,6 +1,6 @@
-// The gate for messages. One that does not pass is dropped without any effect; behind the gate, handlers see only what a
-// correct member of this group could have sent. Whether a term is new is decided elsewhere (Voting::begins_new_term), and how
-// far it is believed (term_reach.h).
+// The gate for messages. A message that does not pass is dropped without any effect. Behind the gate, handlers see only
+// messages that a correct member of this group could have sent. Voting::begins_new_term decides whether a term is new, and
+// term_reach.h decides how far it is believed.
 #pragma once
 
 #include "raft/campaigning.h"

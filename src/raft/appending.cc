@@ -22,7 +22,7 @@ void Leading::send_commit_news(const Step& step) {
   bool kept = false;
   for (Progress& peer : peers_) {
     if (peer.commit_sent >= std::min(step.log.commit(), peer.match)) continue;
-    if (peer.kept_waiting(step.log.last().index)) continue;  // it gets them with what is kept from it
+    if (peer.kept_waiting(step.log.last().index)) continue;  // the peer gets the news with the entries that are kept from it
     if (due || peer.commit_sent < peer.commit_announced) {
       send_heartbeat(peer, step);
     } else {
@@ -115,8 +115,9 @@ void Leading::send_append(Progress& peer, std::span<const Entry> entries, const 
   step.out.send(peer.peer, WriteNumber(), std::move(request));
 }
 
-// Each heartbeat whose answer is tracked comes with an empty append at our base. It shows a peer that does not follow us yet
-// who leads, and reveals what the peer got elsewhere or kept over a restart; a Conflict tells us nothing new.
+// Each heartbeat whose answer is tracked comes with an empty append at our base. A peer that does not follow us yet learns
+// from it which replica leads. The answer reveals the entries that the peer got elsewhere or kept over a restart. A Conflict
+// tells us nothing new.
 void Leading::probe_at_base(const Progress& peer, const Step& step) {
   const Position base = step.log.base();
   step.out.send(peer.peer, WriteNumber(),

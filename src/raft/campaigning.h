@@ -1,5 +1,5 @@
-// One campaign of a (pre-)candidate (thesis 3.4, 9.6): it exists from its vote requests until it is won, lost or given up, so
-// that no vote of one campaign counts for another.
+// One campaign of a (pre-)candidate (thesis 3.4, 9.6). It exists from its vote requests until it is won, lost or given up. So
+// no vote of one campaign counts for another.
 #pragma once
 
 #include "raft/log.h"
@@ -14,12 +14,12 @@ class Campaigning {
   Campaigning(ReplicaId self, VoteKind kind, Cause cause, uint64_t round)
       : self_(self), kind_(kind), cause_(cause), round_(round) {}
 
-  // Asks all that have not answered for their votes in `term`; not before the write `after` is durable.
+  // Asks all that have not answered for their votes in `term`. The requests leave when the write `after` is durable.
   void ask_for_votes(Term term, WriteNumber after, const Log& log, Outbox& out) const;
-  // When they are asked again.
+  // When the voters that have not answered are asked again.
   LaggingTime next_question() const { return next_question_; }
   void ask_again_at(LaggingTime at) { next_question_ = at; }
-  // The answer to this campaign. A pre-vote's carries the voter's own term, whatever it is.
+  // Whether this is an answer to this campaign. The answer to a pre-vote carries the voter's own term, whatever it is.
   bool answered_by(const VoteReply& reply, Term term) const;
   void receive(ReplicaId from, const VoteReply& reply);
   // Its own vote counts only once the write that stores it is durable (regression R13).

@@ -17,9 +17,9 @@ Index lacks_after(const Progress& peer, const Log& log) {
   return {};
 }
 
-// The peer may still ask for the entries after this one. A probe begins at a guess, after a Conflict at the end of the peer's
-// log: its entries there may be another leader's, or not on its disk yet. So only the entries that it acknowledged count. If it
-// has not answered this leader, the previous leader's word holds.
+// The peer may still ask for the entries after this one. A probe begins at a guess; after a Conflict it begins at the end of
+// the peer's log. The peer's entries there may be another leader's, or not on its disk yet. So only the entries that it
+// acknowledged count. If it has not answered this leader, the previous leader's word holds.
 Index needed_by(const Progress& peer) {
   if (peer.state == Progress::State::Stream) return peer.match;
   return peer.heard ? std::min(peer.stored, peer.next.previous()) : peer.next.previous();
@@ -34,10 +34,11 @@ Duration catch_up_grace(const Options& options) {
   return kTimeouts * options.election_timeout;
 }
 
-// The log is kept for peers that catch up; otherwise they never would: entries that arrive while one chunk is sent would be
-// gone when needed. Every replica keeps it, since the next leader must continue; a new leader first asks who needs what.
+// The log is kept for peers that catch up. Otherwise they never would: entries that arrive while one chunk is sent would be
+// gone when needed. Every replica keeps it, since the next leader must continue. A new leader first asks each peer for the
+// entries that it needs.
 //
-// The result is never zero, which in a heartbeat means that nobody needs anything. Every member has the genesis.
+// The result is never zero, because zero in a heartbeat means that no peer needs anything. Every member has the genesis.
 Index CatchingUp::needed() const {
   Index lowest = log_.needed_as_follower();
   const bool knows = now_ - since_ >= catch_up_grace(options_) || std::none_of(peers_.begin(), peers_.end(), probed);

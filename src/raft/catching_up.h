@@ -1,8 +1,10 @@
-// What peers lack, as the leader sees it: how much of the log must be kept for them, which of them slow down new commands, and
-// which can only be helped by sending a state (thesis 5). Decisions on a view of its leadership; nothing is changed here.
+// The leader's view of the entries that peers lack. It decides how much of the log must be kept for them, which of them slow
+// down new commands, and which of them only a state can help (thesis 5). These are decisions on a view of its leadership;
+// nothing is changed here.
 //
-// A peer whose next entry is no longer in our log is Behind: it gets heartbeats, no appends, and counts for the quorum as it
-// did. How the state travels is the host's business (docs/decisions/0006); it comes back here as a match at or above our base.
+// A peer whose next entry is no longer in our log is Behind. It gets heartbeats but no appends, and counts for the quorum as
+// before. How the state travels is the host's business (docs/decisions/0006). It comes back here as a match at or above our
+// base.
 #pragma once
 
 #include <vector>
@@ -12,7 +14,7 @@
 
 namespace coordkit::raft {
 
-// A peer heard from this recently may still be catching up: by then a broken connection is restored, and a new leader has
+// A peer heard from this recently may still be catching up. By then a broken connection is restored, and a new leader has
 // heard from everyone.
 Duration catch_up_grace(const Options& options);
 

@@ -4,7 +4,8 @@
 
 namespace coordkit::raft {
 
-// One at a time, none before an entry of this term is committed (regression R33), only from the configuration the asker saw.
+// One change at a time, none before an entry of this term is committed (regression R33), and only from the configuration that
+// the caller saw.
 std::optional<ChangeOutcome::Kind> ChangeRules::refuses(Index expected) const {
   using Kind = ChangeOutcome::Kind;
   const bool too_early = !own_committed_;

@@ -1,5 +1,5 @@
-// Which membership changes a leader accepts, and when one is complete (thesis 4.1, 4.2): decisions on a view of its leadership;
-// nothing is changed here.
+// Decides which membership changes a leader accepts, and when one is complete (thesis 4.1, 4.2). These are decisions on a
+// view of its leadership; nothing is changed here.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@ namespace coordkit::raft {
 
 class ChangeRules {
  public:
-  // `own_committed`: an entry of the leader's own term is.
+  // `own_committed`: an entry of the leader's own term is committed.
   ChangeRules(const Options& options, const Peers& peers, const Log& log, bool own_committed, LaggingTime now)
       : options_(options), peers_(peers), log_(log), own_committed_(own_committed), now_(now) {}
 
-  // Why no change is accepted now, whatever it is.
+  // Why no change at all is accepted now.
   std::optional<ChangeOutcome::Kind> refuses(Index expected) const;
-  // Why this one is not: a quorum might not answer afterwards.
+  // Why this change is refused: a quorum might not answer afterwards.
   std::optional<ChangeOutcome::Kind> endangered_by(const Configuration& next) const;
   bool decided() const;  // the configuration in force is committed
 

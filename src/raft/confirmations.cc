@@ -5,11 +5,11 @@
 namespace coordkit::raft {
 namespace {
 
-constexpr uint64_t kRoundsInFlight = 4;  // of those begun for questions; more questions join the next one
+constexpr uint64_t kRoundsInFlight = 4;  // rounds begun for questions; more questions join the next round
 
 }  // namespace
 
-// Who has become alone needs no round for earlier questions either.
+// A leader that has become its own quorum needs no round for earlier questions either.
 void Confirmations::ask(Ticket ticket, Index commit, bool alone) {
   questions_.push_back({ticket, 0, commit});
   if (alone) belong_to_round();
@@ -42,8 +42,8 @@ std::optional<LaggingTime> Confirmations::begun(uint64_t round) const {
   return later == rounds_.begin() ? std::nullopt : std::optional((later - 1)->begun);
 }
 
-// A read at the returned index sees everything that was acknowledged before the question: what was committed then, and at
-// least our first entry of the term, before which all earlier terms' commits lie.
+// A read at the returned index sees everything that was acknowledged before the question. The index covers the entries that
+// were committed then. It also covers our first entry of the term, and all commits of earlier terms lie before that entry.
 void Confirmations::answer(Index commit, Index start, absl::FunctionRef<uint64_t()> agreed, Outbox& out) {
   if (questions_.empty()) return;
   confirmed_ = agreed();

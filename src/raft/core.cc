@@ -41,7 +41,8 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
   election_timer_.arm(now_);
 }
 
-// A leader checks the time before the input, so that a process that slept past its leadership does not act on old messages.
+// A leader checks the time before the input. So a process that slept past the end of its leadership does not act on old
+// messages.
 void Core::Impl::step(Input input, LaggingTime now) {
   now_ = std::max(now_, now);
   const bool expired = leading_ && leading_->expired(log_, now_);
@@ -96,8 +97,8 @@ void Core::Impl::take(Input& input) {
              input);
 }
 
-// A message of a later term first makes us a follower in that term; one of a term that is over is refused by its handler. Until
-// a disk has passed the rollback check it keeps its term, to be compared with what peers remember.
+// A message of a later term first makes us a follower in that term. The handler refuses a message of a term that is over.
+// Until a disk has passed the rollback check, the replica keeps its term, to be compared with what peers remember.
 void Core::Impl::on(Received& received) {
   const ReplicaId from = received.from;
   Message& message = received.message;
@@ -120,7 +121,7 @@ void Core::Impl::on(Received& received) {
              message);
 }
 
-// It is dropped, but whoever has no leader may have to meet its sender.
+// The message is dropped, but a replica without a leader may have to approach the sender's term.
 void Core::Impl::disbelieve(ReplicaId from, const Message& message) {
   leap_ = TermLeap{from, term_of(message), (leap_ ? leap_->count : 0) + 1};
   const bool leaderless = !leading_ && now_ - news_.contact >= options_->election_timeout;
@@ -130,7 +131,7 @@ void Core::Impl::disbelieve(ReplicaId from, const Message& message) {
   finish_step();
 }
 
-// A follower checks the time after the input: what it slept through may well have been a heartbeat.
+// A follower checks the time after the input: the input that it slept through may well have been a heartbeat.
 void Core::Impl::watch_time() {
   if (leading_) {
     if (!leading_->heartbeat_comes_due(log_, now_)) return;
@@ -144,7 +145,7 @@ void Core::Impl::watch_time() {
   }
 }
 
-// What follows from a step.
+// Does everything that follows from a step.
 void Core::Impl::finish_step() {
   const auto role_changes = [this] {
     const bool won = !roles_.requested() && campaigning_ && campaigning_->won(log_);
@@ -164,7 +165,7 @@ void Core::Impl::finish_step() {
 
 // ---- proposals
 
-// Commands only: membership changes by ChangeMembership.
+// Only for commands: ChangeMembership changes the members.
 ProposalOutcome::Kind Core::Impl::admit(const Proposal& proposal) const {
   using Kind = ProposalOutcome::Kind;
   if (!leading_) return Kind::NotLeader;
@@ -183,7 +184,7 @@ void Core::Impl::on(Propose& propose) {
   }
 }
 
-// As leader.
+// Called on a leader only.
 Position Core::Impl::append(EntryKind kind, SharedBytes payload) {
   Entry entry{.index = log_.last().index.next(), .term = log_.term(), .kind = kind, .payload = std::move(payload)};
   entry.content_sum = content_sum(options_->group, entry.term, entry.index, kind, entry.payload.view());

@@ -1,13 +1,13 @@
-// One replica of the protocol, put together. It owns its parts, passes each input through the gate to the part responsible for
-// it, and then does what follows from it. Where things are:
+// One replica of the protocol, put together. It owns its parts, passes each input through the gate to the responsible part,
+// and then does everything that follows from it. Where things are:
 //
-//   core.cc           one step: time, the gate, the handler, finish_step(); what a turn drains
+//   core.cc           one step: time, the gate, the handler, finish_step(); the drain of a turn
 //   admission.h       which messages are accepted; term_reach.h how far a term is believed
 //   election.cc       votes, terms, roles (thesis 3.4, 9.6, 6.2); voting.h judges, campaigning.h counts
 //   leading.h         the leader's half: replication, the commit rule (3.5, 3.6, 10.2.1), leases; confirmations.h (6.4)
 //   following.cc      the follower's half (3.5); leader_news.h is what it has heard
 //   pending_transfer.h  handing leadership over (3.10); disk_monitor.h decides when it happens without a request
-//   members.cc        who is a member (4); change_rules.h judges, pending_change.h
+//   members.cc        the membership (4); change_rules.h judges, pending_change.h
 //   log.h             the log, its disk, and what of it must stay; log_reader.h reads back what is no longer in memory
 //   installing.cc     a state in place of entries that are gone (5)
 //
@@ -105,7 +105,7 @@ class COORDKIT_HIDDEN Core::Impl {
   LogReader reader_;
   Outbox outbox_;
   Roles roles_;
-  ElectionTimer election_timer_;  // not leader
+  ElectionTimer election_timer_;  // armed unless we lead
   LeaderNews news_;
   std::optional<Campaigning> campaigning_;  // I: exists while the role is PreCandidate or Candidate
   std::optional<Leading> leading_;          // I: exists while the role is Leader

@@ -1,6 +1,7 @@
-// Detects a leader whose own disk stalls while followers store promptly (faults P10, P11). It can lead forever without its disk
-// (thesis 10.2.1), but then one more failure would cost more than a disk. Where all disks are slow, stepping down would pass
-// leadership round in circles, so what counts is which peers promptly stored what this disk did not.
+// Detects a leader whose own disk stalls while followers store promptly (faults P10, P11). Such a leader can lead forever
+// without its disk (thesis 10.2.1), but then one more failure would cost more than a disk. Where all disks are slow, stepping
+// down would pass leadership round in circles. So the monitor counts the peers that promptly stored the entries that this
+// disk did not.
 #pragma once
 
 #include <optional>
@@ -14,11 +15,12 @@ class DiskMonitor {
  public:
   explicit DiskMonitor(const Options& options) : options_(options) {}
 
-  // With each heartbeat: what was in the log when the lag began is durable, which ends it, or we learn which peers are prompt.
+  // Called with each heartbeat. Either the entries that were in the log when the lag began are durable, which ends the lag,
+  // or we learn which peers are prompt.
   void look(Index last, Index durable, const Peers& peers, LaggingTime now);
   bool stalls(LaggingTime now) const;
   bool prompt(ReplicaId id) const;  // it has kept up throughout
-  // A transfer is tried for one timeout; then nothing is done for another.
+  // A transfer is tried for one timeout. Then nothing is done for another timeout.
   void handing_over(LaggingTime until);
   bool handed_over_in_vain() const { return lag_->tried; }
 

@@ -58,8 +58,8 @@ bool Core::Impl::grant(ReplicaId from, const VoteRequest& request) {
   return true;
 }
 
-// A message from a leader or a newer configuration ends the silence (regression R41). At one index only one is committed, and
-// of its term either side may know no more than an upper bound.
+// A message from a leader or a newer configuration ends the silence (regression R41). At one index only one configuration is
+// committed, and either side may know only an upper bound of its term.
 void Core::Impl::receive(ReplicaId, const Removed& news) {
   const Position own = log_.configuration_position();
   const bool old = newer(own, news.configuration) && own.index != news.configuration.index;
@@ -68,8 +68,8 @@ void Core::Impl::receive(ReplicaId, const Removed& news) {
   if (roles_.role() != Role::Follower) roles_.step_down(log_.term());
 }
 
-// A follower that gets this order campaigns without a pre-vote (3.10); if its disk still has a vote to store, it would only
-// waste a term.
+// A follower that gets this order campaigns without a pre-vote (3.10). If its disk still has a vote to store, the campaign
+// would only waste a term.
 void Core::Impl::receive(ReplicaId, const TimeoutNow&) {
   if (roles_.role() != Role::Follower || !voting().may_campaign()) return;
   roles_.request({Role::Candidate, log_.term(), ReplicaId(), Cause::Transfer});
@@ -117,9 +117,9 @@ void Core::Impl::begin_campaign(Role role, Cause cause) {
   ask_for_votes();
 }
 
-// A question or its answer may have been lost (FLT_N01). Those that have not answered are asked again after about a heartbeat
-// interval, in the same round and term, until the campaign ends. The network may repeat a letter as well, so this needs no
-// argument of its own (docs/safety.md).
+// A question or its answer may have been lost (FLT_N01). Voters that have not answered are asked again after about a
+// heartbeat interval, in the same round and term, until the campaign ends. The network may repeat a message as well, so this
+// needs no argument of its own (docs/safety.md).
 void Core::Impl::ask_for_votes() {
   const bool real = roles_.role() == Role::Candidate;
   const WriteNumber after = real ? log_.disk().covering_vote() : log_.disk().covering_term();
@@ -127,13 +127,14 @@ void Core::Impl::ask_for_votes() {
   campaigning_->ask_again_at(now_ + election_timer_.scattered(options_->heartbeat_interval));
 }
 
-// While its own vote is not durable the first letter has not left.
+// While the candidate's own vote is not durable, the first request has not left.
 LaggingTime Core::Impl::next_question() const {
   const bool left = campaigning_ && log_.disk().hard_state_durable();
   return left ? campaigning_->next_question() : LaggingTime::max();
 }
 
-// Thesis 3.6.2, 6.4: first an entry of its own term, so that everything before it can be committed and read.
+// Thesis 3.6.2, 6.4: the leader first appends an entry of its own term, so that everything before it can be committed and
+// read.
 void Core::Impl::become_leader() {
   campaigning_.reset();
   roles_.enter({Role::Leader, log_.term(), options_->self});

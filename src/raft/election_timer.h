@@ -1,4 +1,4 @@
-// When a replica that hears from no leader campaigns next, and how its campaigns are numbered.
+// Decides when a replica that hears from no leader campaigns next, and how its campaigns are numbered.
 #pragma once
 
 #include "base/random.h"
@@ -19,7 +19,7 @@ class ElectionTimer {
   }
   LaggingTime deadline() const { return deadline_; }
 
-  // A random time around `mean`, so that two whose letters were lost at once do not repeat them at once.
+  // A random time around `mean`, so that two replicas whose requests were lost at once do not repeat them at once.
   Duration scattered(Duration mean) {
     return mean / 2 + Duration(static_cast<Duration::rep>(random_.below(static_cast<uint64_t>(mean.count()))));
   }

@@ -51,7 +51,7 @@ struct MessageWords {
     to.add(m.term), to.add(m.stream), to.add(static_cast<uint64_t>(m.verdict)), to.add(m.match);
     to.add(m.hint), to.add(m.rejected), to.add(m.round);
   }
-  void operator()(const Heartbeat& m) {  // except what no core reads
+  void operator()(const Heartbeat& m) {  // except the fields that no core reads
     to.add(m.term), to.add(m.stream), to.add(m.commit), to.add(m.everyone_has), to.add(m.committed), to.add(m.round),
         to.add(m.needed);
   }
@@ -95,7 +95,7 @@ class CoreTwin::Reader {
            core_.outbox_.commit_reported == core_.log_.commit();
   }
 
-  // How long ago, capped at an election timeout: nothing depends on more.
+  // The age of `at`, capped at an election timeout: nothing depends on more.
   void age(LaggingTime at) {
     to_.add(static_cast<uint64_t>(std::min(core_.now_ - at, core_.options_->election_timeout).count()));
   }

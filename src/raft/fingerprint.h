@@ -5,10 +5,10 @@
 //   time      relative to the core's own clock; ages are capped where only "an election timeout or more" matters
 //   writes    relative to the last one reported durable
 //   jitter    not covered: the test chooses it afresh with reseed() before each step
-//   ids       renamed if asked, so that states that differ only in who is who are equal
+//   ids       renamed if asked, so that states are equal if they differ only in the ids of their replicas
 //
-// Everything else (terms, indexes, streams, rounds) counts as it is. A new field of the core must be added here: ./dev explore
-// --twins and its tests run pairs with equal fingerprints side by side and detect omissions.
+// Everything else (terms, indexes, streams, rounds) counts as it is. A new field of the core must be added here. `./dev
+// explore --twins` and its tests run pairs with equal fingerprints side by side and detect omissions.
 #pragma once
 
 #include <array>
@@ -55,7 +55,7 @@ class Digest {
   std::vector<uint64_t> words_;
 };
 
-// What a test never exercises, so that states need not be told apart by it.
+// The parts that a test never exercises, so that states need not be told apart by them.
 struct Ignored {
   bool followers_clocks = false;  // no vote request is refused because of a live leader, no deadline is awaited
   bool compaction = false;        // there are no checkpoints
@@ -70,16 +70,16 @@ class CoreTwin {
 
   static std::span<const Entry> log(const Core& core);  // the part in memory
   static LaggingTime now(const Core& core);
-  // The next deadline, but for letters of a campaign that are only repeated.
+  // The next deadline, except the deadlines at which a campaign only repeats its requests.
   static LaggingTime deadline_without_repeats(const Core& core);
   static bool hears_leader(const Core& core);
   static bool hands_over(const Core& core);  // it leads, and refuses proposals because of a transfer
-  // An append's answer that later ones of its stream have made meaningless.
+  // An answer to an append that later answers of its stream have made meaningless.
   static bool overtaken(const Core& core, ReplicaId from, const AppendReply& reply);
   static bool vote_durable(const Core& core);
   static bool admissible(const Core& core, ReplicaId from, const Message& message);
 
-  // The defect of regression R01, for tests that must fail: commits what a majority has, whatever its term.
+  // The defect of regression R01, for tests that must fail: it commits the entries that a majority has, whatever their term.
   static void commit_by_counting(Core& core);
 
  private:

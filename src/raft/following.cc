@@ -1,4 +1,5 @@
-// The follower's half of replication (thesis 3.5): our log becomes the leader's; we acknowledge what it has proved.
+// The follower's half of replication (thesis 3.5): our log becomes equal to the leader's, and we acknowledge what the leader
+// has proved.
 #include <algorithm>
 
 #include "base/check.h"
@@ -24,8 +25,8 @@ void Core::Impl::receive(ReplicaId from, const Heartbeat& heartbeat) {
   outbox_.send(from, log_.disk().covering_term(), reply);
 }
 
-// Acknowledges what this request proved and nothing more (regression R05), once everything up to there is durable, even
-// if this message wrote nothing new.
+// Acknowledges what this request proved and nothing more (regression R05). The answer leaves once everything up to there is
+// durable, even if this message wrote nothing new.
 void Core::Impl::receive(ReplicaId from, AppendRequest& request) {
   AppendReply reply{.term = log_.term(),
                     .stream = request.stream,
@@ -53,8 +54,8 @@ void Core::Impl::receive(ReplicaId from, AppendRequest& request) {
   outbox_.send(from, after, reply);
 }
 
-// Acknowledging such a request would promise entries that this log does not have, below its commit index, where nothing would
-// ever look for them.
+// An acknowledgement of such a request would promise entries that this log does not have. They are below its commit index,
+// where no later check would look for them.
 bool Core::Impl::contradicts(ReplicaId from, const AppendRequest& request) {
   const auto differs = [&](Position theirs) {
     const std::optional<Position> ours = contradicted(log_, theirs);

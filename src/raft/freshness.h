@@ -1,8 +1,8 @@
-// How old a follower's applied state may be, as far as it knows. The leader's statement "I have committed up to here" makes the
-// state as fresh as the moment it arrived, once it is applied. One statement is remembered at a time, so the answer is at most
-// a few heartbeats too old. A later statement of less takes its place: a claim of entries that never come must not outlive the
-// leader that made it (FLT_S12). It is no bound: it ignores how long the message travelled, and the leader may have been
-// deposed without knowing it. A caller that needs certainty reads linearizably.
+// How old a follower's applied state may be, as far as it knows. The leader's statement "I have committed up to here" makes
+// the state as fresh as the moment of its arrival, once the entries are applied. One statement is remembered at a time, so
+// the answer is at most a few heartbeats too old. A later statement of a lower index replaces it: a claim of entries that
+// never come must not outlive the leader that made it (FLT_S12). The result is no bound: it ignores how long the message
+// travelled, and the leader may have been deposed without knowing it. A caller that needs certainty reads linearizably.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,7 @@ class Freshness {
     Index committed;
     LaggingTime at;
   };
-  std::optional<Word> word_;  // not applied yet
+  std::optional<Word> word_;  // its entries are not applied yet
   std::optional<LaggingTime> at_;
 };
 

@@ -6,10 +6,10 @@
 
 namespace coordkit::raft {
 
-// What was installed is committed, so it is the prefix of the log of every leader from that term on (thesis 3.6.3): ours up
-// to there is the leader's, whatever it was. The state is durable already, so its position counts as durable. Hard state is
-// not touched, unless the term is new. Any role but leader may have to start its log again (regression R18); the log of a
-// leader of that term or a later one holds all that is committed, so it never has to (INV_R06).
+// An installed state is committed, so it is the prefix of the log of every leader from that term on (thesis 3.6.3). Our log
+// up to there is the leader's, whatever it was. The state is durable already, so its position counts as durable. Hard state
+// is not touched, unless the term is new. Any role but leader may have to start its log again (regression R18). The log of a
+// leader of that term or a later one holds all that is committed, so a leader never has to (INV_R06).
 void Core::Impl::on(const Installed& installed) {
   const Position at = installed.at;
   if (at.index <= log_.base().index) return;

@@ -1,4 +1,4 @@
-// What a replica has heard from leaders. It outlives roles and terms: a lease or a question may rest on it.
+// Everything that a replica has heard from leaders. It outlives roles and terms: a lease or a question may rest on it.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@ namespace coordkit::raft {
 struct LeaderNews {
   LaggingTime contact;     // when a legitimate leader was last heard; with leases also when we started
   Index verified;          // our log is equal to this term's leader's up to here
-  Index commit;            // the highest that this term's leader has named
+  Index commit;            // the highest commit index that this term's leader has named
   bool hold_back = false;  // requested by the leader we follow
-  bool removed = false;    // according to a peer: no campaign until a leader speaks or a configuration comes
+  bool removed = false;    // according to a peer: no campaign until a leader sends a message or a configuration comes
   Freshness freshness;
 
-  // The words of a leader end with its term.
+  // A leader's statements end with its term.
   void term_began() { verified = commit = Index(); }
   void received(LaggingTime now) {
     contact = now;

@@ -1,4 +1,5 @@
-// Leadership (thesis 3.5, 3.6): what peers' answers prove, what they commit, and how long a leader may rely on them.
+// Leadership (thesis 3.5, 3.6): the facts that peers' answers prove, the entries that they commit, and how long a leader may
+// rely on them.
 #include "raft/leading.h"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ void Leading::connected(ReplicaId id, StreamNumbers& streams, const Step& step) 
   Progress* peer = peers_.find(id);
   if (!peer) return;
   peer->restart(streams.next());
-  peer->probe_from(std::max(peer->next, step.log.base().index.next()));  // what it has now is not known
+  peer->probe_from(std::max(peer->next, step.log.base().index.next()));  // its present log is not known
   send_heartbeat(*peer, step);
   spares_.all_get_all(step.now);
 }
@@ -73,8 +74,8 @@ void Leading::receive(ReplicaId from, const AppendReply& reply, const Step& step
   }
 }
 
-// A heartbeat's answer says how far the stream got. If something sent before that heartbeat is still missing, it may be
-// lost or just on its way to the peer's disk; an empty append finds out at no cost (regression R56).
+// A heartbeat's answer says how far the stream got. If an entry sent before that heartbeat is still missing, it may be lost,
+// or the peer's disk may be about to store it. An empty append finds out at no cost (regression R56).
 void Leading::receive(ReplicaId from, const HeartbeatReply& reply, const Step& step) {
   Progress& peer = *peers_.find(from);
   received_from(peer, reply.round);
@@ -96,8 +97,8 @@ uint64_t Leading::match_of(ReplicaId id, const Log& log) const {
   return peers_.match(id).value();
 }
 
-// Only an entry of the leader's own term is committed by counting (regression R01). Its own match is what its disk has;
-// followers alone may form a quorum.
+// Only an entry of the leader's own term is committed by counting (regression R01). The leader's own match is the part of its
+// log that is durable here. Followers alone may form a quorum.
 void Leading::advance_commit(Log& log) {
   if (!std::exchange(match_changed_, false)) return;
   const auto match_of = [&](ReplicaId id) { return this->match_of(id, log); };
@@ -116,7 +117,7 @@ LaggingTime Leading::quorum_contact(const Log& log, LaggingTime now) const {
   return peers_.quorum_time(log.configuration(), &Progress::contact, now);
 }
 
-// A leader steps down no later than when another could have been elected: an election timeout after it sent the last
+// A leader steps down before another replica could be elected. Its time ends an election timeout after it sent the last
 // heartbeat that a quorum answered (thesis 6.2; regression R66).
 bool Leading::expired(const Log& log, LaggingTime now) {
   if (now + options_.heartbeat_interval < leads_until_) return false;
@@ -129,8 +130,8 @@ LaggingTime Leading::next_deadline(const Log& log, LaggingTime now) const {
   return next <= leads_until_ ? next : std::min(next, expiry(log, now));
 }
 
-// Where no quorum has answered the last two, or the answers were lost (FLT_N01), they come twice as often: until one answers or
-// the leader's time is over.
+// If no quorum has answered the last two heartbeats, or the answers were lost (FLT_N01), heartbeats come twice as often. This
+// lasts until a quorum answers or the leader's time is over.
 bool Leading::heartbeat_comes_due(const Log& log, LaggingTime now) {
   if (now < heartbeat_deadline_) return false;
   heartbeat_due_ = true;
@@ -139,9 +140,9 @@ bool Leading::heartbeat_comes_due(const Log& log, LaggingTime now) {
   return true;
 }
 
-// A peer that answered a round obeys this leader for an election timeout and votes for no other until then, whatever term it
-// has moved to meanwhile; only the leader's own order to campaign is exempt, and that voids the lease first (thesis 6.4.1;
-// regression R61).
+// A peer that answered a round obeys this leader for an election timeout. Until then it votes for no other candidate,
+// whatever term it has moved to meanwhile. Only the leader's own order to campaign is exempt, and that voids the lease first
+// (thesis 6.4.1; regression R61).
 std::optional<LaggingTime> Leading::lease_start(const Log& log, LaggingTime now) const {
   if (options_.lease <= Duration::zero() || !own_entry_committed(log)) return std::nullopt;
   const LaggingTime since = peers_.quorum_time(log.configuration(), &Progress::lease_contact, now);
@@ -152,8 +153,8 @@ ReplicaId Leading::best_successor(const Log& log, LaggingTime now) const {
   return peers_.best_successor(log.configuration(), now, [](ReplicaId) { return true; });
 }
 
-// The disk stalls, and we have led for a while. If one transfer failed and the prompt peers can elect one of themselves without
-// us, we step down: with such a disk we win no election.
+// Returns a successor if the disk stalls and we have led for a while. If one transfer failed and the prompt peers can elect
+// one of themselves without us, we step down: with such a disk we win no election.
 std::optional<ReplicaId> Leading::relief(const Log& log, LaggingTime now) const {
   constexpr int kTimeoutsLedFirst = 10;
   if (!disk_monitor_.stalls(now) || now - since_ < kTimeoutsLedFirst * options_.election_timeout) return std::nullopt;

@@ -1,9 +1,9 @@
-// What a replica is and does only while it leads. It exists from election to the end of that leadership, so that nothing is
-// carried over from one leadership to the next.
+// Everything that a replica is and does only while it leads. The object exists from election to the end of that leadership,
+// so that nothing is carried over from one leadership to the next.
 //
 //   leading.cc     peers' answers, the commit rule, leases (thesis 3.5, 3.6, 6.4.1)
 //   appending.cc   the messages of a turn (thesis 3.5, 10.2.1)
-//   spares.h       who the next commit can do without
+//   spares.h       the followers that the next commit can do without
 //   catching_up.h  what peers lack: entries that must stay, states to be sent (thesis 5)
 //   change_rules.h which membership changes are accepted, and when one is complete (thesis 4)
 #pragma once
@@ -29,7 +29,7 @@ class Leading {
   Leading(const Options& options, const Log& log, StreamNumbers& streams, LaggingTime now);
 
   // ---- what happens to the log
-  void match_changed() { match_changed_ = true; }  // the own disk, or the end of the log
+  void match_changed() { match_changed_ = true; }  // called when the own disk or the end of the log has moved
   void members_changed(const Log& log, StreamNumbers& streams, LaggingTime now);
   // Thesis 3.6.2, fig. 3.7.
   void advance_commit(Log& log);
@@ -37,7 +37,7 @@ class Leading {
 
   // ---- answers of peers
   void connected(ReplicaId peer, StreamNumbers& streams, const Step& step);
-  void lost(ReplicaId peer, LaggingTime now);  // zero: all
+  void lost(ReplicaId peer, LaggingTime now);  // zero: all are lost
   void receive(ReplicaId from, const AppendReply& reply, const Step& step);
   void receive(ReplicaId from, const HeartbeatReply& reply, const Step& step);
   bool current_stream(ReplicaId from, Term echoed, uint64_t stream) const;
@@ -45,7 +45,7 @@ class Leading {
 
   // ---- time
   LaggingTime quorum_contact(const Log& log, LaggingTime now) const;
-  // When time alone has something to do: a heartbeat, news of a commit, the expiry.
+  // The next time at which there is something to do without an input: a heartbeat, news of a commit, the expiry.
   LaggingTime next_deadline(const Log& log, LaggingTime now) const;
   bool heartbeat_comes_due(const Log& log, LaggingTime now);
   bool expired(const Log& log, LaggingTime now);
@@ -73,7 +73,7 @@ class Leading {
   ReplicaId self() const { return options_.self; }
   bool may_succeed(ReplicaId id, const Log& log) const { return peers_.find(id) && votes_on(log.configuration(), id); }
   ReplicaId best_successor(const Log& log, LaggingTime now) const;
-  // The own disk stalls: the peer that should lead instead. Zero: none found, but step down. nullopt: stay.
+  // The peer that should lead because our own disk stalls. Zero: none was found, but step down. nullopt: keep leading.
   std::optional<ReplicaId> relief(const Log& log, LaggingTime now) const;
   DiskMonitor& disk_monitor() { return disk_monitor_; }
 
@@ -100,7 +100,7 @@ class Leading {
   Spares spares_;
   bool match_changed_ = true;  // the commit rule has something to look at
   bool heartbeat_due_ = true;
-  LaggingTime leads_until_ = LaggingTime::min();  // not above expiry(): contacts only get later, as long as members stay
+  LaggingTime leads_until_ = LaggingTime::min();  // not above expiry(): with the same members, contacts only get later
   LaggingTime heartbeat_deadline_;
   LaggingTime commit_news_due_ = LaggingTime::max();  // for peers that no append has informed; max(): there are none
 };

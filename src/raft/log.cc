@@ -47,7 +47,7 @@ Log::Log(const Options& options, Recovered recovered)
   for (const Entry& entry : recovered.entries) retention_.append(entry.index, entry.bytes());
   if (recovered.log_replaced) {
     disk_.reset(recovered.base);
-    // The state may have been durable before the term it came in was.
+    // The state may have been durable before the term in which it came.
     if (term() < recovered.base.term) disk_.set_hard_state({recovered.base.term, ReplicaId()});
   }
   cache_.forget(left_out(recovered.entries, recovered.applied.index));
@@ -55,8 +55,8 @@ Log::Log(const Options& options, Recovered recovered)
   cache_.evict(applied_, options_.cache_bytes_max);
 }
 
-// The told term may be an upper bound. If the log goes as far, its entry there is the one that was told of, and it is that
-// entry that counts: of a joint one that is over the log has to have the end.
+// The term that a peer told may be an upper bound. If our log reaches that index, its entry there is the one that the peer
+// meant, and our entry counts. If that entry is joint and over, the log itself must hold the entry that ends it.
 bool Log::goes_by_told() const {
   const Position own = cache_.in_force().at;
   const bool same = own.index == told_.at.index && !newer(told_.at, last());
@@ -92,12 +92,12 @@ void Log::truncate_after(Index index) {
   disk_.truncated_after(index);
 }
 
-// Log matching (thesis 3.5): one equal position means an equal prefix. Up to our commit index the logs are equal, because a
-// leader has everything committed (3.6.3) and contradicted() found nothing else; this also covers what lies before our base
+// Log matching (thesis 3.5): one equal position means an equal prefix. Up to our commit index the logs are equal: a leader
+// has everything committed (3.6.3), and contradicted() found nothing else. This also covers the entries before our base
 // (regression R21).
 bool Log::agrees(Position previous) const { return previous.index <= commit_ || term_at(previous.index) == previous.term; }
 
-// Keeps what is equal, truncates at the first real conflict only (regression R19), appends the rest.
+// Keeps the equal entries, truncates only at the first real conflict (regression R19), and appends the rest.
 bool Log::adopt(std::vector<Entry>& entries) {
   bool members_changed = false;
   for (Entry& entry : entries) {
@@ -152,8 +152,8 @@ bool Log::reached_by(Position last) const {
   return !newer(this->last(), last);
 }
 
-// A durable log that goes as far as the lost one did holds all that was acknowledged with it: of the same term it is the same
-// log up to there, and a leader of a later term had all of it before its own first entry (docs/safety.md, lemma D4).
+// A durable log that reaches as far as the lost one holds all that was acknowledged with it. If the terms are equal, it is
+// the same log up to there. A leader of a later term had all of it before its own first entry (docs/safety.md, lemma D4).
 void Log::drop_reached_floor() {
   if (!floor_.index) return;
   const Position durable_end{durable(), term_at(durable()).value_or(Term())};
@@ -165,8 +165,8 @@ Position durable_position(const Log& log) {
   return term ? Position{log.durable(), *term} : Position{};
 }
 
-// Terms never fall along a log. So before our base, where our own terms are forgotten, a term above that of the base shows
-// another entry as well.
+// Terms never fall along a log. Before our base, our own terms are forgotten. So a term there that is above the term of the
+// base shows another entry as well.
 std::optional<Position> contradicted(const Log& log, Position theirs) {
   if (theirs.index > log.commit()) return std::nullopt;
   const std::optional<Term> own = log.term_at(theirs.index);
@@ -175,9 +175,9 @@ std::optional<Position> contradicted(const Log& log, Position theirs) {
   return own ? Position{theirs.index, *own} : log.base();
 }
 
-// What a peer told is not told on: if it was wrong, it ends with the process that believed it. After a start less is known to
-// be committed than was. But one change follows another only when that one is committed: so all configurations of a log are but
-// the newest, and a joint one before it is over.
+// Settled members that a peer told us are not passed on: if they were wrong, the error ends with the process that believed
+// it. After a start, a replica may know of fewer commits than there were. But a change begins only after the one before it is
+// committed. So all configurations of a log except the newest are committed, and a joint one before the newest is over.
 SettledMembers settled_members(const Log& log) {
   const LogCache::InForce& newest = log.cache().in_force();
   if (newest.at.index <= log.commit()) return {newest.at, newest.configuration, log.term()};

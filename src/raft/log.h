@@ -1,4 +1,5 @@
-// The replica's own log and hard state: what is in it, what of it is durable, committed and applied, and what may be removed.
+// The replica's own log and hard state: its entries, how far they are durable, committed and applied, and which may be
+// removed.
 //
 //   base <= checkpoint <= applied <= commit <= last        durable <= last
 //
@@ -30,12 +31,12 @@ class Log {
   bool full() const { return last().index.value() >= kCountMax; }
   std::optional<Term> term_at(Index index) const { return cache_.term_at(index); }
   const LogCache& cache() const { return cache_; }
-  // The members in force: the newest of the log, or those that a peer knows to be committed and the log does not have yet.
+  // The members in force: the newest of the log, or members that a peer knows to be committed and the log does not have yet.
   const Configuration& configuration() const;
   Position configuration_position() const;  // of their entry
   bool goes_by_told() const;
   const SettledMembers& told() const { return told_; }
-  bool learn(SettledMembers told);  // false: they are not in force by it
+  bool learn(SettledMembers told);  // false: the told members do not come into force by it
 
   void append(Entry&& entry);  // right after last()
   void truncate_after(Index index);
@@ -44,7 +45,7 @@ class Log {
   bool agrees(Position previous) const;
   void start_after(const Installed& installed);
   bool checkpointed_beyond_base() const { return retention_.checkpoint() > base().index; }  // else nothing can be forgotten
-  // Forgets what need not be kept; others still need the entries after `needed`. nullopt: nothing was removed.
+  // Forgets the entries that need not be kept; others still need the entries after `needed`. nullopt: nothing was removed.
   std::optional<Position> compact(Index needed);
 
   // ---- how far it got
@@ -68,13 +69,14 @@ class Log {
   std::optional<LogWrite> take_write() { return disk_.take(cache_); }
   void written(WriteNumber number) { disk_.written(number); }
 
-  // ---- what this disk has lost
+  // ---- the part of the log that this disk has lost
   // False: the disk may have been rolled back to an older state. Until checked, it neither votes, campaigns nor acknowledges.
   bool rollback_checked() const { return rollback_checked_; }
   void rollback_check_passed() { rollback_checked_ = true; }
   Position floor() const { return floor_; }
   bool lacks_promised() const;
-  bool reached_by(Position last) const;  // a log that ends there is at least as long as ours, including what ours has lost
+  // Whether a log that ends there is at least as long as ours, including the part that ours has lost.
+  bool reached_by(Position last) const;
   void drop_reached_floor();
 
  private:
@@ -88,11 +90,11 @@ class Log {
   Index everyone_has_;  // every member has these durably: stays true until another configuration has other members
   bool rollback_checked_;
   Position floor_;       // held once, or committed, and beyond the end of the log; zero: nothing is lacking
-  SettledMembers told_;  // by a peer
+  SettledMembers told_;  // told by a peer
 };
 
 SettledMembers settled_members(const Log& log);
-// Whether a log with this position cannot have all that is committed in ours. If so: our own position that shows it.
+// Whether a log with this position cannot have all entries that are committed in ours. If so: our own position that shows it.
 std::optional<Position> contradicted(const Log& log, Position theirs);
 Position durable_position(const Log& log);  // zero: its term is not known any more
 

@@ -28,20 +28,20 @@ class LogCache {
   void compact(Index through);
   void reset(Position base, Configuration configuration, Index configuration_index);  // starts again, empty
 
-  size_t bytes() const { return bytes_; }               // of what is cached, as limits count it
-  size_t memory_bytes() const;                          // that it takes for that
+  size_t bytes() const { return bytes_; }               // of the cached entries, as limits count it
+  size_t memory_bytes() const;                          // the memory that they take
   Index first_cached() const { return first_cached_; }  // last + 1 when nothing is cached
   // Entries [first, last] that are cached: at most `bytes_max` but at least one; none if `first` is not cached.
   std::span<const Entry> cached(Index first, Index last, size_t bytes_max) const;
-  void forget(Index through);  // what is cached up to there
-  // Drops the oldest entries while more than `bytes_max` are cached, none beyond `through`.
+  void forget(Index through);  // drops the cached entries up to there
+  // Drops the oldest entries while more than `bytes_max` are cached, but none beyond `through`.
   void evict(Index through, size_t bytes_max);
 
   struct InForce {
     Position at;  // of its entry; before the base: its term is an upper bound
     Configuration configuration;
   };
-  const InForce& configuration_at(Index index) const;  // the one in force there; base <= index
+  const InForce& configuration_at(Index index) const;  // the configuration in force there; base <= index
   const InForce& in_force() const { return configurations_.back(); }
 
  private:

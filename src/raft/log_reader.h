@@ -1,5 +1,5 @@
-// Entries evicted from memory, read back from the log store for peers and for apply. A failed or invalid read never causes
-// anything to be sent, applied or truncated (regression R27): it is retried later.
+// Reads entries that were evicted from memory back from the log store, for peers and for apply. A failed or invalid read
+// never causes anything to be sent, applied or truncated (regression R27). It is retried later.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ class LogReader {
   bool accepts(const LogRead& read, const Log& log, LaggingTime now);
   void keep_for_apply(LogRead& read);
 
-  // Committed entries from `first` on, from memory or from what was read back; empty: they were requested.
+  // Committed entries from `first` on, from memory or from a finished read. Empty: they were requested.
   std::span<const Entry> committed(Index first, size_t bytes_max, const Log& log, LaggingTime now);
 
   void compacted(Index through);
@@ -30,7 +30,7 @@ class LogReader {
   friend class CoreTwin;
   struct Read {
     Index first;
-    std::optional<LaggingTime> failed;  // tried again a heartbeat interval after this
+    std::optional<LaggingTime> failed;  // retried a heartbeat interval after this
   };
   bool intact(Index asked, const std::vector<Entry>& entries, const Log& log) const;
 

@@ -21,7 +21,7 @@ void LogWeight::reset(Index base) {
   find_sample_from();
 }
 
-// The first sample only says where the others begin: the next entry opens one.
+// The first sample only marks where the others begin: the next entry opens one.
 void LogWeight::find_sample_from() { sample_from_ = older_.empty() ? newest_.total - step_ : older_.back().total; }
 
 bool LogWeight::reached_after(Index index) const {

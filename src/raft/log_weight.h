@@ -1,4 +1,4 @@
-// Roughly how many bytes of the log lie after an index: which entries may be forgotten so that what is kept is still at
+// Roughly how many bytes of the log lie after an index. This says which entries may be forgotten so that the rest is still at
 // least a budget. Evicted entries count as well, so the bytes are noted in samples, a few dozen per budget.
 #pragma once
 
@@ -25,7 +25,7 @@ class LogWeight {
 
   // Whether the entries after this one add up to at least the budget.
   bool reached_after(Index index) const;
-  // The highest index such that the entries after it add up to at least the budget; the base if all together do not.
+  // The highest index such that the entries after it add up to at least the budget. The base if even all of them do not.
   Index beyond_budget() const;
 
  private:

@@ -1,7 +1,7 @@
-// Membership changes by the leader (thesis 4.1 - 4.3). A change is a log entry, in force from append on wherever it
-// is appended, undone where it is truncated. A leader leaves the joint state as soon as its entry is committed, whichever
-// leader began it (regression R46). A leader that is no voter any more leads, without counting itself, until the final entry is
-// committed; then it hands over (R40).
+// Membership changes by the leader (thesis 4.1 - 4.3). A change is a log entry. It is in force from its append on wherever it
+// is appended, and undone where it is truncated. A leader leaves the joint state as soon as its entry is committed, whichever
+// leader began it (regression R46). A leader that is no longer a voter leads, without counting itself, until the final entry
+// is committed. Then it hands over (R40).
 #include <utility>
 
 #include "raft/core_impl.h"
@@ -24,15 +24,15 @@ void Core::Impl::on(const ChangeMembership& change) {
   change_.begin(change.ticket, append(EntryKind::Configuration, SharedBytes(encode(std::get<Configuration>(next)))));
 }
 
-// A campaign by members that are settled no more could only raise terms. A leader's log has all that is settled.
+// A campaign by members that are no longer settled could only raise terms. A leader's log has all that is settled.
 void Core::Impl::on(SettledMembers& told) {
   if (leading_ || !reach_.covers(told.known_in) || !log_.learn(std::move(told))) return;
   if (roles_.role() != Role::Follower) roles_.step_down(log_.term());
 }
 
-// The joint state is not left during a leadership transfer: the target's log would never be complete, and it leaves the joint
-// state as well. A leader that is no longer a voter steps down (4.2.2): nothing relied on the part of our tail that the best
-// voter lacks; if the order is lost, an election timeout has the same effect.
+// The joint state is not left during a leadership transfer: the target's log would never be complete, and the target leaves
+// the joint state as well. A leader that is no longer a voter steps down (4.2.2). Nothing relied on the part of our tail that
+// the best voter lacks. If the order is lost, an election timeout has the same effect.
 void Core::Impl::decide_members() {
   if (!leading_->change_rules(log_, now_).decided()) return;
   const Configuration& members = log_.configuration();

@@ -40,7 +40,7 @@ absl::Status Options::validate() const {
   return problems.status();
 }
 
-// V: the real time that a slow clock lets pass must not exceed what a fast one waits: the rule of sessions (T1).
+// V: the real time that a slow clock lets pass must not exceed the time that a fast one waits: the rule of sessions (T1).
 Duration lease_of(Duration election_timeout, uint32_t rate_error_ppm) {
   constexpr int64_t kMillion = 1'000'000;
   const int64_t error = std::min<int64_t>(rate_error_ppm, kMillion);

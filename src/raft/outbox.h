@@ -1,4 +1,5 @@
-// What the steps since the last drain have produced for the host, and what a part of the core uses during a step.
+// Everything that the steps since the last drain have produced for the host, and the context of a part of the core during a
+// step.
 #pragma once
 
 #include <optional>

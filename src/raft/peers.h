@@ -1,5 +1,5 @@
-// What a leader knows about all its peers: one Progress for each member of the configuration in force but itself, and what
-// quorums of them have reached.
+// Everything that a leader knows about its peers. There is one Progress for each member of the configuration in force except
+// the leader itself. Quorums of them yield the values that a majority has reached.
 #pragma once
 
 #include <vector>
@@ -29,19 +29,19 @@ class Peers {
 
   Progress* find(ReplicaId id);
   const Progress* find(ReplicaId id) const;
-  Index match(ReplicaId id) const;  // zero: nothing, or no peer
+  Index match(ReplicaId id) const;  // zero: nothing matches, or it is no peer
   auto begin() { return peers_.begin(); }
   auto end() { return peers_.end(); }
   auto begin() const { return peers_.begin(); }
   auto end() const { return peers_.end(); }
 
-  // The latest time that a majority has reached; ours is `now`.
+  // The latest time that a majority has reached; our own time is `now`.
   LaggingTime quorum_time(const Configuration& configuration, LaggingTime Progress::*of_peer, LaggingTime now) const;
   uint64_t quorum_round(const Configuration& configuration, uint64_t own) const;
 
   bool answers(const Progress& peer, LaggingTime now) const;
-  // The peer with the most of our log among those that answer, are suitable, and still vote after a change in progress; among
-  // equals the lowest id. Zero: none.
+  // The successor is the peer with the most of our log that answers, is suitable, and still votes after a change in progress.
+  // Among equals it is the one with the lowest id. Zero: none.
   ReplicaId best_successor(const Configuration& configuration, LaggingTime now, absl::FunctionRef<bool(ReplicaId)> suits) const;
 
  private:
@@ -50,7 +50,7 @@ class Peers {
   std::vector<Progress> peers_;  // by id
 };
 
-// Votes now and after a change in progress.
+// Whether the replica votes now and after a change in progress.
 bool votes_on(const Configuration& configuration, ReplicaId id);
 
 }  // namespace coordkit::raft

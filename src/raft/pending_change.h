@@ -1,4 +1,4 @@
-// A membership change that this replica accepted as leader of some term: every replica can tell its outcome from its own log,
+// A membership change that this replica accepted as leader of some term. A replica can tell the outcome from its own log,
 // whether it still leads or not (regression R45).
 #pragma once
 

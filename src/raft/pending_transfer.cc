@@ -6,12 +6,12 @@ namespace coordkit::raft {
 namespace {
 
 constexpr int kTransferTimeouts = 2;  // election timeouts that one transfer may last
-constexpr int kRestShare = 4;         // the rest after it, in parts of the time that it took
+constexpr int kRestShare = 4;         // the pause after a transfer, in multiples of the time that the transfer took
 
 }  // namespace
 
-// Nothing of our term need be committed yet (3.10 asks for nothing of the kind): the order waits until the target has our whole
-// log, with the first entry of the term, and whoever is asked to campaign is elected by the same rules as ever.
+// Nothing of our term need be committed yet; 3.10 does not ask for it. The order waits until the target has our whole log,
+// with the first entry of the term. The target of the order is then elected by the usual rules.
 void PendingTransfer::ask(const Options& options, const Transfer& transfer, const Leading* leading, const Log& log,
                           LaggingTime now, Outbox& out) {
   using End = TransferOutcome::Kind;
@@ -36,7 +36,7 @@ bool PendingTransfer::leave_stalled_disk(const Options& options, Leading& leadin
   return false;
 }
 
-// Once its log equals ours to the last entry, it wins if a majority answers. From here on leases are void (6.4.1).
+// Once the target's log equals ours to the last entry, it wins if a majority answers. From here on leases are void (6.4.1).
 void PendingTransfer::send_order(const Leading& leading, const Log& log, Outbox& out) {
   if (!transfer_ || transfer_->ordered_round == leading.round()) return;
   const Progress* target = leading.peers().find(transfer_->target);

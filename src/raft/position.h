@@ -5,8 +5,8 @@
 
 namespace coordkit::raft {
 
-// Thesis 3.6.1: the later term wins, then the higher index (regression R15). So what an overtaken leader left behind is older
-// than what took its place, however long it is.
+// Thesis 3.6.1: the later term wins, then the higher index (regression R15). So the entries that an overtaken leader left
+// behind are older than those that replaced them, however many there are.
 constexpr bool newer(Position a, Position b) { return a.term != b.term ? a.term > b.term : a.index > b.index; }
 
 }  // namespace coordkit::raft

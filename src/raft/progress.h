@@ -1,11 +1,11 @@
-// What a leader knows about one peer, and the append stream to it (thesis 3.5, 10.2.1).
+// Everything that a leader knows about one peer, and the append stream to it (thesis 3.5, 10.2.1).
 //
 //   Probe   where the logs agree is unknown: one append at a time
 //   Stream  they agree up to `match`: appends are pipelined within a window of messages and bytes
 //   Behind  the entry at `next` is no longer in our log: no appends, until a match says that the peer got a state
 //
-// INV_R18: match < next. Both are relative to one stream: a reconnected peer may be a new incarnation without the old state,
-// so a new stream starts from match zero and answers to an older one count for nothing (regression R03).
+// INV_R18: match < next. Both are relative to one stream. A reconnected peer may be a new incarnation without the old state.
+// So a new stream starts from match zero, and answers to an older one count for nothing (regression R03).
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class AppendWindow {
     ring_[(head_ + count_++) % ring_.size()] = {last, bytes, now};
     bytes_ += bytes;
   }
-  // How long the newest of them took; zero: there are none.
+  // How long the newest of the answered appends took; zero: there are none.
   Duration answered(Index match, LaggingTime now) {
     Duration took{};
     for (; count_ > 0 && ring_[head_].last <= match; --count_) {
@@ -69,8 +69,8 @@ class AnswerTime {
   Duration mean_{};
 };
 
-// A heartbeat whose answer is awaited: at most one is tracked per peer; an answer to it or any later one will do. A newer one
-// replaces it once it must have been lost.
+// A heartbeat whose answer is awaited. At most one is tracked per peer; an answer to it or to any later one will do. A newer
+// heartbeat replaces it once it must have been lost.
 struct Beat {
   uint64_t round = 0;  // zero: none tracked
   LaggingTime sent;
@@ -81,25 +81,25 @@ struct Progress {
   enum class State : uint8_t { Probe, Stream, Behind };
 
   ReplicaId peer;
-  StoreId store;  // the incarnation that everything below is about
+  StoreId store;  // the incarnation that everything below describes
   uint64_t stream = 0;
   Index match;   // durable there and equal to our log, as acknowledged within this stream
   Index stored;  // the same within any stream of this leadership: a new stream has to prove it again, but the disk has it
   Index next;    // INV_R18: match < next
   State state = State::Probe;
   uint64_t probe_round = 0;  // Probe: confirmation round at the time the probe was sent; valid while probing
-  bool probing = false;      // Probe: one is on its way
+  bool probing = false;      // Probe: one append is on its way
   AppendWindow window;
   AnswerTime answers;                       // to appends
   bool relied_on = false;                   // for the next commit (Spares)
-  bool spare = false;                       // what it lacks is kept from it in this turn
-  LaggingTime waited = LaggingTime::min();  // when it last waited for what is committed (SendCommit)
+  bool spare = false;                       // entries are kept from it in this turn
+  LaggingTime waited = LaggingTime::min();  // when it last waited for a commit (SendCommit)
   Index commit_sent;                        // highest commit index that went with this stream
   Index commit_announced;                   // commit index that must be sent without waiting for an append
   bool heard = false;                       // an answer has come, within any stream of this leadership
   uint64_t answered_round = 0;
-  LaggingTime contact;        // a message sent at this time was answered; to begin with, the time we started to count
-  LaggingTime lease_contact;  // the same, but zero to begin with: what a lease may rest on
+  LaggingTime contact;        // a message sent at this time was answered; at first, the time when we started to count
+  LaggingTime lease_contact;  // the same, but zero at first: a lease may rest on it
   LaggingTime lost = LaggingTime::min();  // a contact up to this time says nothing about now (PeerDown)
   Beat beat;
 

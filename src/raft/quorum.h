@@ -1,6 +1,6 @@
-// Majority arithmetic (thesis 3.4, 3.6.2; 4.3 for joint configurations). Pure functions over a configuration: while a change
-// is joint, a majority of each half must agree, counted separately. Learners never count. A configuration without voters agrees
-// to nothing.
+// Majority arithmetic (thesis 3.4, 3.6.2; 4.3 for joint configurations). These are pure functions over a configuration. While
+// a change is joint, a majority of each half must agree, counted separately. Learners never count. A configuration without
+// voters agrees to nothing.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,11 @@ bool quorum_agrees(const Configuration& configuration, absl::FunctionRef<bool(Re
 // The largest value that a majority of each half has reached. Sorts; it and quorum_agrees check each other (INV_R09).
 uint64_t quorum_value(const Configuration& configuration, absl::FunctionRef<uint64_t(ReplicaId)> value_of);
 
-// The smallest value over all members, learners too.
+// The smallest value over all members, including learners.
 uint64_t member_minimum(const Configuration& configuration, absl::FunctionRef<uint64_t(ReplicaId)> value_of);
 
-// Who said yes, or anything at all. A set of voters, so that an answer counts once however often it arrives (regression R12).
+// The voters that said yes, or that answered at all. It is a set, so an answer counts once however often it arrives
+// (regression R12).
 class VoteSet {
  public:
   void clear() { voters_.clear(); }

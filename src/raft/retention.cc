@@ -35,9 +35,9 @@ void Retention::installed(Position at) {
   if (at.index > checkpoint_.index) checkpoint_ = at;
 }
 
-// Removes what all members have durably, and what the budget for those that lack it does not cover. A peer that catches up, by
-// log or by state, finds the entries it needs next, unless it takes so long that they outgrow the larger budget, or they
-// are damaged on this disk.
+// Removes the entries that all members have durably, and those that exceed the budget for members that lack them. A peer that
+// catches up, by log or by state, finds the entries that it needs next. There are two exceptions: it takes so long that they
+// outgrow the larger budget, or they are damaged on this disk.
 Index Retention::removable(Index everyone_has, Index needed) const {
   const Index through = std::max({everyone_has, retained_.beyond_budget(), unreadable_});
   return std::min(through, std::max({needed, pinnable_.beyond_budget(), unreadable_}));

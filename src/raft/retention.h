@@ -1,5 +1,5 @@
-// Which entries of the log must stay on disk: those that no checkpoint covers, and of older ones what others still lack, up to
-// two budgets of bytes (docs/decisions/0023).
+// Which entries of the log must stay on disk. Those that no checkpoint covers stay. Older entries stay if others still lack
+// them, up to two budgets of bytes (docs/decisions/0023).
 #pragma once
 
 #include "coordkit/raft/core.h"
@@ -11,7 +11,7 @@ class Retention {
  public:
   Retention(const Options& options, Index base, Position checkpoint);
 
-  // The log as it changes.
+  // ---- the log as it changes
   void append(Index index, size_t bytes);
   void truncate_after(Index index);
   void compact(Index through);
@@ -22,14 +22,15 @@ class Retention {
   void installed(Position at);
   void pin(Index after) { pinned_ = after; }
 
-  // As the leader stated with its latest heartbeats, to itself as well; zero: nothing.
+  // As the leader stated with its latest heartbeats, to itself as well; zero: nothing is needed.
   void needed_by_others(Index after) { needed_ = after; }
   Index needed_by_others() const { return needed_; }
 
   Index pinned() const { return pinned_; }
   Index checkpoint() const { return checkpoint_.index; }
   bool lag_exceeded_after(Index index) const { return lag_.reached_after(index); }
-  // Entries up to here may be removed: `everyone_has` them, or they exceed the budgets. `needed`: others need those after it.
+  // Entries up to here may be removed: `everyone_has` them, or they exceed the budgets. `needed`: others need the entries
+  // after it.
   Index removable(Index everyone_has, Index needed) const;
 
  private:
@@ -39,7 +40,7 @@ class Retention {
   LogWeight pinnable_;  // against log_pinned_bytes
   LogWeight lag_;       // against follower_lag_bytes_max
   Index unreadable_;    // entries up to here are damaged on our disk; zero: none
-  Index pinned_;        // peers that are sent a state will ask for the entries after it; zero: no peer is
+  Index pinned_;        // peers that are sent a state will ask for the entries after it; zero: there is no such peer
   Index needed_;
 };
 

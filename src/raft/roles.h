@@ -1,5 +1,5 @@
-// Who leads, as this replica sees it, and its own role. Handlers never change the role: they request it, and the step performs
-// the request when they are done.
+// The leader, as this replica sees it, and the replica's own role. Handlers never change the role: they request it, and the
+// step performs the request when they are done.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ class Roles {
   Role role() const { return now_.role; }
   ReplicaId leader() const { return now_.leader; }
 
-  // If there are two within one step, the later term wins, then the later request.
+  // If there are two requests within one step, the later term wins, then the later request.
   void request(const Transition& transition) {
     if (!requested_ || transition.term >= requested_->term) requested_ = transition;
   }
@@ -33,7 +33,7 @@ class Roles {
   Transition take_request() { return *std::exchange(requested_, std::nullopt); }
 
   void enter(const Leadership& next) { now_ = next; }
-  // For the host: what changed since the last call.
+  // For the host: the change since the last call.
   std::optional<Leadership> take_change() {
     if (now_ == reported_) return std::nullopt;
     return reported_ = now_;

@@ -9,8 +9,8 @@
 namespace coordkit::raft {
 namespace {
 
-// Whoever is relied on stays so until another takes half the time. So does who waits for an answer: it gets what it waits for
-// at once in any case.
+// A follower that is relied on stays so until another takes half the time. A follower that waits for an answer gets the same
+// preference: it gets its entries at once in any case.
 Duration patience_with(const Progress& peer, bool waits, LaggingTime now) {
   const Duration takes = std::max(peer.answers.mean(), peer.window.waits(now));
   return waits || peer.relied_on ? takes / 2 : takes;
@@ -55,7 +55,7 @@ bool Spares::all_get_all_now(const Log& log, LaggingTime now) {
   return due || !busy || now < all_until_;
 }
 
-// A majority of the voters with us; or all must be asked.
+// Relies on a majority of the voters with us. False: all must be asked.
 bool Spares::rely_on_quickest(Peers& peers, const Configuration& configuration, LaggingTime now) const {
   if (!configuration.outgoing.empty() || !is_voter(configuration, options_.self)) return false;
   const auto waits = [&](const Progress& peer) { return now < peer.waited + options_.heartbeat_interval; };
@@ -73,7 +73,7 @@ bool Spares::rely_on_quickest(Peers& peers, const Configuration& configuration, 
   size_t enough = majority(configuration.voters.size()) - 1;
   if (quick.size() < enough) return false;
   const Duration own = std::max(own_disk_.mean(), own_upto_ ? now - own_since_ : Duration());
-  if (quick.size() > enough && patience(quick[enough]) < own / 2) ++enough;  // so that our disk is not waited for
+  if (quick.size() > enough && patience(quick[enough]) < own / 2) ++enough;  // so that we do not wait for our own disk
   for (Progress& peer : peers) peer.relied_on = false;
   for (size_t i = 0; i < enough; ++i) quick[i]->relied_on = true;
   for (Progress& peer : peers) peer.spare = keeps_up(peer) && !peer.relied_on && !waits(peer);

@@ -1,10 +1,11 @@
-// Who the next commit can do without (docs/decisions/0038). The leader and the quickest of its followers are a quorum, or one
-// more of them where its own disk is slow. Under load the others, its spares, get entries a moment later, so that several
-// batches are one message and one sync to them.
+// The followers that the next commit can do without (docs/decisions/0038). The leader and the quickest of its followers are a
+// quorum. Where the leader's own disk is slow, one more follower joins them. Under load the other followers are its spares:
+// they get entries a moment later. So several batches become one message and one sync to them.
 //
-// All get all at once without load, while members change, and for a heartbeat interval after anything that makes it uncertain
-// who is quick: a new leadership, a connection that came or went, entries that were still not committed when the spares got
-// them. Who waits for what is committed is no spare, nor is who lacks more than the newest entries.
+// All followers get all entries at once without load, while members change, and for a heartbeat interval after anything that
+// makes it uncertain which followers are quick. Such events are a new leadership, a connection that came or went, and entries
+// that were still not committed when the spares got them. A follower that waits for a commit is no spare, nor is one that
+// lacks more than the newest entries.
 #pragma once
 
 #include "raft/log.h"
@@ -17,9 +18,9 @@ class Spares {
   explicit Spares(const Options& options) : options_(options) {}
 
   void all_get_all(LaggingTime now) { all_until_ = now + options_.heartbeat_interval; }
-  // Before the appends of each turn: decides on Progress::spare.
+  // Called before the appends of each turn: decides on Progress::spare.
   void choose(Peers& peers, const Log& log, LaggingTime now);
-  LaggingTime due() const { return due_; }  // when the spares get what was kept from them; max(): nothing was
+  LaggingTime due() const { return due_; }  // when the spares get the entries kept from them; max(): none are kept
 
  private:
   friend class CoreTwin;
@@ -35,8 +36,8 @@ class Spares {
   Index last_;
   LaggingTime all_until_;
   LaggingTime due_ = LaggingTime::max();
-  Index kept_after_;    // who lacks this one still catches up, and is no spare
-  Index kept_through_;  // what should be committed when it is due
+  Index kept_after_;    // a peer that lacks this entry still catches up, and is no spare
+  Index kept_through_;  // the entry that should be committed when it is due
 };
 
 }  // namespace coordkit::raft

@@ -1,7 +1,7 @@
-// How far a claimed term is believed (FLT_S08). Terms only ever rise, and there are 2^64 of them: who could raise the term at
-// will would leave none for elections, and who could raise that of some replicas out of sight of the others would part them for
-// ever. So within an election timeout a term rises by no more than kTermLeapMax, and nothing stays out of reach: without a
-// leader a replica goes towards a farther term as well, one leap per election timeout.
+// How far a claimed term is believed (FLT_S08). Terms only ever rise, and there are 2^64 of them. A peer that could raise the
+// term at will would leave none for elections. A peer that could raise the term of some replicas out of sight of the others
+// would part them forever. So within an election timeout a term rises by no more than kTermLeapMax. No term stays out of
+// reach: without a leader, a replica also moves towards a farther term, one leap per election timeout.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class TermReach {
   static Term beyond(Term own) { return Term(std::min(own.value(), kCountMax - kTermLeapMax) + kTermLeapMax); }
 
   Term farthest_;
-  LaggingTime since_;  // when that was determined
+  LaggingTime since_;  // when that term was determined
 };
 
 }  // namespace coordkit::raft

@@ -17,8 +17,8 @@ class TermRuns {
   Position last() const { return {last_, runs_.back().term}; }
   std::optional<Term> at(Index index) const;
 
-  // The last position at or before `index` whose term is at most `term`; the base if there is none. What a follower hints
-  // and where a leader looks next: one round per term, however long the divergence (thesis 3.5; regression R28).
+  // The last position at or before `index` whose term is at most `term`; the base if there is none. A follower hints this
+  // position, and a leader looks there next: one round per term, however long the divergence (thesis 3.5; regression R28).
   Position last_not_above(Index index, Term term) const;
 
   void append(Position position);    // right after last()

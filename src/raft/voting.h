@@ -1,5 +1,5 @@
-// Who may campaign, and who gets our vote (thesis 3.6.1, 4.1, 4.2.2, 4.2.3, 6.2, 9.6): decisions on a view of the core;
-// nothing is changed here.
+// Decides which replicas may campaign, and which candidate gets our vote (thesis 3.6.1, 4.1, 4.2.2, 4.2.3, 6.2, 9.6). These
+// are decisions on a view of the core; nothing is changed here.
 #pragma once
 
 #include "raft/leader_news.h"
@@ -20,9 +20,9 @@ class Voting {
   // Stickiness (thesis 4.2.3): the request disturbs a live leader.
   bool disturbs_leader(const VoteRequest& request) const;
   bool begins_new_term(ReplicaId from, const Message& message) const;
-  // It is no longer a voter, and does not know it.
+  // The sender is no longer a voter, and does not know it.
   bool lost_vote_unawares(ReplicaId from, const VoteRequest& request) const;
-  // The same, and it is no learner either.
+  // The same, and the sender is no learner either.
   bool removed_unawares(ReplicaId from, const VoteRequest& request) const;
 
  private:

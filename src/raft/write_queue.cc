@@ -19,14 +19,14 @@ void WriteQueue::set_hard_state(const HardState& next) {
 }
 
 void WriteQueue::truncated_after(Index index) {
-  if (index >= handed_out_) return;  // only entries not in any write yet
+  if (index >= handed_out_) return;  // only entries that are in no write yet
   truncate_after_ = std::min(truncate_after_.value_or(index), index);
   handed_out_ = index;
   durable_ = std::min(durable_, index);
   for (UnderWay& write : under_way_) write.last = std::min(write.last, index);
 }
 
-// Whatever the pending writes store, the log ends at the base once the next one is durable; until then nothing else counts.
+// Whatever the pending writes store, the log ends at the base once the next one is durable. Until then nothing else counts.
 void WriteQueue::reset(Position base) {
   reset_to_ = base;
   truncate_after_.reset();

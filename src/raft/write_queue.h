@@ -1,5 +1,5 @@
-// What this replica's own disk knows: the hard state and log suffix not yet handed out, the writes in progress, and what is
-// durable. It answers the one question that orders all I/O: which write must be durable before a message may leave?
+// The state of this replica's own disk: the hard state and log suffix not yet handed out, the writes in progress, and the
+// durable part. It answers the one question that orders all I/O: which write must be durable before a message may leave?
 //
 //   durable() <= handed out <= last of the log       (a truncation pulls all three back, a reset sets them to its base)
 #pragma once
@@ -22,13 +22,13 @@ class WriteQueue {
   void appended(size_t bytes) { unwritten_bytes_ += bytes; }
   void truncated_after(Index index);
   void cut_behind() { cut_ = true; }  // the store has entries beyond ours: they are removed with the first append
-  void reset(Position base);          // the log starts again after what a durable state stands for
+  void reset(Position base);          // the log starts again after the position of a durable state
 
   // Everything that changed since the last call as one write, or nothing.
   std::optional<LogWrite> take(const LogCache& log);
   void written(WriteNumber number);
 
-  // The write to wait for, zero if it is durable already. A change not yet taken belongs to the next write.
+  // The write to wait for; zero if it is durable already. A change not yet taken belongs to the next write.
   WriteNumber covering(Index index) const;  // every entry up to `index` of the log as it is now
   WriteNumber covering_term() const { return pending(term_write_); }
   WriteNumber covering_vote() const { return pending(vote_write_); }
@@ -52,8 +52,8 @@ class WriteQueue {
   WriteNumber term_write_;  // the write that stores the current term; zero: recovered
   WriteNumber vote_write_;
   std::optional<Position> reset_to_;
-  std::optional<Index> truncate_after_;  // of what was handed out
-  bool cut_ = false;                     // entries beyond what was handed out are removed with the next append
+  std::optional<Index> truncate_after_;  // among the entries that were handed out
+  bool cut_ = false;                     // the next append removes entries beyond those that were handed out
   Index handed_out_;                     // entries up to here are in writes already taken
   size_t unwritten_bytes_ = 0;
 
