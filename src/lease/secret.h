@@ -1,8 +1,8 @@
-// The secret that lets a restarted process take its session over (docs/semantics.md S-45): drawn by the client that opens the
-// session, shown in a resume, and kept in the replicated state as a hash only, so that a checkpoint gives nothing away.
-// 128 bits of SHA-256: a secret carries 128 random bits, so that finding a preimage is no easier than guessing it.
-// Two hashes are compared in the plain way. A comparison in constant time guards secrets that an attacker approaches byte by
-// byte; here the attacker would have to steer the bytes of a hash, and apply answers through the log, at its own pace.
+// The secret that lets a restarted process take its session over (docs/semantics.md S-45). The client that opens the session
+// draws it and shows it in a resume. The replicated state keeps only its hash, so that a checkpoint gives nothing away. 128
+// bits of SHA-256 suffice: a secret carries 128 random bits, so finding a preimage is no easier than guessing it. Two hashes
+// are compared in the plain way. A comparison in constant time guards secrets that an attacker approaches byte by byte. Here
+// the attacker would have to steer the bytes of a hash, and apply answers through the log, at its own pace.
 #pragma once
 
 #include <algorithm>

@@ -76,7 +76,7 @@ void Table::change(SessionId id, Change apply) {
   digest_ += session_hash(id, session);
   const bool stored = row.stored != 0;
   const bool listed = row.dirty != 0;
-  Row fresh = row_of(std::move(session));  // before the old one is removed: they may share the group
+  Row fresh = row_of(std::move(session));  // before the old row is removed: they may share the group
   leave_group(row);
   row = std::move(fresh);
   row.stored = stored ? 1 : 0;
@@ -109,7 +109,7 @@ bool Table::close(SessionId id) {
   if (found->second.stored) erased_.push_back(id);
   leave_group(found->second);
   sessions_.erase(found);
-  // Sessions that came and went must leave nothing behind, even if no checkpoint is ever taken (REG_F76).
+  // Sessions that came and went must leave no memory behind, even if no checkpoint is ever taken (REG_F76).
   if (changed_.size() > 2 * sessions_.size() + 64) std::erase_if(changed_, [this](SessionId each) { return !contains(each); });
   return true;
 }

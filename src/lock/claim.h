@@ -1,10 +1,10 @@
-// The records of the lock table: a Lock per name in use, an Owner per thread of control with a claim, a Claim per acquire
-// that waits or holds.
+// The records of the lock table. A Lock exists per name in use, an Owner per thread of control with a claim, and a Claim per
+// acquire that waits or holds.
 //
-// A claim is first a waiter, then a hold: the same object moves from the queues of its locks to their holds. It stands in
-// each of its locks through a Place; nearly every claim has exactly one, a multi-lock has several (docs/semantics.md S-53).
-// Records are linked by pointers and owned by the table; none of this leaves the folder. Thousands may wait at the same time,
-// so what few of them have lies apart.
+// A claim is first a waiter, then a hold: the same object moves from the queues of its locks to their holds. It is linked
+// into each of its locks through a Place. Nearly every claim has exactly one Place; a multi-lock has several
+// (docs/semantics.md S-53). The table owns the records, which are linked by pointers; none of this leaves the folder.
+// Thousands of claims may wait at the same time, so rarely used fields are stored apart.
 #pragma once
 
 #include <cstddef>
@@ -38,41 +38,41 @@ struct Place {
 };
 using PlaceList = Linked<Place, &Place::before, &Place::after>;
 
-// Of a multi-lock: in a lock other than the first.
+// A place of a multi-lock in a lock other than its first.
 struct FurtherPlace : Place {
   Claim* of = nullptr;
 };
 
-// Exists while it has a hold, a waiter or a delay; afterwards nothing remains.
+// Exists while it has a hold, a waiter or a delay. Afterwards nothing remains.
 struct Lock {
   explicit Lock(std::string_view of) : name(of) {}
   ShortText name;
-  PlaceList holds;       // INV_L01: a single exclusive one, or only shared ones; in grant order
+  PlaceList holds;       // INV_L01: a single exclusive hold, or only shared ones; in grant order
   PlaceList queue;       // INV_L05: in the order of Claim::since
   uint64_t delay = 0;    // S-40: id of the lock-delay that runs; zero: none
   uint32_t waiting = 0;  // length of the queue
   bool touched = false;  // listed for decide_waits()
 };
 
-// Could one more hold of this mode coexist with the present ones?
+// Whether one more hold of this mode could coexist with the present ones.
 inline bool admits(const Lock& lock, Mode mode) { return lock.holds.empty() || compatible(lock.holds.first->mode, mode); }
 
-// What few claims have.
+// The fields that few claims need.
 struct Unusual {
   Duration timeout{};  // of a timed wait, else zero; zero once held
   Duration delay{};    // S-40: the lock-delay after its session expires
   uint64_t releases = 0;
   ShortText value;
   uint32_t count = 1;                      // 1 to kCountMax; above 1 only if held and reentrant
-  uint32_t places = 0;                     // the further ones of a multi-lock
-  std::unique_ptr<FurtherPlace[]> others;  // these
+  uint32_t places = 0;                     // the further places of a multi-lock
+  std::unique_ptr<FurtherPlace[]> others;  // the further places
   std::unique_ptr<Block> block;            // of a sticky claim; null otherwise
 };
 
 // An origin of claims, and how many claims it has.
 using OriginUses = std::pair<const Origin, uint64_t>;
 
-// The places of a claim, its own first, as a range.
+// The places of a claim as a range, its own place first.
 template <typename OfClaim>
 class Places {
  public:
@@ -105,7 +105,7 @@ class Places {
   OfClaim* claim_;
 };
 
-// Session and tag: whatever it has on one lock, it has at most once.
+// A session and a tag. An owner has at most one claim of a kind on one lock.
 struct Owner;
 struct Claim : Place {
   bool reentrant : 1 = false;
@@ -128,13 +128,13 @@ struct Claim : Place {
   std::string_view value() const { return unusual ? unusual->value.view() : std::string_view(); }
   uint32_t count() const { return unusual ? unusual->count : 1; }
   Block* block() const { return unusual ? unusual->block.get() : nullptr; }
-  // To change what is unusual about it.
+  // For changes to its unusual fields.
   Unusual& make_unusual() {
     if (!unusual) unusual = std::make_unique<Unusual>();
     return *unusual;
   }
 
-  // Its places, this one first.
+  // Its places after this one.
   std::span<FurtherPlace> others() const {
     return unusual ? std::span(unusual->others.get(), unusual->places) : std::span<FurtherPlace>();
   }
@@ -156,7 +156,7 @@ struct Owner {
   ClaimList waits;       // in no meaningful order
 };
 
-// S-48: nothing is ahead of it in any of its queues, no hold is in the way, and no delay runs.
+// S-48: no waiter is ahead of it in any of its queues, no hold is in the way, and no delay runs.
 bool grantable(const Claim& waiter);
 
 }  // namespace coordkit::lock

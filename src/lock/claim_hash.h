@@ -1,5 +1,5 @@
-// The hashes of a claim and of a delay as logical rows. The table's digest is the sum over all of them, so it does not depend
-// on the order of events, nor on how a claim is kept in memory.
+// The hashes of a claim and of a delay as logical rows. The table's digest is the sum over all of them. So it depends neither
+// on the order of events nor on the way a claim is kept in memory.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace coordkit::lock {
 
 // ---- at rest or with records
 
-// Null: it is not at rest. Neither the digest nor its row changes.
+// Null: no lock of this name is at rest. Neither the digest nor the row changes.
 Lock* Claims::give_records(std::string_view name) {
   const Resting::Found found = resting_.find(name);
   if (found == 0) return nullptr;
@@ -27,7 +27,7 @@ Lock* Claims::give_records(std::string_view name) {
   return claim.lock;
 }
 
-// The reverse. False: it is not plain enough.
+// The reverse. False: the lock is not plain enough.
 bool Claims::put_to_rest(Lock& lock) {
   if (!lock.queue.empty() || lock.delay != 0 || lock.holds.empty() || lock.holds.first != lock.holds.last) return false;
   Claim& claim = lock.holds.first->claim();
@@ -69,7 +69,7 @@ void Claims::regrant(Claim& hold, Token token, Index index, TokenCounter& tokens
   rows_.rewrite(hold, [&](Claim& now) {
     now.token = token;
     now.since = index;
-    if (now.releases() != 0) now.unusual->releases = 0;  // they are numbered by token
+    if (now.releases() != 0) now.unusual->releases = 0;  // releases are numbered by token
     if (Block* const block = now.block()) reserve(*block, token, tokens);
   });
   notice_leaders(hold);

@@ -1,9 +1,9 @@
-// All claims of the lock table, and the only place where they begin, change and end: whatever happens to one happens to its
-// records, the digest, the rows and the list of touched locks together. It knows no rules: what may happen, and to whom, is
-// said by the table (table.h) and the objects beside it.
+// All claims of the lock table, and the only place where they begin, change and end. A change of a claim changes its records,
+// the digest, the rows and the list of touched locks together. This class knows no rules: the table (table.h) and the objects
+// beside it decide which changes may happen.
 //
-// A lock with one owner and no waiters is kept small (resting.h). It gets records (records.h) when something happens to it, and
-// gives them up at the end of the step when it is that plain again: a lock is one or the other.
+// A lock with one owner and no waiters is kept small (resting.h). It gets records (records.h) when an operation needs them.
+// It gives them up at the end of the step if it is that plain again. A lock is never in both forms.
 #pragma once
 
 #include <string_view>
@@ -33,8 +33,8 @@ class Claims {
   // ---- claims with records
   void wake(std::string_view name);   // gives the lock its records, if it is at rest
   Claim& add(const ClaimView& wait);  // joins the end of each queue
-  // A wait becomes a hold; regrant() turns a hold into another one in place: its row and its token. A sticky one gets a block
-  // of tokens from the counter, which has just issued this one.
+  // Turns a wait into a hold. regrant() turns a hold into another one in place: its row and its token change. A sticky hold
+  // gets a block of tokens from the counter, which has just issued this token.
   void grant(Claim& wait, Token token, Index index, TokenCounter& tokens);
   void regrant(Claim& hold, Token token, Index index, TokenCounter& tokens);
   // Changes something else in the claim's row.
@@ -43,7 +43,7 @@ class Claims {
     rows_.rewrite(claim, change);
   }
   void remove(Claim& claim);
-  void notice_leaders(const Claim& hold);  // on the names that it holds exclusively
+  void notice_leaders(const Claim& hold);  // on the names that the claim holds exclusively
 
   // ---- holds at rest
   bool add_at_rest(const ClaimView& hold);  // false: it needs records, or its lock is at rest; nothing happened
@@ -55,11 +55,11 @@ class Claims {
   const std::vector<Lock*>& touched() const { return touched_; }
   void end_step();  // the locks go to rest, or are forgotten once they are empty
 
-  // ---- checkpoint: what changed since the previous call, in ascending order
+  // ---- checkpoint: everything that changed since the previous call, in ascending order
   void take_erased(absl::FunctionRef<void(RowId)> erase);
   void take_changed(Visitor put);
-  void forget_stored();  // all of them count as changed
-  // Continues from rows; they were checked.
+  void forget_stored();  // all claims count as changed
+  // Continues from rows that were checked.
   bool restore_at_rest(const ClaimView& hold);  // false: it needs records
   void restore(const ClaimView& row);
   Lock& restore_lock(std::string_view name);

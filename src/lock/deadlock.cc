@@ -24,8 +24,8 @@ class Search {
   }
 
  private:
-  // The part of a queue that was already visited for the same or a stronger mode: what stands in the way of an earlier
-  // waiter stands in the way of a later one too.
+  // The part of a queue that was already visited for the same or a stronger mode. A claim that blocks an earlier waiter
+  // blocks a later one too.
   struct Walked {
     Index exclusive;
     Index shared;
@@ -40,7 +40,7 @@ class Search {
     until = place.claim().since;
     if (!done) {
       for (const Place* hold = place.lock->holds.first; hold; hold = hold->after) {
-        // S-58: the log does not know which owner has a delegation, and it is given back on request.
+        // S-58: the log does not know which owner has a delegation, and the session gives it back on request.
         if (hold->claim().block() == nullptr && !compatible(place.mode, hold->mode)) visit(*hold->claim().owner);
       }
     }
@@ -67,7 +67,7 @@ class Search {
   bool closed_ = false;
 };
 
-// Does anybody wait behind one of these claims of an owner?
+// Whether any owner waits behind one of these claims of an owner.
 bool anybody_waits_behind(const Claim* claim) {
   for (; claim != nullptr; claim = claim->owner_after) {
     for (const Place& place : claim->places()) {
@@ -77,7 +77,7 @@ bool anybody_waits_behind(const Claim* claim) {
   return false;
 }
 
-// Only then can a wait lead to this owner. One with more claims than this is not worth the look.
+// Only then can a wait lead to this owner. An owner with more claims than this is not worth the look.
 bool may_block(const Owner& owner) {
   constexpr uint32_t kPlacesMax = 16;
   return owner.places > kPlacesMax || anybody_waits_behind(owner.holds.first) || anybody_waits_behind(owner.waits.first);
@@ -85,7 +85,7 @@ bool may_block(const Owner& owner) {
 
 }  // namespace
 
-// An owner without other claims blocks no one, which is the usual case.
+// An owner without other claims blocks no other owner; this is the usual case.
 bool closes_cycle(const Claim& wait) {
   const Owner& owner = *wait.owner;
   if (owner.holds.empty() && wait.owner_before == nullptr && wait.owner_after == nullptr) return false;

@@ -1,5 +1,5 @@
-// The lock-delays that run (docs/semantics.md S-40): after the session of a hold expired, nothing is granted on its name for a
-// while. A delay's row is put once and never changes.
+// The lock-delays that run (docs/semantics.md S-40). After the session of a hold expired, no claim is granted on its name for
+// a while. A delay's row is put once and never changes.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ class Delays {
  public:
   using Visitor = absl::FunctionRef<void(const DelayView&)>;
 
-  // Another delay of the same name may have run for any part of its time: the longer of the two starts over.
+  // Another delay of the same name may have run for any part of its time. The longer of the two starts over.
   void begin(Lock& lock, Duration duration, TokenCounter& tokens, Claims& claims, Decisions& decisions);
   bool end(uint64_t id, Claims& claims, Decisions& decisions);  // false: there is none
   void each(Visitor visit) const;                               // ascending ids
 
-  // ---- checkpoint: what changed since the previous call, in ascending order
+  // ---- checkpoint: everything that changed since the previous call, in ascending order
   void take_erased(absl::FunctionRef<void(RowId)> erase);
   void take_changed(Visitor put);
-  void forget_stored();  // all of them count as changed
+  void forget_stored();  // all delays count as changed
   absl::Status restore(const DelayView& row, Claims& claims);
 
   uint64_t digest() const { return digest_; }
@@ -38,7 +38,7 @@ class Delays {
   };
 
   absl::btree_map<uint64_t, Delay> delays_;
-  std::vector<uint64_t> erased_;  // stored ones that are over
+  std::vector<uint64_t> erased_;  // stored delays that are over
   uint64_t digest_ = 0;           // sum of the hashes
 };
 

@@ -1,4 +1,4 @@
-// The refusal that all fence gates return: Fenced, with the newest token as the last word.
+// The refusal that all fence gates return: Fenced, with the newest token as the last word of its message.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,7 +6,7 @@
 
 namespace coordkit {
 
-// OK, or why this token is not admitted in this state.
+// OK, or the reason why this token is not admitted in this state.
 absl::Status judge(const FenceState& state, Token token, FenceMode mode);
 
 }  // namespace coordkit

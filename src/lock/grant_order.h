@@ -1,5 +1,6 @@
-// S-48: the wait queued first is granted first, over all names. A grant can make only the next ones in the same queues
-// grantable, so the candidates are the heads of queues: of those that a step touched, then of those that a grant moved on.
+// S-48: the wait queued first is granted first, over all names. A grant can make only the next waits in the same queues
+// grantable. So the candidates are the heads of queues: first those of the locks that a step touched, then those of the locks
+// that a grant moved on.
 #pragma once
 
 #include <utility>
@@ -12,12 +13,12 @@ namespace coordkit::lock {
 class GrantOrder {
  public:
   void nominate(const Lock& lock);  // the head of its queue
-  // The next one to be granted; null: none is grantable. Its locks are to be nominated again afterwards.
+  // The next wait to be granted; null: none is grantable. The caller must nominate its locks again afterwards.
   Claim* next();
 
  private:
-  // A heap; its memory serves step after step. A multi-lock may be in it several times, and the wait of one that is granted by
-  // then is over; so the order is kept beside it.
+  // A heap whose memory serves step after step. A multi-lock may be in it several times. If it has been granted, its wait is
+  // over while entries remain. A grant changes Claim::since, so each entry keeps the value with which the wait was queued.
   std::vector<std::pair<Index, Claim*>> candidates_;
 };
 

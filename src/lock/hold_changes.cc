@@ -24,8 +24,8 @@ ModeVerdict HoldChanges::downgrade(const HoldKey& key, Index index, TokenCounter
   return claim ? convert(*claim, Mode::Shared, index, tokens) : verdict;
 }
 
-// Ahead of all waiters, or not at all. Waiters on several names that could share with this hold cannot any more: an upgrade
-// may close a cycle as an acquire may (S-49), and is checked as if it were done.
+// An upgrade passes all waiters, or is refused. Waiters on several names that could share with this hold no longer can. So an
+// upgrade may close a cycle as an acquire may (S-49), and is checked as if it were done.
 ModeVerdict HoldChanges::upgrade(const HoldKey& key, Index index, TokenCounter& tokens) {
   ModeVerdict verdict;
   Claim* claim = find_convertible(key, Mode::Shared, verdict);
@@ -40,9 +40,9 @@ ModeVerdict HoldChanges::upgrade(const HoldKey& key, Index index, TokenCounter& 
   return convert(*claim, Mode::Exclusive, index, tokens);
 }
 
-// It becomes the newest hold of its lock.
+// The claim becomes the newest hold of its lock.
 ModeVerdict HoldChanges::convert(Claim& claim, Mode mode, Index index, TokenCounter& tokens) {
-  claims_.notice_leaders(claim);  // an exclusive one leads no longer, or under another token
+  claims_.notice_leaders(claim);  // an exclusive hold leads no longer, or under another token
   claims_.rewrite(claim, [mode](Claim& hold) { hold.mode = mode; });
   claims_.regrant(claim, Token(tokens.next()), index, tokens);
   return {ModeVerdict::Kind::Done, claim.token, claim.since};
@@ -51,7 +51,7 @@ ModeVerdict HoldChanges::convert(Claim& claim, Mode mode, Index index, TokenCoun
 void HoldChanges::regrant_all(SessionId session, Index index, TokenCounter& tokens) {
   struct Held {
     Token token;
-    Claim* claim = nullptr;  // null: it is at rest
+    Claim* claim = nullptr;  // null: the hold is at rest
     Resting::Handle resting = 0;
   };
   std::vector<Held> holds;

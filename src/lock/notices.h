@@ -1,4 +1,4 @@
-// What a step has to report beside its decisions (Decisions::led and asked), kept until these are made.
+// The reports of a step besides its decisions (Decisions::led and asked), kept until the decisions are made.
 #pragma once
 
 #include <algorithm>

@@ -241,7 +241,7 @@ void Records::grant(Claim& wait, Token token) {
   ++counts.holds;
 }
 
-// In the order of its locks too, so that a table restored from rows is the same.
+// The hold also moves to the end of its locks' lists, so that a table restored from rows is the same.
 void Records::regrant(Claim& hold, Token token) {
   const auto found = holds_.find(hold.token);
   const Handle handle = found->second;

@@ -1,8 +1,8 @@
-// The records of all locks that are not at rest: how they are found, linked and forgotten. No rules, no digest, no rows:
-// whoever adds, grants or drops a claim here answers for those (claims.h).
+// The records of all locks that are not at rest: how they are found, linked and forgotten. This class has no rules, no digest
+// and no rows. Its caller is responsible for those when it adds, grants or drops a claim here (claims.h).
 //
-// A lock's record exists while it has a claim or a delay, an owner's while it has a claim. Addresses stay as long as the
-// record.
+// A lock's record exists while it has a claim or a delay, an owner's while it has a claim. Addresses stay valid as long as
+// the record.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ class Records {
   Records(Records&&) noexcept;
   Records& operator=(Records&&) noexcept;
 
-  // ---- found by key; null: there is none
+  // ---- found by key; null: not found
   Lock* find(std::string_view name) const;
   Owner* find(SessionId session, std::string_view tag) const;
   Claim* find(const Lock& lock, const Owner& owner, ClaimKind kind) const;
@@ -52,12 +52,12 @@ class Records {
   void each_session(absl::FunctionRef<void(SessionId)> visit) const;  // with a claim; unordered
 
   // ---- changes
-  Lock& lock(std::string_view name);  // new, unless it is there
-  void forget(const Lock& lock);      // without claims
-  // At the end of its queues, or as a hold.
+  Lock& lock(std::string_view name);  // finds or creates the record
+  void forget(const Lock& lock);      // for a lock without claims
+  // Adds the claim at the end of its queues, or as a hold.
   Claim& add(const ClaimView& row);
-  // Turns a wait into a hold, on all of its names; regrant() makes a hold the newest of its locks. The claim gets that token,
-  // and whatever else is new about it, from the caller.
+  // Turns a wait into a hold, on all of its names. regrant() makes a hold the newest of its locks. The claim gets that token;
+  // the caller sets everything else that is new about it.
   void grant(Claim& wait, Token token);
   void regrant(Claim& hold, Token token);
   void remove(Claim& claim);
@@ -101,12 +101,12 @@ class Records {
   void leave(Owner& owner, Claim& claim);
 
   FlatSet<std::unique_ptr<Lock>, ByName, ByName> locks_;
-  std::unique_ptr<Claims> claims_;  // these two on the heap, because indexes point to them, also after a move
+  std::unique_ptr<Claims> claims_;  // these two are on the heap, because indexes point to them, also after a move
   std::unique_ptr<Owners> owners_;
   absl::btree_set<Handle, ByOwner> owners_by_key_;
   absl::btree_set<Handle, ByEntry> waits_;
   FlatMap<Token, Handle> holds_;
-  FlatMap<PlaceKey, Claim*> places_;          // of owners that are indexed
+  FlatMap<PlaceKey, Claim*> places_;          // those of owners that are indexed
   FlatMap<SessionId, ClaimCounts> sessions_;  // those with a claim
   std::map<Origin, uint64_t, std::less<Origin>, SpareNodes<OriginUses>> origins_;
 };

@@ -9,9 +9,9 @@
 namespace coordkit::lock {
 namespace {
 
-constexpr size_t kCapacityKept = 4096;   // of the index by name once nothing is left
-constexpr size_t kOriginsMax = 1 << 11;  // what Record::origin can tell apart
-constexpr size_t kTagBytesMax = 255;     // of one at rest
+constexpr size_t kCapacityKept = 4096;   // of the index by name once it is empty
+constexpr size_t kOriginsMax = 1 << 11;  // the number of values of Record::origin
+constexpr size_t kTagBytesMax = 255;     // of a claim at rest
 constexpr size_t kFreshMax = 4096;
 
 ShortText text_of(const ClaimView& hold) {
@@ -87,7 +87,7 @@ void Resting::remove(Found lock) {
   names_.erase(lock.at_);
   leave((*records_)[handle].origin);
   records_->remove(handle);
-  // Locks that came and went must leave nothing behind, even if no checkpoint is ever taken (REG_F76).
+  // Locks that came and went must leave no memory behind, even if no checkpoint is ever taken (REG_F76).
   if (names_.empty()) {
     dirty_.clear();
     fresh_.clear();

@@ -1,7 +1,7 @@
-// Locks at rest: held by one owner without a value, with no one else waiting and no unusual property. Nearly all locks
-// are in this state nearly all the time, so these take 48 bytes each and about 15 in their two indexes, where a lock
-// with its records takes some hundreds. The table looks here first, and creates a lock's records when anything but a query, a
-// release or the end of its session happens to it. Only memory: which locks are here shows in no digest, row or answer.
+// Locks at rest: each is held by one owner without a value, has no waiters and no unusual property. Nearly all locks are in
+// this state nearly all the time. So they take only 48 bytes each and about 15 in their two indexes; a lock with records
+// takes some hundreds. The table looks here first. It creates a lock's records for every operation except a query, a release
+// or the end of its session. This concerns memory only: no digest, row or answer shows which locks are here.
 //
 // Invariants: a name is here or in the table, never in both; every record is a hold that is alone on its name.
 #pragma once
@@ -34,13 +34,13 @@ class Resting {
     Index since;
     Token token;
     uint32_t sequence = 0;     // of the acquire
-    ShortText text;            // the name; behind it, of a tagged one, the owner's tag and a byte with the length of that
+    ShortText text;            // the name; a tagged claim adds the owner's tag, then a byte with the tag's length
     uint16_t origin : 11 = 0;  // of the acquire: a place in origins_
     uint16_t tagged : 1 = 0;
     uint16_t shared : 1 = 0;
     uint16_t stored : 1 = 0;  // its row is in the checkpoint
     uint16_t dirty : 1 = 0;   // it is listed as changed
-    uint16_t fresh : 1 = 0;   // it is neither in the digest nor in the index by session yet
+    uint16_t fresh : 1 = 0;   // neither in the digest nor in the index by session yet
 
     size_t tag_bytes() const { return tagged ? static_cast<uint8_t>(text.view().back()) : 0; }
     std::string_view name() const { return text.view().substr(0, text.view().size() - tagged - tag_bytes()); }
@@ -49,31 +49,32 @@ class Resting {
   };
   static_assert(sizeof(Record) == 48);
   using Handle = HandlePool<Record>::Handle;  // zero: none; valid until that lock is removed
-  // A lock where a name was looked up: its handle, and the place in the index by name, so that it can go without a second look.
+  // A lock where a name was looked up: its handle, and its place in the index by name, so that it can be removed without a
+  // second look.
   class Found;
 
   Resting();
 
-  // False: it is not such a hold, its name is here already, or there is no room for its origin; nothing happened.
+  // False: it is not such a hold, its name is here already, or there is no room for its origin. Then nothing happened.
   bool add(const ClaimView& hold, bool stored, bool dirty);
   Found find(std::string_view name) const;  // valid until a lock is added or removed
   Found find(Handle handle) const;          // the same
   const Record& operator[](Handle handle) const { return (*records_)[handle]; }
   ClaimView view(Handle handle) const;  // valid until a lock is added or removed
   void remove(Found lock);
-  // Gives the hold another token, above all existing ones: another row, which is to be stored.
+  // Gives the hold another token, above all existing ones. This makes it another row, which is to be stored.
   void regrant(Handle handle, Token token, Index since);
 
   size_t size() const { return names_.size(); }
-  uint64_t digest() const;                                  // the sum of the hashes of what is here
+  uint64_t digest() const;                                  // the sum of the hashes of the holds here
   std::vector<Handle> of_session(SessionId session) const;  // in grant order
-  // Those granted after this one, in grant order, until `visit` says false.
+  // Visits the holds granted after this one, in grant order, until `visit` says false.
   void of_session(SessionId session, Token after, absl::FunctionRef<bool(Handle)> visit) const;
   uint32_t count(SessionId session) const;
   void each(absl::FunctionRef<void(Handle)> visit) const;  // unordered
-  // Handles of those that changed since the previous call, in grant order; they count as stored from here on.
+  // Handles of the holds that changed since the previous call, in grant order. They count as stored from here on.
   std::vector<Handle> take_dirty();
-  void forget_stored();  // all of them count as changed
+  void forget_stored();  // all holds count as changed
 
  private:
   using GrantKey = std::pair<SessionId, Token>;
@@ -84,30 +85,30 @@ class Resting {
     Origin origin;
     uint64_t uses = 0;
   };
-  // What is fresh gets its hash and its place in the index by session when somebody asks for either, so that a lock which comes
-  // and goes in between costs neither.
+  // A fresh hold gets its hash and its place in the index by session when a caller asks for either. So a lock that comes and
+  // goes in between costs neither.
   void join_later(Handle handle);
   void join() const;
   void leave_joined(Handle handle);
-  // A slot in origins_ for one more use of this origin; nullopt: all are taken.
+  // A slot in origins_ for one more use of this origin; nullopt: all slots are taken.
   std::optional<uint16_t> place_of(const Origin& origin);
   void leave(uint16_t place);
 
   using Names = FlatSet<Handle, ByName, ByName>;
   std::unique_ptr<HandlePool<Record>> records_;  // on the heap, because the indexes point to it, also after a move
   Names names_;
-  mutable absl::btree_set<Handle, ByGrant, SpareNodes<Handle>> sessions_;  // without fresh ones
+  mutable absl::btree_set<Handle, ByGrant, SpareNodes<Handle>> sessions_;  // without fresh holds
   std::vector<OriginPlace> origins_;                                       // places without uses are free
   uint16_t latest_ = 0;                                                    // the place asked for last
   absl::btree_map<Origin, uint16_t, std::less<Origin>, SpareNodes<std::pair<const Origin, uint16_t>>> places_;
-  std::vector<Handle> dirty_;          // may name places that are empty or taken anew
+  std::vector<Handle> dirty_;          // may name places that are empty or reused
   mutable std::vector<Handle> fresh_;  // the same
-  mutable uint64_t digest_ = 0;        // without fresh ones
+  mutable uint64_t digest_ = 0;        // without fresh holds
 };
 
 class Resting::Found {
  public:
-  operator Handle() const { return handle_; }  // NOLINT: meant to convert. Zero: there is none
+  operator Handle() const { return handle_; }  // NOLINT: meant to convert. Zero: not found
 
  private:
   friend class Resting;

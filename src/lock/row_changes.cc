@@ -10,7 +10,7 @@ void RowChanges::mark(Claim& claim) {
   claim.dirty_slot = static_cast<uint32_t>(changed_.size());
 }
 
-// The last one of the list takes its slot.
+// The last claim of the list takes its slot.
 void RowChanges::unmark(Claim& claim) {
   if (claim.dirty_slot == 0) return;
   changed_.back()->dirty_slot = claim.dirty_slot;

@@ -1,5 +1,5 @@
-// What claims with records are as rows: the digest over all of them, and which rows changed since the last checkpoint. A claim
-// that comes and goes between two checkpoints leaves nothing behind (REG_F76).
+// Claims with records as rows: the digest over all of them, and the rows that changed since the last checkpoint. A claim that
+// comes and goes between two checkpoints leaves nothing behind (REG_F76).
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ class RowChanges {
     mark(claim);
   }
 
-  // The next checkpoint puts the row of this claim, or does not.
+  // Decides whether the next checkpoint puts the row of this claim.
   void mark(Claim& claim);
   void unmark(Claim& claim);
-  // The row, if a checkpoint has it, must be erased: the claim ends or becomes another row.
+  // If a checkpoint has the row, it must be erased: the claim ends or becomes another row.
   void erase(Claim& claim);
   void erase(RowId stored) { erased_.push_back(stored); }
 
-  // ---- a checkpoint; what is taken counts as stored from then on, and the lists release their memory
+  // ---- a checkpoint; rows that are taken count as stored from then on, and the lists release their memory
   std::vector<RowId> take_erased();    // ascending
   std::vector<Claim*> take_changed();  // ascending
   void forget_erased() { erased_.clear(); }

@@ -1,4 +1,4 @@
-// What must hold for a claim's row by itself, whatever else there is.
+// The conditions that a claim's row must meet by itself, whatever else there is.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,6 +6,6 @@
 
 namespace coordkit::lock {
 
-absl::Status check_row(const ClaimView& row);  // kDataLoss: no claim could be like that
+absl::Status check_row(const ClaimView& row);  // kDataLoss: no claim could have this row
 
 }  // namespace coordkit::lock

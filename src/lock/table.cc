@@ -12,7 +12,7 @@ Decision decided(Decision::Kind kind, const Claim& waiter) {
   return {kind, waiter.request(), waiter.owner->session, waiter.since, waiter.timeout() > Duration::zero(), {}};
 }
 
-// S-38: the answer to an owner that has a claim already. Granted: count it up.
+// S-38: the answer to an owner that has a claim already. Granted: counts it up.
 AcquireVerdict repeated(const Claim& own, const Attempt& attempt) {
   using Kind = AcquireVerdict::Kind;
   if (!own.held()) return {Kind::AlreadyWaiting, {}, own.since};
@@ -22,7 +22,7 @@ AcquireVerdict repeated(const Claim& own, const Attempt& attempt) {
   return {.kind = Kind::Granted, .token = own.token, .since = own.since, .releases = own.releases()};
 }
 
-// What a claim has from its acquire, held or waiting.
+// The fields that a claim has from its acquire, held or waiting.
 ClaimView claim_of(const Attempt& attempt) {
   const Wanted& first = attempt.names.front();
   return {.name = first.name,
@@ -89,14 +89,14 @@ AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
   return {Kind::Queued, {}, attempt.index, position};
 }
 
-// S-58: whoever waits behind a sticky hold has asked for it.
+// S-58: a waiter behind a sticky hold counts as asking for it.
 void Table::grant(Claim& wait, Token token, Index index, TokenCounter& tokens) {
   claims_.grant(wait, token, index, tokens);
   if (wait.block() && wait.lock->waiting > 0) delegations().ask(*wait.lock);
 }
 
-// The claim that this owner has on one of the names already. A sticky one belongs to its session rather than to its owner: it
-// blocks another sticky one only.
+// The claim that this owner already has on one of the names. A sticky claim belongs to its session rather than to its owner:
+// it blocks only another sticky one.
 Claim* Table::own_claim(const Attempt& attempt) const {
   const Records& records = claims_.records();
   const Owner* owner = records.find(attempt.session, attempt.tag);
@@ -121,7 +121,7 @@ std::optional<AcquireVerdict> Table::refusal(const Attempt& attempt) const {
   return verdict.kind == AcquireVerdict::Kind::Granted ? std::nullopt : std::optional(verdict);
 }
 
-// A try overtakes no one: it is refused if anything blocks it on one of the names.
+// A try overtakes no waiter: it is refused if anything blocks it on one of the names.
 std::optional<AcquireVerdict> Table::refused_try(const Attempt& attempt) const {
   using Kind = AcquireVerdict::Kind;
   for (const Wanted& wanted : attempt.names) {
@@ -134,7 +134,7 @@ std::optional<AcquireVerdict> Table::refused_try(const Attempt& attempt) const {
   return std::nullopt;
 }
 
-// What blocks an acquire at a lock at rest, if it cannot be granted now.
+// The reason why an acquire cannot be granted now at a lock at rest, if there is one.
 std::optional<AcquireVerdict> Table::refusal_at_rest(const Wanted& wanted, const Attempt& attempt) const {
   using Kind = AcquireVerdict::Kind;
   const Resting::Handle handle = claims_.resting().find(wanted.name);

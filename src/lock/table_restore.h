@@ -1,5 +1,5 @@
 // Fills an empty lock table from the rows of a checkpoint: delays, then holds, then waiters, each in ascending order of their
-// ids. A row that no table could have is kDataLoss; the table is of no use then.
+// ids. A row that no table could have is kDataLoss; then the table is of no use.
 #pragma once
 
 #include "absl/status/status.h"
@@ -14,7 +14,7 @@ class TableRestore {
 
   absl::Status add(const DelayView& row) { return delays_.restore(row, claims_); }
   absl::Status add(const ClaimView& row);
-  absl::Status finish() const;  // the rows contradict each other (INV_L06)
+  absl::Status finish() const;  // kDataLoss: the rows contradict each other (INV_L06)
 
  private:
   absl::Status check_order(const ClaimView& row) const;

@@ -1,4 +1,4 @@
-// The lock table as queries see it. It refers to the table; what it shows is valid until the table's next change.
+// The lock table as queries see it. It refers to the table; its answers are valid until the table's next change.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace coordkit::lock {
 class TableView {
  public:
   using Visitor = Claims::Visitor;
-  using WhileVisitor = absl::FunctionRef<bool(const ClaimView&)>;  // false: enough
+  using WhileVisitor = absl::FunctionRef<bool(const ClaimView&)>;  // false: stop
 
   explicit TableView(const Claims& claims) : records_(claims.records()), resting_(claims.resting()) {}
 
@@ -27,7 +27,7 @@ class TableView {
   bool free(std::string_view name) const;                       // S-54: no hold
   void holders(std::string_view name, Visitor visit) const;     // in grant order
   void queue(std::string_view name, WhileVisitor visit) const;  // first waiter first
-  // Hold or wait. An owner may have a sticky claim on a name beside another claim, which waits for the delegation to end.
+  // A hold or a wait. An owner may have a sticky claim on a name beside another claim, which waits for the delegation to end.
   std::optional<ClaimView> claim(std::string_view name, SessionId session, std::string_view tag,
                                  ClaimKind kind = ClaimKind::Plain) const;
   // The mode, if a hold with this token is on this lock, or a delegation whose current token it may be.
@@ -36,12 +36,13 @@ class TableView {
 
   // ---- sessions
   ClaimCounts counts(SessionId session) const;
-  // Granted after that one, in grant order.
+  // Holds granted after that token, in grant order.
   void holds_of(SessionId session, Token after, WhileVisitor visit) const;
   void every_session(absl::FunctionRef<void(SessionId)> visit) const;  // with a claim; unordered: only for checks
 
   void timed_waits(Visitor visit) const;  // in queueing order
-  // Waits and holds of these acquires, by one look at each claim there is; unordered. `requests`: ascending, of one origin.
+  // Waits and holds of these acquires, with one look at each claim that exists; unordered. `requests`: ascending, from one
+  // origin.
   void requested(std::span<const RequestId> requests, Visitor visit) const;
 
  private:

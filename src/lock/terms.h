@@ -1,4 +1,4 @@
-// What the lock table is asked and what it answers: plain values. The views in them live until the table's next change.
+// The questions to the lock table and its answers: plain values. The views in them live until the table's next change.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct Attempt {
   bool waits = false;            // false: a try
   Duration timeout{};            // of a timed wait, else zero
   Duration delay{};              // S-40: of the hold it becomes
-  bool reentrant = false;        // S-38: counts up a hold that is; only with one name
+  bool reentrant = false;        // S-38: counts up an existing hold; only with one name
   bool may_close_cycle = false;  // S-49: no deadlock detection for this one
   uint64_t block = 0;            // S-58: above zero: sticky; exclusive, one name, not reentrant
 };
@@ -57,7 +57,8 @@ struct AcquireVerdict {
   uint64_t releases = 0;  // Granted by counting up: releases of this hold so far
 };
 
-// Names a hold to act on: the one on this lock with this token, if it belongs to the session, and to the tag if one is given.
+// Names a hold to act on: the hold on this lock with this token, if it belongs to the session, and to the tag if one is
+// given.
 struct HoldKey {
   SessionId session;
   std::optional<std::string_view> tag;
@@ -69,7 +70,7 @@ struct HoldKey {
 struct ModeVerdict {
   enum class Kind : uint8_t { Done, NotOwner, Impossible, Conflict, Delayed, Deadlock };
   Kind kind = Kind::NotOwner;
-  Token token;  // Done: the new one; the previous one is dead
+  Token token;  // Done: the new token; the previous one is dead
   Index since;  // Done
 };
 
@@ -80,7 +81,7 @@ struct CancelVerdict {
   Index since;  // Granted
 };
 
-// How a wait ended. Each waiting acquire gets exactly one (INV_L08).
+// How a wait ended. Each waiting acquire gets exactly one decision (INV_L08).
 struct Decision {
   enum class Kind : uint8_t { Granted, WaitTimeout, Cancelled, Lost };
   Kind kind = Kind::Lost;
@@ -99,14 +100,14 @@ struct DelayChange {
   Duration duration{};  // Begun
 };
 
-// S-58: another session wants a lock that this session has as a delegation. Once for each.
+// S-58: another session wants a lock that this session has as a delegation. Reported once for each delegation.
 struct Asked {
   SessionId session;
   std::string name;
   Token token;  // of the hold
 };
 
-// What one step decided, in order.
+// The decisions of one step, in order.
 struct Decisions {
   std::vector<Decision> waits;
   std::vector<DelayChange> delays;
@@ -114,7 +115,7 @@ struct Decisions {
   std::vector<Asked> asked;
 
   bool empty() const { return waits.empty() && delays.empty() && led.empty() && asked.empty(); }
-  // Their memory is kept: one object serves step after step.
+  // Keeps the memory: one object serves step after step.
   void clear() {
     waits.clear();
     delays.clear();
@@ -136,21 +137,21 @@ struct ClaimView {
   Duration timeout{};
   Duration delay{};
   bool reentrant = false;
-  uint32_t count = 1;          // acquires that the hold stands for
-  uint64_t releases = 0;       // that counted it down so far
+  uint32_t count = 1;          // acquires that the hold counts
+  uint64_t releases = 0;       // releases that counted it down so far
   std::vector<Wanted> others;  // the further names of a multi-lock
   Block block = {};
   bool sticky() const { return block.size != 0; }
   bool held() const { return static_cast<bool>(token); }
 };
 
-// Of a session.
+// Counts the claims of a session.
 struct ClaimCounts {
   uint32_t holds = 0;
   uint32_t waiters = 0;
 };
 
-// How this claim is on that lock: one of its names.
+// The mode of this claim on that lock, which is one of its names.
 Mode mode_on(const ClaimView& claim, std::string_view name);
 
 // A lock-delay as seen from outside.

@@ -1,6 +1,6 @@
-// The one counter behind fencing tokens and session ids (docs/semantics.md S-47, S-45). It only grows, and only inside
-// apply; genesis starts it from the calendar, so that numbers stay above those of any earlier life of the cluster and
-// positive in a signed column.
+// The one counter behind fencing tokens and session ids (docs/semantics.md S-47, S-45). It only grows, and only inside apply.
+// Genesis starts it from the calendar: numbers stay above those of any earlier life of the cluster, and positive in a signed
+// column.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class TokenCounter {
     COORDKIT_CHECK_MSG(last_ < kMax, "INV_L04");
     return ++last_;
   }
-  // Takes the next `count` numbers as well: a block ends with the answer. S-58.
+  // S-58: takes the next `count` numbers as well. A block ends with the returned number.
   uint64_t reserve(uint64_t count) {
     COORDKIT_CHECK_MSG(count <= kMax - last_, "INV_L04");
     return last_ += count;

@@ -1,4 +1,4 @@
-// Intervals of keys (docs/semantics.md S-05) as two places between keys, which unify the three ways to write one.
+// Intervals of keys (docs/semantics.md S-05) as two places between keys. This form unifies the three ways to write one.
 #pragma once
 
 #include <compare>
@@ -9,7 +9,7 @@
 
 namespace coordkit::mvcc {
 
-// Before a key, after it, or after all keys.
+// A place before a key, after it, or after all keys.
 struct Bound {
   enum class Place : uint8_t { Before, After, End };
   Place place = Place::Before;
@@ -23,7 +23,7 @@ struct Bound {
   friend bool operator==(const Bound& a, const Bound& b) { return a <=> b == 0; }
 };
 
-// Its strings belong to the caller, who decides how long they live.
+// Its strings belong to the caller, which decides how long they live.
 struct Interval {
   Bound from;
   Bound upto;  // exclusive

@@ -2,7 +2,7 @@
 
 namespace coordkit {
 
-// The prefix with its last byte that can be incremented incremented, truncated after it.
+// Increments the last byte of the prefix that can be incremented, and drops the bytes after it.
 std::string prefix_end(std::string_view prefix) {
   std::string end(prefix);
   while (!end.empty() && static_cast<uint8_t>(end.back()) == 0xff) end.pop_back();

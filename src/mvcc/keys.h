@@ -1,5 +1,5 @@
-// The keys of a store: found by name at the cost of one look, whatever their number, and in byte order from any name on. Both
-// indexes name a key by a handle of four bytes, so that together they cost what one of pointers would.
+// The keys of a store. They are found by name at the cost of one look, whatever their number, and in byte order from any name
+// on. Both indexes name a key by a handle of four bytes, so together they cost as much as one index of pointers.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@ class Keys {
         names_(0, SameName{{keys_.get()}}, SameName{{keys_.get()}}),
         order_(Order{{keys_.get()}}) {}
 
-  // Null: there is none. The address is stable.
+  // Null: not found. The address is stable.
   Key* find(std::string_view name) const {
     const auto found = names_.find(name);
     return found == names_.end() ? nullptr : &(*keys_)[*found];
   }
-  // It is not there.
+  // The name must not be there yet.
   Key& add(std::string_view name) {
     const Handle handle = keys_->add();
     Key& key = (*keys_)[handle] = Key(name);
@@ -41,9 +41,9 @@ class Keys {
     order_.erase(handle);
     names_.erase(found);
     keys_->remove(handle);
-    if (names_.empty() && names_.capacity() > kCapacityKept) *this = Keys();  // many keys that are gone leave nothing behind
+    if (names_.empty() && names_.capacity() > kCapacityKept) *this = Keys();  // many keys that are gone keep no memory
   }
-  // Ascending from that name on, until `visit` says false.
+  // Visits keys in ascending order from that name on, until `visit` says false.
   template <typename Visit>
   void from(std::string_view name, Visit visit) const {
     for (auto each = order_.lower_bound(name); each != order_.end() && visit((*keys_)[*each]); ++each) {

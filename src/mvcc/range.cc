@@ -41,7 +41,7 @@ void sort(const RangeOperation& range, std::vector<const Version*>& versions, si
 class Filler {
  public:
   Filler(const RangeOperation& range, const RangeRoom& room, Selection& out) : range_(range), room_(room), out_(out) {}
-  // False, and the selection is cut, once the answer is full. The first entry always fits.
+  // Returns false, and cuts the selection, once the answer is full. The first entry always fits.
   bool add(const Version& version) {
     const size_t size = version.key().size() + (range_.keys_only ? 0 : version.value().size());
     const bool first = out_.reply.entries.empty();
@@ -76,7 +76,7 @@ Refusal check(const RangeOperation& range) {
   return known ? Refusal::None : Refusal::InvalidSort;
 }
 
-// One pass: in key order the entries are taken as they come, up to the limit, and the rest is only counted.
+// Needs one pass: in key order it takes the entries as they come, up to the limit, and only counts the rest.
 Refusal select(const Store& store, const RangeOperation& range, const RangeRoom& room, Selection& out) {
   if (const Refusal refusal = store.readable(range.revision); refusal != Refusal::None) return refusal;
   const uint64_t limit = range.limit == 0 ? UINT64_MAX : static_cast<uint64_t>(range.limit);

@@ -9,15 +9,15 @@
 
 namespace coordkit::mvcc {
 
-// What the operation is refused for in any state: EmptyKey, InvalidArgument, InvalidSort, LimitExceeded.
+// The reason to refuse the operation in any state: EmptyKey, InvalidArgument, InvalidSort, LimitExceeded.
 Refusal check(const RangeOperation& range);
 
-// How much one answer may hold. An answer that is full is `cut`: in key order it can be continued after its last entry, in
+// How much one answer may hold. An answer that is full is `cut`. In key order it can be continued after its last entry; in
 // any other order it is useless.
 struct RangeRoom {
   uint64_t entries = UINT64_MAX;
   size_t bytes = SIZE_MAX;
-  bool counts = true;  // else a read in key order ends where its entries do, and `count` means nothing
+  bool counts = true;  // else a read in key order ends with its last entry, and `count` means nothing
 };
 struct Selection {
   RangeReply reply;

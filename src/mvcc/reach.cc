@@ -10,7 +10,7 @@ class Reach {
  public:
   explicit Reach(const Store& store) : store_(store), most_(std::max<uint64_t>(kReachMax, store.versions())) {}
 
-  // False: it is too much by now.
+  // False: the transaction reaches too far.
   bool add(const Transaction& transaction) {
     return std::ranges::all_of(transaction.compares, [this](const Compare& each) { return add(each); }) &&
            add(transaction.then) && add(transaction.otherwise);
@@ -32,7 +32,7 @@ class Reach {
       return nested == nullptr || add(nested->front());
     });
   }
-  // As long as they would be few enough wherever they lie, none is looked at.
+  // As long as the keys would be few enough wherever the intervals are, it looks at none.
   bool add(const Interval& interval, Revision at) {
     if (interval.single() && !at) return true;  // found by its name
     if (++intervals_ * store_.versions() <= most_) return true;

@@ -1,4 +1,4 @@
-// Why the store refuses an operation. Each is decided before anything is changed (docs/semantics.md section 2).
+// Why the store refuses an operation. Each refusal is decided before anything is changed (docs/semantics.md section 2).
 #pragma once
 
 #include <cstdint>

@@ -84,7 +84,7 @@ void Store::put(Change& change, std::string_view key, std::string_view value, Le
   attach(*of.newest);
 }
 
-// The key, with or without changes yet.
+// The key, with or without changes.
 Key& Store::key_of(std::string_view name) {
   if (Key* const found = keys_.find(name)) return *found;
   Key& made = keys_.add(name);
@@ -142,8 +142,9 @@ size_t Store::to_sweep() const {
       std::ranges::partition_point(window_, [this](const Version* each) { return each->mod < compacted(); }) - window_.begin());
 }
 
-// Keeps what a read or a watch from compacted() on can still see (S-19): of every key the newest change up to there, and
-// everything above. What a change of exactly that revision replaced is removed by the next compaction.
+// Keeps the changes that a read or a watch from compacted() on can still see (S-19). They are the newest change of every key
+// up to there, and all changes above. If a change of exactly that revision replaced another, the next compaction removes the
+// other.
 void Store::sweep(size_t budget) {
   if (swept() == compacted()) return;
   weight_ += hidden();
@@ -151,7 +152,7 @@ void Store::sweep(size_t budget) {
   weight_ -= hidden();
 }
 
-// What only the changes of revision swept() keep: it can no longer be read.
+// The weight of the changes that only the changes of revision swept() keep: they can no longer be read.
 uint64_t Store::hidden() const {
   uint64_t weight = 0;
   for (const Version* version : window_) {
@@ -179,8 +180,8 @@ void Store::sweep_changes(size_t budget) {
   }
 }
 
-// Takes a change out of the window, and removes what only it made worth keeping: its predecessor, which is at rest, and
-// itself if it is the tombstone of a key that has not been created again.
+// Takes a change out of the window, and removes changes that were kept only for it. Its predecessor, which is at rest, is
+// removed. The change itself is removed if it is the tombstone of a key that has not been created again.
 void Store::pass(Version& version) {
   if (version.before != nullptr) drop(std::exchange(version.before, nullptr));
   if (version.deleted() && version.of->newest == &version) {

@@ -1,18 +1,18 @@
 // The revisioned store: keys in byte order, each with its changes since the last compaction (docs/semantics.md S-01 to S-03,
 // S-06, S-19).
 //
-// Changes are kept in two places. Each key has its own, newest first; that answers a read at any revision. All changes from the
-// revision `swept()` on also stand in the window, in the order in which they were made; that is what a watch reads and a
-// checkpoint writes. So a reader of the past needs only a revision: nothing is copied or locked for it, and nothing
-// that it may still ask for is removed before a compaction says so.
+// Changes are kept in two places. Each key has its own, newest first; that answers a read at any revision. All changes from
+// the revision `swept()` on are also in the window, in the order in which they were made; a watch reads it, and a checkpoint
+// writes it. So a reader of the past needs only a revision. Nothing is copied or locked for it. Nothing that it may still ask
+// for is removed before a compaction says so.
 //
-// Compaction decides at once and frees later: from then on the history below `compacted()` is refused, and sweep() takes whole
-// revisions out of the window, a bounded number of changes at a time. The sweep belongs to the replicated state, so it
-// is called at the same points everywhere, and how far it got is part of the digest and of the checkpoint.
+// Compaction decides at once and frees later. From then on the history below `compacted()` is refused. sweep() takes whole
+// revisions out of the window, a bounded number of changes at a time. The sweep belongs to the replicated state. So it is
+// called at the same points everywhere, and the digest and the checkpoint say how far it got.
 //
-// Invariants: the window has every change of every revision in [max(swept, 2), revision], sub-numbers from 0 without a gap.
-// A change outside of it (at rest) has no predecessor, and is its key's newest below the window; a tombstone is at
-// rest only if its key has a change in the window. swept <= compacted <= revision.
+// Invariants: the window has every change of every revision in [max(swept, 2), revision], sub-numbers from 0 without a gap. A
+// change outside of it (at rest) has no predecessor, and is its key's newest below the window. A tombstone is at rest only if
+// its key has a change in the window. swept <= compacted <= revision.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@
 
 namespace coordkit::mvcc {
 
-inline constexpr uint64_t kChangeWeight = 64;  // of a change besides its key and value; part of the replicated behaviour
+inline constexpr uint64_t kChangeWeight = 64;  // of a change in addition to its key and value; part of the replicated behaviour
 
 class Store {
  public:
@@ -53,7 +53,7 @@ class Store {
   size_t size() const { return size_; }          // keys that exist now
   size_t versions() const { return versions_; }  // changes kept, tombstones included
   uint64_t bytes() const { return bytes_; }      // of the blocks of keys and changes
-  // The weight of all changes kept, without deletes and what can no longer be read, by a measure that is the same everywhere
+  // The weight of all changes kept, except deletes and changes that can no longer be read. The measure is the same everywhere
   // and in every version. A compaction at the newest revision leaves the weight of the existing keys.
   uint64_t weight() const { return weight_; }
   size_t to_sweep() const;  // changes still to be swept
@@ -61,23 +61,23 @@ class Store {
   // ---- reading; `at` zero: now. Pointers hold until the next change.
   Refusal readable(Revision at) const;  // Compacted, FutureRevision
   const Version* find(std::string_view key, Revision at = {}) const;
-  // Keys of the interval that existed at that revision, ascending, until `visit` says false. Answers how many keys and newer
-  // changes it has passed.
+  // Visits keys of the interval that existed at that revision, ascending, until `visit` says false. Returns how many keys and
+  // newer changes it has passed.
   uint64_t scan(const Interval& interval, Revision at, absl::FunctionRef<bool(const Version&)> visit) const;
-  // Every change from that one on, in order, until `visit` says false; its revision must not be below swept().
+  // Visits every change from that one on, in order, until `visit` says false. Its revision must not be below swept().
   void changes(ChangeId from, absl::FunctionRef<bool(const Version&)> visit) const;
-  // Keys attached to it, ascending; above `after` until `visit` says false.
+  // Keys attached to the lease, ascending. With `after` and `visit`: those above `after`, until `visit` says false.
   std::vector<std::string> attached(LeaseId lease) const;
   void attached(LeaseId lease, std::string_view after, absl::FunctionRef<bool(std::string_view)> visit) const;
-  void every_lease(absl::FunctionRef<void(LeaseId)> visit) const;  // that has keys
+  void every_lease(absl::FunctionRef<void(LeaseId)> visit) const;  // those that have keys
 
   // ---- changing
   void put(Change& change, std::string_view key, std::string_view value, LeaseId lease = {});
-  bool erase(Change& change, std::string_view key);  // false: it was not there, and nothing changed
+  bool erase(Change& change, std::string_view key);  // false: there was no such key, and nothing changed
   Refusal compact(Revision at);                      // InvalidArgument, Compacted, FutureRevision
   void sweep(size_t budget);                         // about this many changes; a revision is never split
 
-  // ---- the checkpoint: a row for each change, ascending, and what the machine stores of the whole
+  // ---- the checkpoint: a row for each change, ascending, and counters of the whole store
   struct Counters {
     Revision revision{1};
     Revision compacted;
@@ -93,7 +93,7 @@ class Store {
   };
   const Counters& counters() const { return counters_; }
   size_t to_collect() const;  // rows, added and removed
-  // What changed since the previous call. Rows never change: they are added and removed.
+  // The changes since the previous call. Rows never change: they are added and removed.
   void collect(absl::FunctionRef<void(const Version&)> put, absl::FunctionRef<void(ChangeId)> erase);
   void forget_stored();                                     // the next collect() puts every row
   absl::Status restore_counters(const Counters& counters);  // first, into an empty store
@@ -128,8 +128,8 @@ class Store {
   uint64_t digest_ = 0;  // sum over the changes
 
   ChangeId stored_;                                     // the last change of the window that the checkpoint has
-  absl::btree_map<ChangeId, const Version*> unstored_;  // at rest, and not in the checkpoint yet
-  std::vector<ChangeId> erased_;                        // the checkpoint has them, and they are gone
+  absl::btree_map<ChangeId, const Version*> unstored_;  // at rest, and not yet in the checkpoint
+  std::vector<ChangeId> erased_;                        // in the checkpoint, and gone
 };
 
 }  // namespace coordkit::mvcc

@@ -10,7 +10,7 @@
 namespace coordkit::mvcc {
 namespace {
 
-// A sequence of changes has no gap: the next is the next of its revision, or the first of the next revision.
+// A sequence of changes has no gap: each change is the next of its revision, or the first of the next revision.
 bool follows(ChangeId next, ChangeId last) {
   if (next.revision == last.revision) return next.sub == last.sub + 1;
   return next.revision == last.revision.next() && next.sub == 0;
@@ -66,7 +66,7 @@ absl::Status Store::check_place(const Row& row) const {
   return placed ? absl::OkStatus() : absl::DataLossError("a gap between two changes");
 }
 
-// What the change may be, given its predecessor of the same key.
+// Checks which change may follow its predecessor of the same key.
 absl::Status Store::check_stamp(const Row& row, const Version* before, bool at_rest) {
   const Stamp& stamp = row.stamp;
   if (before != nullptr && before->mod >= row.id.revision) return absl::DataLossError("a key changed twice in one revision");

@@ -47,7 +47,7 @@ bool holds(const Store& store, const Compare& compare, const Surroundings& aroun
   return any ? all : meets(compare, nullptr);
 }
 
-// Which branches are taken, decided on the state before (S-14).
+// The branches that are taken, decided on the state before the transaction (S-14).
 struct Taken {
   bool succeeded = false;
   std::vector<Taken> nested;  // of the branch that is taken, in order
@@ -74,8 +74,8 @@ Refusal possible(const Store& store, const PutOperation& put, const Surroundings
   return needs_old && store.find(put.key) == nullptr ? Refusal::KeyNotFound : Refusal::None;
 }
 
-// S-18: the whole path, before any write. No operation affects what another one is refused for, because a branch changes
-// a key once.
+// S-18: checks the whole path, before any write. No operation affects whether another one is refused, because a branch
+// changes a key once.
 Refusal possible(const Store& store, const Transaction& transaction, const Taken& taken, const Surroundings& around) {
   auto nested = taken.nested.begin();
   for (const Operation& operation : taken.branch(transaction)) {
@@ -112,8 +112,9 @@ TransactionReply run(const Transaction& transaction, const Taken& taken, const P
   return reply;
 }
 
-// What is still put into the answer of a command. When there is no more, the answer has more than kResultBytesMax and nobody
-// sees it: so no entry makes its replicas copy the store, as often as it has ranges, or once by what its puts replace.
+// How much may still be put into the answer of a command. When no room is left, the answer has more than kResultBytesMax and
+// no caller sees it. So no entry makes its replicas copy the store, neither once for each of its ranges nor once for values
+// that its puts replace.
 class AnswerRoom {
  public:
   bool any() const { return left_ != 0; }
@@ -155,7 +156,7 @@ void run(Store& store, const DeleteOperation& erase, AnswerRoom& room, Store::Ch
   for (const std::string& key : keys) reply.deleted += store.erase(change, key) ? 1 : 0;
 }
 
-// An overload for each kind.
+// One overload for each kind of operation.
 struct Writer {
   Store& store;
   Store::Change& change;
@@ -169,8 +170,8 @@ struct Writer {
 };
 struct Reader {
   const Store& store;
-  RangeRoom& room;  // what is left of it
-  bool& full;       // the answer has no room, and nobody sees it
+  RangeRoom& room;  // the room that is left
+  bool& full;       // the answer has no room, and no caller sees it
   void operator()(const RangeOperation& range, RangeReply& reply) const {
     full |= run(store, range, room, reply);
     size_t bytes = 0;

@@ -1,4 +1,4 @@
-// What a put, a delete or a transaction is refused for in any state: S-05, S-11, S-16, S-17.
+// The reasons to refuse a put, a delete or a transaction in any state: S-05, S-11, S-16, S-17.
 #include <algorithm>
 #include <vector>
 
@@ -111,7 +111,7 @@ class Checker {
   }
 };
 
-// Whether an operation of either branch, or of those of nested transactions, meets the test.
+// Whether an operation of either branch, or of their nested transactions, meets the test.
 template <typename Test>
 bool any_operation(const Transaction& transaction, const Test& test) {
   const auto meets = [&](const Operation& operation) {

@@ -1,6 +1,7 @@
-// A key with its history, and one change of it, with their bytes inside, because a store has many of them and most are small.
+// A key with its history, and one change of it. Their bytes are inside, because a store has many of them and most are small.
 //
-// A key owns its changes, the newest first; each points to its predecessor, as far as that is kept. A change is never altered.
+// A key owns its changes, the newest first. Each points to its predecessor, as far as that is kept. A change is never
+// altered.
 #pragma once
 
 #include <compare>
@@ -22,7 +23,7 @@ struct ChangeId {
   friend auto operator<=>(const ChangeId&, const ChangeId&) = default;
 };
 
-// What a change leaves of a key besides its value.
+// The fields that a change sets besides the key's value.
 struct Stamp {
   Revision create;       // INV_K02: create <= mod; zero: the key is gone
   uint64_t version = 0;  // changes since create, from 1; zero: the key is gone
@@ -67,12 +68,13 @@ class Key {
 
   std::string_view name() const { return name_.view(); }
   size_t footprint() const { return sizeof(Key) + name_.bytes_outside(); }  // bytes of its blocks, without its changes
-  // The key as it was after `at`; null: it did not exist, or that is compacted away. Searches from the newest change on.
+  // The key after the changes of revision `at`; null: it did not exist, or that state is compacted away. Searches from the
+  // newest change on.
   const Version* at(Revision at) const {
     uint64_t passed = 0;
     return this->at(at, passed);
   }
-  // Counts itself and what it searches.
+  // The same. Adds one for the key and one for each newer change to `passed`.
   const Version* at(Revision at, uint64_t& passed) const {
     const Version* version = newest;
     for (++passed; version != nullptr && version->mod > at; ++passed) version = version->before;
