@@ -1,8 +1,10 @@
-// What every replica of a cluster must set alike. Each says it in its hello, and who meets another one compares.
+// Settings that every replica of a cluster must share. Each replica states them in its hello, and a
+// replica that meets another one compares them.
 //
-// Differences of two kinds: those by which two processes could trust one lock are dangerous, and two replicas that have one do
-// not hear each other until one of them was restarted with the other's value; other differences are a warning. To change what
-// is dangerous, restart one replica after the other: from the moment when a majority has the new value, it goes on by that.
+// A difference is dangerous if it could let two processes trust one lock. Two replicas with a
+// dangerous difference ignore each other until one of them is restarted with the other's value. Any
+// other difference is a warning. To change a dangerous setting, restart one replica after the
+// other. Once a majority has the new value, the cluster works with it.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +22,8 @@ struct Agreement {
     uint64_t version = 0;  // OwnMachine::version
     friend bool operator==(const Machine&, const Machine&) = default;
   };
-  uint32_t rate_error_ppm = 0;  // the next three as of ReplicaOptions
-  Duration election_timeout{};  // of moment for safety only with leader_leases
+  uint32_t rate_error_ppm = 0;  // this and the next two: as in ReplicaOptions
+  Duration election_timeout{};  // matters for safety only with leader_leases
   bool leader_leases = false;
   uint64_t digest_entries = 0;
   uint64_t revisions_kept = 0;  // CompactionPolicy
@@ -31,7 +33,7 @@ struct Agreement {
 };
 inline constexpr size_t kAgreedMachinesMax = 64;
 
-// As sentences; empty: there is nothing of that kind.
+// The differences as sentences. Empty: there is none of that kind.
 struct Disagreement {
   std::string dangerous;
   std::string tolerable;

@@ -1,21 +1,28 @@
-// Door 1 for programs built on Boost.Asio: every call as an asynchronous operation with any completion token - a callback,
-// use_future, use_awaitable, a deferred operation; without a token it is awaitable. With the others that are called asio_* the
-// only public headers that name Boost; link coordkit::asio. Example: examples/17_coroutines.
+// Door 1 for programs built on Boost.Asio: every call as an asynchronous operation. An operation
+// takes any completion token: a callback, use_future, use_awaitable, a deferred operation. Without
+// a token it is awaitable. This header and the others named asio_* are the only public headers that
+// name Boost. Link coordkit::asio.
 //
 //   absl::StatusOr<Grant> grant = co_await async_acquire(session, "jobs/7", {.timeout = 2s});
 //
-// Completion: one argument, an absl::Status or absl::StatusOr, on the handler's associated executor, with outstanding work
-// counted there meanwhile. Without one (a bare callback, use_future) on the engine's thread, as the *_async functions. Error
-// codes or exceptions instead, and how to race an operation against a timer: asio_tokens.h.
-// Cancellation: through the handler's slot. Acquires and reads take every type; what may still take effect takes terminal and
-// partial cancellation. How a cancelled operation ends: call.h. It always ends.
-// Options are small structs that need no destruction, and strings are parameters of their own: g++ 12 destroys a temporary
-// in the operand of co_await twice.
-// Lifetime: the replica outlives the start of an operation, not its end: close() ends it. An execution context and a replica
-// may be destroyed in any order: operations count as work of the context whose handlers it runs, and with the context they end
-// as those of Asio's own objects do. Their handlers are then destroyed without being called, their calls are cancelled, and
-// what they would have been granted is given back. Once the handler has been called nothing of coordkit touches the context.
-// Threads: as Asio's rules say of the handler's executor.
+// Completion: an operation completes with one argument, an absl::Status or absl::StatusOr, on the
+// handler's associated executor. Until then the operation counts as outstanding work there. A
+// handler without an associated executor (a bare callback, use_future) runs on the engine's thread,
+// as with the *_async functions. asio_tokens.h gives error codes or exceptions instead, and says
+// how to race an operation against a timer.
+// Cancellation: through the handler's slot. Acquires and reads take every type of cancellation. An
+// operation that may still take effect takes terminal and partial cancellation. call.h says how a
+// cancelled operation ends. It always ends.
+// Options: they are small structs that need no destruction, and strings are separate parameters.
+// The reason is that g++ 12 destroys a temporary in the operand of co_await twice.
+// Lifetime: the replica must outlive the start of an operation. It need not outlive its end:
+// close() ends the operation. An execution context and a replica may be destroyed in any order. An
+// operation counts as work of the context that runs its handler, and ends with that context as the
+// operations of Asio's own objects do. Its handler is then destroyed without being called, its call
+// is cancelled, and anything it would have been granted is released. Once the handler has been
+// called, coordkit does not touch the context.
+// Threads: Asio's rules for the handler's executor apply.
+// Example: examples/17_coroutines.
 #pragma once
 
 // clang-format off
@@ -36,7 +43,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// Each field as in the options of the same call without Asio.
+// The fields mean what they mean in the options of the same call without Asio.
 struct LockTimes {
   Duration timeout = kForever;
   Duration max_hold{};
@@ -74,7 +81,8 @@ static_assert(std::is_trivially_destructible_v<LockTimes> && std::is_trivially_d
 
 namespace asio_detail {
 
-// The operation `handle->method(args..., done)`. What `handle` points to, or holds, outlives the start.
+// The operation `handle->method(args..., done)`. The object that `handle` points to, or holds,
+// outlives the start.
 template <typename Pointer, typename Method, typename Token, typename... Args>
 auto call(Pointer handle, Method method, Cancel types, Token&& token, Args... args) {
   using Answer = decltype(call_detail::answer_of(method));
@@ -85,7 +93,7 @@ auto call(Pointer handle, Method method, Cancel types, Token&& token, Args... ar
       types, std::forward<Token>(token));
 }
 
-// For a token that stands where options could.
+// For a token in a position where options could be.
 template <typename Token, typename Options>
 using UnlessOptions = std::enable_if_t<!std::is_convertible_v<Token, Options>>;
 
@@ -113,7 +121,8 @@ auto async_health(const Replica& replica, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::health_async, asio_detail::kWithoutEffect, std::forward<Token>(token));
 }
 
-// Ends all other operations, before this one. The replica may be destroyed afterwards on any thread, and during it as well.
+// Ends all other operations, and then this one. The replica may be destroyed afterwards on any
+// thread, and also during the call.
 template <typename Token = DefaultToken>
 auto async_close(Replica& replica, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::close_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
@@ -187,7 +196,7 @@ auto async_acquire(Session session, std::string name, Token&& token) {
   return async_acquire(std::move(session), std::move(name), LockTimes(), std::forward<Token>(token));
 }
 
-// All of them or none.
+// Acquires all of them or none.
 template <typename Token = DefaultToken>
 auto async_acquire_all(Session session, std::vector<NamedLock> locks, std::string owner = {}, LockTimes times = {},
                        Token&& token = Token()) {
@@ -195,13 +204,14 @@ auto async_acquire_all(Session session, std::vector<NamedLock> locks, std::strin
                            std::forward<Token>(token), std::move(locks), times.options(std::move(owner), {}));
 }
 
-// The grant is not valid from this call on; it may be destroyed before the operation ends.
+// The grant is invalid from this call on. It may be destroyed before the operation ends.
 template <typename Token = DefaultToken>
 auto async_release(Grant& grant, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::release_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
-// The grant in its new mode; this one then holds nothing, and may be destroyed before.
+// Answers the grant in its new mode. This grant then holds nothing, and may be destroyed before the
+// operation ends.
 template <typename Token = DefaultToken>
 auto async_downgrade(Grant& grant, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::downgrade_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
@@ -240,7 +250,8 @@ auto async_get(Replica& replica, std::string key, Token&& token) {
   return async_get(replica, std::move(key), ReadOptions(), std::forward<Token>(token));
 }
 
-// What is done is copied; name it first, do not make it in the operand of co_await.
+// The operation's description is copied. Give it a name first; do not create it in the operand of
+// co_await.
 template <typename Token = DefaultToken>
 auto async_range(const Kv& kv, const RangeOperation& range, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{Kv(kv)}, &Kv::range_async, asio_detail::kWithoutEffect,

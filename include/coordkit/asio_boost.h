@@ -1,5 +1,6 @@
-// For the other headers that are called asio_*: they use Asio as it is since Boost 1.81, and a program with an older one is
-// refused with a sentence. The rest of coordkit, asio_executor.h included, takes Boost 1.74.
+// For the other headers named asio_*: they use Asio as it is since Boost 1.81. A program with an
+// older Boost is refused with a sentence. The rest of coordkit, asio_executor.h included, accepts
+// Boost 1.74.
 #pragma once
 
 #include <boost/version.hpp>

@@ -1,9 +1,10 @@
-// Semaphores, latches, barriers, queues, groups and elections as asynchronous operations with any completion token of
-// Boost.Asio: what asio.h is to sessions and locks, and under its rules. Link coordkit::asio.
+// Semaphores, latches, barriers, queues, groups and elections as asynchronous operations of
+// Boost.Asio with any completion token. The rules of asio.h apply. Link coordkit::asio.
 //
 //   absl::StatusOr<WorkItem> item = co_await async_claim(queue, {.term = 1min});
 //
-// The handle is copied; a grant or an item that is given outlives the start of the operation.
+// Lifetime: the handle is copied. A grant or an item that is passed must outlive the start of the
+// operation.
 #pragma once
 
 #include <cstdint>
@@ -62,9 +63,9 @@ auto async_campaign(Election election, std::string value = {}, Duration timeout 
                            std::forward<Token>(token), std::move(value), timeout);
 }
 
-// ---- what may take effect all the same
+// ---- calls that may take effect although they were cancelled
 
-// The place is given up whatever becomes of the wait for the others.
+// Gives up the place, however the wait for the other parties ends.
 template <typename Token = DefaultToken>
 auto async_leave(DoubleBarrier barrier, const Grant& place, Duration timeout = kForever, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(barrier)}, &DoubleBarrier::leave_async, asio_detail::kMayTakeEffect,

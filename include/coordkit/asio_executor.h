@@ -1,9 +1,11 @@
-// A replica's turns on an executor of Boost.Asio: Parts::executor made of an io_context, a thread_pool, or a strand of either.
+// Runs a replica's turns on an executor of Boost.Asio. Use it for Parts::executor with an
+// io_context, a thread_pool, or a strand of either.
 //
 //   options.parts.executor = coordkit::asio_executor(io.get_executor());
 //
-// On the only thread of the context blocking calls are refused (InCallback): use the operations of asio.h there. Example:
-// examples/22_one_thread.
+// Blocking calls are refused (InCallback) on the only thread of the context: use the operations of
+// asio.h there.
+// Example: examples/22_one_thread.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -22,7 +24,8 @@ namespace COORDKIT_EXPORT coordkit {
 
 namespace asio_detail {
 
-// Whether this thread is inside of run() of the executor's context. False also of an executor of another kind.
+// Whether this thread is inside run() of the executor's context. Also false for an executor of
+// another kind.
 template <typename Kind>
 bool runs_here(const Kind& executor) {
   if constexpr (requires { executor.get_inner_executor(); }) {
@@ -41,9 +44,10 @@ bool runs_here(const Kind& executor) {
 
 }  // namespace asio_detail
 
-// `threads`: how many threads run the context. With one, blocking calls on it are refused; with more, they are allowed, and end
-// at their timeouts if all of these threads block. What the executor has not run when its context is destroyed never runs:
-// destroy replicas before that.
+// `threads`: how many threads run the context. With one, blocking calls on that thread are refused.
+// With more, blocking calls are allowed, and end at their timeouts if all of these threads block.
+// Tasks that the executor has not run when its context is destroyed never run: destroy replicas
+// before that.
 inline std::shared_ptr<Executor> asio_executor(boost::asio::any_io_executor executor, size_t threads = 1) {
   class Asio final : public Executor {
    public:

@@ -1,10 +1,12 @@
-// One asynchronous operation of asio.h and its place in the execution context that runs its handler. For coordkit's own
-// headers.
+// One asynchronous operation of asio.h and its place in the execution context that runs its
+// handler. For coordkit's own headers.
 //
-// The answer of a call comes on the engine's thread, at any time, and the context may be destroyed at any time. So each context
-// keeps its operations, as it does those of Asio's own objects. An operation leaves the list when its handler is called, on a
-// thread of the context, or when the context is destroyed. Between the two its mutex decides: a thread that posts an answer
-// has it, so that the end of the context waits for it, and later answers find the operation abandoned.
+// The answer of a call comes on the engine's thread, at any time, and the context may be destroyed
+// at any time. So each context keeps a list of its operations, as it does for Asio's own objects.
+// An operation leaves the list when its handler is called, on a thread of the context, or when the
+// context is destroyed. The operation's mutex decides which of the two happens. A thread that posts
+// an answer holds it, so the end of the context waits for that thread. Later answers find the
+// operation abandoned.
 #pragma once
 
 // clang-format off
@@ -51,14 +53,16 @@ class Pending {
   Pending *before_ = nullptr, *after_ = nullptr;
 };
 
-// The operations whose handlers one execution context runs. They end with it as those of Asio's own objects do: what has not
-// completed when the context is destroyed never does, its handler is destroyed first, and nothing touches the context later.
+// The operations whose handlers one execution context runs. They end with the context as those of
+// Asio's own objects do. An operation that has not completed when the context is destroyed never
+// completes. Its handler is destroyed first, and nothing touches the context later.
 class PendingOperations final : public boost::asio::execution_context::service {
  public:
   inline static boost::asio::execution_context::id id;
 
   explicit PendingOperations(boost::asio::execution_context& context) : service(context) {}
-  ~PendingOperations() override { shutdown(); }  // of a context whose services had been shut down when it was made
+  // if its context's services had been shut down when it was made
+  ~PendingOperations() override { shutdown(); }
 
   // False: the context is being destroyed.
   bool add(std::shared_ptr<Pending> one) {
@@ -99,7 +103,7 @@ class PendingOperations final : public boost::asio::execution_context::service {
   bool over_ = false;
 };
 
-// Nothing: this executor belongs to no context of Asio's.
+// Null: this executor belongs to no context of Asio's.
 template <typename Executor>
 boost::asio::execution_context* context_of(const Executor& executor) {
   if constexpr (boost::asio::can_query<const Executor&, boost::asio::execution::context_t>::value) {
@@ -123,7 +127,8 @@ class Operation final : public Pending, public std::enable_shared_from_this<Oper
     work_.emplace(boost::asio::get_associated_executor(*handler_, boost::asio::system_executor()));
   }
 
-  // The slot is set before the call begins: afterwards it belongs to the handler's executor, where the end may run already.
+  // Sets the slot before the call begins. Afterwards the slot belongs to the handler's executor,
+  // where the operation's end may already run.
   template <typename Start>
   void run(Start start, Cancel types) {
     if (!join()) return abandon();
@@ -144,13 +149,13 @@ class Operation final : public Pending, public std::enable_shared_from_this<Oper
     beginning_ = std::thread::id();
   }
 
-  // The call goes on until it ends, and its answer then goes nowhere.
+  // The call continues until it ends, and its answer is then dropped.
   void abandon() override {
     std::optional<Handler> handler;
     std::optional<boost::asio::executor_work_guard<Executor>> work;
     absl::AnyInvocable<void()> cancel;
     {
-      const std::lock_guard lock(mutex_);  // waits for a thread that is inside of post()
+      const std::lock_guard lock(mutex_);  // waits for a thread that is inside post()
       if (!handler_) return;
       take(handler, work);
       cancel = std::exchange(cancel_, nullptr);
@@ -171,7 +176,7 @@ class Operation final : public Pending, public std::enable_shared_from_this<Oper
     return true;
   }
 
-  // Never inside of the call that began it.
+  // Never runs inside the call that began it.
   void end(Answer answer) {
     if (kBare && beginning_ != std::this_thread::get_id()) return complete(std::move(answer));
     const std::lock_guard lock(mutex_);
@@ -181,9 +186,9 @@ class Operation final : public Pending, public std::enable_shared_from_this<Oper
     });
   }
 
-  // Nothing of the executor's is left here when the handler begins: another thread may destroy this operation later. The lock
-  // waits for a thread that is still inside of post(): the handler may be the last thing that its context runs, and the context
-  // gone right after it.
+  // No reference to the executor is left here when the handler begins: another thread may destroy
+  // this operation later. The lock waits for a thread that is still inside post(). The handler may
+  // be the last thing that its context runs, and the context may be destroyed right after it.
   void complete(Answer answer) {
     std::optional<Handler> handler;
     {
@@ -207,15 +212,18 @@ class Operation final : public Pending, public std::enable_shared_from_this<Oper
     work_.reset();
   }
 
-  std::recursive_mutex mutex_;      // guards the next three; an executor may run what is posted at once
+  std::recursive_mutex mutex_;      // guards the next three; an executor may run a posted task at
+                                    // once
   std::optional<Handler> handler_;  // none: completed, or abandoned
   std::optional<boost::asio::executor_work_guard<Executor>> work_;
   absl::AnyInvocable<void()> cancel_;
-  PendingOperations* operations_ = nullptr;   // of the handler's context, which outlives the handler
-  std::atomic<std::thread::id> beginning_{};  // there, at this moment; elsewhere it is never equal
+  PendingOperations* operations_ = nullptr;   // in the handler's context, which outlives the
+                                              // handler
+  std::atomic<std::thread::id> beginning_{};  // the thread that is inside the call, at this moment;
+                                              // elsewhere it is never equal
 };
 
-// `start(done)` begins the call and gives its AsyncCall, or something else that has cancel().
+// `start(done)` begins the call and returns its AsyncCall, or another object that has cancel().
 template <typename Answer, typename Start, typename Token>
 auto initiate(Start start, Cancel types, Token&& token) {
   return boost::asio::async_initiate<Token, void(Answer)>(

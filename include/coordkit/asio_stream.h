@@ -1,5 +1,6 @@
-// What an observer sees, one report after the other, to be awaited: watches, mirrors, elections, groups, counters and latches
-// as streams for programs built on Boost.Asio. Link coordkit::asio. Example: examples/17_coroutines.
+// The reports of an observer, one after the other, to be awaited. Watches, mirrors, elections,
+// groups, counters and latches become streams for programs built on Boost.Asio. Link
+// coordkit::asio.
 //
 //   WatchStream watch(*replica, WatchOptions::prefix("config/"));
 //   absl::StatusOr<WatchBatch> batch = co_await async_next(watch);
@@ -11,14 +12,19 @@
 //   EventStream<MirrorSeen> changes;
 //   const Mirror services(*replica, MirrorOptions::prefix("services/"), changes.observer());
 //
-// Each event goes to one reader, in order. A read that is cancelled takes none: the next one has it. Completion, tokens and
-// cancellation are those of asio.h.
-// Threads: all methods are thread-safe. Lifetime: a pending wait ends with Closed when the stream is destroyed; an observer may
-// outlive its stream; what it sees then goes nowhere. A stream that was moved from has ended with Closed. A WatchStream ends as
-// its Watch does (observation.h), by end() or its destructor: both wait for a reader's handler that runs on the callback thread
-// (one without an executor), but not inside it. Failure: a
-// stream whose reader is so slow that it is full takes nothing more, and when all before has been read says kResourceExhausted
-// (LimitExceeded), again and again: observe anew, a snapshot comes first.
+// Each event goes to one reader, in order. A cancelled read takes no event: the next read gets it.
+// Completion, tokens and cancellation are those of asio.h.
+//
+// Threads: all methods are thread-safe.
+// Lifetime: a pending wait ends with Closed when the stream is destroyed. An observer may outlive
+// its stream; its later reports are dropped. A stream that was moved from has ended with Closed. A
+// WatchStream ends as its Watch does (observation.h), by end() or its destructor. Both wait for a
+// reader's handler that runs on the callback thread (one without an executor), unless they are
+// called inside it.
+// Errors: a stream whose reader is so slow that it is full takes no more events. When all earlier
+// events have been read, every further read ends with kResourceExhausted (LimitExceeded). Observe
+// again then: a snapshot comes first.
+// Example: examples/17_coroutines.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +46,7 @@
 namespace COORDKIT_EXPORT coordkit {
 namespace asio_detail {
 
-// Between the thread that observes and those who read. Readers are answered outside of the lock.
+// Between the observing thread and the readers. Readers are answered outside the lock.
 template <typename Event>
 class StreamQueue {
  public:
@@ -65,7 +71,7 @@ class StreamQueue {
     if (why_.ok()) why_ = std::move(why);
     serve(lock);
   }
-  // The same, and what has not been read is dropped.
+  // The same, and drops all events that have not been read.
   void close(absl::Status why) {
     std::deque<Event> dropped;
     std::unique_lock lock(mutex_);
@@ -115,8 +121,8 @@ class StreamQueue {
   const size_t events_max_;
   std::mutex mutex_;
   std::deque<Event> events_;
-  std::deque<Reader> readers_;  // none, or no events
-  absl::Status why_;            // it has ended
+  std::deque<Reader> readers_;  // empty while there are events
+  absl::Status why_;            // not OK: it has ended
   uint64_t last_reader_ = 0;
 };
 
@@ -140,13 +146,13 @@ class EventStream {
   EventStream& operator=(EventStream&&) = delete;
   ~EventStream() { end(make_error(Reason::Closed, "this stream is gone")); }
 
-  // What to observe with.
+  // The function to observe with.
   auto observer() const {
     return [queue = queue_](Event event, const auto&...) {
       if (queue) queue->push(std::move(event));
     };
   }
-  // The next event. Cancelled without effect, by every type of cancellation.
+  // Answers the next event. Every type of cancellation cancels it without effect.
   template <typename Token = DefaultToken>
   auto next(Token&& token = Token()) {
     return asio_detail::initiate<absl::StatusOr<Event>>(
@@ -157,9 +163,10 @@ class EventStream {
         },
         asio_detail::kWithoutEffect, std::forward<Token>(token));
   }
-  // From here on nothing is taken, and reads end with `why` when all before has been read.
+  // From here on no event is taken, and reads end with `why` when all earlier events have been
+  // read.
   void end(absl::Status why) {
-    const std::shared_ptr<Queue> kept = queue_;  // a reader that is told may destroy the stream
+    const std::shared_ptr<Queue> kept = queue_;  // a reader that is answered may destroy the stream
     if (kept) kept->end(std::move(why));
   }
 
@@ -169,8 +176,9 @@ class EventStream {
   std::shared_ptr<Queue> queue_;  // null: moved from
 };
 
-// A watch as a stream of its batches. Its end is that of the stream: kOutOfRange (Compacted) says to begin anew, Stopped that
-// the replica was closed. What waits is bounded by WatchOptions::room, and nothing of it is lost.
+// A watch as a stream of its batches. The stream ends as the watch does. kOutOfRange (Compacted)
+// says to start a new watch, Stopped that the replica was closed. WatchOptions::room bounds the
+// waiting batches, and none of them is lost.
 class WatchStream {
  public:
   WatchStream(const Replica& replica, WatchOptions options)
@@ -180,9 +188,9 @@ class WatchStream {
         }) {}
 
   void ask_progress() const { watch_.ask_progress(); }  // as Watch::ask_progress()
-  // As Watch::end(). Reads end with Closed, also those that have not been answered yet.
+  // As Watch::end(). Reads end with Closed, including those that have not been answered yet.
   void end() {
-    const auto queue = batches_.queue_;  // a reader that is told may destroy the stream
+    const auto queue = batches_.queue_;  // a reader that is answered may destroy the stream
     watch_.end();
     if (queue) queue->close(make_error(Reason::Closed, "the watch was ended here; make a new one"));
   }
@@ -196,7 +204,7 @@ class WatchStream {
   Watch watch_;
 };
 
-// The same as functions, as Asio's own operations are.
+// The same as functions, like Asio's own operations.
 template <typename Event, typename Token = DefaultToken>
 auto async_next(EventStream<Event>& stream, Token&& token = Token()) {
   return stream.next(std::forward<Token>(token));

@@ -1,20 +1,26 @@
-// How the operations of asio.h end, for those who want it another way than with one absl::Status or absl::StatusOr:
+// How the operations of asio.h end, for programs that want another form than one absl::Status or
+// absl::StatusOr:
 //
-//   Grant grant = co_await async_acquire(session, "jobs/7", {}, as_exception(use_awaitable));       throws std::system_error
-//   Grant grant = co_await async_acquire(session, "jobs/7", {}, as_error_code(use_awaitable));      throws system_error of
-//   Boost async_acquire(session, "jobs/7", {}, as_error_code([](error_code error, Grant grant) { ... }))
+//   Grant grant = co_await async_acquire(session, "jobs/7", {}, as_exception(use_awaitable));
+//                             throws std::system_error
+//   Grant grant = co_await async_acquire(session, "jobs/7", {}, as_error_code(use_awaitable));
+//                             throws system_error of Boost
+//   async_acquire(session, "jobs/7", {}, as_error_code([](error_code error, Grant grant) { ... }))
 //
-// as_error_code: (boost::system::error_code, T), as Asio's own operations, of coordkit's category (error.h): `error ==
-// Reason::Held`, or in the standard's words `error == std::errc::timed_out`. It has no room for the sentence, nor for the
-// outcome. as_exception: (std::exception_ptr, T), a std::system_error as Mutex throws it, whose what() has the sentence. In
-// both T is a default one if there is an error; an operation without a result has no second argument. They wrap any token, and
-// Asio's adapters go inside or outside: as_error_code(as_tuple(deferred)), bind_executor(strand, as_exception(handler)).
+// as_error_code: completes with (boost::system::error_code, T), as Asio's own operations do. The
+// code has coordkit's category (error.h): `error == Reason::Held`, or in the standard's words
+// `error == std::errc::timed_out`. It carries neither the sentence nor the outcome.
+// as_exception: completes with (std::exception_ptr, T). The exception is a std::system_error as
+// Mutex throws it, whose what() has the sentence.
+// In both, T is default-constructed if there is an error, and an operation without a result has no
+// second argument. They wrap any token, and Asio's adapters go inside or outside:
+// as_error_code(as_tuple(deferred)), bind_executor(strand, as_exception(handler)).
 //
-// A race such as `async_acquire(...) || timer.async_wait(use_awaitable)` is won by the operation that *succeeds* first, and an
-// operation that ends with a refused StatusOr has succeeded for Asio. So in a race say as_error_code or as_exception: a refusal
-// then is none, and the race goes on.
+// In a race such as `async_acquire(...) || timer.async_wait(use_awaitable)` the operation that
+// *succeeds* first wins. For Asio, an operation that ends with a refused StatusOr has succeeded. So
+// use as_error_code or as_exception in a race: a refusal then does not win, and the race continues.
 //
-// DefaultToken is what operations do without a token: they are awaitable.
+// DefaultToken is the token of operations that are called without one: they are awaitable.
 #pragma once
 
 // clang-format off
@@ -70,7 +76,7 @@ struct Signature<Form, absl::StatusOr<T>> {
   using Type = void(typename Form::Error, T);
 };
 
-// A handler of that signature, as one of an answer. Called once.
+// A handler of that signature, wrapped as a handler of an answer. Called once.
 template <typename Form, typename Handler>
 struct AnswerHandler {
   Handler handler;
@@ -85,7 +91,7 @@ struct AnswerHandler {
 
 }  // namespace asio_detail
 
-// A completion token: what as_error_code and as_exception make.
+// A completion token, made by as_error_code or as_exception.
 template <typename Form, typename Token>
 struct TokenInForm {
   Token token;
@@ -118,7 +124,7 @@ class async_result<coordkit::TokenInForm<Form, Token>, void(Answer)> {
   }
 };
 
-// Executor, allocator and cancellation slot are those of the handler inside.
+// Uses the executor, allocator and cancellation slot of the handler inside.
 template <template <typename, typename> class Associator, typename Form, typename Handler, typename Default>
 struct associator<Associator, coordkit::asio_detail::AnswerHandler<Form, Handler>, Default> : Associator<Handler, Default> {
   using Outer = coordkit::asio_detail::AnswerHandler<Form, Handler>;

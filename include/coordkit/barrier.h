@@ -1,6 +1,7 @@
-// Two barriers: a gate that one closes and opens for all, and a double barrier that n parties pass together, in and out.
+// Two barriers. A Barrier is a gate that one session closes and opens for all. A DoubleBarrier is
+// passed by n parties together, in and out.
 //
-// Threads: all methods are thread-safe. Names of the two are spaces of their own.
+// Threads: all methods are thread-safe. The names of the two kinds are separate.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +17,18 @@ class Barrier {
  public:
   Barrier(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
 
-  // kAlreadyExists: it is closed. `at_end`: what becomes of it when this session ends.
+  // kAlreadyExists: it is closed. `at_end`: what happens to it when this session ends.
   absl::Status close(BarrierAtSessionEnd at_end = BarrierAtSessionEnd::Stays);
-  absl::Status open();  // everybody who waits passes. kNotFound: it is not closed
-  // Until it is open; at once if it is. kAborted (Broken: by the end of the closing session; Lost), kDeadlineExceeded
-  // (WaitTimeout), kFailedPrecondition (Held: timeout zero and it is closed).
+  absl::Status open();  // all who wait pass. kNotFound: it is not closed
+  // Waits until it is open; returns at once if it is. kAborted (Broken: the closing session ended;
+  // Lost), kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout zero and it is
+  // closed).
   absl::Status wait(Duration timeout = kForever);
 
   absl::StatusOr<BarrierInfo> info() const;  // linearizable
 
-  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  // The same without blocking. Callbacks run on the engine's thread, where nothing may block. How
+  // to cancel a call: call.h.
   AsyncCall close_async(BarrierAtSessionEnd at_end, DoneCallback done);
   AsyncCall open_async(DoneCallback done);
   AsyncCall wait_async(Duration timeout, DoneCallback done);
@@ -38,25 +41,30 @@ class Barrier {
 
 class DoubleBarrier {
  public:
-  // `parties` must be the same for all; `at_end` of the first who enters counts.
+  // `parties` must be the same for all. The `at_end` of the first party that enters counts.
   DoubleBarrier(Session session, std::string name, uint64_t parties, PartyAtSessionEnd at_end = PartyAtSessionEnd::Breaks)
       : session_(std::move(session)), name_(std::move(name)), parties_(parties), at_end_(at_end) {}
 
-  // Until all have entered. The grant is the place inside; its end leaves without a wait. kResourceExhausted (TooManyParties:
-  // not all of the last cycle have left), kInvalidArgument (another number of parties), kAborted (Broken, Lost),
-  // kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout zero, and others are missing): it was never there. With
-  // Shrinks a party that died is not waited for as long as another one waits; after that the next cycle needs all of them
-  // again: who repeats short waits needs waits that overlap. A party whose session is resumed elsewhere has to enter again; if
-  // it ends before, nothing breaks or shrinks: give a timeout.
+  // Waits until all parties have entered. The grant is the place inside; destroying it leaves
+  // without a wait. With Shrinks, the barrier does not wait for a party that died, as long as
+  // another party waits. After that the next cycle needs all parties again, so a party that repeats
+  // short waits needs waits that overlap. A party whose session is resumed elsewhere has to enter
+  // again. If that session ends before, nothing breaks or shrinks: give a timeout.
+  // Errors: kResourceExhausted (TooManyParties: not all parties of the last cycle have left),
+  // kInvalidArgument (another number of parties), kAborted (Broken, Lost), kDeadlineExceeded
+  // (WaitTimeout), kFailedPrecondition (Held: timeout zero, and other parties are missing). After
+  // an error the party counts as one that never entered.
   absl::StatusOr<Grant> enter(Duration timeout = kForever);
-  // Leaves at once and waits until all have left; zero: without a wait. Not valid from this call on, whatever it answers but
-  // InCallback; the place may go while the asynchronous form is under way.
-  // kFailedPrecondition (NotOwner): left before, or the barrier broke. kDeadlineExceeded (WaitTimeout): left, others have not.
+  // Leaves at once, then waits until all parties have left. Timeout zero: without a wait. The place
+  // is invalid from this call on, whatever the answer except InCallback. The place may be destroyed
+  // while the asynchronous form runs. kFailedPrecondition (NotOwner): it left before, or the
+  // barrier broke. kDeadlineExceeded (WaitTimeout): it left, others have not.
   absl::Status leave(const Grant& place, Duration timeout = kForever);
 
   absl::StatusOr<DoubleBarrierInfo> info() const;  // linearizable
 
-  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  // The same without blocking. Callbacks run on the engine's thread, where nothing may block. How
+  // to cancel a call: call.h.
   AsyncCall enter_async(Duration timeout, Callback<Grant> done);
   AsyncCall leave_async(const Grant& place, Duration timeout, DoneCallback done);
   AsyncCall info_async(Callback<DoubleBarrierInfo> done) const;

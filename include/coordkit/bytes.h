@@ -1,5 +1,7 @@
-// Immutable bytes with shared ownership: one payload sits in the log cache, in messages to several peers, in a disk write
-// and in apply at the same time, and is never copied for it. Thread-safe to copy and read.
+// Immutable bytes with shared ownership. One payload is in the log cache, in messages to several
+// peers, in a disk write and in apply at the same time, and is never copied for that.
+//
+// Threads: safe to copy and read on any thread.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +18,17 @@ namespace COORDKIT_EXPORT coordkit {
 class SharedBytes {
  public:
   SharedBytes() = default;
-  // Copies them, into the one allocation that there is.
+  // Copies the bytes into its only allocation.
   explicit SharedBytes(std::string_view bytes) : size_(bytes.size()) {
     if (bytes.empty()) return;
     auto made = std::make_shared_for_overwrite<char[]>(bytes.size());
     bytes.copy(made.get(), bytes.size());
     bytes_ = std::move(made);
   }
-  // `bytes` lie in what `owner` owns, and are not copied.
+  // `bytes` are inside the memory that `owner` owns. They are not copied.
   SharedBytes(const std::shared_ptr<const char[]>& owner, std::string_view bytes)
       : bytes_(owner, bytes.data()), size_(bytes.size()) {}
-  // Takes the string over.
+  // Takes ownership of the string.
   static SharedBytes of(std::string bytes) {
     const auto owner = std::make_shared<const std::string>(std::move(bytes));
     SharedBytes made;
@@ -34,7 +36,7 @@ class SharedBytes {
     made.size_ = owner->size();
     return made;
   }
-  // `bytes` are some of these, which live on as a whole as long as they do.
+  // `bytes` are a part of these. The whole stays alive as long as the part does.
   SharedBytes part(std::string_view bytes) const { return SharedBytes(bytes_, bytes); }
 
   SharedBytes(const SharedBytes&) = default;
@@ -58,9 +60,11 @@ class SharedBytes {
   size_t size_ = 0;
 };
 
-// Many small SharedBytes in few allocations: each is a part of a slab, which lives as long as any of them. For bytes that are
-// made one after the other and go in about the same order; what stays much longer than its neighbours is to be copied out.
-// Not thread-safe; what it gives is.
+// Many small SharedBytes in few allocations: each is a part of a slab, which lives as long as any
+// of its parts. Use it for bytes that are made one after the other and released in about the same
+// order. Copy out any bytes that stay much longer than their neighbours.
+//
+// Threads: not thread-safe. The SharedBytes that it returns are.
 class ByteSlab {
  public:
   SharedBytes keep(std::string_view bytes) {

@@ -1,25 +1,33 @@
-// A call under way, which can be ended early: what the *_async functions return.
+// A call that is running and can be ended early: the *_async functions return it.
 //
-// Dropping it changes nothing. cancel() asks to end that call alone; its callback still gets exactly one answer, soon:
+// Dropping it changes nothing. cancel() asks to end that call alone. Its callback still gets
+// exactly one answer, soon:
 //
 //   acquire, campaign, claim, and the waits for permits, a place, a latch or a barrier
-//                     decided in the log: Cancelled, and nothing is or will be held; or the grant, if that came first.
-//                     If nothing is decided by the call's deadline or for 10 s, CancelPending: a late grant is given back
+//                     decided in the log: Cancelled, and nothing is or will be held; or the grant,
+//                     if that came first. If nothing is decided by the call's deadline or for 10 s,
+//                     CancelPending: a late grant is released
 //   leave of a double barrier
-//                     the same for the wait; the place is given up whatever becomes of it
-//   open, resume      CancelPending, or Cancelled (NONE) if it was not sent yet. A session that was opened after all is
-//                     closed by itself; one that was resumed after all expires, unless it is resumed again
-//   release, close    CancelPending: goes on behind the scenes until it is done
+//                     the same for the wait; the place is given up however the wait ends
+//   open, resume      CancelPending, or Cancelled (NONE) if it was not sent yet. A session that was
+//                     opened after all is closed automatically; one that was resumed after all
+//                     expires, unless it is resumed again
+//   release, close    CancelPending: continues in the background until it is done
 //   acknowledge       the same, or Cancelled (NONE) if it was not sent yet: the item goes back
 //   downgrade, upgrade
-//                     CancelPending: what comes of it is given back. Cancelled (NONE) if it was not sent yet: as it was
-//   join of a group   CancelPending: a member that comes of it leaves again. Cancelled (NONE) if it was not sent yet
-//   writes, propose   CancelPending: it may still take effect; Cancelled (NONE) if it was not sent yet
+//                     CancelPending: a hold that results is released. Cancelled (NONE) if it was
+//                     not sent yet: unchanged
+//   join of a group   CancelPending: a member that results leaves again. Cancelled (NONE) if it was
+//                     not sent yet
+//   writes, propose   CancelPending: it may still take effect; Cancelled (NONE) if it was not sent
+//                     yet
 //   reads, queries    CancelPending or Cancelled; a read has no effect either way
 //   change of members, transfer of leadership
-//                     CancelPending: pursued no further; a step that has begun is completed by the leader
+//                     CancelPending: not pursued any further; the leader completes a step
+//                     that has begun
 //
-// Threads: any; also inside callbacks. Lifetime: may outlive the replica. A call that has ended: no effect.
+// Threads: any; also inside callbacks.
+// Lifetime: it may outlive the replica. Cancelling a call that has ended has no effect.
 #pragma once
 
 #include <type_traits>
@@ -60,7 +68,8 @@ struct AnswerTo<absl::AnyInvocable<void(Answer)>> {
 template <typename... Parameters>
 using Last = typename decltype((std::type_identity<Parameters>(), ...))::type;
 
-// What the callback of an asynchronous call gets, which is its last parameter. Never defined.
+// The argument of an asynchronous call's callback. The callback is the call's last parameter. Never
+// defined.
 template <typename Handle, typename... Parameters>
 typename AnswerTo<Last<Parameters...>>::Type answer_of(AsyncCall (Handle::*)(Parameters...));
 template <typename Handle, typename... Parameters>

@@ -1,10 +1,14 @@
-// Two readings of time, because the one who ends a session and the one who holds it must err in opposite directions.
+// Two readings of time, because the code that ends a session and the code that holds it must err in
+// opposite directions.
 //
-//   lagging  CLOCK_MONOTONIC_RAW: stops while the machine is suspended. For code that ENDS something by timeout.
-//   leading  CLOCK_MONOTONIC_RAW + (CLOCK_BOOTTIME - CLOCK_MONOTONIC): counts suspend. For code that HOLDS something.
+//   lagging  CLOCK_MONOTONIC_RAW: stops while the machine is suspended. For code that ENDS
+//            something by timeout.
+//   leading  CLOCK_MONOTONIC_RAW + (CLOCK_BOOTTIME - CLOCK_MONOTONIC): counts suspend. For code
+//            that HOLDS something.
 //
-// Both are unslewed, never negative, and comparable only within one process. Their rates are within [1-rho, 1+rho] of
-// real time; offsets mean nothing and wall time is never read. They are different types: mixing them does not compile.
+// Both are unslewed, never negative, and comparable only within one process. Their rates are within
+// [1-rho, 1+rho] of real time; offsets mean nothing and wall time is never read. They are different
+// types: mixing them does not compile.
 #pragma once
 
 #include <chrono>
@@ -29,12 +33,13 @@ struct Now {
   friend bool operator==(const Now&, const Now&) = default;
 };
 
-// Source of both readings. Both functions are called from several threads at once, must not block and must not fail.
+// Source of both readings. Both functions are called from several threads at once, must not block
+// and must not fail.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual Now now() const noexcept = 0;
-  // The same as now().lagging, which a clock may be able to say at less cost.
+  // The same as now().lagging, for clocks that can give it at less cost.
   virtual LaggingTime lagging() const noexcept { return now().lagging; }
 };
 

@@ -1,5 +1,7 @@
-// coordkit's own state machine (sessions, locks, keys, semaphores and the like) for hosts that run an engine themselves:
-// the first of Engine::recover's machines, and what coordkit::Client speaks to. Example: examples/07_own_loop.
+// coordkit's own state machine (sessions, locks, keys, semaphores and the like) for hosts that run
+// an engine themselves. It is the first of Engine::recover's machines, and coordkit::Client talks
+// to it.
+// Example: examples/07_own_loop.
 #pragma once
 
 #include "coordkit/engine.h"
@@ -7,8 +9,8 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// A fresh one, with the id and the row prefix that every replica's has (kCoordination). RestoredState::build takes fresh
-// machines too.
+// Makes a blank machine with the id and the row prefix that it has on every replica
+// (kCoordination). RestoredState::build takes blank machines too.
 HostedMachine coordination_machine();
 
 }  // namespace coordkit

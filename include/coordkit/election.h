@@ -1,9 +1,13 @@
-// One leader at a time, known to all: a lock with a value, under the lock's name and with its guarantees.
+// One leader at a time, known to all: a lock with a value, under the lock's name and with its
+// guarantees.
 //
-// Leadership is a Grant: valid() tells the leader by its own clock whether it still leads, token() fences what it does
-// (fence.h). It ends with the grant or with the session. Each Election object, with its copies, is an owner of its own
-// (docs/semantics.md S-49). So a process may lead one shard, be a candidate for others and take locks, all in one session, and
-// no candidacy is taken for a deadlock. Two objects of one session are two candidates. Threads: all methods are thread-safe.
+// Leadership is a Grant. By the leader's own clock, valid() says whether it still leads; token()
+// fences its actions (fence.h). Leadership ends with the grant or with the session. Each Election
+// object, together with its copies, is a separate owner (docs/semantics.md S-49). So a process may
+// lead one shard, be a candidate for others and take locks, all in one session, and no candidacy is
+// mistaken for a deadlock. Two objects of one session are two candidates.
+//
+// Threads: all methods are thread-safe.
 // Example: examples/03_leader.
 #pragma once
 
@@ -19,10 +23,10 @@
 namespace COORDKIT_EXPORT coordkit {
 
 struct ElectionOptions {
-  // The thread of control that campaigns: LockOptions::owner. Empty: an owner of its own, which has nothing else and so closes
-  // no circle of waits.
+  // The thread of control that campaigns: LockOptions::owner. Empty: a separate owner, which holds
+  // nothing else and so closes no circle of waits.
   std::string owner = {};
-  // LockOptions::no_deadlock_check; it has no effect on an owner of its own.
+  // LockOptions::no_deadlock_check. It has no effect on a separate owner.
   bool no_deadlock_check = false;
 };
 
@@ -31,24 +35,28 @@ class Election {
   // `session` without a session: every call is kFailedPrecondition (Closed).
   Election(Session session, std::string name, ElectionOptions options = {});
 
-  // Waits until this session leads, shown to all with `value` (at most 4 KiB), or until `stop` stops: kCancelled, unless it
-  // leads already. Errors as of Session::acquire; a session that ends meanwhile gets kAborted (Lost), at once, and never leads.
-  // kAlreadyExists (AlreadyHeld, AlreadyWaiting): it leads, or campaigns, by this very object.
+  // Waits until this session leads, or until `stop` stops. All see the leader with `value` (at most
+  // 4 KiB). When stopped it answers kCancelled, unless it leads already.
+  // Errors: as Session::acquire. If the session ends meanwhile: kAborted (Lost), at once, and it
+  // never leads. kAlreadyExists (AlreadyHeld, AlreadyWaiting): this very object leads or campaigns.
   absl::StatusOr<Grant> campaign(std::string value = {}, Duration timeout = kForever, std::stop_token stop = {});
-  // For a caller that may lead already: proclaims `value` under the leadership in hand, or, if that is over or was never there,
-  // campaigns and puts the new one into `leadership`. Answers the token it leads with. kAlreadyExists (AlreadyHeld): it leads
-  // by another grant than this.
+  // For a caller that may lead already: proclaims `value` under `leadership`. If that leadership is
+  // over or never existed, it campaigns and puts the new grant into `leadership`. Answers the token
+  // it leads with. kAlreadyExists (AlreadyHeld): it leads by another grant than this.
   absl::StatusOr<Token> campaign_or_proclaim(Grant& leadership, std::string value, Duration timeout = kForever,
                                              std::stop_token stop = {});
-  // Another value, the same token. kFailedPrecondition (NotOwner): it does not lead any more.
+  // Proclaims another value under the same token. kFailedPrecondition (NotOwner): it does not lead
+  // any more.
   absl::Status proclaim(const Grant& leadership, std::string value);
   absl::Status resign(Grant leadership) { return leadership.release(); }
 
-  absl::StatusOr<std::optional<LeaderInfo>> leader() const;  // linearizable; nothing: vacant
-  // Every leader and every proclamation in order, and vacancy. One leader that follows another at once leaves none between.
+  absl::StatusOr<std::optional<LeaderInfo>> leader() const;  // linearizable; nullopt: vacant
+  // Reports every leader and every proclamation in order, and vacancy. No vacancy is reported
+  // between two leaders that follow each other at once.
   [[nodiscard]] Observation observe(Observer<LeaderSeen> observer) const;
 
-  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  // The same without blocking. Callbacks run on the engine's thread, where nothing may block. How
+  // to cancel a call: call.h.
   AsyncCall campaign_async(std::string value, Duration timeout, Callback<Grant> done);
   AsyncCall proclaim_async(const Grant& leadership, std::string value, DoneCallback done);
   AsyncCall leader_async(Callback<std::optional<LeaderInfo>> done) const;

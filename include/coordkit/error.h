@@ -1,12 +1,16 @@
-// Failed operations: an absl status code, a stable reason, and an outcome that says whether a retry is safe.
+// Failed operations: an absl status code, a stable reason, and an outcome that says whether a retry
+// is safe.
 //
 //   NONE     no effect now or ever; retry as a new operation if the reason suggests it can succeed
-//   UNKNOWN  may have taken effect, or may still; the library itself retries under the same request id until the deadline
-//   DONE     took effect; the error is the definite answer of the command (a wait that timed out, say)
+//   UNKNOWN  may have taken effect, or may still; the library itself retries under the same request
+//            id until the deadline
+//   DONE     took effect; the error is the definite answer of the command (such as a wait that
+//            timed out)
 //
-// Both are words at the start of the message, for people and programs alike: "Held: another session ...", and, where the
-// outcome is not the usual one of the reason, "Stopped (may have taken effect): ...". So they survive whatever keeps a status's
-// code and message, and a status prints as a sentence.
+// Both are words at the start of the message, for people and programs alike. The reason comes
+// first, as in "Held: another session has it". An outcome follows if it is not the usual one of the
+// reason, as in "Stopped (may have taken effect): closed here". So reason and outcome survive
+// wherever a status's code and message do, and a status prints as a sentence.
 #pragma once
 
 #include <cstdint>
@@ -102,30 +106,34 @@ enum class Reason : uint16_t {
   OutOfMemory = 69,      // an allocation failed
 };
 
-// The usual outcome of a reason; a few depend on the moment, those callers pass it.
+// The usual outcome of a reason. For a few reasons it depends on the moment; their callers pass it.
 Outcome default_outcome(Reason reason);
 absl::StatusCode code_of(Reason reason);
-std::string_view name_of(Reason reason);  // as in the enum; "?" for a number that is none
+std::string_view name_of(Reason reason);  // as in the enum; "?" for an unknown number
 
-// A status with code, reason and outcome. `message` is a sentence the user can act on; a reason that it begins with is dropped.
+// Makes a status with code, reason and outcome. `message` is a sentence that the user can act on.
+// If it begins with the reason, that reason is dropped.
 absl::Status make_error(Reason reason, std::string_view message);
 absl::Status make_error(Reason reason, Outcome outcome, std::string_view message);
 
-// What make_error put in: the reason of a status whose message begins with its name and whose code is the reason's. Any other
-// status (OK included) has none; its outcome reads as UNKNOWN unless OK.
+// The inverse of make_error(): the reason of a status whose message begins with the reason's name
+// and whose code is the reason's. Any other status (OK included) has no reason; its outcome is
+// UNKNOWN unless it is OK.
 std::optional<Reason> reason_of(const absl::Status& status);
 Outcome outcome_of(const absl::Status& status);
-// The message without reason and outcome, for use in another sentence. Lives as long as the status.
+// The message without reason and outcome, for use in another sentence. Valid as long as the status.
 std::string_view sentence_of(const absl::Status& status);
 
-// Reasons as std::error_code, for what the standard shapes of locks (Mutex, SharedMutex, MultiLock) throw:
+// Reasons as std::error_code. The standard-shaped locks (Mutex, SharedMutex, MultiLock) throw them:
 //
 //   catch (const std::system_error& failure) {
-//     if (failure.code() == Reason::Closed) ...              what happened, in coordkit's words
-//     if (failure.code() == std::errc::timed_out) ...        the same, in the standard's, where it has one
+//     if (failure.code() == Reason::Closed) ...              the failure, in coordkit's words
+//     if (failure.code() == std::errc::timed_out) ...        the same in the standard's words, if
+//                                                            it has one
 //   }
 //
-// The category's values are those of Reason, its name is "coordkit". message(): the name of the reason.
+// The category's values are those of Reason, its name is "coordkit". message(): the name of the
+// reason.
 const std::error_category& error_category();
 std::error_code make_error_code(Reason reason);
 

@@ -1,7 +1,8 @@
-// What a shared libcoordkit shows to the programs that load it: each public header says so once, at its namespace, and
-// everything else is hidden (docs/decisions/0015). Standing at the namespace it covers classes, their typeinfo, which
-// exceptions and casts compare across libraries, and whatever is declared there tomorrow, classes inside of classes too: one
-// of these that no public header defines says that it is hidden, where it is defined.
+// The symbols that a shared libcoordkit shows to programs. Each public header exports its namespace
+// once, and everything else is hidden (docs/decisions/0015). An export at the namespace covers
+// classes and their typeinfo, which exceptions and casts compare across libraries. It also covers
+// everything that is declared there later, nested classes included. A nested class that no public
+// header defines is marked as hidden at its definition.
 #pragma once
 
 #if defined(__GNUC__)

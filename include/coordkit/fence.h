@@ -1,13 +1,17 @@
-// Fence gates: the check at the protected resource that refuses a holder whose time is over (docs/semantics.md S-55).
+// Fence gates: the check at the protected resource that refuses a holder whose time is over
+// (docs/semantics.md S-55).
 //
-// A lock alone cannot stop a holder that was paused after its last check. The resource can: it keeps the newest token it
-// has seen and refuses older ones. Put the gate where the effect happens and do admit() and the effect as one step (under
-// one mutex, in one transaction, on one thread). Tokens come from Grant::token(). Not meaningful for semaphores.
+// A lock alone cannot stop a holder that was paused after its last check. The resource can: it
+// keeps the newest token it has seen and refuses older ones. Put the gate where the effect happens,
+// and do admit() and the effect as one step (under one mutex, in one transaction, on one thread).
+// Tokens come from Grant::token(). A gate is not meaningful for semaphores.
 //
 //   FenceGate       in memory: for a resource whose state does not outlive the process either
-//   FileFenceGate   in a file: the new state is durable before admit() answers, so a restart forgets nothing
+//   FileFenceGate   in a file: the new state is durable before admit() answers, so that a restart
+//                   forgets nothing
 //
-// Threads: every method may be called from any thread. Example: examples/01_first_lock.
+// Threads: every method may be called from any thread.
+// Example: examples/01_first_lock.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +38,7 @@ constexpr std::string_view name_of(FenceMode mode) {
   return "?";
 }
 
-// What a gate remembers, and the whole rule. INV_L14: highest and last_exclusive never fall.
+// The memory of a gate, and the whole rule. INV_L14: highest and last_exclusive never fall.
 struct FenceState {
   Token highest;         // last_exclusive <= highest
   Token last_exclusive;  // the newest exclusive token admitted
@@ -42,7 +46,7 @@ struct FenceState {
   constexpr bool admits(Token token, FenceMode mode) const {
     return mode == FenceMode::Exclusive ? token >= highest : token > last_exclusive;
   }
-  // The state after admitting such a token.
+  // The state after such a token is admitted.
   constexpr FenceState after(Token token, FenceMode mode) const {
     if (mode == FenceMode::Exclusive) return {token, token};
     return {token > highest ? token : highest, last_exclusive};
@@ -50,13 +54,13 @@ struct FenceState {
   friend constexpr bool operator==(const FenceState&, const FenceState&) = default;
 };
 
-// The newest token a gate had seen when it refused with Fenced; nothing for any other status.
+// The newest token that a gate had seen when it refused with Fenced. Absent for any other status.
 std::optional<Token> fenced_by(const absl::Status& refusal);
 
 class FenceGate {
  public:
-  // OK: the holder of this token may act. kFailedPrecondition (Fenced, outcome NONE): a newer one was here; fenced_by()
-  // says which. kInvalidArgument: token zero.
+  // OK: the holder of this token may act. kFailedPrecondition (Fenced, outcome NONE): a newer token
+  // was here; fenced_by() says which. kInvalidArgument: token zero.
   absl::Status admit(Token token, FenceMode mode = FenceMode::Exclusive);
   FenceState state() const;
 
@@ -67,17 +71,18 @@ class FenceGate {
 
 class FileFenceGate {
  public:
-  // Opens the file, or makes it if there is none (as `path`.coordkit-part until it is whole); its directory must exist, and be
-  // no data directory (kInvalidArgument). One gate per file at a time, over all processes: a second one gets
-  // kFailedPrecondition. kDataLoss: the file is no gate or no longer readable, an empty one included. May block.
+  // Opens the file, or makes it if there is none (as `path`.coordkit-part until it is whole). May
+  // block. Its directory must exist, and must not be a data directory (kInvalidArgument). There is
+  // one gate per file at a time, over all processes: a second one gets kFailedPrecondition.
+  // kDataLoss: the file is no gate or no longer readable; an empty file is an example.
   static absl::StatusOr<std::unique_ptr<FileFenceGate>> open(const std::string& path);
-  // The same over any file, for tests; without the lock. One of no bytes becomes a new gate.
+  // The same over any file, for tests; without the lock. An empty file becomes a new gate.
   static absl::StatusOr<std::unique_ptr<FileFenceGate>> over(std::unique_ptr<File> file);
   ~FileFenceGate();
 
-  // As FenceGate::admit; blocks for one write and sync when the state changes, and not when the same holder comes again.
-  // The first failed write or sync is final, and its status is everybody's answer from then on: whether that token was
-  // stored is known after the next open().
+  // As FenceGate::admit. Blocks for one write and sync when the state changes, and not when the
+  // same holder comes again. The first failed write or sync is final: every later call answers its
+  // status. The next open() shows whether that token was stored.
   absl::Status admit(Token token, FenceMode mode = FenceMode::Exclusive);
   FenceState state() const;
 

@@ -1,6 +1,9 @@
-// Port: the byte level under the segmented log, so that tests can run the real log on a hostile disk.
-// Threads: one thread at a time. Every call may block. Errors: kResourceExhausted (no space), kNotFound, kPermissionDenied,
-// kDataLoss (EIO); the message names the file and what was tried.
+// Port: the byte level under the segmented log, so that tests can run the real log on a hostile
+// disk.
+//
+// Threads: one thread at a time. Every call may block.
+// Errors: kResourceExhausted (no space), kNotFound, kPermissionDenied, kDataLoss (EIO). The message
+// names the file and the attempted operation.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +22,10 @@ namespace COORDKIT_EXPORT coordkit {
 class File {
  public:
   virtual ~File() = default;
-  virtual absl::Status pwrite(uint64_t offset, std::string_view bytes) = 0;             // all of it or an error
-  virtual absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const = 0;  // shorter only at end of file
+  // all of it or an error
+  virtual absl::Status pwrite(uint64_t offset, std::string_view bytes) = 0;
+  // shorter only at end of file
+  virtual absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const = 0;
   virtual absl::Status sync() = 0;  // fdatasync; a failure is final for this file
   virtual absl::StatusOr<uint64_t> size() const = 0;
 };
@@ -40,7 +45,8 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
   virtual absl::StatusOr<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) = 0;
-  virtual absl::Status rename(std::string_view from, std::string_view to) = 0;  // replaces `to`; durable after sync_dir
+  // replaces `to`; durable after sync_dir
+  virtual absl::Status rename(std::string_view from, std::string_view to) = 0;
   virtual absl::Status remove(std::string_view name) = 0;
   virtual absl::Status sync_dir() = 0;
   virtual absl::StatusOr<std::vector<std::string>> list() = 0;  // sorted

@@ -1,5 +1,6 @@
-// coordkit's types for fmt: ids and tokens in decimal, with the specifications of integers, and enums by name. The only public
-// header that names fmt: include it where you print.
+// Formats coordkit's types with fmt: ids and tokens in decimal, with the format specifications of
+// integers, and enums by name. This is the only public header that names fmt: include it where you
+// print.
 //
 //   fmt::print("{} holds {:>8}: {}\n", session.id(), grant.token(), replica->health().state);
 #pragma once

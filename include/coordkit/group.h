@@ -1,7 +1,9 @@
-// Who is there: members that join under a name, each with a value of its own, and leave by themselves or with their session.
+// Presence: members join under a name, each with a value, and leave explicitly or with their
+// session.
 //
-// One object is one owner of the session: several owners of one session can be members at once. Threads: all methods are
-// thread-safe.
+// One object is one owner of the session: several owners of one session can be members at once.
+//
+// Threads: all methods are thread-safe.
 #pragma once
 
 #include <string>
@@ -18,8 +20,9 @@ class Group {
   Group(Session session, std::string name, std::string owner = {})
       : session_(std::move(session)), name_(std::move(name)), owner_(std::move(owner)) {}
 
-  // Answers the member's number: members are in the order of their numbers, and none comes twice. The value has at most 4
-  // KiB. kAlreadyExists: this owner is a member. kDeadlineExceeded (CallTimeout): what comes of it later is undone.
+  // Answers the member's number. Members are ordered by number, and no number comes twice. The
+  // value has at most 4 KiB. kAlreadyExists: this owner is a member. kDeadlineExceeded
+  // (CallTimeout): a join that takes effect later is undone.
   absl::StatusOr<Index> join(std::string value = {});
   absl::Status update(std::string value);  // kNotFound: not a member
   absl::Status leave();                    // kNotFound: not a member
@@ -27,7 +30,8 @@ class Group {
   absl::StatusOr<GroupInfo> members() const;  // linearizable
   [[nodiscard]] Observation observe(Observer<GroupSeen> observer) const;
 
-  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  // The same without blocking. Callbacks run on the engine's thread, where nothing may block. How
+  // to cancel a call: call.h.
   AsyncCall join_async(std::string value, Callback<Index> done);
   AsyncCall update_async(std::string value, DoneCallback done);
   AsyncCall leave_async(DoneCallback done);

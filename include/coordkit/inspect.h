@@ -1,9 +1,13 @@
-// What a data directory at rest holds: for operators who want to know before they act, and for the programs that they run.
+// The contents of a data directory at rest, for operators who want to know before they act, and for
+// their programs.
 //
-// Nothing is opened for writing and no byte of the directory changes; the directory is locked against replicas meanwhile, so
-// one that is in use is refused, unless a copy of it is looked at. Files may be spoiled in any way: what can be read is
-// reported, what cannot is a sentence in `problems`. Blocks; reads the whole log and the whole checkpoint, and has the state in
-// memory meanwhile, as a replica has it. Threads: any. Documented in docs/backup.md; the command line is `coordctl inspect`.
+// Nothing is opened for writing, and no byte of the directory changes. The directory is locked
+// against replicas meanwhile. So a directory in use is refused, unless a copy of it is inspected.
+// Files may be damaged in any way: readable contents are reported, and every unreadable part is a
+// sentence in `problems`. docs/backup.md has the details; the command line is `coordctl inspect`.
+//
+// Threads: any. It blocks, reads the whole log and the whole checkpoint, and keeps the state in
+// memory meanwhile, as a replica does.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +24,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// Entries of one term that stand next to each other in the log.
+// Adjacent entries of one term in the log.
 struct TermRun {
   Term term;
   Index first, last;
@@ -30,7 +34,7 @@ struct TermRun {
 struct SegmentReport {
   std::string file;    // its name in DIR/log
   uint64_t bytes = 0;  // of the file
-  Index first, last;   // entries of the log that lie in it; zero: none, any more
+  Index first, last;   // its entries that belong to the log; zero: none any more
 };
 
 struct LogReport {
@@ -41,18 +45,18 @@ struct LogReport {
   std::vector<SegmentReport> segments;  // oldest first
   std::vector<TermRun> terms;
   std::vector<DamagedEntry> damaged;  // entries whose bytes rotted
-  std::vector<PeerMark> peers;        // what this replica remembers of its peers' disks
+  std::vector<PeerMark> peers;        // this replica's memory of its peers' disks
 };
 
 struct CheckpointReport {
-  Position applied;  // the state is the one after this entry; zero: nothing was checkpointed yet
+  Position applied;  // the state right after this entry; zero: nothing was checkpointed yet
   uint64_t rows = 0;
   uint64_t digest = 0;     // over the rows
   bool installed = false;  // it came from a peer, and nothing was committed to it since
 };
 
-// The state that a replica would have after the checkpoint and every entry of the log that follows it. The newest of these
-// entries may not be committed: only a leader knows.
+// The state that a replica would have after the checkpoint and every later entry of the log. The
+// newest of these entries may not be committed: only a leader knows.
 struct ClusterReport {
   Position at;
   ClusterId cluster;        // a secret of its members: print a hash of it instead
@@ -65,7 +69,7 @@ struct ClusterReport {
   uint64_t claims = 0;  // holds and waits on them
   uint64_t keys = 0;
   uint64_t objects = 0;             // records of semaphores, barriers and the like
-  std::vector<MachineId> machines;  // that have state, coordkit's own first
+  std::vector<MachineId> machines;  // the machines that have state, coordkit's own first
 };
 
 struct DirectoryReport {
@@ -77,23 +81,27 @@ struct DirectoryReport {
   std::optional<LogReport> log;  // absent: see `problems`
   std::optional<CheckpointReport> checkpoint;
   std::optional<ClusterReport> state;
-  std::vector<std::string> problems;  // why a replica could not start on it, or what it would have to be sent by others
-  std::vector<std::string> notes;     // what is worth knowing and no problem
+  std::vector<std::string> problems;  // why a replica could not start on it, or which parts others
+                                      // would have to send
+  std::vector<std::string> notes;     // worth knowing, but no problem
 };
 
 struct InspectOptions {
-  // Every page of the checkpoint and its digest too, not only the rows on the way to the state.
+  // Verifies every page of the checkpoint and its digest too, not only the rows on the way to the
+  // state.
   bool verify = false;
-  // A folder, such as that of temporary files, in which a copy is made, looked at and removed: for a directory that a replica
-  // has open. Needs room for as much; verifies all of it, and makes up to five copies until one is of a piece. Empty: no copy.
+  // A folder, such as the one of temporary files. A copy is made in it, inspected and removed. Use
+  // it for a directory that a replica has open. It needs as much room as the directory, and all of
+  // the copy is verified. Up to five copies are made until one is consistent. Empty: no copy.
   std::string copy_in = {};
-  // The host's machines, so that their commands can be executed. Without one its rows are kept as bytes, and a log that has
-  // commands of it above the checkpoint has no `state`.
+  // The host's machines, so that their commands can be executed. Without a machine its rows are
+  // kept as bytes, and a log with commands for it above the checkpoint has no `state`.
   std::vector<OwnMachine> machines = {};
 };
 
-// Errors: kNotFound (no such directory), kFailedPrecondition (InUse: a replica has it open; ForeignData: not one of ours;
-// NewerFormat), kDataLoss (its identity cannot be read, without which nothing else can be verified), kPermissionDenied.
+// Errors: kNotFound (no such directory), kPermissionDenied.
+// kFailedPrecondition: InUse (a replica has it open), ForeignData (not one of ours), NewerFormat.
+// kDataLoss: its identity cannot be read, and without that nothing else can be verified.
 absl::StatusOr<DirectoryReport> inspect_directory(const std::string& path, const InspectOptions& options = {});
 
 }  // namespace coordkit

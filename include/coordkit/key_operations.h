@@ -1,8 +1,9 @@
-// What can be done to the keys of the revisioned store, and what comes of it, as plain values (docs/semantics.md S-05 to S-18,
-// S-63): alone, or as parts of a transaction.
+// The operations on keys of the revisioned store, and their results, as plain values
+// (docs/semantics.md S-05 to S-18, S-63). They run alone, or as parts of a transaction.
 //
-// Keys are bytes in unsigned order. An interval is [key, end): no end is the one key, an end of one zero byte (kNoEnd) all keys
-// from `key` on; an empty key with that end is every key. An end at or below the key is an empty interval.
+// Keys are bytes in unsigned order. An interval is [key, end). No end: the one key. An end of one
+// zero byte (kNoEnd): all keys from `key` on. An empty key with that end: every key. An end at or
+// below the key: an empty interval.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ namespace COORDKIT_EXPORT coordkit {
 
 inline constexpr std::string_view kNoEnd("\0", 1);
 
-// The end of the interval of all keys that start with `prefix`; of an empty prefix: of all keys.
+// The end of the interval of all keys that start with `prefix`. For an empty prefix: the end of the
+// interval of all keys.
 std::string prefix_end(std::string_view prefix);
 
 enum class SortTarget : uint8_t { Key = 0, Version = 1, Create = 2, Mod = 3, Value = 4 };
@@ -35,7 +37,8 @@ constexpr std::string_view name_of(SortTarget target) {
   }
   return "?";
 }
-// Default: by key, ascending, if the target is the key; else ascending too. Keys that are equal in the target are ascending.
+// Default is ascending, for the key and for every other target. Entries that are equal in the
+// target are ordered by ascending key.
 enum class SortOrder : uint8_t { Default = 0, Ascending = 1, Descending = 2 };
 constexpr std::string_view name_of(SortOrder order) {
   switch (order) {
@@ -46,12 +49,13 @@ constexpr std::string_view name_of(SortOrder order) {
   return "?";
 }
 
-// Reads an interval. Filters and order concern the whole of it, the limit comes last.
+// Reads an interval. Filters and order apply to the whole interval; the limit is applied last.
 struct RangeOperation {
   std::string key;
   std::string end = {};
-  Revision revision =
-      {};             // the state after it; zero: the newest. Above the newest: FutureRevision; below the compacted: Compacted
+  // The state right after this revision is read; zero: the newest. Above the newest:
+  // FutureRevision; below the compacted one: Compacted.
+  Revision revision = {};
   int64_t limit = 0;  // of entries; zero: all
   SortTarget sort_by = SortTarget::Key;
   SortOrder order = SortOrder::Default;
@@ -76,13 +80,15 @@ struct RangeOperation {
 struct PutOperation {
   std::string key;
   std::string value = {};
-  // A lease, or a session by its id, with whose end the key goes; in place of the one it has. Zero: none.
+  // A lease, or a session by its id. The key is deleted when it ends; it replaces the key's
+  // previous lease. Zero: none.
   LeaseId lease = {};
-  bool ignore_value = false;  // keeps the value; KeyNotFound without one, ValueProvided with one in `value`
+  bool ignore_value = false;  // keeps the value; KeyNotFound without one, ValueProvided with one in
+                              // `value`
   bool ignore_lease = false;  // keeps the lease; KeyNotFound, LeaseProvided
-  bool previous = false;      // answers the entry as it was
-  // The key gets the index of the log's entry appended, as 20 digits: unique, in the order of creation over all replicas
-  // (S-63). Not in a transaction.
+  bool previous = false;      // answers the previous entry
+  // Appends the index of the log's entry to the key, as 20 digits: unique, in the order of creation
+  // over all replicas (S-63). Not allowed in a transaction.
   bool sequential = false;
   friend bool operator==(const PutOperation&, const PutOperation&) = default;
 };
@@ -90,12 +96,13 @@ struct PutOperation {
 struct DeleteOperation {
   std::string key;
   std::string end = {};
-  bool previous = false;  // answers the entries as they were, by key
+  bool previous = false;  // answers the previous entries, by key
   friend bool operator==(const DeleteOperation&, const DeleteOperation&) = default;
 };
 
-// A condition of a transaction. Of a key that is not there version, create, mod and lease are zero, and no condition on the
-// value is met. Of an interval every key has to meet it; an empty one counts as one key that is not there.
+// A condition of a transaction. For a missing key, version, create, mod and lease are zero, and no
+// condition on the value is met. For an interval, every key has to meet it; an empty interval
+// counts as one missing key.
 struct Compare {
   enum class Target : uint8_t {
     Version = 1,
@@ -120,7 +127,8 @@ struct Compare {
     }
     return "?";
   }
-  enum class Relation : uint8_t { Equal = 1, NotEqual = 2, Less = 3, Greater = 4 };  // not of locks
+  // Has no meaning for locks.
+  enum class Relation : uint8_t { Equal = 1, NotEqual = 2, Less = 3, Greater = 4 };
   friend constexpr std::string_view name_of(Relation one) {
     switch (one) {
       case Relation::Equal: return "Equal";
@@ -135,8 +143,8 @@ struct Compare {
   std::string end = {};
   Target target = Target::Version;
   Relation relation = Relation::Equal;
-  uint64_t number = 0;     // what it is compared with, but of Value
-  std::string value = {};  // of Value
+  uint64_t number = 0;     // the number to compare with; not used for Value
+  std::string value = {};  // the bytes to compare with; only for Value
   friend bool operator==(const Compare&, const Compare&) = default;
 
   static Compare version(std::string key, Relation relation, uint64_t number) {
@@ -164,10 +172,12 @@ struct Compare {
 
 struct Operation;
 
-// If all compares hold, `then` is executed, else `otherwise`; as one change with one revision, or none at all. Compares look at
-// the state before, nested ones too; ranges see what the operations before them did. At most 128 compares, operations of a
-// branch, and for a nested transaction what those around it leave over; nested at most 8 deep: TooManyOps. A key is put at most
-// once in a branch, and not deleted in it too: DuplicateKey; a nested transaction counts with both its branches.
+// If all compares hold, `then` is executed, else `otherwise`, as one change with one revision, or
+// with no change at all. Compares read the state before the transaction, nested ones too. Ranges
+// see the effects of the operations before them. TooManyOps: more than 128 compares, or more than
+// 128 operations of a branch, or nested more than 8 deep. A nested transaction has only the
+// operations that those around it leave over. DuplicateKey: a key is put more than once in a
+// branch, or put and deleted in it. A nested transaction counts with both its branches.
 struct Transaction {
   std::vector<Compare> compares;
   std::vector<Operation> then;
@@ -196,16 +206,16 @@ inline bool operator==(const Transaction& a, const Transaction& b) {
   return a.compares == b.compares && a.then == b.then && a.otherwise == b.otherwise;
 }
 
-// ---- what comes of them
+// ---- results
 
 struct RangeReply {
   std::vector<KeyValue> entries;
   bool more = false;   // the limit cut something off
-  uint64_t count = 0;  // keys of the interval at that revision, whatever the filters and the limit
+  uint64_t count = 0;  // keys of the interval at that revision, before filters and limit
   friend bool operator==(const RangeReply&, const RangeReply&) = default;
 };
 struct PutReply {
-  std::string key = {};  // of a sequential put: as made
+  std::string key = {};  // of a sequential put: the key it made
   std::optional<KeyValue> previous;
   friend bool operator==(const PutReply&, const PutReply&) = default;
 };

@@ -1,13 +1,18 @@
-// The room that the keys take, and the limit of it: one setting for the whole cluster, part of the replicated state.
+// The room that the keys take, and its limit: one setting for the whole cluster, part of the
+// replicated state.
 //
 //   KeySpace space(*replica);
 //   space.set_quota(uint64_t{1} << 30);
 //
-// At the quota every put, and every transaction that may put, is refused with kResourceExhausted (NoSpace) before anything is
-// done; deletes, compactions, leases, sessions and locks go on. The refusals end by themselves when a compaction has made
-// room; there is no alarm to clear. A new cluster has no quota. The first refusal is that of the replica that was asked, from
-// what it knows: after a change on another one, an info() here makes sure that it knows.
-// Threads: all methods are thread-safe; they block. Lifetime: may outlive the replica; then every call is kFailedPrecondition.
+// At the quota every put, and every transaction that may put, is refused with kResourceExhausted
+// (NoSpace) before anything is done. Deletes, compactions, leases, sessions and locks are not
+// affected. The refusals end automatically when a compaction has made room; there is no alarm to
+// clear. A new cluster has no quota. The first refusal comes from the replica that was asked, by
+// its own knowledge. After a change on another replica, an info() here makes sure that this replica
+// knows.
+//
+// Threads: all methods are thread-safe; they block.
+// Lifetime: may outlive the replica. Then every call is kFailedPrecondition.
 #pragma once
 
 #include <memory>
@@ -21,10 +26,11 @@ namespace COORDKIT_EXPORT coordkit {
 class KeySpace {
  public:
   explicit KeySpace(const Replica& replica);
-  KeySpace(const KeySpace&) = default;  // one that was moved from is as before
+  KeySpace(const KeySpace&) = default;  // a moved-from object is unchanged
   KeySpace& operator=(const KeySpace&) = default;
 
-  // Bytes; zero: no limit. One below what the keys weigh refuses puts until they weigh less; it deletes nothing.
+  // Bytes; zero: no limit. A quota below the present weight of the keys refuses puts until they
+  // weigh less; it deletes nothing.
   absl::StatusOr<QuotaResult> set_quota(uint64_t bytes, ProposeOptions options = {});
   absl::StatusOr<KeySpaceInfo> info(QueryOptions options = {}) const;
 
