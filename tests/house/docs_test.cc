@@ -123,7 +123,11 @@ std::set<std::string> commands_in(const std::string& text) {
 }
 
 bool dev_has(const std::string& command) {
-  static const std::string script = read(kTop / "dev");
+  static const std::string script = [] {
+    std::string all = read(kTop / "dev");
+    for (const fs::path& part : files({"tools/dev"}, {".sh"})) all += "\n" + read(part);
+    return all;
+  }();
   return script.find("\n" + command + "_command()") != std::string::npos ||
          script.find("\n  " + command + ")") != std::string::npos || script.find("\n  " + command + " |") != std::string::npos;
 }
