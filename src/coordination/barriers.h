@@ -1,5 +1,5 @@
-// Barriers (docs/semantics.md S-37): a gate that one caller closes and another opens. Only closed ones have a record.
-// A wait ends by opening, breaking, its cancel, its timeout or its session, and by nothing else.
+// Barriers (docs/semantics.md S-37): a gate that one caller closes and another opens. Only closed barriers have a record. A
+// wait ends when the barrier opens or breaks, or by its cancel, its timeout or its session, and by nothing else.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace coordkit::coordination {
 
-// What happens to a closed barrier when the session that closed it ends.
+// The effect on a closed barrier when the session that closed it ends.
 enum class AtSessionEnd : uint8_t { Stays = 0, Opens = 1, Breaks = 2 };
 
 struct Barrier {
@@ -20,7 +20,7 @@ struct Barrier {
   static constexpr uint64_t kSeed = 0x42617272;
 
   std::string name;
-  SessionId session;  // that closed it; zero if it stays
+  SessionId session;  // the session that closed it; zero: the barrier stays
   AtSessionEnd at_end = AtSessionEnd::Stays;
 
   static constexpr auto fields() { return std::tuple(&Barrier::name, &Barrier::session, &Barrier::at_end); }
@@ -29,7 +29,7 @@ struct Barrier {
 class Barriers {
  public:
   Verdict close(Step& step, SessionId session, std::string_view name, AtSessionEnd at_end);  // AlreadyExists: it is closed
-  Verdict open(Step& step, std::string_view name);                                           // NotFound: it is not
+  Verdict open(Step& step, std::string_view name);                                           // NotFound: it is not closed
   Verdict wait(Step& step, const Attempt& attempt);
 
   void end(SessionId session);

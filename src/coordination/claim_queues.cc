@@ -142,7 +142,7 @@ void ClaimQueues::put_back(Index item) {
   touch(row.object);
 }
 
-// The terms of the claims start over: the timer of each continues under the new token.
+// The terms of the claims start over: the timer of each claim continues under the new token.
 void ClaimQueues::regrant_all(SessionId session, Step& step) {
   claims_.rekey(
       session, [&step] { return step.next_token(); },

@@ -1,7 +1,7 @@
-// Claim queues (docs/semantics.md S-37): items are handed out one at a time, lower priority number first, then the
-// older one. A claimed item is hidden from all others until it is acknowledged, which deletes it, or comes back: by its
-// claimer, by the end of the claimer's session or of the claim's term. It returns to its original place. A queue exists as
-// long as it has an item or a waiter.
+// Claim queues (docs/semantics.md S-37): items are handed out one at a time, lower priority number first, then the older
+// item. A claimed item is hidden from all other claimers. An acknowledgement deletes it. Otherwise it returns to its original
+// place: its claimer gives it back, or the claimer's session or the claim's term ends. A queue exists as long as it has an
+// item or a waiter.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct Item {
 
   Index object;  // the queue
   int64_t priority = 0;
-  uint64_t deliveries = 0;  // that ended without an acknowledgement
+  uint64_t deliveries = 0;  // deliveries that ended without an acknowledgement
   std::string value;
 
   static constexpr auto fields() { return std::tuple(&Item::object, &Item::priority, &Item::deliveries, &Item::value); }
@@ -47,7 +47,7 @@ struct Claim {
   SessionId session;
   RequestId request;
   Index queued;     // the entry of the command: names the timer
-  Duration term{};  // after which it ends; zero: it does not
+  Duration term{};  // the time after which it ends; zero: never
   Index since;
 
   static constexpr auto fields() {
@@ -59,7 +59,7 @@ class ClaimQueues {
  public:
   Verdict enqueue(Step& step, std::string_view name, int64_t priority, std::string_view value);
   Verdict claim(Step& step, const Attempt& attempt, Duration term);
-  Verdict acknowledge(Step& step, SessionId session, std::string_view name, Token token);  // NotOwner: not its claim any more
+  Verdict acknowledge(Step& step, SessionId session, std::string_view name, Token token);  // NotOwner: no longer its claim
   bool release(Step& step, SessionId session, std::string_view name, Token token);         // gives the item back
   bool time_out(Step& step, Index queued, Token token);                                    // the claim's term is over
 
@@ -73,9 +73,9 @@ class ClaimQueues {
   const Rows<Item>& items() const { return items_; }
   const Rows<Claim>& claims() const { return claims_; }
   // Unclaimed items, the next one first.
-  void ready(Index queue, absl::FunctionRef<bool(Index, const Item&)> visit) const;  // false: enough
+  void ready(Index queue, absl::FunctionRef<bool(Index, const Item&)> visit) const;  // false: stop
   size_t length(Index queue) const;
-  Verdict grant_verdict(Token token) const;  // as it was granted
+  Verdict grant_verdict(Token token) const;  // the verdict with which it was granted
   template <typename Visit>
   void each_rows(Visit visit) {
     visit(queues_);
@@ -91,7 +91,7 @@ class ClaimQueues {
   std::optional<Index> next(Index queue) const;
   Verdict grant(Step& step, Index item, Claim claim);
   const Claim* owned(SessionId session, std::string_view name, Token token) const;
-  void end_claim(Step& step, Token token);  // its timer with it
+  void end_claim(Step& step, Token token);  // and its timer
   void give_back(Step& step, Token token);
   void put_back(Index item);
 

@@ -5,7 +5,7 @@
 namespace coordkit::coordination {
 namespace {
 
-// The one object rows have in common is a name: does it name the object with this key?
+// Whether the object with this key has that name. A name is all that object rows have in common.
 template <typename Row>
 bool is_called(const Rows<Row>& objects, Index key, std::string_view name) {
   const Row* object = objects.find(key);

@@ -1,5 +1,5 @@
-// The seven tables and their common list of waits as one value: what concerns all of them (ends, timeouts, cancels, holds by
-// token, rows). Commands go to the tables themselves.
+// The seven tables and their common list of waits as one value. It handles everything that concerns all of them (ends,
+// timeouts, cancels, holds by token, rows). Commands go to the tables themselves.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace coordkit::coordination {
 
-// Whether a session whose waits end may return and wait again. A double barrier counts on a party that may.
+// Whether a session whose waits end may return and wait again. A double barrier still counts a party that may.
 enum class Waiter : uint8_t { MayReturn, IsGone };
 
 struct Coordination {
@@ -34,12 +34,12 @@ struct Coordination {
 
   // ---- ends; decide_waits() ends every step
   void end(SessionId session, Step& step);                       // everything of a session (S-39)
-  void end_waits(SessionId session, Waiter waiter, Step& step);  // Lost, oldest first; what it holds stays
+  void end_waits(SessionId session, Waiter waiter, Step& step);  // Lost, oldest first; its holds stay
   // S-45: new tokens for permits, places and claims of a session that changes hands, by kind, in the order of the old ones.
   void regrant_all(SessionId session, Step& step);
   bool time_out(Index wait, Step& step);                                 // false: there is no such timed wait
   bool cancel(SessionId session, const RequestId& request, Step& step);  // false: it is not waiting
-  // Gives back permits, an item or a place inside a barrier. False: it is no hold of the session.
+  // Gives back permits, an item or a place inside a barrier. False: the session has no such hold.
   bool release(SessionId session, std::string_view name, Token token, Step& step);
   // Whether decide_waits() would find nothing to do.
   bool nothing_touched() const {
@@ -53,10 +53,10 @@ struct Coordination {
     SessionId session;
     Verdict verdict;
   };
-  std::optional<Grant> granted(const RequestId& request) const;  // what this request holds
+  std::optional<Grant> granted(const RequestId& request) const;  // the hold of this request
   bool still_held(std::string_view name, Token token) const;
   void timers(absl::FunctionRef<void(Index wait, Duration timeout)> wait,
-              absl::FunctionRef<void(const ClaimTimer&)> claim) const;  // those that are armed
+              absl::FunctionRef<void(const ClaimTimer&)> claim) const;  // only armed timers
   void every_session(absl::FunctionRef<void(SessionId)> visit) const;   // unordered: only for checks
   uint64_t highest_token() const;
 

@@ -1,4 +1,4 @@
-// Counters (docs/semantics.md S-37): signed 64 bits, zero if absent, bound to no session. As an allocator it
+// Counters (docs/semantics.md S-37): signed 64 bits, zero if absent, bound to no session. A counter used as an allocator
 // hands out the numbers above its value, so that none is handed out twice.
 #pragma once
 
@@ -26,7 +26,7 @@ class Counters {
   Verdict add(Step& step, std::string_view name, int64_t by);
   Verdict set(Step& step, std::string_view name, int64_t value);
   Verdict compare_and_set(Step& step, std::string_view name, int64_t expected, int64_t value);
-  // Answers the first of `count` consecutive numbers; the counter is at the last of them. `count` is at least 1.
+  // Returns the first of `count` consecutive numbers; the counter then has the last of them. `count` is at least 1.
   Verdict allocate(Step& step, std::string_view name, int64_t count);
   Verdict erase(Step& step, std::string_view name);
 

@@ -73,7 +73,7 @@ void DoubleBarriers::decide_waits_at(Step& step, Index barrier) {
   }
 }
 
-// Everyone in line is inside, in order of arrival.
+// All parties in line get a place inside, in order of arrival.
 void DoubleBarriers::complete(Step& step, Index barrier) {
   barriers_.change(barrier, [](DoubleBarrier& row) { row.complete = true; });
   const auto line = step.waits.rows().of_object(barrier);

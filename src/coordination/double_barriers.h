@@ -1,9 +1,9 @@
-// Double barriers (docs/semantics.md S-37): n parties enter together and leave together. A party that enters waits; the
-// n-th makes all of them present, each with a token. A party that leaves is no longer present, and may wait for the last one.
-// Then the barrier is gone, and the next enter begins a new cycle.
+// Double barriers (docs/semantics.md S-37): n parties enter together and leave together. A party that enters waits; the n-th
+// makes all of them present, each with a token. A party that leaves is no longer present, and may wait for the last one. Then
+// the barrier is gone, and the next enter begins a new cycle.
 //
-// What a dead party does to the others is fixed by the first enter: Break ends the cycle for all present parties (Broken),
-// Shrink goes on with one party less. A wait to enter that was cancelled or timed out has no effect.
+// The first enter fixes the effect of a dead party on the others. Break ends the cycle for all present parties (Broken);
+// Shrink continues with one party less. A wait to enter that was cancelled or timed out has no effect.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct DoubleBarrier {
 
   std::string name;
   uint64_t parties = 0;   // the same in every enter
-  uint64_t expected = 0;  // parties less those that died before it was complete
+  uint64_t expected = 0;  // parties minus those that died before it was complete
   AtPartyEnd at_end = AtPartyEnd::Breaks;
   bool complete = false;  // all have entered; false: they are gathering, and none has a place
 
@@ -49,15 +49,16 @@ struct Place {
 
 class DoubleBarriers {
  public:
-  // TooManyParties: the previous cycle has not ended. InvalidArgument: a number of parties other than the first one's.
+  // TooManyParties: the previous cycle has not ended. InvalidArgument: the first enter gave another number of parties.
   Verdict enter(Step& step, const Attempt& attempt, uint64_t parties, AtPartyEnd at_end);
-  // Leaves, and waits for the others if asked to; without a wait it is Ok at once. NotOwner: the session has no such place.
+  // Leaves, and waits for the others if the attempt waits. Without a wait it is Ok at once. NotOwner: the session has no such
+  // place.
   Verdict leave(Step& step, const Attempt& attempt, Token token);
   bool release(SessionId session, std::string_view name, Token token);  // leaves without a wait
 
   void end(SessionId session);
   void regrant_all(SessionId session, Step& step);  // S-45
-  void lost_while_entering(Index barrier);          // its wait ended permanently
+  void lost_while_entering(Index barrier);          // the session's wait ended permanently
   void touch(Index barrier) { touched_.insert(barrier); }
   bool nothing_touched() const { return touched_.empty(); }
   void decide_waits(Step& step);
@@ -80,7 +81,7 @@ class DoubleBarriers {
   Rows<DoubleBarrier> barriers_;
   Rows<Place> places_;
   absl::btree_set<Index> touched_;
-  absl::btree_set<Index> broken_;  // in this step
+  absl::btree_set<Index> broken_;  // barriers broken in this step
 };
 
 }  // namespace coordkit::coordination

@@ -1,5 +1,5 @@
-// Group membership (docs/semantics.md S-37): who is a member now, in the order of joining. A member leaves by itself or
-// with its session; an empty group has no record.
+// Group membership (docs/semantics.md S-37): the present members, in the order of joining. A member leaves by itself or with
+// its session. An empty group has no record.
 #pragma once
 
 #include <cstdint>

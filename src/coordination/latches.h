@@ -1,5 +1,5 @@
-// Countdown latches (docs/semantics.md S-37): a count that only falls, and waits for zero. A latch stays until
-// it is deleted, even at zero; what a dead session has counted stays counted.
+// Countdown latches (docs/semantics.md S-37): a count that only falls, and waits for zero. A latch stays until it is deleted,
+// even at zero. Counts by a dead session still count.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Latch {
 
 class Latches {
  public:
-  Verdict create(Step& step, std::string_view name, uint64_t count);  // AlreadyExists: also if it is at zero
+  Verdict create(Step& step, std::string_view name, uint64_t count);  // AlreadyExists: also for a latch at zero
   Verdict count_down(Step& step, std::string_view name, uint64_t by);
   Verdict wait(Step& step, const Attempt& attempt);
   Verdict erase(Step& step, std::string_view name);  // waits end with NotFound

@@ -1,10 +1,10 @@
-// Rows<Row>: all records of one kind, by their key, with what every table of this folder needs around them: an index by
-// name, by session, by the object they belong to and by request (each only if the row has such a field), the list of
-// changes since the last checkpoint, and the digest.
+// Rows<Row>: all records of one kind, by their key, with everything that a table of this folder needs around them. That is an
+// index by name, by session, by the object to which they belong and by request (each only if the row has such a field). It is
+// also the list of changes since the last checkpoint, and the digest.
 //
-// A Row is a plain struct that names its key's type (Key), a seed of its hash (kSeed) and its fields in the order of their
-// numbers in a checkpoint (fields()). Hash and bytes are made from that one list, so that they cannot drift apart.
-// Records are found by key, never by address: a reference lives until the next change.
+// A Row is a plain struct. It names its key's type (Key), a seed of its hash (kSeed) and its fields in the order of their
+// numbers in a checkpoint (fields()). Hash and bytes are made from that one list, so that they cannot drift apart. Records
+// are found by key, never by address: a reference lives until the next change.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +81,7 @@ class Rows {
     COORDKIT_CHECK_MSG(fresh, "two records of coordination with one key");
     dirty_.insert(key);
   }
-  // `set` changes fields that are in no index.
+  // `set` must change only fields that are in no index.
   template <typename Set>
   void change(Key key, Set set) {
     const auto found = rows_.find(key);
@@ -96,12 +96,12 @@ class Rows {
     COORDKIT_CHECK(found != rows_.end());
     digest_ -= row_hash(key, found->second.row);
     forget(key, found->second.row);
-    dirty_.erase(key);  // what comes and goes between two checkpoints leaves nothing behind (REG_F76)
+    dirty_.erase(key);  // a row that comes and goes between two checkpoints leaves nothing behind (REG_F76)
     if (found->second.stored) erased_.insert(key);
     rows_.erase(found);
   }
-  // Gives all rows of a session new keys, in their order: each is another row from then on. `set` may change what is in no
-  // index.
+  // Gives all rows of a session new keys, in their order. Each is another row from then on. `set` may change fields that are
+  // in no index.
   template <typename Next, typename Set>
   void rekey(SessionId session, Next next, Set set) {
     const Keys keys = of_session(session);
@@ -135,7 +135,7 @@ class Rows {
     for (const auto& [session, keys] : sessions_) visit(session);
   }
 
-  // ---- checkpoint: what changed since the previous call, ascending
+  // ---- checkpoint: the changes since the previous call, ascending
   template <typename Put, typename Erase>
   void collect(Put put, Erase erase) {
     for (const Key key : erased_) erase(key);
@@ -220,7 +220,7 @@ class Rows {
   Groups<SessionId> sessions_;
   Groups<Index> objects_;
   absl::btree_set<Key> dirty_;   // changed since the last collect()
-  absl::btree_set<Key> erased_;  // stored ones that are gone since then
+  absl::btree_set<Key> erased_;  // stored rows that are gone since then
   uint64_t digest_ = 0;
 };
 

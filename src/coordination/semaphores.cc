@@ -66,7 +66,7 @@ uint64_t Semaphores::held(Index semaphore) const {
   return found == held_.end() ? 0 : found->second;
 }
 
-// held + count <= limit, without overflow: the limit may have been lowered below what is held.
+// Whether held + count <= limit, without overflow: the limit may have been lowered below the permits held.
 bool Semaphores::fits(Index semaphore, uint64_t count) const {
   const uint64_t limit = semaphores_.at(semaphore).limit;
   const uint64_t taken = held(semaphore);

@@ -1,5 +1,6 @@
-// Semaphores (docs/semantics.md S-50): permits kept in the replicated state. All or nothing, strictly in order: a small request
-// never passes a large one. A semaphore stays until it is deleted; its permits end with their release or their session.
+// Semaphores (docs/semantics.md S-50): permits kept in the replicated state. A request gets all or nothing, strictly in
+// order: a small request never passes a large one. A semaphore stays until it is deleted. Its permits end with their release
+// or their session.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +43,12 @@ struct Permits {
 
 class Semaphores {
  public:
-  // Creates it if there is none. Lowering takes nothing back; no request is granted until held + asked <= limit.
+  // Creates the semaphore if it does not exist. A lower limit takes nothing back; no request is granted until held + asked <=
+  // limit.
   Verdict set_limit(Step& step, std::string_view name, uint64_t limit);
-  // NotFound without a semaphore and without `initial_limit`, which is ignored if there is one.
+  // NotFound without a semaphore and without `initial_limit`, which is ignored if the semaphore exists.
   Verdict acquire(Step& step, const Attempt& attempt, uint64_t count, std::optional<uint64_t> initial_limit);
-  // All permits of this grant, if it is the session's; false: there is none.
+  // Releases all permits of this grant, if it is the session's; false: there is no such grant.
   bool release(SessionId session, std::string_view name, Token token);
   Verdict erase(Step& step, std::string_view name);  // Held: there are holders or waiters
 

@@ -1,14 +1,14 @@
-// What the seven tables of this folder share: one step, its inputs, and its effects.
+// The step that the seven tables of this folder share: its inputs and its effects.
 //
-// A step is one entry: at most one command of one table, or the ends of sessions and waits; decide_waits() of every table ends
-// it. Ends only remove things and note what they touched; only decide_waits() wakes and grants, so that nothing is granted to a
-// session or a wait that ends in the same entry (docs/semantics.md S-39).
+// A step is one entry: at most one command of one table, or the ends of sessions and waits. decide_waits() of every table
+// ends it. Ends only remove records and note the objects that they touched; only decide_waits() wakes and grants. So no hold
+// is granted to a session or a wait that ends in the same entry (docs/semantics.md S-39).
 //
-// An object (a semaphore, a queue, ...) is named by the entry that made it, and so is a wait by the entry that queued it:
-// one entry has one command, so these numbers never collide.
+// An object (a semaphore, a queue, ...) is named by the entry that made it. A wait is named by the entry that queued it. One
+// entry has one command, so these numbers never collide.
 //
-// Tokens come from a function, because the counter belongs to the locks, and the two folders do not know each other:
-// only the next number is needed here.
+// Tokens come from a function, because the counter belongs to the locks and the two folders do not know each other. This
+// folder needs only the next number.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace coordkit::coordination {
 
 class Waits;
 
-// Lock: only in a Change. Its holder is the leader of the election of that name.
+// Lock appears only in a Change. Its holder is the leader of the election of that name.
 enum class Kind : uint8_t {
   Semaphore = 1,
   Latch = 2,
@@ -64,7 +64,7 @@ struct Verdict {
   std::string value = {};  // of an item
 };
 
-// How a wait ended. Each gets exactly one (INV_L08).
+// How a wait ended. Each wait gets exactly one decision (INV_L08).
 struct Decision {
   Index queued;
   SessionId session;
@@ -73,14 +73,14 @@ struct Decision {
   Verdict verdict;
 };
 
-// What an observer sees change; the name's new state is complete in it, except for a group: there it is one member.
+// A change that an observer sees. It has the complete new state of the name, except for a group: there it is one member.
 struct Change {
   enum class What : uint8_t { Set = 1, Deleted = 2, Joined = 3, Updated = 4, Left = 5 };
   Kind kind = Kind::Counter;
   What what = What::Set;
   std::string name;
-  int64_t number = 0;  // of a counter, a latch; of a lock its token
-  Index member;        // its number; of a lock the entry that granted
+  int64_t number = 0;  // counter, latch: its number; lock: its token
+  Index member;        // its number; lock: the entry that granted it
   SessionId session;
   std::string owner;
   std::string value;
@@ -92,8 +92,8 @@ struct Change {
   friend bool operator==(const Change&, const Change&) = default;
 };
 
-// The timer of a claim on an item, armed with a duration above zero, else disarmed. Named by the entry of the claim's
-// command, as the timer of its wait was, and guarded by the token.
+// The timer of a claim on an item. A duration above zero arms it, zero disarms it. The entry of the claim's command names it,
+// as it named the timer of the claim's wait, and the token guards it.
 struct ClaimTimer {
   Index queued;
   Token token;

@@ -1,5 +1,5 @@
-// All waits for a semaphore, a latch, a barrier or an item, in one list: a wait is named by the entry that queued
-// it, belongs to a session, and stands in the line of one object. What it waits for is known to its table only.
+// All waits for a semaphore, a latch, a barrier or an item, in one list. The entry that queued a wait names it. A wait
+// belongs to a session, and is in the line of one object. Only its table knows the subject of the wait.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace coordkit::coordination {
 enum class WaitFor : uint8_t { Permits = 1, Latch = 2, Barrier = 3, Entering = 4, Leaving = 5, Item = 6 };
 
 struct Wait {
-  using Key = Index;  // of the entry that queued it
+  using Key = Index;  // the entry that queued it
   static constexpr uint64_t kSeed = 0x57616974;
 
   WaitFor purpose = WaitFor::Permits;
@@ -24,7 +24,7 @@ struct Wait {
   RequestId request;
   Duration timeout{};   // of a timed wait, else zero
   uint64_t amount = 0;  // permits
-  Duration term{};      // of the claim on the item, zero: none
+  Duration term{};      // of the claim on the item; zero: it has none
 
   static constexpr auto fields() {
     return std::tuple(&Wait::purpose, &Wait::object, &Wait::session, &Wait::request, &Wait::timeout, &Wait::amount,
@@ -40,7 +40,7 @@ class Waits {
   void decide(Index wait, Verdict verdict, Step& step);
   void decide_all(Index object, const Verdict& verdict, Step& step);
 
-  // What a wait stood for when it ended early: its table must check again.
+  // The object of a wait that ended early: its table must check again.
   struct Left {
     WaitFor purpose{};
     Index object;
@@ -53,7 +53,7 @@ class Waits {
   const Rows<Wait>& rows() const { return rows_; }
   Rows<Wait>& rows() { return rows_; }  // for checkpoint and restore
 
-  // Serves the lines of these objects, the wait queued first over all of them first (S-48): `grant(object, wait)`
+  // Serves the lines of these objects. The wait queued first over all of them comes first (S-48). `grant(object, wait)`
   // decides it, or reports that it cannot be granted now.
   template <typename Grant>
   void serve(const absl::btree_set<Index>& objects, Grant grant) {

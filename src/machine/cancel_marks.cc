@@ -21,7 +21,7 @@ uint64_t mark_hash(const Origin& origin, Sequence sequence) {
 }  // namespace
 
 bool CancelMarks::arrived(const RequestId& request) {
-  if (replicas_.empty()) return false;  // nearly always
+  if (replicas_.empty()) return false;  // the usual case
   const auto found = replicas_.find(request.origin.replica);
   if (found == replicas_.end()) return false;
   auto& [origin, sequences] = found->second;
@@ -41,7 +41,7 @@ bool CancelMarks::arrived(const RequestId& request) {
 
 bool CancelMarks::mark(const RequestId& acquire, const RequestId& cancel) {
   if (acquire.origin != cancel.origin || acquire.sequence >= cancel.sequence) return false;
-  if (cancel.sequence - acquire.sequence >= kSequenceSpan) return true;  // it can no longer arrive
+  if (cancel.sequence - acquire.sequence >= kSequenceSpan) return true;  // the acquire can no longer arrive
   const auto [row, fresh] = replicas_.try_emplace(acquire.origin.replica, Marks{acquire.origin, {}});
   auto& [origin, sequences] = row->second;
   if (origin != acquire.origin) forget(origin, sequences, kAll);

@@ -1,11 +1,11 @@
-// Cancellations that arrived before their acquire (docs/semantics.md S-48): should the acquire arrive later, it is answered
+// Cancellations that arrived before their acquire (docs/semantics.md S-48). If the acquire arrives later, it is answered
 // Cancelled.
 //
-// Replicated, and bounded by a simple rule: per replica only the marks of its current origin are kept (a newer boot or
-// store drops the older ones, whose requests the router refuses anyway), and only those within kSequenceSpan of the newest
-// sequence seen from that origin. An origin never has requests in flight further apart than that (its window of
-// unanswered requests, 1,024 by default, is far smaller), so a mark outside the span is never needed.
-// A mark goes when its acquire arrives. A cancel that came after its acquire had ended leaves a mark that ages out.
+// The marks are replicated, and a simple rule bounds them. Per replica only the marks of its current origin are kept. A newer
+// boot or store drops the older ones, whose requests the router refuses anyway. Of these, only the marks within kSequenceSpan
+// of the newest sequence seen from that origin are kept. An origin never has requests in flight further apart than that: its
+// window of unanswered requests, 1,024 by default, is far smaller. So a mark outside the span is never needed. A mark is
+// removed when its acquire arrives. A cancel that came after its acquire had ended leaves a mark that ages out.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ class CancelMarks {
  public:
   static constexpr uint64_t kSequenceSpan = uint64_t{16} * 1024;
 
-  // Notes that this request arrived, forgets marks made unnecessary by it, and says whether it had been cancelled.
+  // Notes that this request arrived, forgets marks that it makes unnecessary, and says whether it had been cancelled.
   bool arrived(const RequestId& request);
-  // Requested by `cancel`: a later request of the same origin. False: it is not, and nothing is kept.
+  // `cancel` asks for it: a later request of the same origin. False: it is no such request, and nothing is kept.
   bool mark(const RequestId& acquire, const RequestId& cancel);
   size_t size() const;
 
@@ -48,7 +48,7 @@ class CancelMarks {
 
   absl::btree_map<ReplicaId, Marks> replicas_;
   absl::btree_set<ReplicaId> dirty_;   // changed since the last collect()
-  absl::btree_set<ReplicaId> stored_;  // with a row in the checkpoint
+  absl::btree_set<ReplicaId> stored_;  // replicas with a row in the checkpoint
   uint64_t digest_ = 0;
 };
 

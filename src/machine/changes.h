@@ -18,14 +18,14 @@ inline constexpr uint64_t kChangesMax = 1000;           // changes, of any key
 inline constexpr uint64_t kChangesBytesMax = 4u << 20;  // of keys and values that are answered
 
 struct ChangesAfter {
-  Revision from;  // changes of this revision from `sub` on, and those of later ones
+  Revision from;  // changes of this revision from `sub` on, and those of later revisions
   uint32_t sub = 0;
   std::string key;  // of the interval [key, end); both empty: of every key
   std::string end;
   bool previous = false;
 };
 
-// A key as a change left it, or as it was before; version zero: deleted.
+// A key after a change, or before it; version zero: deleted.
 struct EntryRow {
   std::string key;  // not repeated in `previous`
   std::string value;
@@ -38,7 +38,7 @@ struct EntryRow {
 
 struct ChangeRow {
   EntryRow entry;
-  std::vector<EntryRow> previous;  // one, or none: the key did not exist, or that is compacted
+  std::vector<EntryRow> previous;  // one, or none: the key did not exist, or that state is compacted
   friend bool operator==(const ChangeRow&, const ChangeRow&) = default;
 };
 
@@ -47,7 +47,7 @@ struct Changes {
   Revision compacted;  // reads below it are refused
   bool gone = false;   // part of the requested history is no longer kept; then nothing else is answered
   std::vector<ChangeRow> changes;
-  // Where to continue. Everything before was covered; `sub` zero: including all of the revision before.
+  // Where to continue. Everything before was covered; `sub` zero: including all of the previous revision.
   Revision next;
   uint32_t next_sub = 0;
   friend bool operator==(const Changes&, const Changes&) = default;

@@ -6,7 +6,7 @@
 
 namespace coordkit::machine {
 
-// For the public types: their fields, and their numbers among Request's fields, never reused.
+// For the public types: their fields, and their numbers among Request's fields, which are never reused.
 namespace fields {
 template <>
 struct FieldsOf<NamedLock> {
@@ -33,12 +33,12 @@ ResultCode check(const OpenSession& open) {
   return open.metadata.size() <= kMetadataBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
 }
 ResultCode check(const CloseSession&) { return ResultCode::Ok; }
-ResultCode check(const RenewLease&) { return ResultCode::Ok; }  // what it names may or may not exist
+ResultCode check(const RenewLease&) { return ResultCode::Ok; }  // the lease may or may not exist
 ResultCode check(const RevokeLease&) { return ResultCode::Ok; }
 ResultCode check(const SetKeyQuota&) { return ResultCode::Ok; }
 using machine::check;  // for the other kinds
 
-// All but the body.
+// Checks everything except the body.
 ResultCode check_rest(const Request& request, std::optional<SessionId> session) {
   if (session && !*session) return ResultCode::InvalidArgument;
   if (!request.prior_releases.empty() && !session) return ResultCode::InvalidArgument;
@@ -50,7 +50,7 @@ ResultCode check_rest(const Request& request, std::optional<SessionId> session) 
   return ResultCode::Ok;
 }
 
-// Nothing: of a kind that names none.
+// nullopt: a kind that names no session.
 template <typename Body>
 std::optional<SessionId> session_named(const Body& body) {
   if constexpr (requires { body.session; }) return body.session;
@@ -72,7 +72,7 @@ Validated validated(const Request& request) {
 }
 
 uint32_t answer_bytes_max(const Request& request) {
-  constexpr uint32_t kWithoutEntries = 2 * kItemBytesMax;  // of the others that of a claim has most
+  constexpr uint32_t kWithoutEntries = 2 * kItemBytesMax;  // of the other answers, that of a claim is the largest
   const auto* put = std::get_if<Put>(&request.body);
   const auto* erase = std::get_if<Delete>(&request.body);
   const auto* transaction = std::get_if<Transaction>(&request.body);

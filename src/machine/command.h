@@ -1,9 +1,9 @@
 // Requests of a client to coordkit's machine through the log: plain values and their bytes (proto/coordkit/v1/machine.proto).
 //
 // A Request is one entry's command. A request of a session carries the releases that were posted earlier and are not yet
-// answered; apply performs these first (docs/semantics.md S-43), so that a release never loses to its session's next command.
+// answered. Apply performs these first (docs/semantics.md S-43), so that a release never loses to its session's next command.
 // Decoders take hostile bytes: unknown fields are skipped, counts are capped, nothing is allocated by an unchecked length.
-// validate() is the one predicate for input: the client checks it before the log, apply checks it again (S-35).
+// validate() is the one predicate for input: the client checks it before the log, and apply checks it again (S-35).
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct OpenSession {
   ReplicaId node;
   BootCounter boot;
   uint64_t incarnation = 0;
-  lease::SecretHash secret = {};  // of the secret a resume must present; none: it cannot be resumed
+  lease::SecretHash secret = {};  // of the secret that a resume must present; none: the session cannot be resumed
   static constexpr uint32_t kField = 2;
   static constexpr auto fields() {
     using O = OpenSession;
@@ -72,24 +72,24 @@ struct Request {
   friend bool operator==(const Request&, const Request&) = default;
 };
 
-// The session a request acts for; zero for the kinds that need none.
+// The session for which a request acts; zero for the kinds that need none.
 SessionId session_of(const Request& request);
 
 struct Validated {
-  // Ok, or why the request is refused without effect in any state: EmptyKey, InvalidArgument, LimitExceeded,
-  // TtlTooLarge, Unsupported, and those of mvcc::check().
+  // Ok, or the reason why the request is refused without effect in any state: EmptyKey, InvalidArgument, LimitExceeded,
+  // TtlTooLarge, Unsupported, and the reasons of mvcc::check().
   ResultCode code;
-  SessionId session;  // session_of() it
+  SessionId session;  // session_of() the request
 };
 Validated validated(const Request& request);
 inline ResultCode validate(const Request& request) { return validated(request).code; }
 
-// What the answer to it can have at most.
+// The most bytes that the answer to it can have.
 uint32_t answer_bytes_max(const Request& request);
 
 std::string encode(const Request& request);
 void encode(const Request& request, std::string& bytes);         // replaces the contents of `bytes`, keeping its capacity
 absl::StatusOr<Request> decode_request(std::string_view bytes);  // kInvalidArgument: malformed
-absl::Status decode_request(std::string_view bytes, Request& request);  // into what is left of another one
+absl::Status decode_request(std::string_view bytes, Request& request);  // reuses the memory of the previous request
 
 }  // namespace coordkit::machine

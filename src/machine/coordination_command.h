@@ -1,8 +1,9 @@
-// The commands of semaphores, latches, barriers, queues, counters and groups (docs/semantics.md S-50 and S-37). Releases
-// of permits, of a claimed item and of a place inside a barrier are the locks' Release, because a token identifies what it
-// belongs to; the cancel of any wait is the locks' CancelAcquire.
+// The commands of semaphores, latches, barriers, queues, counters and groups (docs/semantics.md S-50 and S-37). The locks'
+// Release also gives back permits, a claimed item and a place inside a barrier, because a token identifies the object to
+// which it belongs. The locks' CancelAcquire cancels any wait.
 //
-// A command of a session names it first; the others need none. Bytes: record_codec.h, under the field kField of a Request.
+// A command of a session names it first; the others need none. The bytes are those of record_codec.h, under the field kField
+// of a Request.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ struct AcquirePermits {
   std::string name;
   Wait wait;
   uint64_t count = 0;
-  std::optional<uint64_t> initial_limit;  // makes the semaphore if there is none
+  std::optional<uint64_t> initial_limit;  // creates the semaphore if it does not exist
   static constexpr auto fields() {
     return std::tuple(&AcquirePermits::session, &AcquirePermits::name, &AcquirePermits::wait, &AcquirePermits::count,
                       &AcquirePermits::initial_limit);
@@ -160,7 +161,7 @@ struct ClaimItem {
   SessionId session;
   std::string name;
   Wait wait;
-  Duration term{};  // after which the item comes back, from the grant; zero: never
+  Duration term{};  // counted from the grant; then the item comes back; zero: never
   static constexpr auto fields() {
     return std::tuple(&ClaimItem::session, &ClaimItem::name, &ClaimItem::wait, &ClaimItem::term);
   }
@@ -183,7 +184,7 @@ struct ChangeCounter {
   enum class Operation : uint8_t { Add = 1, Set = 2, CompareAndSet = 3, Allocate = 4, Delete = 5 };
   std::string name;
   Operation operation = Operation::Add;
-  int64_t operand = 0;   // of Allocate: how many, at least 1; of Delete: zero
+  int64_t operand = 0;   // Allocate: how many, at least 1; Delete: zero
   int64_t expected = 0;  // of CompareAndSet only
   static constexpr auto fields() {
     return std::tuple(&ChangeCounter::name, &ChangeCounter::operation, &ChangeCounter::operand, &ChangeCounter::expected);
@@ -229,13 +230,13 @@ using CoordinationCommand =
                  CloseBarrier, OpenBarrier, AwaitBarrier, EnterBarrier, LeaveBarrier, Enqueue, ClaimItem, AcknowledgeItem,
                  ChangeCounter, JoinGroup, UpdateMember, LeaveGroup>;
 
-// Ok, or why it is refused without effect in any state.
+// Ok, or the reason why it is refused without effect in any state.
 ResultCode check(const CoordinationCommand& command);
 
-// The session it acts for. nullopt: a kind that needs none.
+// The session for which it acts. nullopt: a kind that needs none.
 std::optional<SessionId> session_of(const CoordinationCommand& command);
 
-// Whether it only gives up something of its session: a claimed item, a place inside a barrier, a membership.
+// Whether it only gives up something that its session has: a claimed item, a place inside a barrier, a membership.
 bool lets_go(const CoordinationCommand& command);
 
 }  // namespace coordkit::machine

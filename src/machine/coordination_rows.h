@@ -1,4 +1,5 @@
-// The checkpoint rows of semaphores, barriers and the like: one letter per kind of record; key and value as rows.h says.
+// The checkpoint rows of semaphores, barriers and the like. Each kind of record has one letter; rows.h describes key and
+// value.
 #pragma once
 
 #include "coordination/coordination.h"
@@ -36,10 +37,10 @@ inline constexpr TableByte kTableOf<coordination::Semaphore> = TableByte::Semaph
 template <>
 inline constexpr TableByte kTableOf<coordination::Wait> = TableByte::Waits;
 
-// Adds what changed since the previous call.
+// Adds the changes since the previous call.
 void collect(coordination::Coordination& state, std::string_view prefix, CheckpointBatch& batch);
 void forget_stored(coordination::Coordination& state);
-// Adds one row; nullopt: it belongs to no table of coordination. kDataLoss: malformed or impossible.
+// Adds one row. nullopt: it belongs to no table of coordination. kDataLoss: malformed or impossible.
 std::optional<absl::Status> restore(coordination::Coordination& state, const ParsedKey& key, std::string_view value);
 
 }  // namespace coordkit::machine::rows

@@ -1,5 +1,5 @@
-// How a record lists its fields for record_codec.h. static constexpr auto fields() is a tuple of member pointers, numbered from
-// 1 on; at() gives a field another number, from which the next ones count on, and part() is a field of a member.
+// How a record lists its fields for record_codec.h. static constexpr auto fields() is a tuple of member pointers, numbered
+// from 1 on. at() gives a field another number, from which the next fields count on. part() is a field of a member.
 #pragma once
 
 #include <cstdint>

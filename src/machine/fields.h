@@ -1,4 +1,4 @@
-// What the codecs of this folder use of protozero.
+// The helpers around protozero that the codecs of this folder use.
 #pragma once
 
 #include <protozero/pbf_reader.hpp>
@@ -17,7 +17,7 @@ using protozero::pbf_writer;
 using coordkit::fields::bytes;
 using coordkit::fields::number;
 
-// Runs `read(reader)` over hostile bytes: whatever protozero finds wrong becomes a status of the given code.
+// Runs `read(reader)` over hostile bytes. An error that protozero finds becomes a status of the given code.
 template <typename Read>
 absl::Status guarded(std::string_view bytes, absl::StatusCode code, const char* what, Read read) try {
   pbf_reader in(bytes.data(), bytes.size());

@@ -6,7 +6,7 @@ namespace coordkit::machine {
 
 using namespace fields;  // the vocabulary of this file
 
-// A guard that names nothing is invalid, and never met.
+// A guard that names nothing is invalid and never met.
 std::string encode(const Guard& guard) {
   const auto* free = std::get_if<LockFree>(&guard);
   if (free != nullptr && free->name.empty()) return {};

@@ -1,5 +1,5 @@
-// Conditions about coordkit's own state that a request of any machine may carry (docs/semantics.md S-54): the machine answers
-// StateMachine::holds() for these bytes, the engine passes them on unread.
+// Conditions about coordkit's own state that a request of any machine may carry (docs/semantics.md S-54). The machine answers
+// StateMachine::holds() for these bytes; the engine passes them on unread.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace coordkit::machine {
 
-// The lock is held by the grant with this token: in any mode, or as the exclusive hold. In any mode also: permits of the
-// semaphore, a place inside the double barrier, an item of the queue of this name, held under this token.
+// The grant with this token holds the lock: in any mode, or exclusively. In any mode, other holds of this name under this
+// token also count. They are permits of the semaphore, a place inside the double barrier, and an item of the queue.
 struct LockHeld {
   std::string name;
   Token token;
@@ -23,7 +23,7 @@ struct LockHeld {
   friend bool operator==(const LockHeld&, const LockHeld&) = default;
 };
 
-// No one holds the lock. There may be waiters, and a lock-delay may run.
+// No grant holds the lock. There may be waiters, and a lock-delay may run.
 struct LockFree {
   std::string name;
   static constexpr uint32_t kField = 20;

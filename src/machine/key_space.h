@@ -1,5 +1,5 @@
-// How much space the keys may use (docs/semantics.md S-35): a limit that is part of the replicated state, so that all replicas
-// refuse the same commands, and what counts against it.
+// How much space the keys may use (docs/semantics.md S-35), and which bytes count against the limit. The limit is part of the
+// replicated state, so that all replicas refuse the same commands.
 #pragma once
 
 #include <tuple>
@@ -39,8 +39,8 @@ struct KeySpace {
 struct State;
 KeySpace space_of(const State& state);
 
-// What a command may add to the weight at most. `store` null: as far as that can be told without the state. Of a transaction
-// it is that of its heavier branch; what only deletes adds nothing that counts, because that must always be possible.
+// The most that a command may add to the weight. `store` null: as far as that is known without the state. A transaction
+// counts as its heavier branch. An operation that only deletes adds nothing, because deletes must always be possible.
 uint64_t growth(const PutOperation& put, const mvcc::Store* store);
 uint64_t growth(const Transaction& transaction, const mvcc::Store* store);
 

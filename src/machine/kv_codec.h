@@ -1,5 +1,5 @@
-// The bytes of operations on keys and of their results (proto/coordkit/v1/machine.proto). Those without branches list
-// their fields here for record_codec.h, because they are public types; transactions, which nest, are written by hand.
+// The bytes of operations on keys and of their results (proto/coordkit/v1/machine.proto). Operations without branches list
+// their fields here for record_codec.h, because they are public types. Transactions, which nest, are written by hand.
 #pragma once
 
 #include <string>
@@ -66,7 +66,7 @@ struct FieldsOf<DeleteReply> {
 namespace coordkit::machine {
 
 void append_transaction(std::string& bytes, const Transaction& transaction);
-// Throws a protozero::exception: malformed, including nesting deeper than anything valid.
+// Throws a protozero::exception: the bytes are malformed, or the nesting is deeper than anything valid.
 Transaction read_transaction(protozero::pbf_reader in);
 
 namespace fields {

@@ -1,5 +1,5 @@
-// The commands of the keys (docs/semantics.md S-05 to S-20, S-63): the public operations as they are, and compaction. Bytes:
-// kv_codec.h.
+// The commands of the keys (docs/semantics.md S-05 to S-20, S-63): the public operations as they are, and compaction.
+// kv_codec.h has the bytes.
 #pragma once
 
 #include <tuple>
@@ -28,7 +28,7 @@ inline constexpr size_t kSweptPerEntry = 256;
 
 ResultCode code_of(mvcc::Refusal refusal);
 
-// Ok, or why it is refused without effect in any state.
+// Ok, or the reason why it is refused without effect in any state.
 ResultCode check(const RangeOperation& range);
 ResultCode check(const PutOperation& put);
 ResultCode check(const DeleteOperation& erase);

@@ -1,5 +1,5 @@
-// The commands of leases of keys (docs/semantics.md S-29 to S-33). Part of machine::Request; see command.h for the rules of the
-// encoding.
+// The commands of leases of keys (docs/semantics.md S-29 to S-33). They are part of machine::Request; command.h has the rules
+// of the encoding.
 #pragma once
 
 #include <tuple>
@@ -9,15 +9,15 @@
 
 namespace coordkit::machine {
 
-// Lease ids are drawn from here on: the upper half of what a signed column takes, so that they collide neither with the small
+// Drawn lease ids start here: the upper half of the values that a signed column takes. So they collide neither with the small
 // numbers that callers choose nor with the ids of sessions.
 inline constexpr uint64_t kDrawnLease = uint64_t{1} << 62;
 
-// Creates a lease. One bound to a process is renewed with that process's sessions; an unbound one only by RenewLease.
+// Creates a lease. A lease bound to a process is renewed with that process's sessions; an unbound one only by RenewLease.
 struct GrantLease {
-  LeaseId id;  // zero: kDrawnLease and the index of the entry, or the next number above it that is free
+  LeaseId id;  // zero: kDrawnLease and the index of the entry, or the next free number above it
   Duration ttl{};
-  ReplicaId node;  // and the following; zero: unbound
+  ReplicaId node;  // with the following fields: the process; zero: unbound
   BootCounter boot;
   uint64_t incarnation = 0;
   static constexpr uint32_t kField = 84;  // among Request's fields, never reused; so are those below
@@ -39,7 +39,7 @@ struct RenewLease {
 // Ends a lease and deletes its keys.
 struct RevokeLease {
   LeaseId id;
-  SessionId number;  // only the lease that this number was given to, not a later one of the same id; zero: any
+  SessionId number;  // only the lease that was given this number, not a later one of the same id; zero: any
   static constexpr uint32_t kField = 86;
   static constexpr auto fields() { return std::tuple(&RevokeLease::id, &RevokeLease::number); }
   friend bool operator==(const RevokeLease&, const RevokeLease&) = default;

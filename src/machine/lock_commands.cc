@@ -9,7 +9,7 @@ bool known(LockMode mode) { return mode == LockMode::Exclusive || mode == LockMo
 
 ResultCode fits(bool within) { return within ? ResultCode::Ok : ResultCode::LimitExceeded; }
 
-// What Acquire and AcquireAll have in common besides their names.
+// The fields that Acquire and AcquireAll have in common besides their names.
 ResultCode check_terms(const auto& acquire) {
   if ((acquire.flags & ~kAcquireFlags) != 0) return ResultCode::Unsupported;
   if (acquire.wait.kind < Wait::Kind::None || acquire.wait.kind > Wait::Kind::Forever) return ResultCode::Unsupported;

@@ -1,6 +1,5 @@
-// The commands about locks: part of machine::Request, each under its kField; see command.h for the rules of the encoding,
-// docs/semantics.md for what they do. How a command names the hold it acts on: its name and token, and the owner if that is
-// to be checked too.
+// The commands about locks: part of machine::Request, each under its kField. command.h has the rules of the encoding,
+// docs/semantics.md the effects. A command names its hold by name and token, and by the owner if that is to be checked too.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +25,8 @@ inline constexpr size_t kLocksMax = 128;                             // of one a
 inline constexpr Duration kLockDelayMax = std::chrono::seconds(60);  // S-40
 inline constexpr uint64_t kTokenBlockMax = 1 << 20;                  // S-58
 
-// Bits of an acquire's flags. Unknown ones are refused, since what they ask for would not be done.
-inline constexpr uint64_t kReentrant = 1;        // S-38: counts up a hold of this owner that was acquired with it too
+// Bits of an acquire's flags. Unknown flags are refused, because their request would not be carried out.
+inline constexpr uint64_t kReentrant = 1;        // S-38: counts up a hold of this owner that was acquired with this flag too
 inline constexpr uint64_t kNoDeadlockCheck = 2;  // S-49
 inline constexpr uint64_t kAcquireFlags = kReentrant | kNoDeadlockCheck;
 
@@ -36,12 +35,12 @@ struct Acquire {
   std::string owner_tag;
   std::string name;
   Wait wait;
-  std::string value;  // shown to everyone who reads the holder
+  std::string value;  // shown to every reader of the holder
   uint64_t flags = 0;
   LockMode mode = LockMode::Exclusive;
   Duration delay{};  // S-40: how long the lock stays ungranted after this session expired
   // S-58: above zero: sticky. The grant is a delegation to the session and reserves that many tokens, at most kTokenBlockMax.
-  // Exclusive, not re-entrant.
+  // It is exclusive and not re-entrant.
   uint64_t block = 0;
   static constexpr uint32_t kField = 4;
   void make_blank() { wait.kind = Wait::Kind(0); }
@@ -55,7 +54,7 @@ struct Acquire {
 
 using coordkit::NamedLock;
 
-// S-53: all of them or none, under one token. Not re-entrant.
+// S-53: all locks or none, under one token. Not re-entrant.
 struct AcquireAll {
   SessionId session;
   std::string owner_tag;
@@ -79,7 +78,7 @@ struct Release {
   std::optional<std::string> owner_tag;  // absent: any owner of the session
   std::string name;
   Token token;
-  // For a counted hold: its n-th release, which includes all earlier ones, so that repeating it changes nothing (another
+  // For a counted hold: its n-th release, which includes all earlier ones. So a repeated release changes nothing (another
   // request of the session may carry it, S-43). Zero: not numbered.
   uint64_t number = 0;
   static constexpr uint32_t kField = 5;
@@ -89,15 +88,15 @@ struct Release {
   friend bool operator==(const Release&, const Release&) = default;
 };
 
-// Ends the wait of an acquire of this session, or one for permits, a latch, a barrier or an item. Answers Granted with the
-// token if the grant came first, else Cancelled: the acquire holds nothing and never will, even if it has not arrived yet (see
-// cancel_marks.h for how long that is kept). Tag and name repeat the acquire's (of several names: any), so that it is found
-// without an index by request.
+// Ends the wait of an acquire of this session, or a wait for permits, a latch, a barrier or an item. Answers Granted with the
+// token if the grant came first, else Cancelled. After Cancelled the acquire holds nothing and never will, even if it has not
+// arrived yet (cancel_marks.h says how long that is kept). Tag and name repeat the acquire's (of several names: any), so that
+// it is found without an index by request.
 struct CancelAcquire {
   SessionId session;
   std::string owner_tag;
   std::string name;
-  RequestId acquire;  // an earlier one than this request; NotFound if of another origin and not there
+  RequestId acquire;  // an earlier request than this one; NotFound if it is from another origin and not there
   static constexpr uint32_t kField = 6;
   static constexpr auto fields() {
     using C = CancelAcquire;
@@ -150,7 +149,7 @@ struct ClearDelay {
   friend bool operator==(const ClearDelay&, const ClearDelay&) = default;
 };
 
-// S-58: another block for a delegation, of the same size. Answers Granted with its first token.
+// S-58: issues another block for a delegation, of the same size. Answers Granted with its first token.
 struct RefillBlock {
   SessionId session;
   std::string name;
@@ -160,7 +159,7 @@ struct RefillBlock {
   friend bool operator==(const RefillBlock&, const RefillBlock&) = default;
 };
 
-// A release of the request's session that was also sent by itself. One that finds nothing to release is silently skipped.
+// A release of the request's session that the session also sent alone. A release that finds no hold is silently skipped.
 struct PriorRelease {
   std::string name;
   Token token;

@@ -8,7 +8,7 @@ namespace coordkit::machine::rows {
 
 constexpr const char* kImpossibleClaim = "an impossible claim on a lock";
 
-// Exclusive is the usual mode, and written as nothing; any other number is no mode.
+// Exclusive is the usual mode, and written as nothing. Any other number is no mode.
 template <typename Io>
 void claim_mode(Io& io, uint32_t number, Describes<LockMode> auto& mode) {
   std::optional<LockMode> shown;
@@ -64,7 +64,7 @@ void describe(Io& io, Describes<lock::ClaimView> auto& claim) {
   claim_flag(io, 22, claim.reentrant);
   claim_count(io, 23, claim.count);
   io.number(24, claim.releases);
-  io.repeated_first(25, claim.others, kLocksMax);  // one too many already: the table refuses it
+  io.repeated_first(25, claim.others, kLocksMax);  // keeps one too many, for the table to refuse
   io.number(26, claim.block.size);
   io.number(27, claim.block.last);
   io.number(28, claim.block.newest);

@@ -45,7 +45,7 @@ void Machine::apply(std::span<const Command> commands, ApplyOutput& output) {
   }
 }
 
-// By the part that has such requests.
+// Executed by the part that has such requests.
 template <typename Body>
 Answer Machine::execute(Body& body, ApplyStep& step) {
   const auto by = [&](auto& part) -> Answer { return part.execute(body, step); };
@@ -74,8 +74,9 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
   coordination_.announce_leaders(step);
 }
 
-// S-39: first all deaths of the entry, then everything they held is freed, then the next owners are chosen, so that
-// nothing is granted to a session, or to a wait, that ends in the same entry. Keys go by what they are attached to, ascending.
+// S-39: first all sessions of the entry die, then everything that they held is freed, then the next owners are chosen. So no
+// hold is granted to a session, or to a wait, that ends in the same entry. Keys are deleted in the ascending order of the
+// leases to which they are attached.
 void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) {
   decisions_.clear();
   ApplyStep step{index, {}, output, decisions_, state_, scratch_};
@@ -116,7 +117,7 @@ void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput&
   state_.keys.sweep(kSweptPerEntry);
 }
 
-// Grants what became grantable and announces every wait that ended.
+// Grants all waits that became grantable, and announces every wait that ended.
 void Machine::decide_waits(ApplyStep& step) {
   if (state_.locks.nothing_touched() && step.decisions.empty() && coordination_.nothing_touched()) return;
   decide_touched(step);
@@ -179,7 +180,7 @@ bool Machine::holds(std::string_view bytes) {
   return free != nullptr && state_.locks.view().free(free->name);
 }
 
-// Only what waits for a grant is ever queued.
+// Only commands that wait for a grant are ever queued.
 void Machine::queued_results(std::span<const RequestId> requests,
                              absl::FunctionRef<void(const ApplyOutput::Result&)> answer) const {
   QueuedAnswers answers(state_, answer);

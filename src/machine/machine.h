@@ -1,19 +1,20 @@
-// coordkit's own state machine: sessions, locks, keys, semaphores and the like, composed of lease::Table, lock::Table,
-// mvcc::Store and coordination::Coordination, none of which knows another. It decides everything inside apply and reads nothing
-// but the replicated state and the entry. It is the order of things: parts with headers of their own have the commands.
+// coordkit's own state machine: sessions, locks, keys, semaphores and the like. It is composed of lease::Table, lock::Table,
+// mvcc::Store and coordination::Coordination, none of which knows another. It decides everything inside apply and reads
+// nothing but the replicated state and the entry. This class has the order of the steps; parts with headers of their own have
+// the commands.
 //
-// Requests arrive once each (the router above answers repeats) and are answered with encoded Results. An entry carries
-// one request, so the index of an acquire's entry names its place in the queue.
+// Each request arrives once (the router above answers repeats) and is answered with an encoded Result. An entry carries one
+// request, so the index of an acquire's entry names its place in the queue.
 //
 // Timers. A session's timer has the session's id, its binding as group (none once it is ending) and its generation. A timed
-// wait has a timer of its own, generation 0, named by the index of the acquire with the top bit set; session ids stay below
+// wait has a timer of its own, generation 0, named by the index of the acquire with the top bit set. Session ids stay below
 // that bit (TokenCounter::kMax), so the two never meet, whatever the token base. A claim on an item that has a term continues
 // with the timer of its wait, with its token as generation. A lock-delay's id is drawn from the same counter as the
-// sessions', and so is never one of theirs; its generation is 0. A lease of keys has a timer like a session's, named by the
-// number that it gets from that counter besides its own id. Whatever ends a session, a wait, a claim or a delay also
-// disarms its timer, the firing itself included.
+// sessions', so it is never the id of a session; its generation is 0. A lease of keys has a timer like a session's, named by
+// the number that the lease gets from that counter besides its own id. Every event that ends a session, a wait, a claim or a
+// delay also disarms its timer, the firing itself included.
 //
-// What a compaction of the keys leaves is swept a little by every entry, so that no entry takes long.
+// Every entry sweeps a little of the history that a compaction of the keys leaves, so that no entry takes long.
 //
 // Release assertions: INV_L01, L04 to L07 and K02, each O(1) or O(what the entry touched).
 #pragma once
@@ -49,7 +50,7 @@ class Machine final : public StateMachine {
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override;
   absl::StatusOr<std::string> query(std::string_view request) const override;
   bool holds(std::string_view guard) override;  // src/machine/guard.h
-  // subject_of(); of changes only, ends of sessions are told.
+  // By subject_of(); only changes are observed: ends of sessions are always announced.
   void observe(std::string_view subject, bool wanted) override { coordination_.observe(subject, wanted); }
   void checkpoint(CheckpointBatch& batch) override;
   bool forget_stored() override;
@@ -77,7 +78,7 @@ class Machine final : public StateMachine {
   template <typename Body>
   Answer execute(Body& body, ApplyStep& step);
   void decide_waits(ApplyStep& step);
-  void decide_touched(ApplyStep& step);  // the same, where there is something to do
+  void decide_touched(ApplyStep& step);  // the same, if a lock or an object was touched
   void announce(const lock::Decision& decision, ApplyStep& step);
   rows::Counters counters() const;
 
@@ -91,7 +92,7 @@ class Machine final : public StateMachine {
   const MachineReads reads_{state_};
   std::optional<rows::Counters> stored_counters_;  // as the last checkpoint has them
   lock::Decisions decisions_;                      // scratch for one step
-  Request request_;                                // the one that is applied
+  Request request_;                                // the request that is applied
   std::string scratch_;                            // a result while it is written
 };
 

@@ -120,7 +120,7 @@ Verdict run(const LeaveGroup& leave, Coordination& state, coordination::Step& st
 
 }  // namespace
 
-// What this entry decides is collected, and announced by decide_waits().
+// Collects the decisions of this entry; decide_waits() announces them.
 template <typename Run>
 auto MachineCoordination::coordinate(const ApplyStep& step, Run run) {
   const auto next_token = [this] { return Token(state_.counter.next()); };
@@ -226,8 +226,8 @@ void MachineCoordination::leader_changed(const std::string& name) {
   if (observed(coordination::Kind::Lock, name)) led_.insert(name);
 }
 
-// An election is a lock with a value: whoever holds it exclusively leads. One change per name and entry, so that a leader that
-// is followed by another in the same entry leaves no vacancy between.
+// An election is a lock with a value: its exclusive holder leads. There is one change per name and entry. So a leader that
+// another one follows in the same entry leaves no vacancy between.
 void MachineCoordination::announce_leaders(ApplyStep& step) {
   if (led_.empty()) return;
   for (const std::string& name : led_) {

@@ -1,5 +1,5 @@
-// The machine's semaphores, barriers and the like: commands to the tables of src/coordination, verdicts to results, and what
-// changed to those who observe it, elections included.
+// The machine's semaphores, barriers and the like. It passes commands to the tables of src/coordination, turns verdicts into
+// results, and announces changes to their observers, elections included.
 #pragma once
 
 #include <span>
@@ -22,20 +22,20 @@ class MachineCoordination {
   Answer execute(CoordinationCommand& command, ApplyStep& step);
 
   bool release(SessionId session, std::string_view name, Token token, ApplyStep& step);
-  Answer cancel(SessionId session, const RequestId& request, ApplyStep& step);  // nothing: it neither waits nor holds
+  Answer cancel(SessionId session, const RequestId& request, ApplyStep& step);  // nullopt: it neither waits nor holds
   void end(SessionId session, ApplyStep& step);
   void end_waits(SessionId session, coordination::Waiter waiter, ApplyStep& step);
   void regrant(SessionId session, ApplyStep& step);
-  void time_out(const FiredTimer& timer, ApplyStep& step);  // of a wait or a claim
+  void time_out(const FiredTimer& timer, ApplyStep& step);  // of a wait or of a claim
   void decide_waits(ApplyStep& step);
-  // Whether it would find nothing to do.
+  // Whether decide_waits() would find nothing to do.
   bool nothing_touched() const {
     return state_.coordination.nothing_touched() && decisions_.empty() && timers_.empty() && changes_.empty();
   }
 
-  // Here; not replicated.
+  // On this replica only; not replicated.
   void observe(std::string_view subject, bool wanted);
-  void note_leaders();  // tells the locks whether anything is observed; again when the state is another one
+  void note_leaders();  // tells the locks whether anything is observed; called again after the state was replaced
   void leader_changed(const std::string& name);  // the exclusive holder of a lock, or its value
   void announce_leaders(ApplyStep& step);        // ends every entry
 
@@ -49,11 +49,11 @@ class MachineCoordination {
 
   State& state_;
   FlatSet<std::string> observed_;
-  // Of one entry:
+  // ---- of one entry
   std::vector<coordination::Decision> decisions_;
   std::vector<coordination::Change> changes_;
   std::vector<coordination::ClaimTimer> timers_;
-  absl::btree_set<std::string> led_;  // locks whose exclusive holder changed, if somebody observes that
+  absl::btree_set<std::string> led_;  // observed locks whose exclusive holder changed
 };
 
 }  // namespace coordkit::machine

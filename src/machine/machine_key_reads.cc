@@ -1,4 +1,4 @@
-// What is read of keys and of their leases.
+// Reads of keys and of their leases.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@
 namespace coordkit::machine {
 namespace {
 
-// Of one answer to a question; of a range in key order the client asks again for the rest.
+// The room of one answer to a question. For a range in key order the client asks again for the rest.
 constexpr mvcc::RangeRoom kOneAnswer{.entries = kRowsMax, .bytes = 4 << 20};
 constexpr size_t kNamesBytesMax = 1 << 20;  // of keys in one answer
 

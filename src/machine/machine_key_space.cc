@@ -1,5 +1,5 @@
-// The limit of the room that keys may take. Decided at the start of apply, before anything is changed, and predicted by the
-// client out of the state of its replica, before anything is sent.
+// The limit of the room that keys may take. It is decided at the start of apply, before anything is changed. The client
+// predicts it from the state of its replica, before anything is sent.
 #include <algorithm>
 
 #include "machine/key_space.h"
@@ -8,7 +8,7 @@
 namespace coordkit::machine {
 namespace {
 
-// What one command sweeps at most when there is no room otherwise: a few milliseconds.
+// How often one command sweeps at most when there is no room otherwise: a few milliseconds.
 constexpr int kSweepsForRoom = 64;
 
 }  // namespace
@@ -46,8 +46,8 @@ KeySpace space_of(const State& state) {
           .sweeping = keys.swept() < keys.compacted()};
 }
 
-// What was compacted away is swept sooner if somebody needs its room: else a store that refuses everything would have no
-// entries to sweep it by.
+// Sweeps compacted history sooner if a command needs its room. Otherwise a store that refuses everything would have no
+// entries that sweep it.
 bool MachineKeys::has_room(uint64_t growth) {
   for (int left = kSweepsForRoom; left > 0 && !space_of(state_).fits(growth) && space_of(state_).sweeping; --left) {
     state_.keys.sweep(kSweptPerEntry);

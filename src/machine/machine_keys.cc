@@ -10,7 +10,7 @@
 namespace coordkit::machine {
 namespace {
 
-// S-63: prefix and index; as many digits as any index has, so that the order of bytes is that of the numbers.
+// S-63: prefix and index. The index has as many digits as the largest one, so that the order of bytes is that of the numbers.
 std::string sequential_key(std::string_view prefix, Index index) {
   const std::string digits = std::to_string(index.value());
   return std::string(prefix) + std::string(mvcc::kSequenceDigits - digits.size(), '0') + digits;
@@ -56,7 +56,7 @@ Answer MachineKeys::execute(Transaction& transaction, ApplyStep&) {
 
 Answer MachineKeys::execute(Compact& compact, ApplyStep&) { return Result{.code = code_of(state_.keys.compact(compact.at))}; }
 
-// S-39: one revision for all of them, none if there are none.
+// S-39: one revision for all keys of the lease, none if it has no keys.
 void MachineKeys::end_attached(LeaseId lease) {
   mvcc::Store::Change change;
   for (const std::string& key : state_.keys.attached(lease)) {

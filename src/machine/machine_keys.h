@@ -1,5 +1,5 @@
-// The machine as the entrance to the revisioned store: what its commands come to, what the end of a session or a lease does to
-// the keys that are attached to it, and the limit of the room that keys may take.
+// The machine as the entrance to the revisioned store. It executes commands on keys, deletes the keys that are attached to a
+// session or a lease when it ends, and limits the room that keys may take.
 #pragma once
 
 #include <string_view>
@@ -20,7 +20,7 @@ class MachineKeys {
   Answer execute(SetKeyQuota& set, ApplyStep& step);
 
   void end_attached(LeaseId lease);
-  // S-58: as a guard; the tokens of a delegation that came before this one are retired by it.
+  // S-58: checks the lock as a guard does; it retires the tokens of a delegation that came before this one.
   bool lock_shown(std::string_view name, Token token, bool exclusive);
 
  private:

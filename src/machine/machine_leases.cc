@@ -23,8 +23,8 @@ Answer MachineLeases::execute(GrantLease& grant, ApplyStep& step) {
   return Result{.session = number, .ttl = ttl, .lease = name};
 }
 
-// As a resume, an entry that starts the full TTL anew and makes void what was proposed of the end before it (LT-4). An end
-// that was applied first has won.
+// Like a resume, this entry starts the full TTL over and voids earlier proposals to end the lease (LT-4). An end that was
+// applied first has won.
 Answer MachineLeases::execute(RenewLease& renew, ApplyStep& step) {
   const std::optional<SessionId> number = state_.leases.named(renew.id);
   if (!number) return Result{.code = ResultCode::LeaseNotFound};

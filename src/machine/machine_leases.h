@@ -1,5 +1,5 @@
-// The machine's leases of keys (docs/semantics.md S-29 to S-33). A lease lives like a session, by the same timers and renewals;
-// it differs in what it is called and in what ends with it (docs/decisions/0012).
+// The machine's leases of keys (docs/semantics.md S-29 to S-33). A lease lives like a session, by the same timers and
+// renewals. It has another kind of name, and other things end with it (docs/decisions/0012).
 #pragma once
 
 #include "machine/command.h"
@@ -16,7 +16,7 @@ class MachineLeases {
   Answer execute(RenewLease& renew, ApplyStep& step);
   Answer execute(RevokeLease& revoke, ApplyStep& step);
 
-  // S-30: the lease and all its keys, in this one apply and one revision.
+  // S-30: ends the lease and all its keys, in this one apply and one revision.
   void end(SessionId number, SessionEnded::Reason reason, ApplyStep& step);
 
  private:

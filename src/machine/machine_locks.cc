@@ -76,8 +76,8 @@ lock::HoldKey key_of(const auto& command) {
 
 }  // namespace
 
-// S-43: a release that was posted before this request takes effect before it, whichever arrives first; the release then finds
-// nothing left and answers NotOwner by itself.
+// S-43: a release that was posted before this request takes effect before it, whichever arrives first. The release itself
+// then finds no hold and answers NotOwner.
 void MachineLocks::perform_prior_releases(const Request& request, ApplyStep& step) {
   if (request.prior_releases.empty()) return;
   const SessionId session = session_of(request);
@@ -112,14 +112,14 @@ Answer MachineLocks::attempt(lock::Attempt&& attempt, ApplyStep& step) {
   return answer;
 }
 
-// Tokens are unique over all kinds of holds, so that this also gives back permits, an item or a place inside a barrier.
+// Tokens are unique over all kinds of holds, so this also gives back permits, an item or a place inside a barrier.
 Answer MachineLocks::execute(Release& release, ApplyStep& step) {
   const bool released = state_.locks.release(key_of(release), release.number) ||
                         coordination_.release(release.session, release.name, release.token, step);
   return Result{.code = released ? ResultCode::Ok : ResultCode::NotOwner};
 }
 
-// Whichever entry comes first decides: the grant, or this.
+// The entry that comes first decides: the grant or the cancel.
 Answer MachineLocks::execute(CancelAcquire& cancel, ApplyStep& step) {
   const lock::CancelVerdict verdict =
       state_.locks.cancel(cancel.session, cancel.owner_tag, cancel.name, cancel.acquire, step.decisions);
@@ -160,7 +160,7 @@ Answer MachineLocks::execute(RefillBlock& refill, ApplyStep&) {
 
 namespace {
 
-// S-36: a try that would be refused needs no entry, unless it is the first to want a delegation (S-58).
+// S-36: a try that would be refused needs no entry, unless it is the first request for a delegation (S-58).
 template <typename Body>
 std::optional<Result> refusal_of_try(const State& state, const Body& acquire) {
   const auto names = names_of(acquire);

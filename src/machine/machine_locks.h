@@ -1,4 +1,4 @@
-// The machine as the entrance to the lock table: what a command asks of it, and how its verdicts are answered.
+// The machine as the entrance to the lock table: it passes commands on to the table and turns its verdicts into answers.
 #pragma once
 
 #include <span>
@@ -14,7 +14,8 @@ class MachineLocks {
  public:
   MachineLocks(State& state, MachineCoordination& coordination) : state_(state), coordination_(coordination) {}
 
-  void perform_prior_releases(const Request& request, ApplyStep& step);  // whose waits are to be decided before it is executed
+  // The caller must decide the waits for them before it executes the request.
+  void perform_prior_releases(const Request& request, ApplyStep& step);
 
   Answer execute(Acquire& acquire, ApplyStep& step);
   Answer execute(AcquireAll& acquire, ApplyStep& step);
@@ -26,7 +27,7 @@ class MachineLocks {
   Answer execute(ClearDelay& clear, ApplyStep& step);
   Answer execute(RefillBlock& refill, ApplyStep& step);
 
-  // Of acquires that were queued; nothing of one that is over, or is none.
+  // Answers acquires that were queued; says nothing about requests that are over or are no acquires.
   void queued_results(std::span<const RequestId> requests, QueuedAnswers& answers) const;
 
  private:

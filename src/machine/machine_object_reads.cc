@@ -1,4 +1,4 @@
-// What is read of semaphores, barriers and the like.
+// Reads of semaphores, barriers and the like.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace {
 using coordination::Coordination;
 using coordination::Kind;
 
-// Fills rows until there is no room.
+// Fills rows until the room is used up.
 class RowsOfReply {
  public:
   RowsOfReply(ObjectView& reply, uint64_t limit) : reply_(reply), left_(limit == 0 ? kRowsMax : std::min(limit, kRowsMax)) {}

@@ -8,13 +8,13 @@
 namespace coordkit::machine {
 namespace {
 
-constexpr size_t kRowsBytesMax = 4 << 20;  // of rows; one row more than fits is left for the next answer
+constexpr size_t kRowsBytesMax = 4 << 20;  // of rows; the first row that does not fit is left for the next answer
 
 // Counts rows and bytes of one answer against its limits.
 class Room {
  public:
   explicit Room(uint64_t limit) : rows_(limit == 0 ? kRowsMax : std::min(limit, kRowsMax)) {}
-  // False, and `more` from then on, once the answer is full. The first row always fits.
+  // Returns false, and sets `more`, once the answer is full. The first row always fits.
   bool take(size_t bytes) {
     if (more_ || rows_ == 0 || (taken_ != 0 && taken_ + bytes > kRowsBytesMax)) {
       more_ = true;

@@ -1,4 +1,4 @@
-// The machine as it is read (docs/semantics.md S-56): the applied state as it is now.
+// The machine's reads (docs/semantics.md S-56): the applied state as it is now.
 #pragma once
 
 #include "machine/reads.h"

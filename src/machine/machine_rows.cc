@@ -1,4 +1,4 @@
-// Machine as a checkpoint: rows out, rows in, and the digest over both.
+// The machine as a checkpoint: rows out, rows in, and the digest over both.
 #include <utility>
 
 #include "absl/status/status.h"

@@ -7,7 +7,7 @@
 namespace coordkit::machine {
 namespace {
 
-// What an ending session may still do: release.
+// The requests that an ending session may still send: those that give something up.
 bool lets_go(const Request& request) {
   const auto* command = std::get_if<CoordinationCommand>(&request.body);
   if (command != nullptr) return lets_go(*command);
@@ -16,7 +16,7 @@ bool lets_go(const Request& request) {
 }
 
 // The data directory that had the session is open again, at a later boot: the directory lock proves that the previous process
-// is gone. An equal boot is this very process, which trusts nothing of a session that it does not know.
+// is gone. An equal boot is this very process, which trusts nothing about a session that it does not know.
 bool succeeds(const TimerGroup& previous, const Origin& origin) {
   return previous.node == origin.replica && previous.incarnation == origin.store.value() && previous.boot <= origin.boot;
 }
@@ -60,7 +60,7 @@ Answer MachineSessions::execute(ResumeSession& resume, ApplyStep& step) {
   if (session->ending) return Result{.code = ResultCode::SessionNotFound};
 
   const Origin& origin = step.request.origin;
-  // A process that took it over since is not the one the caller vouched for.
+  // The caller did not vouch for a process that took the session over since.
   const bool meant = resume.generation == session->generation;
   const bool gone = (resume.previous_is_gone && meant) || (!session->contested && succeeds(session->group, origin));
   const TimerGroup group{origin.replica, origin.boot, origin.store.value(), session->group.ttl};
@@ -69,7 +69,7 @@ Answer MachineSessions::execute(ResumeSession& resume, ApplyStep& step) {
   // A wait belongs to the process that asked; a grant to it would have no holder.
   state_.locks.end_waits(resume.id, step.decisions);
   coordination_.end_waits(resume.id, coordination::Waiter::MayReturn, step);
-  // The previous process may wake at any time and show what it had: its tokens are worth nothing from here on.
+  // The previous process may wake at any time and show its tokens: they are worth nothing from here on.
   state_.locks.hold_changes().regrant_all(resume.id, step.index, state_.counter);
   coordination_.regrant(resume.id, step);
   step.output.timer_ops.push_back(timer_of(resume.id, *state_.sessions.find(resume.id)));
@@ -108,8 +108,8 @@ void MachineSessions::end(SessionId id, SessionEnded::Reason reason, ApplyStep& 
   step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason}))});
 }
 
-// S-57, first step. The timer stands alone from here on, so that no renewal of its group moves it, and starts a full TTL now
-// and again with every new leader; the second step is its expiry. Marking twice does not prolong it.
+// S-57, first step. The timer leaves its group, so that no renewal of the group moves it. It starts a full TTL now and again
+// with every new leader. The second step is its expiry. A second mark does not prolong it.
 void MachineSessions::mark_ending(SessionId id, ApplyStep& step) {
   if (state_.sessions.find(id)->ending) return;
   state_.sessions.mark_ending(id);

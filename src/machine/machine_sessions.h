@@ -1,8 +1,9 @@
-// The machine's sessions: whose one is, how it changes hands, and what ends it (docs/semantics.md S-45, S-57).
+// The machine's sessions: the process to which one belongs, how it changes hands, and how it ends (docs/semantics.md S-45,
+// S-57).
 //
-// A session belongs to the process it is bound to. Once it is bound anew, whatever the previous process still sends is answered
-// Lost, a release included: the former one may wake from a pause and give back a lock that the new one relies on. So is what a
-// process sent before the session went away from it and came back.
+// A session belongs to the process to which it is bound. Once it is bound to another process, every request of the previous
+// one is answered Lost, a release included. The previous process may wake from a pause and give back a lock on which the new
+// one relies. The same holds for requests that a process sent before the session went to another process and came back.
 #pragma once
 
 #include "machine/command.h"
@@ -17,7 +18,7 @@ class MachineSessions {
   MachineSessions(State& state, MachineCoordination& coordination, MachineKeys& keys)
       : state_(state), coordination_(coordination), keys_(keys) {}
 
-  // Ok if the request is well-formed and its session, if it names one, is live and its sender's own.
+  // Ok if the request is well-formed, and its session, if it names one, is live and belongs to the sender.
   ResultCode admit(const Request& request, const RequestId& by) const;
 
   Answer execute(OpenSession& open, ApplyStep& step);
@@ -26,7 +27,7 @@ class MachineSessions {
   Answer execute(KillSession& kill, ApplyStep& step);
   Answer execute(ForceRelease& force, ApplyStep& step);
 
-  void end(SessionId id, SessionEnded::Reason reason, ApplyStep& step);  // a live one, and all it holds
+  void end(SessionId id, SessionEnded::Reason reason, ApplyStep& step);  // for a live session; ends all that it holds, too
 
  private:
   void mark_ending(SessionId id, ApplyStep& step);

@@ -1,5 +1,5 @@
-// What can be read of semaphores, latches, barriers, queues, counters and groups: one shape for all kinds, each using what
-// applies; and what a session has of them (docs/semantics.md S-45).
+// The readable state of semaphores, latches, barriers, queues, counters and groups: one shape for all kinds, of which each
+// uses the fields that apply. Also the objects that a session has (docs/semantics.md S-45).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline std::string subject_of(coordination::Kind kind, std::string_view name) {
   return subject.append(name);
 }
 
-// Permits of a session, an item that is not claimed, or a member.
+// Permits of a session, an unclaimed item, or a member.
 struct ObjectRow {
   Index id;              // item, member; permits: the entry that granted
   Token token;           // permits
@@ -35,7 +35,7 @@ struct ObjectView {
   int64_t number = 0;    // counter: its value; latch: its count; queue: items that are not claimed
   uint64_t limit = 0;    // semaphore: its limit; double barrier: its parties
   uint64_t taken = 0;    // permits held; parties inside; items claimed
-  uint64_t waiters = 0;  // in line
+  uint64_t waiters = 0;  // length of the line
   bool more = false;     // there are more rows than these
   std::vector<ObjectRow> rows;
   friend bool operator==(const ObjectView&, const ObjectView&) = default;
@@ -45,8 +45,8 @@ struct ObjectView {
 struct OwnedObject {
   coordination::Kind kind{};  // Semaphore, DoubleBarrier, Queue or Group
   std::string name;
-  Token token;         // not of a membership
-  Index since;         // the entry that granted; not of a membership
+  Token token;         // none for a membership
+  Index since;         // the entry that granted; none for a membership
   Index id;            // the item; the member's number
   uint64_t count = 0;  // permits; earlier deliveries of the item
   std::string owner;   // of the member
@@ -54,7 +54,7 @@ struct OwnedObject {
   friend bool operator==(const OwnedObject&, const OwnedObject&) = default;
 };
 
-// Ordered by kind, within a kind by token, memberships by number.
+// Ordered by kind, then by token; memberships by number.
 struct OwnedObjects {
   std::vector<OwnedObject> rows;
   bool more = false;

@@ -1,4 +1,4 @@
-// What a session has besides locks.
+// The objects that a session has besides locks.
 #include <utility>
 
 #include "machine/machine_reads.h"
@@ -30,7 +30,7 @@ class Page {
  private:
   static constexpr size_t kBytesMax = 4 << 20;
 
-  // The first one always fits.
+  // Takes one more object. The first one always fits.
   void take(OwnedObject object) {
     const size_t size = object.name.size() + object.owner.size() + object.value.size() + 1;
     if (reply_.rows.size() == kRowsMax || (bytes_ != 0 && bytes_ + size > kBytesMax)) {

@@ -1,4 +1,4 @@
-// What the machine answers of requests that were answered Queued, when a peer's state took the place of ours
+// The machine's answers to requests that were answered Queued, when a peer's state took the place of ours
 // (StateMachine::queued_results).
 #pragma once
 
@@ -26,7 +26,7 @@ class QueuedAnswers {
   }
 
  private:
-  // S-45: what another process holds now is not the caller's.
+  // S-45: a hold that another process has now is not the caller's.
   bool owns(SessionId session, const RequestId& request) const {
     const lease::Standing standing = state_.sessions.standing(session, request);
     return standing == lease::Standing::Alive || standing == lease::Standing::Ending;

@@ -1,7 +1,7 @@
-// What can be read from coordkit's machine: its applied state on this replica, as plain values, without a log entry and without
-// encoding. When a read is linearizable is the engine's business (Ask without a question). Called on
-// the thread that runs the engine's turns, between two turns; a machine replaced by a peer's state is gone after that turn:
-// get a new Reads each time.
+// The readable part of coordkit's machine: its applied state on this replica, as plain values, without a log entry and
+// without encoding. The engine decides when a read is linearizable (Ask without a question). Reads are called on the thread
+// that runs the engine's turns, between two turns. A machine that a peer's state replaced is gone after that turn: get a new
+// Reads each time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace coordkit::machine {
 
-inline constexpr uint64_t kRowsMax = 10'000;  // of one answer; `more` says that there are more
+inline constexpr uint64_t kRowsMax = 10'000;  // of one answer; `more` says that rows are left
 
 using coordkit::KeyValue;
 using coordkit::WaiterInfo;
@@ -36,7 +36,7 @@ struct HolderInfo {
   std::string value;
   LockMode mode = LockMode::Exclusive;
   Token last;          // S-58: of a delegation: the last token of its block; `token` names the hold
-  bool asked = false;  // of a delegation: another session wants it
+  bool asked = false;  // of a delegation: another session wants the lock
   friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
 };
 struct Holders {
@@ -63,7 +63,7 @@ struct SessionInfo {
   uint64_t holds = 0;
   uint64_t waiters = 0;
   std::string metadata;
-  bool ending = false;  // killed: ends a TTL after it was (S-57)
+  bool ending = false;  // killed: ends a TTL after that (S-57)
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 struct Sessions {
@@ -79,8 +79,8 @@ struct HeldLock {
   RequestId request;
   Index since;
   LockMode mode = LockMode::Exclusive;
-  uint64_t count = 1;     // acquires that the hold stands for
-  uint64_t releases = 0;  // that counted it down so far
+  uint64_t count = 1;     // acquires that the hold counts
+  uint64_t releases = 0;  // releases that counted it down so far
   Token last;             // as in HolderInfo
   bool asked = false;     // as in HolderInfo
   friend bool operator==(const HeldLock&, const HeldLock&) = default;
@@ -96,7 +96,7 @@ struct Entry {
   Revision revision;  // of the store now
   friend bool operator==(const Entry&, const Entry&) = default;
 };
-// The result of a read-only operation on keys; any code but Ok says why there is no reply.
+// The result of a read-only operation on keys; with any code but Ok there is no reply.
 template <typename Reply>
 struct KeysRead {
   ResultCode code = ResultCode::Ok;
@@ -108,12 +108,13 @@ struct KeysRead {
   friend bool operator==(const KeysRead&, const KeysRead&) = default;
 };
 
-// How long a lease still has is not part of the replicated state: the leader knows it from the timer, which has this number.
+// The time that a lease still has is not part of the replicated state. The leader knows it from the timer, which has this
+// number.
 struct LeaseRow {
   LeaseId id;
   SessionId number;
   Duration ttl{};
-  ReplicaId node;  // that renews it; zero: none
+  ReplicaId node;  // the process that renews it; zero: none
   friend bool operator==(const LeaseRow&, const LeaseRow&) = default;
 };
 struct Leases {
@@ -124,12 +125,12 @@ struct Leases {
   friend bool operator==(const Leases&, const Leases&) = default;
 };
 
-// `limit`: of rows; zero: kRowsMax, which is also the most. Rows end at 4 MiB; the first always fits.
+// `limit`: of rows; zero: kRowsMax, which is also the maximum. Rows end at 4 MiB; the first always fits.
 class Reads {
  public:
   virtual Holders holders_of(std::string_view name) const = 0;
   virtual LockQueue queue_of(std::string_view name, uint64_t limit) const = 0;
-  // nullopt: never existed or ended.
+  // nullopt: it never existed or has ended.
   virtual std::optional<SessionInfo> session(SessionId id) const = 0;
   virtual Sessions sessions_after(SessionId id, uint64_t limit) const = 0;
   // Holds with tokens above `after`. A multi-lock is shown as a whole.
@@ -137,9 +138,10 @@ class Reads {
   virtual OwnedObjects objects_of(SessionId session, const OwnedObjects::Place& after) const = 0;
   // The token under which this owner holds the lock, other than by a delegation.
   virtual std::optional<Token> held_by(std::string_view name, SessionId session, std::string_view owner) const = 0;
-  // A lock, permits, a place or a claim.
+  // The hold may be a lock, permits, a place or a claim.
   virtual bool still_held(std::string_view name, Token token) const = 0;
-  // S-36: what such a try would be refused with now; nullopt: it is worth an entry. The request has passed validate().
+  // S-36: the result with which such a try would be refused now; nullopt: it is worth an entry. The request has passed
+  // validate().
   virtual std::optional<Result> refusal_of(const Acquire& acquire) const = 0;
   virtual std::optional<Result> refusal_of(const AcquireAll& acquire) const = 0;
 
@@ -147,20 +149,20 @@ class Reads {
   virtual std::vector<ObjectRow> members_of(std::string_view group) const = 0;  // all, however many
 
   virtual Entry entry(std::string_view key) const = 0;
-  // At most kRowsMax entries; if more are left than its own limit cut off, a read continues after the last of them at the same
-  // revision, or, in an order other than the key order, is LimitExceeded.
+  // Returns at most kRowsMax entries. If more are left than its own limit cut off, a read in key order continues after the
+  // last entry at the same revision. In any other order it is LimitExceeded.
   virtual KeysRead<RangeReply> range(const RangeOperation& range) const = 0;
-  // The same without the count, which would scan everything again: for the remaining pages of what range() has begun. They
-  // start right after a key, where no key need fit.
+  // The same without the count, which would scan everything again: for the remaining pages of a read that range() has begun.
+  // They start right after a key, where no key need fit.
   virtual KeysRead<RangeReply> rest_of_range(const RangeOperation& range) const = 0;
   virtual KeysRead<TransactionReply> read(const Transaction& transaction) const = 0;  // InvalidArgument: it writes
-  // It would look at more keys than one command may (mvcc/reach.h). The transaction has passed validate().
+  // Whether it would look at more keys than one command may (mvcc/reach.h). The transaction has passed validate().
   virtual bool reaches_too_far(const Transaction& transaction) const = 0;
   virtual Changes changes(const ChangesAfter& place) const = 0;
   virtual KeySpace key_space() const = 0;
   virtual Contents contents() const = 0;
 
-  // With as many names of its keys above `after` as one answer holds, if `keys`; at most one lease.
+  // Reads at most one lease. If `keys`: with as many names of its keys above `after` as one answer holds.
   virtual Leases lease(LeaseId id, bool keys, std::string_view after) const = 0;
   virtual Leases leases_after(LeaseId id, uint64_t limit) const = 0;
 

@@ -1,7 +1,7 @@
-// The protobuf bytes of a record that lists its fields (field_list.h), by base/field_io.h: durations and signed numbers are
-// zigzag, a nested record is a message of its own. So a field is only ever added at the end. Readers take hostile
-// bytes: an unknown field is skipped, an enumerator out of range stays out of range for validation to see. make_blank(), if a
-// record has it, is what absent fields mean where that is not the type's own default.
+// The protobuf bytes of a record that lists its fields (field_list.h), by base/field_io.h. Durations and signed numbers are
+// zigzag; a nested record is a message of its own. So a field is only ever added at the end. Readers take hostile bytes: an
+// unknown field is skipped, an enumerator out of range stays out of range for validation to see. A record may have
+// make_blank(): the meaning of absent fields where it is not the type's own default.
 //
 // A variant is a message with one field, the alternative under its number.
 #pragma once
@@ -25,7 +25,7 @@
 
 namespace coordkit::machine::fields {
 
-// The fields of a record: as it lists them itself, or, for a public type, as a specialisation lists them.
+// The fields of a record: its own list, or, for a public type, the list of a specialisation.
 template <typename T>
 struct FieldsOf;
 template <typename T>
@@ -38,8 +38,8 @@ concept Record = requires {
   FieldsOf<T>::list();
 };
 template <typename T>
-inline constexpr size_t kListMax = 10'000;  // of records within a record; more are malformed
-// Zero, or how many of a longer list are kept: one too many, for validation to refuse.
+inline constexpr size_t kListMax = 10'000;  // of records within a record; longer lists are malformed
+// Zero, or how many elements of a longer list are kept: one too many, for validation to refuse.
 template <typename T>
 inline constexpr size_t kListKept = 0;
 
@@ -95,7 +95,7 @@ void mode_field(Io& io, uint32_t number, codec::Describes<LockMode> auto& mode) 
   }
 }
 
-// Any length but that of a hash is invalid, and leaves none.
+// Any length but that of a hash is invalid, and leaves no hash.
 template <typename Io>
 void hash_field(Io& io, uint32_t number, codec::Describes<lease::SecretHash> auto& hash) {
   if constexpr (Io::kReads) {
@@ -186,7 +186,7 @@ void describe(Io& io, M& record) {
 
 // ---- whole messages
 
-// How a message is written and read: a record by its fields. Nested messages define it themselves.
+// How a message is written and read: a record by its fields. Nested messages define this themselves.
 template <typename T>
 struct CodecOf;
 template <Record T>
@@ -280,13 +280,13 @@ bool get_this_alternative(pbf_reader& in, auto& variant) {
     return true;
   }
 }
-// False: it is none of them.
+// False: it is none of the alternatives.
 template <typename... Alternatives>
 bool get_alternative(pbf_reader& in, std::variant<Alternatives...>& variant) {
   return (get_this_alternative<Alternatives>(in, variant) || ...);
 }
 
-// A whole message that holds one.
+// A whole message that holds one alternative.
 template <typename... Alternatives>
 absl::Status get_alternatives(std::string_view encoded, absl::StatusCode code, const char* what,
                               std::variant<Alternatives...>& variant) {

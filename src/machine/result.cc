@@ -108,7 +108,7 @@ std::string encode(const Event& event) {
 absl::StatusOr<Event> decode_event(std::string_view encoded) {
   Event event;
   if (absl::Status status = get_alternatives(encoded, StatusCode::kDataLoss, "event", event); !status.ok()) return status;
-  // An unknown reason of a newer version is still an end: reported as the least specific one.
+  // An unknown reason of a newer version is still an end. It is reported as the least specific one.
   auto* const ended = std::get_if<SessionEnded>(&event);
   const bool known =
       ended == nullptr || ended->reason == SessionEnded::Reason::Closed || ended->reason == SessionEnded::Reason::Killed;

@@ -1,4 +1,4 @@
-// What the machine answers to a request, and the events it announces: plain values and their bytes
+// The machine's answer to a request, and the events that it announces: plain values and their bytes
 // (proto/coordkit/v1/machine.proto). Both are replicated: equal on every replica, bit for bit.
 #pragma once
 
@@ -27,7 +27,7 @@ enum class ResultCode : uint8_t {
   WaitTimeout = 12,
   Cancelled = 13,
   Lost = 14,         // the session ended while the acquire waited, is ending, or belongs to another process now
-  AlreadyHeld = 15,  // `token` and `since` name the hold this owner has
+  AlreadyHeld = 15,  // `token` and `since` name the hold that this owner has
   AlreadyWaiting = 16,
   NotOwner = 17,
   SessionNotFound = 18,
@@ -63,7 +63,7 @@ enum class ResultCode : uint8_t {
   NoSpace = 101,  // the keys have no room for the put (S-35)
 };
 
-// Whether the command took effect (DONE) or never will (NONE). Apply knows; it never answers UNKNOWN.
+// Whether the command took effect (Done) or never will (None). Apply knows; it never answers Unknown.
 enum class ResultOutcome : uint8_t { None, Done };
 
 std::string_view reason_of(ResultCode code);       // "WaitTimeout"; stable, for tests and messages
@@ -74,10 +74,10 @@ ResultOutcome outcome_of(ResultCode code);
 struct Result {
   ResultCode code = ResultCode::Ok;
   Revision revision;           // always: the store's revision after this entry (docs/semantics.md S-04)
-  Token token;                 // Granted, AlreadyHeld; the new one of an upgrade or downgrade
+  Token token;                 // Granted, AlreadyHeld; upgrade, downgrade: the new token
   Index since;                 // Granted, AlreadyHeld: the entry that granted; AlreadyWaiting: the entry that queued
   SessionId session;           // opened, resumed; killed, also by its hold: the ending session
-  Duration ttl{};              // opened, resumed: as granted, never below the one asked for
+  Duration ttl{};              // opened, resumed: as granted, never below the requested one
   uint64_t position = 0;       // Queued: waiters before this one
   uint64_t deleted = 0;        // keys deleted
   bool previous_gone = false;  // resumed: no process that had the session before can still trust it
@@ -86,9 +86,9 @@ struct Result {
   int64_t number = 0;          // of a counter, a latch; deliveries of an item before this one
   bool swapped = false;        // a compare-and-set succeeded
   std::string value = {};      // of an item
-  std::string reply = {};      // of an operation on keys with more to report: an encoded OperationReply (kv_codec.h)
+  std::string reply = {};      // of an operation on keys that reports more: an encoded OperationReply (kv_codec.h)
   Revision compacted = {};     // Compacted, and answers to questions about keys: reads below it are refused
-  LeaseId lease = {};          // granted; `session` is its number, `ttl` as granted, also of a renewal
+  LeaseId lease = {};          // granted; `session` is its number, `ttl` the granted one, also after a renewal
   void make_blank() { code = ResultCode(0); }
   static constexpr auto fields() {
     using R = Result;
@@ -114,7 +114,7 @@ struct SessionEnded {
   friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
 
-// Announced in the apply that bound the session to another process: the previous one has lost it.
+// Announced in the apply that bound the session to another process: the previous process has lost it.
 struct SessionResumed {
   SessionId session;
   ReplicaId node;
@@ -136,7 +136,7 @@ struct SessionEnding {
   friend bool operator==(const SessionEnding&, const SessionEnding&) = default;
 };
 
-// Announced in the apply in which another session wanted a lock that this one has as a delegation (S-58): give it back.
+// Announced in the apply in which another session wanted a lock that this session has as a delegation (S-58): give it back.
 struct DelegationAsked {
   SessionId session;
   std::string name;

@@ -1,5 +1,5 @@
-// What the codecs of checkpoint rows share. describe() in this namespace lists the fields of each (base/field_io.h); where a
-// row finds out itself that it makes no sense, it says so with codec::require.
+// The helpers that the codecs of checkpoint rows share. describe() in this namespace lists the fields of each row
+// (base/field_io.h). A row that finds itself invalid says so with codec::require.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ using codec::Describes;
 
 struct Rules : fields::Rules {};
 
-constexpr size_t kRowBytesUsual = 64;  // most rows are no longer than that: one allocation
+constexpr size_t kRowBytesUsual = 64;  // most rows are no longer than that, so they take one allocation
 
 template <typename Row>
 std::string encoded(const Row& row) {

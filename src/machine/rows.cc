@@ -18,7 +18,7 @@ void describe(Io& io, Describes<Counters> auto& counters) {
   io.number(100, counters.key_quota);
 }
 
-// Nothing else than a hash is one.
+// Only bytes of a hash's length are a hash.
 template <typename Io>
 void secret_hash(Io& io, uint32_t number, Describes<lease::SecretHash> auto& secret) {
   if constexpr (Io::kReads) {
@@ -47,7 +47,7 @@ void describe(Io& io, Describes<lease::Session> auto& session) {
   io.number(100, session.name);
 }
 
-// Of a key: as the store keeps it, or as it is restored.
+// A change of a key, as the store keeps it or as it is restored.
 struct ChangeRow {
   std::string_view key;
   std::string_view value;
@@ -102,7 +102,7 @@ bool known(TableByte table) {
 
 std::string key(std::string_view prefix, TableByte table, uint64_t id) {
   std::string key;
-  key.reserve(prefix.size() + 13);  // of a change, the longest and commonest
+  key.reserve(prefix.size() + 13);  // enough for a change, the longest and commonest key
   key.append(prefix).push_back(static_cast<char>(table));
   append_sortable(key, id);
   return key;

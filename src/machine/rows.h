@@ -17,7 +17,7 @@ namespace coordkit::machine::rows {
 
 // The byte after the prefix. A scan sees the tables in the order of these letters.
 enum class TableByte : char {
-  // For semaphores, barriers and the like (coordination_rows.h); id: the entry that made it, or the token of a hold.
+  // Semaphores, barriers and the like (coordination_rows.h); id: the entry that made it, or the token of a hold.
   Barriers = 'B',
   NumberedCounters = 'C',
   DoubleBarriers = 'D',
@@ -42,7 +42,7 @@ enum class TableByte : char {
   CancelMarks = 'x',  // id: replica
 };
 
-inline constexpr size_t kPrefixBytesMax = 48;  // the longest key stays below 64 bytes
+inline constexpr size_t kPrefixBytesMax = 48;  // keeps the longest key below 64 bytes
 inline constexpr uint64_t kFormat = 1;         // of these rows; a reader refuses a higher one
 
 struct Counters {
@@ -57,7 +57,7 @@ struct Counters {
 std::string key(std::string_view prefix, TableByte table, uint64_t id);
 std::string key(std::string_view prefix, mvcc::ChangeId change);
 
-// A key without its prefix, parsed. kDataLoss: not one of ours.
+// A key without its prefix, parsed. kDataLoss: it is no key of these rows.
 struct ParsedKey {
   TableByte table = TableByte::Counters;
   uint64_t id = 0;
@@ -73,7 +73,7 @@ std::string encode(const mvcc::Version& change);
 std::string encode(const mvcc::Store::Row& change);
 std::string encode(const CancelMarks::Marks& marks);
 
-// Each fills what the key does not contain; the views of a claim point into `bytes`. kDataLoss: malformed.
+// Each fills the fields that the key does not contain; the views of a claim point into `bytes`. kDataLoss: malformed.
 absl::StatusOr<Counters> decode_counters(std::string_view bytes);
 absl::StatusOr<lease::Session> decode_session(std::string_view bytes);
 absl::StatusOr<lock::ClaimView> decode_claim(std::string_view bytes);

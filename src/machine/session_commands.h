@@ -1,5 +1,6 @@
-// Session commands beyond open and close: taking a session over after a restart (docs/semantics.md S-45), and the two-step
-// end of another client's session (S-57). Part of machine::Request; see command.h for the rules of the encoding.
+// Session commands beyond open and close: a resume, which takes a session over after a restart (docs/semantics.md S-45), and
+// the two-step end of another client's session (S-57). They are part of machine::Request; command.h has the rules of the
+// encoding.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct ResumeSession {
   SessionId id;  // not `session`: it does not belong to the caller yet
   std::string secret;
   bool previous_is_gone = false;  // the caller vouches that no previous process can still trust it
-  Generation generation;          // of the session, as known to the caller's replica: a later process is not vouched for
+  Generation generation;          // of the session, as the caller's replica knows it: no later process is vouched for
   static constexpr uint32_t kField = 30;
   static constexpr auto fields() {
     using R = ResumeSession;

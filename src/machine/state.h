@@ -1,6 +1,6 @@
-// What the machine replicates, and one entry on its way through it. The parts of the machine (machine_sessions.h,
-// machine_locks.h, machine_keys.h, machine_leases.h, machine_coordination.h) each change their share of one state; what an
-// entry decides is collected in its step.
+// The replicated state of the machine, and one entry on its way through it. The parts of the machine (machine_sessions.h,
+// machine_locks.h, machine_keys.h, machine_leases.h, machine_coordination.h) each change their share of one state. The step
+// of an entry collects its decisions.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +27,18 @@ struct State {
   ClusterId cluster;
   lock::TokenCounter counter;
   lease::Table sessions;
-  lease::Table leases;  // of keys; ids from the same counter, so that no session has one of theirs
+  lease::Table leases;  // of keys; their numbers come from the same counter, so that no session has one of them
   lock::Table locks;
   mvcc::Store keys;
   uint64_t key_quota = 0;
   CancelMarks cancels;
   coordination::Coordination coordination;
 
-  // What keys can be attached to: a lease, or a session by its id.
+  // Whether keys can be attached to it: to a lease, or to a session by its id.
   bool lease_exists(LeaseId lease) const;
 };
 
-// One entry under way: what it decided so far.
+// One entry under way, with its decisions so far.
 struct ApplyStep {
   Index index;
   RequestId request;
@@ -50,7 +50,7 @@ struct ApplyStep {
   void answer(Result&& result, ApplyOutput::Stage stage);
 };
 
-// What a kind of request comes to. Nothing: it was Queued and is answered later.
+// The result of a request. nullopt: it was Queued and is answered later.
 using Answer = std::optional<Result>;
 
 }  // namespace coordkit::machine

@@ -1,4 +1,4 @@
-// What an operation on keys asks of the rest of the state (mvcc::Surroundings): leases, and locks that a condition names.
+// The rest of the state as an operation on keys sees it (mvcc::Surroundings): leases, and locks that a condition names.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace coordkit::machine {
 
-// Calls `run(surroundings)`, which hold no longer than that. `held(name, token, exclusively)` says whether a lock is.
+// Calls `run(surroundings)`, which are valid only during the call. `held(name, token, exclusively)` says whether a lock is
+// held.
 template <typename Held, typename Run>
 auto with_surroundings(const State& state, Held held, Run run) {
   const auto exists = [&state](LeaseId lease) { return state.lease_exists(lease); };
@@ -20,7 +21,7 @@ auto with_surroundings(const State& state, Held held, Run run) {
   return run(mvcc::Surroundings{exists, lock_condition});
 }
 
-// Is a lock held with this token, as `mode` says of the lock table; nothing: it may be permits, a place or a claim.
+// Whether a lock is held with this token. `mode` is the lock table's answer; nullopt: it may be permits, a place or a claim.
 inline bool meets(const State& state, std::optional<LockMode> mode, std::string_view name, Token token, bool exclusive) {
   if (!mode && !exclusive) return state.coordination.still_held(name, token);
   return mode && (!exclusive || *mode == LockMode::Exclusive);

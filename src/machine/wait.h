@@ -1,5 +1,4 @@
-// How long a command that may have to wait does so. The timeout is decided in the log, and counts from the apply of the
-// command.
+// How long a command that may have to wait does so. The log decides the timeout, which counts from the apply of the command.
 #pragma once
 
 #include <cstdint>
