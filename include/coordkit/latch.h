@@ -1,6 +1,9 @@
-// A count that only falls, and waits for zero: "all parts of the job are done". It stays until remove(), at zero too.
+// A count that only falls, and waits for zero: "all parts of the job are done". It stays until
+// remove(), also at zero.
 //
-// What a process has counted stays counted when it dies. Threads: all methods are thread-safe.
+// A count-down stays counted when its process dies.
+//
+// Threads: all methods are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +20,20 @@ class Latch {
  public:
   Latch(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
 
-  absl::Status create(uint64_t count);  // 1 and up. kAlreadyExists: it is there, whatever its count
-  // Answers what is left; never below zero. kNotFound. kDeadlineExceeded (CallTimeout): it may have counted.
+  absl::Status create(uint64_t count);  // 1 and up. kAlreadyExists: it exists, whatever its count
+  // Answers the remaining count, which is never below zero. kNotFound. kDeadlineExceeded
+  // (CallTimeout): it may have counted.
   absl::StatusOr<uint64_t> count_down(uint64_t by = 1);
-  // Until it is zero. kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout zero), kAborted (Lost), kNotFound.
+  // Waits until it is zero. kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout
+  // zero), kAborted (Lost), kNotFound.
   absl::Status wait(Duration timeout = kForever);
   absl::Status remove();  // ends all waits with kNotFound
 
   absl::StatusOr<LatchInfo> info() const;  // linearizable
   [[nodiscard]] Observation observe(Observer<LatchSeen> observer) const;
 
-  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  // The same without blocking. Callbacks run on the engine's thread, where nothing may block. How
+  // to cancel a call: call.h.
   AsyncCall create_async(uint64_t count, DoneCallback done);
   AsyncCall count_down_async(uint64_t by, Callback<uint64_t> done);
   AsyncCall wait_async(Duration timeout, DoneCallback done);

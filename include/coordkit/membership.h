@@ -1,4 +1,5 @@
-// Who belongs to the cluster, and how that is changed (door 1): see Replica::change_membership and members().
+// The members of the cluster, and how to change them (door 1): see Replica::change_membership and
+// members().
 #pragma once
 
 #include <cstdint>
@@ -14,29 +15,33 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// A wish about the members. What is asked for in one change takes effect together, in the order it is written down:
+// A request to change the members. Its parts take effect together, in the order in which they are
+// written:
 //
 //   replica->change_membership(MembershipChange().add(4, "10.0.0.4:7400").remove(2))
 //
-// Built by one thread; cheap to copy.
+// Threads: built by one thread. Cheap to copy.
 class MembershipChange {
  public:
-  // A new replica, which runs on an empty data directory and lists itself and some existing members. It learns first, and is
-  // given a vote, with all the rest of the change, when it has nearly caught up.
+  // Adds a new replica. It runs on an empty data directory and lists itself and some existing
+  // members. It learns first. It gets a vote, together with the rest of the change, when it has
+  // nearly caught up.
   MembershipChange& add(uint64_t id, std::string address);
-  // The replica added last stays a learner. It receives everything, serves reads and calls, and never votes.
+  // Keeps the replica that was added last a learner. A learner receives everything, serves reads
+  // and calls, and never votes.
   MembershipChange& as_learner();
   MembershipChange& remove(uint64_t id);
-  // `id` takes the place of `old`, with its vote if it had one. The same id twice: the replica is the same machine with
-  // a new data directory, after a disk was lost.
+  // Puts `id` in the place of `old`, with its vote if it had one. The same id twice: the replica is
+  // the same machine with a new data directory, after a disk was lost.
   MembershipChange& replace(uint64_t old, uint64_t id, std::string address);
   MembershipChange& promote(uint64_t id);  // a learner gets a vote
   MembershipChange& demote(uint64_t id);   // a voter becomes a learner
 
-  // kInvalidArgument listing every problem: nothing asked, id 0, an id twice, not an address, as_learner() without add().
-  // `host_and_port`: addresses are those of the TCP transport; else they may be any text, for a transport of your own.
+  // kInvalidArgument listing every problem: an empty change, id 0, an id twice, an invalid address,
+  // as_learner() without add(). `host_and_port`: addresses are those of the TCP transport.
+  // Otherwise they may be any text, for a transport of your own.
   absl::Status validate(bool host_and_port = true) const;
-  // As the engine takes it.
+  // The change in the engine's form.
   std::vector<raft::MemberChange> changes() const;
 
  private:
@@ -49,10 +54,11 @@ class MembershipChange {
 };
 
 struct MembershipOptions {
-  // Only if this configuration is in force, else Conflict: what members().index said when you decided. Absent: whatever is
-  // in force when its turn comes.
+  // Only if this configuration is in force, else Conflict. Use the value of members().index when
+  // you decided. Absent: the configuration in force when the change's turn comes.
   std::optional<Index> expected = {};
-  // A newcomer may have much to learn. What was added stays a learner if time is up before. Legal: above zero.
+  // A newcomer may have much to learn. If time runs out before, added members stay learners. Legal:
+  // above zero.
   Duration timeout = std::chrono::minutes(5);
 };
 
@@ -74,12 +80,12 @@ struct MemberInfo {
   std::string address;
   Role role = Role::Voter;
   StoreId store;  // the data directory that may act as this member
-  // On the leader only; absent: this replica is it, or does not lead.
+  // Only on the leader. Absent: this member is the leader itself, or this replica does not lead.
   std::optional<uint64_t> lag;      // entries of the leader's log that it has not acknowledged
-  std::optional<Duration> silence;  // since something was sent that it has answered
+  std::optional<Duration> silence;  // since a message to it that it has answered
 };
 
-// The configuration in force as this replica sees it: the newest in its log, committed or not.
+// The configuration in force in this replica's view: the newest in its log, committed or not.
 struct MemberList {
   std::vector<MemberInfo> members;  // by id; empty before this replica belongs to a cluster
   Index index;                      // of its entry

@@ -1,7 +1,8 @@
-// Everything one replica's engine says to another's. Plain values; wire.h turns them into bytes and back.
+// All messages from one replica's engine to another's. Plain values; wire.h turns them into bytes
+// and back.
 //
-// Answers to proposals do not travel: the asking replica applies the same log and finds the result under its own request
-// id. Only what the log does not carry has a message here.
+// Answers to proposals do not travel. The proposing replica applies the same log and finds the
+// result under its own request id. Only facts that the log does not carry have a message here.
 #pragma once
 
 #include <string>
@@ -19,21 +20,25 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// "This is how the cluster was born": from a member that has the genesis durable to a blank one. At the birth itself it goes to
-// those it names. Later the leader sends it to the stores that the configuration in force names, and says so.
+// "This is how the cluster was born": from a member that has the genesis durable, to a blank
+// replica. At the birth itself it goes to the replicas it names. Later the leader sends it to the
+// stores that the configuration in force names, and says so.
 struct GenesisOffer {
   raft::Genesis genesis;
-  StoreId invited;  // by a leader, into a cluster that lives: only the data directory with this id may take it. Zero: at birth
+  StoreId invited;  // set by the leader of a cluster that already exists: only the data directory
+                    // with this id may take it. Zero: at birth
   friend bool operator==(const GenesisOffer&, const GenesisOffer&) = default;
 };
 
-// Commands to append, from a follower to the leader. Lost ones are sent again; apply recognises repeats.
+// Commands to append, from a follower to the leader. Lost messages are sent again; apply recognises
+// repeats.
 struct Forward {
   std::vector<SharedBytes> commands;  // payloads of Command entries, as the router encodes them
   friend bool operator==(const Forward&, const Forward&) = default;
 };
 
-// "Not I": the receiver of a Forward, ReadIndexRequest or RenewRequest does not lead, or has no room for more.
+// "Not I": the receiver of a Forward, ReadIndexRequest or RenewRequest does not lead, or has no
+// room for more.
 struct Refusal {
   enum class Why : uint8_t { NotLeader = 1, NoRoom = 2 };
   friend constexpr std::string_view name_of(Why one) {
@@ -49,7 +54,8 @@ struct Refusal {
   friend bool operator==(const Refusal&, const Refusal&) = default;
 };
 
-// Asks the leader for an index at which a read is linearizable. Ids grow; one answer releases all smaller ids.
+// Asks the leader for an index at which a read is linearizable. Ids grow; one answer releases all
+// smaller ids.
 struct ReadIndexRequest {
   uint64_t id = 0;
   friend bool operator==(const ReadIndexRequest&, const ReadIndexRequest&) = default;
@@ -61,13 +67,15 @@ struct ReadIndexReply {
   friend bool operator==(const ReadIndexReply&, const ReadIndexReply&) = default;
 };
 
-// Renews every timer of a group but the excluded ones, in one message, without a log entry (docs/time.md T3). The sender says
-// which timers it believes to be covered by a count and a sum, so that the leader can tell whether both mean the same set.
+// Renews every timer of a group except the excluded ones, in one message, without a log entry
+// (docs/time.md T3). A count and a sum state which timers the sender believes to be covered. So the
+// leader can tell whether both sides mean the same set.
 struct RenewRequest {
   struct Group {
     TimerGroup group;
-    TimerId highest;                // newest one the sender knows; younger ones are not meant
-    uint64_t count = 0;             // of the timers meant
+    TimerId highest;                // newest timer that the sender knows; newer ones are not
+                                    // covered
+    uint64_t count = 0;             // of the covered timers
     uint64_t sum = 0;               // of timer_set_hash over them, modulo 2^64
     std::vector<TimerId> excluded;  // locally lost, as far as the sender knew at `as_of`; ascending
     friend bool operator==(const Group&, const Group&) = default;
@@ -75,9 +83,10 @@ struct RenewRequest {
   uint64_t attempt = 0;  // of this sender's boot; every attempt has a fresh number
   MachineId machine = kCoordination;
   std::vector<Group> groups;
-  std::vector<TimerId> looks;  // timers whose remaining time is asked for, renewed or not; ascending, at most kTimerLooksMax
-  // The entry up to which the sender had learned of its timers: what was armed by a later one was not given up by it, whoever
-  // may have had that timer before. Zero: it does not say.
+  // Timers whose remaining time is requested, renewed or not; ascending, at most kTimerLooksMax.
+  std::vector<TimerId> looks;
+  // The entry up to which the sender had learned of its timers. The sender did not give up a timer
+  // that a later entry armed, although an earlier process may have had that timer. Zero: unknown.
   Index as_of = {};
   friend bool operator==(const RenewRequest&, const RenewRequest&) = default;
 };
@@ -106,17 +115,18 @@ struct RenewReply {
   };
   struct Remaining {
     TimerId timer;
-    Duration left{};  // until its end may be proposed, by the leader's clock; zero: it is
+    Duration left{};  // until its end may be proposed, by the leader's clock; zero: now
     friend bool operator==(const Remaining&, const Remaining&) = default;
   };
   uint64_t attempt = 0;
   std::vector<Group> groups;
-  std::vector<Remaining> looks;  // of the timers asked about, those that are there
+  std::vector<Remaining> looks;  // for the requested timers that exist
   friend bool operator==(const RenewReply&, const RenewReply&) = default;
 };
 
-// Asks the leader for a change of members, by compare-and-change: it is taken only if the configuration in force at the
-// leader is the entry `expected`. So whether it took effect can be read from the log, whatever becomes of the answer.
+// Asks the leader for a change of members, by compare-and-change. It is accepted only if the
+// configuration in force at the leader is the entry `expected`. So the log shows whether it took
+// effect, even if the answer is lost.
 struct ChangeRequest {
   uint64_t attempt = 0;  // of this sender's boot; every attempt has a fresh number
   Index expected;
@@ -127,16 +137,16 @@ struct ChangeReply {
   uint64_t attempt = 0;
   raft::ChangeOutcome::Kind outcome = raft::ChangeOutcome::Kind::NotLeader;
   Index configuration;  // Committed: of the final one
-  ReplicaId lagging;    // LearnerLags: who, and by how many entries
+  ReplicaId lagging;    // LearnerLags: the learner, and its distance in entries
   uint64_t lag = 0;
   friend bool operator==(const ChangeReply&, const ChangeReply&) = default;
 };
 
-// Asks the leader to hand leadership over. Zero target: to the voter that is best prepared.
+// Asks the leader to hand leadership over. Target zero: to the voter that is best prepared.
 struct TransferRequest {
   uint64_t attempt = 0;
   ReplicaId target;
-  Duration time_left{};  // after it the leader goes on as if nothing had been asked
+  Duration time_left{};  // after this time the leader resumes as if nothing had been requested
   friend bool operator==(const TransferRequest&, const TransferRequest&) = default;
 };
 struct TransferReply {
@@ -145,7 +155,8 @@ struct TransferReply {
   friend bool operator==(const TransferReply&, const TransferReply&) = default;
 };
 
-// "You lack what our log has forgotten; my whole state at `at` is here." From the leader of `term`, until the peer asks.
+// "You lack entries that our log no longer has; my whole state at `at` is here." From the leader of
+// `term`, until the peer asks.
 struct StateOffer {
   Term term;
   Position at;
@@ -153,8 +164,8 @@ struct StateOffer {
   friend bool operator==(const StateOffer&, const StateOffer&) = default;
 };
 
-// Asks for the rows of a range, from its start; as many as the sender likes to send at once. With `sum`: unless this is the
-// sum of the rows there.
+// Asks for the rows of a range, from its start; the sender chooses how many it sends at once. With
+// `sum`: only unless the rows there have this sum.
 struct StateRequest {
   Term term;
   Position at;
@@ -169,14 +180,14 @@ struct StateChunk {
   friend bool operator==(const StateChunk&, const StateChunk&) = default;
 };
 
-// "I have all of it and am putting it in place; keep the log after it for me." Repeated while that lasts.
+// "I have all of it and am installing it; keep the log after it for me." Repeated while that lasts.
 struct StateLoading {
   Term term;
   Position at;
   friend bool operator==(const StateLoading&, const StateLoading&) = default;
 };
 
-// "I was started again from my disk; what do you remember of it?" (docs/decisions/0009)
+// "I was started again from my disk. What do you remember of it?" (docs/decisions/0009)
 struct RecallRequest {
   StoreId store;
   BootCounter boot;
@@ -186,19 +197,21 @@ struct RecallRequest {
 struct RecallReply {
   RecallRequest asked;
   PeerMark known;                     // before it was asked; zeros: nothing
-  raft::SettledMembers settled = {};  // as known where it is answered; empty from builds that do not say it
+  raft::SettledMembers settled = {};  // as known to the answering replica; empty from builds that
+                                      // do not send it
   friend bool operator==(const RecallReply&, const RecallReply&) = default;
 };
 
-// "I am in quarantine": said on every connection, and when it begins, so that the others' operators hear of it
-// (docs/faults.md); empty where it ends without a new start.
+// "I am in quarantine": sent on every connection, and when the quarantine begins, so that the other
+// members' operators hear of it (docs/faults.md). Empty where it ends without a new start.
 struct SteppedAside {
   std::string why;  // a sentence, at most kSteppedAsideBytesMax; for people only
   friend bool operator==(const SteppedAside&, const SteppedAside&) = default;
 };
 inline constexpr size_t kSteppedAsideBytesMax = 1024;
 
-// The summand of RenewRequest::Group::sum: well mixed, so that different sets of equal size differ in their sums.
+// The summand of RenewRequest::Group::sum. It is well mixed, so that different sets of equal size
+// differ in their sums.
 constexpr uint64_t timer_set_hash(TimerId id) {
   uint64_t z = id.value() + 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;

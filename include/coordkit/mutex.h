@@ -1,14 +1,19 @@
-// A distributed lock in the shape of std::timed_mutex, for std::unique_lock, std::scoped_lock and friends.
+// A distributed lock in the shape of std::timed_mutex, for std::unique_lock, std::scoped_lock and
+// friends.
 //
-// Each Mutex object is an owner of its own: two objects of one session exclude each other. So do threads that share one
-// object: they wait for each other in this process, and one of them at a time asks the cluster. Like std::timed_mutex it must
-// not be locked again by the thread that has it; unlike it, any thread may unlock. unlock() returns at once, the release
-// travels behind it in order. Errors: lock() and the try functions throw std::system_error when the answer is neither yes
-// nor no (dead session, no leader in time): the only throws of this library. Its code is a Reason (error.h), its
-// what() the sentence.
+// Each Mutex object is a separate owner: two objects of one session exclude each other. Threads
+// that share one object exclude each other too: they wait for each other in this process, and one
+// of them at a time asks the cluster. As with std::timed_mutex, the thread that has it must not
+// lock it again. Unlike it, any thread may unlock. unlock() returns at once; the release follows in
+// order.
 //
-// Several at once: MultiLock below. std::scoped_lock and std::lock work too, but they try, give back and try again, and each of
-// these tries is an entry of the log: where several want the same locks, dozens of entries for each time that one gets them.
+// To lock several at once, use MultiLock below. std::scoped_lock and std::lock work too, but they
+// try, release and try again. Each of these tries is an entry of the log: under contention dozens
+// of entries for each success.
+//
+// Errors: lock() and the try functions throw std::system_error when the answer is neither yes nor
+// no (dead session, no leader in time). These are the only throws of this library. The exception's
+// code is a Reason (error.h), its what() the sentence.
 #pragma once
 
 #include <chrono>
@@ -46,7 +51,7 @@ class Mutex {
   }
   void unlock();
 
-  // These concern the current hold; call only while locked.
+  // These concern the current hold. Call them only while locked.
   bool valid() const;
   Token token() const;
   std::stop_token lost() const;
@@ -56,22 +61,27 @@ class Mutex {
   static absl::StatusOr<Grant> acquire_all(const std::vector<Mutex*>& mutexes, Duration timeout);
   bool try_lock_within(Duration timeout);
   void refuse_to_wait();
-  bool enter(Duration timeout);  // this object, before the cluster is asked; false: another thread has it that long
+  bool enter(Duration timeout);  // enters this object before the cluster is asked; false: another
+                                 // thread has it for that long
   bool ask(Duration timeout);
 
   Session session_;
   std::string name_;
   std::string owner_;
   bool sticky_;
-  mutable std::mutex guard_;  // of what follows: lock() may run in one thread and unlock() in another
+  mutable std::mutex guard_;  // guards the fields below: lock() may run in one thread and unlock()
+                              // in another
   std::condition_variable left_;
   bool taken_ = false;  // by a thread that has the lock or asks for it
   Grant grant_;
 };
 
-// All of them or none, in one log entry (Session::acquire_all), until it goes out of scope: std::scoped_lock's shape without
-// its tries, and without an order to agree on. The mutexes lend their names and their session, which must be one; the hold is
-// this object's, with one token for all. One thread's.
+// All of them or none, in one log entry (Session::acquire_all), until the end of the scope. It has
+// the shape of std::scoped_lock, but neither its tries nor an order to agree on. The mutexes lend
+// their names and their session, which must be the same for all. The hold belongs to this object,
+// with one token for all.
+//
+// Threads: used by one thread.
 //
 //   MultiLock both(from, to);
 //   move_money(both.token());
@@ -80,7 +90,7 @@ class MultiLock {
   // Waits as long as it takes.
   template <typename... More>
   explicit MultiLock(Mutex& first, More&... more) : MultiLock(kForever, first, more...) {}
-  // At most so long; owns_lock() says whether it has them.
+  // Waits at most that long. owns_lock() says whether it has them.
   template <typename... More>
   MultiLock(Duration timeout, Mutex& first, More&... more) : MultiLock(std::vector<Mutex*>{&first, &more...}, timeout) {}
   ~MultiLock() = default;  // releases what is held
@@ -90,7 +100,7 @@ class MultiLock {
   bool owns_lock() const { return owns_; }
   explicit operator bool() const { return owns_; }
   void unlock();  // before the end of the scope
-  // As those of Mutex; call only while locked.
+  // As those of Mutex. Call them only while locked.
   bool valid() const { return grant_.valid(); }
   Token token() const { return grant_.token(); }
   std::stop_token lost() const { return grant_.lost(); }

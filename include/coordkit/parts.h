@@ -1,13 +1,21 @@
-// What a replica is made of besides its engine: door 1 has a transport over TCP, a log of segments, checkpoints in LMDB and
-// a thread of its own in the box, and takes yours in their place, each by a factory in ReplicaOptions::parts.
+// The parts of a replica besides its engine. Door 1 has built-in ones: a transport over TCP, a log
+// of segments, checkpoints in LMDB and a thread of its own. A factory in ReplicaOptions::parts
+// replaces each by yours.
 //
-//   options.parts.log_store = [](const PartContext& part) { return std::make_unique<MyLog>(part.store, part.boot); };
+//   options.parts.log_store = [](const PartContext& part) {
+//     return std::make_unique<MyLog>(part.store, part.boot);
+//   };
 //   options.parts = in_memory(hub);     // for unit tests: no disk, no socket
 //
-// What a part may rely on and what it must do stands in the header of its port; the suites in coordkit/testing show whether it
-// does. A factory is called once by each Replica::open, on the thread that calls it; the replica owns what it gives, closes it
-// before it destroys it, and does both before close() returns. An error or exception of a factory is open()'s, and leaves
-// nothing. A store that throws later halts its replica, a transport loses frames. Examples: examples/14_own_log_store and 15.
+// The header of each port says what a part may rely on and what it must do; the suites in
+// coordkit/testing test it.
+//
+// Threads: each Replica::open calls a factory once, on the thread that calls open().
+// Lifetime: the replica owns the part that the factory returns. It closes the part before it
+// destroys it, and does both before close() returns.
+// Errors: an error or exception of a factory is the error of open(), which then leaves nothing
+// behind. A store that throws later halts its replica; a transport that throws loses frames.
+// Example: examples/14_own_log_store and examples/15.
 #pragma once
 
 #include <functional>
@@ -30,19 +38,21 @@ namespace COORDKIT_EXPORT coordkit {
 class DataDirectory;  // coordkit/storage/data_directory.h
 class LoopbackHub;    // coordkit/transport/loopback_transport.h
 
-// What a part is made for.
+// Describes the replica that a part is made for.
 struct PartContext {
   explicit PartContext(std::shared_ptr<DataDirectory> of = nullptr) : directory_(std::move(of)) {}
 
   ReplicaId replica;
   std::string cluster;  // its name
   std::string address;  // ReplicaOptions::listen, or the member's own
-  // Opened and locked for this replica alone; never null. Files of yours go below its log_path() or state_path(); anywhere else
-  // the next open takes them for another replica's. Throws std::invalid_argument if ReplicaOptions::data_dir is empty: a
-  // factory that lets it pass fails open() with a sentence that says so.
+  // Opened and locked for this replica alone; never null. Put files of yours below its log_path()
+  // or state_path(): anywhere else the next open takes them for another replica's. Throws
+  // std::invalid_argument if ReplicaOptions::data_dir is empty. If a factory lets that exception
+  // pass, open() fails with a sentence that says so.
   const std::shared_ptr<DataDirectory>& directory() const;
-  // What a log store answers as its own: the directory's identity, and how often it was opened. Without a directory a store
-  // that was drawn for this opening; a log store that keeps anything keeps an identity of its own as well, and answers that.
+  // The identity that a log store answers: the directory's identity, and how often it was opened.
+  // Without a directory it is a store id drawn for this opening. A log store that keeps anything
+  // keeps an identity of its own as well, and answers that.
   StoreId store;
   BootCounter boot;
 
@@ -53,27 +63,33 @@ struct PartContext {
 template <typename Part>
 using PartFactory = std::function<absl::StatusOr<std::unique_ptr<Part>>(const PartContext&)>;
 
-// What is empty is the one in the box.
+// An empty factory means the built-in part.
 struct Parts {
-  // Addresses of members are what this transport understands, and ReplicaOptions::security is its own affair. Its sink keeps
-  // what arrives until the next turn: up to 256 MiB, then the newest is dropped.
+  // Addresses of members have this transport's form. It takes care of security itself, in place of
+  // ReplicaOptions::security. Its sink keeps arrivals until the next turn: up to 256 MiB, then the
+  // newest is dropped.
   PartFactory<Transport> transport = {};
   PartFactory<LogStore> log_store = {};
   PartFactory<StateStore> state_store = {};
-  // The one directory under the segmented log in the box, called twice: each of its two threads has one for itself.
+  // The directory under the built-in segmented log. Called twice, for one directory: each of the
+  // log's two threads has one object for itself.
   PartFactory<FileSystem> log_files = {};
-  // In place of the system's. Both readings pass as real time does, within ReplicaOptions::rate_error_ppm, because threads
-  // sleep by the kernel's clock. Outlives the replica and every handle of it.
+  // Replaces the system's clock. Both readings pass as real time does, within
+  // ReplicaOptions::rate_error_ppm, because threads sleep by the kernel's clock. It outlives the
+  // replica and all its handles.
   const Clock* clock = nullptr;
-  // Runs the engine's turns in place of a thread of the replica's own; the TCP transport in the box then has a thread for
-  // itself. On the only thread of an executor blocking calls and close() are refused (InCallback), if it can tell
-  // (Executor::runs_in_this_thread); use the *_async functions there, or coordkit/asio.h.
+  // Runs the engine's turns instead of a thread of the replica's own. The built-in TCP transport
+  // then has a thread for itself. On the only thread of an executor, blocking calls and close() are
+  // refused (InCallback), if it can tell (Executor::runs_in_this_thread). Use the *_async functions
+  // there, or coordkit/asio.h.
   std::shared_ptr<Executor> executor = {};
 };
 
-// For unit tests of a host: parts that touch neither disk nor network. `memory_stores` forget with their replica.
+// For unit tests of a host: parts that touch neither disk nor network. The content of
+// `memory_stores` is lost with their replica.
 Parts memory_stores();
 PartFactory<Transport> loopback(LoopbackHub& hub);  // the hub outlives the replicas
-Parts in_memory(LoopbackHub& hub);                  // both: replicas with these need no data_dir and no security
+Parts in_memory(LoopbackHub& hub);                  // both: replicas with these need no data_dir
+                                                    // and no security
 
 }  // namespace coordkit

@@ -1,4 +1,5 @@
-// What looking at the replicated state shows, the same for the machine that answers and for the caller.
+// Results of queries of the replicated state, in one form for the machine that answers and for the
+// caller.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ constexpr std::string_view name_of(LockMode mode) {
   return "?";
 }
 
-// One of the locks that are wanted or held together.
+// One of the locks that are requested or held together.
 struct NamedLock {
   std::string name;
   LockMode mode = LockMode::Exclusive;
@@ -45,11 +46,12 @@ struct KeyValue {
   Revision create;
   Revision mod;
   uint64_t version = 0;
-  LeaseId lease = {};  // or session, with which the key goes; zero: none
+  LeaseId lease = {};  // or session, with whose end the key is deleted; zero: none
   friend bool operator==(const KeyValue&, const KeyValue&) = default;
 };
 
-// How much the replicated state holds, now: what a replica's memory is made of (docs/operations.md, "Memory").
+// How much the replicated state holds now: it makes up a replica's memory (docs/operations.md,
+// "Memory").
 struct Contents {
   uint64_t sessions = 0;
   uint64_t leases = 0;      // of keys
@@ -57,7 +59,7 @@ struct Contents {
   uint64_t claims = 0;      // holds and waits on them
   uint64_t objects = 0;     // records of semaphores, barriers and the like
   uint64_t keys = 0;        // that exist
-  uint64_t changes = 0;     // of keys that can still be read, those of the past and deletions too
+  uint64_t changes = 0;     // of keys that can still be read, including past ones and deletions
   uint64_t key_weight = 0;  // of these, as a quota counts it (coordkit/key_space.h)
   friend bool operator==(const Contents&, const Contents&) = default;
 };

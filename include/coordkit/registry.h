@@ -1,16 +1,19 @@
-// Who offers what, and where: services register under a prefix and are found there for as long as their sessions live.
+// Discovery: services register under a prefix with an address, and are found there for as long as
+// their sessions live.
 //
 //   Registry web(*replica, "services/web/");
 //   absl::StatusOr<std::string> me = web.join(session, "10.0.0.7:80");
 //   Mirror others = web.observe([](const MirrorSeen& seen, const MirrorEntries& all) { ... });
 //
-// Entries are keys. That is the difference to Group: who looks needs no session, one observer sees all services below
-// "services/", and a transaction can depend on an entry being there. Where that does not matter, Group is cheaper: it
-// changes no revision and leaves no history.
+// Entries are keys. That is the difference to Group: an observer needs no session, one observer
+// sees all services below "services/", and a transaction can depend on an entry. Where that does
+// not matter, Group is cheaper: it changes no revision and leaves no history.
 //
-// Threads: all methods are thread-safe. Lifetime: may outlive the replica; then every call is kFailedPrecondition. Failure:
-// an entry goes with the session that joined, at the latest one TTL after the process died; a process that is paused may still
-// be listed and not answer. Example: examples/11_discovery.
+// Threads: all methods are thread-safe.
+// Lifetime: may outlive the replica. Then every call is kFailedPrecondition.
+// Errors: an entry is deleted with the session that joined, at the latest one TTL after the process
+// died. A paused process may still be listed and not answer.
+// Example: examples/11_discovery.
 #pragma once
 
 #include <string>
@@ -25,19 +28,22 @@ class Registry {
  public:
   // `prefix`: not empty; end it with a separator, or "web" will list "web2" as well.
   Registry(const Replica& replica, std::string prefix);
-  Registry(const Registry&) = default;  // one that was moved from is as before
+  Registry(const Registry&) = default;  // a moved-from object is unchanged
   Registry& operator=(const Registry&) = default;
 
-  // Answers the key of the entry: the prefix and 20 digits, in the order of joining over all replicas, none twice. The same
-  // session may join several times. kFailedPrecondition (Closed: there is no session), kNotFound (LeaseNotFound: the session
-  // has ended), else as Kv::put(). After CallTimeout (unknown) an entry may be there, until the session ends.
+  // Answers the key of the entry: the prefix and 20 digits, in the order of joining over all
+  // replicas, none twice. The same session may join several times. kFailedPrecondition (Closed:
+  // there is no session), kNotFound (LeaseNotFound: the session has ended), else as Kv::put().
+  // After CallTimeout (unknown) an entry may exist, until the session ends.
   absl::StatusOr<std::string> join(const Session& session, std::string value, ProposeOptions options = {});
-  absl::Status update(const std::string& entry, std::string value, ProposeOptions options = {});  // kNotFound (KeyNotFound)
-  absl::Status leave(const std::string& entry, ProposeOptions options = {});                      // kNotFound (KeyNotFound)
+  // kNotFound (KeyNotFound)
+  absl::Status update(const std::string& entry, std::string value, ProposeOptions options = {});
+  // kNotFound (KeyNotFound)
+  absl::Status leave(const std::string& entry, ProposeOptions options = {});
 
-  // Linearizable, unless options say otherwise; in the order of joining.
+  // Linearizable unless the options say otherwise; in the order of joining.
   absl::StatusOr<RangeResult> members(QueryOptions options = {}) const;
-  // All there are, then who comes, changes and goes, without a gap.
+  // Reports all present entries, then every arrival, change and departure, without a gap.
   [[nodiscard]] Mirror observe(MirrorObserver observer = {}) const;
 
  private:
