@@ -1,5 +1,5 @@
 // Settings that must be equal on all replicas, as every hello carries them (proto/coordkit/v1/wire.proto, message Agreement).
-// Here because both engine and transport say hello, and neither includes the other.
+// They are here because both engine and transport say hello, and neither includes the other.
 #pragma once
 
 #include <optional>

@@ -28,7 +28,7 @@ void append_escaped(std::string& out, std::string_view cell) {
   }
 }
 
-// Consumes what follows a backslash from `rest`.
+// Consumes the rest of an escape, after its backslash, from `rest`.
 std::optional<char> unescaped(std::string_view& rest) {
   if (rest.empty()) return std::nullopt;
   const char kind = rest.front();

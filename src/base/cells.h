@@ -1,5 +1,5 @@
-// Lines of cells, as used on the admin socket: cells are separated by tabs; a tab, a line end, a backslash and any other
-// control byte inside of a cell are escaped as \t, \n, \\ and \xNN. Any bytes come back as they were.
+// Lines of cells, as used on the admin socket. Tabs separate the cells. A tab, a line end, a backslash and any other control
+// byte inside a cell are escaped as \t, \n, \\ and \xNN. Any bytes come back as they were.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
-// CHECK stays enabled in release and states one fact. When it does not hold, the replica must stop before it can do harm: the
-// check throws CheckFailure, which the engine's turn catches and turns into a fail-stop with the text. Nothing is printed, the
-// host process lives on.
+// CHECK stays enabled in release and states one fact. If the fact does not hold, the replica must stop before it can do harm.
+// The check throws CheckFailure, which the engine's turn catches and turns into a fail-stop with the text. Nothing is
+// printed, and the host process lives on.
 #pragma once
 
 #include <exception>
@@ -27,7 +27,7 @@ class CheckFailure : public std::exception {
       ::coordkit::check_failed(#fact, __FILE__, __LINE__); \
   } while (false)
 
-// The same with an invariant's id or other context, built only on failure.
+// The same with an invariant's id or other context. The context is built only on failure.
 #define COORDKIT_CHECK_MSG(fact, context)                             \
   do {                                                                \
     if (!(fact)) [[unlikely]]                                         \

@@ -1,7 +1,7 @@
-// Deadlines of things that mostly end earlier. An ended one stays until its deadline, or until ended ones are the majority; the
-// owner says for each whether it is still valid. So adding and ending cost little, and in a steady state nothing is allocated.
-// Things of a kind mostly have the same timeout, so that their deadlines come in order: these stand in a line, the others in a
-// heap.
+// Deadlines of things that mostly end earlier. The deadline of an ended thing stays until it passes, or until ended ones are
+// the majority. The owner says for each whether it is still valid. So adding and ending cost little, and in a steady state
+// nothing is allocated. Things of a kind mostly have the same timeout, so their deadlines come in order: these are kept in a
+// line, the others in a heap.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace coordkit {
 
-// `stands(deadline, id)`, wherever it is a parameter: it has not ended, and that is still its deadline. Equal deadlines are
-// ordered by id. A deadline of max() is none.
+// `valid(deadline, id)`, wherever it is a parameter, says whether it has not ended and still has that deadline. Equal
+// deadlines are ordered by id. A deadline of max() is no deadline.
 template <typename Id>
 class Deadlines {
  public:
@@ -31,7 +31,7 @@ class Deadlines {
       std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
     }
   }
-  // One that was added has ended, or has a different deadline now.
+  // Called when something that was added has ended, or has another deadline now.
   template <typename Valid>
   void ended(Valid valid) {
     if (++ended_ > size() / 2 + kEndedKept) {
@@ -46,7 +46,7 @@ class Deadlines {
       drop_ended(valid);
     }
   }
-  // The first one that is still valid and due by now, removed.
+  // Removes and returns the first id that is still valid and due by now.
   template <typename Valid>
   std::optional<Id> take_due(LaggingTime now, Valid valid) {
     drop_ended(valid);
@@ -55,9 +55,9 @@ class Deadlines {
     pop();
     return id;
   }
-  // The earliest; max(): there is none. It may be too early, never too late.
+  // The earliest deadline; max(): there is none. It may be too early, never too late.
   LaggingTime next() const { return size() == 0 ? LaggingTime::max() : first().first; }
-  size_t size() const { return line_.size() + heap_.size(); }  // with those that have ended
+  size_t size() const { return line_.size() + heap_.size(); }  // including those that have ended
   void clear() {
     line_.clear();
     heap_.clear();
@@ -68,7 +68,7 @@ class Deadlines {
   using Entry = std::pair<LaggingTime, Id>;
   static constexpr size_t kEndedKept = 64;
 
-  // There is one.
+  // There must be an entry.
   bool first_in_line() const { return heap_.empty() || (!line_.empty() && line_.front() < heap_.front()); }
   const Entry& first() const { return first_in_line() ? line_.front() : heap_.front(); }
   void pop() {
@@ -86,7 +86,7 @@ class Deadlines {
 
   Ring<Entry> line_;  // I: ascending
   std::vector<Entry> heap_;
-  size_t ended_ = 0;  // of all that are kept, approximately
+  size_t ended_ = 0;  // approximately, among all that are kept
 };
 
 }  // namespace coordkit

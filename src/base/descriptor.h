@@ -1,9 +1,9 @@
-// File descriptors of this library. Numbers 0 to 2 are the host's standard streams, also while the host has closed them: a file
-// of ours under one of them would get the host's next line of log. So every descriptor is opened here and gets a number from 3
-// on, and a library that opens by itself does so while a StandardStreamsKept lives.
+// File descriptors of this library. Numbers 0 to 2 are the host's standard streams, even while the host has closed them. If a
+// file of ours had one of them, the host's next line of log would go into it. So every descriptor is opened here and gets a
+// number from 3 on. A library that opens files by itself does so while a StandardStreamsKept lives.
 //
-// Every function leaves errno as the system call that failed set it, and repeats one that a signal interrupted. All
-// descriptors are closed by exec().
+// Every function leaves errno as the failed system call set it, and repeats a call that a signal interrupted. exec() closes
+// all descriptors.
 #pragma once
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ class Descriptor {
   int number_ = -1;
 };
 
-// Calls until no signal interrupts: the host's own threads take signals.
+// Repeats the call until no signal interrupts it: the host's own threads take signals.
 template <typename Call>
 auto uninterrupted(Call call) {
   for (;;) {
@@ -51,10 +51,11 @@ auto uninterrupted(Call call) {
   }
 }
 
-// While one lives, the numbers of those standard streams that are free are occupied, so that no open() returns them. A read or
-// write of the host's there fails with EBADF, as before (O_PATH). A stream that the host opens by dup2() in the meantime stays.
+// While one lives, the free numbers of the standard streams are occupied, so that no open() returns them. A read or write by
+// the host there fails with EBADF, as before (O_PATH). A stream that the host opens by dup2() in the meantime stays.
 //
-// The numbers belong to the whole process, so here the library has a global: one user must not free what another one needs.
+// The numbers belong to the whole process, so here the library has a global: one user must not free a number that another one
+// needs.
 class StandardStreamsKept {
  public:
   StandardStreamsKept() {
@@ -65,7 +66,7 @@ class StandardStreamsKept {
     for (int stream = 0; stream < kFirstDescriptor; ++stream) {
       if (::fcntl(stream, F_GETFD) >= 0) continue;
       const int number = uninterrupted([] { return ::open("/", O_PATH | O_CLOEXEC); });
-      if (number >= kFirstDescriptor) ::close(number);  // the host was quicker
+      if (number >= kFirstDescriptor) ::close(number);  // the host took the number first
       if (number >= 0 && number < kFirstDescriptor) kept.streams[static_cast<size_t>(number)] = true;
     }
     errno = error;
@@ -98,7 +99,7 @@ class StandardStreamsKept {
   }
 };
 
-// What `open` returns, under a number from 3 on. None: errno says why.
+// The descriptor that `open` returns, under a number from 3 on. None: errno says why.
 template <typename Open>
 Descriptor opened(Open open) {
   Descriptor made;
@@ -114,7 +115,7 @@ Descriptor opened(Open open) {
   return higher;
 }
 
-// Relative to a directory, or AT_FDCWD.
+// The path is relative to a directory, or to AT_FDCWD.
 inline Descriptor open_at(int directory, const char* path, int flags, mode_t mode = 0) {
   return opened([=] { return ::openat(directory, path, flags | O_CLOEXEC, mode); });
 }

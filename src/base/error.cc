@@ -98,11 +98,11 @@ static_assert(rows_are_indexable(), "one row per reason, in the order of the num
 const Row& row_of(Reason reason) { return kRows[static_cast<size_t>(reason) - 1]; }
 bool known(Reason reason) { return reason >= kRows.front().reason && reason <= kRows.back().reason; }
 
-// What stands between the reason and the colon, for each outcome; nothing if it is the usual one for the reason.
+// The text between the reason and the colon, for each outcome; empty if it is the usual outcome for the reason.
 constexpr std::array<std::string_view, 3> kRemarks = {" (no effect)", " (may have taken effect)", " (took effect)"};
 constexpr std::string_view kColon = ": ";
 
-// What make_error puts before the sentence.
+// The part that make_error puts before the sentence.
 struct Head {
   const Row* row = nullptr;  // null: there is none
   Outcome outcome = Outcome::Unknown;
@@ -126,7 +126,7 @@ Head head_of(std::string_view message) {
 
 std::string_view message_of(const absl::Status& status) { return {status.message().data(), status.message().size()}; }
 
-// For a status of ours: a message that only looks like one has another code.
+// For a status of this library: a message that only looks like one has another code.
 Head head_of(const absl::Status& status) {
   const Head head = head_of(message_of(status));
   return head.row != nullptr && head.row->code == status.code() ? head : Head();

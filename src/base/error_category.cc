@@ -5,7 +5,7 @@
 namespace coordkit {
 namespace {
 
-// What the standard's own mutexes would say, for code that asks for a std::errc.
+// The conditions that the standard's own mutexes report, for code that asks for a std::errc.
 std::errc condition_of(Reason reason) {
   if (reason == Reason::AlreadyHeld || reason == Reason::AlreadyWaiting || reason == Reason::Deadlock ||
       reason == Reason::InCallback) {

@@ -1,8 +1,9 @@
 // Messages as fields of the protobuf wire format. describe(io, message) names each field with its number, once for both
-// directions: the io is a Writer or a Reader. Zero and empty fields are left out, so that equal values have equal bytes; a
-// field that a reader does not know, or that has another wire type than it should, is skipped.
+// directions: the io is a Writer or a Reader. Zero and empty fields are left out, so that equal values have equal bytes. A
+// reader skips a field that it does not know, and a field with another wire type than expected.
 //
-// An element of a list, and an optional that is set, are written even if empty; a message() inside a message is then left out.
+// An element of a list, and an optional that is set, are written even if empty. A message() inside a message is then left
+// out.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace coordkit::codec {
 
-// What `write(writer)` writes.
+// Returns the bytes that `write(writer)` writes.
 template <typename Rules, typename Write>
 void append_by(std::string& bytes, Write write) {
   Writer<Rules> writer(bytes);

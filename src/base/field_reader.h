@@ -16,16 +16,16 @@
 
 namespace coordkit::codec {
 
-// What a whole message may still hold, over all its parts, and whose bytes it is read from: SharedBytes in it are slices
-// of those. Null: they are copies.
+// How much a whole message may still hold, over all its parts. `read_from` owns the bytes from which it is read: SharedBytes
+// in the message are slices of them. Null: they are copies.
 struct Budget {
   size_t ascending = 0;
   const SharedBytes* read_from = nullptr;
 };
 
-// For a pass over the fields of a message: describe() offers it each of them once, and it takes the one under the cursor, which
-// then moves on. Fields come in the order in which they are described, so that one pass takes most messages whole. What no
-// field has taken is protozero's to judge and to skip.
+// Makes passes over the fields of a message. describe() offers it each field once, and it takes the one under the cursor,
+// which then moves on. Fields come in the order in which they are described, so one pass takes most messages whole. If no
+// field has taken the bytes under the cursor, protozero judges and skips them.
 template <typename Rules>
 class Reader {
  public:
@@ -63,7 +63,7 @@ class Reader {
     if (at(field, Wire::length_delimited)) value = view(kUnlimited);
   }
   void bytes_if_any(uint32_t field, std::string& value) { bytes(field, value); }
-  // Points into what is read.
+  // The view points into the bytes that are read.
   void bytes(uint32_t field, std::string_view& value, size_t limit = kUnlimited) {
     if (at(field, Wire::length_delimited)) value = view(limit);
   }
@@ -78,7 +78,7 @@ class Reader {
     const char* const end = bytes.data() + bytes.size();
     using Number = protozero::pbf_reader::const_uint64_iterator;
     const protozero::iterator_range<Number> packed({bytes.data(), end}, {end, end});
-    const size_t count = packed.size();  // counts bytes, allocates nothing
+    const size_t count = packed.size();  // counts the bytes, allocates nothing
     require(count <= budget_.ascending, "more ids than the limit");
     budget_.ascending -= count;
     ids.reserve(count);
@@ -96,7 +96,7 @@ class Reader {
   void message(uint32_t field, std::optional<M>& m) {
     if (at(field, Wire::length_delimited)) read_message(nested(), m.emplace(Rules::template blank<M>()), budget_);
   }
-  // What exceeds the limit is read and discarded.
+  // Elements beyond the limit are read and discarded.
   template <typename M>
   void repeated_first(uint32_t field, std::vector<M>& items, size_t limit) {
     while (at(field, Wire::length_delimited)) {
@@ -130,7 +130,7 @@ class Reader {
  private:
   Reader(protozero::data_view bytes, Budget& budget) : at_(bytes.data()), end_(at_ + bytes.size()), budget_(budget) {}
 
-  // False: there are no more fields.
+  // False: no fields are left.
   bool begin_pass() {
     taken_ = false;
     return at_ != end_;
@@ -141,7 +141,7 @@ class Reader {
     in.skip();
     at_ = end_ - in.length();
   }
-  // Asked once for each field that there is, and most are absent: the comparison of a byte, without a call.
+  // Called once for each described field, and most are absent: it compares one byte, without a call.
   [[gnu::always_inline]] bool at(uint32_t field, Wire type) {
     if (at_ == end_) return false;
     const uint32_t tag = protozero::tag_and_type(field, type);
@@ -151,7 +151,7 @@ class Reader {
     ++at_;
     return taken_ = true;
   }
-  // A tag of more than one byte.
+  // For a tag of more than one byte.
   [[gnu::noinline]] bool begins_with(uint32_t tag) {
     const char* after = at_;
     if (static_cast<uint32_t>(protozero::decode_varint(&after, end_)) != tag) return false;
@@ -180,7 +180,7 @@ class Reader {
 
   const char* at_;  // the tag of a field, or the end
   const char* end_;
-  bool taken_ = false;  // any field in this pass
+  bool taken_ = false;  // a field was taken in this pass
   Budget& budget_;
 };
 

@@ -1,10 +1,12 @@
-// What a writer (field_writer.h) and a reader (field_reader.h) of messages share: the rules of a family of messages, and what
-// number stands for a value.
+// The part that a writer (field_writer.h) and a reader (field_reader.h) of messages share: the rules of a family of messages,
+// and the number for each value.
 //
-// Rules say what a family of messages takes for granted: kWritesZeros, whether zero and empty fields are written after all;
-// value<T>(number), the value of a number from hostile bytes; blank<M>(), what absent fields of an element mean;
-// body_bytes(message), the length of an element if it is known beforehand, or zero. describe() is looked for in their
-// namespace and in the message's.
+// Rules state the conventions of a family of messages:
+//   kWritesZeros         whether zero and empty fields are written after all
+//   value<T>(number)     the value of a number from hostile bytes
+//   blank<M>()           the meaning of absent fields of an element
+//   body_bytes(message)  the length of an element if it is known beforehand, or zero
+// describe() is looked up in the namespace of the rules and in the message's.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +47,7 @@ template <typename E>
 requires std::is_enum_v<E>
 constexpr uint64_t number_of(E value) { return static_cast<uint64_t>(value); }
 
-// What rules say unless they say otherwise.
+// The default rules.
 struct SparseRules {
   static constexpr bool kWritesZeros = false;
   template <typename T>

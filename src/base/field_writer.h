@@ -18,8 +18,8 @@
 
 namespace coordkit::codec {
 
-// A message takes all bytes from `begin` on: its length goes before them, where `expected` is now. If that is a shorter number,
-// they are moved.
+// A message takes all bytes from `begin` on. Its length goes before them, where `expected` is now. If that is a shorter
+// number, the bytes are moved.
 inline void put_length(std::string& bytes, size_t begin, size_t expected) {
   const size_t length = bytes.size() - begin;
   const auto room = static_cast<size_t>(protozero::length_of_varint(expected));
@@ -29,7 +29,7 @@ inline void put_length(std::string& bytes, size_t begin, size_t expected) {
   protozero::add_varint_to_buffer(bytes.data() + begin - room, length);  // and no byte more, as write_varint() may
 }
 
-// A message as a field: `append` adds its own bytes.
+// Writes a message as a field: `append` adds its own bytes.
 template <typename Append>
 void put_message(std::string& bytes, uint32_t field, Append append) {
   char tag_and_length[2 * protozero::max_varint_length];
@@ -40,7 +40,8 @@ void put_message(std::string& bytes, uint32_t field, Append append) {
   put_length(bytes, begin, 0);
 }
 
-// Numbers, short bytes and short messages that follow each other are appended at once, the last of them when the writer ends.
+// Collects numbers, short bytes and short messages that follow each other and appends them at once, the last of them when the
+// writer ends.
 template <typename Rules>
 class Writer {
  public:
@@ -98,7 +99,8 @@ class Writer {
   void bytes_if_any(uint32_t field, std::string_view value) {
     if (!value.empty()) put(field, value);
   }
-  // Ascending ids as differences: ids of live things lie close together, so most take one or two bytes instead of nine.
+  // Writes ascending ids as differences. Ids of live things are close together, so most take one or two bytes instead of
+  // nine.
   template <typename Tag>
   void ascending(uint32_t field, const std::vector<Id<Tag>>& ids, size_t limit) {
     if (ids.empty()) return;
@@ -117,7 +119,7 @@ class Writer {
   void message(uint32_t field, const M& m) {
     const size_t before = written();
     if (element(field, m) != 0) return;
-    flush();  // its tag may not be held any more
+    flush();  // its tag must be written first
     bytes_.resize(before);
   }
   template <typename M>
@@ -140,7 +142,7 @@ class Writer {
       put(field, item.view());
     }
   }
-  // A message that is written even if empty. Returns its length.
+  // Writes a message even if it is empty. Returns its length.
   template <typename M>
   size_t element(uint32_t field, const M& m) {
     const size_t expected = Rules::body_bytes(m);
@@ -159,15 +161,15 @@ class Writer {
   }
 
  private:
-  static constexpr size_t kHeldMax = 96;  // I: below 128, so that one byte says how long a message is of which all is held
-  static constexpr size_t kFieldMax = size_t{2} * protozero::max_varint_length;  // a number, or what goes before bytes
-  static constexpr size_t kShortMax = 32;                                        // bytes that are worth holding
+  static constexpr size_t kHeldMax = 96;  // I: below 128, so that one byte is the length of a message that is wholly held
+  static constexpr size_t kFieldMax = size_t{2} * protozero::max_varint_length;  // a number, or tag and length before bytes
+  static constexpr size_t kShortMax = 32;                                        // bytes up to this length are held
 
   size_t written() const { return bytes_.size() + size_; }
   [[gnu::noinline]] void flush() {
     if (size_ > 0) bytes_.append(held_, std::exchange(size_, 0));
   }
-  // Returns where its value goes.
+  // Returns the place for its value.
   char* begin_field(uint32_t field, Wire type) {
     if (size_ > kHeldMax - kFieldMax) flush();
     return write_varint(held_ + size_, protozero::tag_and_type(field, type));

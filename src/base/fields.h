@@ -1,5 +1,5 @@
-// What a reader of the protobuf wire format compares a field with: its number and wire type at once, so that a field of an
-// unexpected type is skipped like an unknown one.
+// The tags with which a reader of the protobuf wire format compares a field: its number and wire type at once. So a field of
+// an unexpected type is skipped like an unknown one.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ inline uint32_t load_u32(const char* at) {
 inline void append_u32(std::string& out, uint32_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 inline void append_u64(std::string& out, uint64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 
-// Eight bytes whose byte order is the numbers' order: for store keys.
+// Eight bytes whose byte order is the order of the numbers: for store keys.
 inline void append_sortable(std::string& out, uint64_t value) {
   value = __builtin_bswap64(value);
   out.append(reinterpret_cast<const char*>(&value), sizeof value);

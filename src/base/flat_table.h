@@ -1,6 +1,6 @@
-// Abseil's flat hash tables, safe when memory runs out: an insert that finds no memory leaves the table empty, and what was in
-// it is never freed. As they come, they would be left with a size that their memory does not have, and could not even be
-// destroyed. Who uses such a table has lost it, and must stop.
+// Abseil's flat hash tables, safe when memory runs out: an insert that finds no memory leaves the table empty, and the former
+// contents are never freed. Without this, a table would be left with a size that its memory does not have, and could not even
+// be destroyed. The user of such a table has lost it, and must stop.
 #pragma once
 
 #include <new>
@@ -52,7 +52,7 @@ class FlatTable : public Base {
     } catch (...) {
       auto hash = this->hash_function();
       auto equal = this->key_eq();
-      new (static_cast<Base*>(this)) Base(0, std::move(hash), std::move(equal));  // without an end of what was there
+      new (static_cast<Base*>(this)) Base(0, std::move(hash), std::move(equal));  // without destroying the former contents
       throw;
     }
   }

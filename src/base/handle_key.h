@@ -1,5 +1,5 @@
-// Indexes of a HandlePool's records by a key that is in them: sets of handles that order or hash them by that key, and can be
-// asked with a key for which there is no record.
+// Indexes of a HandlePool's records by a key that is in them. They are sets of handles that order or hash them by that key.
+// They can also be searched for a key that has no record.
 //
 //   absl::btree_set<Handle, OrderByKey<Pool, &Call::ticket>> by_ticket_{{&pool_}};
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace coordkit {
 
-// `kKey`: the member, or the function of a record, that is the key.
+// `kKey`: the member, or the function of a record, that gives the key.
 template <typename Pool, auto kKey>
 struct HandleKey {
   using is_transparent = void;

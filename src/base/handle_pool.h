@@ -1,5 +1,5 @@
 // Records of one type, packed in chunks and named by a 32-bit handle: no allocation and no pointer for each. Addresses stay
-// while a record lives. What a record owns goes when it is removed, or with the pool.
+// valid while a record lives. A record's resources are freed when it is removed, or with the pool.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class HandlePool {
   Record& operator[](Handle handle) { return chunk_of(handle)[handle % kChunk]; }
   const Record& operator[](Handle handle) const { return chunk_of(handle)[handle % kChunk]; }
 
-  // A blank record.
+  // Adds a blank record.
   Handle add() {
     Handle handle = 0;
     if (!free_.empty()) {
@@ -34,7 +34,7 @@ class HandlePool {
     }
     return handle;
   }
-  // The slot is empty from here on, like a new record. When the last record goes, so does the memory, except for one chunk and
+  // Leaves the slot empty, like a new record. When the last record is removed, the memory is freed, except for one chunk and
   // the list of its handles (REG_F76).
   void remove(Handle handle) {
     (*this)[handle] = Record();

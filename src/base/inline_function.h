@@ -1,5 +1,5 @@
-// A function stored in place: captures of up to so many bytes, and of that alignment, lie inside of it, so that keeping or
-// queueing one costs no allocation. Others lie on the heap. It can be moved, not copied.
+// A function stored in place. Captures up to a given size and alignment are inside of it, so that keeping or queueing one
+// costs no allocation. Others are on the heap. It can be moved, not copied.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ class InlineFunction<void(Arguments...), kInlineBytes, kAlignment> {
   }
   struct Type {
     void (*run)(void* bytes, Arguments... arguments);
-    void (*move)(void* from, void* to);  // and ends `from`
+    void (*move)(void* from, void* to);  // and destroys `from`
     void (*destroy)(void* bytes);
   };
   template <typename T>
@@ -75,7 +75,7 @@ class InlineFunction<void(Arguments...), kInlineBytes, kAlignment> {
     std::destroy_at(&at<Kept>(bytes));
   }
   template <typename F>
-  static constexpr bool kFits = sizeof(F) <= kInlineBytes &&  // NOLINT(misc-redundant-expression): not for each of them
+  static constexpr bool kFits = sizeof(F) <= kInlineBytes &&  // NOLINT(misc-redundant-expression): not for every F
                                 alignof(F) <= kAlignment&& std::is_nothrow_move_constructible_v<F>;
   template <typename F>
   static constexpr Type kInline{

@@ -1,5 +1,5 @@
-// The number at the end of a refusal's sentence: "from revision 207" carries it for programs too, without data
-// beside the message that a human could not read.
+// The number at the end of a refusal's sentence. "from revision 207" carries it for programs too, without data besides the
+// message that people could not read.
 #pragma once
 
 #include <charconv>
@@ -9,7 +9,7 @@
 
 namespace coordkit {
 
-// Decimal, the very last word; nullopt: the sentence ends otherwise.
+// The very last word as a decimal number; nullopt: the sentence ends otherwise.
 inline std::optional<uint64_t> last_number(std::string_view sentence) {
   const std::string_view word = sentence.substr(sentence.find_last_of(' ') + 1);
   uint64_t number = 0;

@@ -1,19 +1,19 @@
-// What the one place of a thread says where an exception ends that no step expected.
+// The status for an exception that no step expected, made at the one place of a thread where such exceptions end.
 #pragma once
 
 #include "absl/status/status.h"
 
 namespace coordkit {
 
-// Says why a replica must stop after an exception. What it says of a failed allocation is made beforehand, so that nothing is
+// Says why a replica must stop after an exception. The status for a failed allocation is made beforehand, so that nothing is
 // allocated then.
 //
 // Threads: any.
 class LastWords {
  public:
   LastWords();
-  // Within `catch (...)`: OutOfMemory of a failed allocation, LimitExceeded of a refusal of the system,
-  // BrokenInvariant of anything else, each with what() of it.
+  // Call it within `catch (...)`. A failed allocation gives OutOfMemory, a refusal by the system LimitExceeded, anything else
+  // BrokenInvariant, each with the exception's what().
   absl::Status caught() const noexcept;
   const absl::Status& no_memory() const { return no_memory_; }
 

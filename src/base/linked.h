@@ -1,4 +1,4 @@
-// A list through members of its elements: nothing is allocated, and removal from the middle costs O(1).
+// A list through members of its elements. Nothing is allocated, and removal from the middle costs O(1).
 #pragma once
 
 namespace coordkit {
@@ -22,7 +22,7 @@ struct Linked {
   }
 };
 
-// The same without an end: elements join at the front, and the list is one pointer.
+// The same without a pointer to the end: elements join at the front, and the list is one pointer.
 template <typename T, T* T::*kBefore, T* T::*kAfter>
 struct LinkedFront {
   T* first = nullptr;

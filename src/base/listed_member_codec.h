@@ -1,5 +1,5 @@
-// A member that a hello lists, as a field of it. Here because both engine and transport say hello, and neither includes the
-// other.
+// A member that a hello lists, as a field of it. It is here because both engine and transport say hello, and neither includes
+// the other.
 #pragma once
 
 #include "base/field_io.h"

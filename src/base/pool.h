@@ -1,6 +1,6 @@
-// Records that come and go by the thousand: each reuses the slot of an ended one, so that in a steady state nothing is
-// allocated. A PoolRef counts its record's users, is one pointer wide, and may outlive the pool. For one thread. The slots lie
-// in pages, so that many records cost little more than themselves.
+// Records that come and go by the thousand. Each reuses the slot of an ended one, so that in a steady state nothing is
+// allocated. A PoolRef counts its record's users, is one pointer wide, and may outlive the pool. The slots are in pages, so
+// that many records cost little more than themselves. For one thread.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class PoolRef {
   typename Pool<T>::Slot* slot_ = nullptr;
 };
 
-// Refers to a record of either kind, and is one pointer wide as well.
+// Refers to a record of one of two kinds, and is one pointer wide as well.
 template <typename A, typename B>
 class PoolRefOfTwo {
  public:
@@ -69,7 +69,7 @@ class PoolRefOfTwo {
   PoolRef<B> second() const { return is_second() ? one_more(slot<B>()) : nullptr; }
 
  private:
-  static constexpr uintptr_t kOfTheSecond = 1;  // no slot lies at an odd address
+  static constexpr uintptr_t kOfTheSecond = 1;  // no slot has an odd address
 
   template <typename T>
   static uintptr_t taken(PoolRef<T>& record) {
@@ -118,7 +118,7 @@ class Pool {
   friend class PoolRef<T>;
   template <typename A, typename B>
   friend class PoolRefOfTwo;
-  // A slot's number says which page it is in, and where there.
+  // A slot's number gives its page, and the place in that page.
   static constexpr uint32_t kPlaceBits = 10;
   static constexpr uint32_t kPlaces = uint32_t{1} << kPlaceBits;
   static constexpr uint32_t kNone = ~uint32_t{0};
@@ -127,16 +127,16 @@ class Pool {
 
   struct Slot {
     Slot() {}   // NOLINT(modernize-use-equals-default, cppcoreguidelines-pro-type-member-init): no record is there yet
-    ~Slot() {}  // NOLINT(modernize-use-equals-default): nor any more
+    ~Slot() {}  // NOLINT(modernize-use-equals-default): no record is there any more
     union {
       T value;  // while it has users
     };
-    uint32_t next_free = kNone;  // the number of the next one
+    uint32_t next_free = kNone;  // the number of the next free slot
     uint32_t place : kPlaceBits = 0;
     uint32_t users : 32 - kPlaceBits = 0;
   };
   struct Home;
-  // The slots lie behind it.
+  // The slots follow it in memory.
   struct alignas(Slot) alignas(void*) Page {
     Home* home;
     uint32_t first;  // number of its first slot
@@ -146,7 +146,7 @@ class Pool {
   };
   struct DeletePage {
     void operator()(Page* page) const {
-      std::destroy_n(page->slots(), page->count);  // whose records have all ended
+      std::destroy_n(page->slots(), page->count);  // their records have all ended
       ::operator delete(page);
     }
   };
@@ -175,7 +175,7 @@ class Pool {
   }
   static void free(Slot& slot) {
     Page& page = Page::of(slot);
-    std::destroy_at(&slot.value);  // and what it refers to, which may end others of this pool
+    std::destroy_at(&slot.value);  // and the objects to which it refers; that may end other records of this pool
     slot.next_free = std::exchange(page.home->free, page.first + slot.place);
     --page.home->used;
     drop_if_over(page.home);

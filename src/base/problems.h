@@ -1,4 +1,4 @@
-// All that is wrong with a set of options, as one status: whoever corrects them sees everything at once.
+// All problems of a set of options, as one status: a person who corrects them sees everything at once.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace coordkit {
 
 class Problems {
  public:
-  // A sentence without a full stop, which names the option.
+  // `sentence` has no full stop and names the option.
   void add(std::string_view sentence) { all_.append(all_.empty() ? "" : "; ").append(sentence); }
-  // Those of a part's own options. OK: none.
+  // Adds the problems of a part's own options. OK: it has none.
   void add(const absl::Status& part) {
     if (!part.ok()) add(sentence_of(part));
   }

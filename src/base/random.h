@@ -1,5 +1,5 @@
-// A small deterministic generator (splitmix64 into xoshiro256**, both public domain by D. Blackman and S. Vigna). One seed,
-// one stream: everything random in the core and the simulator comes from here, so that a run can be repeated.
+// A small deterministic generator (splitmix64 into xoshiro256**, both public domain by D. Blackman and S. Vigna). One seed
+// gives one stream. All random numbers in the core and the simulator come from here, so that a run can be repeated.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ class Ring {
   T& back() { return (*this)[size_ - 1]; }
 
   T& push_back(T value) { return push_back() = std::move(value); }
-  // An empty one, to be filled.
+  // Adds an empty element, to be filled.
   T& push_back() {
     if (size_ == capacity_) grow();
     ++size_;
@@ -64,7 +64,7 @@ class Ring {
   }
 
   std::unique_ptr<T[]> slots_;
-  size_t capacity_ = 0;  // a power of two, or none
+  size_t capacity_ = 0;  // a power of two, or zero
   size_t head_ = 0;
   size_t size_ = 0;
 };

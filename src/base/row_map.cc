@@ -99,7 +99,7 @@ StateReport RowMap::perform_one(Unstage) {
 
 std::unique_ptr<CheckpointView> RowMap::view() const { return std::make_unique<CopiedView>(applied_, installed_, rows_); }
 
-// Views verify what they return.
+// Views verify the rows that they return.
 absl::Status StateStore::scrub(Pace pace) {
   const absl::StatusOr<std::unique_ptr<CheckpointView>> all = view();
   if (!all.ok()) return all.status();

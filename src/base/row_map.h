@@ -1,5 +1,5 @@
-// The rows of a checkpoint in a map, with what is staged beside them: what state stores without a disk have in common, and
-// the naive twin of the one with a disk.
+// The rows of a checkpoint in a map, with the staged rows beside them. State stores without a disk share it, and it is the
+// naive twin of the store with a disk.
 #pragma once
 
 #include <functional>
@@ -29,11 +29,11 @@ using StateOperation = std::variant<CheckpointBatch, StageRows, InstallStaged, U
 inline bool changes_state(const StateOperation& operation) {
   return std::holds_alternative<CheckpointBatch>(operation) || std::holds_alternative<InstallStaged>(operation);
 }
-using StateReport = std::function<void(StateSink&)>;  // what is reported to the sink; empty: nothing
+using StateReport = std::function<void(StateSink&)>;  // the report to the sink; empty: no report
 
 using RowsByKey = std::map<std::string, std::string>;
 
-// What a view over these rows answers.
+// The answer of a view over these rows.
 absl::Status scan_prefix(const RowsByKey& rows, std::string_view prefix, CheckpointView::Visitor visit);
 absl::Status scan_range(const RowsByKey& rows, const KeyRange& range, CheckpointView::Visitor visit);
 uint64_t digest_of(const RowsByKey& rows);  // RowDigest::value()

@@ -38,7 +38,7 @@ absl::Status check_chunk(const KeyRange& range, std::span<const CheckpointBatch:
   return absl::OkStatus();
 }
 
-// Each part seeds the next, so no byte can move from one to its neighbour.
+// Each part seeds the next, so no byte can move from one part to its neighbour unnoticed.
 uint64_t chunk_sum(const KeyRange& range, std::span<const CheckpointBatch::Row> rows) {
   uint64_t sum = hash_bytes(range.upto, hash_bytes(range.after));
   for (const CheckpointBatch::Row& row : rows) sum = hash_bytes(*row.value, hash_bytes(row.key, sum));

@@ -1,5 +1,6 @@
-// A chunk is the rows of one range of keys on their way to a peer: whether it can be staged, and its sum. (The sums of
-// values and states, implemented here too, are in coordkit/state_store.h, because every store must compute the same.)
+// A chunk is the rows of one range of keys on their way to a peer. These functions say whether it can be staged, and compute
+// its sum. (The sums of values and states, implemented here too, are in coordkit/state_store.h, because every store must
+// compute the same.)
 #pragma once
 
 #include <cstdint>

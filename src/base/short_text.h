@@ -1,5 +1,6 @@
-// A byte string that is nearly always short: a lock's name, an owner's tag, the value of a hold, the name of a key. Up to so
-// many bytes are kept inside, longer ones in an allocation; nothing besides but the size, because there are millions of them.
+// A byte string that is nearly always short: a lock's name, an owner's tag, the value of a hold, the name of a key. Up to
+// kInside bytes are kept inside, longer ones in an allocation. Besides them it has only the size, because there are millions
+// of them.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ class ShortText {
 
   ShortText() = default;
   explicit ShortText(std::string_view text) : ShortText({text}) {}
-  // Of pieces, one behind the other.
+  // Joins the pieces, one behind the other.
   ShortText(std::initializer_list<std::string_view> pieces) {
     size_t size = 0;
     for (const std::string_view piece : pieces) size += piece.size();
@@ -42,7 +43,7 @@ class ShortText {
     std::memcpy(bytes_, other.bytes_, kInside);
   }
   ShortText& operator=(ShortText&& other) noexcept {
-    char former[kInside];  // std::swap() would go byte by byte
+    char former[kInside];  // std::swap() would swap byte by byte
     std::memcpy(former, bytes_, kInside);
     std::memmove(bytes_, other.bytes_, kInside);
     std::memcpy(other.bytes_, former, kInside);

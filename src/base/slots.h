@@ -1,6 +1,6 @@
-// Records found by ids that say where they lie: a serial number and, in the low bits, the slot. Nothing is searched, ids rise
-// in the order of their making, and a slot is used again. A serial comes again after some days of the hardest work. The address
-// of a record is stable until it is removed. For one thread.
+// Records found by ids that give their place: a serial number and, in the low bits, the slot. Nothing is searched, ids rise
+// in the order in which they are made, and slots are reused. A serial comes again after some days of the hardest work. The
+// address of a record is stable until it is removed. For one thread.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,10 @@ class Slots {
  public:
   static constexpr uint64_t kSlotBits = 26;
 
-  // `base`: in all ids.
+  // `base`: added to all ids.
   explicit Slots(uint64_t base = 0) : base_(base) {}
 
-  // `make(id)` gives the record.
+  // `make(id)` returns the record.
   template <typename Make>
   Id add(Make make) {
     if (free_.empty()) grow();
@@ -44,7 +44,7 @@ class Slots {
     Page& page = page_of(slot);
     return id && page.ids[slot % kPageSlots] == id ? &page.records[slot % kPageSlots] : nullptr;
   }
-  // It is there. Allocates nothing.
+  // The record must be there. Allocates nothing.
   void remove(Id id) {
     const uint64_t slot = id.value() & kMask;
     page_of(slot).free(slot % kPageSlots);
@@ -77,7 +77,7 @@ class Slots {
     }
     Page(const Page&) = delete;
     Page& operator=(const Page&) = delete;
-    // The id goes first: what the record's destructor looks up is not there any more.
+    // The id is cleared first: a look-up from the record's destructor does not find it any more.
     void free(size_t place) {
       ids[place] = Id();
       std::destroy_at(&records[place]);

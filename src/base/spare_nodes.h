@@ -1,6 +1,6 @@
-// An allocator for containers of nodes that grow and shrink all the time: a few freed nodes of each size are kept for the next
-// ones, so that in a steady state nothing is allocated. Containers made with one allocator share what it keeps, and so do
-// those that were moved from each other; they are for one thread at a time.
+// An allocator for containers of nodes that grow and shrink all the time. It keeps a few freed nodes of each size for the
+// next ones, so that in a steady state nothing is allocated. Containers made with one allocator share its spare nodes, and so
+// do containers that were moved from each other. They are for one thread at a time.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ class NodeShelf {
     Row& row = row_of(bytes);
     return row.first != nullptr ? pop(row) : make(bytes);
   }
-  // A node that any shelf may be given.
+  // A node that any shelf can take back.
   static void* make(size_t bytes) { return ::operator new(rounded(bytes)); }
   void give_back(void* node, size_t bytes) noexcept {
     if (bytes > kBytesMax || row_of(bytes).kept >= kept_max_) return ::operator delete(node);
@@ -38,7 +38,8 @@ class NodeShelf {
   size_t kept(size_t bytes) const { return rows_[row(bytes)].kept; }  // of this size
 
  private:
-  // Sizes are rounded up to what the allocator gives anyway: steps of sixteen bytes, of which it keeps eight for itself.
+  // Sizes are rounded up to those that the allocator gives anyway: steps of sixteen bytes, of which it keeps eight for
+  // itself.
   static constexpr size_t kGrain = 16;
   static constexpr size_t kTaken = 8;
   static constexpr size_t kBytesMax = 512;  // larger ones are not kept
@@ -72,7 +73,7 @@ class SpareNodes {
   using propagate_on_container_swap = std::true_type;
 
   SpareNodes() : shelf_(std::make_shared<NodeShelf>()) {}
-  // No move: a container that was moved from allocates again.
+  // There is no move: a container that was moved from allocates again.
   SpareNodes(const SpareNodes& other) = default;
   SpareNodes& operator=(const SpareNodes& other) = default;
   template <typename U>

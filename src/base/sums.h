@@ -1,5 +1,5 @@
-// XXH3-64 sums. The content sum of an entry is unkeyed and made by the proposer; everything on disk adds a sum keyed by
-// its place, so that recycled or misplaced bytes never verify.
+// XXH3-64 sums. The content sum of an entry is unkeyed and made by the proposer. Everything on disk adds a sum keyed by its
+// place, so that recycled or misplaced bytes never verify.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace coordkit {
 
 uint64_t hash_bytes(std::string_view bytes, uint64_t seed = 0);
 
-// Mixes one more value into a running hash; order matters.
+// Mixes one more value into a running hash; the order matters.
 constexpr uint64_t hash_mix(uint64_t state, uint64_t value) {
   state ^= value + 0x9e3779b97f4a7c15ULL + (state << 6) + (state >> 2);
   state *= 0xbf58476d1ce4e5b9ULL;

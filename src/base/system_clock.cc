@@ -1,8 +1,8 @@
 // Both readings from the kernel's unslewed clocks (clock.h says why).
 //
-// The time spent in suspend is CLOCK_BOOTTIME - CLOCK_MONOTONIC, and it only grows. The two cannot be read at once, so one
-// is read between two readings of the other: what lies between these is the error, and a reading during which the thread
-// was preempted is repeated. What remains, microseconds, is far below the slack that every holder keeps.
+// The time spent in suspend is CLOCK_BOOTTIME - CLOCK_MONOTONIC, and it only grows. The two cannot be read at once, so one is
+// read between two readings of the other. The difference between these two readings is the error. A reading during which the
+// thread was preempted is repeated. The remaining error, microseconds, is far below the slack that every holder keeps.
 #include <algorithm>
 #include <atomic>
 #include <ctime>
@@ -26,7 +26,7 @@ int64_t time_in_suspend() {
     const int64_t before = read_ns(CLOCK_MONOTONIC);
     const int64_t boot = read_ns(CLOCK_BOOTTIME);
     const int64_t after = read_ns(CLOCK_MONOTONIC);
-    best = std::max(best, boot - after);  // never above the truth, so that a disturbed one does no harm
+    best = std::max(best, boot - after);  // never above the truth, so that a disturbed reading does no harm
     if (after - before <= kUndisturbed) break;
   }
   return best;

@@ -1,9 +1,9 @@
 // The threads of this library: each begins here. A host lends its process to a guest, so each thread
 //
-//  - blocks every signal but the synchronous ones, which belong to the instruction that raised them, and SIGPROF, which
-//    profilers count by. The kernel delivers a signal of the host's to a thread of the host's;
+//  - blocks every signal but the synchronous ones, which belong to the instruction that raised them, and SIGPROF, by which
+//    profilers count. The kernel delivers a signal of the host's to a thread of the host's;
 //  - has a name, coordkit/..., which top, gdb and /proc/self/task/*/comm show;
-//  - hands an exception that leaves its body to `on_thrown`.
+//  - passes an exception that leaves its body to `on_thrown`.
 //
 // A process that a thread starts, and a thread that it makes, inherit the blocked signals.
 #pragma once
@@ -33,7 +33,7 @@ class ThreadName {
   const char* text_;
 };
 
-// The process can start no thread more.
+// The process cannot start another thread.
 struct UnstartedThread : std::system_error {
   using std::system_error::system_error;
 };
@@ -41,8 +41,8 @@ struct UnstartedThread : std::system_error {
 class Thread {
  public:
   using Body = absl::AnyInvocable<void()>;
-  // Called on the thread, within the handler of what left the body: what_was_thrown() says what it was. Throws nothing. The
-  // thread ends afterwards.
+  // Called on the thread, within the handler of the exception that left the body; what_was_thrown() describes it. It must
+  // throw nothing. The thread ends afterwards.
   using OnThrown = absl::AnyInvocable<void()>;
 
   Thread() = default;
@@ -57,7 +57,7 @@ class Thread {
     }
   }
 
-  // A thread that no object stands for.
+  // Starts a thread without an object for it.
   static void detached(ThreadName name, Body body, OnThrown on_thrown = nullptr) {
     Thread(name, std::move(body), std::move(on_thrown)).thread_.detach();
   }
@@ -67,8 +67,8 @@ class Thread {
   std::thread::id get_id() const { return thread_.get_id(); }
 
  private:
-  // What the kernel sends a thread for what that thread does, and SIGPROF. A blocked one of the former ends the process
-  // without a look at the host's handler.
+  // The signals that the kernel sends a thread for its own actions, and SIGPROF. If one of the former were blocked, the
+  // kernel would end the process without calling the host's handler.
   static constexpr int kNotBlocked[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGPROF};
 
   static sigset_t blocked() {
@@ -78,7 +78,7 @@ class Thread {
     return set;
   }
 
-  // Blocks them on the thread that makes another one, for as long as that takes.
+  // Blocks signals on the thread that makes another one, for as long as that takes.
   class SignalsHeld {
    public:
     SignalsHeld() {
@@ -94,7 +94,7 @@ class Thread {
   };
 
   static void live(ThreadName name, Body& body, OnThrown& on_thrown) {
-    const sigset_t set = blocked();  // and no others, whatever the thread that made this one has blocked
+    const sigset_t set = blocked();  // and no others, whatever signals the thread that made this one has blocked
     ::pthread_sigmask(SIG_SETMASK, &set, nullptr);
     ::pthread_setname_np(::pthread_self(), name.text());
     try {

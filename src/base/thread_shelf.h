@@ -1,8 +1,8 @@
-// Where objects come from that come and go by the thousand on any thread: every thread keeps some of those that it freed, for
-// the next ones of the same size.
+// A source of objects that come and go by the thousand on any thread. Every thread keeps some of the objects that it freed,
+// for the next ones of the same size.
 //
-// A thread's shelf ends by a key of pthreads, not by a destructor of thread-local storage: where there is no memory to register
-// such a destructor, the C library ends the process. Without a shelf objects come from the heap.
+// A key of pthreads ends a thread's shelf, not a destructor of thread-local storage: where there is no memory to register
+// such a destructor, the C library ends the process. Without a shelf, objects come from the heap.
 #pragma once
 
 #include <pthread.h>
@@ -27,7 +27,7 @@ class ThreadShelf {
 
  private:
   static constexpr size_t kKept = 512;  // of each size
-  // Null: there is no memory for one, or this thread ends, and its objects are being destroyed.
+  // Null: there is no memory for a shelf, or this thread ends and its objects are being destroyed.
   static NodeShelf* here() { return own != nullptr || ended ? own : made(); }
   [[gnu::noinline]] static NodeShelf* made() {
     static const Key key;

@@ -1,11 +1,11 @@
-// What code of the host's has thrown, in words, for a sentence that names who threw it.
+// A description of an exception from the host's code, for a sentence that names the code that threw it.
 #pragma once
 
 #include <string>
 
 namespace coordkit {
 
-// Within `catch (...)`: what() of the exception that was caught, or that it has none.
+// Call it within `catch (...)`: what() of the caught exception, or a phrase if it is no std::exception.
 std::string what_was_thrown();
 
 }  // namespace coordkit

@@ -1,5 +1,5 @@
-// Varints of the protobuf wire format. Nearly all numbers are either small or come from a counter with a large random base: the
-// first are one byte, which is seen at once, the others nine, of which eight are taken in one step.
+// Varints of the protobuf wire format. Nearly all numbers are either small or come from a counter with a large random base.
+// The former take one byte, which is tested first. The latter take nine bytes, of which eight are read in one step.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace coordkit::codec {
 
-inline constexpr uint64_t kMoreFollow = 0x8080808080808080;  // the bit that says so, of eight bytes
+inline constexpr uint64_t kMoreFollow = 0x8080808080808080;  // the bit that says so, in each of eight bytes
 
 // The low seven bits of each byte, next to each other.
 constexpr uint64_t joined_sevens(uint64_t bytes) {
@@ -19,14 +19,15 @@ constexpr uint64_t joined_sevens(uint64_t bytes) {
   bytes = (bytes & 0x00003fff00003fff) | ((bytes & 0x3fff00003fff0000) >> 2);
   return (bytes & 0x000000000fffffff) | ((bytes & 0x0fffffff00000000) >> 4);
 }
-// The reverse, of the low 56 bits.
+// The reverse, for the low 56 bits.
 constexpr uint64_t split_in_sevens(uint64_t number) {
   number = (number & 0x000000000fffffff) | ((number & 0x00fffffff0000000) << 4);
   number = (number & 0x00003fff00003fff) | ((number & 0x0fffc0000fffc000) << 2);
   return (number & 0x007f007f007f007f) | ((number & 0x3f803f803f803f80) << 1);
 }
 
-// One of up to nine bytes. What is longer, malformed or close to the end is protozero's to read, and to throw at.
+// Reads a varint of up to nine bytes. protozero reads those that are longer, malformed or close to the end, and throws if
+// they are invalid.
 [[gnu::noinline]] inline uint64_t read_long_varint(const char** at, const char* end) {
   if (end - *at <= 8) return protozero::decode_varint(at, end);
   const uint64_t bytes = load_u64(*at);
@@ -41,7 +42,7 @@ constexpr uint64_t split_in_sevens(uint64_t number) {
   return joined_sevens(bytes) | (uint64_t{ninth} << 56);
 }
 
-// Moves `at` behind it. Throws a protozero::exception if there is none.
+// Moves `at` behind the varint. Throws a protozero::exception if there is none.
 [[gnu::always_inline]] inline uint64_t read_varint(const char** at, const char* end) {
   if (*at != end && static_cast<uint8_t>(**at) < 0x80) return static_cast<uint8_t>(*(*at)++);
   return read_long_varint(at, end);
@@ -55,7 +56,7 @@ constexpr uint64_t split_in_sevens(uint64_t number) {
   return to + size;
 }
 
-// Returns where it ends. All of protozero::max_varint_length bytes may be written, whatever they were.
+// Returns its end. All of protozero::max_varint_length bytes may be overwritten.
 [[gnu::always_inline]] inline char* write_varint(char* to, uint64_t number) {
   if (number >= 0x80) return write_long_varint(to, number);
   *to = static_cast<char>(number);

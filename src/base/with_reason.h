@@ -1,5 +1,5 @@
-// Adds a reason to a status that came without one from below: a row that does not decode, a port of the host. A caller
-// always gets a status with a reason.
+// Adds a reason to a status that came without one from below, such as a row that does not decode or a port of the host. A
+// caller always gets a status with a reason.
 #pragma once
 
 #include <utility>

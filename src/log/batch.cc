@@ -26,7 +26,7 @@ class BatchWriter {
  public:
   BatchWriter(const BatchPlace& place, std::string& out) : place_(place), out_(out) {}
 
-  // Returns where it was put. A run counts as many records as it has entries.
+  // Returns its place. A run counts as many records as it has entries.
   Placed add(Record record, size_t count = 1) {
     record.group = place_.group;
     record.mark = place_.durable;
@@ -35,7 +35,7 @@ class BatchWriter {
     records_ += static_cast<uint32_t>(count);
     return {record.index, record.term, offset, static_cast<uint32_t>(record.bytes())};
   }
-  // The entries of a step, and where each was put.
+  // Adds the entries of a step and records the place of each.
   void add_entries(std::span<const raft::Entry> entries, std::vector<Placed>& placed) {
     while (!entries.empty()) {
       const size_t length = place_.format < 2 ? 1 : run_length(entries);
@@ -157,7 +157,7 @@ std::string encode_batch(const BatchPlace& place, const LogState& state, std::sp
   std::string mark = encode({.state = state, .previous = {previous.begin(), previous.end()}}, place.format);
   std::string out;
   out.reserve(batch_bytes_bound(steps, previous.size()));
-  out.resize(record_bytes(mark.size()));  // written last, when the length is known
+  out.resize(record_bytes(mark.size()));  // written last, when its length is known
 
   BatchWriter writer(place, out);
   const std::optional<raft::HardState> hard_state = final_hard_state(steps);
@@ -203,7 +203,8 @@ std::vector<Record> find_records(std::string_view segment, size_t first, size_t 
       record->kind == RecordKind::Run ? append_entries(*record, found) : found.push_back(*record);
       continue;
     }
-    // Zeros up to the next block are padding; anything else is a lost record, and the next lies on some eight bytes.
+    // Zeros up to the next block are padding. Anything else is a lost record, and the next record is at some multiple of
+    // eight bytes.
     const size_t next = std::min(align_up(at + 1, kBlockBytes), end);
     const bool padding = segment[at] == '\0' && std::memcmp(&segment[at], &segment[at] + 1, next - at - 1) == 0;
     at = padding ? next : at + kRecordAlignment;

@@ -1,6 +1,6 @@
-// A batch is what one sync makes durable. It starts on a block with a mark record: how long the batch is, the state of the
-// log before it, and the identities of the entries of the previous batch, so that they survive rot there. Then follow hard
-// state, truncations and entries, then the second copy of the hard state in another block.
+// A batch is the unit that one sync makes durable. It starts on a block with a mark record. The mark states the length of the
+// batch, the state of the log before it, and the identities of the entries of the previous batch, so that they survive rot
+// there. Then follow hard state, truncations and entries, then the second copy of the hard state in another block.
 #pragma once
 
 #include <optional>
@@ -16,13 +16,13 @@
 
 namespace coordkit::log {
 
-// What every mark and every segment header states about the log as it was before them.
+// Every mark and every segment header states this about the log before it.
 struct LogState {
   raft::HardState hard_state;
-  Position base;               // entries up to here are not needed any more
+  Position base;               // entries up to here are no longer needed
   Position last;               // the newest entry, or base
-  uint64_t truncations = 0;    // and resets, since the store was made
-  Index truncated_to{~0ULL};   // the lowest of them since the segment before was opened; bounds what a lost one can have cut
+  uint64_t truncations = 0;    // truncations and resets, since the store was made
+  Index truncated_to{~0ULL};   // the lowest truncation since the previous segment was opened; no lost truncation went lower
   uint32_t first_segment = 1;  // older segments are to be ignored
   friend bool operator==(const LogState&, const LogState&) = default;
 };
@@ -41,11 +41,11 @@ std::optional<Mark> decode_mark(std::string_view payload);
 void append_state(std::string& out, const LogState& state);
 LogState load_state(const char* at);
 
-// Where an entry of a batch was put: for each step its entries, then its repairs.
+// The place of an entry of a batch: for each step its entries, then its repairs.
 struct Placed {
   Index index;
   Term term;
-  uint32_t offset = 0;  // of its record, and the bytes of that
+  uint32_t offset = 0;  // of its record; then the bytes of that record
   uint32_t bytes = 0;
 };
 
@@ -57,9 +57,9 @@ struct BatchPlace {
   uint32_t format = 1;   // of the segment
 };
 
-// An upper bound of the bytes encode_batch() will make.
+// An upper bound of the bytes that encode_batch() makes.
 size_t batch_bytes_bound(std::span<const LogWrite> steps, size_t previous);
-// Exactly those of a batch that is a mark alone.
+// The exact bytes of a batch that is a mark alone.
 size_t mark_batch_bytes(std::span<const Identity> previous, uint32_t format);
 // The bytes of one batch; `placed` gets one element per entry. No steps: a mark-only batch.
 std::string encode_batch(const BatchPlace& place, const LogState& state, std::span<const Identity> previous,
@@ -74,8 +74,8 @@ struct FoundBatch {
 };
 std::optional<FoundBatch> find_batch(std::string_view segment, size_t offset, const RecordKey& key);
 
-// Every record whose header verifies in [first, end), in order, runs as their entries; what lies between them is padding or
-// lost.
+// Every record whose header verifies in [first, end), in order; runs as their entries. The bytes between the records are
+// padding or lost.
 std::vector<Record> find_records(std::string_view segment, size_t first, size_t end, const RecordKey& key);
 
 }  // namespace coordkit::log

@@ -1,5 +1,5 @@
-// Where the record of each entry lies, from the first one after the log's base on, and which entries this disk has lost: their
-// places are holes until they are repaired.
+// The place of each entry's record, from the first entry after the log's base on. It also knows which entries this disk has
+// lost: their places are holes until they are repaired.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ class EntryIndex {
     Term term;
     DiskPosition at;
     uint32_t bytes = 0;  // of the record; 0: a hole
-    uint32_t home = 0;   // the segment that held it first; rises with the index, as `at` does not once it was repaired
+    uint32_t home = 0;   // the segment that held it first; rises with the index, as `at` does not after a repair
   };
 
-  void restart(Index base);  // nothing is left; the next entry follows the base
+  void restart(Index base);  // removes all entries; the next entry follows the base
   void append(const Location& location) { locations_.push_back(location); }
   void append_hole(const DamagedEntry& hole, const Location& location);
-  // A record in another place; the entry is no hole any more.
+  // Puts the record in another place; the entry is no longer a hole.
   void repair(Index index, Term term, DiskPosition at, uint32_t bytes);
-  void truncate(Index keep);    // of the entries, the last one that stays
-  void compact(Index through);  // the new base
+  void truncate(Index keep);    // the last entry that stays
+  void compact(Index through);  // `through` becomes the base
 
   size_t memory_bytes() const { return locations_.size() * sizeof(Location); }
   bool empty() const { return locations_.empty(); }
@@ -34,7 +34,7 @@ class EntryIndex {
   bool contains(Index index) const { return index > base_ && index <= last(); }
   const Location& front() const { return locations_.front(); }
   const Location& operator[](Index index) const { return locations_[index - base_ - 1]; }
-  const DamagedEntry* hole(Index index) const;  // what is known of the lost entry; null: it is not lost
+  const DamagedEntry* hole(Index index) const;  // the known facts about a lost entry; null: it is not lost
 
  private:
   Index base_;

@@ -5,7 +5,7 @@
 namespace coordkit::log {
 namespace {
 
-constexpr size_t kRunBytes = 24;  // index and term of the first, count (4), zero (4); then the sums
+constexpr size_t kRunBytes = 24;  // index and term of the first entry, count (4), zero (4); then the sums
 constexpr size_t kSumBytes = 8;
 
 size_t run_length(std::span<const Identity> identities) {

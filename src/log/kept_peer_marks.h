@@ -1,5 +1,5 @@
-// What this replica remembers of its peers' disks (peer_marks.h), and the newest segment that has it on disk: recycling must
-// never remove the only copy.
+// The replica's memory of its peers' disks (peer_marks.h), and the newest segment that has it on disk. Recycling must never
+// remove the only copy.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace {
 
 absl::Status misuse(std::string what) { return make_error(Reason::InvalidArgument, "log: " + std::move(what)); }
 
-// Room that a batch leaves for marks after it, so that compaction can always be made durable and free a segment, even when
+// The room that a batch leaves for marks after it. So compaction can always be made durable and free a segment, even when
 // there is no space for another one.
 size_t mark_reserve(std::span<const LogWrite> steps) {
   constexpr size_t kMarks = 4;
@@ -46,7 +46,7 @@ Position Log::position_of(Index index) const {
   return index <= state_.base.index ? state_.base : Position{index, index_[index].term};
 }
 
-// Rejects bad input: after this check the steps continue the log, and every payload is the one its proposer summed.
+// Rejects bad input. After this check the steps continue the log, and every payload matches its proposer's sum.
 absl::Status Log::check(std::span<const LogWrite> steps) const {
   Index base = state_.base.index;
   Index last = state_.last.index;
@@ -69,9 +69,9 @@ absl::Status Log::check(std::span<const LogWrite> steps) const {
   return absl::OkStatus();
 }
 
-// Drops repairs of entries that are not holes, or will not be once the previous steps are done.
+// Drops repairs of entries that are not holes, or will no longer be holes when the previous steps are done.
 absl::Status Log::keep_needed_repairs(std::span<LogWrite> steps) const {
-  Index sure = state_.last.index;  // not truncated by these steps
+  Index sure = state_.last.index;  // these steps do not truncate up to here
   for (LogWrite& step : steps) {
     if (step.reset_to) sure = Index();
     if (step.truncate_after) sure = std::min(sure, *step.truncate_after);
@@ -133,7 +133,7 @@ absl::Status Log::fill(std::span<const LogWrite> steps) {
   return absl::OkStatus();
 }
 
-// Applies the batch to the state in memory; the mirror of Replay::batch().
+// Applies the batch to the state in memory; Replay::batch() is its mirror.
 void Log::advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes) {
   previous_.clear();
   const Placed* next = placed.data();
@@ -227,8 +227,8 @@ absl::Status Log::compact(Position through) {
   return absl::OkStatus();
 }
 
-// The file of the next segment, made on the spot if no spare is ready. Nothing of the log was written yet: what the disk or the
-// process has too little of just now may be there at the next try.
+// Returns the file of the next segment, made on the spot if no spare is ready. Nothing was written to the log yet. A resource
+// that the disk or the process lacks just now may be there at the next try.
 absl::StatusOr<Spares::Open> Log::next_spare(uint64_t bytes) {
   const auto failed = [this](absl::Status why) { return absl::IsResourceExhausted(why) ? why : final_failure(std::move(why)); };
   absl::StatusOr<Spares::Open> spare = spares_.open(bytes);
@@ -241,7 +241,7 @@ absl::StatusOr<Spares::Open> Log::next_spare(uint64_t bytes) {
   return spare;
 }
 
-// The next segment. Its header repeats the hard state, so no older segment is the only one to hold it.
+// Opens the next segment. Its header repeats the hard state, so no older segment is the only one to hold it.
 absl::Status Log::roll(size_t batch_bytes) {
   absl::StatusOr<Spares::Open> spare = next_spare(kFirstBatchOffset + batch_bytes);
   if (!spare.ok()) return spare.status();
@@ -276,7 +276,7 @@ absl::Status Log::roll(size_t batch_bytes) {
   return absl::OkStatus();
 }
 
-// Segments older than a durable batch says are renamed to spares, oldest first; they are never read again.
+// Renames segments older than a durable batch states to spares, oldest first. They are never read again.
 absl::Status Log::recycle() {
   bool changed = false;
   while (!segments_.empty() && segments_.begin()->first < std::min(first_segment_durable_, in_use_.segment)) {

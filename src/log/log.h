@@ -1,9 +1,10 @@
-// The segmented log over a FileSystem: synchronous, no threads, no clock. The caller appends a batch, syncs it, and may then
-// say it is durable; when idle, it appends a mark. Everything else (rolling to the next segment, recycling, recovery, the
-// rewrite of the tail after an open) is in here.
+// The segmented log over a FileSystem. It is synchronous and has no threads and no clock. The caller appends a batch, syncs
+// it, and may then call it durable. When idle, the caller appends a mark. Everything else is in here: rolling to the next
+// segment, recycling, recovery, and the rewrite of the tail after an open.
 //
 // Failure: the first error that leaves the state of the disk in doubt is final; every later call returns it. The exception is
-// lack of space or descriptors for the next segment: kResourceExhausted, nothing was written, the same append may be retried.
+// lack of space or descriptors for the next segment. Then the error is kResourceExhausted, nothing was written, and the
+// caller may retry the same append.
 #pragma once
 
 #include <map>
@@ -32,36 +33,36 @@ struct OpenedLog;
 
 class Log {
  public:
-  // Recovers, rewrites into a new segment what is not known to be durable, and only then returns.
+  // Recovers, rewrites everything that is not known to be durable into a new segment, and only then returns.
   static absl::StatusOr<OpenedLog> open(FileSystem& files, const LogOptions& options);
 
   // Writes all steps as one batch; not durable yet. Entries must be contiguous and intact.
   absl::Status append(std::span<const LogWrite> steps);
   bool fits(std::span<const LogWrite> steps) const;  // without another segment
   absl::Status append_mark() { return append({}); }  // a segment keeps some room for marks
-  absl::Status sync();                               // of everything appended; then recycles what compaction has freed
+  absl::Status sync();  // of everything appended; then recycles the segments that compaction has freed
 
-  // Whether a mark would tell recovery anything new: no mark is above the last batch yet, or space waits to be freed.
+  // Whether a mark would tell recovery anything new: no mark is above the last batch yet, or freed space waits for recycling.
   bool progress_due() const { return mark_due_; }
 
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max);
-  // Verifies entries from `from` on as read() does, and the headers of their segments, until `bytes_max` are read. A copy of a
-  // header that does not verify is written again; a failure of that is final in the segment in use (log_scrub.cc).
+  // Verifies entries from `from` on as read() does, and the headers of their segments, until `bytes_max` are read. A copy of
+  // a header that does not verify is written again. If that fails in the segment in use, the failure is final (log_scrub.cc).
   LogScrub scrub(Index from, size_t bytes_max);
-  // Bytes that no other entry needs; nothing: there are none, or it is not in the log, or damaged.
+  // The bytes that only this entry needs. nullopt: there are none, or the entry is not in the log, or it is damaged.
   std::optional<DiskRange> place(Index index) const;
 
   // Entries up to `through` are no longer needed. Their segments are recycled by the first sync after the next append.
   absl::Status compact(Position through);
 
-  // Spares are made by the caller, at leisure: a SpareMaker for this number and size, then spare_ready().
+  // The caller makes spares at leisure: it runs a SpareMaker for this number and size, then calls spare_ready().
   bool wants_spare() const { return spares_.wanted(); }
   uint32_t take_number() { return spares_.take_number(); }
   void spare_ready(uint32_t number, uint64_t capacity) { spares_.add(number, capacity); }
   uint64_t segment_bytes() const { return options_.segment_bytes; }
 
   const LogState& state() const { return state_; }
-  DiskPosition durable() const { return durable_; }         // synced up to here; what the next batch carries as its mark
+  DiskPosition durable() const { return durable_; }         // synced up to here; the next batch carries it as its mark
   const absl::Status& failure() const { return failure_; }  // not ok: the final one
   uint64_t bytes_left() const { return in_use_.capacity - in_use_.end; }  // of the segment in use
   uint64_t bytes_on_disk() const;                                         // segments and spares
@@ -115,7 +116,7 @@ class Log {
   Spares spares_;
 
   SegmentInUse in_use_;
-  uint32_t next_format_ = 1;            // of the segment after it
+  uint32_t next_format_ = 1;            // of the segment after the one in use
   DiskPosition durable_;                // synced up to here
   uint32_t first_segment_durable_ = 1;  // segments below it may be recycled
   bool mark_due_ = false;

@@ -1,6 +1,7 @@
-// Opening a log: what recovery found is carried over into a new segment before anything is acknowledged. Bytes above the
-// durable mark may exist only in the page cache, so they are written again and synced in a file that becomes visible only
-// then. A newest segment that is small and undamaged is carried over as a whole and replaced, so restarts do not pile up files.
+// Opening a log. Before anything is acknowledged, the recovered tail is carried over into a new segment. Bytes above the
+// durable mark may exist only in the page cache. So they are written again and synced in a file that becomes visible only
+// then. A newest segment that is small and undamaged is carried over as a whole and replaced, so restarts do not pile up
+// files.
 #include <algorithm>
 
 #include "coordkit/error.h"
@@ -19,7 +20,7 @@ std::vector<DamagedEntry> holes(const std::deque<Slot>& slots) {
   return damaged;
 }
 
-// From where on the newest segment is rewritten.
+// The place from which on the newest segment is rewritten.
 DiskPosition carried_from(const Recovery& recovery, uint64_t whole_bytes_max) {
   if (recovery.chain.empty()) return {};
   const bool whole = recovery.newest && recovery.newest_whole && recovery.newest_end - kFirstBatchOffset <= whole_bytes_max;
@@ -32,8 +33,8 @@ bool replaces_newest(const Recovery& recovery, DiskPosition from) {
 
 bool is_repair(const Slot& slot) { return slot.repaired_at.segment != 0; }
 
-// The entries from `from` on, as the steps of moderately sized batches: those that end the log, then the repairs,
-// then what is known about peers.
+// The entries from `from` on, as the steps of moderately sized batches. The entries that end the log come first, then the
+// repairs, then the known facts about peers.
 std::vector<LogWrite> carried_steps(const Recovery& recovery, DiskPosition from) {
   std::vector<LogWrite> steps;
   for (const bool repairs : {false, true}) {
@@ -135,7 +136,8 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
     bytes += batch;
     advance(steps, placed, static_cast<uint32_t>(batch.size()));
   };
-  // A copy records the truncation in the same place as its original: the contents of older segments are interpreted by that.
+  // A copy records the truncation in the same place as its original: the contents of older segments are interpreted by that
+  // place.
   if (state_.truncations != recovery.state.truncations) {
     const LogWrite cut{.truncate_after = state_.last.index};
     carry({&cut, 1});
@@ -144,7 +146,7 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
     carry({&step, 1});
     if (bytes.size() > kSegmentBytesMax / 2) return make_error(Reason::Corrupt, "log: an unsynced tail larger than a segment");
   }
-  if (in_use_.end != kFirstBatchOffset || !previous_.empty()) carry({});  // a mark: what was carried over is below it
+  if (in_use_.end != kFirstBatchOffset || !previous_.empty()) carry({});  // a mark: the carried entries are below it
   header.synced_end = in_use_.end;
   const uint64_t room = options_.small_segment_bytes / 2 + kBlockBytes;  // the mark takes no room from new batches
   header.capacity = align_up(std::max<uint64_t>(options_.small_segment_bytes, bytes.size() + room), kBlockBytes);
@@ -159,7 +161,7 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
   if (status.ok()) status = files_.rename(filling, file_name(FileUse::Segment, in_use_.segment));
   if (status.ok()) status = files_.sync_dir();
   if (!status.ok()) {
-    files_.remove(filling).IgnoreError();  // whoever tries again needs the room; it has another name if it could not be synced
+    files_.remove(filling).IgnoreError();  // the next try needs the room; the file has its other name if it could not be synced
     return status;
   }
   in_use_.capacity = header.capacity;
@@ -170,7 +172,7 @@ absl::Status Log::rewrite(const Recovery& recovery, SegmentHeader header, DiskPo
   return absl::OkStatus();
 }
 
-// First: the rewrite may need their room.
+// Must come first: the rewrite may need their room.
 absl::Status Log::remove_unfinished(const Recovery& recovery) {
   for (const ParsedName& name : recovery.unused) {
     if (name.use != FileUse::Filling) continue;
@@ -179,7 +181,7 @@ absl::Status Log::remove_unfinished(const Recovery& recovery) {
   return absl::OkStatus();
 }
 
-// Keeps finished spares that are needed, removes everything else that is not part of the log.
+// Keeps finished spares that are needed, and removes everything else that is not part of the log.
 absl::Status Log::clean_up(const Recovery& recovery) {
   for (const ParsedName& name : recovery.unused) {
     if (name.use == FileUse::Filling) continue;  // removed

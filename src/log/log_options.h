@@ -1,4 +1,4 @@
-// What a segmented log is opened with.
+// The options of a segmented log.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Reading the log once more: its entries, and the headers of its segments, which nothing else reads before the next start.
+// Reads the log once more: its entries, and the headers of its segments, which nothing else reads before the next start.
 #include <algorithm>
 #include <limits>
 
@@ -18,8 +18,8 @@ struct HeaderCheck {
   absl::Status failure;  // of a write or a sync
 };
 
-// Writes again what does not verify, one copy at a time, so that a crash leaves the other. What cannot be read counts as
-// spoiled.
+// Writes the copies that do not verify again, one at a time, so that a crash leaves the other one. An unreadable copy counts
+// as spoiled.
 HeaderCheck mend(FileSystem& files, const File& segment, const SegmentHeader& header, GroupId group) {
   const absl::StatusOr<std::string> read = segment.pread(0, kFirstBatchOffset);
   const std::vector<uint32_t> copies = spoiled_copies(read.ok() ? *read : std::string(), header);
@@ -45,7 +45,7 @@ absl::Status joined(const absl::Status& first, const absl::Status& second) {
 
 }  // namespace
 
-// The headers of each part are those between the segment of the entry before it and the segment of its last entry.
+// The headers of each part are those from the segment of the entry before it to the segment of its last entry.
 LogScrub Log::scrub(Index from, size_t bytes_max) {
   LogScrub found;
   if (!failure_.ok()) return found;

@@ -1,5 +1,5 @@
-// The payload of a peers record: what this replica remembers of its peers' disks (coordkit/peer_mark.h). The newest record
-// that verifies is authoritative; the first batch of every segment repeats it, so recycling never loses it.
+// The payload of a peers record: the replica's memory of its peers' disks (coordkit/peer_mark.h). The newest record that
+// verifies is authoritative. The first batch of every segment repeats it, so recycling never loses it.
 #pragma once
 
 #include <optional>

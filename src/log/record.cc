@@ -9,14 +9,14 @@
 namespace coordkit::log {
 namespace {
 
-constexpr size_t kSummedBytes = 48;  // of the header; the header sum follows
+constexpr size_t kSummedBytes = 48;  // of the header; then follows the header sum
 
 uint64_t header_sum(std::string_view header, const RecordKey& key, uint32_t offset) {
   const uint64_t place = hash_mix(hash_mix(key.store.value(), key.segment), offset);
   return hash_bytes(header.substr(0, kSummedBytes), place);
 }
 
-// Of everything but entries, whose sum is their proposer's.
+// The content sum of all records except entries, which have their proposer's sum.
 uint64_t own_sum(const Record& record) {
   return hash_bytes(record.kind == RecordKind::Run ? table_of_run(record.payload) : record.payload);
 }

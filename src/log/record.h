@@ -1,7 +1,7 @@
-// Records: what segments are made of (docs/format-log.md, byte by byte). A record is a fixed header and a payload, padded to
-// eight bytes. Two sums guard it: the content sum is unkeyed and, for entries, the proposer's own; the header sum covers the
-// header with the content sum in it and is keyed by store, segment and file offset. So bytes of another store, from before
-// recycling, or written to the wrong place never verify.
+// Records, of which segments are made (docs/format-log.md, byte by byte). A record is a fixed header and a payload, padded to
+// eight bytes. Two sums guard it. The content sum is unkeyed and, for entries, the proposer's own. The header sum covers the
+// header with the content sum in it, and is keyed by store, segment and file offset. So bytes never verify if they are from
+// another store, from before recycling, or written to the wrong place.
 #pragma once
 
 #include <compare>
@@ -20,7 +20,7 @@ inline constexpr size_t kBlockBytes = 4096;    // batches start on one, and no s
 inline constexpr size_t kRecordHeaderBytes = 56;
 inline constexpr size_t kRecordAlignment = 8;
 
-// Numbers are on disk: never reused.
+// The numbers are on disk: never reused.
 enum class RecordKind : uint8_t {
   Entry = 1,
   HardState = 2,
@@ -49,7 +49,7 @@ struct DiskRange {
   uint32_t bytes = 0;
 };
 
-// What keys the header sum, beside the offset.
+// The key of the header sum, besides the offset.
 struct RecordKey {
   StoreId store;
   uint32_t segment = 0;
@@ -64,12 +64,12 @@ struct Record {
   DiskPosition mark;         // everything before it was durable when this record was written
   uint64_t content_sum = 0;  // Entry, Repair: the proposer's. Else: of the payload.
   std::string_view payload;
-  std::string_view shared = {};  // of an entry in a run: what its payload has at that place, but not here
+  std::string_view shared = {};  // entry in a run: the part of its payload that is in the table, not here
   uint8_t shared_at = 0;
 
-  uint32_t offset = 0;          // where it was found; of an entry in a run: the run
-  uint32_t run_bytes = 0;       // of that run; 0: a record of its own
-  bool payload_intact = false;  // the content sum verified; of a run: that of its table
+  uint32_t offset = 0;          // where it was found; for an entry in a run, that of the run
+  uint32_t run_bytes = 0;       // of that run; 0: the entry has a record of its own
+  bool payload_intact = false;  // the content sum verified; for a run, that of its table
   size_t bytes() const { return run_bytes != 0 ? run_bytes : record_bytes(payload.size()); }
 };
 
@@ -78,16 +78,16 @@ enum class TruncateDetail : uint8_t {
   Reset = 1,     // all entries are gone; the log starts again after (index, term)
 };
 
-// Whether its content sum is that of its payload.
+// Whether its content sum matches its payload.
 bool content_verifies(const Record& record);
-// The entry it holds.
+// The entry in this record.
 raft::Entry entry_of(const Record& record);
 
-// Appends the record to `out`, whose byte `out.size()` will lie at `offset` of the segment; fills in the header sum.
+// Appends the record to `out`, whose byte `out.size()` will be at `offset` of the segment. Fills in the header sum.
 void append_record(std::string& out, const Record& record, const RecordKey& key, uint32_t offset);
 
-// The record at `at` of `bytes`, which begin at `origin` of the segment, or nothing if no header verifies there. Hostile
-// bytes are expected.
+// The record at `at` of `bytes`, which begin at `origin` of the segment; nullopt if no header verifies there. The bytes may
+// be hostile.
 std::optional<Record> parse_record(std::string_view bytes, size_t at, const RecordKey& key, uint32_t origin = 0);
 
 }  // namespace coordkit::log

@@ -1,5 +1,4 @@
-// Entries as they are read back: the record that has one, with the others of its run, is read and verified once for all of
-// them.
+// Reads entries back. A record with the entries of a run is read and verified once for all of them.
 #pragma once
 
 #include <optional>
@@ -18,11 +17,11 @@ class RecordReader {
   RecordReader(const RecordReader&) = delete;
   RecordReader& operator=(const RecordReader&) = delete;
 
-  // Reads the record there, if it is not the one it has. Not ok: the file could not be read.
+  // Reads the record there, unless it is loaded already. Not ok: the file could not be read.
   absl::Status load(const File& file, const RecordKey& key, const EntryIndex::Location& location);
-  // Of the loaded record; nothing: it is not there, or not intact.
+  // An entry of the loaded record; nullopt: it is not there, or not intact.
   std::optional<raft::Entry> entry(Index index) const;
-  // Of that entry alone: its record's header, in a run what it has of its payload alone, which may be nothing.
+  // The bytes that only this entry needs: its record's header, or in a run its own part of the payload, which may be empty.
   std::optional<DiskRange> own_bytes(Index index) const;
   size_t bytes_read() const { return bytes_read_; }
 

@@ -13,16 +13,16 @@ constexpr uint32_t kUnknownEnd = 0;  // the successor that would record it is lo
 // One segment of the chain, newest first while the chain is followed.
 struct Link {
   uint32_t segment = 0;
-  uint32_t end = kUnknownEnd;  // where it validly ends; unused for the newest
-  bool missing_after = false;  // the successor its data belongs to is missing
+  uint32_t end = kUnknownEnd;  // the end of its valid bytes; unused for the newest
+  bool missing_after = false;  // the successor to which its data belongs is missing
   std::optional<SegmentHeader> header;
   size_t spoiled_copies = 0;  // of the header
-  DiskPosition mark;          // the highest in it
+  DiskPosition mark;          // the highest mark in it
   uint64_t bytes = 0;
 
-  // Bytes behind the capacity are nobody's.
+  // Bytes behind the capacity belong to no segment.
   uint64_t bytes_max() const { return header ? std::min(header->capacity, kSegmentBytesMax) : kSegmentBytesMax; }
-  // A segment has all its bytes before it has its name, so one without some of them was not cut by a crash.
+  // A segment has all its bytes before it has its name. So a crash did not cut a segment that lacks some of them.
   bool cut_short() const { return header && bytes < bytes_max(); }
 };
 
@@ -69,7 +69,8 @@ class Recoverer {
     return absl::OkStatus();
   }
 
-  // From the newest segment to its predecessor and so on. Where a link is lost, the next older file is taken instead.
+  // Follows the chain from the newest segment to its predecessor and so on. Where a link is lost, the next older file is
+  // taken instead.
   absl::Status follow_chain() {
     if (present_.empty()) return absl::OkStatus();
     for (Link link{.segment = present_.back()}; link.segment != 0;) {
@@ -124,7 +125,8 @@ class Recoverer {
     return absl::OkStatus();
   }
 
-  // Finds the highest mark and what may be ignored. A torn batch has no say in that: its sync never returned.
+  // Finds the highest mark and the segments that may be ignored. A torn batch does not count for the latter: its sync never
+  // returned.
   bool survey_segment(Link& link, std::string_view bytes, bool newest) {
     struct Boundary {
       uint32_t offset = 0;
@@ -201,7 +203,7 @@ class Recoverer {
     return link.header && link.header->predecessor != 0 && link.header->predecessor >= first_live_;
   }
 
-  // Batches below `sure` are durable: what does not verify there is rot. From there on the first flaw ends the log.
+  // Batches below `sure` are durable: bytes there that do not verify are rot. From there on the first flaw ends the log.
   void replay_segment(const Link& link, std::string_view bytes, bool newest) {
     const uint32_t sure = sure_end(link, newest);
     size_t at = kFirstBatchOffset;
@@ -233,7 +235,7 @@ class Recoverer {
     if (newest) result_.newest_end = static_cast<uint32_t>(at);
   }
 
-  // The batch without entries that ends what an open has carried over: it only says that nothing follows.
+  // The batch without entries that ends the entries carried over by an open. It only says that nothing follows.
   bool is_closing_mark(const Link& link, size_t at, size_t end) const {
     return link.header && end == link.header->synced_end && !replay_.end_unknown() &&
            at + mark_batch_bytes(replay_.previous(), link.header->format) == end;

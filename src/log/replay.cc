@@ -31,7 +31,8 @@ void Replay::lost(std::span<const Record> records, size_t bytes) {
   for (const Record& record : records) apply(record);
 }
 
-// If nothing was lost the replayed state agrees with the stated one, except where a header cuts a tail that was rewritten.
+// If nothing was lost, the replayed state agrees with the stated one. The exception is a header that cuts a tail that was
+// rewritten.
 void Replay::enter(const LogState& state, std::span<const Identity> previous) {
   if (end_unknown() && state.truncations != state_.truncations) {
     const Index sure = truncation_unknown_ ? Index() : state.truncated_to;
@@ -39,7 +40,7 @@ void Replay::enter(const LogState& state, std::span<const Identity> previous) {
       if (slot.index > sure) slot = hole(slot.index);
     }
   }
-  if (state.base.index < state_.base.index) slots_.clear();  // only a lost reset goes back
+  if (state.base.index < state_.base.index) slots_.clear();  // the base falls only if a reset was lost
   state_ = state;
   forget_up_to(state.base.index);
   for (const Identity& identity : previous) {
@@ -95,7 +96,7 @@ void Replay::apply(const Record& record) {
       if (auto marks = decode_peer_marks(record.payload); marks && record.payload_intact) peers_ = std::move(marks);
       break;
     case RecordKind::Mark:
-    case RecordKind::Run:  // comes as its entries
+    case RecordKind::Run:  // the caller passes its entries instead
     case RecordKind::SegmentHeader: break;
   }
   state_.last = slots_.empty() ? state_.base : Position{slots_.back().index, slots_.back().term};
@@ -108,7 +109,7 @@ void Replay::put(Slot slot) {
   slots_.push_back(std::move(slot));
 }
 
-// Fills the place of one entry and changes no other. The segment that held it first still counts for recycling.
+// Fills the place of one entry and changes no other. Recycling still counts the segment that held it first.
 void Replay::repair(const Record& record) {
   if (record.index <= state_.base.index) return;
   restart_behind_gap(record.index);
@@ -122,7 +123,7 @@ void Replay::repair(const Record& record) {
   if (record.payload_intact) slot.entry = entry_of(record);
 }
 
-// More entries than were lost cannot be missing before this one: a reset was.
+// No more entries can be missing before this one than were lost. If more are missing, a reset was lost.
 void Replay::restart_behind_gap(Index index) {
   if (truncation_unknown_ || index <= last() || index - last() - 1 <= lost_) return;
   slots_.clear();

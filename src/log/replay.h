@@ -1,6 +1,6 @@
-// Replay: the state of the log after each record, and what can still be known after bytes were lost. A lost stretch ends at the
-// next state on disk: that state gives the hard state, where the log ends, and whether (and how deep) it was truncated
-// meanwhile. What cannot be proved to be current becomes a hole, never an entry.
+// Replay: the state of the log after each record, and the facts that can still be known after bytes were lost. A lost stretch
+// ends at the next state on disk. That state gives the hard state, the end of the log, and whether (and how deep) the log was
+// truncated meanwhile. An entry that cannot be proved to be current becomes a hole, never an entry.
 #pragma once
 
 #include <deque>
@@ -12,15 +12,15 @@
 
 namespace coordkit::log {
 
-// One entry of the recovered log. Without an entry it is a hole, whose identity is known or (sum zero) not.
+// One entry of the recovered log. Without an entry it is a hole. The identity of a hole may be known; sum zero: it is not.
 struct Slot {
   Index index;
   Term term;
   uint64_t content_sum = 0;
-  DiskPosition at;           // of the record; of a hole: somewhere in the segment that held it. Rises with the index.
-  DiskPosition repaired_at;  // of the record that filled the hole; nowhere: it was never a hole
+  DiskPosition at;           // of the record; for a hole, somewhere in the segment that held it. Rises with the index.
+  DiskPosition repaired_at;  // of the record that filled the hole; nowhere: there was no hole
   std::optional<raft::Entry> entry;
-  size_t record_bytes = 0;  // of the record that has it, also where the payload was left out
+  size_t record_bytes = 0;  // of the record that has it, also if the payload was left out
 
   DiskPosition where() const { return repaired_at.segment != 0 ? repaired_at : at; }
 };
@@ -31,15 +31,15 @@ class Replay {
   void segment(uint32_t number, const LogState& state);
   // The header of this segment cannot be read.
   void segment_unreadable(uint32_t number);
-  // Records of one batch whose mark verified.
+  // Takes the records of one batch whose mark verified.
   void batch(const Mark& mark, std::span<const Record> records);
-  // A stretch of so many bytes without a readable mark; these records verified in it.
+  // Takes a stretch of so many bytes without a readable mark; these records verified in it.
   void lost(std::span<const Record> records, size_t bytes);
-  // What a valid mark says of the log before it, although the rest of its batch is torn.
+  // Takes the state that a valid mark gives for the log before it, although the rest of its batch is torn.
   void stated(const Mark& mark) { enter(mark.state, mark.previous); }
-  // Something was lost and no later state has clarified it: the end of the log is not known.
+  // Whether bytes were lost and no later state has clarified the end of the log.
   bool end_unknown() const { return lost_ != 0; }
-  // For the commands of this segment up to `through`, wherever they were repaired.
+  // Drops the payloads of the commands of this segment up to `through`, wherever the commands were repaired.
   void leave_out_payloads(Index through);
   // A whole segment is missing.
   void segment_missing() {
@@ -69,7 +69,7 @@ class Replay {
   std::deque<Slot> slots_;
   std::vector<Identity> previous_;
   std::optional<std::vector<PeerMark>> peers_;  // the newest readable ones
-  uint64_t lost_ = 0;                           // how many records may be missing since the last state was read
+  uint64_t lost_ = 0;                           // how many records may have been lost since the last state was read
   bool truncation_unknown_ = false;             // the next state does not cover all truncations since; nor does the count
 };
 

@@ -8,21 +8,21 @@
 namespace coordkit::log {
 namespace {
 
-// The table: how many entries (4), length (3) and place (1) of what their payloads share, those bytes, and a line for each
-// entry: length of what the payload has alone (3), kind (1), content sum (8).
+// The table: the number of entries (4), the length (3) and place (1) of the bytes that their payloads share, those bytes, and
+// a line for each entry. A line has the length of the payload's own part (3), its kind (1) and its content sum (8).
 constexpr size_t kCountsBytes = 8;
 constexpr int kLengthBits = 24;
 constexpr uint32_t kLengthMask = (1u << kLengthBits) - 1;
 static_assert(kRunPayloadsMax < size_t{1} << kLengthBits);
-constexpr uint8_t kSharedAtMax = 3;  // behind the kind of a command and its length
+constexpr uint8_t kSharedAtMax = 3;  // after the kind of a command and its length
 
-// What all payloads have from that place on.
+// The bytes that all payloads have from that place on.
 struct Shared {
   std::string_view bytes;
   uint8_t at = 0;
 };
 
-// Empty unless it is longer than so many bytes.
+// Empty unless more than `longer_than` bytes are shared.
 std::string_view shared_from(size_t at, std::span<const raft::Entry> entries, size_t longer_than) {
   const auto rest_of = [at](std::string_view payload) { return payload.substr(std::min(at, payload.size())); };
   std::string_view shared = rest_of(entries.front().payload.view());

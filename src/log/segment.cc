@@ -11,8 +11,8 @@ namespace {
 constexpr std::string_view kMagic = "coordlog";
 constexpr size_t kPrefixBytes = 16;  // magic, format version, zero: read before any sum can be checked
 
-// Where in a block the header's record lies. Builds that read version 1 alone do not find one in version 2, and then look at
-// the version and say so.
+// The place of the header's record in a block. Builds that read only version 1 find none in version 2. Then they look at the
+// version and report it.
 constexpr size_t header_at(uint32_t format) { return format == 1 ? kPrefixBytes : kPrefixBytes + 8; }
 constexpr size_t kHeaderPayloadBytes = 24 + kLogStateBytes;
 constexpr uint64_t kFillBytes = 256 << 10;

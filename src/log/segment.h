@@ -1,5 +1,6 @@
-// A segment: one file of the log. Two blocks with one copy of the header each, then batches, then zeros (or bytes from before
-// recycling, which never verify). A file is visible as a segment only once its header was synced and its name after that.
+// A segment: one file of the log. It has two blocks with one copy of the header each, then batches, then zeros (or bytes from
+// before recycling, which never verify). A file is visible as a segment only once its header was synced and its name after
+// that.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +18,18 @@ namespace coordkit::log {
 
 inline constexpr uint32_t kFirstBatchOffset = 2 * kBlockBytes;
 inline constexpr uint64_t kSegmentBytesMax = uint64_t{1} << 31;
-inline constexpr uint32_t kSegmentNumberMax = 0xffff0000;  // of a file that is found; no log lives so long
-inline constexpr uint64_t kSecondFormatLevel = 3;          // of the cluster: from here on segments of version 2 may be made
+inline constexpr uint32_t kSegmentNumberMax = 0xffff0000;  // of a file that is found; no log lives long enough to reach it
+inline constexpr uint64_t kSecondFormatLevel = 3;  // of the cluster: from this level on segments of version 2 may be made
 
-// Links a segment to what came before. Only this authorises ignoring older bytes: those of the predecessor from
+// Links a segment to its predecessor. Only this link permits ignoring older bytes: those of the predecessor from
 // `predecessor_end` on, and every segment that is not on the chain of predecessors.
 struct SegmentHeader {
   uint32_t segment = 0;
-  uint32_t format = 1;  // 1 or 2: what may be in it
+  uint32_t format = 1;  // 1 or 2: decides which records may be in it
   StoreId store;
   uint64_t capacity = 0;
   uint32_t predecessor = 0;                 // 0: none is needed
-  uint32_t predecessor_end = 0;             // valid bytes of it
+  uint32_t predecessor_end = 0;             // its valid bytes
   uint32_t synced_end = kFirstBatchOffset;  // batches below were synced before the segment became visible
   LogState state;                           // at that point
 };
@@ -42,7 +43,7 @@ struct FoundHeader {
   HeaderFault fault = HeaderFault::None;
 };
 FoundHeader find_header(std::string_view segment, const RecordKey& key);
-// Where the copies of this header begin that do not verify.
+// The offsets of the copies of this header that do not verify.
 std::vector<uint32_t> spoiled_copies(std::string_view segment, const SegmentHeader& header);
 
 // Names of files in the log's directory.
@@ -54,8 +55,8 @@ struct ParsedName {
 };
 std::optional<ParsedName> parse_name(std::string_view name);  // nullopt: not a file of a log
 
-// Makes a file of zeros that a segment can be written over, in small steps so that a caller is never blocked for long:
-// preallocated, written, synced, and only then called a spare.
+// Makes a file of zeros over which a segment can be written. It works in small steps, so that a caller is never blocked for
+// long. The file is preallocated, written, synced, and only then called a spare.
 class SpareMaker {
  public:
   SpareMaker(FileSystem& files, uint32_t number, uint64_t capacity) : files_(files), number_(number), capacity_(capacity) {}

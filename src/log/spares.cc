@@ -38,7 +38,7 @@ absl::StatusOr<Spares::Open> Spares::open(uint64_t bytes) {
   }
 }
 
-// Null: the file is gone, or was truncated. It holds nothing, so it is discarded and another one is made.
+// Null: the file is gone, or was truncated. It holds nothing, so the caller discards it and makes another one.
 absl::StatusOr<std::unique_ptr<File>> Spares::open_file(const Spare& spare) {
   const std::string name = file_name(FileUse::Spare, spare.number);
   absl::StatusOr<std::unique_ptr<File>> file = files_.open(name, OpenMode::ReadWrite);
@@ -63,7 +63,7 @@ absl::Status Spares::make(uint64_t bytes) {
     add(maker.number(), capacity);
     return absl::OkStatus();
   }
-  if (absl::IsResourceExhausted(made.status())) maker.discard().IgnoreError();  // a leftover is removed by the next open
+  if (absl::IsResourceExhausted(made.status())) maker.discard().IgnoreError();  // the next open removes a leftover
   return made.status();
 }
 

@@ -1,5 +1,5 @@
-// Empty segments that are kept ready for when the one in use is full: made by the caller at leisure, taken over from what
-// compaction has freed, or made on the spot where none is ready.
+// Empty segments that are kept ready for the time when the one in use is full. The caller makes them at leisure, compaction
+// frees them, or they are made on the spot where none is ready.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,20 @@ class Spares {
 
   Spares(FileSystem& files, const LogOptions& options) : files_(files), options_(options) {}
 
-  // Spares and segments are numbered alike, and no number is used twice.
+  // Spares and segments share their numbers, and no number is used twice.
   void number_from(uint32_t number) { next_number_ = number; }
   uint32_t take_number();
 
   bool wanted() const { return spares_.size() < options_.spares; }
   uint64_t bytes() const;
   void add(uint32_t number, uint64_t capacity) { spares_.push_back({number, capacity}); }
-  // A segment that is not needed any more: another spare, or removed.
+  // A segment that is no longer needed becomes another spare, or is removed.
   absl::Status retire(uint32_t segment, uint64_t capacity);
 
-  // The first spare that can hold so much. It stays a spare until forget().
+  // Opens the first spare that can hold so much. It stays a spare until forget().
   absl::StatusOr<Open> open(uint64_t bytes);
   void forget(uint32_t number);
-  // One more that can hold so much, on the spot. kResourceExhausted: there is no space, and it may be tried again.
+  // Makes one more that can hold so much, on the spot. kResourceExhausted: there is no space, and the caller may retry.
   absl::Status make(uint64_t bytes);
 
  private:
