@@ -1,7 +1,7 @@
 // Two barriers. A Barrier is a gate that one session closes and opens for all. A DoubleBarrier is
 // passed by n parties together, in and out.
 //
-// Threads: all methods are thread-safe. The names of the two kinds are separate.
+// Threads: all methods are thread-safe. Each of the two kinds has names of its own.
 #pragma once
 
 #include <cstdint>

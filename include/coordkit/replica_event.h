@@ -1,8 +1,12 @@
-// What happened at a replica that an operator may want to know of, one value for each: ReplicaOptions::on_event.
+// Events at a replica that an operator may want to know of, one value for each:
+// ReplicaOptions::on_event.
 //
-// Values, not lines: filter by severity and kind, send `sentence` to whatever log the host keeps (log_to_stderr.h is one), or
-// count kinds for an alarm. What each kind asks of an operator: docs/events.md. The simulator prints the same stream. Threads:
-// reported on the callback thread, in the order in which things happened. A cause that goes on is reported once.
+// They are values, not lines. Filter by severity and kind, send `sentence` to the host's log
+// (log_to_stderr.h is one), or count kinds for an alarm. docs/events.md says what each kind asks of
+// an operator. The simulator prints the same stream.
+//
+// Threads: reported on the callback thread, in the order in which things happened. A cause that
+// lasts is reported once.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +21,10 @@
 namespace COORDKIT_EXPORT coordkit {
 
 enum class Severity : uint8_t {
-  Debug,    // for someone who looks for something
-  Info,     // as it should be
-  Warning,  // the replica goes on; an operator should look after it
-  Error,    // this replica does not go on, or what it knows may be wrong
+  Debug,    // for debugging
+  Info,     // normal operation
+  Warning,  // the replica continues; an operator should look after it
+  Error,    // this replica does not continue, or its data may be wrong
 };
 constexpr std::string_view name_of(Severity severity) {
   switch (severity) {
@@ -36,26 +40,27 @@ enum class ReplicaEventKind : uint8_t {
   Opened,            // the replica runs
   StateChanged,      // ReplicaState: ready, catching up, in quarantine, ...
   LeaderChanged,     // another leader, or none
-  MembersChanged,    // who is to be connected with
+  MembersChanged,    // the peers to be connected with
   PeerConnected,     // a peer's hello was verified
   PeerLost,          // the connection to it is gone
-  PeerRefused,       // no connection until an operator does something about it
+  PeerRefused,       // no connection until an operator acts
   PeerUnreachable,   // no answer at its address
-  SettingsDiffer,    // a peer that is heard was given other settings, which can be lived with
-  MemberSilent,      // a member was not heard for several election timeouts
-  MemberResponding,  // that one is heard again
+  SettingsDiffer,    // a peer that is heard has other settings, which do no harm
+  MemberSilent,      // a member did not answer for several election timeouts
+  MemberResponding,  // that member answers again
   LevelRaised,       // the cluster's feature level: older builds cannot take part any more
   DiskFull,          // new commands are refused, or a checkpoint waits for room
   DiskHasRoom,       // that is over
   DiskSlow,          // a write took as long as half an election timeout, or waits for a descriptor
-  DiskDamaged,       // what is stored does not verify
-  DiskMended,        // it was written anew
+  DiskDamaged,       // stored bytes do not verify
+  DiskMended,        // the damaged part was written again
   Checkpointed,      // the applied state is durable
-  StateSent,         // a peer was begun to be sent the whole state
-  StateReceived,     // a peer's whole state took the place of this one's
+  StateSent,         // the transfer of the whole state to a peer has begun
+  StateReceived,     // a peer's whole state replaced this one's
   Diverged,          // the states of replicas differ
-  HostThrew,         // code of the host did; only what it was called for suffered
-  ThreadHeldUp,      // a callback of an *_async call blocked the engine's thread; reported once it has returned
+  HostThrew,         // code of the host threw; only the call that ran it suffered
+  ThreadHeldUp,      // a callback of an *_async call blocked the engine's thread; reported once it
+                     // has returned
   Halted,            // this replica has stopped for good
 };
 constexpr std::string_view name_of(ReplicaEventKind kind) {
@@ -91,18 +96,18 @@ constexpr std::string_view name_of(ReplicaEventKind kind) {
 struct ReplicaEvent {
   ReplicaEventKind kind = ReplicaEventKind::Opened;
   Severity severity = Severity::Info;
-  LaggingTime at = {};        // of the replica's clock: differences mean something
-  ReplicaId replica = {};     // that tells it
+  LaggingTime at = {};        // by the replica's clock: only differences have a meaning
+  ReplicaId replica = {};     // the reporting replica
   ReplicaId peer = {};        // the peer it is about; zero: none, or with LeaderChanged: no leader
   Term term = {};             // as this replica knows it
   Index applied = {};         // at that moment
   std::string sentence = {};  // without its end mark; no bytes of keys or values
-  uint64_t missed = 0;        // events before this one that were lost, because on_event was too slow
+  uint64_t missed = 0;        // earlier events that were lost, because on_event was too slow
 };
 
 using OnReplicaEvent = std::function<void(const ReplicaEvent&)>;
 
-// "Warning DiskFull replica 1 term 7: ..."; one line, without its end.
+// "Warning DiskFull replica 1 term 7: ..."; one line, without the line break.
 std::string to_string(const ReplicaEvent& event);
 
 }  // namespace coordkit

@@ -1,9 +1,13 @@
-// State of an own state machine as rows, id to value, that knows how to checkpoint, restore and digest itself. A machine that
-// keeps all it knows in one RowTable forwards checkpoint(), restore() and digest() to it and is done (examples/02_ledger).
+// The state of an own state machine as rows, id to value. The table can checkpoint, restore and
+// digest itself. A machine that keeps all its state in one RowTable forwards checkpoint(),
+// restore() and digest() to it and is done (examples/02_ledger).
 //
-// Rows live in memory, in byte order of their ids. A checkpoint writes what changed since the one before; the digest is kept
-// with every change, so it costs nothing to ask. Threads: as StateMachine. An id has at most kRowIdBytesMax bytes
-// (COORDKIT_CHECK: the machine refuses longer input in apply); what may be longer goes into the value.
+// Rows live in memory, in byte order of their ids. A checkpoint writes the changes since the
+// previous one. The digest is updated with every change, so reading it costs nothing. An id has at
+// most kRowIdBytesMax bytes (COORDKIT_CHECK: the machine refuses longer input in apply). Put longer
+// data into the value.
+//
+// Threads: as StateMachine.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +34,9 @@ class RowTable {
 
   std::optional<std::string_view> find(std::string_view id) const;  // valid until the next change
   void put(std::string_view id, std::string value);
-  bool erase(std::string_view id);  // false: there was none
+  bool erase(std::string_view id);  // false: there was no such row
   size_t size() const { return rows_.size(); }
-  // Rows whose ids start with `prefix`, in byte order.
+  // Visits the rows whose ids start with `prefix`, in byte order.
   void each(std::string_view prefix, absl::FunctionRef<void(std::string_view id, std::string_view value)> visit) const;
 
   // For the StateMachine's methods of the same names.
@@ -46,7 +50,8 @@ class RowTable {
 
   std::string prefix_;
   std::map<std::string, std::string, std::less<>> rows_;
-  std::map<std::string, bool, std::less<>> changed_;  // since the last checkpoint: was it in that one?
+  std::map<std::string, bool, std::less<>> changed_;  // since the last checkpoint: was it in that
+                                                      // one?
   RowDigest digest_;                                  // of all rows
 };
 

@@ -1,8 +1,13 @@
-// Permits that a cluster has so many of, and no more: taken all together or not at all, in the order of asking.
+// A limited number of permits in a cluster. They are taken all together or not at all, in the order
+// of asking.
 //
-// A grant of permits is a Grant like a lock's: valid() says whether it may still be trusted, release() or its end gives all of
-// them back, and the end of the session frees them in the same moment. The semaphore itself stays until remove(). Names are a
-// space of their own, 1 to 1,024 bytes. Threads: all methods are thread-safe. Example: tests/replica/coordination_test.cc.
+// A grant of permits is a Grant like a lock's. valid() says whether it may still be trusted.
+// release() or its destruction gives all permits back, and the end of the session frees them in the
+// same moment. The semaphore itself stays until remove(). Semaphores have names of their own, 1 to
+// 1,024 bytes.
+//
+// Threads: all methods are thread-safe.
+// Example: tests/replica/coordination_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +23,29 @@ namespace COORDKIT_EXPORT coordkit {
 struct PermitsWanted {
   uint64_t permits = 1;
   Duration timeout = kForever;                 // how long to wait in line; zero: not at all
-  std::optional<uint64_t> initial_limit = {};  // makes the semaphore if there is none; no effect if there is
+  std::optional<uint64_t> initial_limit = {};  // makes the semaphore if there is none; no effect if
+                                               // there is
 };
 
 class Semaphore {
  public:
   Semaphore(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
 
-  // How many there are; makes the semaphore if there is none. Lowering it takes nothing back: none is granted until enough
-  // are free.
+  // Sets the number of permits; makes the semaphore if there is none. Lowering it takes no permits
+  // back: none is granted until enough are free.
   absl::Status set_limit(uint64_t limit);
-  // kNotFound: no such semaphore, and no initial_limit. kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout
-  // zero), kAborted (Lost): nothing is held. More than the limit waits: it may be raised. kUnavailable: no leader, no effect.
+  // kNotFound: no such semaphore, and no initial_limit. kDeadlineExceeded (WaitTimeout),
+  // kFailedPrecondition (Held: timeout zero), kAborted (Lost): nothing is held. A request above the
+  // limit waits: the limit may be raised. kUnavailable: no leader, no effect.
   absl::StatusOr<Grant> acquire(PermitsWanted wanted = {});
   absl::StatusOr<Grant> try_acquire(PermitsWanted wanted = {});
 
   absl::StatusOr<SemaphoreInfo> info() const;  // linearizable
-  absl::Status remove();                       // kFailedPrecondition (Held): a session holds some or waits. kNotFound
+  absl::Status remove();                       // kFailedPrecondition (Held): a session holds
+                                               // permits or waits. kNotFound
 
-  // The same without blocking. Answered on the engine's thread, where nothing may block; to cancel one: call.h.
+  // The same without blocking. Callbacks run on the engine's thread, where nothing may block. How
+  // to cancel a call: call.h.
   AsyncCall set_limit_async(uint64_t limit, DoneCallback done);
   AsyncCall acquire_async(PermitsWanted wanted, Callback<Grant> done);
   AsyncCall info_async(Callback<SemaphoreInfo> done) const;

@@ -1,10 +1,15 @@
-// A distributed read-write lock in the shape of std::shared_timed_mutex, for std::unique_lock, std::shared_lock and friends.
+// A distributed read-write lock in the shape of std::shared_timed_mutex, for std::unique_lock,
+// std::shared_lock and friends.
 //
-// Any number of threads, of any process, may share it; one alone may have it exclusively. First come, first served: a writer
-// that waits stops readers that come later, so no one starves. Each lock() and lock_shared() is an owner of its own, so one
-// object may be used by many threads at once, as its model in the standard library; a thread must not lock it twice, for the
-// second would wait for the first. Any thread may unlock. unlock() and unlock_shared() return at once, the release travels
-// behind them in order. Errors: as of Mutex: what is neither yes nor no throws std::system_error, whose code is a Reason.
+// Any number of threads, of any process, may share it; one alone may have it exclusively. It is
+// granted in the order of asking: a waiting writer stops later readers, so no one starves. Each
+// lock() and lock_shared() is a separate owner. So many threads may use one object at once, as with
+// its model in the standard library. A thread must not lock it twice: the second call would wait
+// for the first. Any thread may unlock. unlock() and unlock_shared() return at once; the release
+// follows in order.
+//
+// Errors: as Mutex: an answer that is neither yes nor no throws std::system_error, whose code is a
+// Reason.
 #pragma once
 
 #include <chrono>
@@ -51,8 +56,9 @@ class SharedMutex {
   }
   void unlock_shared();  // one of those this object has: they are all alike
 
-  // The state of the exclusive hold if there is one, else of all shared ones: valid while every one of them is, and the newest
-  // token. Call only while locked. What several threads share is best fenced by a Grant of each (Session::acquire_shared).
+  // The state of the exclusive hold if there is one, else of all shared ones: valid while every one
+  // of them is, and the newest token. Call them only while locked. If several threads share it,
+  // fence each by a Grant of its own (Session::acquire_shared).
   bool valid() const;
   Token token() const;
 
@@ -62,7 +68,7 @@ class SharedMutex {
 
   Session session_;
   std::string name_;
-  mutable std::mutex guard_;  // of the grants: one thread may lock while another unlocks
+  mutable std::mutex guard_;  // guards the grants: one thread may lock while another unlocks
   Grant exclusive_;
   std::vector<Grant> shared_;
 };

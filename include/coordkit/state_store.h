@@ -1,13 +1,19 @@
-// Port: a checkpoint of the applied state as a key-value table, written incrementally in the background.
+// Port: a checkpoint of the applied state as a key-value table, written incrementally in the
+// background.
 //
-// Data, applied position, membership, origins and timers change in one atomic unit (they must: tests named REG_F31). Keys are
-// at most 64 bytes, made by the machines (fixed-width: machine, table, id); user keys live in values. Every value is
-// stored with a checksum keyed by its key, and a digest over all rows is verified at open.
-// A peer's whole state arrives as ranges of rows: they are staged beside the present rows, unseen, and install() makes them
-// the state in one atomic, durable step. Every range of keys is staged once or more; what no range covered stays empty.
-// Threads: what starts something is called from the turns of one engine, one at a time; open() before the first of them and
-// close() after the last, on whatever thread; view() and scrub() on others in between. A view is read by one thread, and may
-// outlive close(). Completions are posted to the StateSink from any thread. Lifetime: the sink outlives close().
+// Data, applied position, membership, origins and timers change in one atomic unit (they must:
+// tests named REG_F31). Keys are at most 64 bytes, made by the machines (fixed-width: machine,
+// table, id); user keys live in values. Every value is stored with a checksum keyed by its key, and
+// a digest over all rows is verified at open.
+// A peer's whole state arrives as ranges of rows. They are staged beside the present rows, unseen,
+// and install() makes them the state in one atomic, durable step. Every range of keys is staged
+// once or more; keys that no range covered stay empty.
+//
+// Threads: calls that start work come from the turns of one engine, one at a time. open() comes
+// before the first of them and close() after the last, on any thread. view() and scrub() are called
+// on other threads in between. A view is read by one thread, and may outlive close(). Completions
+// are posted to the StateSink from any thread.
+// Lifetime: the sink outlives close().
 #pragma once
 
 #include <cstdint>
@@ -25,23 +31,25 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// What changed since the checkpoint before. A row without a value is deleted. A key appears at most once.
+// The changes since the previous checkpoint. A row without a value is deleted. A key appears at
+// most once.
 struct CheckpointBatch {
   struct Row {
     std::string key;
     std::optional<std::string> value;
     friend bool operator==(const Row&, const Row&) = default;
   };
-  Position applied;  // the state is the one after exactly this entry
+  Position applied;  // the state is the one right after this entry
   std::vector<Row> rows;
-  bool whole = false;  // the rows are the whole state: they take the place of all that is stored, whatever became of it
+  bool whole = false;  // the rows are the whole state: they replace all that is stored, in whatever
+                       // condition it is
 
   void put(std::string key, std::string value) { rows.push_back({std::move(key), std::move(value)}); }
   void erase(std::string key) { rows.push_back({std::move(key), std::nullopt}); }
 };
 
-// The keys after `after` (exclusive; empty: from the first) up to `upto` (inclusive; empty: to the last). Ranges that follow
-// each other, the next one's `after` the last one's `upto`, cover every key once.
+// The keys after `after` (exclusive; empty: from the first) up to `upto` (inclusive; empty: to the
+// last). If each range's `after` is the previous range's `upto`, the ranges cover every key once.
 struct KeyRange {
   std::string after;
   std::string upto;
@@ -55,7 +63,8 @@ inline constexpr size_t kStateKeyBytesMax = 64;
 // The sum of a value, keyed by its key: XXH3-64 of the value, seeded with that of the key.
 uint64_t value_sum(std::string_view key, std::string_view value);
 
-// A sum over rows in whatever order; adding and removing a row undo each other. Every store makes its digests with it.
+// A sum over rows in any order. Adding and removing a row undo each other. Every store makes its
+// digests with it.
 struct RowDigest {
   uint64_t sum = 0;
   uint64_t exclusive_or = 0;
@@ -73,60 +82,72 @@ class CheckpointView {
   using Visitor = absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)>;
   virtual ~CheckpointView() = default;
   virtual Position applied() const = 0;  // {0, 0}: empty, nothing was ever checkpointed
-  // True: this state was installed, and no batch was committed since. The log beside it may not have started again after it
-  // yet; a log that lacks a state committed here has lost something.
+  // True: this state was installed, and no batch was committed since. The log beside it may not
+  // have started again after it yet. A log that lacks a state committed here has lost something.
   virtual bool installed() const = 0;
-  // Visits every row whose key starts with `prefix`; stops at the first error, the visitor's or kDataLoss of its own.
+  // Visits every row whose key starts with `prefix`. Stops at the first error: the visitor's, or
+  // kDataLoss of its own.
   virtual absl::Status scan(std::string_view prefix, Visitor visit) const = 0;
   // Visits every row in `range`, under the same rules.
   virtual absl::Status scan_range(const KeyRange& range, Visitor visit) const = 0;
-  // RowDigest::value() over all rows: equal for equal rows, whatever the store and the order in which they came.
+  // RowDigest::value() over all rows: equal for equal rows, whatever the store and the order of
+  // their arrival.
   virtual uint64_t digest() const = 0;
 };
 
-// Where a StateStore reports, in the order of the calls. Callable from any thread; never blocks.
+// The receiver of a StateStore's reports, in the order of the calls. Callable from any thread;
+// never blocks.
 class StateSink {
  public:
   virtual ~StateSink() = default;
   virtual void checkpointed(Position applied) = 0;  // that batch is durable
   virtual void staged(Ticket ticket) = 0;           // that range is staged; not durable
-  virtual void installed(Position applied) = 0;     // durable: the staged rows are the state, and every later view shows them
-  // The staged rows are not those of the digest: the state is as it was, and nothing is staged any more.
+  virtual void installed(Position applied) = 0;     // durable: the staged rows are the state, and
+                                                    // every later view shows them
+  // The staged rows do not have that digest: the state is unchanged, and nothing is staged any
+  // more.
   virtual void install_refused(Position applied, absl::Status why) = 0;
-  virtual void checkpoint_failed(absl::Status why) = 0;  // of whatever call; final: the replica halts
-  // What is stored does not verify, or is gone. Whatever is under way is dropped and will not be answered, and so is whatever
-  // else is started, until a whole batch (CheckpointBatch::whole) is committed: the state in memory is the truth.
+  virtual void checkpoint_failed(absl::Status why) = 0;  // by any call; final: the replica halts
+  // The stored rows do not verify, or are gone. Pending work is dropped and will not be answered.
+  // Later work is dropped too, until a whole batch (CheckpointBatch::whole) is committed: the state
+  // in memory is the truth.
   virtual void checkpoint_damaged(absl::Status why) { checkpoint_failed(std::move(why)); }
-  // What is under way waits, because the disk is full (a sentence), or goes on (ok).
+  // Pending work waits, because the disk is full (a sentence). OK: it continues.
   virtual void checkpoint_waits(absl::Status why) { static_cast<void>(why); }
 };
 
 class StateStore {
  public:
   virtual ~StateStore() = default;
-  // Opens, verifies every row and the digest; may block. kDataLoss: rotten (quarantine). kFailedPrecondition: foreign.
+  // Opens, verifies every row and the digest; may block. kDataLoss: rotten (quarantine).
+  // kFailedPrecondition: foreign.
   virtual absl::StatusOr<Position> open(StateSink& sink) = 0;
-  // Starts writing one batch; at most one is under way, and never together with an install. Never blocks.
+  // Starts writing one batch. At most one is in progress, and never together with an install. Never
+  // blocks.
   virtual void commit(CheckpointBatch batch) = 0;
 
-  // Starts putting a peer's rows beside the present ones, in place of whatever is staged in `range`. `rows` are ascending,
-  // inside the range, and each has a value (src/base/row_sums.h: check_chunk). Staged rows do not survive an open. Never
-  // blocks; the caller bounds how many are under way.
+  // Starts to put a peer's rows beside the present ones; they replace everything staged in `range`.
+  // `rows` are ascending, inside the range, and each has a value (src/base/row_sums.h:
+  // check_chunk). Staged rows do not survive an open. Never blocks; the caller bounds how many are
+  // in progress.
   virtual void stage(Ticket ticket, KeyRange range, std::vector<CheckpointBatch::Row> rows) = 0;
-  // Starts to make the staged rows the state at `applied`, if `digest` is theirs; whatever is staged next starts from nothing.
-  // At most one is under way, and never together with a commit. Views of the state before go on showing it. Never blocks.
+  // Starts to make the staged rows the state at `applied`, if `digest` is theirs; later staging
+  // starts from nothing. At most one is in progress, and never together with a commit. Views of the
+  // previous state still show that state. Never blocks.
   virtual void install(Position applied, uint64_t digest) = 0;
-  // Forgets what was staged by the calls before; reports nothing. Never blocks.
+  // Drops the rows that earlier calls staged; reports nothing. Never blocks.
   virtual void unstage() = 0;
 
-  // The last durable checkpoint as it is now; later commits and installs do not change it. May block; not called in a turn.
+  // The last durable checkpoint. Later commits and installs do not change it. May block; not called
+  // in a turn.
   virtual absl::StatusOr<std::unique_ptr<CheckpointView>> view() = 0;
-  // Reads and verifies all that is stored, in a view; kDataLoss: it is damaged. `pace` gets how many bytes were read
-  // and may sleep; false from it ends the scrub with kAborted. May block for long; not called in a turn. Unless a store knows
-  // better, it verifies rows and digest.
+  // Reads and verifies all stored rows, in a view. kDataLoss: they are damaged. `pace` gets the
+  // number of bytes read and may sleep; if it returns false, the scrub ends with kAborted. May
+  // block for long; not called in a turn. The default verifies rows and digest.
   using Pace = absl::FunctionRef<bool(size_t bytes)>;
   virtual absl::Status scrub(Pace pace);
-  // Ends all threads of the store; no completion is posted once this has returned. Idempotent; may block.
+  // Ends all threads of the store. No completion is posted once this has returned. Idempotent; may
+  // block.
   virtual void close() = 0;
 };
 

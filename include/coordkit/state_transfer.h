@@ -1,13 +1,15 @@
-// How a replica's whole state gets to a peer whose log ends before ours begins (docs/decisions/0006): what the engine asks its
-// host to do about it, and what the host answers. Plain values; the reading of a store and the building of machines happen
-// off the turn, on any thread, with the two classes below.
+// The transfer of a replica's whole state to a peer whose log ends before ours begins
+// (docs/decisions/0006): the engine's orders to its host, and the host's answers. Plain values.
+// Stores are read and machines are built outside the turn, on any thread, with the two classes
+// below.
 //
 //   sender    ViewOrder -> StateViews::perform -> ViewOpened, ViewWasRead
 //   receiver  StagingOrder -> the StateStore -> RangeStaged, StateInstalled, InstallRefused
 //             restore -> RestoredState::build over a new view of the store -> StateRestored
 //
-// Threads: a StateViews is used by one thread at a time. Failure: kDataLoss while rows are read makes the engine write its
-// state anew (StateDamaged); nothing of such rows is ever sent.
+// Threads: a StateViews is used by one thread at a time.
+// Errors: kDataLoss while rows are read makes the engine write its state again (StateDamaged). Such
+// rows are never sent.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +30,13 @@ namespace COORDKIT_EXPORT coordkit {
 
 struct HostedMachine;
 
-using ViewId = Id<struct ViewIdTag>;  // one consistent view of the own store, kept open while it is read
+using ViewId = Id<struct ViewIdTag>;  // one consistent view of this replica's store, kept open
+                                      // while it is read
 
 // ---- the sender's side
 
-// Rows of one range of keys, or the news that the asker's own rows of that range have the same sum.
+// Rows of one range of keys, or the news that the requester's own rows of that range have the same
+// sum.
 struct StateRows {
   KeyRange range;
   uint64_t sum = 0;                        // over range and rows (base/row_sums.h: chunk_sum)
@@ -44,8 +48,8 @@ struct StateRows {
 struct ViewOpen {
   ViewId view;
 };
-// Asks for the rows of `range` from its start, as many as fit `bytes_max` but at least one. With `sum`: whether they have
-// it, all together.
+// Asks for the rows of `range` from its start, as many as fit `bytes_max` but at least one. With
+// `sum`: asks whether all of them together have this sum.
 struct ViewRead {
   ViewId view;
   Ticket ticket;
@@ -73,7 +77,7 @@ struct ViewWasRead {
 };
 using ViewAnswer = std::variant<ViewOpened, ViewWasRead>;
 
-// The open views of a store. perform() may block and take as long as reading the rows does.
+// The open views of a store. perform() may block as long as reading the rows takes.
 class StateViews {
  public:
   explicit StateViews(StateStore& store) : store_(store) {}
@@ -115,12 +119,13 @@ struct InstallRefused {
   absl::Status why;
 };
 
-// Machines and all that belongs to them, made from a view. It goes back to the engine in StateRestored; what it replaces comes
-// out again in EngineEffects::discarded, because taking a large state apart takes time as well.
+// Machines with all their parts, made from a view. It returns to the engine in StateRestored. The
+// state that it replaces comes out in EngineEffects::discarded, because destroying a large state
+// takes time as well.
 class RestoredState {
  public:
-  // Any thread. `machines` are fresh ones, the same that the engine was given at its recovery. kDataLoss: the rows make no
-  // sense.
+  // Callable on any thread. `machines` are blank ones, the same that the engine was given at its
+  // recovery. kDataLoss: the rows make no sense.
   static absl::StatusOr<std::unique_ptr<RestoredState>> build(std::vector<HostedMachine> machines, const CheckpointView& view);
   ~RestoredState();
 

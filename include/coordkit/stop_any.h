@@ -1,13 +1,16 @@
-// One stop token for several reasons to stop: a grant that is lost, the thread's own token, the end of the program.
+// One stop token for several reasons to stop: a grant that is lost, the thread's own token, the end
+// of the program.
 //
 //   std::jthread worker([&](std::stop_token thread) {
 //     const coordkit::StopAny stop = coordkit::stop_any(grant.lost(), thread);
 //     while (!stop.token().stop_requested() && grant.valid()) write_row(next(), grant.token());
 //   });
 //
-// Takes whatever takes a stop token: LockOptions::stop, std::condition_variable_any::wait. Threads: any. Lifetime: it listens
-// as long as it lives; its end waits for a stop that is under way in another thread, and what it gave out does not stop any
-// more by itself.
+// Use it wherever a stop token is taken: LockOptions::stop, std::condition_variable_any::wait.
+//
+// Threads: any.
+// Lifetime: it listens as long as it lives. Its destructor waits for a stop that another thread is
+// running. After that the tokens that it gave out do not stop any more.
 #pragma once
 
 #include <concepts>
@@ -28,7 +31,7 @@ class StopAny {
   StopAny(StopAny&&) noexcept = default;
   StopAny& operator=(StopAny&&) noexcept = default;
 
-  // Stopped as soon as one of them is; at once if one was already.
+  // Stops as soon as one of the tokens does; at once if one had stopped already.
   std::stop_token token() const { return source_.get_token(); }
   operator std::stop_token() const { return token(); }  // NOLINT: meant to convert
 

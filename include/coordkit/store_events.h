@@ -1,9 +1,13 @@
-// What stores report, as inputs of an engine: the sink that a shell around an engine hands to its stores.
+// The reports of stores, as inputs of an engine: a shell around an engine passes this sink to its
+// stores.
 //
-//   class Shell final : private StoreEvents { void post_event(EngineInput input) override { engine_->post(std::move(input)); }
-//   ... };
+//   class Shell final : private StoreEvents {
+//     void post_event(EngineInput input) override { engine_->post(std::move(input)); }
+//     ...
+//   };
 //
-// Threads: a store calls from whatever thread is its own; post_event() must bring the input to the engine's.
+// Threads: a store calls from any thread of its own. post_event() must bring the input to the
+// engine's thread.
 #pragma once
 
 #include <utility>

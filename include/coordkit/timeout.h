@@ -1,4 +1,5 @@
-// How long to wait, of any duration or moment of the standard library: what is beyond the longest Duration is that one.
+// Converts any duration or time point of the standard library to a time to wait. Saturates at
+// Duration::max().
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// Rounded up. No number is the shortest.
+// Rounds up. A NaN gives the shortest Duration.
 template <typename Rep, typename Period>
 Duration timeout_of(std::chrono::duration<Rep, Period> time) {
   using Wide = std::chrono::duration<double, std::nano>;

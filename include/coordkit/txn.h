@@ -4,9 +4,12 @@
 //                        .then(PutOperation{.key = "stock", .value = "11"})
 //                        .otherwise(RangeOperation::of("stock"))
 //                        .commit();
-//   if (result.ok() && !result->succeeded) ...   // replies[0] has what is there now
+//   if (result.ok() && !result->succeeded) ...   // replies[0] has the present entry
 //
-// With no condition `then` is executed. Threads: one at a time. Lifetime: may outlive the replica, as Kv.
+// With no condition `then` is executed.
+//
+// Threads: one at a time.
+// Lifetime: may outlive the replica, as Kv.
 #pragma once
 
 #include <utility>
@@ -20,7 +23,8 @@ class Txn {
  public:
   explicit Txn(Kv kv) : kv_(std::move(kv)) {}
 
-  // Each adds one: to what must hold, to what is done then, to what is done otherwise.
+  // Each adds one: when() a condition, then() an operation if all conditions hold, otherwise() an
+  // operation if not.
   Txn& when(Compare compare);
   Txn& then(Operation operation);
   Txn& otherwise(Operation operation);

@@ -1,6 +1,7 @@
-// The words of the field as types: terms, indexes, ids, tokens. Two of them never mix by accident, because each is a
-// type of its own. All are plain 64-bit values, cheap to copy, ordered, hashable with std::hash and Abseil, printed in decimal
-// by operator<<, Abseil and (coordkit/fmt.h) fmt; zero means "none".
+// The terms of the field as types: terms, indexes, ids, tokens. Two of them never mix by accident,
+// because each has a type of its own. All are plain 64-bit values, cheap to copy, ordered, and
+// hashable with std::hash and Abseil. operator<<, Abseil and (coordkit/fmt.h) fmt print them in
+// decimal. Zero means "none".
 #pragma once
 
 #include <chrono>
@@ -14,7 +15,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// One integer that shares its type with no other. Arithmetic is what a position needs and nothing more.
+// One integer that shares its type with no other. It has only the arithmetic that a position needs.
 template <typename Tag>
 class Id {
  public:
@@ -24,7 +25,8 @@ class Id {
   constexpr uint64_t value() const { return value_; }
   constexpr explicit operator bool() const { return value_ != 0; }
   constexpr Id next() const { return Id(value_ + 1); }
-  constexpr Id previous() const { return Id(value_ - 1); }  // of zero: wraps; the caller knows it is not zero
+  // of zero: wraps; the caller knows it is not zero
+  constexpr Id previous() const { return Id(value_ - 1); }
   friend constexpr Id operator+(Id id, uint64_t distance) { return Id(id.value_ + distance); }
   friend constexpr uint64_t operator-(Id to, Id from) { return to.value_ - from.value_; }
   friend constexpr auto operator<=>(Id, Id) = default;
@@ -61,16 +63,19 @@ using WriteNumber = Id<struct WriteNumberTag>;  // one submission to the log sto
 using Revision = Id<struct RevisionTag>;        // version number of the key-value store
 using Token = Id<struct TokenTag>;              // fencing token of a grant
 using SessionId = Id<struct SessionIdTag>;      // drawn from the token counter, never reused
-using LeaseId = Id<struct LeaseIdTag>;          // what keys are attached to: a session, or a lease of its own
+using LeaseId = Id<struct LeaseIdTag>;          // the owner of keys: a session, or a lease of its
+                                                // own
 using Sequence = Id<struct SequenceTag>;        // a request of one origin, from 1
 using Generation = Id<struct GenerationTag>;    // guards a timer; changes only by log entries
-using MachineId = Id<struct MachineIdTag>;      // a state machine hosted in the log; coordkit's own is 1
+using MachineId = Id<struct MachineIdTag>;      // a state machine hosted in the log; coordkit's own
+                                                // is 1
 using TimerId = Id<struct TimerIdTag>;          // a replicated timer of one machine
-using Ticket = Id<struct TicketTag>;            // a call under way in one process
+using Ticket = Id<struct TicketTag>;            // a call in progress in one process
 
 inline constexpr GroupId kOnlyGroup{1};
 inline constexpr MachineId kCoordination{1};       // coordkit's own machine: sessions, locks, keys
-inline constexpr MachineId kFirstHostMachine{16};  // ids below are coordkit's, from here on the host's
+inline constexpr MachineId kFirstHostMachine{16};  // smaller ids are coordkit's, these and larger
+                                                   // ones the host's
 
 using Duration = std::chrono::nanoseconds;
 
@@ -81,7 +86,7 @@ struct Position {
   friend constexpr bool operator==(const Position&, const Position&) = default;
 };
 
-// Who submits requests: one incarnation of one replica. A newer boot replaces the older one.
+// A submitter of requests: one incarnation of one replica. A newer boot replaces the older one.
 struct Origin {
   ReplicaId replica;
   StoreId store;

@@ -1,4 +1,5 @@
-// Which coordkit these headers belong to; the build reads its own version here. Before 1.0 a minor version may break programs.
+// The version of coordkit that these headers belong to; the build reads its own version here.
+// Before 1.0 a minor version may break programs.
 //
 //   #if COORDKIT_VERSION >= COORDKIT_MAKE_VERSION(0, 2, 0)
 #pragma once

@@ -1,11 +1,13 @@
-// A watch of the revisioned store: every change of a key, an interval or a prefix, in order, each once, read as it comes or
-// delivered to an observer. What batches hold and what a watch guarantees: client/watch.h and docs/semantics.md S-21 to S-28.
+// A watch of the revisioned store: every change of a key, an interval or a prefix, in order, each
+// once. Read the changes as they come, or have them delivered to an observer. The contents of
+// batches and the guarantees of a watch: client/watch.h and docs/semantics.md S-21 to S-28.
 //
 //   Watch watch(replica, WatchOptions::prefix("config/"));
 //   while (absl::StatusOr<WatchBatch> batch = watch.next()) ...
 //
-// Threads: any; batches go to one reader each, the end to all. Lifetime: ends with this object, or with end(); may outlive the
-// replica (then it ends with Stopped, or with ReplicaFailed once that has halted).
+// Threads: any. Batches go to one reader each, the end to all.
+// Lifetime: ends with this object, or with end(). It may outlive the replica (then it ends with
+// Stopped, or with ReplicaFailed if the replica has halted).
 #pragma once
 
 #include <memory>
@@ -24,22 +26,25 @@ class Watch {
   Watch();  // watches nothing
   // Errors of the options come as its end: EmptyRange, InvalidArgument.
   Watch(const Replica& replica, WatchOptions options);
-  // The observer runs on the replica's callback thread and must not block for long; what it keeps of a batch takes room. How
-  // its calls end: observation.h.
+  // The observer runs on the replica's callback thread and must not block for long. The parts of a
+  // batch that it keeps take room. How its calls end: observation.h.
   Watch(const Replica& replica, WatchOptions options, WatchObserver observer);
   Watch(Watch&&) noexcept;
   Watch& operator=(Watch&&) noexcept;  // ends this one
   ~Watch();                            // end()
 
-  // The next batch: Created first, then Events, Progress and Pending. kDeadlineExceeded (CallTimeout): none came in time, and
-  // none is lost. Once the watch has ended and everything before was read: why, again and again; kOutOfRange (Compacted) says
-  // from which revision to begin anew. kInvalidArgument: it has an observer. kFailedPrecondition (InCallback): this is a
-  // callback of the replica.
+  // Answers the next batch: Created first, then Events, Progress and Pending. kDeadlineExceeded
+  // (CallTimeout): none came in time, and none is lost. After the watch has ended and all earlier
+  // batches are read, every call answers the reason; kOutOfRange (Compacted) says from which
+  // revision to start again. kInvalidArgument: it has an observer. kFailedPrecondition
+  // (InCallback): this is a callback of the replica.
   absl::StatusOr<WatchBatch> next(Duration timeout = kForever);
-  // A Progress batch comes when everything before has been delivered; Pending if its start does not exist yet.
+  // Asks for a Progress batch, which comes when everything before has been delivered. Pending comes
+  // instead if its start does not exist yet.
   void ask_progress() const;
-  // Nothing comes after it, not even what has not been read yet: next() returns kFailedPrecondition (Closed). Waits for a call
-  // of the observer, as Observation::end() does. May be called again.
+  // Nothing comes after it, not even batches that have not been read yet: next() returns
+  // kFailedPrecondition (Closed). Waits for a running call of the observer, as Observation::end()
+  // does. May be called again.
   void end();
 
  private:
