@@ -23,7 +23,7 @@ void Acquires::own(CallId id, Duration max_hold, bool proclaims) {
   if (call == nullptr) return;
   call->acquire = pending_.emplace();
   call->acquire->call = id;
-  call->owner = this;  // which relies on that
+  call->owner = this;  // the owner relies on that
   call->acquire->proclaims = proclaims;
   if (max_hold > Duration::zero()) call->acquire->make_special().max_hold = max_hold;
 }
@@ -60,8 +60,8 @@ void Acquires::submit(Call& call, Session& session, Terms&& terms, machine::Requ
     special.delay = terms.delay;
     special.proclaimed = std::move(terms.proclaimed);
   }
-  // One that may count up a hold is pursued until its own answer comes: for a hold that several acquires stand for, a cancel
-  // cannot tell whether this was one of them.
+  // An acquire that may count up a hold is pursued until its own answer comes. Several acquires share such a hold, so a
+  // cancel cannot tell whether this was one of them.
   const LaggingTime deadline = acquire->counted ? LaggingTime::max() : call.deadline;
   call.ticket = commands_.submit(session, std::move(request), deadline, Urgency::Normal,
                                  [this, acquire](const Completion& completion, const SessionCommands::Result& result, Now now) {
@@ -96,9 +96,9 @@ void Acquires::answered(const Pending& acquire, const Completion& completion, co
   lines_.fetched(*acquire);
 }
 
-// The engine gave up. If the command may still take effect, only a cancel can find out and undo it. Without its session it can
-// not: whatever it was granted has gone with that, and what another process got with the session is not the caller's. So ends
-// what was queued when the entries that ended its session are among those that a peer's state stands for.
+// The engine gave up. If the command may still take effect, only a cancel can find out and undo it. Without its session a
+// cancel cannot: a grant to the session is gone with it, and a grant that another process got with the session is not the
+// caller's. Queued acquires end this way if a peer's state includes the entries that ended their session.
 void Acquires::failed(const Pending& acquire, absl::Status status) {
   const bool unknown = outcome_of(status) == Outcome::Unknown;
   if (unknown && commands_.lost_its_session(acquire->session)) {
@@ -151,7 +151,7 @@ void Acquires::granted(const PendingAcquire& acquire, const machine::Result& res
   }
 }
 
-// A hold without a handle at this client must not be proclaimed by it, and one that is shared leads nobody.
+// A client must not proclaim a hold for which it has no handle. A shared hold leads no election.
 void Acquires::proclaim(CallId id, const SessionRef& of, std::string_view name, Token token, std::string value) {
   Call* call = calls_.find(id);
   if (call == nullptr) return;
@@ -212,9 +212,8 @@ void Acquires::post_cancel(const Pending& acquire) {
                    });
 }
 
-// While the engine still pursues the acquire, that acquire's final answer counts; afterwards this is the only answer. A session
-// that left and came back has brought its holds along, this grant included: it is no longer this acquire's to
-// release.
+// While the engine still pursues the acquire, that acquire's final answer counts. Afterwards this is the only answer. A
+// session that left and came back has brought its holds along, this grant included. So this acquire may no longer release it.
 void Acquires::cancel_answered(const Pending& acquire, const SessionCommands::Result& result, Now now) {
   if (!result.ok()) {
     acquire->cancel_posted = false;

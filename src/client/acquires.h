@@ -1,5 +1,5 @@
-// Acquires in the log: a grant, a definite refusal, or, if the caller is gone, a grant that is released (docs/semantics.md
-// S-59).
+// Acquires in the log. Each ends with a grant or a definite refusal, or, if the caller is gone, with a grant that is released
+// (docs/semantics.md S-59).
 #pragma once
 
 #include <string>
@@ -32,23 +32,23 @@ class Acquires final : public CallOwner {
     });
   }
 
-  // Turns the call into an acquire: it ends if its session does, and its cancellation is decided in the log.
+  // Turns the call into an acquire. It ends if its session does, and the log decides its cancellation.
   void own(CallId id, Duration max_hold = {}, bool proclaims = false);
-  // The call starts and belongs to this session from here on. Null: the call has ended, now or before.
+  // Starts the call, which belongs to this session from here on. Null: the call has ended, now or before.
   Session* begin(CallId id, const SessionRef& of, Now now);
-  // What a submitted acquire is for.
+  // The purpose of a submitted acquire.
   struct Terms {
     std::string_view name;
     std::string_view owner_tag = {};
     HoldTerms hold = {};
-    uint64_t block = 0;  // of a sticky one
-    Duration delay{};    // of a sticky one
+    uint64_t block = 0;  // of a sticky acquire
+    Duration delay{};    // of a sticky acquire
     bool of_lock = false;
     std::string proclaimed = {};  // if it proclaims
   };
-  // For a call that has begun and not ended, and its session.
+  // Submits a call that has begun and not ended, with its session.
   void submit(Call& call, Session& session, Terms&& terms, machine::Request&& request);
-  // The owner has the lock: it keeps it, with another value, and gets its existing handle as the answer.
+  // For an owner that has the lock: it keeps the lock with another value, and gets its existing handle as the answer.
   void proclaim(CallId id, const SessionRef& session, std::string_view name, Token token, std::string value);
 
   // ---- CallOwner

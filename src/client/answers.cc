@@ -103,7 +103,7 @@ absl::Status refusal_of_keys(const machine::Result& result) {
   }
 }
 
-// `it`: the subject in mid-sentence; `absent`: the phrase for a missing one.
+// `it`: the subject in mid-sentence; `absent`: the phrase for a missing subject.
 absl::Status refusal_of(const machine::Result& result, const std::string& it, const std::string& absent) {
   if (absl::Status lock = refusal_of_lock(result, it); !lock.ok()) return lock;
   if (absl::Status keys = refusal_of_keys(result); !keys.ok()) return keys;
@@ -293,7 +293,7 @@ absl::Status check_wait(const machine::Wait& wait) {
                     "the time to wait is not above zero; to try once without a wait, use LockWait::none()");
 }
 
-// What both kinds of acquire have in common.
+// The checks that both kinds of acquire have in common.
 absl::Status check_terms(const auto& acquire) {
   if (acquire.value.size() > machine::kLockValueBytesMax) {
     return too_large("hold's value", acquire.value.size(), machine::kLockValueBytesMax);
@@ -372,7 +372,7 @@ absl::Status check_body(const machine::Compact& compact) {
                     : make_error(Reason::InvalidArgument, "the revision to compact up to is 0; give 1 or more");
 }
 
-// Of semaphores, barriers and the like, what is specific to each.
+// The specific checks of each kind of semaphore, barrier and the like.
 absl::Status check_value(const char* what, size_t size, size_t limit) {
   return size <= limit ? absl::OkStatus() : too_large(what, size, limit);
 }
@@ -430,12 +430,12 @@ absl::Status check_body(const auto&) { return absl::OkStatus(); }
 
 }  // namespace
 
-// The machine's own predicate refuses all that has a sentence above, and more.
+// The machine's own predicate refuses everything that has a sentence above, and more.
 absl::Status check_request(const machine::Request& request) {
   const ResultCode code = machine::validate(request);
   if (code == ResultCode::Ok) return absl::OkStatus();
   absl::Status status = std::visit([](const auto& body) { return check_body(body); }, request.body);
-  return status.ok() ? status_of(machine::Result{.code = code}, Nameless{"request"}) : status;  // no sentence of its own
+  return status.ok() ? status_of(machine::Result{.code = code}, Nameless{"request"}) : status;  // it has no sentence of its own
 }
 
 }  // namespace coordkit::client

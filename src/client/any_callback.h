@@ -1,4 +1,4 @@
-// The callback of a call, whatever its answer's type: stored inline, and to be had under that type, which is checked.
+// The callback of a call, whatever its answer's type. It is stored inline, and retrieved under that type, which is checked.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace coordkit::client {
 
 class AnyCallback {
  public:
-  // `Answer`: absl::Status, or absl::StatusOr of what is answered.
+  // `Answer`: absl::Status, or absl::StatusOr of the answer.
   template <typename Answer>
   AnyCallback(absl::AnyInvocable<void(Answer)>&& callback) : type_(&kType<Answer>) {  // NOLINT: meant to convert
     static_assert(sizeof(callback) <= sizeof(bytes_) && alignof(decltype(callback)) <= alignof(std::max_align_t));
@@ -55,7 +55,7 @@ class AnyCallback {
       [](void* bytes, const absl::Status& why) { callback<Answer>(bytes)(why); }};
 
   alignas(std::max_align_t) std::byte bytes_[sizeof(absl::AnyInvocable<void()>)];
-  const Type* type_;  // last, so that what follows in a record needs no gap
+  const Type* type_;  // last, so that the next field of a record needs no gap
 };
 
 }  // namespace coordkit::client

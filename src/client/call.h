@@ -13,7 +13,7 @@
 
 namespace coordkit::client {
 
-// What happens to the engine's ticket when the caller stops waiting.
+// The fate of the engine's ticket when the caller stops waiting.
 enum class OnAbandon : uint8_t {
   Forget,   // a read or a write: the outcome is the caller's business
   Pursue,   // open, acquire: pursued until known, then undone
@@ -25,18 +25,18 @@ struct Call;
 // The object that made a call, if it must act when the call is cancelled or ends.
 class CallOwner {
  public:
-  // True: the log decides whether it ends, and the call is answered then.
+  // True: the log decides whether the call ends; it is answered then.
   virtual bool cancel(Call& call) {
     static_cast<void>(call);
     return false;
   }
   virtual void abandoned(const Call& call) { static_cast<void>(call); }
-  // True: the call's pending work is pursued by its owner.
+  // True: its owner pursues the call's pending work.
   virtual bool pursues(const Call& call) {
     static_cast<void>(call);
     return false;
   }
-  virtual void ended(CallId id, const Call& call) = 0;  // answered or not; its slot goes
+  virtual void ended(CallId id, const Call& call) = 0;  // answered or not; its slot is freed afterwards
 
  protected:
   ~CallOwner() = default;
@@ -49,7 +49,7 @@ struct Call {
   LaggingTime deadline = LaggingTime::max();  // valid once started
   Ticket ticket = {};                         // pending in the engine; zero: none
   CallOwner* owner = nullptr;                 // null: none
-  PoolRef<PendingAcquire> acquire = {};       // null: it acquires nothing
+  PoolRef<PendingAcquire> acquire = {};       // null: the call acquires nothing
   OnAbandon on_abandon = OnAbandon::Forget;
   bool submitted = false;  // ever handed to the log
   bool cancelled = false;  // the caller asked to end it

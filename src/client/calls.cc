@@ -25,7 +25,7 @@ CallId Calls::enter(AnyCallback&& callback, OnAbandon on_abandon, CallDeadline d
   return id;
 }
 
-// Answered in the next turn, because a callback never runs inside the call it was passed to. A stopped client has no
+// Answers in the next turn, because a callback never runs inside the call to which it was passed. A stopped client has no
 // next turn.
 CallId Calls::refuse(AnyCallback&& callback, absl::Status why) {
   const CallId id = calls_.id_of_none();
@@ -88,8 +88,8 @@ bool Calls::fail(CallId id, absl::Status why) {
   return true;
 }
 
-// The engine had its turn at this moment and would have answered what it knows; the rest ends here (docs/semantics.md S-59).
-// However many there are, a turn must stay short: the next one, which comes at once, continues.
+// The engine had its turn at this moment and would have given the answers that it knows. The other calls end here
+// (docs/semantics.md S-59). A turn must stay short however many there are: the next turn, which comes at once, continues.
 void Calls::expire(Now now) {
   for (size_t left = kExpiredOfATurn; left > 0; --left) {
     const std::optional<CallId> id = deadlines_.take_due(now.lagging, stands());
@@ -106,7 +106,7 @@ absl::Status Calls::too_late(const Call& call) {
                            : "the deadline passed before anything was done");
 }
 
-// The caller is answered now; what the ticket may still bring is undone or ignored, depending on the call.
+// Answers the caller now. A later result of the ticket is undone or ignored, depending on the call.
 void Calls::give_up(CallId id, absl::Status status) {
   const Call& call = *find(id);
   const bool forgotten = call.on_abandon == OnAbandon::Forget || (call.on_abandon == OnAbandon::Pursue && !call.submitted);

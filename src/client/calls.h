@@ -1,7 +1,8 @@
-// The life of every call: entered, started by the next turn, ended once: by its result, at its deadline or by its caller.
+// The life of every call. It is entered, the next turn starts it, and it ends once: by its result, at its deadline or by its
+// caller.
 //
-// A call is what a caller waits for; a ticket is what the engine was asked. They end separately: a call past its deadline is
-// gone, while its ticket lives on until its outcome is known, so that none of its effects stays unknown.
+// A caller waits for a call; the engine works on a ticket. They end separately: a call past its deadline is gone. Its ticket
+// lives on until its outcome is known, so that none of its effects stays unknown.
 #pragma once
 
 #include <optional>
@@ -23,13 +24,13 @@ class Calls {
   Calls(const ClientOptions& options, Deliveries& deliveries, Requests& requests)
       : options_(options), deliveries_(deliveries), requests_(requests) {}
 
-  // `timeout`: from the start, for a call without a deadline.
+  // `timeout`: counted from the start, for a call without a deadline.
   CallId enter(AnyCallback&& callback, OnAbandon on_abandon, CallDeadline deadline, Duration timeout, Call::Start&& start);
   CallId enter(AnyCallback&& callback, OnAbandon on_abandon, CallDeadline deadline, Call::Start&& start) {
     return enter(std::move(callback), on_abandon, deadline, options_.call_timeout, std::move(start));
   }
   CallId refuse(AnyCallback&& callback, absl::Status why);
-  // Null: it has ended. The call's address is stable until it ends.
+  // Null: the call has ended. Its address is stable until it ends.
   Call* find(CallId id);
 
   // Ends a call; false: it had already ended.
@@ -40,17 +41,18 @@ class Calls {
   bool answer_done(CallId id, absl::Status status) { return end(id, std::move(status)); }
   bool fail(CallId id, absl::Status why);
 
-  // The caller wants it to end early: the log decides where it can, and has as long as a call without a wait; otherwise like
-  // abandon().
+  // The caller wants the call to end early. Where the log can decide that, it does, and has as much time as a call without a
+  // wait. Otherwise this is like abandon().
   void cancel(CallId id);
   void abandon(CallId id);
 
-  void start_new(Now now);  // calls entered since the last turn; and of those cancelled since then, the time left
+  void start_new(Now now);  // calls entered since the last turn; limits the time left to those cancelled since then
   void expire(Now now);     // at most a turn's share
-  // Fails all, and later calls at once. `why`: of a failed replica; OK: of one that is closed. Once more: what is left.
+  // Fails all calls, and later calls at once. `why`: the failure of the replica; OK: it is closed. A second stop() fails the
+  // rest.
   void stop(const absl::Status& why);
   bool stopped() const { return stopped_; }
-  absl::Status why_stopped() const;  // as a later call is answered
+  absl::Status why_stopped() const;  // the answer to a later call
 
   bool wants_turn() const { return !fresh_.empty() || !cancelled_.empty(); }
   LaggingTime next_deadline() const { return deadlines_.next(); }
@@ -65,14 +67,14 @@ class Calls {
     remove(id, *call);
     return true;
   }
-  // What only a call that was not started needs.
+  // The part that only a call needs that was not started.
   struct Fresh {
     CallId id;
     Call::Start start;
     CallDeadline deadline;  // as passed in
     Duration timeout{};
   };
-  Call* leave(CallId id);  // its owner knows that it ends. Null: it has ended
+  Call* leave(CallId id);  // its owner learns that it ends. Null: it has ended
   void remove(CallId id, const Call& call);
   auto stands() {
     return [this](LaggingTime at, CallId id) {
@@ -94,7 +96,7 @@ class Calls {
   std::vector<CallId> cancelled_;  // since the last turn, and left to the log
   Deadlines<CallId> deadlines_;    // of calls that were started
   bool stopped_ = false;
-  absl::Status failure_;  // of the replica, once stopped
+  absl::Status failure_;  // of the replica, once it has stopped
 };
 
 }  // namespace coordkit::client

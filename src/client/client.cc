@@ -16,8 +16,8 @@ using client::SessionEvent;
 
 namespace {
 
-// This replica was removed with commands in flight, and will not learn their outcome. Their sessions can neither be
-// renewed nor queried: from here on they are left to expire, with all that they may yet be granted.
+// This replica was removed with commands in flight, and will not learn their outcome. Their sessions can neither be renewed
+// nor queried. From here on they are left to expire, with everything that they may yet be granted.
 bool cut_off(const EngineEffects& effects) {
   return std::any_of(effects.completions.begin(), effects.completions.end(), [](const Completion& completion) {
     return !completion.status.ok() && reason_of(completion.status) == Reason::Removed &&
@@ -53,7 +53,7 @@ Client::Impl::Impl(Engine& engine, ClientOptions client_options)
   COORDKIT_CHECK(options.validate().ok());
 }
 
-// Losses are known before anything is sent, and renewals go first: they overtake everything (F-26).
+// Losses must be known before anything is sent. Renewals go first: they overtake everything (F-26).
 void Client::Impl::before_turn(Now now) {
   if (calls.stopped()) return;
   notice_gap(now);
@@ -71,7 +71,7 @@ void Client::Impl::before_turn(Now now) {
   deliveries.flush();
 }
 
-// Order matters: a grant is known before the end of its session, and the end before any renewal (F-14).
+// The order matters: a grant must be known before the end of its session, and the end before any renewal (F-14).
 void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   if (calls.stopped()) return;
   requests.turned(effects);
@@ -88,7 +88,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
     sessions.confirm(reply, now);
   }
   if (effects.leadership && effects.leadership->leader) sessions.leader_known(now.leading);
-  if (!effects.more_expired) calls.expire(now);  // else it would end calls whose answers the engine has
+  if (!effects.more_expired) calls.expire(now);  // else it would end calls to which the engine has answers
   locks.lines().end_waits(now.lagging);
   locks.lines().serve_due(now);
   watches.tell(now);
@@ -135,7 +135,7 @@ void Client::Impl::notice_gap(Now now) {
 }
 
 void Client::Impl::stop(const absl::Status& why) {
-  calls.stop(why);  // first: from here on no turn does anything, even if the rest finds no memory and has to be repeated
+  calls.stop(why);  // first: from here on no turn does anything, even if the rest runs out of memory and is repeated
   if (stopped_whole_) return;
   sessions.stop();
   requests.clear();
@@ -157,7 +157,7 @@ ClientStatus Client::Impl::status() const {
 // ---- public interface
 
 Client::Client(Engine& engine, ClientOptions options) : impl_(std::make_unique<Impl>(engine, std::move(options))) {}
-// What a stop that threw has left is not delivered here: the callbacks' objects may be gone.
+// Deliveries that a throwing stop left are not made here: the callbacks' objects may be gone.
 Client::~Client() {
   if (!stopped()) impl_->stop({});
 }

@@ -1,5 +1,6 @@
-// Decides when the keys are compacted automatically, and up to where (docs/semantics.md S-20): pure, asked periodically by the
-// leader's client. It remembers what was newest when it was asked; once that is old enough, everything before it may go.
+// Decides when the keys are compacted automatically, and up to where (docs/semantics.md S-20). It is pure; the leader's
+// client asks it periodically. It remembers the newest revision at each question. Once that revision is old enough,
+// everything before it may be compacted.
 #pragma once
 
 #include <deque>
@@ -18,7 +19,7 @@ class Compactor {
   bool on() const { return policy_.revisions != 0 || policy_.age != Duration::zero(); }
   Duration interval() const;  // between two questions
 
-  // Where to compact, above `compacted`; zero: nowhere yet. With both limits, whatever either one keeps is kept.
+  // Where to compact, above `compacted`; zero: nowhere yet. With both limits, history that either limit keeps is kept.
   Revision due(LaggingTime now, Revision newest, Revision compacted);
   void forget() { seen_.clear(); }  // another replica leads: a later leader starts over
 

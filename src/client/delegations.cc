@@ -8,8 +8,8 @@
 
 namespace coordkit {
 
-// The deadline is checked at the grant, so that no one starts work that cannot be trusted; what protects others is that
-// HoldState::valid() checks again.
+// The grant checks the deadline, so that no owner starts work that cannot be trusted. HoldState::valid() checks it again, and
+// that protects others.
 HoldRef Delegations::acquire(const SessionRef& session, std::string_view name, std::string_view owner_tag, LeadingTime now) {
   const std::lock_guard lock(mutex_);
   const auto found = by_name_.find(name);
@@ -21,7 +21,7 @@ HoldRef Delegations::acquire(const SessionRef& session, std::string_view name, s
   return make(session, delegation, owner_tag, LeadingTime::max());
 }
 
-// The caller has the mutex.
+// The caller must hold the mutex.
 HoldRef Delegations::make(const SessionRef& session, const DelegationRef& delegation, std::string_view owner_tag,
                           LeadingTime until) {
   const Delegation::Grant& grant = delegation->grant_;
@@ -111,7 +111,7 @@ void Delegations::remove(const DelegationRef& delegation) {
   by_name_.erase(delegation->grant_.name);
 }
 
-// From the front, until enough were found whose place is right: none behind them was used less lately.
+// Looks from the front until enough were found whose place is right: any lock behind them was used more recently.
 std::vector<std::string> Delegations::surplus() {
   std::vector<std::string> names;
   const std::lock_guard lock(mutex_);

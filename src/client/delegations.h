@@ -1,12 +1,11 @@
-// The locks that a session may grant by itself (docs/semantics.md S-58, docs/decisions/0011): shared between the
-// threads that acquire and release, and the client's owner thread, which gets delegations from the log and gives them back.
+// The locks that a session may grant by itself (docs/semantics.md S-58, docs/decisions/0011). The threads that acquire and
+// release share them with the client's owner thread, which gets delegations from the log and gives them back.
 //
-// A record says which tokens are left and who has the lock now; one mutex of the session guards all of them, and nothing
-// blocks under it. That is what makes an uncontended acquire and release cheap: neither needs the owner thread.
-// Invariants:
+// A record has the tokens that are left and the present holder of the lock. One mutex of the session guards all of them, and
+// nothing blocks under it. That makes an uncontended acquire and release cheap: neither needs the owner thread. Invariants:
 //   - A local hold is granted only when none is current, and a current one ends only after it was invalidated or known lost:
 //     so at most one hold of a delegation is valid.
-//   - A delegation is released only when none is current, and is gone from here before the release is sent (T8).
+//   - A delegation is released only when none is current, and is removed from here before the release is sent (T8).
 //   - A local hold is valid only while its session is, by the same deadline as every other hold.
 #pragma once
 
@@ -24,10 +23,10 @@
 
 namespace coordkit {
 
-// One lock that the session has, and the source of a hold's grant; accessed by Delegations alone.
+// One lock that the session has, and the source of a hold's grant. Only Delegations uses it.
 class Delegation {
  public:
-  // As the log granted it.
+  // The delegation as the log granted it.
   struct Grant {
     std::string name;
     Token token;       // of the hold in the log: its permanent name
@@ -38,10 +37,11 @@ class Delegation {
   };
   explicit Delegation(Grant grant) : grant_(std::move(grant)), next_(grant_.first) {}
 
-  // Is the local hold of this token over? To the log any token of a block is current until a newer one was shown to it; the
-  // process that lends the lock knows. Of one in use when the session was lost, the log decides when it ends. Any thread.
+  // Whether the local hold of this token is over. To the log any token of a block is current until it saw a newer one; the
+  // process that lends the lock knows better. If a hold was in use when the session was lost, the log decides when it ends.
+  // Any thread.
   bool over(Token token) const { return token.value() != in_use_.load(std::memory_order_relaxed); }
-  // Is the token one of the block? The owner thread.
+  // Whether the token is one of the block. Only on the owner thread.
   bool lends(Token token) const { return grant_.first <= token && token <= grant_.last; }
 
  private:
@@ -49,9 +49,9 @@ class Delegation {
   Grant grant_;
   Token next_;       // above grant_.last: the block is used up
   HoldRef current_;  // null: no local holder
-  // The token of the local holder, or of the one that there was when the session was lost; zero: none.
+  // The token of the local holder, or of the holder at the time when the session was lost; zero: none.
   std::atomic<uint64_t> in_use_{0};
-  bool open_ = false;       // not asked for, and no one in line: any thread may grant
+  bool open_ = false;       // not asked for, and the line is empty: any thread may grant
   uint64_t last_use_ = 0;   // counts the ends of uses in its session
   uint64_t looked_at_ = 0;  // last_use_ when its place in Delegations::by_use_ was right
 };
@@ -68,9 +68,10 @@ class Delegations {
   explicit Delegations(size_t idle_max) : idle_max_(idle_max) {}
 
   // ---- any thread
-  // A hold for this owner, if the lock is idle here and no one is ahead. Null: not here and now; ask the client.
+  // A hold for this owner, if the lock is idle here and the line is empty. Null: it cannot be granted here now; ask the
+  // client.
   HoldRef acquire(const SessionRef& session, std::string_view name, std::string_view owner_tag, LeadingTime now);
-  // The hold was invalidated, or is known lost.
+  // The hold must be invalidated, or known lost.
   Released release(const HoldState& hold);
   std::vector<HoldRef> in_use() const;
   uint64_t granted() const;  // by acquire(), so far
@@ -83,16 +84,17 @@ class Delegations {
   };
   Look look(const Delegation& delegation) const;
   bool current(const HoldState& hold) const;
-  // The hold for the next token, ignoring the line: there is no holder and the block is not used up. `until`: S-51.
+  // The hold for the next token, ignoring the line. There must be no holder, and the block must not be used up. `until`:
+  // S-51.
   HoldRef grant(const SessionRef& session, const DelegationRef& delegation, std::string_view owner_tag, LeadingTime until);
   void refill(Delegation& delegation, Token first);
   void set_open(Delegation& delegation, bool open);
-  // Those that nobody holds beyond the most that are kept: who was not used for longest first.
+  // The names of idle locks beyond the most that are kept, the least recently used first.
   std::vector<std::string> surplus();
-  // No holder: from here on it is no longer granted here.
+  // There must be no holder. From here on the lock is no longer granted here.
   void remove(const DelegationRef& delegation);
-  // The session is lost: lends none of them any more, and returns the holds that were in use. Until the session is gone its
-  // tokens are known (Delegation::over).
+  // For a lost session: lends no lock any more, and returns the holds that were in use. The tokens stay known until the
+  // session is gone (Delegation::over).
   std::vector<HoldRef> clear();
   size_t size() const;
 
@@ -107,8 +109,8 @@ class Delegations {
     bool operator()(std::string_view a, std::string_view b) const { return a == b; }
   };
 
-  // All of them, in the order of uses that surplus() last saw: a use leaves its lock's place as it is, which is therefore
-  // never behind the right one.
+  // All delegations, in the order of uses that surplus() last saw. A use leaves the place of its lock as it is. So that place
+  // is never behind the right one.
   struct ByUse {
     bool operator()(const Delegation* a, const Delegation* b) const { return a->looked_at_ < b->looked_at_; }
   };
@@ -117,7 +119,7 @@ class Delegations {
   FlatMap<std::string, DelegationRef, ByName, ByName> by_name_;
   std::vector<DelegationRef> former_;  // of the session, once it is lost
   std::set<Delegation*, ByUse> by_use_;
-  size_t held_ = 0;  // those that somebody has
+  size_t held_ = 0;  // delegations with a local holder
   uint64_t uses_ = 0, granted_ = 0;
   const size_t idle_max_;
 };

@@ -1,5 +1,5 @@
-// Everything that runs user code: answers to callers and announcements. It is collected while the client
-// works and run at the end, in order, when the client's own state is consistent again; so a callback may call the client.
+// Everything that runs user code: answers to callers and announcements. The client collects them while it works and runs them
+// at the end, in order, when its own state is consistent again. So a callback may call the client.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class Deliveries {
   void answer(Run&& run) {
     add<std::decay_t<Run>>(Kind::Answer, std::forward<Run>(run));
   }
-  // With this value, made in place.
+  // Calls back with this value, made in place.
   template <typename Answer>
   void answer(AnyCallback&& callback, Answer&& value) {
     using Value = std::decay_t<Answer>;
@@ -35,7 +35,7 @@ class Deliveries {
   }
   bool empty() const { return waiting_.empty(); }
 
-  // Also runs what is added meanwhile. A nested call (a callback that stops the client) takes over the rest.
+  // Also runs deliveries that are added meanwhile. A nested call (a callback that stops the client) takes over the rest.
   void flush() {
     while (!waiting_.empty()) {
       Item item = waiting_.take_front();
@@ -50,7 +50,7 @@ class Deliveries {
 
  private:
   enum class Kind : uint8_t { Answer, Announcement };
-  static constexpr size_t kAnswerBytes = 112;  // of a callback and what most calls are answered with
+  static constexpr size_t kAnswerBytes = 112;  // for a callback and the usual answers
   struct Item {
     Kind kind = Kind::Answer;
     InlineFunction<void(), kAnswerBytes> run;

@@ -16,8 +16,8 @@ struct Executed {
   HoldRef hold;  // of a grant
 };
 
-// Can the outcome of a command be told from the state of its object alone? Then one confirmed read is as good as an entry
-// (docs/semantics.md S-37). Without `judge` it cannot.
+// Whether the state of its object alone tells the outcome of a command. Then one confirmed read is as good as an entry
+// (docs/semantics.md S-37). Without `judge` it does not.
 struct OutcomeOfView {
   coordination::Kind kind = coordination::Kind::Semaphore;
   std::function<std::optional<machine::ResultCode>(const machine::ObjectView&)> judge;

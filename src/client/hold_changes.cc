@@ -7,7 +7,7 @@
 
 namespace coordkit::client {
 
-// Why this hold cannot be changed; OK: it can.
+// The reason why this hold cannot be changed; OK: it can.
 absl::Status HoldChanges::refusal_of(const HoldRef& hold) {
   if (hold == nullptr) return no_grant();
   Session* session = table_.find_live(hold->session());
@@ -29,7 +29,7 @@ CallId HoldChanges::convert(const HoldRef& hold, LockMode to, Callback<HoldRef> 
     return calls_.refuse(std::move(done),
                          make_error(Reason::InvalidArgument, "another change of this grant is under way; wait for its answer"));
   }
-  // T8: an exclusive hold that becomes shared is invalid from here on, until it is known that the change had no effect.
+  // T8: an exclusive hold that becomes shared is invalid from here on, unless the change turns out to have had no effect.
   if (to == LockMode::Shared) SessionWriter::suspend(*hold, true);
   const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline,
                                  [this, hold, to](CallId call, Now now) { start(call, hold, to, now); });
@@ -45,7 +45,7 @@ void HoldChanges::ended(CallId id, const Call& call) {
   if (!suspended.empty() && !call.submitted) SessionWriter::suspend(*suspended.mapped(), false);
 }
 
-// A downgrade lets others in, so it is delayed like releases while a previous process may trust the session (S-45).
+// A downgrade lets other owners in. So, like releases, it is delayed while a previous process may trust the session (S-45).
 void HoldChanges::start(CallId id, const HoldRef& hold, LockMode to, Now now) {
   if (calls_.find(id) == nullptr) return;
   if (absl::Status why = refusal_of(hold); !why.ok()) {
@@ -103,7 +103,7 @@ void HoldChanges::replace(CallId id, Session& session, const HoldRef& hold, Lock
   calls_.answer<HoldRef>(id, std::move(fresh));
 }
 
-// The hold can no longer be trusted, under whichever token it lives on; it is looked up and released.
+// The hold can no longer be trusted, whatever its token is now. It is looked up and released.
 void HoldChanges::outcome_lost(CallId id, const HoldRef& hold, absl::Status why, Now now) {
   if (Session* session = table_.find(hold->session())) table_.lose(*session, hold->token());
   calls_.fail(id, std::move(why));
@@ -159,7 +159,7 @@ void HoldChanges::token_refuted(const HoldRef& hold) {
   if (session->state->delegations()->current(*hold)) lines_.lose(*session, hold);
 }
 
-// For a counted hold only the handle: the others have their own times.
+// For a counted hold only this handle ends: the other handles have their own times.
 void HoldChanges::end_long_holds(LeadingTime now) {
   while (const HoldRef hold = limits_.take_over(now)) {
     Session* session = table_.find(hold->session());

@@ -1,8 +1,8 @@
-// Changes to a hold that stays: another mode, another value (docs/semantics.md S-46); and its end when it is found to be
-// invalid.
+// Changes to a hold that stays: another mode, another value (docs/semantics.md S-46). Also the end of a hold that is found to
+// be invalid.
 //
 // A conversion gives the hold a new token and kills the old one. So it is pursued until its outcome is known, even without
-// its caller, and a new hold that has no caller is released: no hold stays unknown (S-59).
+// its caller. A new hold without a caller is released: no hold stays unknown (S-59).
 #pragma once
 
 #include <string>
@@ -28,8 +28,9 @@ class HoldChanges final : public CallOwner {
 
   CallId convert(const HoldRef& hold, LockMode to, Callback<HoldRef> done, CallDeadline deadline);
   CallId update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline);
-  void token_refuted(const HoldRef& hold);  // according to the log it is not held
-  // Holds whose maximum time has passed: invalid by their own reading of the clock, announced and released here (S-51).
+  void token_refuted(const HoldRef& hold);  // the log says that it is not held
+  // Ends holds whose maximum time has passed. They are invalid by their own reading of the clock, and are announced and
+  // released here (S-51).
   void end_long_holds(LeadingTime now);
 
   void ended(CallId id, const Call& call) override;
@@ -50,7 +51,7 @@ class HoldChanges final : public CallOwner {
   Releases& releases_;
   StickyLines& lines_;
   HoldLimits& limits_;
-  FlatMap<CallId, HoldRef> suspended_;  // by downgrades: valid again if these end before being sent
+  FlatMap<CallId, HoldRef> suspended_;  // by downgrades; valid again if these end before they are sent
 };
 
 }  // namespace coordkit::client

@@ -1,5 +1,5 @@
-// Holds with a maximum time (docs/semantics.md S-51): measured here, from the moment the grant is known here, by the clock that
-// counts suspend. The leader has no such timer: if this process is dead or cut off, its session expires.
+// Holds with a maximum time (docs/semantics.md S-51). It is measured here, from the moment when the grant is known here, by
+// the clock that counts suspend. The leader has no such timer: if this process is dead or cut off, its session expires.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class HoldLimits {
     const auto found = std::find_if(first, last, [&hold](const auto& each) { return each.second == hold; });
     if (found != last) holds_.erase(found);
   }
-  // Null: none has passed its limit.
+  // Null: no hold has passed its limit.
   HoldRef take_over(LeadingTime now) {
     if (holds_.empty() || holds_.begin()->first > now) return nullptr;
     return std::move(holds_.extract(holds_.begin()).mapped());

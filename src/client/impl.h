@@ -1,5 +1,5 @@
-// The loop of a client and the objects it owns. Each knows only the earlier ones it is given; the public faces (client.h and
-// client/*.h) call them.
+// The loop of a client and the objects that it owns. Each object knows only the earlier ones that it is given. The public
+// faces (client.h and client/*.h) call them.
 #pragma once
 
 #include "client/calls.h"

@@ -14,7 +14,7 @@ using client::WriteCalls;
 using machine::Result;
 using machine::ResultCode;
 
-// The result of an operation; `Kind` is the expected kind of its reply. No reply: it had nothing to report.
+// The result of an operation; `Kind` is the expected kind of its reply. Without a reply it had nothing to report.
 template <typename Kind>
 absl::StatusOr<Kind> reply_of(const Result& result, Outcome outcome) {
   if (result.reply.empty()) return Kind();
@@ -55,7 +55,7 @@ absl::StatusOr<CompactResult> read_compact(const Completion& completion) {
   return CompactResult{result->revision, completion.index};
 }
 
-// A transaction that only reads is read in one step, in which this replica does nothing else.
+// A transaction that only reads is read in one step, during which this replica does nothing else.
 absl::Status answer_too_large() {
   return make_error(
       Reason::LimitExceeded,

@@ -51,7 +51,7 @@ absl::Status check_limits(const PutOperation& put) {
   return check_size("value", put.value.size(), machine::kValueBytesMax);
 }
 
-// In the order of the machine's own check, which has stopped at the first limit: it is nested no deeper up to there.
+// Follows the order of the machine's own check, which has stopped at the first limit: it is nested no deeper up to there.
 absl::Status check_limits(const Transaction& transaction) {
   for (const Compare& compare : transaction.compares) {
     if (absl::Status limits = check_limits(compare); !limits.ok()) return limits;

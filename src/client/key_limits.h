@@ -1,4 +1,4 @@
-// Which limit an operation on keys is beyond. The machine's own check says only that one is (LimitExceeded).
+// Says which limit an operation on keys exceeds. The machine's own check says only that it exceeds one (LimitExceeded).
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace coordkit::client {
 
-// LimitExceeded with the limit and what the caller gave; OK: all sizes are within their limits.
+// LimitExceeded with the limit and the caller's size; OK: all sizes are within their limits.
 absl::Status check_limits(const RangeOperation& range);
 absl::Status check_limits(const PutOperation& put);
 absl::Status check_limits(const DeleteOperation& erase);

@@ -24,7 +24,8 @@ void Keys::ask_page(CallId id, const PagingRef& paging) {
       [this, id, paging](const Completion& completion, Now) { page_readable(id, paging, completion); });
 }
 
-// The first answer fixes the revision. The rest is read there from this replica's own state, which can only be newer.
+// The first answer fixes the revision. The rest is read from this replica's own state at that revision; the state can only be
+// newer.
 void Keys::page_readable(CallId id, const PagingRef& paging, const Completion& completion) {
   if (calls_.find(id) == nullptr) return;
   const auto state = requests_.reads(completion);
@@ -73,7 +74,7 @@ absl::Status Keys::room_for(uint64_t growth) {
   return status_of({.code = ResultCode::NoSpace}, Nameless{"keys"});
 }
 
-// Every replica would stand still for as long as it takes to carry it out, and one that reads it, too.
+// All replicas would do nothing else while they carry it out, and so would a replica that reads it.
 absl::Status Keys::within_reach(const Transaction& transaction) const {
   const machine::Reads* state = requests_.reads();
   if (state == nullptr || !state->reaches_too_far(transaction)) return absl::OkStatus();
@@ -93,7 +94,7 @@ void Keys::compact(Now now) {
   const machine::KeySpace space = state->key_space();
   const Revision at = compactor_.due(now.lagging, space.revision, space.compacted);
   if (!at) return;
-  // Whatever the outcome: what is left is checked again.
+  // After any outcome, the remaining history is checked again.
   requests_.submit({.body = machine::Compact{at}}, now.lagging + options_.call_timeout, Urgency::Normal,
                    [](const Completion&, Now) {});
 }

@@ -1,4 +1,4 @@
-// Keys beyond one command: ranges that take several reads, the space left for a put, compaction by the leader's client.
+// Keys beyond one command: ranges that take several reads, the room left for a put, compaction by the leader's client.
 #pragma once
 
 #include <memory>
@@ -18,11 +18,11 @@ class Keys {
       : options_(options), requests_(requests), calls_(calls), compactor_(options.compaction) {}
 
   CallId range(RangeOperation range, CallDeadline deadline, ReadOptions options, Callback<RangeResult> done);
-  // OK, or NoSpace by this replica's state: a put that adds this much would be refused.
+  // OK, or NoSpace: according to this replica's state, a put that adds this much would be refused.
   absl::Status room_for(uint64_t growth);
   absl::Status within_reach(const Transaction& transaction) const;
 
-  void compact(Now now);  // if due
+  void compact(Now now);  // if it is due
   LaggingTime next_compaction() const { return compactor_.on() ? next_compaction_ : LaggingTime::max(); }
 
  private:
@@ -41,7 +41,7 @@ class Keys {
   Calls& calls_;
   Compactor compactor_;
   LaggingTime next_compaction_ = LaggingTime::min();
-  std::optional<std::pair<Index, machine::KeySpace>> space_;  // as it was after that entry
+  std::optional<std::pair<Index, machine::KeySpace>> space_;  // the space after that entry
 };
 
 }  // namespace coordkit::client

@@ -9,7 +9,7 @@
 namespace coordkit::client {
 namespace {
 
-constexpr uint64_t kLookBit = uint64_t{1} << 63;  // marks an attempt that is a query; those of renewals stay below
+constexpr uint64_t kLookBit = uint64_t{1} << 63;  // marks an attempt that is a query; attempts of renewals stay below
 
 TimerId timer_of_row(const machine::LeaseRow& row) { return TimerId(row.number.value()); }
 
@@ -75,7 +75,7 @@ void Leases::page_readable(CallId id, const ReadingRef& reading, const Completio
     reading->as_of = completion.index;
     reading->options = {Consistency::Local, completion.index};
   } else if (reading->one) {
-    page.leases.clear();  // known
+    page.leases.clear();  // their rows are known
   }
   std::ranges::move(page.leases, std::back_inserter(reading->rows));
   std::ranges::move(page.keys, std::back_inserter(reading->keys));
@@ -95,7 +95,7 @@ void Leases::look_at_timers(CallId id, const ReadingRef& reading, Now now) {
   post_look(attempt, now);
 }
 
-// The engine drops it when the leader changes: repeated until it is answered or its call has ended.
+// The engine drops it when the leader changes. So it is repeated until it is answered or its call has ended.
 void Leases::post_look(uint64_t attempt, Now now) {
   const auto look = looks_.find(attempt);
   if (look == looks_.end()) return;

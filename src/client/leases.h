@@ -1,5 +1,5 @@
-// Leases of keys. A kept lease is the life of a session (sessions.h). Only the leader knows how long one still has: a query of
-// its timer travels as a renewal that renews nothing, and is confirmed like one (docs/decisions/0012).
+// Leases of keys. A kept lease is the life of a session (sessions.h). Only the leader knows how much time a lease still has.
+// A query of its timer travels as a renewal that renews nothing, and is confirmed like a renewal (docs/decisions/0012).
 #pragma once
 
 #include <memory>
@@ -30,9 +30,9 @@ class Leases {
   void clear() { looks_.clear(); }
 
  private:
-  // A lease with or without its keys, or all leases; and what the leader reports about their timers.
+  // Reads one lease with or without its keys, or all leases, and the leader's report about their timers.
   struct Reading {
-    std::optional<LeaseId> one = {};  // absent: all of them
+    std::optional<LeaseId> one = {};  // absent: all leases
     bool with_keys = false;
     ReadOptions options = {};  // of the next page
     std::vector<machine::LeaseRow> rows = {};

@@ -1,9 +1,9 @@
-// The locks that are lent to sessions of this client (docs/semantics.md S-58), by name: so a token alone says whether the
-// local hold that it belonged to is over. To the log any token of a block is current until a newer one was shown to it.
+// The locks that are lent to sessions of this client (docs/semantics.md S-58), by name. So a token alone says whether its
+// local hold is over. To the log any token of a block is current until it saw a newer one.
 //
 // A lock is here from its grant until the log has released it, or until its session is gone; both keep the delegation. There
-// may be several of a name: of a session that is lost, of one whose release is under way, and of the next. Threads: the
-// client's owner.
+// may be several locks of one name: that of a lost session, that of a session whose release is under way, and the next one.
+// Threads: the client's owner.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class LentLocks {
     if (by_name_.size() >= sweep_at_) sweep();
     by_name_.emplace(lock, lent);
   }
-  // Does the token belong to a local hold that is over?
+  // Whether the token belongs to a local hold that is over.
   bool over(std::string_view lock, Token token) const {
     const auto [first, last] = by_name_.equal_range(lock);
     for (auto one = first; one != last; ++one) {
@@ -37,7 +37,7 @@ class LentLocks {
     }
     return false;
   }
-  // Conditions that a lock is held under such a token are given one that none is ever held under.
+  // Replaces such a token in conditions that a lock is held by a token that no hold ever has.
   void deny_former(Transaction& transaction) const {
     for (Compare& compare : transaction.compares) {
       const bool held = compare.target == Compare::Target::LockHeld || compare.target == Compare::Target::LockHeldExclusively;
@@ -54,7 +54,7 @@ class LentLocks {
 
  private:
   static constexpr size_t kSweepMin = 64;
-  // As often as it has doubled, so that each lock costs little.
+  // Runs when the number of locks has doubled, so that each lock costs little.
   void sweep() {
     absl::erase_if(by_name_, [](const auto& one) { return one.second.expired(); });
     sweep_at_ = std::max(kSweepMin, 2 * by_name_.size());

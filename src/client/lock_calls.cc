@@ -10,7 +10,7 @@
 namespace coordkit::client {
 namespace {
 
-// The name, for both kinds of acquire.
+// The name in both kinds of acquire.
 const std::string& name_of(const machine::Acquire& body) { return body.name; }
 const std::string& name_of(const machine::AcquireAll& body) {
   static const std::string none;
@@ -34,7 +34,7 @@ uint64_t flags_of(const AcquireOptions& options) {
   return (options.reentrant ? machine::kReentrant : 0) | (options.no_deadlock_check ? machine::kNoDeadlockCheck : 0);
 }
 
-// What both kinds take from the options.
+// The fields that both kinds take from the options.
 template <typename Body>
 void take_terms(AcquireOptions& options, Body& body) {
   body.owner_tag = std::move(options.owner_tag);
@@ -77,7 +77,7 @@ CallId LockCalls::campaign(const SessionRef& session, std::string name, Campaign
   return acquire(session, std::move(name), std::move(terms), options.proclaim_if_leader, std::move(done));
 }
 
-// The request is made where it stays until it is written.
+// Makes the request in the place where it stays until it is written.
 template <typename Body, typename Fill>
 CallId LockCalls::enter(const SessionRef& session, Fill fill, const AcquireOptions& options, bool proclaims,
                         Callback<HoldRef>&& done) {
@@ -126,7 +126,8 @@ void LockCalls::go_to_log(CallId id, machine::Request&& request) {
 
 template void LockCalls::go_to_log<machine::Acquire>(CallId, machine::Request&&);
 
-// By this replica's own state, possibly stale. A pending release of ours makes it worth a log entry, which performs it.
+// Judged by this replica's own state, possibly stale. If a release of ours is pending, the try is worth a log entry, which
+// performs it.
 template <typename Body>
 bool LockCalls::seems_held(const Session& session, const Body& body) const {
   if (session.releases.any([&](const PendingRelease& release) { return names(body, release.name); })) return false;

@@ -1,4 +1,5 @@
-// Calls that acquire locks: one, several at once, or an election's. From the call to the line of a sticky lock or to the log.
+// Calls that acquire locks: one, several at once, or an election's. They go from the call to the line of a sticky lock or to
+// the log.
 #pragma once
 
 #include <string>
@@ -29,8 +30,8 @@ class LockCalls {
   CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
   CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);
 
-  // For a call that has begun, with a request of that kind: the log decides, or, for a try that cannot be granted, one
-  // confirmed read.
+  // Starts a call that has begun, with a request of that kind. The log decides; for a try that cannot be granted, one
+  // confirmed read decides.
   template <typename Body>
   void go_to_log(CallId id, machine::Request&& request);
 

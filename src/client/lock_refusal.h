@@ -1,4 +1,4 @@
-// The refusal of an acquire of a lock: the answer, and its count if the caller was still waiting.
+// The refusal of a lock's acquire: it answers the caller, and counts the refusal if the caller was still waiting.
 #pragma once
 
 #include <string_view>

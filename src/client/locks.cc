@@ -31,7 +31,7 @@ void Locks::release_later(const HoldRef& hold) {
   }
 }
 
-// Grants made on other threads are counted there.
+// The other threads' grants are counted there.
 LockStatistics Locks::seen() const {
   LockStatistics out = statistics_.so_far();
   const uint64_t by_threads = table_.granted_by_threads();

@@ -7,8 +7,8 @@
 namespace coordkit::client {
 namespace {
 
-// Whether a wait to leave was decided: then the place is given up, whatever the outcome. NotOwner: it may be no place, but a
-// lock.
+// Whether a wait to leave was decided: then the place is given up, whatever the outcome. NotOwner: it may be a lock instead
+// of a place.
 bool has_left(const absl::Status& status) {
   const std::optional<Reason> reason = reason_of(status);
   return status.ok() || reason == Reason::Broken || reason == Reason::WaitTimeout || reason == Reason::Lost;
@@ -36,20 +36,20 @@ CallId Objects::command(const SessionRef* session, machine::Request::Body body, 
           CallId id, Now now) mutable { start_command(id, of, std::move(request), std::move(subject), now); });
 }
 
-// S-45: while a previous process of the session may still trust what it has, none of it is released in the log.
+// S-45: while a previous process of the session may still trust its holds, the log releases none of them.
 bool Objects::held_back(const Session& session, const machine::Request::Body& body) {
   const auto* command = std::get_if<machine::CoordinationCommand>(&body);
   return session.previous_trusts && command != nullptr && machine::lets_go(*command);
 }
 
-// Its owner is a member that no caller knows, and leaves.
+// Its owner is a member that no caller knows, and is leaving.
 bool Objects::joins_too_soon(const machine::Request& request) const {
   const machine::JoinGroup* join = join_in(request);
   return join != nullptr && leaving_.contains(member_of(*join));
 }
 
 // A join is pursued until its outcome is known, so that a member that no caller knows can leave again (docs/semantics.md
-// S-59). Another join of the same owner takes effect after that.
+// S-59). Another join of the same owner waits for that.
 void Objects::start_command(CallId id, const SessionRef& of, machine::Request request, std::string subject, Now now) {
   if (calls_.find(id) == nullptr) return;
   Session* session = of != nullptr ? table_.find_live(of) : nullptr;
@@ -91,7 +91,7 @@ void Objects::executed(CallId id, const SessionRef& session, const machine::Requ
   }
 }
 
-// Never given up: its owner cannot join before it has left.
+// Never gives up: the owner cannot join before it has left.
 void Objects::leave_again(const SessionRef& of, const Member& member) {
   Session* session = table_.find_live(of);
   if (session == nullptr) {
@@ -139,7 +139,8 @@ void Objects::start_await(CallId id, const SessionRef& of, Waiting waiting, Now 
   }
 }
 
-// By this replica's own state, possibly stale. A pending release of ours makes it worth an entry, which performs it.
+// Judged by this replica's own state, possibly stale. If a release of ours is pending, the try is worth an entry, which
+// performs it.
 bool Objects::predicted_refusal(const Session& session, const Waiting& waiting) const {
   if (!waiting.outcome.judge) return false;
   if (session.releases.any([&](const PendingRelease& release) { return release.name == waiting.name; })) return false;
@@ -169,7 +170,8 @@ void Objects::submit(CallId id, Waiting waiting) {
   acquires_.submit(call, *table_.find(call.acquire->session), {.name = waiting.name}, {.body = std::move(waiting.body)});
 }
 
-// The place is invalid from here on. If the outcome is unknown, it is left again, without a wait, for as long as it takes.
+// The place is invalid from here on. If the outcome is unknown, the leave is repeated, without a wait, for as long as it
+// takes.
 CallId Objects::leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline) {
   if (place == nullptr) {
     return calls_.refuse(std::move(done),

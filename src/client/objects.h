@@ -29,7 +29,7 @@ class Objects {
         acquires_(acquires),
         reads_(reads) {}
 
-  // A command that does not wait. `session` null: it needs none.
+  // A command that does not wait. `session` null: it needs no session.
   CallId command(const SessionRef* session, machine::Request::Body body, std::string subject, CallDeadline deadline,
                  Callback<Executed> done);
   // A command that may wait, with or without a hold afterwards.
@@ -38,7 +38,8 @@ class Objects {
   CallId leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline);
   CallId acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline);
 
-  // ---- the same for a command that names its object, and its session if it has one; `of(executed)` makes the caller's answer
+  // ---- the same for a command that names its object, and its session if it has one. `of(executed)` makes the caller's
+  // answer
   template <typename Body, typename T, typename Of>
   CallId command(const SessionRef& session, Body body, CallDeadline deadline, Callback<T> done, Of of) {
     body.session = id_of(session);
@@ -112,7 +113,7 @@ class Objects {
   Releases& releases_;
   Acquires& acquires_;
   ReadCalls& reads_;
-  absl::btree_set<Member> leaving_;  // that no caller knows
+  absl::btree_set<Member> leaving_;  // members that no caller knows
 };
 
 }  // namespace coordkit::client

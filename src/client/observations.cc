@@ -2,7 +2,7 @@
 
 namespace coordkit::client {
 
-// Failed ones are asked again at the pace of all retries.
+// Failed questions are repeated at the pace of all retries.
 void Observations::ask(Now now) {
   for (const SnapshotQuestion& question : observers_.to_ask()) {
     requests_.when_readable({.deadline = now.lagging + options_.call_timeout},

@@ -1,4 +1,4 @@
-// Connects observers to the engine: one linearizable read each for a snapshot, then what is applied.
+// Connects observers to the engine: each gets one linearizable read for a snapshot, then the applied changes.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ class Observations {
     stopped_ = true;
     observers_.clear();
   }
-  void ask(Now now);  // for the snapshots that are needed
+  void ask(Now now);  // asks for the snapshots that are needed
   bool wants_turn() const {
     return observers_.any_to_ask() || (observers_.any_to_retry() && !retrying_ && !requests_.halted());
   }

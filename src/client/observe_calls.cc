@@ -1,4 +1,4 @@
-// What observers receive: a first snapshot, and then every change (observers.h), in the caller's types.
+// Feeds observers with a first snapshot and then every change (observers.h), in the caller's types.
 #include <utility>
 
 #include "client/impl.h"
@@ -13,7 +13,7 @@ using coordination::Kind;
 
 using Task = absl::AnyInvocable<void()>;
 
-// Runs the caller's own code with what was observed; shared by all tasks of one observer.
+// Passes an observation to the caller's own code; all tasks of one observer share it.
 template <typename T>
 class Teller {
  public:

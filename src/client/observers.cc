@@ -25,7 +25,7 @@ void Observers::remove(ObserverId id) {
   }
   wanting_.erase(id);
   waiting_.erase(id);
-  const auto over = all_.extract(found);  // user code goes with it, when it is gone from here
+  const auto over = all_.extract(found);  // destroys user code only after it is removed from here
 }
 
 void Observers::clear() {
@@ -47,7 +47,7 @@ std::vector<Observers::Question> Observers::to_ask() {
   return out;
 }
 
-// The state that answered is the one after `index`, so everything above it is still to be delivered, and nothing else is.
+// The answering state is the one after `index`. So all events above it are still to be delivered, and no others.
 void Observers::answered(const Question& question, const machine::Reads& state, Index index) {
   One* one = asking(question);
   if (one == nullptr) return;
@@ -87,8 +87,8 @@ void Observers::changed(const coordination::Change& change, Index index) {
   }
 }
 
-// A pending answer may have been given before the skipped entries; one more is certainly newer. One that came together
-// with the new state includes them.
+// A pending answer may have been given before the skipped entries; the answer to one more question is certainly newer. An
+// answer that came together with the new state includes them.
 void Observers::skipped(Index upto) {
   for (auto& [id, one] : all_) {
     const bool missed = one.state == State::Following && std::max(one.index, one.changed) < upto;
@@ -112,7 +112,7 @@ void Observers::retry() {
   waiting_ = std::move(still);
 }
 
-// It counts until it begins, so that one that throws counts no longer either.
+// A task counts until it begins, so that a task that throws no longer counts either.
 void Observers::deliver(One& one, absl::AnyInvocable<void()> task) {
   one.waiting->fetch_add(1, std::memory_order_relaxed);
   deliveries_.announce([task = std::move(task), waiting = one.waiting]() mutable {

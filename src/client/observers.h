@@ -1,8 +1,9 @@
-// Who observes what, and how far each has seen: pure, so that the rules of observation streams are in one place.
+// The observers of each name, and how far each has seen. The class is pure, so that the rules of observation streams are in
+// one place.
 //
-// An observer is Asking (a snapshot is awaited; events are ignored, because the snapshot will be newer), Following
-// (every event above the snapshot's index is delivered), or Behind (it has not consumed its queue; once it has, a snapshot
-// is requested again). A snapshot after the first is a Resync.
+// An observer is in one of three states. Asking: a snapshot is awaited, and events are ignored, because the snapshot will be
+// newer. Following: every event above the snapshot's index is delivered. Behind: it has not consumed its queue; once it has,
+// a snapshot is requested again. A snapshot after the first is a Resync.
 #pragma once
 
 #include <atomic>
@@ -23,26 +24,26 @@
 
 namespace coordkit::client {
 
-// What an observer receives, by kind: a snapshot of the machine's state, or a change.
+// The two things that an observer receives, by kind: a snapshot of the machine's state, or a change.
 struct ObserverTarget {
   coordination::Kind kind = coordination::Kind::Counter;
   std::string name;
   size_t waiting_max = 1;
-  // Each returns the task that runs the observer's own code.
+  // Each function returns the task that runs the observer's own code.
   std::function<absl::AnyInvocable<void()>(const machine::Reads& state, Seen how, Index index)> snapshot;
   std::function<absl::AnyInvocable<void()>(const coordination::Change& change, Index index)> change;
 };
 
 struct SnapshotQuestion {
   ObserverId id;
-  uint64_t round = 0;  // an answer to an earlier one is ignored
+  uint64_t round = 0;  // an answer to an earlier round is ignored
 };
 
 class Observers {
  public:
   using Target = ObserverTarget;
   using Question = SnapshotQuestion;
-  // Called when the first observer of a name comes, and when the last one goes.
+  // Called when the first observer of a name is added, and when the last one is removed.
   using Interest = absl::AnyInvocable<void(coordination::Kind, const std::string& name, bool wanted)>;
   Observers(Deliveries& deliveries, Interest interest) : deliveries_(deliveries), interest_(std::move(interest)) {}
 
@@ -54,11 +55,11 @@ class Observers {
   std::vector<Question> to_ask();
   bool any_to_ask() const { return !wanting_.empty(); }
   void answered(const Question& question, const machine::Reads& state, Index index);
-  void failed(const Question& question);  // no snapshot: it is requested again by retry()
+  void failed(const Question& question);  // no snapshot came: retry() requests it again
   void changed(const coordination::Change& change, Index index);
   void skipped(Index upto);  // entries were applied without events
 
-  void retry();  // lets those ask that failed, or were too slow and have caught up
+  void retry();  // lets observers ask again that failed, or that were too slow and have caught up
   bool any_to_retry() const { return !waiting_.empty(); }
   size_t size() const { return all_.size(); }
 
@@ -68,7 +69,7 @@ class Observers {
     Target target;
     State state = State::Wanting;
     uint64_t round = 0;                                                                       // of its last question
-    bool seen = false;                                                                        // had a snapshot
+    bool seen = false;                                                                        // it had a snapshot
     Index index;                                                                              // of the snapshot
     Index changed;                                                                            // of the last change delivered
     std::shared_ptr<std::atomic<size_t>> waiting = std::make_shared<std::atomic<size_t>>(0);  // tasks that have not begun

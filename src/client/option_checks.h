@@ -1,4 +1,4 @@
-// What is wrong with options that the client and door 1 have in common.
+// Problems of options that the client and door 1 have in common.
 #pragma once
 
 #include "base/problems.h"

@@ -1,5 +1,5 @@
-// An acquire from the entry of its call until its final answer, which may outlive the call: a lock, permits, an item or the
-// like. Thousands may wait in line at the same time, so what few of them have lies apart.
+// An acquire from the entry of its call until its final answer, which may outlive the call. It acquires a lock, permits, an
+// item or the like. Thousands may wait in line at the same time, so rarely used fields are stored apart.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace coordkit::client {
 
 struct PendingAcquire {
   struct Special {
-    std::vector<NamedLock> others = {};  // wanted together with it
-    uint64_t block = 0;                  // of a sticky one: size of the block it asked for
-    Duration delay{};                    // of a sticky one (S-40)
+    std::vector<NamedLock> others = {};  // wanted together with the first lock
+    uint64_t block = 0;                  // of a sticky acquire: the size of the requested block
+    Duration delay{};                    // of a sticky acquire (S-40)
     Duration max_hold{};                 // S-51; zero: no limit
     std::string proclaimed = {};         // published instead, if its owner has the lock already
   };
 
   SessionRef session = {};                             // once its call has begun
-  PendingAcquire *before = nullptr, *after = nullptr;  // of that session's, until the call ends
+  PendingAcquire *before = nullptr, *after = nullptr;  // neighbours in that session's list, until the call ends
   CallId call;
-  LaggingTime began{};                    // when it did
-  std::unique_ptr<Special> special = {};  // null: none of it
+  LaggingTime began{};                    // the time when it began
+  std::unique_ptr<Special> special = {};  // null: it has no such fields
   Sequence sequence = {};                 // zero until the engine assigns it
   // The name, once in line (S-58) or submitted, and behind it the owner's tag, once submitted.
   ShortText<18, uint16_t> text = {};
@@ -36,7 +36,7 @@ struct PendingAcquire {
   LockMode mode = LockMode::Exclusive;
   bool counted : 1 = false;
   bool proclaims : 1 = false;  // satisfied with its owner's existing hold
-  bool of_lock : 1 = false;    // answered with a hold; else with what was executed
+  bool of_lock : 1 = false;    // answered with a hold; else with an Executed
   bool in_line : 1 = false;    // its line waits for it (S-58)
   bool in_log : 1 = false;     // the log decides how it ends
   bool waited : 1 = false;     // it waited in line
@@ -50,7 +50,7 @@ struct PendingAcquire {
     name_bytes = static_cast<uint16_t>(name.size());
   }
   Duration max_hold() const { return special ? special->max_hold : Duration::zero(); }
-  // To give it something that few have.
+  // For setting fields that few acquires have.
   Special& make_special() {
     if (!special) special = std::make_unique<Special>();
     return *special;

@@ -1,5 +1,5 @@
-// The releases of one session whose end in the log is not acknowledged, in the order in which they were made. Each has a number
-// by which it is found. They end in any order; the cost does not grow with how many there are.
+// The releases of one session whose end in the log is not acknowledged, in the order in which they were made. Each is found
+// by its number. They end in any order; the cost does not grow with their number.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace coordkit::client {
 
-// What a release is called in the log: for a counted hold (S-38) its n-th, otherwise number zero.
+// The name of a release in the log: for a counted hold (S-38) its n-th, otherwise number zero.
 struct ReleaseId {
   Token token;
   uint64_t number = 0;
   friend bool operator==(const ReleaseId&, const ReleaseId&) = default;
 };
 
-// Which release of its session it is; no two have the same.
+// The number of a release within its session, unique there.
 using ReleaseNumber = Id<struct ReleaseNumberTag>;
 
-// Callers that wait for one release: nearly always one.
+// Callers that wait for one release: nearly always there is one.
 class Waiters {
  public:
   void add(CallId call) {
@@ -51,10 +51,10 @@ struct PendingRelease {
   ReleaseNumber number;
   std::string name;
   ReleaseId id;
-  HoldRef hold = {};                      // whose release it is; null: of a grant that nobody got to know
+  HoldRef hold = {};                      // the hold that is released; null: a grant that no caller got to know
   std::shared_ptr<Delegation> lent = {};  // of a lock that was lent to the session
   bool posted = false;                    // a command that performs it is under way
-  bool repeated = false;                  // more than one may perform it: NotOwner then means done
+  bool repeated = false;                  // more than one command may perform it: NotOwner then means done
   Waiters waiting = {};
 };
 
@@ -71,13 +71,13 @@ class PendingReleases {
     added.id = id;
     return added;
   }
-  // Null: it has ended.
+  // Null: the release has ended.
   PendingRelease* find(ReleaseNumber number) {
     if (list_ == nullptr || number < list_->first) return nullptr;
     std::optional<PendingRelease>& found = list_->line[number - list_->first];
     return found ? &*found : nullptr;
   }
-  // It has not ended.
+  // The release must not have ended.
   void erase(ReleaseNumber number) {
     std::optional<PendingRelease>& over = list_->line[number - list_->first];
     if (!over->posted) --list_->not_posted;
@@ -88,7 +88,7 @@ class PendingReleases {
   void set_posted(PendingRelease& release, bool posted) {
     if (std::exchange(release.posted, posted) != posted) list_->not_posted += posted ? -1 : 1;
   }
-  // The newest command that releases, until it is answered; zero: none.
+  // The newest command that releases, until it is answered; zero: there is none.
   Ticket last_command() const { return list_ == nullptr ? Ticket() : list_->last_command; }
   void set_last_command(Ticket command) { list_->last_command = command; }  // after the first add()
   void command_answered(Ticket command) {
@@ -97,7 +97,7 @@ class PendingReleases {
   bool all_posted() const { return list_ == nullptr || list_->not_posted == 0; }
   size_t size() const { return list_ == nullptr ? 0 : list_->size; }
 
-  // In their order, until `visit` says false.
+  // Visits the releases in their order, until `visit` says false.
   template <typename Visit>
   void each(Visit visit) {
     for (size_t i = 0; list_ != nullptr && i < list_->line.size(); ++i) {
@@ -116,11 +116,11 @@ class PendingReleases {
   struct List {
     Ring<std::optional<PendingRelease>> line;  // I: the first has not ended
     ReleaseNumber first{1};                    // of the first place in the line
-    size_t size = 0;                           // that have not ended
+    size_t size = 0;                           // releases that have not ended
     size_t not_posted = 0;
     Ticket last_command;
   };
-  std::unique_ptr<List> list_;  // null until the first: many sessions release nothing before they end
+  std::unique_ptr<List> list_;  // null until the first release: many sessions release nothing before they end
 };
 
 }  // namespace coordkit::client

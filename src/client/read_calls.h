@@ -1,5 +1,5 @@
-// Calls that read: coordkit's own machine as typed state, a machine of the host as bytes. Nothing is written, so
-// a read whose caller is gone is forgotten.
+// Calls that read: coordkit's own machine as typed state, a machine of the host as bytes. They write nothing, so a read whose
+// caller is gone is forgotten.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ class ReadCalls {
                  calls_.answer<T>(id, absl::StatusOr<T>(read(state, completion)));
                });
   }
-  // A question to a machine of the host.
+  // A question for a machine of the host.
   CallId query(MachineId machine, std::string question, Terms terms, Callback<QueryResult> done);
 
  private:

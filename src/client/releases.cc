@@ -9,7 +9,7 @@ namespace coordkit::client {
 
 CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback&& done, CallDeadline deadline) {
   PendingRelease* release = give_back(session, hold);
-  if (release == nullptr) {  // possibly by release_later(), and not acknowledged yet
+  if (release == nullptr) {  // release_later() may have released it, not yet acknowledged
     session.releases.each([&](PendingRelease& each) {
       if (each.hold == hold) release = &each;
       return release == nullptr;
@@ -56,7 +56,7 @@ void Releases::previous_over(Session& session) {
   if (!session.releases.all_posted()) due_.insert(session.id());
 }
 
-// Never refused for lack of room, never given up.
+// A release is never refused for lack of room, and never given up.
 void Releases::post_due() {
   posting_.assign(due_.begin(), due_.end());
   due_.clear();
@@ -78,7 +78,7 @@ void Releases::post_due() {
   }
 }
 
-// The last one is the body of its command, those before it are its prior releases.
+// The last release is the body of its command, those before it are its prior releases.
 void Releases::post(Session& session, std::span<const ReleaseNumber> batch) {
   const PendingRelease& last = *session.releases.find(batch.back());
   machine::Request request{
@@ -108,7 +108,7 @@ void Releases::answered(const Posted& posted, const SessionCommands::Result& res
     for (const ReleaseNumber each : posted.before) {
       if (was_executed(*result)) commands_.release_done(*session, each, absl::OkStatus());
     }
-    if (result->code == machine::ResultCode::SessionNotFound) return;  // SessionCommands says that it has ended
+    if (result->code == machine::ResultCode::SessionNotFound) return;  // SessionCommands reports that the session has ended
     commands_.release_done(*session, posted.last, status_of(*result, Nameless{"lock"}));
     return;
   }

@@ -1,5 +1,5 @@
-// Releases: a hold is invalid from the call on; its end in the log is pursued until acknowledged or the session is over, so
-// that a lock cannot leak while renewals go on (docs/time.md T10; docs/semantics.md S-43).
+// Releases. A hold is invalid from the call on. Its end in the log is pursued until it is acknowledged or the session is
+// over. So a lock cannot leak while renewals continue (docs/time.md T10; docs/semantics.md S-43).
 #pragma once
 
 #include <functional>
@@ -21,18 +21,18 @@ class Releases {
   Releases(SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands, HoldLimits& limits)
       : table_(table), requests_(requests), calls_(calls), commands_(commands), limits_(limits) {}
 
-  // Answered when the log has released it. The hold is one that is not kept here by its session (S-58).
+  // Answered when the log has released the hold, which must not be one that its session keeps here (S-58).
   CallId release(Session& session, const HoldRef& hold, DoneCallback&& done, CallDeadline deadline);
-  // The same without a caller. A hold already released: no effect, and null.
+  // The same without a caller. Null: the hold was already released, so this has no effect.
   PendingRelease* give_back(Session& session, const HoldRef& hold);
   // For a grant that never got a handle, or on behalf of its handle.
   PendingRelease& give_back(Session& session, std::string&& name, Token token, bool counted);
-  // For a hold that was changed, and has this token now: who waits for its release waits for this one.
+  // For a hold that was changed and now has this token: callers that wait for its release wait for this one.
   void give_back(Session& session, const HoldRef& hold, Token changed);
 
-  void previous_over(Session& session);  // what it held back may be posted
+  void previous_over(Session& session);  // the releases that it held back may be posted
   void forget(SessionId session) { due_.erase(session); }
-  // All releases of a session in one turn go into one command.
+  // Puts all releases of a session in one turn into one command.
   void post_due();
   bool any_due() const { return !due_.empty(); }
   void clear() { due_.clear(); }
@@ -52,7 +52,7 @@ class Releases {
   Calls& calls_;
   SessionCommands& commands_;
   HoldLimits& limits_;
-  absl::btree_set<SessionId, std::less<SessionId>, SpareNodes<SessionId>> due_;  // have releases that are to be posted
+  absl::btree_set<SessionId, std::less<SessionId>, SpareNodes<SessionId>> due_;  // sessions with releases that are to be posted
   std::vector<SessionId> posting_;
   std::vector<ReleaseNumber> batch_;
   Pool<Posted> posted_;

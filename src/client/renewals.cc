@@ -8,7 +8,7 @@
 namespace coordkit::client {
 namespace {
 
-constexpr Duration kPauseMin = std::chrono::milliseconds(1);  // however little validity the slack leaves
+constexpr Duration kPauseMin = std::chrono::milliseconds(1);  // even if the slack leaves little validity
 
 }  // namespace
 
@@ -65,7 +65,7 @@ void Renewals::erase_if_over(Groups::iterator at) {
   if (groups_.empty()) ended_.clear();
 }
 
-// One message names as many groups as it may, whichever of them are due: renewing early is free.
+// One message names as many groups as it may, due or not: renewing early is free.
 std::optional<RenewRequest> Renewals::due(LeadingTime now) {
   if (now < next_due()) return std::nullopt;
   std::vector<Groups::value_type*> named;
@@ -187,7 +187,7 @@ void Renewals::reschedule(const TimerGroup& key, Group& group) {
   set_due(key, group, std::min(later(group.last_sent, pause(key, group)), group.newest_due));
 }
 
-// V/3 when all is answered. Otherwise an early repeat that backs off, so that an outage causes no storm and a new
+// V/3 if all attempts are answered. Otherwise an early repeat that backs off, so that an outage causes no storm and a new
 // leader is found soon.
 Duration Renewals::pause(const TimerGroup& key, const Group& group) const {
   const Duration interval = std::max(sessions_.renewal_interval(key.ttl), kPauseMin);

@@ -1,5 +1,5 @@
-// What a client has posted into its engine and not yet got an answer to: submissions, questions when the state may be read, and
-// its own timers. Every ticket is completed, twice if the machine queues the command, or forgotten.
+// The requests that a client has posted into its engine and that are still unanswered: submissions, questions when the state
+// may be read, and its own timers. Every ticket is completed, twice if the machine queues the command, or forgotten.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ class Requests {
   using OnAcquireEnd = absl::AnyInvocable<void(const PoolRef<PendingAcquire>&, const Completion&, Now)>;
   Requests(Engine& engine, Duration retry) : engine_(engine), retry_(retry) {}
 
-  // Bytes of a command, side by side with those of others.
+  // Keeps the bytes of a command side by side with those of others.
   SharedBytes keep(std::string_view command) { return slab_.keep(command); }
   SharedBytes encoded(const machine::Request& request);
-  // A command of coordkit's machine.
+  // Submits a command to coordkit's machine.
   Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion&& on_completion,
                 Ticket after = {});
   Ticket submit(Submit&& submit, OnCompletion&& on_completion);
@@ -39,17 +39,17 @@ class Requests {
   Ticket when_readable(Ask ask, OnCompletion on_completion);
   void renew(RenewRequest request) { post(Renew{std::move(request)}); }
   void forget(Ticket ticket);  // it will not be completed
-  // For the callback of an acquire that the machine has queued: the second completion goes to on_acquire_end() in its place,
-  // since thousands may wait for theirs at the same time.
+  // Call it from the callback of an acquire that the machine has queued. The second completion then goes to on_acquire_end()
+  // instead, since thousands may wait for theirs at the same time.
   void await_end(Ticket ticket, PoolRef<PendingAcquire> acquire);
   void on_acquire_end(OnAcquireEnd run) { on_acquire_end_ = std::move(run); }
 
-  // This replica's own state, as it is now. Null: the engine hosts no machine of coordkit's.
+  // This replica's own state, as it is now. Null: the engine hosts no machine of coordkit.
   const machine::Reads* reads() const;
-  // The same once it may be read, or why it is not.
+  // The same once it may be read; a status says why it may not.
   absl::StatusOr<const machine::Reads*> reads(const Completion& completion) const;
 
-  // ---- the engine, as far as others need it
+  // ---- the engine, for the other objects
   Index applied() const { return engine_.applied(); }
   uint64_t feature_level() const { return engine_.feature_level(); }
   bool leads() const { return engine_.leadership().role == raft::Role::Leader; }
@@ -62,7 +62,7 @@ class Requests {
   void run_at(LaggingTime at, absl::AnyInvocable<void(Now)> run);
   void retry(Now now, absl::AnyInvocable<void(Now)> run) { run_at(retry_time(now), std::move(run)); }
   LaggingTime retry_time(Now now) const { return now.lagging + retry_; }
-  void run_due(Now now);  // first thing in a turn
+  void run_due(Now now);  // must come first in a turn
   LaggingTime next_timer() const { return timers_.empty() ? LaggingTime::max() : timers_.begin()->first.first; }
 
   // ---- the loop
@@ -90,7 +90,7 @@ class Requests {
   };
   using Waiting = PoolRefOfTwo<Request, PendingAcquire>;
   Pool<Request> pending_;
-  Slots<Ticket, Waiting> tickets_{uint64_t{1} << 63};  // the host has smaller ones
+  Slots<Ticket, Waiting> tickets_{uint64_t{1} << 63};  // the host's tickets are smaller
   OnAcquireEnd on_acquire_end_;
   absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> timers_;
   uint64_t last_timer_ = 0;

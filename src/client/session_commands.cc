@@ -8,7 +8,7 @@ namespace coordkit::client {
 // Releases already named by the request are not named twice.
 SessionCommands::Carried SessionCommands::carry(Session& session, machine::Request& request,
                                                 std::span<const ReleaseNumber> named) {
-  if (session.previous_trusts) return nullptr;  // S-45: none of it may take effect yet
+  if (session.previous_trusts) return nullptr;  // S-45: no release may take effect yet
   const bool ordered = requests_.feature_level() >= kOrderedLevel;
   if (ordered && session.releases.all_posted()) return nullptr;
   std::vector<ReleaseNumber> carried;
@@ -37,7 +37,7 @@ void SessionCommands::answered(const SessionRef& of, const Completion& completio
   for (const ReleaseNumber number : *carried) release_done(*session, number, absl::OkStatus());
 }
 
-// What the answer says about the session itself.
+// Acts on the answer's statement about the session itself.
 void SessionCommands::settle(const SessionRef& of, const Result& result) {
   Session* left = sessions_.table().find(of);
   if (left == nullptr || !result.ok()) return;

@@ -1,6 +1,6 @@
-// Commands of a session, none of which overtakes its releases (docs/semantics.md S-43): each comes after the newest unanswered
-// command that releases, and names the releases that no command performs yet. Below feature level 2 it names all
-// unanswered ones. Once a command was executed, the releases it names were performed.
+// Commands of a session, none of which overtakes its releases (docs/semantics.md S-43). Each comes after the newest
+// unanswered command that releases, and names the releases that no command performs yet. Below feature level 2 it names all
+// unanswered ones. Once a command was executed, the releases that it names were performed.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,8 @@ class SessionCommands {
       : sessions_(sessions), requests_(requests), calls_(calls) {}
 
   using Result = absl::StatusOr<machine::Result>;
-  // `on_result(completion, result, now)`: with what result_of() makes of the completion. `named`: the releases that the request
-  // itself performs; whoever named them answers for them.
+  // `on_result(completion, result, now)` gets the result_of() the completion. `named`: the releases that the request itself
+  // performs; the caller that named them answers for them.
   template <typename OnResult>
   Ticket submit(Session& session, machine::Request&& request, LaggingTime deadline, Urgency urgency, OnResult&& on_result,
                 std::span<const ReleaseNumber> named = {}) {
@@ -40,15 +40,15 @@ class SessionCommands {
   // The release was performed, or never will be: answers its waiting callers. NotOwner means performed if another command
   // may have performed it earlier.
   void release_done(Session& session, ReleaseNumber number, const absl::Status& status);
-  // What the answer says about the session itself; done for commands submitted here.
+  // Acts on the answer's statement about the session itself; commands submitted here do this themselves.
   void settle(const SessionRef& of, const Result& result);
-  // Of a command that nobody answers any more: whether this replica's own state says that its session is gone
+  // For a command that will get no answer any more: whether this replica's own state says that its session is gone
   // (Sessions::gone()).
   bool lost_its_session(const SessionRef& of) const;
 
  private:
-  static constexpr uint64_t kOrderedLevel = 2;                        // from which on a request may name its predecessor
-  using Carried = std::unique_ptr<const std::vector<ReleaseNumber>>;  // null: none, as nearly always
+  static constexpr uint64_t kOrderedLevel = 2;                        // from this level on a request may name its predecessor
+  using Carried = std::unique_ptr<const std::vector<ReleaseNumber>>;  // null: none, the usual case
 
   Carried carry(Session& session, machine::Request& request, std::span<const ReleaseNumber> named);
   Ticket comes_after(const Session& session) const;

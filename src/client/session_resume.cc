@@ -1,9 +1,9 @@
 // Sessions taken over from another process, and the end of other clients' sessions (docs/semantics.md S-45, S-57).
 //
-// A resumed session may still be trusted by the process that had it, for a TTL after this one learned of the resume: every
-// renewal that was ever acknowledged to that process was sent before the resume took effect, hence before its answer arrived
-// here (docs/time.md). Until then the session is in jeopardy, and none of it is released in the log (Session::previous_trusts).
-// The wait is measured by the lagging clock, like every wait for another process's time to run out.
+// The former process may still trust a resumed session for a TTL after this process learned of the resume. Every renewal that
+// was ever acknowledged to that process was sent before the resume took effect, hence before its answer arrived here
+// (docs/time.md). Until then the session is in jeopardy, and the log releases nothing of it (Session::previous_trusts). The
+// wait is measured by the lagging clock, like every wait for another process's time to run out.
 #include <utility>
 
 #include "client/answers.h"
@@ -42,9 +42,9 @@ absl::Status Sessions::refusal_of_resume(SessionId session) {
                           "this replica has the session already: use the handle that it was opened or resumed with");
 }
 
-// Pursued without end, like an open. One that succeeds after its caller is gone leaves the session bound to this process and
-// unknown to it: renewals exclude it, and it expires unless it is resumed again. Who asks meanwhile comes after it, lest it
-// takes effect last, and the holds have other tokens than their handles.
+// Pursued without end, like an open. A resume that succeeds after its caller is gone leaves the session bound to this process
+// and unknown to it. Renewals exclude it, and it expires unless it is resumed again. A second resume of the session meanwhile
+// waits for the first. Otherwise the first could take effect last, and the holds would have other tokens than their handles.
 void Sessions::start_resume(CallId id, Now now, machine::ResumeSession body, Terms terms) {
   if (calls_.find(id) == nullptr) return;
   if (absl::Status refusal = refusal_of_resume(body.id); !refusal.ok()) {
@@ -103,8 +103,8 @@ void Sessions::resumed(CallId id, uint64_t opening, const machine::ResumeSession
   calls_.answer<ResumedSession>(id, std::move(found));
 }
 
-// This replica's state is at least that of the resume, and since then only the end of the session, or this client, can remove
-// a hold: reading it is exact. An end shows as an event right after this.
+// This replica's state is at least that of the resume. Since then only the end of the session, or this client, can remove a
+// hold. So a read of it is exact. An end shows as an event right after this.
 std::vector<HoldRef> Sessions::adopt_holds(Session& session) {
   std::vector<HoldRef> holds;
   const machine::Reads* state = requests_.reads();
@@ -121,7 +121,7 @@ std::vector<HoldRef> Sessions::adopt_holds(Session& session) {
       for (; i + 1 < page.locks.size() && page.locks[i + 1].token == lock.token; ++i) {
         terms.others.push_back({page.locks[i + 1].name, page.locks[i + 1].mode});
       }
-      // One handle stands for all counts, and it may be counted up again: its release is numbered as the last so far.
+      // One handle covers all counts, and it may be counted up again: its release is numbered as the last so far.
       session.make_special().releases_counted[lock.token] = lock.releases + lock.count - 1;
       holds.push_back(table_.adopt(session, lock.name, lock.owner_tag, lock.token, lock.since, std::move(terms)));
     }
@@ -158,7 +158,7 @@ void Sessions::adopt_objects(Session& session, ResumedSession& resumed) {
   }
 }
 
-// `at`: of the resume that began the wait; the session may have been lost and resumed again since.
+// `at`: the entry of the resume that began the wait. The session may have been lost and resumed again since.
 void Sessions::previous_over(SessionId id, Index at, Now now) {
   Session* session = table_.find(id);
   if (session == nullptr || session->bound_at() != at) return;

@@ -34,7 +34,7 @@ Session& SessionTable::add(NewSession added, LeadingTime now) {
   Session& session = records_[handle];
   session.handle = handle;
   session.state = std::move(added.state);
-  Session*& slot = sessions_[session.id()];  // once there is a record for it
+  Session*& slot = sessions_[session.id()];  // only after there is a record for it
   COORDKIT_CHECK(slot == nullptr);
   slot = &session;
   shortest_interval_ = std::min(shortest_interval_, renewal_interval(session.ttl()));
@@ -82,7 +82,7 @@ void SessionTable::erase(SessionId id) {
   granted_by_gone_ += granted_by(*found->second);
   found_ = nullptr;
   const auto handle = found->second->handle;
-  const Session over = std::move(*found->second);  // user code goes with it, when it is gone from here
+  const Session over = std::move(*found->second);  // destroys user code only after it is removed from here
   sessions_.erase(found);
   records_.remove(handle);
 }
@@ -111,7 +111,7 @@ void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) 
   await(session);
 }
 
-// S-45: renewals confirmed meanwhile count now.
+// S-45: renewals confirmed in the meantime count now.
 void SessionTable::previous_over(Session& session, LeadingTime now) {
   session.previous_trusts = false;
   if (session.phase == SessionPhase::Lost) return;
@@ -197,7 +197,7 @@ void SessionTable::run_timers(LeadingTime now) {
 }
 
 void SessionTable::gap(Duration late, uint64_t next_attempt, LeadingTime now) {
-  if (late <= shortest_interval_) return;  // as almost every turn is that a timer woke
+  if (late <= shortest_interval_) return;  // true for almost every turn that a timer woke
   looks_ += sessions_.size();
   for (auto& [id, session] : sessions_) {
     if (session->phase == SessionPhase::Lost || late <= renewal_interval(session->ttl())) continue;
@@ -212,14 +212,15 @@ void SessionTable::gap(Duration late, uint64_t next_attempt, LeadingTime now) {
   }
 }
 
-// The watch has moved the session to jeopardy, and announced it.
+// For a session that the watch has moved to jeopardy and announced.
 void SessionTable::catch_up(Session& session, LeadingTime now) {
   if (session.phase != SessionPhase::Valid || session.state->phase() != SessionPhase::Jeopardy) return;
   session.phase = SessionPhase::Jeopardy;
   session.jeopardy_since = now;
 }
 
-// The watch announces at once, so it gets the session behind what is announced of it here, and has none that is not valid.
+// The watch announces at once. So it gets the session only after everything announced about it here, and only while it is
+// valid.
 void SessionTable::watch_validity(const Session& session) {
   if (options_.watch == nullptr) return;
   deliveries_.answer([this, state = session.state] {
@@ -228,7 +229,7 @@ void SessionTable::watch_validity(const Session& session) {
   });
 }
 
-// One change of phase with all its local consequences.
+// Changes the phase once, with all its local consequences.
 void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) {
   catch_up(session, now);
   const SessionPhase next = next_phase(session.phase, event);

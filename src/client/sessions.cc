@@ -44,8 +44,8 @@ CallId Sessions::open(machine::Request request, Duration ttl, Terms terms, AnyCa
           CallId id, Now now) mutable { start_open(id, now, request, ttl, std::move(terms), std::move(opened)); });
 }
 
-// The engine pursues it without end: a caller that gives up must not leave an unknown session behind. Its repeats inside
-// the engine are the same request, so the first send is the reference (LT-1).
+// The engine pursues it without end: a caller that gives up must not leave an unknown session behind. Its repeats inside the
+// engine are the same request, so the first send is the reference (LT-1).
 void Sessions::start_open(CallId id, Now now, const machine::Request& request, Duration ttl, Terms terms, OnOpened opened) {
   const uint64_t opening = ++last_opening_;
   openings_.emplace(opening, Opening{.reference = now.leading, .ttl = ttl});
@@ -109,8 +109,8 @@ void Sessions::end_lost() {
   }
 }
 
-// A lost session must really end, so that no one waits for what its owner no longer uses.
-// While its previous process may trust it, its holds must not be granted to others: the close waits for previous_over().
+// A lost session must really end, so that no client waits for holds that their owner no longer uses. While its previous
+// process may trust it, its holds must not be granted to others: the close waits for previous_over().
 void Sessions::post_close(SessionId id) {
   const Session* lost = table_.find(id);
   if (lost == nullptr || lost->previous_trusts) return;
@@ -132,7 +132,7 @@ void Sessions::post_close(SessionId id) {
                    });
 }
 
-// The log says so: nothing of it is left anywhere.
+// The log reports the end: no part of the session is left anywhere.
 void Sessions::ended(SessionId id) {
   Session* session = table_.find(id);
   if (session == nullptr) return renewals_.stranger_ended(id);
@@ -149,7 +149,8 @@ void Sessions::ended(SessionId id) {
   table_.erase(id);
 }
 
-// Another process has it now: nothing is left to close here. Reports from before this client took it over are obsolete.
+// Another process has the session now: there is nothing to close here. Reports from before this client took it over are
+// obsolete.
 void Sessions::resumed_elsewhere(Index index, const machine::SessionResumed& resumed) {
   const Session* session = table_.find(resumed.session);
   if (session == nullptr || index <= session->bound_at()) return;
@@ -157,7 +158,8 @@ void Sessions::resumed_elsewhere(Index index, const machine::SessionResumed& res
   if (binding != requests_.group(session->ttl())) ended(resumed.session);
 }
 
-// S-57: lost, and closed by its own holder as soon as possible, which spares the others the rest of the wait.
+// S-57: the session is lost, and its own holder closes it as soon as possible, which spares other clients the rest of the
+// wait.
 void Sessions::ending(SessionId id) {
   if (Session* session = table_.find(id)) table_.lose(*session, SessionEvent::Ended);
 }
@@ -168,8 +170,8 @@ void Sessions::check_lost(Session& session) {
   state ? look_at(session, *state) : ended(session.id());
 }
 
-// A renewal did not cover a session that it included. Perhaps its end is near, perhaps it ended or changed process while
-// this replica installed a checkpoint and saw no event: one linearizable read tells.
+// A renewal did not cover a session that it included. Perhaps its end is near. Perhaps it ended or changed process while this
+// replica installed a checkpoint and saw no event. One linearizable read tells.
 void Sessions::question(SessionId id, Now now) {
   Session* session = table_.find(id);
   if (session == nullptr || session->questioned) return;
@@ -183,7 +185,7 @@ void Sessions::question(SessionId id, Now now) {
                           });
 }
 
-// A lease stays with its first keeper; another one with its id has a different number.
+// A lease stays with its first keeper; a later lease with the same id has a different number.
 Sessions::Standing Sessions::standing(const Session& session, const machine::Reads& reads) const {
   if (const LeaseId lease = session.lease()) {
     const machine::Leases now = reads.lease(lease, false, "");
@@ -216,7 +218,7 @@ void Sessions::lose_all(SessionEvent why) {
   for (const SessionId id : known) table_.lose(*table_.find(id), why);
 }
 
-// Entries were skipped, and with them the events about ended sessions (docs/decisions/0006).
+// Entries were skipped, and so were the events about ended sessions in them (docs/decisions/0006).
 void Sessions::question_all(Now now) {
   for (const auto& [id, session] : table_.all()) question(id, now);
 }
@@ -233,7 +235,7 @@ void Sessions::gap(Duration late, LeadingTime now) {
 
 void Sessions::renew(LeadingTime now) {
   while (std::optional<RenewRequest> request = renewals_.due(now)) {
-    request->as_of = requests_.applied();  // every answer and event up to there has been seen, including a resume's
+    request->as_of = requests_.applied();  // all answers and events up to there have been seen, including that of a resume
     requests_.renew(*std::move(request));
   }
 }

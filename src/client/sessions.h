@@ -1,5 +1,5 @@
-// Sessions of this process: opened through the log, renewed beside it, taken over from another process, ended for good once
-// lost (timing rules: docs/time.md). A kept lease of keys is treated as a session here (docs/decisions/0012).
+// Sessions of this process. They are opened through the log, renewed beside it, taken over from another process, and ended
+// for good once lost (timing rules: docs/time.md). A kept lease of keys is treated as a session here (docs/decisions/0012).
 #pragma once
 
 #include <memory>
@@ -19,10 +19,10 @@ namespace coordkit::client {
 
 class Sessions {
  public:
-  // What other objects keep for a session.
+  // Actions of other objects at events of a session.
   struct Hooks {
-    absl::AnyInvocable<void(SessionId)> ended;         // in the log; nothing is kept for it any longer
-    absl::AnyInvocable<void(Session&)> previous_over;  // what was held back after a resume may continue
+    absl::AnyInvocable<void(SessionId)> ended;         // in the log; no other object keeps anything for it any longer
+    absl::AnyInvocable<void(Session&)> previous_over;  // work that was held back after a resume may continue
     absl::AnyInvocable<HoldRef(Session&, const machine::HeldLock&)> adopt_delegation;
   };
   Sessions(ClientOptions& options, Deliveries& deliveries, Requests& requests, Calls& calls, Hooks hooks)
@@ -42,7 +42,7 @@ class Sessions {
   CallId kill(SessionId session, DoneCallback done, CallDeadline deadline);
   CallId force_release(std::string name, Token token, Callback<SessionId> done, CallDeadline deadline);
 
-  // What happens with an acknowledged open or resume.
+  // The terms of an open or resume, for the time when it is acknowledged.
   static OnPhase shared(absl::AnyInvocable<void(SessionPhase)> on_phase);
   struct Terms {
     std::string metadata = {};
@@ -51,7 +51,7 @@ class Sessions {
     OnPhase on_phase = {};  // may be null
   };
   using OnOpened = absl::AnyInvocable<void(CallId, const Session&)>;  // answers the call
-  // For a session or a lease of keys. Errors: those of the machine.
+  // For a session or a lease of keys. Errors: the machine's.
   CallId open(machine::Request request, Duration ttl, Terms terms, AnyCallback callback, CallDeadline deadline,
               OnOpened opened);
 
@@ -61,9 +61,9 @@ class Sessions {
   void ending(SessionId id);
   // A command of the session was answered Lost: it has ended or belongs to another process, or it is ending and must be closed.
   void check_lost(Session& session);
-  // Whether the session has ended or belongs to another process, as far as this replica's own state knows: it had the session
-  // once, when it was opened or resumed here, and never goes back. What it still has may be over all the same. False if the
-  // replica has halted: what a step left half done says nothing.
+  // Whether the session has ended or belongs to another process, as far as this replica's own state knows. The state had the
+  // session once, when it was opened or resumed here, and never goes back. A session that it still has may be over all the
+  // same. False if the replica has halted: the state after half a step proves nothing.
   bool gone(const Session& session) const;
 
   // ---- the loop
@@ -81,7 +81,7 @@ class Sessions {
   const RenewalStatistics& renewal_statistics() const { return renewals_.statistics(); }
 
  private:
-  struct Opening {          // with unknown outcome
+  struct Opening {          // its outcome is unknown
     LeadingTime reference;  // min: a gap came between
     Duration ttl{};
   };
@@ -110,8 +110,8 @@ class Sessions {
   Hooks hooks_;
   SessionTable table_;
   Renewals renewals_;
-  absl::btree_map<uint64_t, Opening> openings_;  // resumes too
-  absl::btree_map<SessionId, CallId> resuming_;  // by resumes with unknown outcome, whose callers may have gone
+  absl::btree_map<uint64_t, Opening> openings_;  // including resumes
+  absl::btree_map<SessionId, CallId> resuming_;  // by resumes with unknown outcome, whose callers may be gone
   uint64_t last_opening_ = 0;
 };
 

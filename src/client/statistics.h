@@ -1,4 +1,4 @@
-// Counts the outcomes of acquires (docs/semantics.md S-56). Used by the client's owner thread.
+// Counts the outcomes of acquires (docs/semantics.md S-56). Only the client's owner thread uses it.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace coordkit::client {
 class Statistics {
  public:
   void queued() { ++so_far_.waits; }
-  // nullopt: it never waited in line.
+  // nullopt: the acquire never waited in line.
   void granted(std::optional<Duration> waited) {
     ++so_far_.grants;
     if (!waited) return;

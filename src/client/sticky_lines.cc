@@ -9,7 +9,7 @@
 namespace coordkit::client {
 namespace {
 
-// It is made unless it is there.
+// Finds or creates the line.
 Line& line_of(Session& session, const std::string& name) { return session.make_special().lines[name]; }
 
 absl::Status already_held(const std::string& name, Token token) {
@@ -62,7 +62,7 @@ void StickyLines::enqueue(CallId id, Session& session, machine::Acquire& body, N
   }
 }
 
-// Several names at once are left to the log, which grants none that this session keeps.
+// An acquire of several names at once is left to the log, which grants none that this session keeps.
 bool StickyLines::join(CallId id, Session& session, const machine::AcquireAll& body, Now now) {
   for (const NamedLock& wanted : body.locks) {
     const Line* const line = session.line(wanted.name);
@@ -76,7 +76,7 @@ bool StickyLines::join(CallId id, Session& session, const machine::AcquireAll& b
   return false;
 }
 
-// S-38, for what the log does not know.
+// S-38, for claims that the log does not know.
 absl::Status StickyLines::own_claim(const Session& session, const Line& line, const std::string& tag, const std::string& name) {
   const HoldRef current = line.lock ? session.state->delegations()->look(*line.lock).current : nullptr;
   if (current && current->owner_tag() == tag) return already_held(name, current->token());
@@ -107,7 +107,7 @@ void StickyLines::leave(Session& session, CallId id, const PendingAcquire& acqui
     waits_.erase({waiting->until, id});
     line.waiting.erase(waiting);
   }
-  if (line.fetching == id && !acquire.in_log) line.fetching = CallId();  // it was never sent
+  if (line.fetching == id && !acquire.in_log) line.fetching = CallId();  // the acquire was never sent
   due_.emplace(session.id(), acquire.name());
 }
 
@@ -128,7 +128,7 @@ void StickyLines::wake(const Session& session) {
 
 void StickyLines::serve_due(Now now) {
   due_.merge(std::exchange(stalled_, {}));
-  SessionId looked_at;  // lines of one session stand together
+  SessionId looked_at;  // lines of one session follow each other
   while (!due_.empty()) {
     const auto [id, name] = *due_.begin();
     due_.erase(due_.begin());
@@ -139,20 +139,20 @@ void StickyLines::serve_due(Now now) {
   }
 }
 
-// Of locks that lie idle here only so many are kept; the others go as if somebody wanted them.
+// Only so many idle locks are kept here. The others are released as if another session wanted them.
 void StickyLines::ask_for_surplus(Session& session, Now now) {
   Delegations* const lent = session.state->delegations();
   if (lent == nullptr) return;
   for (const std::string& name : lent->surplus()) {
     Line& line = *session.line(name);
-    if (line.asked) continue;  // it goes as soon as it may
+    if (line.asked) continue;  // it is released as soon as it may be
     ask(line, now);
     due_.emplace(session.id(), name);
   }
 }
 
-// Does the pending work of a line. A thread that releases meanwhile either finds it closed and reports so, or has released
-// before the check.
+// Does the pending work of a line. A thread that releases meanwhile either finds the line closed and reports the release, or
+// has released before the check.
 void StickyLines::serve(Session& session, const std::string& name, Now now) {
   for (;;) {
     Line* const served = session.line(name);
@@ -183,7 +183,7 @@ void StickyLines::serve(Session& session, const std::string& name, Now now) {
   }
 }
 
-// S-58: those in line when another session asked are served before it is given back, within limits.
+// S-58: owners in line when another session asked are served before the lock is given back, within limits.
 bool StickyLines::prefers_line(const Line& line, Now now) {
   const bool wanted = !line.waiting.empty() && line.waiting.front().body.delay <= line.delay;
   return wanted && line.grants_left > 0 && now.lagging < line.served_until;
@@ -258,7 +258,7 @@ void StickyLines::delegated(Session& session, const PendingAcquire& acquire, con
   if (asked_in_log(session, std::string(acquire.name()), line.token)) ask(line, now);
 }
 
-// The next one in line may begin.
+// The next acquire in line may begin.
 void StickyLines::fetched(const PendingAcquire& acquire) {
   Session* session = acquire.in_line ? table_.find(acquire.session) : nullptr;
   if (session == nullptr) return;
@@ -276,7 +276,7 @@ void StickyLines::give_back(Session& session, const std::string& name) {
   releases_.give_back(session, std::string(name), line.token, /*counted=*/false).lent = std::move(lent);
 }
 
-// One entry for the next batch of grants. If its outcome stays unknown, the lock is released and fetched again.
+// Posts one entry for the next batch of grants. If its outcome stays unknown, the lock is released and fetched again.
 void StickyLines::refill(Session& session, const std::string& name) {
   Line& line = *session.line(name);
   line.refilling = true;
@@ -299,7 +299,7 @@ void StickyLines::refill(Session& session, const std::string& name) {
 
 // ---- reports of the log
 
-// By this replica's own state: the request may have come before it was known here that there is a delegation.
+// Judged by this replica's own state: the request may have come before this client knew of the delegation.
 bool StickyLines::asked_in_log(const Session& session, const std::string& name, Token token) const {
   const machine::Reads* state = requests_.reads();
   const machine::Holders held = state ? state->holders_of(name) : machine::Holders();
@@ -328,8 +328,8 @@ void StickyLines::look_for_asked(Now now) {
   }
 }
 
-// A delegation that a resumed session brought along: which owner of the previous process had it is unknown, so it goes to
-// the caller of the resume, under the new token.
+// Takes a delegation that a resumed session brought along. The owner in the previous process that had it is unknown. So the
+// caller of the resume gets it, under the new token.
 HoldRef StickyLines::adopt(Session& session, const machine::HeldLock& lock) {
   Line& line = line_of(session, lock.name);
   line.token = lock.token;

@@ -1,8 +1,8 @@
-// Sticky locks at their node (docs/semantics.md S-58): a lock acquired as sticky stays with its session after the
-// release, and is granted to the session's owners here, first come first served, until another session asks for it in the log.
+// Sticky locks at their node (docs/semantics.md S-58). A lock acquired as sticky stays with its session after the release. It
+// is granted to the session's owners here, first come first served, until another session asks for it in the log.
 //
-// An acquire of such a name joins the line of the name (line.h). The first in line gets the lock from the delegation if the
-// session has it; otherwise its acquire goes to the log like any other, and the rest of the line waits behind it.
+// An acquire of such a name joins the line of the name (line.h). If the session has the delegation, the first in line gets
+// the lock from it. Otherwise its acquire goes to the log like any other, and the rest of the line waits behind it.
 #pragma once
 
 #include <string>
@@ -39,14 +39,14 @@ class StickyLines {
         statistics_(statistics),
         begin_acquire_(std::move(begin_acquire)) {}
 
-  // True: the line handles the acquire, or it was answered. False: it goes to the log by itself.
+  // True: the line handles the acquire, or it was answered. False: the caller must send it to the log.
   bool join(CallId id, Session& session, machine::Acquire& body, Now now);
   bool join(CallId id, Session& session, const machine::AcquireAll& body, Now now);
   void leave(Session& session, CallId id, const PendingAcquire& acquire);  // the call has ended, in any way
 
   // ---- reports of the log
   void delegated(Session& session, const PendingAcquire& acquire, const machine::Result& result, Now now);
-  void fetched(const PendingAcquire& acquire);  // it has ended in the log
+  void fetched(const PendingAcquire& acquire);  // the acquire has ended in the log
   void asked(const machine::DelegationAsked& asked, Now now);
   void look_for_asked(Now now);  // entries were skipped, and with them requests for delegations
   HoldRef adopt(Session& session, const machine::HeldLock& lock);
@@ -57,7 +57,7 @@ class StickyLines {
   void released(const HoldRef& hold);                   // by another thread
 
   // ---- the loop
-  void wake(const Session& session);  // what its lines held back may continue
+  void wake(const Session& session);  // work that its lines held back may continue
   void serve_due(Now now);
   void end_waits(LaggingTime now);
   bool any_due() const { return !due_.empty(); }

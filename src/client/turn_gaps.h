@@ -1,5 +1,5 @@
-// Notices that the host's turns stood still or that its clock stepped back (docs/time.md LT-9). Lateness is relative to the
-// deadline the host was given, so that an idle client is not taken for a paused one.
+// Notices that the host's turns stopped or that its clock stepped back (docs/time.md LT-9). Lateness is relative to the
+// deadline that the host was given, so that an idle client is not taken for a paused one.
 #pragma once
 
 #include "coordkit/clock.h"
@@ -8,7 +8,7 @@ namespace coordkit::client {
 
 class TurnGaps {
  public:
-  // How late the turn is: zero: on time, Duration::max() after a step back.
+  // How late the turn is. Zero: on time. Duration::max(): the clock stepped back.
   Duration late(Now now) {
     const bool back = now.leading < last_.leading || now.lagging < last_.lagging;
     last_ = now;

@@ -10,7 +10,7 @@
 
 namespace coordkit::client {
 
-// A callback for an execution or a read that passes the caller what `of` makes of it.
+// A callback for an execution or a read. It passes the result of `of` to the caller.
 template <typename From, typename T, typename Of>
 Callback<From> giving(Callback<T> done, Of of) {
   return [done = std::move(done), of](absl::StatusOr<From> from) mutable {

@@ -27,7 +27,7 @@ void WatchFeed::end(WatchId id, DoneCallback done) {
   deliveries_.answer([done = std::move(done), status = std::move(status)]() mutable { std::move(done)(std::move(status)); });
 }
 
-// One local read each: which revision is the newest here, and is this replica ready to answer.
+// Makes one local read each: it gives the newest revision here, and says whether this replica is ready to answer.
 void WatchFeed::make(Now now) {
   for (const WatchId id : watches_.to_make()) {
     requests_.when_readable({.consistency = Consistency::Local, .deadline = now.lagging + options_.call_timeout},
@@ -40,8 +40,8 @@ void WatchFeed::make(Now now) {
   }
 }
 
-// What was applied is in the state now, and stays in its history for a while: nothing is taken from the entries themselves.
-// The state of a replica that has halted may be half of one.
+// Applied changes are in the state now, and stay in its history for a while. So nothing is taken from the entries themselves.
+// After a halt the state may include half a step.
 void WatchFeed::tell(Now now) {
   if (requests_.halted()) {
     watches_.stop(make_error(Reason::ReplicaFailed, Outcome::NoEffect,

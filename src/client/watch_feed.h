@@ -1,4 +1,5 @@
-// Connects watches to the engine: how they are created, when they read on, and when they are retried. The rest is watches.h.
+// Connects watches to the engine: when they are created, when they continue to read, and when they are retried. The rest is
+// in watches.h.
 #pragma once
 
 #include <optional>
@@ -38,7 +39,7 @@ class WatchFeed {
   Watches watches_;
   bool retrying_ = false;
   Index seen_;         // the watches have seen the state after this entry
-  bool more_ = false;  // to read of what already exists, or to report
+  bool more_ = false;  // there is existing history to read, or progress to report
 };
 
 }  // namespace coordkit::client

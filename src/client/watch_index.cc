@@ -6,7 +6,7 @@ namespace {
 bool is_prefix(std::string_view key, std::string_view end) { return !end.empty() && end == prefix_end(key); }
 
 template <typename Map, typename Key>
-bool erase(Map& map, const Key& key, WatchId id) {  // true: none is left there
+bool erase(Map& map, const Key& key, WatchId id) {  // true: no watch is left there
   const auto found = map.find(key);
   if (found == map.end()) return false;
   found->second.erase(id);

@@ -17,7 +17,7 @@ class WatchIndex {
   void add(WatchId id, std::string_view key, std::string_view end);
   void remove(WatchId id, std::string_view key, std::string_view end);
   void clear() { *this = {}; }
-  // Each once, in an arbitrary but deterministic order.
+  // Visits each watch once, in an arbitrary but deterministic order.
   void visit(std::string_view key, absl::FunctionRef<void(WatchId)> watch) const;
 
  private:

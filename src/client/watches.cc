@@ -87,7 +87,7 @@ void Watches::erase(WatchId id) {
   if (one.state == State::Live) leave_front(id, one);
   for (auto* set : {&wanting_, &failed_, &behind_, &full_, &asking_}) set->erase(id);
   due_progress_.erase({one.progress_due, id});
-  const auto over = all_.extract(found);  // user code goes with it, when it is gone from here
+  const auto over = all_.extract(found);  // destroys user code only after it is removed from here
 }
 
 void Watches::end(WatchId id, Revision revision, absl::Status why) {
@@ -164,7 +164,7 @@ void Watches::retry() {
   }
 }
 
-// A partially read revision is read again, so that it comes from one state.
+// A partially read revision is read from its start, so that it comes from one state.
 void Watches::restored() {
   front_.next.sub = 0;
   front_.read.clear();
@@ -178,7 +178,7 @@ void Watches::restored() {
 // ---- the front
 
 // No watch receives anything before its start. Only if all Live watches start in the future can the front be beyond the next
-// revision; a watch that joins then takes it back.
+// revision. Then a watch that joins takes it back.
 void Watches::join_front(WatchId id, One& one, Revision next) {
   one.state = State::Live;
   one.start = next;
@@ -236,7 +236,8 @@ void Watches::skip_gone(Revision compacted) {
   front_ = {.next = {first, 0}, .read = {}};
 }
 
-// One complete revision; returns how many watches it was delivered to. Watches that it concerns in full share the same events.
+// Delivers one complete revision and returns the number of watches that got it. Watches that it concerns in full share the
+// same events.
 size_t Watches::tell_front(LaggingTime now) {
   if (front_.read.empty()) return 0;
   std::vector<WatchId> concerned;
@@ -250,7 +251,7 @@ size_t Watches::tell_front(LaggingTime now) {
       one.hits.push_back(place);
     });
   }
-  // As it was read: the watches that wanted them may have left since.
+  // Decided when it was read: the watches that wanted them may have left since.
   const bool previous = std::ranges::any_of(front_.read, [](const WatchEvent& event) { return event.previous.has_value(); });
   Told told{.whole = WatchEvents(std::exchange(front_.read, {})), .plain = {}, .previous = previous};
   for (const WatchId id : concerned) tell_hits(id, *all_.find(id)->second, told, now);
@@ -276,7 +277,7 @@ void Watches::tell_hits(WatchId id, One& one, Told& told, LaggingTime now) {
 
 // ---- those behind
 
-// Round robin, so that no watch's long way delays another.
+// Serves them in turn, so that a watch with much to read does not delay another.
 bool Watches::advance_behind(LaggingTime now) {
   for (int reads = 0; reads != kReadsAtOnce && !behind_.empty(); ++reads) {
     auto at = behind_.upper_bound(served_);
@@ -307,7 +308,7 @@ bool Watches::catch_up(WatchId id, One& one, LaggingTime now) {
   const bool at_end = reply->next_sub == 0 && reply->next > reply->revision;
   if (!tell_read(id, one, now) || !at_end) return true;
   behind_.erase(id);
-  one.ahead = false;  // whatever its start was, it has passed it
+  one.ahead = false;  // it has passed its start, whatever that was
   join_front(id, one, reply->next);
   return true;
 }
@@ -329,7 +330,7 @@ bool Watches::tell_read(WatchId id, One& one, LaggingTime now) {
 
 // ---- delivering
 
-// False: there is no room. Then it continues with the first of these events when there is.
+// False: there is no room. When there is room again, it continues with the first of these events.
 bool Watches::tell(WatchId id, One& one, WatchEvents events, LaggingTime now) {
   const size_t bytes = bytes_of(events);
   const size_t taken = one.taken->load(std::memory_order_acquire);
@@ -363,7 +364,7 @@ void Watches::deliver(One& one, WatchBatch batch, size_t bytes) {
 
 // ---- progress
 
-// Up to which revision this watch has received everything; nullopt: that cannot be said now.
+// The revision up to which this watch has received everything; nullopt: that is not known now.
 std::optional<Revision> Watches::progress_of(const One& one) const {
   if (one.state != State::Live || front_.next.sub != 0) return std::nullopt;
   if (front_.next.revision < one.start) return std::nullopt;
@@ -389,7 +390,7 @@ void Watches::report_asked_progress() {
   }
 }
 
-// Only for watches that received everything and consumed it; the others are checked again.
+// Reports only to watches that received everything and consumed it. The others are checked again.
 void Watches::report_due_progress(LaggingTime now) {
   while (!due_progress_.empty() && due_progress_.begin()->first <= now) {
     const WatchId id = due_progress_.begin()->second;

@@ -1,10 +1,10 @@
-// Who watches what, and how far each watch has been served: pure, so that the rules of watches are in one place
+// The watches, and how far each has been served. The class is pure, so that the rules of watches are in one place
 // (docs/semantics.md S-21 to S-28).
 //
-// History is read in pieces (machine/changes.h). The front reads for all watches that are Live: each change once, decoded
-// once, and delivered to the watches it concerns. A watch that starts in the past, or had no room, reads for itself until it
-// has caught up. A reader's progress is a place in the history, and nothing else is kept for it; so a slow watch costs only
-// its own reading, and changes to this replica's state between two reads do not matter.
+// History is read in pieces (machine/changes.h). The front reads for all watches that are Live. It reads and decodes each
+// change once, and delivers it to the watches that it concerns. A watch that starts in the past, or had no room, reads for
+// itself until it has caught up. A reader's progress is a place in the history, and nothing else is kept for it. So a slow
+// watch costs only its own reading, and changes to this replica's state between two reads do not matter.
 #pragma once
 
 #include <atomic>
@@ -34,22 +34,22 @@ class Watches {
 
   // The options have passed check_watch().
   WatchId add(WatchOptions options, WatchObserver observer);
-  bool remove(WatchId id);             // false: there is none. None of its calls begins any more, though some are queued
-  bool ask_progress(WatchId id);       // false: there is none
-  void stop(const absl::Status& why);  // ends all
+  bool remove(WatchId id);             // false: there is no such watch. No further call of it begins, even if some are queued
+  bool ask_progress(WatchId id);       // false: there is no such watch
+  void stop(const absl::Status& why);  // ends all watches
 
-  // Those to be created; they count as requested from here on.
+  // Watches to be created; they count as requested from here on.
   std::vector<WatchId> to_make();
   bool any_to_make() const { return !wanting_.empty(); }
   void made(WatchId id, const machine::KeySpace& state, LaggingTime now);
   void not_made(WatchId id);
 
   void restored();  // this replica's state was replaced by a later one
-  // Reads on and delivers. True: there is more to read at once.
+  // Continues to read and deliver. True: there is more to read at once.
   bool advance(LaggingTime now);
   LaggingTime next_progress() const { return due_progress_.empty() ? LaggingTime::max() : due_progress_.begin()->first; }
 
-  void retry();  // resumes those that were not created, or had no room and have some now
+  void retry();  // resumes watches that were not created, or that had no room and have some now
   bool any_to_retry() const { return !failed_.empty() || !full_.empty(); }
   bool any_without_room() const { return !full_.empty(); }
   // Whether advance() would have something to deliver even if nothing was applied.
@@ -69,7 +69,7 @@ class Watches {
   struct One {
     WatchOptions options;
     std::shared_ptr<Listener> listener;
-    std::shared_ptr<std::atomic<size_t>> taken = std::make_shared<std::atomic<size_t>>(0);  // bytes of its batches
+    std::shared_ptr<std::atomic<size_t>> taken = std::make_shared<std::atomic<size_t>>(0);  // bytes of its undelivered batches
     State state = State::Wanting;
     bool ahead = false;            // starts at a revision that did not exist when it was created
     Revision start;                // Live: nothing before it is delivered
@@ -78,13 +78,13 @@ class Watches {
     uint64_t progress_asked = 0;
     LaggingTime quiet_since{};
     LaggingTime progress_due = LaggingTime::max();
-    std::vector<uint32_t> hits;  // while the front delivers: which events of the revision concern it
+    std::vector<uint32_t> hits;  // while the front delivers: the events of the revision that concern it
   };
   struct Front {
     Place next;
     std::vector<WatchEvent> read;  // of an incomplete revision
   };
-  struct Told {  // a revision of the front, as it is shared
+  struct Told {  // a revision of the front, in shared form
     WatchEvents whole;
     WatchEvents plain;  // without previous entries; made when it is needed
     bool previous = false;
@@ -116,13 +116,13 @@ class Watches {
   absl::btree_map<WatchId, std::unique_ptr<One>> all_;
   WatchIndex index_;  // of those that are Live
   absl::btree_set<WatchId> live_;
-  uint64_t previous_wanted_ = 0;  // how many of them
+  uint64_t previous_wanted_ = 0;  // how many Live watches want previous entries
   Front front_;                   // while any watch is Live
   absl::btree_set<WatchId> wanting_;
   absl::btree_set<WatchId> failed_;
-  absl::btree_set<WatchId> behind_;  // those CatchingUp
+  absl::btree_set<WatchId> behind_;  // watches that are CatchingUp
   absl::btree_set<WatchId> full_;
-  absl::btree_set<WatchId> asking_;  // for progress
+  absl::btree_set<WatchId> asking_;  // watches that asked for progress
   absl::btree_set<std::pair<LaggingTime, WatchId>> due_progress_;
   WatchId served_;  // of those behind: the last one served
   uint64_t last_id_ = 0;

@@ -15,7 +15,7 @@ absl::Status check_fence(const std::optional<Fence>& fence) {
   return check_lock_name(fence->lock);
 }
 
-// The engine knows of no locks: what its refusal says is right for who had the lock.
+// The engine knows no locks: its refusal suits only a caller that had the lock.
 absl::Status told(const absl::Status& status, const std::optional<Fence>& fence) {
   if (!fence || reason_of(status) != Reason::Fenced) return status;
   switch (fence->wants) {
@@ -63,7 +63,8 @@ CallId WriteCalls::submit(Write&& write, AnyCallback&& callback, OnExecuted&& on
       [this, pending = pending_.emplace(std::move(write), std::move(on_executed))](CallId id, Now) { start(id, pending); });
 }
 
-// The log may not know that a local hold (S-58) is over, and neither may the caller that made the fence of a token alone.
+// The log may not know that a local hold (S-58) is over. A caller that made the fence from a token alone may not know it
+// either.
 bool WriteCalls::over(const std::optional<Fence>& fence) const {
   if (!fence || fence->wants == Fence::Wants::Free) return false;
   return fence->hold ? over_here(*fence->hold) : lent_.over(fence->lock, fence->token);

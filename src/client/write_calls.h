@@ -1,4 +1,5 @@
-// Commands without a session, for coordkit's machine or one of the host's: with a fence or without (docs/semantics.md S-54).
+// Commands without a session, for coordkit's machine or a machine of the host, with or without a fence (docs/semantics.md
+// S-54).
 #pragma once
 
 #include <optional>
@@ -24,7 +25,8 @@ class WriteCalls {
   };
   Write command(const machine::Request& request, WriteOptions options);
   Write command(const machine::Request& request, WriteOptions options, absl::Status refusal);
-  // `read(completion)` makes the answer: a T or a status. The engine completed it without an error of its own.
+  // `read(completion)` makes the answer: a T or a status. It is called if the engine completed the command without an error
+  // of its own.
   template <typename T, typename Read>
   CallId write(Write&& write, Callback<T>&& done, Read read) {
     return submit(std::move(write), std::move(done),

@@ -9,7 +9,7 @@ constexpr std::string_view kProtocol = "coordkit/1";
 
 std::string_view view(const unsigned char* bytes, size_t size) { return {reinterpret_cast<const char*>(bytes), size}; }
 
-// `offered` is a list: a byte of length, the name.
+// `offered` is a list: each item has a byte of length, then the name.
 int select(SSL*, const unsigned char** chosen, unsigned char* length, const unsigned char* offered, unsigned size, void*) {
   for (unsigned at = 0; at < size; at += 1u + offered[at]) {
     if (view(offered + at + 1, offered[at]) != kProtocol) continue;

@@ -7,7 +7,7 @@
 namespace coordkit::tls {
 
 void speak_only_coordkit(SSL_CTX& context);
-// After the handshake: whether the other end has agreed to it.
+// After the handshake: whether the peer has agreed to it.
 bool agreed_on_coordkit(const SSL& ssl);
 
 }  // namespace coordkit::tls

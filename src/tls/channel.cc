@@ -30,7 +30,7 @@ CloseReason reason_of_verdict(long verdict) {
   }
 }
 
-// The other end's complaint about our certificate. TLS has fewer alerts than we have reasons.
+// The peer's complaint about our certificate. TLS has fewer alerts than we have reasons.
 CloseReason reason_of_alert(int alert) {
   switch (alert) {
     case SSL_AD_CERTIFICATE_EXPIRED: return CloseReason::CertificateExpired;
@@ -44,7 +44,7 @@ CloseReason reason_of_alert(int alert) {
   }
 }
 
-// Or has just failed to.
+// Also true if it has just failed to read it.
 bool reads_certificate(const SSL& ssl) {
   const OSSL_HANDSHAKE_STATE at = SSL_get_state(&ssl);
   return at == TLS_ST_CR_CERT || at == TLS_ST_SR_CERT;
@@ -82,7 +82,7 @@ int Channel::bio_read(BIO* bio, char* into, size_t size, size_t* read) {
   return 1;
 }
 
-// Called from C: nothing may be thrown through it.
+// Called from C: no exception may pass through it.
 int Channel::bio_write(BIO* bio, const char* from, size_t size, size_t* written) try {
   channel_of(bio).outgoing_.append(from, size);
   *written = size;
@@ -112,7 +112,7 @@ void Channel::received(std::span<const char> bytes) {
   incoming_ = bytes;
 }
 
-// A peer that speaks plain text is distinguished from noise, so that it can be told.
+// Distinguishes a peer that speaks plain text from noise, so that the peer gets an answer.
 bool Channel::speaks_tls(std::span<const char> first) {
   const std::string_view start(first.data(), std::min(first.size(), kFrameMagic.size()));
   const bool plain = kFrameMagic.starts_with(start);
@@ -141,7 +141,7 @@ void Channel::open() {
   state_ = State::Open;
 }
 
-// As in a handshake with the newest credentials. Without memory for it nothing can be told.
+// Judges the peer as a handshake with the newest credentials would. Without memory for that, the result is unknown.
 CloseReason Channel::peer_now() const {
   if (state_ != State::Open) return CloseReason::NoReason;
   const std::shared_ptr<const Credentials> now = newest_->get();

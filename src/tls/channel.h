@@ -1,4 +1,4 @@
-// One connection's TLS, as a machine without a socket: OpenSSL reads what was received from a view, and its output is
+// One connection's TLS, as a machine without a socket. OpenSSL reads the received bytes from a view, and its output is
 // gathered in a string.
 #pragma once
 
@@ -40,7 +40,7 @@ class Channel final : public SecureChannel {
   Fault fault_of_last_call(int error) const;
 
   const std::shared_ptr<const Newest> newest_;
-  const std::shared_ptr<const Credentials> credentials_;  // those that it was made with
+  const std::shared_ptr<const Credentials> credentials_;  // the credentials with which the channel was made
   OwnedSsl ssl_;
   std::span<const char> incoming_;  // not yet read by OpenSSL
   std::string outgoing_;

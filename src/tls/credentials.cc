@@ -16,7 +16,7 @@ namespace coordkit::tls {
 namespace {
 
 constexpr size_t kFileBytesMax = 1 << 20;
-constexpr long kChainBytesMax = 32 << 10;  // that an unknown peer may send
+constexpr long kChainBytesMax = 32 << 10;  // of an unknown peer's chain
 
 absl::Status invalid(const std::string& sentence) { return make_error(Reason::InvalidArgument, sentence); }
 
@@ -107,7 +107,7 @@ absl::Status trust(SSL_CTX& context, const Tls& tls) {
   return absl::OkStatus();
 }
 
-// TLS 1.3 and nothing older, a certificate from either side, no tickets: every connection authenticates anew.
+// TLS 1.3 and nothing older, a certificate from either side, no tickets: every connection authenticates from the start.
 OwnedContext strict_context() {
   const StandardStreamsKept kept;  // at first OpenSSL reads its configuration, and may open a source of random bits for good
   OwnedContext context(SSL_CTX_new(TLS_method()));
@@ -161,7 +161,7 @@ size_t encoded_bytes(X509& certificate) {
   return bytes > 0 ? static_cast<size_t>(bytes) : 0;
 }
 
-// As it is sent: the message has a head, and each certificate in it two lengths.
+// Checks the size as it is sent: the message has a head, and each certificate in it two lengths.
 absl::Status check_size(SSL_CTX& context, X509& own, const std::string& certificate) {
   constexpr size_t kMessageHead = 4, kEachHead = 5;
   size_t bytes = kMessageHead + kEachHead + encoded_bytes(own);

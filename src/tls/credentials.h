@@ -1,4 +1,5 @@
-// The three files of one replica, read and checked: what its channels are made with. Immutable; a reload makes another.
+// The three files of one replica, read and checked. Its channels are made with them. Immutable; a reload makes another
+// object.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,7 @@ struct Credentials {
   OwnedContext context;
 };
 
-// The newest ones of a replica, for all its channels. Thread-safe.
+// The newest credentials of a replica, for all its channels. Thread-safe.
 class Newest {
  public:
   explicit Newest(std::shared_ptr<const Credentials> credentials) : credentials_(std::move(credentials)) {}
@@ -34,7 +35,7 @@ class Newest {
   std::shared_ptr<const Credentials> credentials_;  // channels keep theirs
 };
 
-// Errors of both: those of open_tls(). The first reports on files, the second on their contents.
+// Both functions have the errors of open_tls(). The first reports on files, the second on their contents.
 absl::StatusOr<std::shared_ptr<Credentials>> read_files(const Tls& tls);
 absl::Status check_own(const Credentials& credentials, const CertifiedIdentity& self);
 

@@ -15,7 +15,7 @@ bool plain(char c) {
          std::string_view("-._~").find(c) != std::string_view::npos;
 }
 
-// Nothing: malformed, or escaped without need.
+// nullopt: malformed, or escaped without need.
 std::optional<std::string> unescaped(std::string_view text) {
   std::string name;
   for (size_t i = 0; i < text.size(); ++i) {
