@@ -3,10 +3,10 @@
 // (docs/security.md).
 //
 //   ReplicaOptions options{...,
-//                          .security = Tls{.certificate = "me.pem", .key = "me.key", .authority = "authority.pem"}};
 //                          .security = Tls{.certificate = "me.pem",
 //                                          .key = "me.key",
 //                                          .authority = "authority.pem"}};
+//
 // Link coordkit::tls, the only part of coordkit that needs OpenSSL's libssl. Programs that never
 // write Tls{} need not link it. Files: PEM. They are read when the replica is opened and by
 // Replica::reload_tls(), on the caller's thread.

@@ -1,10 +1,12 @@
-// Semaphores, latches, barriers, double barriers, claim queues, counters, groups and elections as asynchronous calls: a face of
-// a Client, made by Client::coordination() for as long as that one lives. What the operations do: docs/semantics.md S-50 and
-// S-37. Rules for callbacks, deadlines and outcomes are the Client's.
+// Semaphores, latches, barriers, double barriers, claim queues, counters, groups and elections as
+// asynchronous calls. This is one side of a Client, made by Client::coordination() and valid as
+// long as that Client. The operations: docs/semantics.md S-50 and S-37. The Client's rules for
+// callbacks, deadlines and outcomes apply.
 //
-// Permits, a place inside a double barrier and a claimed item are holds like a lock's: HoldRef::valid() says whether the
-// session still stands for them, Client::release() gives them back, Client::cancel() ends the wait for them. Calls that act
-// for a session answer Lost if it has ended, SessionNotFound if only the log knew so.
+// Permits, a place inside a double barrier and a claimed item are holds like a lock's.
+// HoldRef::valid() says whether they may still be trusted, Client::release() gives them back,
+// Client::cancel() ends the wait for them. Calls that act for a session answer Lost if it has
+// ended, SessionNotFound if only the log knew that.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Client;
 
-// What becomes of a closed barrier when the session that closed it ends.
+// The effect of the end of the closing session on a closed barrier.
 enum class BarrierAtSessionEnd : uint8_t { Stays = 0, Opens = 1, Breaks = 2 };
 constexpr std::string_view name_of(BarrierAtSessionEnd at_end) {
   switch (at_end) {
@@ -33,8 +35,8 @@ constexpr std::string_view name_of(BarrierAtSessionEnd at_end) {
   }
   return "?";
 }
-// What the end of a party's session does to a double barrier: all others get Broken, or one party less is waited for. The
-// first who enters decides it for the cycle.
+// The effect of the end of a party's session on a double barrier: all others get Broken, or the
+// barrier waits for one party less. The first party that enters decides it for the cycle.
 enum class PartyAtSessionEnd : uint8_t { Breaks = 1, Shrinks = 2 };
 constexpr std::string_view name_of(PartyAtSessionEnd at_end) {
   switch (at_end) {
@@ -46,7 +48,8 @@ constexpr std::string_view name_of(PartyAtSessionEnd at_end) {
 
 struct PermitOptions {
   LockWait wait = {};
-  std::optional<uint64_t> initial_limit = {};  // makes the semaphore if there is none; else such an acquire is NotFound
+  std::optional<uint64_t> initial_limit = {};  // makes the semaphore if there is none; otherwise
+                                               // such an acquire is NotFound
   CallDeadline deadline = {};
 };
 struct PermitsInfo {
@@ -62,7 +65,7 @@ struct SemaphoreInfo {
   uint64_t waiters = 0;
   std::vector<PermitsInfo> holders;  // in grant order
   Index as_of;
-  bool more = false;  // holders than one answer has (10,000)
+  bool more = false;  // there are more holders than one answer has (10,000)
 };
 
 struct LatchInfo {
@@ -78,7 +81,7 @@ struct BarrierInfo {
 };
 struct DoubleBarrierInfo {
   bool exists = false;   // a party is entering, inside or waiting to leave
-  uint64_t parties = 0;  // as all must say
+  uint64_t parties = 0;  // the number that all parties must give
   uint64_t inside = 0;
   uint64_t waiters = 0;  // to enter or to leave
   Index as_of;
@@ -86,8 +89,8 @@ struct DoubleBarrierInfo {
 
 struct ClaimOptions {
   LockWait wait = {};
-  // After this time from the grant the item goes back by itself; zero: only with the session. The claimer's valid() does not
-  // know of it: its acknowledgement then gets NotOwner.
+  // After this time from the grant the item goes back; zero: only with the session. The claimer's
+  // valid() does not cover it: its acknowledgement then gets NotOwner.
   Duration term{};
   CallDeadline deadline = {};
 };
@@ -107,8 +110,8 @@ struct ItemQueueInfo {
   uint64_t length = 0;  // items not claimed
   uint64_t claimed = 0;
   uint64_t waiters = 0;
-  std::vector<QueuedItem> next;  // of the unclaimed, in the order in which they are handed out
-  bool more = false;             // than these
+  std::vector<QueuedItem> next;  // the unclaimed ones, in the order in which they are handed out
+  bool more = false;             // there are more than these
   Index as_of;
 };
 
@@ -118,7 +121,7 @@ struct SwapResult {
 };
 
 struct GroupMember {
-  Index number;  // the entry of its join: members are in the order of their numbers
+  Index number;  // the entry of its join; members are ordered by number
   SessionId session;
   std::string owner;
   std::string value;
@@ -126,16 +129,17 @@ struct GroupMember {
 };
 struct GroupInfo {
   std::vector<GroupMember> members;
-  bool more = false;  // than one answer holds (10,000)
+  bool more = false;  // there are more than one answer holds (10,000)
   Index as_of;
 };
 
 struct CampaignOptions {
   LockWait wait = {};
-  std::string owner = {};  // which thread of control of the session, as of AcquireOptions
+  std::string owner = {};  // the thread of control of the session, as in AcquireOptions
   std::string value = {};  // shown to everybody; at most 4 KiB
   CallDeadline deadline = {};
-  // If this owner leads already, it goes on, with the new value, and gets the hold that it has; else it is AlreadyHeld.
+  // If this owner leads already, it proclaims the new value and gets the hold that it has.
+  // Otherwise it is AlreadyHeld.
   bool proclaim_if_leader = false;
 };
 struct LeaderInfo {
@@ -149,8 +153,9 @@ struct LeaderInfo {
 
 // ---- observation streams (docs/semantics.md S-37)
 
-// First a linearizable Snapshot at its index, then every change above it, each once, in order. Resync: entries were skipped
-// (a state was taken over from a peer, or the observer was too slow); it is a snapshot again, at a greater index.
+// First a linearizable Snapshot at its index, then every change above it, each once, in order.
+// Resync: entries were skipped (a state was taken over from a peer, or the observer was too slow).
+// It is a snapshot again, at a greater index.
 enum class Seen : uint8_t { Snapshot = 1, Resync = 2, Change = 3 };
 constexpr std::string_view name_of(Seen seen) {
   switch (seen) {
@@ -164,7 +169,7 @@ constexpr std::string_view name_of(Seen seen) {
 struct LeaderSeen {
   Seen how = Seen::Snapshot;
   Index index;
-  std::optional<LeaderInfo> leader;  // nothing: vacant
+  std::optional<LeaderInfo> leader;  // nullopt: vacant
 };
 struct CounterSeen {
   Seen how = Seen::Snapshot;
@@ -174,7 +179,7 @@ struct CounterSeen {
 struct LatchSeen {
   Seen how = Seen::Snapshot;
   Index index;
-  std::optional<uint64_t> count;  // nothing: there is no such latch
+  std::optional<uint64_t> count;  // nullopt: there is no such latch
 };
 struct GroupSeen {
   enum class What : uint8_t { Joined = 3, Updated = 4, Left = 5 };
@@ -188,7 +193,7 @@ struct GroupSeen {
   }
   Seen how = Seen::Snapshot;
   Index index;
-  std::vector<GroupMember> members;  // snapshots: all; a change: the one it is about
+  std::vector<GroupMember> members;  // snapshots: all; a change: the member that changed
   What what = What::Joined;          // of a change
 };
 
@@ -198,8 +203,8 @@ using Observer = absl::AnyInvocable<void(const T&)>;
 using ObserverId = Id<struct ObserverIdTag>;
 
 struct ObserveOptions {
-  // Changes that may wait for the observer to return; a slower one gets a Resync. Those of one entry count together. Legal: 1
-  // and up.
+  // How many changes may wait for the observer to return; a slower observer gets a Resync. All
+  // changes of one entry count as one. Legal: 1 and up.
   size_t waiting_max = 1024;
 };
 
@@ -208,20 +213,21 @@ class CoordinationCalls {
   explicit CoordinationCalls(Client& client) : client_(&client) {}
 
   // ---- semaphores. Amounts are at most 2^63 - 1.
-  // Makes it if there is none. Lowering takes nothing back.
+  // Makes the semaphore if there is none. Lowering the limit takes no permits back.
   CallId set_limit(const SessionRef& session, std::string name, uint64_t limit, DoneCallback done, CallDeadline deadline = {});
-  // All `count` permits or none, in the order of asking. Held, WaitTimeout, Cancelled, Lost, NotFound; CallTimeout,
-  // CancelPending (UNKNOWN; what arrives late is given back).
+  // Acquires all `count` permits or none, in the order of asking. Held, WaitTimeout, Cancelled,
+  // Lost, NotFound; CallTimeout, CancelPending (UNKNOWN; a grant that arrives late is given back).
   CallId acquire_permits(const SessionRef& session, std::string name, uint64_t count, PermitOptions options,
                          Callback<HoldRef> done);
-  CallId delete_semaphore(const SessionRef& session, std::string name, DoneCallback done, CallDeadline deadline = {});  // Held
+  // Held
+  CallId delete_semaphore(const SessionRef& session, std::string name, DoneCallback done, CallDeadline deadline = {});
   CallId semaphore(std::string name, Callback<SemaphoreInfo> done, CallDeadline deadline = {});
 
   // ---- latches
   CallId create_latch(const SessionRef& session, std::string name, uint64_t count, DoneCallback done,
                       CallDeadline deadline = {});  // AlreadyExists
   CallId count_down(const SessionRef& session, std::string name, uint64_t by, Callback<uint64_t> done,
-                    CallDeadline deadline = {});  // answers what is left; NotFound
+                    CallDeadline deadline = {});  // answers the remaining count; NotFound
   CallId await_latch(const SessionRef& session, std::string name, LockWait wait, DoneCallback done, CallDeadline deadline = {});
   CallId delete_latch(const SessionRef& session, std::string name, DoneCallback done, CallDeadline deadline = {});
   CallId latch(std::string name, Callback<LatchInfo> done, CallDeadline deadline = {});
@@ -229,24 +235,28 @@ class CoordinationCalls {
   // ---- barriers
   CallId close_barrier(const SessionRef& session, std::string name, BarrierAtSessionEnd at_end, DoneCallback done,
                        CallDeadline deadline = {});  // AlreadyExists: it is closed
-  CallId open_barrier(const SessionRef& session, std::string name, DoneCallback done, CallDeadline deadline = {});  // NotFound
+  // NotFound
+  CallId open_barrier(const SessionRef& session, std::string name, DoneCallback done, CallDeadline deadline = {});
   CallId await_barrier(const SessionRef& session, std::string name, LockWait wait, DoneCallback done,
                        CallDeadline deadline = {});  // Broken
   CallId barrier(std::string name, Callback<BarrierInfo> done, CallDeadline deadline = {});
 
   // ---- double barriers
-  // Answers when all parties have entered. TooManyParties, InvalidArgument (another number of parties), Broken.
+  // Answers when all parties have entered. TooManyParties, InvalidArgument (another number of
+  // parties), Broken.
   CallId enter(const SessionRef& session, std::string name, uint64_t parties, PartyAtSessionEnd at_end, LockWait wait,
                Callback<HoldRef> done, CallDeadline deadline = {});
-  // Leaves, and answers when all have left; without a wait at once. NotOwner: left before, or the barrier broke.
+  // Leaves, and answers when all have left; without a wait at once. NotOwner: it left before, or
+  // the barrier broke.
   CallId leave(const HoldRef& place, LockWait wait, DoneCallback done, CallDeadline deadline = {});
   CallId double_barrier(std::string name, Callback<DoubleBarrierInfo> done, CallDeadline deadline = {});
 
   // ---- claim queues. An item's value has at most 64 KiB.
   CallId enqueue(std::string name, std::string value, int64_t priority, Callback<Index> done, CallDeadline deadline = {});
   CallId claim(const SessionRef& session, std::string name, ClaimOptions options, Callback<ClaimedItem> done);
-  // Deletes the item; the claim is over when this is answered. NotOwner: it had gone back before. A claim that was invalidated,
-  // by a handle that leaves its end to this call, is given back if that was not sent or not executed.
+  // Deletes the item. The claim is over when this is answered. NotOwner: the item had gone back
+  // before. A handle may invalidate the claim and leave its end to this call; the claim is then
+  // given back if this call was not sent or not executed.
   CallId acknowledge(const HoldRef& claim, DoneCallback done, CallDeadline deadline = {});
   CallId item_queue(std::string name, uint64_t limit, Callback<ItemQueueInfo> done, CallDeadline deadline = {});
 
@@ -255,13 +265,16 @@ class CoordinationCalls {
   CallId set(std::string name, int64_t value, Callback<int64_t> done, CallDeadline deadline = {});
   CallId compare_and_set(std::string name, int64_t expected, int64_t value, Callback<SwapResult> done,
                          CallDeadline deadline = {});
-  // The first of `count` (1 and up) consecutive numbers, given out only once.
+  // Answers the first of `count` (1 and up) consecutive numbers, which are given out only once.
   CallId allocate(std::string name, int64_t count, Callback<int64_t> done, CallDeadline deadline = {});
-  CallId delete_counter(std::string name, DoneCallback done, CallDeadline deadline = {});  // NotFound
-  CallId counter(std::string name, Callback<int64_t> done, CallDeadline deadline = {});    // zero if there is none
+  // NotFound
+  CallId delete_counter(std::string name, DoneCallback done, CallDeadline deadline = {});
+  // zero if there is none
+  CallId counter(std::string name, Callback<int64_t> done, CallDeadline deadline = {});
 
   // ---- groups. A member's value has at most 4 KiB.
-  // Answers the member's number. AlreadyExists: this owner is a member. A join that is given up is left again.
+  // Answers the member's number. AlreadyExists: this owner is a member. A join that is given up is
+  // undone by a leave.
   CallId join(const SessionRef& session, std::string group, std::string owner, std::string value, Callback<Index> done,
               CallDeadline deadline = {});
   CallId update(const SessionRef& session, std::string group, std::string owner, std::string value, DoneCallback done,
@@ -270,10 +283,13 @@ class CoordinationCalls {
                      CallDeadline deadline = {});
   CallId members(std::string group, Callback<GroupInfo> done, CallDeadline deadline = {});
 
-  // ---- elections: to campaign is to acquire the lock of that name with a value, to resign is to release it
-  // As Client::acquire(). NotOwner, with proclaim_if_leader: the leadership ended before it could be proclaimed anew.
+  // ---- elections: to campaign is to acquire the lock of that name with a value, to resign is to
+  // release it
+  // As Client::acquire(). NotOwner, with proclaim_if_leader: the leadership ended before the new
+  // value could be proclaimed.
   CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);
-  CallId proclaim(const HoldRef& leadership, std::string value, DoneCallback done, CallDeadline deadline = {});  // NotOwner
+  // NotOwner
+  CallId proclaim(const HoldRef& leadership, std::string value, DoneCallback done, CallDeadline deadline = {});
   CallId leader(std::string name, Callback<std::optional<LeaderInfo>> done, CallDeadline deadline = {});
 
   // ---- observation. A stopped client observes nothing.
@@ -281,7 +297,8 @@ class CoordinationCalls {
   ObserverId observe_counter(std::string name, Observer<CounterSeen> observer, ObserveOptions options = {});
   ObserverId observe_latch(std::string name, Observer<LatchSeen> observer, ObserveOptions options = {});
   ObserverId observe_group(std::string name, Observer<GroupSeen> observer, ObserveOptions options = {});
-  void end_observation(ObserverId observer);  // nothing is handed to the Notifier after it; what was may still run
+  void end_observation(ObserverId observer);  // no report is handed to the Notifier after it;
+                                              // earlier ones may still run
 
  private:
   Client* client_;

@@ -1,8 +1,11 @@
-// What a session and a hold look like from outside: small shared objects, written by the client's owner thread and read by
-// any thread without a lock. They are what the handles of door 1 (Session, Grant, Mutex) point to.
+// Sessions and holds as others see them: small shared objects that the client's owner thread
+// writes, and that any thread reads without a lock. The handles of door 1 (Session, Grant, Mutex)
+// point to them.
 //
-// The question they exist for is valid(now): may I still trust this? It reads the caller's own clock, so it is false from
-// the deadline on even if the client's thread is late, paused or gone (docs/semantics.md S-52; docs/time.md LT-1, LT-8).
+// Their purpose is the question valid(now): may I still trust this? It reads the caller's own
+// clock. So it is false from the deadline on, even if the client's thread is late, paused or gone
+// (docs/semantics.md S-52; docs/time.md LT-1, LT-8).
+//
 // Lifetime: shared; they may outlive the client. After Client::stop() valid() is false for ever.
 #pragma once
 
@@ -27,7 +30,8 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// Valid -> Jeopardy (own deadline passed, not known to be lost) -> Valid again with the same tokens, or Lost, which is final.
+// Valid -> Jeopardy (own deadline passed, not known to be lost) -> Valid again with the same
+// tokens, or Lost, which is final.
 enum class SessionPhase : uint8_t { Valid = 1, Jeopardy = 2, Lost = 3 };
 constexpr std::string_view name_of(SessionPhase phase) {
   switch (phase) {
@@ -38,7 +42,7 @@ constexpr std::string_view name_of(SessionPhase phase) {
   return "?";
 }
 
-// Locks that the session grants by itself (S-58); src/client/delegations.h.
+// Locks that the session itself grants (S-58); src/client/delegations.h.
 class Delegation;
 class Delegations;
 
@@ -49,40 +53,44 @@ class SessionState : public RefCounted {
   ~SessionState();
 
   SessionId id() const { return id_; }
-  Duration ttl() const { return ttl_; }  // as granted: never below the one asked for
+  Duration ttl() const { return ttl_; }  // as granted: never below the requested one
   std::string metadata() const { return std::string(texts_.second()); }
-  // What Client::resume_session() has to be shown to take the session over after a restart. Anyone who knows it can. Empty: the
-  // session cannot be resumed.
+  // The secret that Client::resume_session() demands to take the session over after a restart.
+  // Anyone who knows it can do that. Empty: the session cannot be resumed.
   std::string secret() const { return std::string(texts_.first()); }
-  // Is the session live by the holder's own clock? `now` must be a reading made for this question.
+  // Whether the session is live by the holder's own clock. `now` must be a reading made for this
+  // question.
   bool valid(LeadingTime now) const { return phase() == SessionPhase::Valid && remaining(now) > Duration::zero(); }
-  // How long valid() stays true without another renewal; zero in jeopardy, when lost, and when the clock stepped back: no
-  // deadline is further away than the TTL (LT-9).
+  // How long valid() stays true without another renewal. Zero in jeopardy, when lost, and when the
+  // clock stepped back: no deadline is further away than the TTL (LT-9).
   Duration remaining(LeadingTime now) const {
     const LeadingTime deadline = validity_deadline();
     if (phase() != SessionPhase::Valid || now >= deadline) return Duration::zero();
     return deadline == (LeadingTime::max)() || deadline - now <= ttl_ ? deadline - now : Duration::zero();
   }
   SessionPhase phase() const { return phase_.load(std::memory_order_acquire); }
-  // The moment valid() turns false if no renewal is confirmed before; LeadingTime::min() when nothing is confirmed.
+  // The moment valid() becomes false if no renewal is confirmed before; LeadingTime::min() when
+  // nothing is confirmed.
   LeadingTime validity_deadline() const { return LeadingTime(Duration(deadline_.load(std::memory_order_acquire))); }
-  // Null until a lock is first lent to the session; then as long as the state.
+  // Null until a lock is first lent to the session; then it lives as long as the state.
   Delegations* delegations() const { return delegations_.load(std::memory_order_acquire); }
-  bool closed() const { return closed_.load(std::memory_order_acquire); }  // close() or Client::stop() was called
+  // close() or Client::stop() was called
+  bool closed() const { return closed_.load(std::memory_order_acquire); }
 
   // Stops once, when the session is Lost.
   std::stop_token lost_token() const { return stop_.get_token(); }
   void report_lost() { stop_.request_stop(); }  // runs user code: only where announcements are made
 
-  // For a ValidityWatch: takes a session whose deadline has passed from valid to jeopardy. Any thread; true for the caller that
-  // made the change, and then has to announce it.
+  // For a ValidityWatch: moves a session whose deadline has passed from valid to jeopardy. Callable
+  // on any thread. True for the caller that made the change; it then has to announce it.
   bool expire(LeadingTime now) {
     SessionPhase valid = SessionPhase::Valid;
     return now >= validity_deadline() &&
            phase_.compare_exchange_strong(valid, SessionPhase::Jeopardy, std::memory_order_acq_rel);
   }
 
-  // First half of a close (T8): nothing of this session is valid from here on. Any thread; the client sends the close.
+  // First half of a close (T8): nothing of this session is valid from here on. Callable on any
+  // thread; the client sends the close.
   void invalidate() {
     closed_.store(true, std::memory_order_release);
     phase_.store(SessionPhase::Lost, std::memory_order_release);
@@ -90,7 +98,7 @@ class SessionState : public RefCounted {
 
  private:
   friend class SessionWriter;
-  static constexpr size_t kSecretBytes = 32;                 // of those that door 1 draws
+  static constexpr size_t kSecretBytes = 32;                 // for secrets that door 1 draws
   std::atomic<SessionPhase> phase_{SessionPhase::Jeopardy};  // Lost is never left
   std::atomic<bool> closed_{false};
   const SessionId id_;
@@ -103,16 +111,16 @@ class SessionState : public RefCounted {
 
 using SessionRef = Ref<SessionState>;
 
-// What a hold is besides its name and token.
+// The facts about a hold besides its name and token.
 struct HoldTerms {
   LockMode mode = LockMode::Exclusive;
-  bool counted = false;                // by re-entry: several handles may stand for one hold
+  bool counted = false;                // by re-entry: several handles may share one hold
   std::vector<NamedLock> others = {};  // held together with it, under the same token
 };
 
 class HoldState : public RefCounted {
  public:
-  // `until`: when a hold with a longest time (S-51) ends by itself.
+  // `until`: when a hold with a longest time (S-51) ends.
   HoldState(SessionRef session, std::string_view name, std::string_view owner_tag, Token token, Index since,
             LeadingTime until = (LeadingTime::max)(), HoldTerms terms = {}, std::shared_ptr<Delegation> delegation = nullptr)
       : mode_(terms.mode),
@@ -129,16 +137,20 @@ class HoldState : public RefCounted {
   const SessionRef& session() const { return session_; }
   std::string name() const { return std::string(texts_.first()); }
   std::string owner_tag() const { return std::string(texts_.second()); }
-  Token token() const { return token_; }                                                   // the fencing token; never changes
-  Index since() const { return since_; }                                                   // the entry that granted
-  LeadingTime until() const { return special_ ? special_->until : (LeadingTime::max)(); }  // max() without a longest time
+  // the fencing token; never changes
+  Token token() const { return token_; }
+  // the entry that granted
+  Index since() const { return since_; }
+  // max() without a longest time
+  LeadingTime until() const { return special_ ? special_->until : (LeadingTime::max)(); }
   HoldTerms terms() const { return {mode_, counted_, special_ ? special_->others : std::vector<NamedLock>()}; }
   bool counted() const { return counted_; }  // as in terms()
-  // What a local hold (S-58), which its session granted by itself, was granted from. Null: the log granted it.
+  // The delegation that granted this local hold (S-58). Null: the log granted it.
   Delegation* delegation() const { return special_ ? special_->delegation.get() : nullptr; }
-  // LT-8: the session is within its deadline, the grant is neither released, nor known lost, nor about to become less (a
-  // downgrade under way), and its own longest time is not over (S-51). A local hold is released, or known lost, before the
-  // next one is granted from the same delegation, so this also says that it is the current one.
+  // LT-8: the session is within its deadline, and the hold's own longest time is not over (S-51).
+  // The grant is neither released, nor known lost, nor about to become less (a downgrade in
+  // progress). A local hold is released, or known lost, before the same delegation grants the next
+  // one. So this also says that it is the current one.
   bool valid(LeadingTime now) const { return !released() && !lost() && !suspended() && now < until() && session_->valid(now); }
   // How long valid() stays true without another renewal; zero when it is not.
   Duration remaining(LeadingTime now) const {
@@ -149,33 +161,36 @@ class HoldState : public RefCounted {
   bool released() const { return released_.load(std::memory_order_acquire); }
   bool suspended() const { return suspended_.load(std::memory_order_acquire); }
   bool lost() const { return lost_.load(std::memory_order_acquire) || session_->phase() == SessionPhase::Lost; }
-  // Stops once, when the hold first turned invalid by other means than its release: session in jeopardy or lost, or its
-  // longest time over. It stays
-  // stopped even if the session recovers; valid() then says so.
+  // Stops once, when the hold first became invalid by other means than its release: its session is
+  // in jeopardy or lost, or its longest time is over. It stays stopped even if the session
+  // recovers; valid() then says so.
   std::stop_token lost_token() const { return stop_.get_token(); }
 
-  // First half of a release (T8): invalid from here on. Any thread; true for the first caller, who then has the client
-  // send the release.
+  // First half of a release (T8): invalid from here on. Callable on any thread. True for the first
+  // caller, which then has the client send the release.
   bool invalidate() { return !released_.exchange(true, std::memory_order_acq_rel); }
 
-  // Who listens to `former`, which becomes this hold, is told of the end of this one; unless it was told already. Before any
-  // other thread knows this one.
+  // Listeners of `former`, which becomes this hold, are notified of the end of this one, unless
+  // they were notified already. Call it before any other thread knows this hold.
   void take_listeners(const HoldState& former) {
     if (!former.reported_invalid()) stop_.share(former.stop_);
   }
 
-  // Stops lost_token(), which runs user code: only where announcements are made. Repeats do nothing.
+  // Stops lost_token(), which runs user code: only where announcements are made. Repeats do
+  // nothing.
   void report_invalid() { stop_.request_stop(); }
   bool reported_invalid() const { return stop_.stop_requested(); }
 
-  // Holds come and go by the thousand on any thread: each keeps some of those that it freed.
+  // Holds are made and destroyed by the thousand on any thread: each thread keeps some of those
+  // that it freed.
   static void* operator new(size_t bytes);
   static void operator delete(void* hold, size_t bytes) noexcept;
 
  private:
   friend class SessionWriter;
-  static constexpr size_t kNameBytes = 16;  // of name and owner tag together; longer ones lie apart
-  struct Special {                          // what few holds have
+  static constexpr size_t kNameBytes = 16;  // of name and owner tag together; longer ones are
+                                            // allocated apart
+  struct Special {                          // for the few holds that need it
     LeadingTime until;
     std::vector<NamedLock> others;
     std::shared_ptr<Delegation> delegation;
@@ -191,8 +206,9 @@ class HoldState : public RefCounted {
   const Token token_;
   const Index since_;
   const TextPair<kNameBytes> texts_;  // name, owner tag
-  std::unique_ptr<Special> special_;  // null: none of it
-  LazyStopSource stop_;               // request_stop() runs user code: only ever called through the Notifier
+  std::unique_ptr<Special> special_;  // null: no field of it is set
+  LazyStopSource stop_;               // request_stop() runs user code: only called through the
+                                      // Notifier
 };
 
 using HoldRef = Ref<HoldState>;

@@ -1,6 +1,6 @@
-// The holds of one session, in the order of their tokens. Most sessions have one, which lies here; several stand in one row, to
-// which they nearly always come in that order: a new one at its end, and what is over leaves a gap until half of the row is
-// gaps. Cost: O(log n) each.
+// The holds of one session, in the order of their tokens. Most sessions have one, which is stored
+// here. Several are in one row. They nearly always arrive in the order of the row: a new hold goes
+// to its end. A removed hold leaves a gap until half of the row is gaps. Cost: O(log n) each.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Holds {
  public:
-  // Several of one token stand in the order of their coming.
+  // Holds with the same token are in the order of their arrival.
   void add(HoldRef hold) {
     if (row_ == nullptr && only_ == nullptr) {
       only_ = std::move(hold);
@@ -28,7 +28,7 @@ class Holds {
     }
     row_->add(std::move(hold));
   }
-  // Null: none with this token. Valid until a hold is added or removed.
+  // Null: there is no hold with this token. Valid until a hold is added or removed.
   const HoldRef* find(Token token) const {
     if (row_ != nullptr) return row_->find(token);
     return only_ != nullptr && only_->token() == token ? &only_ : nullptr;
@@ -112,8 +112,8 @@ class Holds {
     size_t size_ = 0;  // without gaps
   };
 
-  HoldRef only_;              // null: none, or there is a row
-  std::unique_ptr<Row> row_;  // null until there are two; then it stays
+  HoldRef only_;              // null: no hold, or there is a row
+  std::unique_ptr<Row> row_;  // null until there are two holds; then it stays
 };
 
 }  // namespace coordkit

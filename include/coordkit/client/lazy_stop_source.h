@@ -1,4 +1,4 @@
-// A std::stop_source that allocates nothing until somebody needs it: most holds end and nobody has listened.
+// A std::stop_source that allocates nothing until it is needed: most holds end without a listener.
 //
 // Threads: any.
 #pragma once
@@ -17,7 +17,8 @@ class LazyStopSource {
   LazyStopSource(const LazyStopSource&) = delete;
   LazyStopSource& operator=(const LazyStopSource&) = delete;
 
-  // Stops whatever `other` stops, and the other way round. Before any other thread knows this one, and before its first use.
+  // Makes this one and `other` stop together. Call it before any other thread knows this one, and
+  // before its first use.
   void share(const LazyStopSource& other) { made_.store(new std::stop_source(other.source()), std::memory_order_release); }
   std::stop_token get_token() const { return source().get_token(); }
   void request_stop() { source().request_stop(); }

@@ -1,9 +1,11 @@
-// Leases of keys as asynchronous calls: a face of a Client, made by Client::leases() for as long as that one lives. A key that
-// was put with a lease goes when the lease ends: revoked, or not renewed for its time to live (docs/semantics.md S-29 to S-33).
+// Leases of keys as asynchronous calls. This is one side of a Client, made by Client::leases() and
+// valid as long as that Client. A key that was put with a lease is deleted when the lease ends:
+// revoked, or not renewed within its time to live (docs/semantics.md S-29 to S-33).
 //
-// A lease that is kept lives like a session: this client renews it in the one message that renews its sessions, without log
-// entries, and its handle knows until when it may be trusted. One that is only granted is renewed by renew(), from anywhere;
-// each renewal is a log entry. Rules for callbacks, deadlines and outcomes are the Client's.
+// A kept lease lives like a session. This client renews it in the one message that renews its
+// sessions, without log entries, and its handle knows until when it may be trusted. A lease that is
+// only granted is renewed by renew(), from anywhere; each renewal is a log entry. The Client's
+// rules for callbacks, deadlines and outcomes apply.
 #pragma once
 
 #include <cstdint>
@@ -24,27 +26,32 @@ struct KeepLeaseOptions {
   Duration ttl{};   // above zero, at most 9,000,000,000 s; raised to the floor of 50 ms
   LeaseId id = {};  // zero: one is drawn, 2^62 or above
   CallDeadline deadline = {};
-  // Every change of phase, in order, each once, through the Notifier; the first is the one it was granted with.
+  // Reports every change of phase, in order, each once, through the Notifier. The first is the
+  // phase it was granted with.
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};
-  Duration give_up{};  // longest time in jeopardy; zero: as ClientOptions say
+  Duration give_up{};  // longest time in jeopardy; zero: as in ClientOptions
 };
 
-// A lease that this client keeps: shared, read by any thread without a lock. It may outlive the client, and is then not valid.
+// A lease that this client keeps: shared, read by any thread without a lock. It may outlive the
+// client, and is then invalid.
 class KeyLeaseState {
  public:
   KeyLeaseState(LeaseId id, SessionRef life, bool short_lived) : id_(id), life_(std::move(life)), short_lived_(short_lived) {}
 
-  LeaseId id() const { return id_; }                 // for PutOperation::lease
-  Duration ttl() const { return life_->ttl(); }      // as granted: never below the one asked for
-  bool short_lived() const { return short_lived_; }  // below three election timeouts: it may not outlive a change of leader
-  // Are its keys certainly there, by the holder's own clock, unless it was revoked? `now` must be a reading made for
-  // this question. Phases and deadline are those of a session (docs/time.md).
+  LeaseId id() const { return id_; }             // for PutOperation::lease
+  Duration ttl() const { return life_->ttl(); }  // as granted: never below the requested one
+  // below three election timeouts: it may not outlive a change of leader
+  bool short_lived() const { return short_lived_; }
+  // Whether its keys are certainly there, by the holder's own clock, unless it was revoked. `now`
+  // must be a reading made for this question. Phases and deadline are those of a session
+  // (docs/time.md).
   bool valid(LeadingTime now) const { return life_->valid(now); }
   Duration remaining(LeadingTime now) const { return life_->remaining(now); }
   SessionPhase phase() const { return life_->phase(); }
   LeadingTime validity_deadline() const { return life_->validity_deadline(); }
   bool revoked() const { return life_->closed(); }  // by this handle, or Client::stop() was called
-  void invalidate() { life_->invalidate(); }        // first half of a revoke: any thread; the client sends it
+  // first half of a revoke: any thread; the client sends it
+  void invalidate() { life_->invalidate(); }
 
  private:
   friend class LeaseCalls;
@@ -54,25 +61,25 @@ class KeyLeaseState {
 };
 using KeyLeaseRef = std::shared_ptr<KeyLeaseState>;
 
-// What grant() and renew() answer.
+// The answer of grant() and renew().
 struct GrantedLease {
   LeaseId id;
   Duration ttl{};            // as granted
   bool short_lived = false;  // below three election timeouts: it may not outlive a change of leader
-  Revision revision;         // of the store, which neither changes
+  Revision revision;         // of the store; neither call changes it
   Index index;               // of the entry
 };
 struct RevokedLease {
-  uint64_t deleted = 0;  // keys that went with it
-  Revision revision;     // theirs; of the store, if there were none
+  uint64_t deleted = 0;  // keys that were deleted with it
+  Revision revision;     // of their deletion; the store's, if there were none
   Index index;
 };
 struct LeaseInfo {
   LeaseId id;
   Duration ttl{};                      // as granted
-  Duration remaining{};                // by the leader's clock; zero: its end is under way
-  ReplicaId keeper;                    // the replica whose client keeps it; zero: none does
-  std::vector<std::string> keys = {};  // if they were asked for, ascending
+  Duration remaining{};                // by the leader's clock; zero: it is about to end
+  ReplicaId keeper;                    // the replica whose client keeps it; zero: no client does
+  std::vector<std::string> keys = {};  // if requested, ascending
   friend bool operator==(const LeaseInfo&, const LeaseInfo&) = default;
 };
 struct LeaseDetails {
@@ -89,15 +96,16 @@ class LeaseCalls {
  public:
   explicit LeaseCalls(Client& client) : client_(&client) {}
 
-  // Grants a lease and keeps it renewed until it is revoked. A caller that does not learn of it leaves none behind.
-  // InvalidArgument, TtlTooLarge, LeaseExists (NONE); CallTimeout.
+  // Grants a lease and keeps it renewed until it is revoked. If the caller does not learn of it, no
+  // lease is left behind. InvalidArgument, TtlTooLarge, LeaseExists (NONE); CallTimeout.
   CallId keep(KeepLeaseOptions options, Callback<KeyLeaseRef> done);
-  // Not valid from this call on, whatever the answer; retried until it has ended. One that has ended: OK.
+  // Invalid from this call on, whatever the answer; retried until it has ended. OK if it had ended
+  // already.
   CallId revoke(const KeyLeaseRef& lease, DoneCallback done, CallDeadline deadline = {});
 
-  // The same errors, for one that is not kept.
+  // The same errors, for a lease that is not kept.
   CallId grant(LeaseId id, Duration ttl, Callback<GrantedLease> done, CallDeadline deadline = {});
-  // The full TTL again. LeaseNotFound: it has ended, or never was.
+  // Gives it the full TTL again. LeaseNotFound: it has ended, or never existed.
   CallId renew(LeaseId id, Callback<GrantedLease> done, CallDeadline deadline = {});
   // Ends it at once, kept or not. LeaseNotFound.
   CallId revoke(LeaseId id, Callback<RevokedLease> done, CallDeadline deadline = {});

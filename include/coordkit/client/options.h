@@ -1,4 +1,4 @@
-// Options of the client and of its calls, and the plain values that reads answer with.
+// Options of the client and of its calls, and the plain values that reads answer.
 #pragma once
 
 #include <cstdint>
@@ -22,36 +22,42 @@ namespace COORDKIT_EXPORT coordkit {
 
 using CallId = Id<struct CallIdTag>;  // a call of one client; never reused
 
-// Receives the answer of a call, exactly once, in before_turn, after_turn or stop; never inside the call that was given it,
-// except after stop(). May call the client again, stop() included; must not run a turn, destroy the client, block or throw.
+// Receives the answer of a call, exactly once, in before_turn, after_turn or stop; never inside the
+// call that it was passed to, except after stop(). May call the client again, stop() included. Must
+// not run a turn, destroy the client, block or throw.
 template <typename T>
 using Callback = absl::AnyInvocable<void(absl::StatusOr<T>)>;
 using DoneCallback = absl::AnyInvocable<void(absl::Status)>;
 
-// Runs user code (phase announcements, stop callbacks of lost holds) in the order handed over, each task once. A replica
-// gives one that runs on its callback thread. Called from the client's owner thread only.
+// Runs user code (phase announcements, stop callbacks of lost holds) in the order handed over, each
+// task once. A replica provides one that runs on its callback thread. Called from the client's
+// owner thread only.
 using Notifier = absl::AnyInvocable<void(absl::AnyInvocable<void()>)>;
 
-// Locks that a session keeps to itself after a release (S-58). Each option concerns this node alone.
+// Locks that a session keeps to itself after a release (S-58). Each option applies to this node
+// alone.
 struct StickyLimits {
-  uint64_t block = uint64_t{1} << 16;  // tokens reserved at a time: a log entry for so many grants. Legal: 1 to 2^20
-  // Once another session wants the lock: those who waited here before are served first, this many, and for so long.
+  uint64_t block = uint64_t{1} << 16;  // tokens reserved at a time: one log entry for this many
+                                       // grants. Legal: 1 to 2^20
+  // Once another session wants the lock, owners that waited here before are served first: this
+  // many, and for this long.
   uint32_t grants_max = 16;                           // Legal: any
   Duration time_max = std::chrono::milliseconds(10);  // Legal: zero and up
-  // How many locks a session keeps that none of its owners holds; beyond that, those not used for longest are given back. Each
-  // costs some 400 bytes in every replica. Legal: any; zero keeps none.
+  // How many locks a session keeps that none of its owners holds. Beyond that, the least recently
+  // used ones are given back. Each costs some 400 bytes in every replica. Legal: any; zero keeps
+  // none.
   size_t idle_max = 4096;
 
   bool legal() const { return block >= 1 && block <= uint64_t{1} << 20 && time_max >= Duration::zero(); }
   friend bool operator==(const StickyLimits&, const StickyLimits&) = default;
 };
 
-// When the leader compacts the keys by itself (docs/semantics.md S-20). Both zero: never, everything is kept. With both, what
-// either of them keeps is kept.
+// When the leader compacts the keys automatically (docs/semantics.md S-20). Both zero: never,
+// everything is kept. With both, everything that either of them keeps is kept.
 struct CompactionPolicy {
-  uint64_t revisions = 0;  // the newest so many stay readable. Legal: any
-  // What was the newest revision so long ago stays readable, and all after it. Counted by the leader from its takeover, in
-  // steps of a tenth. Legal: zero, or 100 ms and up.
+  uint64_t revisions = 0;  // this many of the newest stay readable. Legal: any
+  // The revision that was the newest this long ago stays readable, and all later ones. The leader
+  // counts it from its takeover, in steps of a tenth. Legal: zero, or 100 ms and up.
   Duration age{};
 
   bool legal() const { return age == Duration::zero() || age >= std::chrono::milliseconds(100); }
@@ -60,43 +66,50 @@ struct CompactionPolicy {
 struct ClientOptions {
   // As the engine's. Legal: above zero. Sets retry pace, default deadlines and the give-up limit.
   Duration election_timeout = std::chrono::milliseconds(300);
-  // rho: bound on clock rate error in parts per million, equal on all replicas. Legal: 0 to 500'000.
+  // rho: bound on clock rate error in parts per million, equal on all replicas. Legal: 0 to
+  // 500'000.
   uint32_t rate_error_ppm = 10'000;
-  // g: kept back from every validity deadline, for the announcement to arrive in time and for what a clock cannot see of a
-  // suspend (microseconds). Legal: 0 and up; below 100 us only with a clock that sees it all. A TTL below it is never valid.
+  // g: kept back from every validity deadline, so that the announcement arrives in time, and for
+  // the part of a suspend that a clock cannot see (microseconds). Legal: 0 and up; below 100 us
+  // only with a clock that sees it all. A TTL below it is never valid.
   Duration slack = std::chrono::milliseconds(1);
-  // For calls without a wait and without a deadline of their own, and for waits once they are cancelled. Legal: above zero.
+  // For calls without a wait and without a deadline of their own, and for waits once they are
+  // cancelled. Legal: above zero.
   Duration call_timeout = std::chrono::seconds(10);
-  // A session longer in jeopardy than max(3 x ttl, 10 election timeouts) is given up; a larger value here wins, and the one
-  // of OpenOptions above all. Legal: any.
+  // A session longer in jeopardy than max(3 x ttl, 10 election timeouts) is given up. A larger
+  // value here wins, and OpenOptions::give_up wins over both. Legal: any.
   Duration give_up_min{};
-  // Calls under way; more get TooManyRequests at the entrance. Legal: 1 and up. Release, cancel and close are not refused.
+  // Calls in progress; more get TooManyRequests at the entrance. Legal: 1 and up. Release, cancel
+  // and close are not refused.
   size_t calls_max = 65536;
   StickyLimits sticky = {};
   CompactionPolicy compaction = {};  // while this replica leads; equal on all of them
   // Absent: user code runs inline, at the end of before_turn and after_turn.
   Notifier notify = {};
-  // Gives the secret of a session that is opened: 16 unpredictable bytes and more, at most 64, never the same twice. Absent:
-  // sessions have no secret and cannot be resumed.
+  // Draws the secret of a session that is opened: 16 to 64 unpredictable bytes, never the same
+  // twice. Absent: sessions have no secret and cannot be resumed.
   absl::AnyInvocable<std::string()> draw_secret = {};
-  ValidityWatch* watch = nullptr;  // outlives the client; absent: holders are notified in the client's turns
+  ValidityWatch* watch = nullptr;  // outlives the client; absent: holders are notified in the
+                                   // client's turns
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
 
-// V: how long after sending an acknowledged open or renewal of this TTL its holder may trust it (docs/time.md LT-1).
-// Rounded down.
+// V: how long after sending an acknowledged open or renewal of this TTL its holder may trust it
+// (docs/time.md LT-1). Rounded down.
 Duration validity(Duration ttl, uint32_t rate_error_ppm, Duration slack);
 
-// When a call ends at the latest, by the lagging clock. Absent: wait + 2 election timeouts, or call_timeout where there is
-// no wait, counted from the before_turn that takes the call up (docs/semantics.md S-59).
+// When a call ends at the latest, by the lagging clock. Absent: wait + 2 election timeouts, or
+// call_timeout where there is no wait, counted from the before_turn that takes the call up
+// (docs/semantics.md S-59).
 using CallDeadline = std::optional<LaggingTime>;
 
-// How a read is answered. Converts from a Consistency, so that `get(key, done, {}, Consistency::Local)` reads well.
+// How a read is answered. Converts from a Consistency, so that `get(key, done, {},
+// Consistency::Local)` reads well.
 struct ReadOptions {
   Consistency consistency = Consistency::Linearizable;
-  // Local only: a state at or beyond this log index (the `index` of an earlier answer, from any replica), waited for until
-  // the deadline (CallTimeout, no effect).
+  // Local only: a state at or beyond this log index (the `index` of an earlier answer, from any
+  // replica). The read waits for it until the deadline (CallTimeout, no effect).
   Index at_least = {};
   ReadOptions() = default;
   ReadOptions(Consistency wanted, Index at_least_index = {})  // NOLINT: meant to convert
@@ -107,18 +120,19 @@ struct OpenOptions {
   Duration ttl{};             // above zero; raised to the floor of 50 ms
   std::string metadata = {};  // shown by sessions(); at most 4 KiB
   CallDeadline deadline = {};
-  // Every change of phase, in order, each once, through the Notifier; the first is the one the session was opened with.
+  // Reports every change of phase, in order, each once, through the Notifier. The first is the
+  // phase the session was opened with.
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};
-  Duration give_up{};  // longest time in jeopardy; zero: as ClientOptions say
+  Duration give_up{};  // longest time in jeopardy; zero: as in ClientOptions
 };
 
 struct ResumeOptions {
   CallDeadline deadline = {};
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};  // the first is Jeopardy
-  // The caller vouches that no other process that ever had the session still runs: saves the wait of one TTL. A restart on the
-  // same data directory needs no voucher.
+  // The caller vouches that no other process that ever had the session still runs. That saves the
+  // wait of one TTL. A restart on the same data directory needs no voucher.
   bool previous_is_gone = false;
-  Duration give_up{};  // as of OpenOptions
+  Duration give_up{};  // as in OpenOptions
 };
 
 struct LockWait {
@@ -132,7 +146,8 @@ struct LockWait {
     return "?";
   }
   Kind kind = Kind::NoWait;
-  Duration timeout{};  // above zero if Timed; decided in the log, by the leader's clock, and anew with each new leader
+  Duration timeout{};  // above zero if Timed; decided in the log, by the leader's clock; each new
+                       // leader restarts it
 
   static LockWait none() { return {}; }
   static LockWait timed(Duration timeout) { return {Kind::Timed, timeout}; }
@@ -141,19 +156,25 @@ struct LockWait {
 
 struct AcquireOptions {
   LockWait wait = {};
-  std::string owner_tag = {};           // which thread of control; different tags of one session exclude each other
-  std::string value = {};               // shown to everybody who asks for the holders; at most 4 KiB
-  CallDeadline deadline = {};           // a Forever wait without one ends by its result, or its cancel
-  Duration max_hold{};                  // S-51: released and not valid this long after the grant became known; zero: no limit
-  LockMode mode = LockMode::Exclusive;  // not of acquire_all, where each name has its own
-  // Counts up the hold that this owner has, if it was acquired with this option and in the same mode, with the value and the
-  // delay that it has; each of the handles is to be released. Not of acquire_all.
+  std::string owner_tag = {};           // the thread of control; different tags of one session
+                                        // exclude each other
+  std::string value = {};               // shown to callers that ask for the holders; at most 4 KiB
+  CallDeadline deadline = {};           // a Forever wait without one ends by its result, or its
+                                        // cancel
+  Duration max_hold{};                  // S-51: released and invalid this long after the grant
+                                        // became known; zero: no limit
+  LockMode mode = LockMode::Exclusive;  // ignored by acquire_all, where each name has its own
+  // Counts up the hold that this owner has, if it was acquired with this option and in the same
+  // mode. That hold keeps its value and delay; each of the handles has to be released. Ignored by
+  // acquire_all.
   bool reentrant = false;
-  // How long the lock is granted to no one after this hold ended because its session expired; up to 60 s. Not after a release.
+  // How long the lock is granted to no one after this hold ended because its session expired; up to
+  // 60 s. Not after a release.
   Duration delay{};
-  bool no_deadlock_check = false;  // wait even if that closes a circle of owners that wait for each other
-  // S-58: the session keeps the lock after the release, until another one wants it, and grants it to its own owners without a
-  // log entry. Exclusive, not reentrant, not of acquire_all.
+  bool no_deadlock_check = false;  // wait even if that closes a circle of owners that wait for each
+                                   // other
+  // S-58: the session keeps the lock after the release, until another session wants it, and grants
+  // it to its own owners without a log entry. Exclusive, not reentrant, not for acquire_all.
   bool sticky = false;
 };
 
@@ -165,15 +186,15 @@ struct HolderInfo {
   RequestId request;
   std::string value;
   LockMode mode = LockMode::Exclusive;
-  uint64_t count = 1;  // acquires that the hold stands for
+  uint64_t count = 1;  // acquires that the hold counts
   friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
 };
 struct LockInfo {
   std::vector<HolderInfo> holders;
   uint64_t waiters = 0;
-  bool delayed = false;  // a holder's session expired, and the delay that it asked for runs
+  bool delayed = false;  // a holder's session expired, and the delay that it requested is running
   Index as_of;           // the applied state that was read
-  bool more = false;     // holders than one answer has (10,000, and about 4 MiB)
+  bool more = false;     // there are more holders than one answer has (10,000, and about 4 MiB)
 };
 struct QueueInfo {
   std::vector<WaiterInfo> waiters;
@@ -188,7 +209,7 @@ struct SessionInfo {
   uint64_t holds = 0;
   uint64_t waiters = 0;
   std::string metadata;
-  bool ending = false;  // killed: it is renewed no more and ends within its TTL
+  bool ending = false;  // killed: it is no longer renewed and ends within its TTL
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 // A lock that a session holds.
@@ -212,13 +233,15 @@ struct SessionList {
   bool more = false;                  // ask again after the last one
   Index as_of;
 };
-// "Only while this lock is held with this token", or "only while it is not held": a condition of a write, decided in the log
-// right before the write would take effect, so that a holder whose time is over changes nothing (docs/semantics.md S-54, S-60).
+// "Only while this lock is held with this token", or "only while it is not held": a condition of a
+// write. The log decides it right before the write would take effect, so that a holder whose time
+// is over changes nothing (docs/semantics.md S-54, S-60).
 struct Fence {
   enum class Wants : uint8_t {
     Held,             // with this token, in any mode
-    HeldExclusively,  // with this token; a shared hold does not do
-    Free,             // not held; the token is zero. Others may wait for it, and a lock-delay may run
+    HeldExclusively,  // with this token; a shared hold is not enough
+    Free,             // not held; the token is zero. Others may wait for it, and a lock-delay may
+                      // run
   };
   friend constexpr std::string_view name_of(Wants one) {
     switch (one) {
@@ -231,9 +254,11 @@ struct Fence {
   std::string lock;
   Token token;
   Wants wants = Wants::Held;
-  // Set by fenced_by(). The process that lends a sticky lock (S-58) refuses a hold that is over before the log, which would not
-  // know: by this, or by the token if the fence was made by hand. In another process, to which a token was sent, the log alone
-  // decides: it takes any token of the block that is lent now until a newer one was shown to it.
+  // Set by fenced_by(). The process that lends a sticky lock (S-58) refuses a hold that is over
+  // before it reaches the log, which would not know. It recognises the hold by this field, or by
+  // the token if the fence was made by hand. In another process, to which a token was sent, the log
+  // alone decides. It accepts any token of the block that is lent now, until a newer token was
+  // shown to it.
   HoldRef hold = {};
 };
 Fence fenced_by(const HoldRef& hold);
@@ -244,7 +269,7 @@ struct WriteOptions {
   std::optional<Fence> fence = {};
 };
 
-// What a state machine of the host answered to a command, and to a question.
+// The answer of a host's state machine to a command, and to a question.
 struct ProposeResult {
   std::string bytes;
   Index index;  // of the entry
@@ -252,40 +277,43 @@ struct ProposeResult {
 struct QueryResult {
   std::string bytes;
   Index as_of;
-  std::optional<Duration> age;  // as of GetResult
+  std::optional<Duration> age;  // as in GetResult
 };
 struct GetResult {
   std::optional<KeyValue> entry;
   Revision revision;  // of the store that was read
   Index as_of;        // the applied state that was read
-  // Local reads: how long ago that state was everything there was, as far as this replica knows from its leader. Not a
-  // bound (a message's travel is not counted). Absent: it has heard nothing since it started.
+  // Local reads: how long ago that state was the newest one, as far as this replica knows from its
+  // leader. Not a bound (a message's travel is not counted). Absent: it has heard nothing since it
+  // started.
   std::optional<Duration> age;
 };
 struct PutResult {
   Revision revision;
   Index index;                            // of the entry
-  std::string key = {};                   // of a sequential put: as made
-  std::optional<KeyValue> previous = {};  // if it was asked for, and there was one
+  std::string key = {};                   // of a sequential put: the key it made
+  std::optional<KeyValue> previous = {};  // if requested, and there was one
 };
 struct EraseResult {
   uint64_t deleted = 0;
   Revision revision;
   Index index;
-  std::vector<KeyValue> previous = {};  // if they were asked for, by key
+  std::vector<KeyValue> previous = {};  // if requested, by key
 };
 
-// Counts of what the client remembers; for tests of leaks and for health pages.
+// Counts of the client's own records; for tests of leaks and for health pages.
 struct ClientStatus {
-  size_t calls = 0;       // callers waiting
+  size_t calls = 0;       // callers that wait
   size_t tickets = 0;     // submissions and questions in the engine
   size_t opens = 0;       // session opens whose outcome is not known, given-up callers included
   size_t sessions = 0;    // not ended as far as is known
   size_t holds = 0;       // granted here, release not acknowledged
   size_t releases = 0;    // posted and not acknowledged
-  size_t orphans = 0;     // sessions bound to this process that it does not know: left to expire
+  size_t orphans = 0;     // sessions bound to this process that it does not know: they are left to
+                          // expire
   uint64_t attempts = 0;  // renewals sent
-  uint64_t looks = 0;     // at sessions, because time had passed, and at TTLs: what late turns and many TTLs cost
+  uint64_t looks = 0;     // at sessions, because time had passed, and at TTLs: the cost of late
+                          // turns and many TTLs
 };
 
 }  // namespace coordkit

@@ -1,7 +1,9 @@
-// A pointer that counts its users in the object itself: half as wide as a std::shared_ptr, and no block beside the object. What
-// handles of door 1 point to is kept by the hundred thousand.
+// A pointer that counts its users in the object itself. It is half as wide as a std::shared_ptr,
+// and needs no block beside the object. The objects behind door 1's handles are kept by the hundred
+// thousand.
 //
-// Threads: the count may be changed by any; one Ref is for one thread at a time. Lifetime: the last Ref destroys the object.
+// Threads: any thread may change the count. One Ref is for one thread at a time.
+// Lifetime: the last Ref destroys the object.
 #pragma once
 
 #include <atomic>
@@ -14,7 +16,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// A base of what a Ref may point to.
+// The base of every type that a Ref may point to.
 class RefCounted {
  public:
   RefCounted(const RefCounted&) = delete;
@@ -34,7 +36,8 @@ class RefCounted {
     }
     return users != 0;
   }
-  bool drop_user() const { return users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }  // true: it was the last
+  // true: it was the last
+  bool drop_user() const { return users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
   mutable std::atomic<uint32_t> users_{0};
 };
 
@@ -58,7 +61,8 @@ class Ref {
     if (object_ != nullptr && object_->drop_user()) delete object_;
   }
 
-  // For one who knows the object without using it, and sees to it that its memory stays meanwhile. Null: its last user is gone.
+  // For a caller that knows the object without using it, and keeps its memory alive meanwhile.
+  // Null: its last user is gone.
   static Ref if_used(T& object) {
     Ref found;
     if (object.add_user_if_any()) found.object_ = &object;

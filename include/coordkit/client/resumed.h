@@ -1,6 +1,7 @@
-// A session that was taken over, and all that it has (docs/semantics.md S-45): each hold under a new token, since the process
-// that had it before may still show the former one; each list in the order of the grants. None of it is valid before the
-// session is. Plain values; the handles are those of the Client.
+// A session that was taken over, with everything it has (docs/semantics.md S-45). Each hold has a
+// new token, because the previous process may still show the former one. Each list is in the order
+// of the grants. None of it is valid before the session is. Plain values; the handles are those of
+// the Client.
 #pragma once
 
 #include <cstdint>

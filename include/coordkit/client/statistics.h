@@ -1,9 +1,10 @@
-// What one replica has seen of its own callers' commands and acquires, and of sessions that ran out (docs/semantics.md S-56).
+// One replica's figures about the commands and acquires of its own callers, and about sessions that
+// expired (docs/semantics.md S-56).
 //
-// Counts of this process since it was opened, of all locks together: nothing is kept per name, and nothing is asked of others.
-// They are for charts and alarms, not for proofs: an acquire whose caller gave up before the answer counts nowhere, and
-// expiries that a replica skipped over by taking in a whole state are not counted there. Differences between two readings are
-// rates. Plain values.
+// They count this process since it was opened, all locks together. Nothing is kept per name, and no
+// other process is asked. They are for charts and alarms, not for proofs. An acquire whose caller
+// gave up before the answer counts nowhere. A replica that takes in a whole state does not count
+// the expiries that it skipped. Differences between two readings are rates. Plain values.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +18,13 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// How long something took, in buckets that double.
+// Durations, in buckets that double.
 class WaitTimes {
  public:
   static constexpr size_t kBuckets = 40;
 
-  // Bucket i counts what took at most upper(i), and more than upper(i - 1); the last one also all that took longer.
+  // Bucket i counts durations of at most upper(i), and more than upper(i - 1). The last one also
+  // counts all longer ones.
   static constexpr Duration upper(size_t bucket) { return std::chrono::microseconds(int64_t{1} << bucket); }
 
   void add(Duration waited) {
@@ -37,7 +39,8 @@ class WaitTimes {
   uint64_t count() const { return count_; }
   Duration total() const { return total_; }
   Duration longest() const { return longest_; }
-  // At least this many percent took no longer, up to six days. At most twice the exact value; zero when nothing was counted.
+  // At least this many percent took no longer, up to six days. At most twice the exact value; zero
+  // when nothing was counted.
   Duration percentile(unsigned percent) const {
     const uint64_t wanted = std::max<uint64_t>((count_ * (std::min)(percent, 100U) + 99) / 100, 1);
     uint64_t seen = 0;
@@ -64,24 +67,25 @@ struct CommandStatistics {
   friend bool operator==(const CommandStatistics&, const CommandStatistics&) = default;
 };
 
-// Renewals of the sessions and kept leases of this process: one message to the leader for all that have something to renew, or
-// as few as may name their TTLs.
+// Renewals of the sessions and kept leases of this process. Each is one message to the leader for
+// all that have something to renew, or as few messages as may name their TTLs.
 struct RenewalStatistics {
   uint64_t sent = 0;
-  WaitTimes answered;  // from the send of each to the first answer that confirmed something; what is missing had none in time
+  WaitTimes answered;  // from the send of each to the first answer that confirmed something;
+                       // unanswered ones are missing
   friend bool operator==(const RenewalStatistics&, const RenewalStatistics&) = default;
 };
 
 struct LockStatistics {
   uint64_t grants = 0;        // acquires that were granted
   uint64_t local_grants = 0;  // of these, sticky ones that needed no log entry (S-58)
-  uint64_t waits = 0;         // acquires that had to stand in line
-  uint64_t hand_offs = 0;     // of these, the ones that were granted in the end
+  uint64_t waits = 0;         // acquires that had to wait in line
+  uint64_t hand_offs = 0;     // of these, the ones that were granted at last
   uint64_t timeouts = 0;      // and the ones whose time was over first
   uint64_t cancels = 0;       // acquires that were cancelled before their grant
   uint64_t refusals = 0;      // acquires that would not wait: Held, Delayed
   uint64_t deadlocks = 0;     // acquires that would have closed a circle
-  uint64_t expiries = 0;      // sessions of anybody that ran out
+  uint64_t expiries = 0;      // sessions, anybody's, that expired
   WaitTimes wait_times;       // of the hand-offs, from the call to the grant
   friend bool operator==(const LockStatistics&, const LockStatistics&) = default;
 };

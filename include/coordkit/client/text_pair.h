@@ -1,5 +1,5 @@
-// Two byte strings that are nearly always short and never change, one behind the other: both inside if they fit, otherwise both
-// in one allocation.
+// Two byte strings that are nearly always short and never change, one behind the other. Both are
+// stored inside if they fit, otherwise both in one allocation.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,12 @@
-// Port: a timer with a thread of its own that notifies holders when their time is over, even if the client's owner
-// thread is busy or stuck (docs/semantics.md S-52). Without one the client tells them in its next turn.
+// Port: a timer with a thread of its own that notifies holders when their time is over, even if the
+// client's owner thread is busy or stuck (docs/semantics.md S-52). Without it the client notifies
+// them in its next turn.
 //
-// The client calls it on its owner thread; no call may block. When a session's deadline has passed, the watch takes it to
-// jeopardy with SessionState::expire(): the one that makes that change, the watch or the client, announces it, so that every
-// change is announced once. Announcements of both must reach the user in the order of the changes.
+// When a session's deadline has passed, the watch moves it to jeopardy with SessionState::expire().
+// The one that makes that change, the watch or the client, announces it, so that every change is
+// announced once. Announcements of both must reach the user in the order of the changes.
+//
+// Threads: the client calls it on its owner thread; no call may block.
 #pragma once
 
 #include <mutex>
@@ -16,7 +19,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// What is told every change of phase. Announcements that are under way keep it.
+// Receives every change of phase. Running announcements keep it alive.
 struct PhaseCallback : RefCounted {
   explicit PhaseCallback(absl::AnyInvocable<void(SessionPhase)> to_run) : run(std::move(to_run)) {}
   absl::AnyInvocable<void(SessionPhase)> run;
@@ -28,7 +31,7 @@ struct WatchedSession {
   SessionRef state;
   OnPhase on_phase;  // may be null
   Holds holds;       // granted by the log; they change under the watch's guard()
-  // For the watch alone: the sessions that it has, in a list.
+  // For the watch alone: links the sessions that it has into a list.
   WatchedSession *before = nullptr, *after = nullptr;
   bool watched = false;
 };
@@ -36,14 +39,17 @@ struct WatchedSession {
 class ValidityWatch {
  public:
   virtual ~ValidityWatch() = default;
-  // While it is held, the watch looks at no session's holds.
+  // While it is held, the watch reads no session's holds.
   virtual std::unique_lock<std::mutex> guard() = 0;
-  // The session is valid until its deadline. That may move later; it is to be read again when it comes.
+  // The session is valid until its deadline. The deadline may move later; read it again when it
+  // comes.
   virtual void valid(WatchedSession& session) = 0;
-  // It is valid no longer, which the client announces, of its holds too: it may be gone after this, or valid() again later.
-  // Also of one that the watch does not have.
+  // The session is no longer valid. The client announces that, for its holds too. It may be
+  // destroyed after this, or become valid() again later. Also called for a session that the watch
+  // does not have.
   virtual void lost(WatchedSession& session) = 0;
-  // A hold with a longest time (S-51), and its end before that: released, or notified by the client.
+  // limited(): a hold with a longest time (S-51). limit_over(): its end before that time: released,
+  // or notified by the client.
   virtual void limited(const HoldRef& hold) = 0;
   virtual void limit_over(const HoldRef& hold) = 0;
 };

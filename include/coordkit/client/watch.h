@@ -1,16 +1,17 @@
-// Watches of the revisioned store: every change of a key or an interval, in order, each once, served by this replica out of its
-// own state (docs/semantics.md S-21 to S-28).
+// Watches of the revisioned store: every change of a key or an interval, in order, each once,
+// served by this replica from its own state (docs/semantics.md S-21 to S-28).
 //
-// A watch is delivered in batches. One batch has all events of a revision, or of several whole ones when the watch
-// catches up; never a part. Events are shared between watches.
+// A watch is delivered in batches. One batch has all events of a revision, or of several whole ones
+// when the watch catches up; never a part. Events are shared between watches.
 //
-// A watch lags behind a linearizable read by as much as this replica lags. It may be resumed on any replica: from the revision
-// after the last one it was given, by events or by a progress report. It ends with its replica: Stopped, or ReplicaFailed if
-// that has halted. On one that was removed it waits, and goes on if that becomes a member again.
+// A watch lags behind a linearizable read by as much as this replica lags. It may be resumed on any
+// replica, from the revision after the last one it reported, by events or by a progress report. It
+// ends with its replica: Stopped, or ReplicaFailed if the replica has halted. On a removed replica
+// it waits, and resumes if the replica becomes a member again.
 //
-// The events of a batch take room until their last copy is destroyed. A watch whose room is full gets nothing until some is
-// given back; then it reads what it missed out of the history. If that is compacted meanwhile it ends with Compacted. Nothing
-// else waits for it.
+// The events of a batch take room until their last copy is destroyed. A watch whose room is full
+// gets nothing until room is given back. Then it reads the missed events from the history. If that
+// is compacted meanwhile it ends with Compacted. Nothing else waits for it.
 #pragma once
 
 #include <cstdint>
@@ -33,18 +34,21 @@ namespace COORDKIT_EXPORT coordkit {
 using WatchId = Id<struct WatchIdTag>;  // of one client
 
 struct WatchOptions {
-  // The interval, as in RangeOperation; an empty key is the lowest there is. An empty interval: EmptyRange.
+  // The interval, as in RangeOperation; an empty key is the lowest there is. An empty interval:
+  // EmptyRange.
   std::string key;
   std::string end = {};
-  // Inclusive; zero: what comes after the revision that Created gives. Above the newest: nothing is delivered before that
-  // revision exists. Below the compacted: Compacted.
+  // The first revision to deliver, inclusive. Zero: the first after the revision in Created. Above
+  // the newest: nothing is delivered before that revision exists. Below the compacted: Compacted.
   Revision from = {};
-  bool previous = false;  // events carry the entry as it was before, unless that history is compacted
-  bool puts = true;       // false: they are left out; the same for deletes. Neither: InvalidArgument
+  bool previous = false;  // events carry the previous entry, unless that history is compacted
+  bool puts = true;       // false: puts are left out; the same for deletes. Neither:
+                          // InvalidArgument
   bool deletes = true;
-  // A progress report after so much time without events, in sync; at least 100 ms.
+  // A progress report after this long without events, in sync; at least 100 ms.
   Duration progress_every = std::chrono::minutes(10);
-  size_t room = 16 << 20;  // bytes of events that are not destroyed yet, of which the first batch may be larger
+  size_t room = 16 << 20;  // bytes of events that are not destroyed yet; the first batch may be
+                           // larger
 
   static WatchOptions of(std::string key) { return {.key = std::move(key)}; }
   static WatchOptions prefix(std::string prefix) {
@@ -55,14 +59,15 @@ struct WatchOptions {
 
 struct WatchEvent {
   KeyValue entry;                    // of a delete: key and mod only
-  std::optional<KeyValue> previous;  // if asked for
+  std::optional<KeyValue> previous;  // if requested
 
   bool deleted() const { return entry.version == 0; }
   bool created() const { return !deleted() && entry.create == entry.mod; }
   friend bool operator==(const WatchEvent&, const WatchEvent&) = default;
 };
 
-// The events of a batch, a range that may be empty. Copies share the events; the last one gives back the room that they take.
+// The events of a batch, a range that may be empty. Copies share the events; the last copy gives
+// their room back.
 class WatchEvents {
  public:
   using value_type = WatchEvent;
@@ -72,7 +77,7 @@ class WatchEvents {
   WatchEvents() = default;  // none
   explicit WatchEvents(std::vector<WatchEvent> events)
       : events_(std::make_shared<const std::vector<WatchEvent>>(std::move(events))) {}
-  // The same events in a room of their own.
+  // The same events with a room of their own.
   WatchEvents in(std::shared_ptr<void> room) const {
     WatchEvents same = *this;
     same.room_ = std::move(room);
@@ -99,11 +104,11 @@ class WatchEvents {
 
 struct WatchBatch {
   enum class What : uint8_t {
-    Created = 1,   // first, once: the watch stands; `revision` is the newest one here
+    Created = 1,   // first, once: the watch has begun; `revision` is the newest one here
     Events = 2,    // `revision` is that of the last event
     Progress = 3,  // everything up to `revision` has been delivered
-    Pending = 4,   // progress was asked for, and the revision to start from does not exist yet
-    Ended = 5,     // last: `why` says the reason; with Compacted `revision` is where to begin anew
+    Pending = 4,   // progress was requested, and the revision to start from does not exist yet
+    Ended = 5,     // last: `why` is the reason; with Compacted `revision` is where to start again
   };
   friend constexpr std::string_view name_of(What one) {
     switch (one) {

@@ -1,11 +1,14 @@
-// The data directory of one replica: who it is, and that no other process uses it.
+// The data directory of one replica: its identity, and a lock that keeps other processes out.
 //
-// Holds a random store id made once, a boot counter raised durably by every open, and the cluster's name; locked with flock
-// until the last reference is gone. Files: `identity` (docs/format-log.md), `has-log`, `reserve`, `log/` and `state/`. Nothing
-// is touched before it is known that the directory is ours.
+// It holds a random store id made once, a boot counter that every open raises durably, and the
+// cluster's name. It is locked with flock until the last reference is gone. Files: `identity`
+// (docs/format-log.md), `has-log`, `reserve`, `log/` and `state/`. Nothing is touched before it is
+// known that the directory is ours.
 //
-// A start writes: a new identity, a segment. So that a replica can start on a full disk and serve what it has, `reserve` keeps
-// that much room while the disk has it, and is given up by an open that finds less.
+// A start writes a new identity and a segment. `reserve` keeps that much room while the disk has
+// it, so that a replica can start on a full disk and serve its data. An open that finds less room
+// deletes it.
+//
 // Threads: all methods are thread-safe; share it between the stores of one replica.
 // Example: tests/storage/data_directory_test.cc.
 #pragma once
@@ -21,16 +24,18 @@
 namespace COORDKIT_EXPORT coordkit {
 
 struct DataDirectoryOptions {
-  std::string path;     // created if its parent exists; a relative one means what it means at the open
-  std::string cluster;  // 1 to 255 bytes; stored at the first open, must be the same ever after
+  std::string path;     // created if its parent exists; a relative path is resolved at the open
+  std::string cluster;  // 1 to 255 bytes; stored at the first open, must be the same at every later
+                        // one
   ReplicaId replica;    // the same; zero: any
 };
 
 class DataDirectory {
  public:
-  // Opens, locks and raises the boot counter; may block. kInvalidArgument: options. kNotFound: no parent. kPermissionDenied.
-  // kResourceExhausted: no space. kFailedPrecondition: open elsewhere, of another cluster or replica, foreign files, newer
-  // format; nothing was changed. kDataLoss: the identity is unreadable.
+  // Opens, locks and raises the boot counter; may block. kInvalidArgument: options. kNotFound: no
+  // parent. kPermissionDenied. kResourceExhausted: no space. kFailedPrecondition: open elsewhere,
+  // of another cluster or replica, foreign files, newer format; nothing was changed. kDataLoss: the
+  // identity is unreadable.
   static absl::StatusOr<std::shared_ptr<DataDirectory>> open(const DataDirectoryOptions& options);
   ~DataDirectory();
   DataDirectory(const DataDirectory&) = delete;
@@ -41,13 +46,15 @@ class DataDirectory {
   std::string state_path() const { return options_.path + "/state"; }
   StoreId store() const { return store_; }
   BootCounter boot() const { return boot_; }
-  // kDataLoss: path() names another directory by now, or none.
+  // kDataLoss: path() names another directory by now, or no directory.
   absl::Status still_there() const;
-  // There was a log with entries in here when this was opened. If there is none now, it was lost.
+  // There was a log with entries here when this was opened. If there is none now, it was lost.
   bool had_log() const { return had_log_; }
-  // From now on there is one: durable when it returns, in a file beside the log. kResourceExhausted: not yet, try again.
+  // Records that there is a log from now on: durable on return, in a file beside the log.
+  // kResourceExhausted: not yet, retry.
   absl::Status note_log() const;
-  // Makes the reserve again if it is not there or not whole; durable on return. kResourceExhausted: the disk has no room.
+  // Makes the reserve again if it is missing or incomplete; durable on return. kResourceExhausted:
+  // the disk has no room.
   absl::Status keep_reserve() const;
 
  private:

@@ -1,8 +1,11 @@
 // Stores that live in memory: for unit tests and examples, never for production.
 //
-// "Restart" is calling open() again on the same object: what was completed is still there, what was not is gone, exactly as
-// after a power cut. With StoreCompletion::OnDemand a test decides when (and whether) the "disk" finishes.
-// Threads: safe to call from any. Completions are posted on the calling thread, after the store's own lock was released.
+// A "restart" is calling open() again on the same object. Completed work is still there, other work
+// is gone, exactly as after a power cut. With StoreCompletion::OnDemand a test decides when (and
+// whether) the "disk" finishes.
+//
+// Threads: callable from any. Completions are posted on the calling thread, after the store's own
+// lock was released.
 // Example: tests/storage/memory_stores_test.cc.
 #pragma once
 
@@ -44,12 +47,13 @@ class MemoryLogStore final : public LogStore {
   void compact(Position through) override;
   void close() override;
 
-  // Completes the oldest write under way; false if there is none.
+  // Completes the oldest write in progress; false if there is none.
   bool complete_one();
   void complete_all();
   // From here on nothing completes, and the sink is notified once.
   void fail(absl::Status why);
-  // As if the disk had lost what it holds of this entry: it cannot be read, and the next open names it, until it is repaired.
+  // As if the disk had lost its copy of this entry: it cannot be read, and the next open names it,
+  // until it is repaired.
   void rot(Index index);
   size_t pending() const;
 
@@ -84,7 +88,7 @@ class MemoryStateStore final : public StateStore {
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;  // copies all rows
   void close() override;
 
-  // Completes the oldest operation under way; false if there is none.
+  // Completes the oldest operation in progress; false if there is none.
   bool complete_one();
   void complete_all();
   void fail(absl::Status why);

@@ -1,5 +1,5 @@
-// The directories that the log in the box lives in, as the port sees them: to wrap in a FileSystem of one's own, which then
-// counts, encrypts or breaks (Parts::log_files).
+// The directories of the built-in log, in the form of the port. Wrap one in a FileSystem of your
+// own that counts, encrypts or breaks (Parts::log_files).
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// The directory `path`, which exists. kNotFound, kPermissionDenied. Threads: as of the port; each thread opens its own.
+// Opens the directory `path`, which must exist. kNotFound, kPermissionDenied.
+// Threads: as the port; each thread opens its own.
 absl::StatusOr<std::unique_ptr<FileSystem>> posix_files(const std::string& path);
 
 }  // namespace coordkit

@@ -1,9 +1,11 @@
-// The log on disk: preallocated segments, one disk thread, one sync for everything that waits (group commit).
+// The log on disk: preallocated segments, one disk thread, one sync for all waiting writes (group
+// commit). Recovery and the bytes: docs/format-log.md.
 //
-// What recovery does and what the bytes are: docs/format-log.md. Threads: one for the disk, one that prepares the next
-// segment, both from open() to close(). Lifetime: the sink must outlive close(). Failure: the first failed write or sync is
-// final and reported once; lack of space for the next segment is not: writes wait until compaction or the operator frees
-// some, and space() says so beforehand.
+// Threads: one for the disk, one that prepares the next segment, both from open() to close().
+// Lifetime: the sink must outlive close().
+// Errors: the first failed write or sync is final, and reported once. Lack of space for the next
+// segment is not final: writes wait until compaction or the operator frees some, and space() says
+// so beforehand.
 // Example: tests/storage/segmented_log_store_test.cc.
 #pragma once
 
@@ -22,17 +24,20 @@ namespace COORDKIT_EXPORT coordkit {
 struct SegmentedLogOptions {
   // Size of a segment, 64 KiB to 1 GiB. Larger: rarer rolls. Smaller: space is freed sooner.
   uint64_t segment_bytes = 64 << 20;
-  // Size of a segment made in haste, at open or when no prepared one is ready; zero-filled on the spot, so keep it small.
+  // Size of a segment made in haste, at open or when no prepared one is ready. It is zero-filled on
+  // the spot, so keep it small.
   uint64_t small_segment_bytes = 1 << 20;
-  // One batch and one sync take at most about this many bytes of waiting writes, so that the first is not held up.
+  // One batch and one sync take at most about this many bytes of waiting writes, so that the first
+  // write is not held up.
   uint64_t batch_bytes_max = 4 << 20;
-  // After this long without a write a mark is written, which puts the last acknowledged batch below the durable mark.
+  // After this long without a write, a mark is written. It puts the last acknowledged batch below
+  // the durable mark.
   std::chrono::milliseconds idle_before_mark{20};
   // One call of read() returns at most about this many bytes, because the disk thread answers it.
   uint64_t read_bytes_max = 1 << 20;
-  // While syncs are no slower than this, a thread that is lent (LogStore::defer) does them: waking the disk thread and being
-  // woken by it costs about as much as a quick sync. After a slower one the disk thread does, until the disk was quick for a
-  // while. Zero: it always does.
+  // While syncs are no slower than this, a lent thread (LogStore::defer) does them: waking the disk
+  // thread and being woken by it costs about as much as a quick sync. After a slower sync the disk
+  // thread does them, until the disk was quick for a while. Zero: the disk thread always does them.
   std::chrono::microseconds quick_sync{2000};
 
   absl::Status validate() const;
@@ -42,7 +47,7 @@ class SegmentedLogStore final : public LogStore {
  public:
   explicit SegmentedLogStore(std::shared_ptr<DataDirectory> directory, SegmentedLogOptions options = {});
 
-  // Over another file system; `files` is called once for each of the two threads.
+  // Uses another file system. `files` is called once for each of the two threads.
   using FileSystemFactory = std::function<absl::StatusOr<std::unique_ptr<FileSystem>>()>;
   SegmentedLogStore(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options = {});
   SegmentedLogStore(std::shared_ptr<DataDirectory> directory, FileSystemFactory files, SegmentedLogOptions options = {});
@@ -57,7 +62,7 @@ class SegmentedLogStore final : public LogStore {
   uint64_t index_bytes() const override;
   void read(Index first, Index last, size_t bytes_max) override;
   void compact(Position through) override;
-  void close() override;  // finishes what was submitted
+  void close() override;  // finishes all submitted writes
 
   void scrub(Index from, std::function<void(LogScrub)> done) override;
   LogSpace space() const;  // from any thread

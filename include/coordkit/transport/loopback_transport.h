@@ -1,7 +1,9 @@
-// Transports of one process, connected by a hub: for tests, examples and several replicas in one program. Frames are
-// delivered in order within a lane, life first, from the hub's own thread; a drop hook stands in for a bad network.
+// Transports of one process, connected by a hub: for tests, examples and several replicas in one
+// program. The hub's own thread delivers frames in order within a lane, control frames first. A
+// drop hook simulates a bad network.
 //
-// Threads: everything is thread-safe. The hub outlives its transports. A sink may send from inside received().
+// Threads: everything is thread-safe. A sink may send from inside received().
+// Lifetime: the hub outlives its transports.
 #pragma once
 
 #include <functional>
@@ -19,7 +21,8 @@ class LoopbackHub {
   // True: the frame is lost. Called by send(), before queueing, from the sender's thread.
   using DropHook = std::function<bool(ReplicaId from, ReplicaId to, const Frame& frame)>;
   struct Options {
-    // Waiting for one receiver; full: the oldest of the lane is dropped. At least one frame is always taken.
+    // Limits on what waits for one receiver. If it is full, the oldest frame of the lane is
+    // dropped. At least one frame is always accepted.
     size_t control_frames_max = 4096;
     size_t control_bytes_max = 4 << 20;
     size_t bulk_frames_max = 16384;
@@ -41,18 +44,21 @@ class LoopbackHub {
   std::unique_ptr<Impl> impl_;
 };
 
-// Two transports of a hub see each other when both are started, name the same cluster and one of them lists the other as a
-// peer; addresses mean nothing. One that lists another and does not see it for its cluster's sake hears peer_refused. A later
-// transport of the same replica id takes the place of the earlier one, unless it is an older boot of the same store.
+// Two transports of a hub see each other when both are started, name the same cluster, and at least
+// one of them lists the other as a peer. Addresses mean nothing. A transport that lists another
+// one, and does not see it because of its cluster, gets peer_refused. A later transport of the same
+// replica id replaces the earlier one, unless it is an older boot of the same store.
 class LoopbackTransport final : public Transport {
  public:
   explicit LoopbackTransport(LoopbackHub& hub);
   ~LoopbackTransport() override;
 
-  // kInvalidArgument: no id or no cluster name. kFailedPrecondition: started or closed before, or a later boot is there.
+  // kInvalidArgument: no id or no cluster name. kFailedPrecondition: started or closed before, or a
+  // later boot is connected.
   absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) override;
   void set_cluster(ClusterId cluster) override;
-  void set_peers(std::vector<Peer> peers) override;  // a peer that neither end lists is disconnected after what waits for it
+  // A peer that neither end lists is disconnected after the frames that wait for it.
+  void set_peers(std::vector<Peer> peers) override;
   void send(ReplicaId to, std::vector<Frame> frames) override;
   void close() override;
 
