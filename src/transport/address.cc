@@ -9,7 +9,7 @@
 namespace coordkit::tcp {
 namespace {
 
-// 0.0.0.0 in any notation, ::, or nothing.
+// Whether the host is 0.0.0.0 in any notation, ::, or empty.
 bool stands_for_every_address(const std::string& host) {
   in_addr four = {};
   in6_addr six = {};

@@ -1,4 +1,4 @@
-// "host:port" in two: "10.0.0.1:7400", "[::1]:7400", ":7400" for all addresses of both kinds.
+// Splits "host:port": "10.0.0.1:7400", "[::1]:7400", ":7400" for all addresses of both kinds.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ struct HostPort {
   std::string port;
 };
 
-// A port in digits; a service name gives nothing.
+// A port in digits; nullopt for a service name.
 std::optional<uint16_t> number_of(std::string_view port);
 
-// kInvalidArgument names what is missing; an address of IPv6 without its brackets is refused.
+// kInvalidArgument names the missing part. An address of IPv6 without its brackets is refused.
 absl::StatusOr<HostPort> split_address(std::string_view address);
 
-// An address that others dial. Refused as well: a host that stands for every address of a machine (0.0.0.0, [::], none), and
-// port 0, for which a listener gets any free port. A listener may have both, and a dialer reaches nothing there.
+// An address that others dial. It also refuses a host that means every address of a machine (0.0.0.0, [::], none), and port
+// 0, for which a listener gets any free port. A listener may have both; a dialer reaches nothing there.
 absl::StatusOr<HostPort> split_dialled(std::string_view address);
-// The same for the only member of a cluster, whom no one dials: its port may be 0.
+// The same for the only member of a cluster, which no replica dials: its port may be 0.
 absl::StatusOr<HostPort> split_alone(std::string_view address);
 
 }  // namespace coordkit::tcp

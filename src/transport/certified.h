@@ -1,4 +1,4 @@
-// Whether the owner of a certificate is who should be at the other end. Pure functions.
+// Judges whether the owner of a certificate is the expected peer. Pure functions.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,14 @@
 
 namespace coordkit {
 
-// What is wrong with it from the view of `self`; NoReason if nothing. `expected`: zero: any replica but ourselves.
+// The fault of the certificate from the view of `self`; NoReason if there is none. `expected`: zero: any replica but
+// ourselves.
 CloseReason judge_certificate(const std::optional<CertifiedIdentity>& theirs, const Hello& self, ReplicaId expected);
 
 // Whether a connection ended over a certificate: an invalid one, or a missing one.
 bool names_certificate(CloseReason reason);
 
-// Detail to append to the advice about such a certificate: the name in it. Empty: none.
+// Detail to append to the advice about such a certificate: the name in it. Empty: it has none.
 std::string certified_detail(CloseReason reason, const std::optional<CertifiedIdentity>& theirs);
 
 }  // namespace coordkit

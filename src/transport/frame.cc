@@ -11,7 +11,7 @@ namespace {
 constexpr char kMagic[4] = {'\xc0', 'K', 'I', 'T'};  // the first byte is no text and no TLS record
 constexpr char kVersion = 1;
 
-// The first bytes of a record of TLS that opens a conversation, or ends it: a handshake or an alert.
+// The first bytes of a record of TLS that opens or ends a conversation: a handshake or an alert.
 bool begins_tls(const char* at, size_t have) { return (at[0] == 0x15 || at[0] == 0x16) && (have < 2 || at[1] == 3); }
 
 constexpr size_t kFirstCapacity = 3 << 10;  // enough for a hello: unknown peers get no more
@@ -50,7 +50,7 @@ std::span<char> FrameReader::space() {
     std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= std::exchange(begin_, 0);
   }
-  if (end_ == capacity_) {  // where no more may come than is here, the next byte makes next() refuse the frame
+  if (end_ == capacity_) {  // at the limit of a frame, the next byte makes next() refuse the frame
     const size_t allowed = std::min(2 * capacity_, kFrameHeaderBytes + body_bytes_max_);
     grow(std::max(allowed, capacity_ + kFrameHeaderBytes));
   }

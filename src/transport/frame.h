@@ -6,10 +6,10 @@
 //    6  2  flags: 0                     32  .. body
 //    8  8  group
 //
-// The seed is 0 for the first hello of each direction; after that it is key + number, the key made of both ends' nonces
-// and the number counting frames. So a frame that was flipped, recorded on another connection, repeated or skipped does
-// not verify. This guards against accidents and replays, not against someone who can read the stream. Where replicas share a
-// secret the sum at 24 is a MAC from the moment both ends have shown that they know it (frame_sums.h).
+// The seed is 0 for the first hello of each direction. After that it is key + number: the key is made of both ends' nonces,
+// and the number counts frames. So a frame does not verify if it was flipped, recorded on another connection, repeated or
+// skipped. This guards against accidents and replays, not against an attacker that can read the stream. Where replicas share
+// a secret, the sum at 24 is a MAC from the moment when both ends have shown that they know it (frame_sums.h).
 //
 // The header has a sum of its own so that a flipped length is detected at once. Pure: no sockets here.
 #pragma once
@@ -31,7 +31,7 @@ using FrameHeader = std::array<char, kFrameHeaderBytes>;
 
 // On the wire: never reused, never renumbered.
 enum class FrameKind : uint8_t {
-  Hello = 1,    // who is speaking; the first frame of each direction, later again when the cluster id becomes known
+  Hello = 1,    // names the sender; the first frame of each direction, sent again when the cluster id becomes known
   Message = 2,  // one body of the engine's wire codec; only from the side that dialed
   Ping = 3,     // "are you there": from the side that dialed; the first one confirms the handshake
   Pong = 4,     // the answer
@@ -41,11 +41,11 @@ enum class FrameKind : uint8_t {
 FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view body, FrameSums& sums);  // does not count it
 FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view body, uint64_t seed);
 
-// Why a stream does not consist of frames.
+// The reason why a stream does not consist of frames.
 enum class FrameFault : uint8_t { None, Magic, Tls, Version, Kind, HeaderSum, Length, Sum };
 
-// Cuts a stream into frames, however it is fragmented. Its buffer grows with what has arrived, never with what a header
-// claims, and never beyond one frame of the size allowed.
+// Cuts a stream into frames, however it is fragmented. Its buffer grows with the bytes that have arrived, never with the
+// length that a header claims, and never beyond one frame of the permitted size.
 class FrameReader {
  public:
   struct Frame {
@@ -56,17 +56,17 @@ class FrameReader {
 
   explicit FrameReader(size_t body_bytes_max) : body_bytes_max_(body_bytes_max) {}
 
-  // Where the next bytes go; never empty. Then filled() says how many came.
+  // The place for the next bytes; never empty. Then filled() reports how many came.
   std::span<char> space();
   void filled(size_t bytes) { end_ += bytes; }
-  // The next whole frame. Nothing: more bytes are needed, or fault() is set and stays.
+  // The next whole frame. nullopt: more bytes are needed, or fault() is set and stays set.
   std::optional<Frame> next();
   FrameFault fault() const { return fault_; }
 
-  // From the next frame on.
+  // ---- from the next frame on
   void set_key(uint64_t key) { sums_.set_seed(key); }
   void set_key(const SessionKey& key) { sums_.set_key(key); }
-  void set_body_bytes_max(size_t bytes) { body_bytes_max_ = bytes; }  // also less than has arrived of it: then it is a fault
+  void set_body_bytes_max(size_t bytes) { body_bytes_max_ = bytes; }  // a body of which more has arrived is a fault
 
   size_t capacity() const { return capacity_; }
 
@@ -79,7 +79,7 @@ class FrameReader {
   FrameFault fault_ = FrameFault::None;
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0;
-  size_t begin_ = 0;  // begin <= end <= capacity; unread bytes between
+  size_t begin_ = 0;  // begin <= end <= capacity; the unread bytes are between begin and end
   size_t end_ = 0;
 };
 

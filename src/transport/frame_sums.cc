@@ -23,7 +23,7 @@ const uint8_t* bytes(const char* at) { return reinterpret_cast<const uint8_t*>(a
 
 }  // namespace
 
-// AES-GCM with nothing to encrypt is GMAC.
+// AES-GCM is GMAC if there is nothing to encrypt.
 struct FrameSums::Mac {
   explicit Mac(const std::array<uint8_t, 32>& key) : context(EVP_CIPHER_CTX_new()) {
     if (context == nullptr) throw std::bad_alloc();

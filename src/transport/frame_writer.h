@@ -1,5 +1,5 @@
-// Makes a stream of frames, batch by batch: gathers frames, seals them all, and knows what of them is not written yet. The
-// counterpart of FrameReader. Its vectors keep their memory: in a steady state nothing is allocated.
+// Makes a stream of frames, batch by batch: it gathers frames, seals them all, and knows the part that is not written yet. It
+// is the counterpart of FrameReader. Its vectors keep their memory: in a steady state nothing is allocated.
 //
 // Threads: the one that runs the io_context.
 #pragma once
@@ -15,24 +15,24 @@
 namespace coordkit::tcp {
 
 inline constexpr size_t kBatchFramesMax = 32;         // of one write: two buffers each, as many as one system call takes
-inline constexpr size_t kBatchBulkBytes = 256 << 10;  // a liveness message waits for at most this and a frame
+inline constexpr size_t kBatchBulkBytes = 256 << 10;  // a liveness message waits for at most these bytes and one frame
 
 class FrameWriter {
  public:
-  // Nothing is gathered, and nothing sealed is left to write.
+  // Whether nothing is gathered, and no sealed frame is left to write.
   bool empty() const { return frames_.empty(); }
 
   // ---- gathering, while it is empty() or not sealed yet
   void add(FrameKind kind, Frame frame);
-  // What is appended here are messages. After the last add().
+  // Frames that the caller appends here are messages. Only after the last add().
   std::vector<Frame>& messages() { return frames_; }
 
   // ---- writing
-  void seal();             // what was gathered; it must not be empty
-  Buffers unsent() const;  // of what is sealed
-  // So many bytes of it are written. True: that was all of it, and it is empty() again.
+  void seal();             // seals the gathered frames; there must be some
+  Buffers unsent() const;  // the sealed bytes that are not written
+  // Reports that so many of these bytes are written. True: those were all, and it is empty() again.
   bool sent(size_t bytes);
-  // The header of a frame that is written by itself and ends the stream.
+  // The header of a frame that is written alone and ends the stream.
   FrameHeader make_last(FrameKind kind, std::string_view body) { return make_frame_header(kind, kOnlyGroup, body, sums_); }
 
   // ---- from the next frame that is sealed on

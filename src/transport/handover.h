@@ -1,7 +1,8 @@
-// What other threads hand to the one of the io_context: one value or flag each, never a queue. Only the newest counts.
+// Passes values from other threads to the thread of the io_context. It has one value or flag of each kind, never a queue:
+// only the newest counts.
 //
-// Threads: put_*() from any, take_*() from that one. Each put_*() returns whether it has to be woken; if not, it has been, and
-// has not looked yet.
+// Threads: put_*() from any, take_*() from the thread of the io_context. Each put_*() says whether that thread must be woken.
+// If not, it has been woken and has not looked yet.
 #pragma once
 
 #include <atomic>
@@ -20,7 +21,7 @@ class Handover {
     return !cluster_pending_.exchange(true);
   }
   ClusterId take_cluster() {
-    cluster_pending_ = false;  // first: a later value makes a call of its own
+    cluster_pending_ = false;  // first: a later value then wakes the thread again
     return ClusterId(cluster_);
   }
 
@@ -35,7 +36,7 @@ class Handover {
     return std::move(peers_);
   }
 
-  // A frame was too long.
+  // Reports that a frame was too long.
   bool put_oversize() { return !oversize_pending_.exchange(true); }
   void take_oversize() { oversize_pending_ = false; }
 

@@ -6,8 +6,8 @@ namespace coordkit {
 
 namespace {
 
-// The list of members is what may be left out. All hellos of one end decide alike: the proofs, which only later ones have, are
-// counted in.
+// The list of members is the part that may be left out. All hellos of one end decide alike: the proofs, which only later
+// hellos have, are counted in.
 void fit(Introduction& introduction) {
   constexpr size_t kProofs = 3 * (kProofBytes + 3);
   if (encode(introduction).size() + kProofs > kHelloBytesMax) introduction.hello.members.clear();
@@ -19,7 +19,7 @@ std::string Handshake::hello(Hello mine) {
   Introduction introduction{std::move(mine), instance_, nonce_, theirs_.nonce};
   fit(introduction);
   sent_cluster_ = introduction.hello.cluster;
-  // The first hello of a connection cannot prove anything: the other end's nonce is not known yet.
+  // The first hello of a connection cannot prove anything: the peer's nonce is not known yet.
   const bool first = theirs_.nonce == 0;
   prove(introduction, this_end(), sent_cluster_, secret_);
   if (first) introduction.proof_of_cluster.clear(), introduction.proof_of_secret.clear();
@@ -68,7 +68,7 @@ CloseReason Handshake::receive_again(std::string_view body) {
 
 CloseReason Handshake::judge_proofs(ClusterId ours) {
   Shown shown = coordkit::judge_proofs(theirs_, other_end(), ours, secret_);
-  const bool wanted = !secret_.empty() && theirs_.hello.protocol_max >= kProtocolOfWords;  // both are in the statement
+  const bool wanted = !secret_.empty() && theirs_.hello.protocol_max >= kProtocolOfWords;  // the statement has both
   const bool proven = !wanted || words_proven(words_, other_end(), secret_);
   if (shown.wrong == CloseReason::NoReason && !proven) shown = {.wrong = CloseReason::NotProven};
   belongs_ = shown.belongs;

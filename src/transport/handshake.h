@@ -1,6 +1,6 @@
-// What the two ends of one connection have sent and proved to each other (hello.h has the order of hellos): the hellos of this
-// end, who is at the other one as far as it is proved, and the keys that follow from both. Pure: no sockets. Whether such a
-// replica may connect is the decision of the connection's owner.
+// The facts that the two ends of one connection have sent and proved to each other (hello.h has the order of hellos). They
+// are the hellos of this end, the identity of the peer as far as it is proved, and the keys that follow from both. Pure: no
+// sockets. The owner of the connection decides whether such a replica may connect.
 #pragma once
 
 #include <optional>
@@ -16,42 +16,42 @@ class Handshake {
  public:
   using Side = TcpEvent::Side;  // this end's
 
-  // `peer`: who is expected; zero on an accepted connection. `nonce` is random and not zero. `secret`: empty: none; it outlives
-  // this.
+  // `peer`: the expected replica; zero on an accepted connection. `nonce` is random and not zero. `secret`: empty: there is
+  // none; it must outlive the Handshake.
   Handshake(Side side, ReplicaId peer, uint64_t instance, uint64_t nonce, const std::string& secret)
       : side_(side), peer_(peer), instance_(instance), nonce_(nonce), secret_(secret) {}
 
   // ---- this end
   Side side() const { return side_; }
-  // The next hello, encoded, with what can be proved by now.
+  // The next hello, encoded, with everything that can be proved by now.
   std::string hello(Hello mine);
   ClusterId sent_cluster() const { return sent_cluster_; }  // by the last hello; zero: none
 
-  // ---- the other end. A judgement is the reason to close the connection, or NoReason
+  // ---- the peer's end. A judgement is the reason to close the connection, or NoReason
   ReplicaId peer() const { return peer_; }                // accepted: zero until identify()
   const Introduction& theirs() const { return theirs_; }  // valid from its first hello on
-  bool belongs() const { return belongs_; }               // it has proved that it knows our cluster's id
-  // Who is there, as far as it is proved, for a replica of this cluster: see Connection::shown().
+  bool belongs() const { return belongs_; }               // the peer has proved that it knows our cluster's id
+  // The peer's hello as far as it is proved, for a replica of this cluster: see Connection::shown().
   Hello shown(ClusterId ours) const;
 
   // The identity in its certificate; nullopt: there is none, or it names no replica.
   const std::optional<CertifiedIdentity>& certified() const { return certified_; }
   void set_certified(std::optional<CertifiedIdentity> identity) { certified_ = std::move(identity); }
 
-  // Its first hello. False: that is none, or not the answer to ours. Valid in full once both of the next have nothing against
-  // it.
+  // Takes the peer's first hello. False: it is no hello, or not the answer to ours. The hello is valid in full once neither
+  // of the next two judgements objects.
   bool receive(std::string_view body);
-  CloseReason judge_sender() const;  // dialed: whether it is who was expected
+  CloseReason judge_sender() const;  // dialed: whether the sender is the expected replica
   CloseReason identify();            // its name is believed unless the secret or the certificate contradicts
   // Another hello of the same replica, which may prove more than before.
   CloseReason receive_again(std::string_view body);
-  // What its last hello proves to a replica of this cluster; zero: it is blank.
+  // Judges what the peer's last hello proves to a replica of this cluster; zero: the replica is blank.
   CloseReason judge_proofs(ClusterId ours);
 
   // ---- keys of frames, once a hello was received
   uint64_t key_of_theirs() const { return frame_key(theirs_.nonce, nonce_); }
   uint64_t key_of_ours() const { return frame_key(nonce_, theirs_.nonce); }
-  // With a secret, once it is shown that both know it.
+  // ---- only with a secret, once both ends have shown that they know it
   SessionKey session_key_of_theirs() const { return session_key_of(other_end()); }
   SessionKey session_key_of_ours() const { return session_key_of(this_end()); }
 
@@ -68,7 +68,7 @@ class Handshake {
   const std::string& secret_;
   ClusterId sent_cluster_;
   Introduction theirs_;
-  std::string words_;  // these, as they came
+  std::string words_;  // the peer's hello, byte by byte
   bool belongs_ = false;
   std::optional<CertifiedIdentity> certified_;
 };

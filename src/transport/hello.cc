@@ -8,7 +8,7 @@
 
 namespace coordkit {
 
-// What proofs are made of.
+// The fields over which proofs are computed.
 template <typename Io>
 void describe_statement(Io& io, codec::Describes<Introduction> auto& introduction) {
   auto& hello = introduction.hello;
@@ -33,7 +33,7 @@ void describe(Io& io, codec::Describes<Introduction> auto& introduction) {
   io.bytes_if_any(15, introduction.proof_of_secret);
   agreement_field(io, 16, introduction.hello.agreement);
   io.number_if_any(17, introduction.hello.feature_level);
-  io.repeated(19, introduction.hello.members, kListedMembersMax);  // 18 is written behind all others
+  io.repeated(19, introduction.hello.members, kListedMembersMax);  // 18 is written after all others
 }
 
 std::string encode_statement(const Introduction& introduction) {

@@ -1,4 +1,4 @@
-// What the two ends of a connection say first, and how it is judged. Pure values and functions.
+// The first words of the two ends of a connection, and how they are judged. Pure values and functions.
 //
 //   dialer                                  acceptor
 //   Hello{nonce a}                      ->
@@ -6,9 +6,9 @@
 //   Hello{nonce a, echo b, proofs}      ->                                   shows the acceptor that the hello was fresh
 //   Ping                                ->
 //
-// Only after the third step does the acceptor believe the hello, so a recorded one displaces no one (FLT_S3). An end with
+// Only after the third step does the acceptor believe the hello, so a recorded one displaces no replica (FLT_S3). An end with
 // nothing to prove (a blank store, without a secret) may omit the third hello. A hello never holds the cluster's id, only a
-// mark of it: the id is what members prove to know (proof.h).
+// mark of it: members prove that they know the id (proof.h).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace coordkit {
 
 inline constexpr size_t kHelloBytesMax = 2560;
 inline constexpr size_t kClusterNameBytesMax = 256;
-// What a blank store accepts at most: an invitation, with all the members of a new cluster.
+// The most that a blank store accepts: an invitation, with all the members of a new cluster.
 inline constexpr size_t kInvitationBytesMax = 72 << 10;
 
 struct Introduction {
@@ -33,7 +33,7 @@ struct Introduction {
   uint64_t instance = 0;              // random, of the sending transport object
   uint64_t nonce = 0;                 // random, of this end of this connection; never 0
   uint64_t echo = 0;                  // the other end's nonce
-  uint64_t mark = 0;                  // of the cluster that the sender belongs to; zero: the store is blank
+  uint64_t mark = 0;                  // of the sender's cluster; zero: the store is blank
   bool secured = false;               // the sender has a secret
   std::string proof_of_cluster = {};  // empty, or kProofBytes; so is the next
   std::string proof_of_secret = {};
@@ -41,12 +41,13 @@ struct Introduction {
 };
 
 std::string encode(const Introduction& introduction);
-// Without the proofs, which are computed over it.
+// Without the proofs: they are computed over it.
 std::string encode_statement(const Introduction& introduction);
-// Adds the proofs of what the sender knows: the id of its cluster, if it has one, and the secret, if there is one.
+// Adds the proofs of the sender's knowledge: the id of its cluster, if it has one, and the secret, if there is one.
 void prove(Introduction& introduction, Prover by, ClusterId cluster, std::string_view secret);
-// Ends an encoded hello with a proof of all that it says. Who has a secret and speaks kProtocolOfWords proves every hello but
-// its first like this, so that nothing in it can be changed on the way, what the statement lacks included.
+// Ends an encoded hello with a proof of everything that it says. An end with a secret that speaks kProtocolOfWords proves
+// every hello except its first like this. So no part of it can be changed on the way, including parts that the statement
+// lacks.
 inline constexpr uint32_t kProtocolOfWords = 2;
 void prove_words(std::string& body, Prover by, std::string_view secret);
 bool words_proven(std::string_view body, Prover by, std::string_view secret);
@@ -56,14 +57,14 @@ absl::StatusOr<Introduction> decode_introduction(std::string_view body);
 // The key of all frames of one direction after its hello.
 constexpr uint64_t frame_key(uint64_t from_nonce, uint64_t to_nonce) { return hash_mix(hash_mix(1, from_nonce), to_nonce); }
 
-// What is wrong with this hello for a replica whose own is `mine`; NoReason if nothing. Knows nothing of membership.
+// The fault of this hello for a replica whose own is `mine`; NoReason if there is none. Knows nothing about membership.
 CloseReason judge(const Hello& mine, const Introduction& theirs);
 
-// Whether the sender of a hello that answers ours has proved what it must, from the view of a replica of `cluster` (zero: it is
-// blank) with this secret (empty: none).
+// Whether the sender of a hello that answers ours has proved everything that it must. The view is that of a replica of
+// `cluster` (zero: it is blank) with this secret (empty: none).
 struct Shown {
   CloseReason wrong = CloseReason::NoReason;
-  bool belongs = false;  // it knows the cluster's id
+  bool belongs = false;  // the sender knows the cluster's id
 };
 Shown judge_proofs(const Introduction& theirs, Prover by, ClusterId cluster, std::string_view secret);
 

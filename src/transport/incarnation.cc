@@ -5,7 +5,7 @@ namespace coordkit {
 // A boot counter grows with each opening of a directory, and the directory is locked while open. So:
 //   same store, higher boot            the older process is gone, or will never send again
 //   same store, lower boot             a survivor of an older boot: of a copied directory, since the lock was free
-//   same store and boot, two instances two copies of one directory; it cannot be known here which is right
+//   same store and boot, two instances two copies of one directory; the right one cannot be known here
 //   two stores                         membership decides which is right; until it is known, the first one stays
 IncarnationGuard::Verdict IncarnationGuard::judge(const Incarnation& next, bool connected, TimePoint now) {
   if (conflict_ && now < conflict_->until && next.store == conflict_->last.store && next.boot <= conflict_->last.boot) {

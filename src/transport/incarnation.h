@@ -1,5 +1,6 @@
-// Who may speak for one peer. A replica is one process with one data directory; a second one that claims the same id is a
-// restart, a stale survivor, a replaced disk or a copied directory, and only the first of these is harmless (FLT_P18).
+// Decides which process may speak for one peer. A replica is one process with one data directory. A second process that
+// claims the same id is a restart, a stale survivor, a replaced disk or a copied directory. Only the first of these is
+// harmless (FLT_P18).
 #pragma once
 
 #include <chrono>
@@ -22,7 +23,7 @@ class IncarnationGuard {
   using TimePoint = std::chrono::steady_clock::time_point;
   enum class Verdict : uint8_t {
     Admit,
-    Succeed,      // a newer boot, or the right store: admit, and close the connections of the other
+    Succeed,      // a newer boot, or the right store: admit, and close the connections of the other process
     RefuseOlder,  // an older boot of the store that is connected
     RefuseOther,  // another store while one is connected: the present one stays
     RefuseBoth,   // two live copies of one directory: close everything of this peer

@@ -1,8 +1,7 @@
-// Whether the other end of a connection is alive, and when it is to be asked. Pure; times and what the kernel knows are passed
-// in.
+// Whether the peer of a connection is alive, and when it must be pinged. Pure: times and the kernel's counts are passed in.
 //
-// On a narrow link a ping waits behind bulk for longer than the idle timeout; as long as TCP drains the backlog, the peer
-// is alive. A narrow link moves seldom, so it has an idle timeout for that, too. Without a backlog TCP proves nothing: the
+// On a narrow link a ping waits behind bulk for longer than the idle timeout. As long as TCP drains the backlog, the peer is
+// alive. A narrow link moves seldom, so there is an idle timeout for that, too. Without a backlog TCP proves nothing: the
 // kernel of a stopped process acknowledges too.
 #pragma once
 
@@ -40,7 +39,7 @@ class Liveness {
   // ---- afterwards
   void wrote(uint64_t bytes) { written_ += bytes; }
   bool silent(TimePoint now) const { return now - last_received_ > idle_timeout_; }
-  // To be asked in every tick. `unacknowledged`: bytes that the other end's kernel has yet to acknowledge, perhaps of a write
+  // Must be called in every tick. `unacknowledged`: bytes that the peer's kernel has yet to acknowledge, perhaps of a write
   // that is not counted yet.
   bool backlog_moves(TimePoint now, uint64_t unacknowledged) {
     unacknowledged_ = unacknowledged;
@@ -50,7 +49,7 @@ class Liveness {
     return unacknowledged > 0 && now - moved_at_ <= idle_timeout_;
   }
   bool backlog() const { return unacknowledged_ > 0; }
-  // All of this connection so far, as the kernel counts them.
+  // `all`: the packets of this connection so far, as the kernel counts them.
   void packets_sent(Packets all) { packets_ = all; }
   Packets packets() const { return packets_; }
   bool ping_due(TimePoint now) const { return now - pinged_ >= idle_timeout_ / 3; }
@@ -64,7 +63,7 @@ class Liveness {
   TimePoint pinged_;
   TimePoint established_at_;
   uint64_t written_ = 0;         // bytes, to the kernel
-  uint64_t acknowledged_ = 0;    // of them, by the other end's kernel, as far as seen
+  uint64_t acknowledged_ = 0;    // of these, acknowledged by the peer's kernel, as far as seen
   TimePoint moved_at_;           // when that was last seen to grow
   uint64_t unacknowledged_ = 0;  // as last seen
   Packets packets_;

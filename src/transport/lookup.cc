@@ -19,8 +19,8 @@
 namespace coordkit::tcp {
 namespace {
 
-// Keeps this library mapped, if it is part of one that is unloaded, until the thread is gone: dlclose() leaves mapped what has
-// a destructor to run at the end of a thread.
+// Keeps this library mapped, if it is part of one that is unloaded, until the thread is gone. dlclose() leaves a library
+// mapped if it has a destructor to run at the end of a thread.
 struct Anchor {
   ~Anchor() { held = false; }
   volatile bool held = false;
@@ -55,9 +55,9 @@ Found addresses_of(const HostPort& name) {
 }  // namespace
 
 struct Lookup::Question {
-  Done done;                       // of the io_context's thread; null: cancelled
+  Done done;                       // used by the io_context's thread; null: cancelled
   std::atomic<bool> begun{false};  // its thread holds the anchor
-  std::mutex mutex;                // guards the next
+  std::mutex mutex;                // guards `io`
   asio::io_context* io = nullptr;  // null: cancelled, or answered
 
   void answer(const std::shared_ptr<Question>& self, Found found) {
@@ -68,14 +68,14 @@ struct Lookup::Question {
       if (const Done wanted = std::exchange(self->done, nullptr)) wanted(found);
     });
   }
-  // True: it has its answer, or wants none any more.
+  // True: the question has its answer, or needs none any more.
   bool try_answer(const std::shared_ptr<Question>& self, const Found& found) noexcept try {
     answer(self, found);
     return true;
   } catch (const std::bad_alloc&) {
     return false;
   }
-  // Its thread is not inside the io_context any more, and will not be.
+  // Its thread is no longer inside the io_context, and will not be again.
   void let_go() {
     const std::lock_guard lock(mutex);
     io = nullptr;

@@ -1,7 +1,7 @@
 // The addresses behind a name, as the system finds them: by getaddrinfo(), in a thread of its own for each question.
 //
-// It blocks for as long as the name service does not answer, and cannot be interrupted. So a name that gets no answer holds up
-// no other, and nobody waits for its thread: what that finds after cancel() is dropped.
+// getaddrinfo() blocks for as long as the name service does not answer, and cannot be interrupted. So a name that gets no
+// answer holds up no other name, and nothing waits for its thread: addresses that it finds after cancel() are dropped.
 //
 // Threads: the one that runs the io_context, which outlives this. Failure: an answer that says why.
 #pragma once
@@ -19,7 +19,7 @@ namespace coordkit::tcp {
 
 struct Found {
   std::vector<Tcp::endpoint> endpoints;
-  std::string failed = {};  // why there are none, in the system's words; empty: there are some
+  std::string failed = {};  // the reason for having none, in the system's words; empty: there are some
 };
 
 class Lookup {
@@ -31,7 +31,7 @@ class Lookup {
   Lookup(const Lookup&) = delete;
   Lookup& operator=(const Lookup&) = delete;
 
-  // One at a time. `done` is called by the io_context, unless it is cancelled before.
+  // One question at a time. The io_context calls `done`, unless the question is cancelled before.
   void begin(HostPort name, Done done);
   bool pending() const { return question_ != nullptr; }
   bool takes_longer(TimePoint now, Duration than) const { return pending() && now - began_at_ > than; }
@@ -43,7 +43,7 @@ class Lookup {
 
   asio::io_context& io_;
   TimePoint began_at_;
-  std::shared_ptr<Question> question_;  // shared with its thread; null: none is pending
+  std::shared_ptr<Question> question_;  // shared with its thread; null: no question is pending
 };
 
 }  // namespace coordkit::tcp

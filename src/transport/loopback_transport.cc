@@ -29,7 +29,8 @@ struct COORDKIT_HIDDEN LoopbackTransport::Endpoint {
   struct Body {
     ReplicaId from;
     std::string bytes;
-    bool farewell = false;  // nothing follows: it was removed. At the end of the bulk lane, so that all before it arrives
+    // Nothing follows: the peer was removed. It is at the end of the bulk lane, so that everything before it arrives.
+    bool farewell = false;
   };
   // One lane's queue; the caller of push keeps to the limits.
   class Queue {
@@ -73,13 +74,13 @@ struct COORDKIT_HIDDEN LoopbackTransport::Endpoint {
   Queue bulk;
 
   bool idle() const { return news.empty() && control.empty() && bulk.empty(); }
-  // One of them wants a connection to the other.
+  // Whether one of them wants a connection to the other.
   bool meets(const Endpoint& other) const {
     return phase == Phase::Started && other.phase == Phase::Started && self.from != other.self.from &&
            (peers.contains(other.self.from) || other.peers.contains(self.from));
   }
   bool sees(const Endpoint& other) const { return meets(other) && objection(other).empty(); }
-  // Why the other one is not connected; empty: it is.
+  // The reason why the other endpoint is not connected; empty: it is.
   std::string objection(const Endpoint& other) const {
     const std::string subject = "replica " + std::to_string(other.self.from.value());
     if (self.cluster_name != other.self.cluster_name) return subject + " names its cluster differently: correct the name";
@@ -233,7 +234,7 @@ class COORDKIT_HIDDEN LoopbackHub::Impl {
     one.news.emplace_back(Endpoint::Up{other.hello_to(one.self.from)});
   }
 
-  // Both discard what they had from each other.
+  // Both discard everything that they had from each other.
   static void part(Endpoint& a, Endpoint& b) {
     for (auto [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
       const ReplicaId gone = other->self.from;
@@ -266,7 +267,7 @@ class COORDKIT_HIDDEN LoopbackHub::Impl {
   }
 
   std::shared_ptr<Endpoint> next() {
-    // Round robin, so that one busy receiver does not starve the others.
+    // Serves the endpoints in turn, so that one busy receiver does not starve the others.
     for (size_t i = 0; i < endpoints_.size(); ++i) {
       turn_ = (turn_ + 1) % endpoints_.size();
       if (!endpoints_[turn_]->idle()) return endpoints_[turn_];

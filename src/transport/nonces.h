@@ -1,4 +1,4 @@
-// Random numbers that connections identify themselves with: of the kernel, or, for tests, of a seed.
+// Random numbers with which connections identify themselves. They come from the kernel, or, for tests, from a seed.
 #pragma once
 
 #include "base/random.h"
@@ -7,11 +7,11 @@ namespace coordkit::tcp {
 
 class Nonces {
  public:
-  explicit Nonces(uint64_t seed);  // zero: of the kernel
+  explicit Nonces(uint64_t seed);  // zero: from the kernel
 
-  uint64_t next();                                 // not zero
+  uint64_t next();                                 // never zero
   uint64_t instance() const { return instance_; }  // the same for all connections of one transport
-  Random& random() { return random_; }             // for what needs no secrecy
+  Random& random() { return random_; }             // where no secrecy is needed
 
  private:
   const bool seeded_;

@@ -1,5 +1,5 @@
-// What waits to be sent to one peer: two lanes, bounded in frames and bytes. A full lane drops its oldest frame: bulk is
-// repeated by the engine anyway, and a newer liveness message supersedes an older one. Not thread-safe.
+// The frames that wait to be sent to one peer: two lanes, bounded in frames and bytes. A full lane drops its oldest frame:
+// the engine repeats bulk anyway, and a newer liveness message supersedes an older one. Not thread-safe.
 #pragma once
 
 #include <deque>
@@ -19,8 +19,8 @@ class Outbox {
   explicit Outbox(const TcpOptions& options);
 
   Dropped push(Frame frame);
-  // Moves the next frames to `batch`, liveness first, until it has `frames_max` or bulk of `bulk_bytes_max`: liveness messages
-  // that come later overtake the rest.
+  // Moves the next frames to `batch`, liveness first, until it has `frames_max` or bulk of `bulk_bytes_max`. Liveness
+  // messages that come later overtake the rest.
   void take(std::vector<Frame>& batch, size_t frames_max, size_t bulk_bytes_max);
   Dropped clear();
   // Offline, only the newest few frames are kept.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kRtoMaxMs = 44;  // TCP_RTO_MAX_MS and TCP_RTO_MIN_US, of Linux 6.15: newer than most headers
 constexpr int kRtoMinUs = 45;
-constexpr int kWaitsMostMs = 1000;  // the least that a kernel takes
+constexpr int kWaitsMostMs = 1000;  // the smallest value that a kernel takes
 
 bool set(int socket, int option, int value) { return setsockopt(socket, IPPROTO_TCP, option, &value, sizeof value) == 0; }
 

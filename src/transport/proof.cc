@@ -11,7 +11,7 @@
 namespace coordkit {
 namespace {
 
-// What each key is used for, so that no value of one use is valid for another.
+// The purpose of each key, so that a value made for one purpose is valid for no other.
 constexpr std::string_view kMark = "coordkit/1 mark of a cluster";
 constexpr std::string_view kBelongs = "coordkit/1 belongs to the cluster";
 constexpr std::string_view kKnowsSecret = "coordkit/1 knows the secret";
@@ -30,7 +30,7 @@ Sum hmac(std::string_view key, std::string_view use, Prover by, std::string_view
   unsigned size = 0;
   const auto* bytes = reinterpret_cast<const uint8_t*>(message.data());
   if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes, message.size(), sum.data(), &size) == nullptr) {
-    throw std::bad_alloc();  // its only way to fail; ends the connection that asked
+    throw std::bad_alloc();  // it can fail in no other way; ends the connection that asked
   }
   return sum;
 }

@@ -6,7 +6,7 @@
 namespace coordkit::tcp {
 namespace {
 
-constexpr int kRenewalsOfPeers = 10;  // in idle timeouts: how long peers have for them
+constexpr int kRenewalsOfPeers = 10;  // in idle timeouts: how long peers have for their renewals
 
 }  // namespace
 

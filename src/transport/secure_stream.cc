@@ -10,8 +10,8 @@ namespace {
 
 constexpr size_t kHandshakeBytes = 4 << 10;  // of one read: unknown peers get no more
 constexpr size_t kReadBytes = 64 << 10;
-constexpr size_t kWriteBytes = 64 << 10;   // plaintext, of one write: more urgent data waits for no more
-constexpr size_t kRecordBytes = 16 << 10;  // what TLS puts into one record
+constexpr size_t kWriteBytes = 64 << 10;   // plaintext, of one write: urgent data waits for no more than this
+constexpr size_t kRecordBytes = 16 << 10;  // the most that TLS puts into one record
 
 const boost::system::error_code kFailed = asio::error::connection_aborted;  // the channel knows why
 
@@ -29,13 +29,13 @@ SecureStream::SecureStream(Socket& socket, std::unique_ptr<SecureChannel> channe
 
 // ---- handshake
 
-// What is still to be sent when the channel opens goes out with the first write.
+// Output that is left when the channel opens leaves with the first write.
 void SecureStream::handshake(Done done) {
   const SecureChannel::State state = channel_->advance();
   if (state == SecureChannel::State::Open) return done({}, 0);
   channel_->take_outgoing(outgoing_);
   if (state == SecureChannel::State::Failed) {
-    send_now();  // why, in TLS's words
+    send_now();  // sends the reason, in TLS's words
     return done(kFailed, 0);
   }
   if (outgoing_.empty()) return receive_handshake(std::move(done));
@@ -65,7 +65,7 @@ void SecureStream::read(asio::mutable_buffer space, Done done) {
 }
 
 void SecureStream::receive(asio::mutable_buffer space, Done done) {
-  if (incoming_bytes_ < kReadBytes) {  // the handshake is over, and the channel has read what came with it
+  if (incoming_bytes_ < kReadBytes) {  // the handshake is over, and the channel has read the bytes that came with it
     incoming_ = std::make_unique_for_overwrite<char[]>(kReadBytes);
     incoming_bytes_ = kReadBytes;
   }
@@ -111,7 +111,7 @@ void SecureStream::write(Buffers buffers, Done done) {
   if (channel_->state() != SecureChannel::State::Open) {
     return asio::post(socket_.get_executor(), [done = std::move(done)]() mutable { done(kFailed, 0); });
   }
-  // On a narrow link this takes long: every part is counted when the kernel has it.
+  // On a narrow link this takes long: every part is counted when the kernel has taken it.
   const auto count = [this, before = size_t{0}](const auto& error, size_t bytes) mutable -> size_t {
     sent_ += bytes - std::exchange(before, bytes);
     return error ? 0 : kWriteBytes;

@@ -1,8 +1,8 @@
-// A socket under a SecureChannel: what the socket receives goes into the channel, its output goes to the socket. The buffers
-// are here, and bounded: one read of ciphertext, one write of it, and the plaintext gathered for a record.
+// A socket under a SecureChannel. Bytes that the socket receives go into the channel, and its output goes to the socket. The
+// buffers are here, and bounded: one read of ciphertext, one write of it, and the plaintext gathered for a record.
 //
-// Threads: the one that runs the io_context. A handler is called once, and never before the call that took it has returned,
-// except that of a handshake that fails at its first step.
+// Threads: the one that runs the io_context. A handler is called once, and never before the call that took it has returned.
+// The exception is the handler of a handshake that fails at its first step.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ class SecureStream {
 
   void handshake(Done done);
   void read(asio::mutable_buffer space, Done done);
-  // Writes as much of them as one write takes, and reports how many bytes.
+  // Writes as many of the buffers as one write takes, and reports how many bytes that was.
   void write(Buffers buffers, Done done);
   void write_now(Buffers buffers);
 
   const std::optional<CertifiedIdentity>& peer() const { return channel_->peer(); }
   CloseReason peer_now() const { return channel_->peer_now(); }
   SecureChannel::Fault fault() const { return channel_->fault(); }
-  // Bytes that went to the kernel since the last call.
+  // The bytes that the kernel took since the last call.
   uint64_t take_sent();
 
  private:

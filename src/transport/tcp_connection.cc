@@ -29,7 +29,7 @@ CloseReason reason_of(FrameFault fault) {
   return CloseReason::BadMagic;
 }
 
-// Worth reporting to the other end: it is a replica, and its operator can do something about it.
+// Whether the reason is worth reporting to the peer: it is a replica, and its operator can do something about it.
 bool tellable(CloseReason reason) {
   switch (reason) {
     case CloseReason::BadHello:
@@ -52,7 +52,7 @@ bool tellable(CloseReason reason) {
   }
 }
 
-// What finds no memory for one of its steps loses its connection, which is dialed again.
+// A connection that finds no memory for one of its steps is lost and dialed again.
 template <typename Step>
 void guard(Connection& connection, Step step) {
   try {
@@ -75,8 +75,8 @@ Connection::Connection(ConnectionOwner& owner, const ConnectionLimits& limits, S
 
 // ---- handshake
 
-// One after the other.
-// The kernel picks the socket's port. If another replica of this host is to listen there, it may: both sockets allow it.
+// Tries the endpoints one after the other. The kernel picks the socket's port. If another replica of this host is to listen
+// there, it may: both sockets allow it.
 void Connection::dial(std::vector<Tcp::endpoint> endpoints, PacketSize packets) {
   state_ = State::Dialing;
   Socket& socket = stream_.socket();
@@ -117,8 +117,8 @@ void Connection::open() {
   socket.non_blocking(true, ignored);
   socket.set_option(Tcp::no_delay(true), ignored);
   resend_soon(socket.native_handle(), limits_.resend_min);
-  // Socket buffers are left to the kernel, which grows them beyond what SO_SNDBUF allows. Only what it has not sent yet is
-  // bounded: liveness messages cannot overtake bytes that the kernel already has.
+  // Socket buffers are left to the kernel, which grows them beyond the limit of SO_SNDBUF. Only the bytes that it has not
+  // sent yet are bounded: liveness messages cannot overtake bytes that the kernel already has.
   if (limits_.unsent_bytes_max > 0) {
     const int bytes = static_cast<int>(limits_.unsent_bytes_max);
     setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
@@ -161,7 +161,7 @@ CloseReason Connection::take_hello(std::string_view body) {
   if (const CloseReason wrong = handshake_.identify(); wrong != CloseReason::NoReason) return wrong;
   if (dialed) return establish();
   hello_owed_ = true;
-  pump();  // sealed before the key changes: nothing was in flight
+  pump();  // sealed before the key changes: no write was under way
   change_keys();
   state_ = State::Confirming;
   return CloseReason::NoReason;
@@ -205,13 +205,13 @@ void Connection::tell_cluster() {
   hello_owed_ = true;
   pump();
   if (belongs() || closed()) return;
-  CloseReason wrong = owner_.hello_received(theirs());  // it belongs to another cluster, as is now known
+  CloseReason wrong = owner_.hello_received(theirs());  // it belongs to another cluster, as we know only now
   if (wrong == CloseReason::NoReason) wrong = judge_shown();
   if (wrong == CloseReason::NoReason && belongs()) wrong = owner_.hello_repeated(*this);
   if (wrong != CloseReason::NoReason) close(wrong);
 }
 
-// From the same replica, which may have proved more than before.
+// Takes another hello of the same replica, which may have proved more than before.
 CloseReason Connection::note_repeated_hello(std::string_view body) {
   if (const CloseReason wrong = handshake_.receive_again(body); wrong != CloseReason::NoReason) return wrong;
   return owner_.hello_received(theirs());
@@ -252,7 +252,8 @@ void Connection::received(const boost::system::error_code& error, size_t bytes) 
   }
   if (reader_.fault() != FrameFault::None) return close(reason_of(reader_.fault()));
   pump();
-  // Behind the work that these frames make: as a rule there is nothing more to read yet, and finding out takes a system call.
+  // Posted behind the work that these frames make: as a rule there is nothing more to read yet, and finding out takes a
+  // system call.
   asio::post(stream_.socket().get_executor(), [self = shared_from_this()] {
     if (!self->closed()) self->read();
   });
@@ -286,7 +287,7 @@ CloseReason Connection::take_established(const FrameReader::Frame& frame) {
   const bool accepted = side() == Side::Accepted;
   if (frame.kind == FrameKind::Hello) return take_repeated_hello(frame.body);
   if (frame.kind == FrameKind::Message) {  // on a connection that we dialed: we are a guest there
-    // Only a blank replica listens to a peer it does not know: it waits to be invited (FLT_S07).
+    // Only a blank replica listens to a peer that it does not know: it waits for an invitation (FLT_S07).
     if (!belongs() && owner_.cluster()) return CloseReason::NotProven;
     owner_.message_received(*this, frame.group, frame.body);
   } else if (frame.kind == FrameKind::Ping && accepted) {
@@ -335,7 +336,7 @@ void Connection::write() {
 void Connection::written(const boost::system::error_code& error, size_t bytes) {
   if (closed()) return;
   if (error && established()) return failed();
-  if (error) return;  // the reason for a refusal may be unread; the pending read ends with it or with this error
+  if (error) return;  // the peer's reason for a refusal may be unread; the pending read ends with it or with this error
   sent(bytes) ? pump() : write();
 }
 
@@ -374,13 +375,13 @@ void Connection::close(CloseReason reason, CloseReason peers_reason) {
   owner_.closed(*this, reason, peers_reason);
 }
 
-// Best effort, without waiting: the other end notices by itself that it is refused, but not why.
+// A best effort, without waiting: the peer notices even without it that it is refused, but not why.
 void Connection::say_goodbye(CloseReason reason) {
   if (!writer_.empty() || state_ == State::Dialing) return;
   const std::string body(1, static_cast<char>(reason));
   const FrameHeader header = writer_.make_last(FrameKind::Goodbye, body);
   const std::array<asio::const_buffer, 2> buffers{asio::buffer(header), asio::buffer(body)};
-  if (reason == CloseReason::SpeaksPlainText) {  // in a form that it understands
+  if (reason == CloseReason::SpeaksPlainText) {  // in a form that the peer understands
     boost::system::error_code ignored;
     stream_.socket().write_some(buffers, ignored);
   } else {

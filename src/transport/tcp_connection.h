@@ -1,7 +1,7 @@
-// One TCP connection, dialed or accepted: encryption if configured, then hellos (handshake.h), frames in (frame.h) and out
-// (frame_writer.h) until one of the ends gives the other up (liveness.h). It decides what frames mean in which state; who may
-// be on the other end is the owner's decision. Lives as long as an operation of its stream is under way. Threads: the one that
-// runs the io_context.
+// One TCP connection, dialed or accepted. It begins with encryption if configured, then hellos (handshake.h). Then frames
+// come in (frame.h) and leave (frame_writer.h) until one of the ends gives the other up (liveness.h). It decides the meaning
+// of frames in each state; the owner decides which replica may be the peer. It lives as long as an operation of its stream is
+// under way. Threads: the one that runs the io_context.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,8 @@ namespace coordkit::tcp {
 using Side = TcpEvent::Side;
 class Connection;
 
-// What a connection asks its owner and reports to it. Any CloseReason but NoReason closes the connection with that reason.
+// The questions of a connection to its owner, and its reports. Any CloseReason but NoReason closes the connection with that
+// reason.
 class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
@@ -31,10 +32,10 @@ class ConnectionOwner {
   virtual CloseReason certified(const std::optional<CertifiedIdentity>& theirs, ReplicaId expected) const = 0;
   virtual CloseReason hello_received(const Introduction& theirs) = 0;  // stateless judgement
   virtual CloseReason established(Connection& connection) = 0;         // both ends are proven
-  virtual CloseReason hello_repeated(Connection& connection) = 0;  // established, checked; it may have proved more than before
-  virtual CloseReason unproven_bytes(size_t bytes) = 0;            // came from a peer that has not proved its membership
+  virtual CloseReason hello_repeated(Connection& connection) = 0;      // established, checked; may have proved more than before
+  virtual CloseReason unproven_bytes(size_t bytes) = 0;  // the bytes came from a peer that has not proved its membership
   virtual void message_received(Connection& connection, GroupId group, std::string_view body) = 0;
-  virtual void take_frames(Connection& connection, std::vector<Frame>& batch) = 0;  // established: what to send on it
+  virtual void take_frames(Connection& connection, std::vector<Frame>& batch) = 0;  // established: the frames to send on it
   virtual void closed(Connection& connection, CloseReason reason, CloseReason peers_reason) = 0;
 };
 
@@ -50,18 +51,18 @@ struct ConnectionLimits {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  // `peer`: who is expected; zero on an accepted connection. `nonce` is random and not zero.
+  // `peer`: the expected replica; zero on an accepted connection. `nonce` is random and not zero.
   Connection(ConnectionOwner& owner, const ConnectionLimits& limits, Side side, ReplicaId peer, uint64_t instance,
              uint64_t nonce, Socket socket);
 
   enum class PacketSize : uint8_t { Any, Small };
   void dial(std::vector<Tcp::endpoint> endpoints, PacketSize packets = PacketSize::Any);  // at least one endpoint
   void accept();
-  // Sends what the owner has, unless a write is in progress, which will call this again.
+  // Sends the owner's frames, unless a write is in progress, which will call this again.
   void pump();
-  // The cluster id may have become known: sends the hello again, and re-checks what the other end has proved.
+  // The cluster id may have become known: sends the hello again, and checks again what the peer has proved.
   void tell_cluster();
-  // Checks deadlines; pings. `pause`: how long this thread was held up, which is not the peers' fault.
+  // Checks deadlines and pings. `pause`: how long this thread was held up, which is not the peers' fault.
   void tick(TimePoint now, Duration pause);
   // Closes it now and informs the owner, once.
   void close(CloseReason reason, CloseReason peers_reason = CloseReason::NoReason);
@@ -71,18 +72,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool closed() const { return state_ == State::Closed; }
   ReplicaId peer() const { return handshake_.peer(); }                // accepted: zero until the hello
   const Introduction& theirs() const { return handshake_.theirs(); }  // valid once established
-  bool belongs() const { return handshake_.belongs(); }               // the other end has proved that it knows our cluster's id
-  // More than a name: it belongs, or the operator gave it our secret or a certificate with its name.
+  bool belongs() const { return handshake_.belongs(); }               // the peer has proved that it knows our cluster's id
+  // Whether the peer has proved more than a name: it belongs, or the operator gave it our secret or a certificate with its
+  // name.
   bool vouched() const { return belongs() || !limits_.secret.empty() || certified(); }
-  // Who is there, as far as it is proved: `cluster` is ours if the other end belongs to it. For a blank replica, which cannot
-  // judge, it is the other's mark.
+  // The peer's hello as far as it is proved. `cluster` is ours if the peer belongs to it. For a blank replica, which cannot
+  // judge, it is the peer's mark.
   Hello shown() const { return handshake_.shown(owner_.cluster()); }
   const Liveness& liveness() const { return liveness_; }
-  // Generation of the certificates it was made with (SecureChannels).
+  // Generation of the certificates with which it was made (SecureChannels).
   uint64_t generation() const { return generation_; }
   // The identity in the other end's certificate; nullopt: there is none, or it names no replica.
   const std::optional<CertifiedIdentity>& certified() const { return handshake_.certified(); }
-  CloseReason certified_now() const { return stream_.peer_now(); }  // what is wrong with it by now; NoReason: nothing
+  CloseReason certified_now() const { return stream_.peer_now(); }  // the fault of that certificate by now; NoReason: none
   const asio::ip::address& address() const { return address_; }     // of the other end
   const boost::system::error_code& dial_error() const { return dial_error_; }  // of DialFailed
 
@@ -103,8 +105,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   CloseReason establish();
   void change_keys();
 
-  bool next_batch();        // false: there is nothing to send, or it may not be sent now
-  bool sent(size_t bytes);  // of the batch; true: that was all of it
+  bool next_batch();        // false: there is nothing to send, or sending is not permitted now
+  bool sent(size_t bytes);  // of the batch; true: all of it is sent
   void write();
   void written(const boost::system::error_code& error, size_t bytes);
   void failed();
@@ -121,7 +123,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Liveness liveness_;
   FrameReader reader_;
   FrameWriter writer_;
-  // To be sent. Flags, not queues: a peer that pings without reading costs no memory.
+  // ---- frames to be sent. Flags, not queues: a peer that pings without reading costs no memory
   bool hello_owed_ = false;
   bool ping_owed_ = false;
   bool pong_owed_ = false;

@@ -1,13 +1,13 @@
-// What one TcpTransport keeps about one other replica.
+// Everything that one TcpTransport keeps about one other replica.
 //
 //   peer   configured to be connected: dialed at its address, again and again. Where that fails it may still connect by itself,
 //          and is then spoken to on the connection it made, if it has proved more than a name
 //   guest  connected by itself and not a peer: spoken to on the connection it made, forgotten when that ends. A guest that
-//          has not proved that it belongs to our cluster learns who we are and nothing else, and is not reported unless it has
-//          our secret or a certificate
+//          has not proved that it belongs to our cluster learns our identity and nothing else, and is not reported unless it
+//          has our secret or a certificate
 //
-// A peer that is removed stays one for a grace period, so that the last frames can arrive, and is a guest from then on.
-// Threads: the one of the io_context, except for what `mutex` guards.
+// A peer that is removed stays a peer for a grace period, so that the last frames can arrive, and is a guest from then on.
+// Threads: the one of the io_context, except for the fields that `mutex` guards.
 #pragma once
 
 #include <memory>
@@ -42,22 +42,22 @@ struct Link {
   std::mutex mutex;                    // guards the next two
   Outbox outbox;
   bool pump_scheduled = false;
-  std::shared_ptr<Connection> dialed;                   // in progress or established
-  std::shared_ptr<Connection> renewal;                  // in progress, to replace `dialed` with newer certificates
-  TimePoint renew_at;                                   // not before
-  std::shared_ptr<Connection> accepted;                 // established
-  bool detour = false;                                  // since `accepted` stands, and is vouched for, dialing has failed
-  bool up = false;                                      // as reported
-  IncarnationGuard guard;                               // of those that belong; the claims of others never count against them
-  IncarnationGuard guard_of_dialed, guard_of_accepted;  // of those that have proved nothing
+  std::shared_ptr<Connection> dialed;    // in progress or established
+  std::shared_ptr<Connection> renewal;   // in progress, to replace `dialed` with newer certificates
+  TimePoint renew_at;                    // no renewal before this time
+  std::shared_ptr<Connection> accepted;  // established
+  bool detour = false;                   // dialing has failed since the beginning of `accepted`, which is vouched for
+  bool up = false;                       // up as last reported
+  IncarnationGuard guard;                // for peers that belong; the claims of others never count against them
+  IncarnationGuard guard_of_dialed, guard_of_accepted;  // for peers that have proved nothing
   Backoff backoff;
   Timer redial;
   bool waiting = false;  // for the redial
   Lookup lookup;
-  size_t in_vain = 0;       // dials that failed: of several addresses the next has its turn
+  size_t in_vain = 0;       // dials that failed: the next one takes the next of several addresses
   std::string unreachable;  // as last reported; empty: not since it was up
   LossGauge losses;         // on the way there
-  bool hole = false;        // what was large did not arrive there: packets are small from now on
+  bool hole = false;        // large packets did not arrive there: packets are small from now on
 
   bool guest() const { return address.empty(); }
   bool belongs() const { return (dialed && dialed->belongs()) || (accepted && accepted->belongs()); }
@@ -70,20 +70,21 @@ struct Link {
     if (connection.belongs()) return guard;
     return connection.side() == Side::Dialed ? guard_of_dialed : guard_of_accepted;
   }
-  // Who answers at the address has proved nothing, and the peer has on the connection that it made. A hello that says that both
-  // are one process is soon followed by a proof, or is a copy (FLT_S07).
+  // The replica that answers at the address has proved nothing, and the peer has proved itself on the connection that it
+  // made. A hello that says that both are one process is soon followed by a proof, or is a copy (FLT_S07).
   bool doubtful() const { return dialed && dialed->established() && !dialed->belongs() && accepted && accepted->belongs(); }
-  // Where frames leave. A guest has only the connection it made; a peer waits until it is dialed, so that frames stay in order,
-  // unless that fails.
+  // The connection on which frames leave. A guest has only the connection that it made. A peer waits until it is dialed, so
+  // that frames stay in order, unless dialing fails.
   Connection* outlet() const { return guest() || detour || doubtful() ? accepted.get() : dialed.get(); }
-  // Dialing has failed. Until it succeeds, the connection that the peer made itself has to do (FLT_N16): not if it has proved
-  // nothing, since the invitation of a name is for whoever answers at its address.
+  // For a peer that cannot be dialed. Until a dial succeeds, the connection that the peer made is used instead (FLT_N16),
+  // unless the peer has proved nothing: the invitation of a name is for the replica that answers at its address.
   void make_detour() {
     detour = accepted && accepted->vouched();
     if (detour) accepted->pump();
   }
-  // A connection that was dialed ended in silence. The peer is alive if it is heard where it dialed. If no small packet had to
-  // be sent again there, only large ones are lost (FLT_N14), as in a tunnel with a smaller MTU than both ends know.
+  // A dialed connection ended in silence. The peer is alive if it is heard on the connection that it dialed. If no small
+  // packet had to be sent again there, only large ones are lost (FLT_N14), as in a tunnel with a smaller MTU than both ends
+  // know.
   void look_for_hole(const Connection& ended, Duration idle_timeout) {
     constexpr uint64_t kEnough = 3;
     if (!accepted || !ended.liveness().backlog()) return;
@@ -91,7 +92,7 @@ struct Link {
     const bool heard = accepted->liveness().received_since(SteadyClock::now() - idle_timeout / 2);
     hole = hole || (heard && small.sent >= kEnough && 5 * small.resent <= small.sent);
   }
-  // What was scheduled: sends what the outbox has.
+  // Runs as scheduled, and sends the frames of the outbox.
   void pump() {
     {
       const std::lock_guard lock(mutex);

@@ -5,7 +5,7 @@
 namespace coordkit::tcp {
 namespace {
 
-constexpr size_t kAcquaintancesMax = 64;  // more were never members of one cluster at a time
+constexpr size_t kAcquaintancesMax = 64;  // one cluster never had more members at a time
 
 }  // namespace
 

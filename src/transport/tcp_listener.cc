@@ -11,7 +11,7 @@
 namespace coordkit::tcp {
 namespace {
 
-// What the system lacks is named, whatever it was wanted for.
+// If the system lacks a resource, the error names that, whatever its purpose was.
 absl::Status refused(const std::string& where, const boost::system::error_code& error, Reason otherwise) {
   const std::string text = where + error.message();
   switch (error.value()) {
@@ -39,7 +39,7 @@ absl::Status Listener::bind(const std::string& listen) {
     return refused("cannot listen on '" + listen + "': ", error, Reason::InvalidArgument);
   }
   const Tcp::endpoint first = *found.begin();
-  // At every address one socket of IPv6 takes connections of both kinds; on a machine without IPv6 one of IPv4 does.
+  // At every address one socket of IPv6 takes connections of both kinds. On a machine without IPv6 a socket of IPv4 is used.
   if (address->host.empty()) listen_at(Tcp::endpoint(Tcp::v6(), first.port()), error);
   if (!address->host.empty() || error == asio::error::address_family_not_supported ||
       error == boost::system::errc::address_not_available) {
@@ -78,7 +78,7 @@ void Listener::begin(const std::shared_ptr<void>& owner, Welcome welcome) {
   accept(owner);
 }
 
-// Asio would take any number for the connection.
+// Asio would give the connection any number.
 void Listener::accept(const std::shared_ptr<void>& owner) {
   acceptor_.async_wait(Acceptor::wait_read, [this, owner](const auto&) {
     if (!closed_) take(owner);
@@ -98,7 +98,7 @@ void Listener::take(const std::shared_ptr<void>& owner) {
     made.release();
     return welcome_(std::move(socket));
   }
-  // Out of descriptors or the like: an immediate retry will not help.
+  // The system lacks descriptors or the like: an immediate retry will not help.
   again_.expires_after(retry_);
   again_.async_wait([this, owner](const auto& cancelled) {
     if (!cancelled && !closed_) accept(owner);

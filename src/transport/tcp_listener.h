@@ -1,7 +1,7 @@
-// The port of a TcpTransport: bound early, so that an error is known before anything else is begun, and accepting from begin()
-// until close().
+// The port of a TcpTransport. It is bound early, so that an error is known before anything else is begun. It accepts from
+// begin() until close().
 //
-// Threads: the one that runs the io_context, but port(), which any may call.
+// Threads: the one that runs the io_context, except port(), which any thread may call.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class Listener {
 
   absl::Status bind(const std::string& listen);  // idempotent
   uint16_t port() const { return port_.load(std::memory_order_relaxed); }
-  // `owner`, of this as well: kept alive by what is pending.
+  // Pending operations keep `owner` alive, which owns this object as well.
   void begin(const std::shared_ptr<void>& owner, Welcome welcome);
   void close();
 

@@ -128,7 +128,7 @@ void Network::welcome(Socket socket) {
                                                    nonces_.next(), std::move(socket));
     unverified_.add(unverified);
     unverified->accept();
-  } catch (const std::bad_alloc&) {  // whoever dialed does so again
+  } catch (const std::bad_alloc&) {  // the peer dials again
   }
 }
 
@@ -152,8 +152,8 @@ CloseReason Network::hello_received(const Introduction& theirs) {
   return links_.find(theirs.hello.from) || links_.room_for_guest(claims) ? CloseReason::NoReason : CloseReason::UnknownSender;
 }
 
-// A peer that has proved its membership never gives way to one that has not (FLT_S07). Among those that have proved nothing the
-// one we dialed stays: it answers at the address that the operator configured.
+// A peer that has proved its membership never gives way to one that has not (FLT_S07). Among those that have proved nothing,
+// the one that we dialed stays: it answers at the address that the operator configured.
 CloseReason Network::resolve_incarnation(Link& link, const Connection& connection) {
   const Incarnation next = incarnation_of(connection);
   const auto stronger = [](const Connection& one, const Connection& other) {
@@ -168,7 +168,7 @@ CloseReason Network::resolve_incarnation(Link& link, const Connection& connectio
     if (stronger(*other, connection) && (other->belongs() || !same)) {
       return CloseReason::NotProven;
     }
-    if (!stronger(connection, *other) || same) continue;  // the same replica is about to prove it there, too
+    if (!stronger(connection, *other) || same) continue;  // the same replica is about to prove itself there, too
     other->close(CloseReason::Replaced);
     std::erase(others, other);
   }
@@ -206,7 +206,7 @@ CloseReason Network::established(Connection& connection) {
     forget_if_idle(link);
     return refused;
   }
-  if (closed_) return CloseReason::Local;  // by the sink, which heard of the other connections
+  if (closed_) return CloseReason::Local;  // by the sink, which was told about the other connections
   if (link.renewal.get() == &connection) {
     const auto older = std::exchange(link.dialed, std::exchange(link.renewal, nullptr));
     if (older) older->close(CloseReason::Renewed);
@@ -225,8 +225,8 @@ CloseReason Network::established(Connection& connection) {
 }
 
 // A peer that connected and proved nothing is not reported, whatever it claims. If it waits for an invitation, it is dialed
-// when its address is a peer's, and whichever replica answers there is the right one. One with our secret or a certificate
-// has proved something.
+// when its address is a peer's. The replica that answers there is the right one. A peer with our secret or a certificate has
+// proved something.
 bool Network::stranger(const Connection& connection) const {
   return self_.cluster && !connection.vouched() && connection.side() == Side::Accepted;
 }
@@ -250,7 +250,7 @@ CloseReason Network::hello_repeated(Connection& connection) {
   return CloseReason::NoReason;
 }
 
-// Not while we are blank ourselves: then no peer can prove anything.
+// Not limited while we are blank ourselves: then no peer can prove anything.
 CloseReason Network::unproven_bytes(size_t bytes) {
   if (!self_.cluster || unverified_.take_bytes(bytes, SteadyClock::now())) return CloseReason::NoReason;
   return CloseReason::Greedy;
@@ -300,7 +300,7 @@ void Network::closed(Connection& connection, CloseReason reason, CloseReason pee
   if (link) forget_if_idle(*link);
 }
 
-// A connection that was open for a while earns a quick redial; one that is refused each time does not.
+// A connection that was open for a while earns a quick redial. A connection that is refused each time does not.
 void Network::dialed_closed(const std::shared_ptr<Link>& known, const Connection& connection) {
   Link& link = *known;
   const bool stood = connection.liveness().established_at() != TimePoint{};
@@ -314,7 +314,7 @@ void Network::dialed_closed(const std::shared_ptr<Link>& known, const Connection
   dial_later(known);
 }
 
-// The connection it was to replace stays, unless its peer is no longer trusted.
+// The connection that it should replace stays, unless its peer is no longer trusted.
 void Network::renewal_closed(const std::shared_ptr<Link>& known, CloseReason reason) {
   Link& link = *known;
   const TimePoint now = SteadyClock::now();
@@ -323,14 +323,14 @@ void Network::renewal_closed(const std::shared_ptr<Link>& known, CloseReason rea
   link.renew_at = now + options_.idle_timeout;
   if (closed_ || link.guest()) return;
   const auto older = link.dialed;
-  if (!older) return dial_later(known);  // it ended meanwhile
+  if (!older) return dial_later(known);  // the older connection ended meanwhile
   if (renewals_.distrusts(reason, now)) older->close(reason);
 }
 
 // ---- helpers
 
-// What an operator must know to fix it.
-// A later cause takes the place of an earlier one, so that the last one told is what was met last.
+// Reports everything that an operator must know to fix it. A later cause replaces an earlier one, so the last report names
+// the last cause.
 void Network::explain(Link& link, const Connection& connection, CloseReason reason, CloseReason peers_reason) {
   const std::string sentence = advice(link.id, self_.from, reason, peers_reason);
   if (!sentence.empty()) {

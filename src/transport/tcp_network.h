@@ -1,14 +1,14 @@
-// All connections of one TcpTransport: which of two connections stays, and what to report (tcp_network.cc); which are peers and
-// when to dial them (tcp_peers.cc); outgoing frames (tcp_sending.cc).
+// All connections of one TcpTransport. It decides which of two connections stays, and what is reported (tcp_network.cc). It
+// knows which replicas are peers and when to dial them (tcp_peers.cc), and sends frames (tcp_sending.cc).
 //
 //   Unverified (accepted, no verified hello) --established--> Link.accepted
 //   Link.dialed: dialing -> established; when it ends, redialed after a back-off. While that fails Link.accepted carries frames
 //   in both directions, if its peer has proved more than a name
-//   Link.renewal: dialing -> replaces Link.dialed; when it is refused, that one stays
+//   Link.renewal: dialing -> replaces Link.dialed; when it is refused, the old one stays
 //   A peer is up while one of the two is established, and one incarnation holds both (incarnation.h).
 //
-// Threads: the one that runs the io_context, but push(), set_cluster(), set_peers(), port() and tally(), which any
-// thread may call.
+// Threads: the one that runs the io_context, except push(), set_cluster(), set_peers(), port() and tally(), which any thread
+// may call.
 #pragma once
 
 #include <atomic>
@@ -91,8 +91,8 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
   Listener listener_;
   Ticker ticker_;
   bool closed_ = false;
-  std::atomic<bool> open_{false};  // there is something to push to
-  Handover handover_;              // while it is open
+  std::atomic<bool> open_{false};  // whether frames can be pushed
+  Handover handover_;              // used while it is open
   Tally tally_;
 };
 

@@ -58,7 +58,7 @@ std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReas
     case CloseReason::SpeaksTls:
       return says + subject + " speaks TLS, and plain text is wanted: give every replica the same kind of security";
     case CloseReason::BadTls:
-      if (!by_peer) return {};  // what listens there may be anything
+      if (!by_peer) return {};  // anything may listen there
       return says + subject +
              " sends what TLS 1.3 does not allow, or a certificate that is larger than 32 KiB: look at its files";
     case CloseReason::CertificateMissing: return says + subject + " shows no certificate: give it one of its own";

@@ -45,7 +45,7 @@ void Network::connect_with(const Peer& peer) {
   dial(link);
 }
 
-// From here on a guest, as long as it stays connected by itself and there is room.
+// The peer is a guest from here on, as long as it stays connected by itself and there is room.
 void Network::become_guest(const std::shared_ptr<Link>& link) {
   const bool room = links_.room_for_guest(link->belongs());
   link->grace_end.reset();
@@ -76,12 +76,12 @@ void Network::dial(const std::shared_ptr<Link>& link) {
   if (link->lookup.pending()) return;
   link->lookup.begin(std::move(address), [self = shared_from_this(), link](const Found& found) {
     if (found.failed.empty()) return self->dial_to(link, found.endpoints);
-    if (link->dialed) {  // it stays, and is retried
+    if (link->dialed) {  // the dialed connection stays, and the renewal is retried
       link->renew_at = SteadyClock::now() + self->options_.idle_timeout;
       return;
     }
     self->tally_.closed(CloseReason::DialFailed);
-    if (link->unreachable != kNamesUnanswered) {  // or it answers late each time, that it has no answer
+    if (link->unreachable != kNamesUnanswered) {  // else the two reports alternate while answers are late
       self->tell_unreachable(*link,
                              "its name does not resolve (" + found.failed + "); correct the address, or the name service");
     }
@@ -90,7 +90,7 @@ void Network::dial(const std::shared_ptr<Link>& link) {
   });
 }
 
-// One that is silent takes all the time that a dial has: the next dial begins behind it.
+// A silent endpoint takes all the time of a dial: the next dial begins behind it.
 void Network::dial_to(const std::shared_ptr<Link>& link, std::vector<Tcp::endpoint> endpoints) {
   if (link->renewal || (link->dialed && !link->dialed->established())) return;  // another dial was faster
   std::shared_ptr<Connection>& made = link->dialed ? link->renewal : link->dialed;
@@ -114,7 +114,7 @@ void Network::dial_later(const std::shared_ptr<Link>& link) {
   });
 }
 
-// The peer has just connected to us, so it is up: no need to wait out a back-off.
+// The peer has just connected to us, so it is up: there is no need to wait out a back-off.
 void Network::dial_now(const std::shared_ptr<Link>& link) {
   if (link->dialed || link->lookup.pending() || !std::exchange(link->waiting, false)) return;
   link->redial.cancel();

@@ -1,4 +1,4 @@
-// Outgoing frames: from any thread into the outbox of a link, from there onto its connection.
+// Outgoing frames: from any thread into the outbox of a link, and from there onto its connection.
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <new>

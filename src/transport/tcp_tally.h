@@ -1,4 +1,4 @@
-// TcpCounters as they grow, by the thread of the io_context and by those that send; and what an operator should know.
+// TcpCounters as they grow, counted by the thread of the io_context and by threads that send. Also warnings for an operator.
 //
 // Threads: any.
 #pragma once
@@ -25,7 +25,7 @@ class Tally {
   void dropped(const Outbox::Dropped& dropped);
   TcpCounters read() const;
 
-  // Sentences; instead of those told before.
+  // The sentences replace the previous ones.
   void warn(std::vector<std::string> sentences) {
     const std::lock_guard lock(mutex_);
     warnings_ = std::move(sentences);

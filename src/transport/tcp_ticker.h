@@ -1,4 +1,4 @@
-// Calls at regular intervals, and knows when it could not.
+// Calls at regular intervals, and notices when it could not.
 //
 // Threads: the one that runs the io_context.
 #pragma once
@@ -14,12 +14,12 @@ namespace coordkit::tcp {
 
 class Ticker {
  public:
-  // `pause`: how long this thread was held up (suspended, stopped). Data from the peers is unread then: the silence was ours.
+  // `pause`: how long this thread was held up (suspended, stopped). The peers' data is unread then: the silence was ours.
   using Tick = std::function<void(TimePoint now, Duration pause)>;
 
   Ticker(asio::io_context& io, Duration interval) : interval_(interval), timer_(io.get_executor()) {}
 
-  // The first is at once. `owner`, of this as well: kept alive by what is pending.
+  // The first tick comes at once. Pending operations keep `owner` alive, which owns this object as well.
   void begin(const std::shared_ptr<void>& owner, Tick tick) {
     tick_ = std::move(tick);
     ticked_ = SteadyClock::now();
@@ -36,7 +36,7 @@ class Ticker {
     const Duration late = now - ticked_ - 2 * interval_;
     ticked_ = now;
     timer_.expires_after(interval_);
-    timer_.async_wait([this, owner](const auto& error) {  // first: a tick that throws is followed by others
+    timer_.async_wait([this, owner](const auto& error) {  // first: other ticks then follow one that throws
       if (!error && !closed_) run(owner);
     });
     tick_(now, late > Duration::zero() ? late : Duration::zero());

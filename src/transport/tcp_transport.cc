@@ -19,7 +19,7 @@ namespace coordkit {
 
 namespace asio = boost::asio;
 
-// The shell around tcp::Network: which thread runs it, and the order of start and close.
+// The shell around tcp::Network: the thread that runs it, and the order of start and close.
 class COORDKIT_HIDDEN TcpTransport::Impl {
  public:
   Impl(TcpOptions options, asio::io_context* host)
@@ -67,20 +67,20 @@ class COORDKIT_HIDDEN TcpTransport::Impl {
  private:
   enum class Phase : uint8_t { New, Started, Closed };
 
-  // Its first timer makes Asio open what it waits with.
+  // The first timer makes Asio open the descriptors with which it waits.
   static std::shared_ptr<tcp::Network> make_network(asio::io_context& io, TcpOptions options) {
     const StandardStreamsKept kept;
     return std::make_shared<tcp::Network>(io, std::move(options));
   }
 
-  // Out of memory in one handler costs that handler's connection, which then falls silent and is closed as idle.
+  // If one handler runs out of memory, its connection is lost: it falls silent and is closed as idle.
   void run() {
     running_ = std::this_thread::get_id();
     for (;;) {
       try {
         own_->run();
         return;
-      } catch (...) {  // the one place of the thread where what was not expected ends
+      } catch (...) {  // the one place of the thread where an unexpected exception ends
       }
     }
   }

@@ -31,8 +31,8 @@ struct Buffers {
   const asio::const_buffer* end() const { return last; }
 };
 
-// Opens it with a number from 3 on (descriptor.h), and so that no program of the host's inherits it: that one may outlive
-// the host, and would keep the port from the next one.
+// Opens the socket with a number from 3 on (descriptor.h). No program that the host starts inherits it: such a program may
+// outlive the host, and would keep the port from the next host process.
 template <typename Kind>
 boost::system::error_code open_above_streams(Kind& socket, const Tcp& protocol) {
   boost::system::error_code error;
