@@ -1,5 +1,6 @@
-// The sum that travels with an entry of the log: made once, by the leader that appended it, and verified wherever the entry is
-// read, stored or received. XXH3-64, without a key. Pure functions.
+// The sum that travels with an entry of the log. The leader that appended the entry makes it once.
+// It is verified wherever the entry is read, stored or received. XXH3-64, without a key. Pure
+// functions.
 #pragma once
 
 #include <cstdint>

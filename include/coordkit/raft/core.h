@@ -1,11 +1,15 @@
-// Door 3: the consensus protocol and nothing else. A pure object: values in, values out; no thread, clock, file, socket.
+// Door 3: the consensus protocol and nothing else. A pure object: values in, values out; no thread,
+// clock, file, socket.
 //
 //   core.step(input, now);           any number of times
-//   core.drain(effects);             once per turn: at most one write, messages, and what became true
+//   core.drain(effects);             once per turn: at most one write, messages, and new facts
 //
-// The host makes the write durable and answers Written; it lets a message go once `after <= durable`. That one rule is all
-// the ordering there is (design: one rule orders I/O). Deterministic: equal inputs and seed give equal effects.
-// Threads: one owner. Failure: an invariant that does not hold calls the check handler and the core goes silent.
+// The host makes the write durable and answers Written; it sends a message once `after <= durable`.
+// That one rule is all the ordering there is (design: one rule orders I/O). Deterministic: equal
+// inputs and seed give equal effects.
+//
+// Threads: one owner.
+// Errors: an invariant that does not hold calls the check handler, and the core falls silent.
 #pragma once
 
 #include <memory>
@@ -29,52 +33,64 @@
 namespace COORDKIT_EXPORT coordkit {
 namespace raft {
 
-// As entries count (Entry::bytes): the smallest 65,536 that there are, which is what one message may have.
+// In the unit of Entry::bytes: the smallest 65,536 entries that there are. One message may have
+// that many.
 inline constexpr size_t kAppendBytesMax = 3 << 20;
 
 struct Options {
   ReplicaId self;
-  StoreId store;  // ours; a replica whose member entry names another one never campaigns, and votes only for longer logs, in
-                  // which it may be named. The host lets in messages of named stores only. Zero: not checked
+  // Ours. A replica whose member entry names another one never campaigns. It votes only for longer
+  // logs, in which it may be named. The host admits messages of named stores only. Zero: not
+  // checked.
+  StoreId store;
   GroupId group = kOnlyGroup;
-  // A follower waits a random time in [election_timeout, 2 * election_timeout) of silence before it campaigns.
-  // Legal: 10 ms to 1 h, and above 2 * heartbeat_interval. Ten times the round trip is a good value.
+  // A follower waits a random time in [election_timeout, 2 * election_timeout) of silence before it
+  // campaigns. Legal: 10 ms to 1 h, and above 2 * heartbeat_interval. Ten times the round trip is a
+  // good value.
   Duration election_timeout = std::chrono::milliseconds(300);
   Duration heartbeat_interval = std::chrono::milliseconds(60);  // legal: 1 ms and up
-  // A leader whose own disk takes longer than this for what a follower stores promptly hands over to that follower, though not
-  // in its first ten election timeouts. Zero: one election timeout; max(): never. A disk that is slow everywhere changes
-  // nothing.
+  // If a leader's own disk takes longer than this for entries that a follower stores promptly, the
+  // leader hands over to that follower. It does not do so in its first ten election timeouts. Zero:
+  // one election timeout; max(): never. A disk that is slow everywhere changes nothing.
   Duration disk_lag_max = Duration::zero();
   uint64_t seed = 1;  // of the election jitter
-  // How long after it began a round that a quorum answered a leader may answer reads without asking again (thesis 6.4.1).
-  // Zero: no leases. Equal on all members. Legal: at most election_timeout * (1 - rho) / (1 + rho), rho being the bound on
-  // the error of clock rates; lease_of() computes it. With leases a replica grants no vote for an election timeout after
-  // its start, because it does not know which leader it heard before.
+  // For this long after it began a round that a quorum answered, a leader may answer reads without
+  // asking again (thesis 6.4.1). Zero: no leases. Equal on all members. Legal: at most
+  // election_timeout * (1 - rho) / (1 + rho), rho being the bound on the error of clock rates;
+  // lease_of() computes it. With leases a replica grants no vote for an election timeout after its
+  // start, because it does not know which leader it heard before.
   Duration lease = Duration::zero();
-  // How long a leader keeps the news of a commit for the next append, before it sends them by themselves; SendCommit is not
-  // kept waiting. Legal: up to 1 h; zero: always at once.
+  // How long a leader keeps the news of a commit for the next append, before it sends them alone.
+  // SendCommit is not kept waiting. Legal: up to 1 h; zero: always at once.
   Duration commit_news_delay = Duration::zero();
-  // How long a leader under load may keep entries from members without whom it has a quorum, learners too, so that they get
-  // and sync several batches at once: not from those that SendCommit names, nor when what was kept is still not committed after
-  // that time. Legal: up to 1 h; zero: never.
+  // How long a leader under load may keep entries from members that its quorum does not need,
+  // learners too. Those members then get and sync several batches at once. Nothing is kept from
+  // those that SendCommit names, nor while kept entries are still uncommitted after that time.
+  // Legal: up to 1 h; zero: never.
   Duration append_delay = Duration::zero();
   // Windows of one append stream.
   size_t append_messages_in_flight = 64;
   size_t append_bytes_in_flight = 8 << 20;
-  size_t append_bytes_max = 1 << 20;     // of one message, at least one entry. Legal: 1 to kAppendBytesMax
-  size_t unsynced_bytes_max = 64 << 20;  // a leader whose own disk is this far behind accepts no proposals
-  size_t cache_bytes_max = 64 << 20;     // applied entries beyond this are read back from the log store
+  size_t append_bytes_max = 1 << 20;     // of one message, at least one entry. Legal: 1 to
+                                         // kAppendBytesMax
+  size_t unsynced_bytes_max = 64 << 20;  // a leader whose own disk is this far behind refuses
+                                         // proposals
+  size_t cache_bytes_max = 64 << 20;     // applied entries beyond this are read back from the log
+                                         // store
 
-  // How much log is kept behind the checkpoint for peers that are away; who needs more is sent the state. Legal: any.
+  // How much log is kept behind the checkpoint for absent peers. A peer that needs more is sent the
+  // state. Legal: any.
   uint64_t log_retained_bytes = 64 << 20;
-  // What a peer that answers still lacks, and what follows a state that one is sent (Pin), is kept up to this weight, whatever
-  // log_retained_bytes says. Legal: log_retained_bytes and up.
+  // Up to this weight, entries are kept that an answering peer still lacks, or that follow a state
+  // being sent to one (Pin), whatever log_retained_bytes says. Legal: log_retained_bytes and up.
   uint64_t log_pinned_bytes = uint64_t{4} << 30;
-  // Whether new commands should be held back (Core::holds_back) while a voter that answers is more than this behind: of log
-  // that it lacks, or that follows the state it is sent. The core itself takes proposals all the same. Zero: never.
+  // Whether new commands should be held back (Core::holds_back) while a voter that answers is more
+  // than this behind. That counts log that it lacks, or that follows the state it is sent. The core
+  // itself accepts proposals all the same. Zero: never.
   uint64_t follower_lag_bytes_max = 0;
 
-  // A learner this many entries behind the leader, or fewer, may be promoted. Legal: 1 to 2^32. The quorum waits for what lags.
+  // A learner this many entries behind the leader, or fewer, may be promoted. Legal: 1 to 2^32. The
+  // quorum waits for a voter that lags.
   uint64_t promotion_lag_max = 1000;
 
   // OK or kInvalidArgument with a sentence that says what to change.
@@ -83,7 +99,8 @@ struct Options {
 
 // ---- inputs
 
-struct Tick {};  // time passed; the deadline asked for has come
+// Time passed; the requested deadline has come.
+struct Tick {};
 
 struct Received {
   ReplicaId from;  // proven by the connection
@@ -91,18 +108,18 @@ struct Received {
 };
 
 struct Written {
-  WriteNumber number;  // it and all before it are durable
+  WriteNumber number;  // it and all earlier ones are durable
 };
 
-// A connection to an incarnation of a peer was (re-)established: append streams start anew.
+// A connection to an incarnation of a peer was (re-)established: append streams start again.
 struct PeerUp {
   ReplicaId peer;
   BootCounter boot;
 };
 
-// The connection to this peer is gone; zero: this process stood still, and what it knows of any peer may be old. Until a
-// message that leaves after this is answered, the peer is not relied on for a change of members or a transfer. Heartbeats go
-// on.
+// The connection to this peer is gone. Zero: this process was paused, and its knowledge of any peer
+// may be old. Until a message that leaves after this is answered, a change of members or a transfer
+// does not rely on the peer. Heartbeats continue.
 struct PeerDown {
   ReplicaId peer;
 };
@@ -117,27 +134,30 @@ struct Propose {
   std::vector<Proposal> proposals;
 };
 
-// A call of this peer is decided by what is or will be committed: the leader tells it of commits at once
-// (Options::commit_news_delay), and for a heartbeat interval keeps no entries from it (Options::append_delay).
+// A call of this peer is decided by entries that are or will be committed. The leader tells the
+// peer of commits at once (Options::commit_news_delay). For a heartbeat interval it keeps no
+// entries from the peer (Options::append_delay).
 struct SendCommit {
   ReplicaId peer;
 };
 
-// Asks for a quorum round that starts now or later: answers Confirmed or, on any loss of leadership, refused.
+// Asks for a quorum round that starts now or later. The answer is Confirmed or, on any loss of
+// leadership, refused.
 struct Confirm {
   Ticket ticket;
 };
 
-// Hand leadership to a voter (thesis 3.10). Until it is done or given up no proposal is taken: for two election timeouts at the
-// most, and the next one begins after a rest of four times as long; asked for sooner it ends at once, Expired.
+// Hands leadership to a voter (thesis 3.10). Until it is done or given up no proposal is accepted,
+// for two election timeouts at most. The next transfer begins after a rest of four times as long;
+// requested sooner, it ends at once, Expired.
 struct Transfer {
   Ticket ticket;
   ReplicaId target;           // zero: the most advanced voter that answers
-  LaggingTime deadline = {};  // it is given up then; no later than after two election timeouts
+  LaggingTime deadline = {};  // given up then; no later than after two election timeouts
 };
 
-// Answered by a ChangeOutcome. `expected` is the index of the configuration in force as the asker knows it
-// (compare-and-change).
+// Answered by a ChangeOutcome. `expected` is the index of the configuration in force, as the caller
+// knows it (compare-and-change).
 struct ChangeMembership {
   Ticket ticket;
   std::vector<MemberChange> changes;
@@ -149,20 +169,22 @@ struct LogRead {
   absl::StatusOr<std::vector<Entry>> entries;
 };
 
-// The host has a durable checkpoint at this position; the core decides how much log may go. Entries up to `unreadable` (zero:
-// none) are rotten on the own disk: they go even if peers lack them, who are sent the state instead.
+// The host has a durable checkpoint at this position; the core decides how much log is dropped.
+// Entries up to `unreadable` (zero: none) are rotten on this replica's disk. They are dropped even
+// if peers lack them; those peers are sent the state instead.
 struct Checkpointed {
   Position applied;
   Index unreadable = {};
 };
 
-// A state is on its way to a peer that will need the entries after this position next: they are kept. Zero: none is.
+// A state is being sent to a peer that will need the entries after this position next: they are
+// kept. Zero: no state is being sent.
 struct Pin {
   Index after;
 };
 
-// The state of a peer at this committed position was installed and is durable, configuration included. A log that holds
-// the position is kept; any other starts again after it.
+// The state of a peer at this committed position was installed and is durable, configuration
+// included. A log that holds the position is kept; any other log starts again after it.
 struct Installed {
   Term term;  // of a leader that knew it to be committed
   Position at;
@@ -170,12 +192,14 @@ struct Installed {
   Index configuration_index;    // of its entry
 };
 
-// A quorum has said what it remembers of this disk, and the disk holds all of it (Recovered::rollback_checked).
+// A quorum has answered what it remembers of this disk, and the disk holds all of it
+// (Recovered::rollback_checked).
 struct RollbackCheckPassed {};
 
-// SettledMembers: what a peer knows of them. If they are newer than those of this log, they are in force until the log has
-// members that are as new. A log that ends before them gets no vote and does not campaign; a term in which they may not have
-// been committed yet gets no vote either. A leader's log has them.
+// SettledMembers: a peer's knowledge of them. If they are newer than those of this log, they are in
+// force until the log has members that are as new. A log that ends before them gets no vote and
+// does not campaign. A term in which they may not have been committed yet gets no vote either. A
+// leader's log has them.
 
 using Input = std::variant<Tick, Received, Written, PeerUp, PeerDown, Propose, SendCommit, Confirm, Transfer, ChangeMembership,
                            LogRead, Checkpointed, Pin, Installed, RollbackCheckPassed, SettledMembers>;
@@ -184,7 +208,7 @@ using Input = std::variant<Tick, Received, Written, PeerUp, PeerDown, Propose, S
 
 struct Send {
   ReplicaId to;
-  WriteNumber after;  // not before this write is durable; zero: at once
+  WriteNumber after;  // sent only once this write is durable; zero: at once
   Message message;
   friend bool operator==(const Send&, const Send&) = default;
 };
@@ -207,7 +231,8 @@ struct Leadership {
   friend bool operator==(const Leadership&, const Leadership&) = default;
 };
 
-// A proposal was appended at this position, or (zero index) refused with no effect: not leader, no room, or handing over.
+// A proposal was appended at this position, or (zero index) refused with no effect: not leader, no
+// room, or handing over.
 struct ProposalOutcome {
   enum class Kind : uint8_t { Appended, NotLeader, NoRoom, Transferring };
   friend constexpr std::string_view name_of(Kind one) {
@@ -225,7 +250,8 @@ struct ProposalOutcome {
   friend bool operator==(const ProposalOutcome&, const ProposalOutcome&) = default;
 };
 
-// Leadership held at some moment after the question. `read_index`: a state at or beyond it is linearizable.
+// Leadership held at some moment after the question. `read_index`: a state at or beyond it is
+// linearizable.
 struct Confirmation {
   Ticket ticket;
   Answer held = Answer::No;
@@ -239,13 +265,15 @@ struct ReadRequest {
   size_t bytes_max = 0;
 };
 
-// The leader of our term has another entry where this log has a committed one. A leader has all that is committed
-// (thesis 3.6.3), so a disk was set back to an older state, or copied: here, or on a majority of the others.
+// The leader of our term has another entry where this log has a committed one. A leader has all
+// committed entries (thesis 3.6.3). So a disk was set back to an older state, or copied: here, or
+// on a majority of the others.
 struct Contradiction {
   ReplicaId leader;
-  Term term;        // that it leads
+  Term term;        // in which it leads
   Position theirs;  // of its entry
-  Position ours;    // the same index, or where our log begins: its entries before that have no greater term
+  Position ours;    // the same index, or where our log begins: its entries before that have no
+                    // greater term
   friend bool operator==(const Contradiction&, const Contradiction&) = default;
 };
 
@@ -258,35 +286,41 @@ struct Effects {
   std::vector<ChangeOutcome> changes;
   std::vector<ReadRequest> reads;
   std::optional<Leadership> leadership;  // present when it changed
-  std::optional<Position> compact;       // the log store may forget up to here
-  // The host must stop using the core, and drop the rest of these effects: nothing that it acknowledges can be relied on.
+  std::optional<Position> compact;       // the log store may drop entries up to here
+  // The host must stop using the core, and drop the rest of these effects: no acknowledgement of it
+  // can be relied on.
   std::optional<Contradiction> contradiction;
-  std::vector<ReplicaId> behind;  // leader: who answers and can only be helped by a state; all, in every drain
+  std::vector<ReplicaId> behind;  // leader: peers that answer and can only be helped by a state;
+                                  // all of them, in every drain
   Index commit;                   // never falls
 
   void clear();
 };
 
-// What the log store recovered; the core keeps the entries.
+// The recovered content of the log store. The core keeps the entries.
 struct Recovered {
   HardState hard_state;
   Position base;                // the log starts after it
   Configuration configuration;  // in force at base
-  Index configuration_index;    // of its entry; zero: taken as base
-  Position applied;             // of the durable checkpoint: at or after base, committed by definition
+  Index configuration_index;    // of its entry; zero: the same as base
+  Position applied;             // of the durable checkpoint: at or after base, committed by
+                                // definition
   std::vector<Entry> entries;
-  // The store's own log has nothing to do with base: an install was interrupted before the log was. The first write resets it.
+  // The store's own log does not belong to base: an install was interrupted before the log was
+  // reset. The first write resets it.
   bool log_replaced = false;
-  // False: the disk may have been set back to an older state. Until RollbackCheckPassed the core neither votes, campaigns nor
-  // acknowledges; it hears nothing but that it was removed.
+  // False: the disk may have been set back to an older state. Until RollbackCheckPassed the core
+  // neither votes, campaigns nor acknowledges. It reacts only to the message that it was removed.
   bool rollback_checked = true;
-  // Zero, or the end of the log that this disk had held before entries of it were lost: `entries` ends before the first of
-  // them, what the store has after it goes with the first write that appends. Until the log reaches this position again, only
-  // a log that does gets a vote, and the core does not campaign (docs/decisions/0024).
+  // Zero, or the end of the log that this disk had held before entries of it were lost. `entries`
+  // ends before the first lost entry. The first write that appends removes everything that the
+  // store has after it. Until the log reaches this position again, only a log that reaches it gets
+  // a vote, and the core does not campaign (docs/decisions/0024).
   Position floor = {};
 };
 
-// A look inside, for introspection, tests and the simulator's observer. Valid until the next step.
+// A view of the inside, for introspection, tests and the simulator's observer. Valid until the next
+// step.
 struct PeerStatus {
   ReplicaId peer;
   Index match;
@@ -295,14 +329,15 @@ struct PeerStatus {
   bool behind = false;  // waits for a state
 };
 
-// The most that claims of peers raise a term within an election timeout. No replica gets so far ahead of another by elections:
-// at one every 10 ms it takes a year and four months.
+// The most that claims of peers raise a term within an election timeout. Elections never take a
+// replica this far ahead of another: at one every 10 ms that would take a year and four months.
 inline constexpr uint64_t kTermLeapMax = uint64_t{1} << 32;
 
-// A peer claimed a term out of reach: more than kTermLeapMax beyond ours of an election timeout ago. Its message was dropped.
-// A replica without a leader went towards that term as far as it may, so that it meets a peer that was led astray.
+// A peer claimed a term out of reach: more than kTermLeapMax beyond ours of an election timeout
+// ago. Its message was dropped. A replica without a leader moved towards that term as far as it
+// may, so that it meets a peer that was led astray.
 struct TermLeap {
-  ReplicaId from;  // the newest one
+  ReplicaId from;  // of the newest claim
   Term claimed;
   uint64_t count = 0;  // since the start
   friend bool operator==(const TermLeap&, const TermLeap&) = default;
@@ -315,19 +350,20 @@ struct Status {
   Position last;
   Index commit;
   Index durable;                  // own log, synced
-  size_t cached_bytes = 0;        // that entries in memory take
+  size_t cached_bytes = 0;        // of the entries in memory
   LaggingTime quorum_contact;     // leader: when a quorum was last known to follow
-  LaggingTime leader_contact;     // follower: when its leader was last heard
+  LaggingTime leader_contact;     // follower: when it last heard its leader
   Configuration configuration;    // in force
-  Index configuration_index;      // of its entry: what a change expects
+  Index configuration_index;      // of its entry: the index that a change expects
   std::vector<PeerStatus> peers;  // leader only
-  ReplicaId successor;            // leader: the target of a transfer under way; zero: none
+  ReplicaId successor;            // leader: the target of a transfer in progress; zero: none
   std::optional<TermLeap> leap;   // absent: none so far
-  Term lease_void;                // no lease holds in this term any more: TimeoutNow was sent in it (thesis 6.4.1)
+  Term lease_void;                // no lease holds in this term any more: TimeoutNow was sent in it
+                                  // (thesis 6.4.1)
 };
 
-// A leader that may answer reads alone at `read_index`, as long as no more than Options::lease of REAL time (sleep
-// included, which this clock does not count) has passed since `since`.
+// A leader that may answer reads alone at `read_index`, as long as at most Options::lease of REAL
+// time has passed since `since` (sleep included, which this clock does not count).
 struct Lease {
   LaggingTime since;
   Index read_index;
@@ -345,42 +381,56 @@ class Core {
   Core& operator=(Core&&) noexcept;
 
   void step(Input input, LaggingTime now);
-  // Moves out everything that became due since the last drain; clears `effects` first and reuses its memory.
+  // Moves out everything that became due since the last drain. Clears `effects` first and reuses
+  // its memory.
   void drain(Effects& effects);
-  // When step(Tick) is wanted at the latest.
+  // When step(Tick) is needed at the latest.
   LaggingTime next_deadline() const;
 
-  // Committed entries [first, ...) for apply, at most `bytes_max` but at least one; empty when none is committed or they
-  // are not in memory. In the second case the next drain asks for a read (Effects::reads); ask again after its LogRead.
+  // Committed entries [first, ...) for apply, at most `bytes_max` but at least one. Empty when none
+  // is committed or they are not in memory. In the second case the next drain asks for a read
+  // (Effects::reads); call again after its LogRead.
   std::span<const Entry> committed(Index first, size_t bytes_max);
   // Everything up to `applied` was applied: the cache may drop it.
   void applied(Index applied);
 
   Status status() const;
   const Leadership& leadership() const;
-  std::optional<Lease> lease() const;  // absent: not leading, no leases, void, or nothing of this term is committed yet
-  // The applied state holds everything that was committed at this time, as far as this replica knows: the travel of the
-  // leader's message is not counted. Absent: not known since it started.
+  // Absent: not leading, no leases, void, or nothing of this term is committed yet.
+  std::optional<Lease> lease() const;
+  // The applied state holds everything that was committed at this time, as far as this replica
+  // knows: the travel of the leader's message is not counted. Absent: not known since it started.
   std::optional<LaggingTime> fresh_at() const;
   Index commit() const;
   const Configuration& configuration() const;  // in force
   Position configuration_position() const;     // of its entry
   SettledMembers settled_members() const;
-  bool removed() const;               // a Removed message came, and no leader has spoken since
-  Index base() const;                 // the log starts after it
-  Index proven() const;               // the log is known to equal that of this term's leader up to here; zero: nothing is known
-  Index leader_commit() const;        // what a leader has said to be committed, and what is here: never falls
-  bool holds_back() const;            // Options::follower_lag_bytes_max: as leader, or as the leader that is followed said last
-  Index match(ReplicaId peer) const;  // leader: known to be durable there; zero: nothing
-  std::optional<Term> term_at(Index index) const;  // of the entry in the log; absent: before the base or beyond the end
+  bool removed() const;  // a Removed message came, and no leader has sent anything
+                         // since
+  Index base() const;    // the log starts after it
+  // The log is known to equal that of this term's leader up to here; zero: nothing is known.
+  Index proven() const;
+  // The highest commit index that a leader has stated, or that is known here. Never falls.
+  Index leader_commit() const;
+  // Options::follower_lag_bytes_max: decided here as leader, or by the last word of the followed
+  // leader.
+  bool holds_back() const;
+  // Leader: known to be durable there; zero: nothing.
+  Index match(ReplicaId peer) const;
+  std::optional<Term> term_at(Index index) const;  // of the entry in the log; absent: before the
+                                                   // base or beyond the end
   const HardState& hard_state() const;             // submitted, not always durable yet
-  bool rollback_checked() const;                   // false: until RollbackCheckPassed it takes part in nothing
-  Position floor() const;                          // Recovered::floor, until the durable log has reached it
-  Index durable() const;  // own log is synced up to here; falls only when uncommitted entries are truncated
+  bool rollback_checked() const;                   // false: it takes part in nothing until
+                                                   // RollbackCheckPassed
+  Position floor() const;                          // Recovered::floor, until the durable log has
+                                                   // reached it
+  // This replica's log is synced up to here. Falls only when uncommitted entries are truncated.
+  Index durable() const;
 
  private:
   class Impl;
-  friend class CoreTwin;  // copies and compares cores, for exhaustive tests (src/raft/fingerprint.h)
+  friend class CoreTwin;  // copies and compares cores, for exhaustive tests
+                          // (src/raft/fingerprint.h)
   explicit Core(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

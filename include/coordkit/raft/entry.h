@@ -1,4 +1,4 @@
-// What the log is made of: entries, hard state, and the configuration that says who votes.
+// The contents of the log: entries, hard state, and the configuration that names the voters.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,9 @@ constexpr std::string_view name_of(EntryKind kind) {
   return "?";
 }
 
-// One record of the replicated log. The content sum is made once, by the leader that appended the entry, over group,
-// term, index, kind and payload; it travels with the entry and is verified at every hop (base/sums.h).
+// One record of the replicated log. The leader that appended the entry makes the content sum once,
+// over group, term, index, kind and payload. It travels with the entry and is verified at every hop
+// (base/sums.h).
 struct Entry {
   Index index;
   Term term;
@@ -41,11 +42,12 @@ struct Entry {
   SharedBytes payload;
 
   Position position() const { return {index, term}; }
-  size_t bytes() const { return payload.size() + 48; }  // what limits count: payload and a share for the header
+  // the size that limits count: payload and a share for the header
+  size_t bytes() const { return payload.size() + 48; }
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
-// What a replica must never forget (thesis fig. 3.1). Zero vote = none in this term.
+// The facts that a replica must never forget (thesis fig. 3.1). Zero vote: none in this term.
 struct HardState {
   Term term;
   ReplicaId vote;
@@ -59,7 +61,8 @@ struct Member {
   friend bool operator==(const Member&, const Member&) = default;
 };
 
-// Who votes. `outgoing` is non-empty while a change is joint: then both halves must agree (thesis 4.3).
+// The voters and learners. `outgoing` is non-empty while a change is joint: then both halves must
+// agree (thesis 4.3).
 struct Configuration {
   std::vector<Member> voters = {};    // sorted by id, ids unique
   std::vector<Member> outgoing = {};  // sorted by id
@@ -67,21 +70,23 @@ struct Configuration {
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 
-// The newest configuration that somebody knows to be committed, and where: of a joint one that is over, without those who
-// leave.
+// The newest configuration that is known to be committed, and its place. A joint one that is over
+// appears without the members that leave.
 struct SettledMembers {
   Position at;  // of its entry; its term may be an upper bound. Zero: nothing is known
   Configuration configuration;
-  Term known_in;  // it is committed in this term or an earlier one: whoever leads a later one has it
+  Term known_in;  // it is committed in this term or an earlier one: the leader of any later term
+                  // has it
   friend bool operator==(const SettledMembers&, const SettledMembers&) = default;
 };
 
-// The initialization of a cluster, agreed on before the first vote and stored as entry 1 of term 1 everywhere.
+// The initialization of a cluster, agreed on before the first vote and stored as entry 1 of term 1
+// everywhere.
 struct Genesis {
   ClusterId cluster;
   uint64_t token_base = 0;  // tokens start above this: (seconds since 2020-01-01 UTC) << 31
   Configuration configuration;
-  uint64_t feature_level = 0;  // that the cluster begins with: every founder speaks it
+  uint64_t feature_level = 0;  // the cluster's first level: every founder supports it
   friend bool operator==(const Genesis&, const Genesis&) = default;
 };
 

@@ -1,7 +1,9 @@
-// What replicas of one group say to each other about consensus. Plain values; the wire form is in the engine's codec.
+// Messages about consensus between the replicas of one group. Plain values; the wire form is in the
+// engine's codec.
 //
-// Every message carries the sender's term. `stream` names one leader's append stream to one peer incarnation: an answer
-// that echoes an older stream counts for nothing (regressions R03). `round` numbers leadership confirmation rounds.
+// Every message carries the sender's term. `stream` names one leader's append stream to one peer
+// incarnation: an answer that echoes an older stream counts for nothing (regressions R03). `round`
+// numbers leadership confirmation rounds.
 #pragma once
 
 #include <string_view>
@@ -44,14 +46,15 @@ struct VoteRequest {  // thesis 3.4, 9.6
   Term term;           // Pre: the term it would campaign in; the sender's own term is one less
   uint64_t round = 0;  // of this candidate; an answer to an older round is stale
   Position last;       // of the candidate's log
-  Cause cause =
-      Cause::Silence;  // Transfer: the leader itself asked for this campaign, so hearing it is no reason to refuse (3.10)
+  // Transfer: the leader itself asked for this campaign, so hearing that leader is no reason to
+  // refuse (3.10).
+  Cause cause = Cause::Silence;
   friend bool operator==(const VoteRequest&, const VoteRequest&) = default;
 };
 
 struct VoteReply {
   VoteKind kind = VoteKind::Pre;
-  Term term;           // the voter's own term, so that the asker can adopt a higher one
+  Term term;           // the voter's own term, so that the requester can adopt a higher one
   uint64_t round = 0;  // echoed
   Answer granted = Answer::No;
   friend bool operator==(const VoteReply&, const VoteReply&) = default;
@@ -81,8 +84,12 @@ struct AppendReply {
   Term term;
   uint64_t stream = 0;
   AppendVerdict verdict = AppendVerdict::Accepted;
-  Index match;     // Accepted: durable here and proven equal to the leader's by this request (R05), nothing more
-  Position hint;   // Conflict: where the leader should look next (last entry of the largest term that may still agree)
+  // Accepted: durable here and proven equal to the leader's by this request (R05), and nothing
+  // more.
+  Index match;
+  // Conflict: where the leader should look next (last entry of the largest term that may still
+  // agree).
+  Position hint;
   Index rejected;  // Conflict: `previous.index` of the refused request
   uint64_t round = 0;
   friend bool operator==(const AppendReply&, const AppendReply&) = default;
@@ -94,17 +101,22 @@ struct Heartbeat {
   Index commit;  // min(commit, match of that peer)
   Index everyone_has;
   uint64_t round = 0;
-  Index committed;   // the leader's own commit index: tells a follower how far behind it is
-  Position durable;  // on the leader's own disk, which counts as one of a quorum: for who remembers it, no step of the core
-  bool hold_back = false;  // a voter is too far behind: take no new commands for now (Options::follower_lag_bytes_max)
-  Index needed;            // a member catches up and needs the entries after it, from any later leader too; zero: none does
+  Index committed;  // the leader's own commit index: tells a follower how far behind it is
+  // On the leader's own disk, which counts as one of a quorum. For those that remember it; no step
+  // of the core uses it.
+  Position durable;
+  bool hold_back = false;  // a voter is too far behind: refuse new commands for now
+                           // (Options::follower_lag_bytes_max)
+  // A member catches up and needs the entries after it, from any later leader too; zero: none does.
+  Index needed;
   friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
 };
 
 struct HeartbeatReply {
   Term term;
   uint64_t stream = 0;
-  Index match;  // what this stream has acknowledged durably so far; tells the leader what got lost (R56)
+  Index match;  // the durable acknowledgements of this stream so far; tells the leader which parts
+                // got lost (R56)
   uint64_t round = 0;
   friend bool operator==(const HeartbeatReply&, const HeartbeatReply&) = default;
 };
@@ -115,8 +127,9 @@ struct TimeoutNow {
   friend bool operator==(const TimeoutNow&, const TimeoutNow&) = default;
 };
 
-// To a candidate that is no voter any more and does not know (thesis 4.2.3): the committed configuration at this position
-// says so, and the candidate's log does not reach it. It stays quiet until a leader speaks to it.
+// To a candidate that is no longer a voter and does not know it (thesis 4.2.3). The committed
+// configuration at this position says so, and the candidate's log does not reach it. The candidate
+// stays quiet until a leader sends it something.
 struct Removed {
   Term term;
   Position configuration;

@@ -1,9 +1,11 @@
-// Four ways to lock, side by side under the same faults: lock keys with leases, sequential ephemeral nodes, Redlock, and
-// coordkit. The first three are models (src/compare): their servers are given as perfect, and what is simulated in full is
-// what their clients know and when. coordkit's part is the real engine and client. Guide: docs/comparison.md.
+// Four ways to lock, side by side under the same faults: lock keys with leases, sequential
+// ephemeral nodes, Redlock, and coordkit. The first three are models (src/compare). Their servers
+// are assumed to be perfect; the simulation covers in full what their clients know, and when.
+// coordkit's part is the real engine and client. Guide: docs/comparison.md.
 //
-// Five machines, one lock, one shared counter. A process reads the counter, works, asks whether it still holds the lock, and
-// writes what it read plus one. An update is lost when a write overwrites one that it had not read.
+// Five machines, one lock, one shared counter. A process reads the counter, works, asks whether it
+// still holds the lock, and writes the value it read plus one. An update is lost when a write
+// overwrites one that its writer had not read.
 #pragma once
 
 #include <array>
@@ -25,14 +27,17 @@ inline constexpr std::array<Recipe, kRecipes> kAllRecipes = {Recipe::LeaseKeys, 
                                                              Recipe::Coordkit};
 std::string_view name_of(Recipe recipe);
 
-// Which faults may strike. Two machines' clocks differ in rate by 1 % at most, whatever is chosen.
+// The faults that may strike. Two machines' clocks differ in rate by 1 % at most, whatever is
+// chosen.
 struct CompareFaults {
-  bool pauses = true;      // a process stands still, its machine goes on
-  bool cuts = true;        // a machine receives nothing; what was sent meanwhile arrives late
-  bool drift = true;       // clocks run at the edges of that
-  bool wall_steps = true;  // what a machine shows as the time of day jumps
-  // Beyond what any of them promises to stand: only tokens are left. coordkit's holders are not judged then.
-  bool stopped_machines = false;  // a machine stands with all its clocks, and goes on as if nothing had been
+  bool pauses = true;      // a process is frozen, its machine continues
+  bool cuts = true;        // a machine receives nothing; messages sent meanwhile arrive late
+  bool drift = true;       // clocks run at the edges of that bound
+  bool wall_steps = true;  // a machine's time of day jumps
+  // Beyond the promise of any of them: only tokens are left. coordkit's holders are not judged
+  // then.
+  bool stopped_machines = false;  // a machine stops with all its clocks, and resumes as if nothing
+                                  // had happened
   bool wild_rates = false;        // clocks run at half and at one and a half times the right rate
 
   bool beyond_promise() const { return stopped_machines || wild_rates; }
@@ -47,13 +52,14 @@ struct CompareOptions {
 
 struct RecipeFigures {
   uint64_t grants = 0;
-  uint64_t writes = 0;         // that reached the counter
-  uint64_t overlaps = 0;       // times in which two running processes both held the lock by their own rules
-  Duration overlapped{};       // and how long, seen every virtual millisecond
-  Duration overlap_longest{};  // one of them
+  uint64_t writes = 0;  // that reached the counter
+  // Times in which two running processes both held the lock by their own rules.
+  uint64_t overlaps = 0;
+  Duration overlapped{};       // and how long, sampled every virtual millisecond
+  Duration overlap_longest{};  // the longest of them
   uint64_t lost = 0;           // updates, on the counter without a fence
-  uint64_t fenced_writes = 0;  // that a second counter, behind a FenceGate, let pass
-  uint64_t fenced_lost = 0;    // updates there
+  uint64_t fenced_writes = 0;  // let through by a second counter, behind a FenceGate
+  uint64_t fenced_lost = 0;    // updates lost there
   bool fence = false;          // does the recipe offer a number for it?
 
   void add(const RecipeFigures& other);
@@ -61,7 +67,7 @@ struct RecipeFigures {
 
 struct Comparison {
   std::array<RecipeFigures, kRecipes> of{};
-  uint64_t hash = 0;      // of everything that happened
+  uint64_t hash = 0;      // of all events
   std::string violation;  // of an invariant, in coordkit's part; empty: none
 
   const RecipeFigures& operator[](Recipe recipe) const { return of[static_cast<size_t>(recipe)]; }
@@ -72,26 +78,27 @@ Comparison compare_recipes(const CompareOptions& options);
 // One of them alone; the others stay empty.
 Comparison compare_recipe(const CompareOptions& options, Recipe recipe);
 
-// One client's end of a recipe: what the application asks of a lock.
+// One client's end of a recipe: the calls of the application on a lock.
 class LockEnd {
  public:
   virtual ~LockEnd() = default;
   // Waits for the lock, through as many sessions and errors as it takes; one call at a time.
   virtual void acquire(std::function<void()> granted) = 0;
-  // May the application act now, as far as the rules of the recipe let it know?
+  // Whether the application may act now, as far as the rules of the recipe let it know.
   virtual bool holds() const = 0;
   // The token of the present hold; zero if the recipe has none.
   virtual Token token() const = 0;
-  // Gives it back, held or not.
+  // Releases it, held or not.
   virtual void release() = 0;
 
-  // The run ends: begin nothing new. And is nothing open any more? Released before.
+  // calm(): the run ends; begin nothing new, everything is released before. done(): whether nothing
+  // is open any more.
   virtual void calm() {}
   virtual bool done() const { return true; }
 };
 
-// A recipe of your own, made of what coordkit's client offers (examples/13_recipes), in coordkit's place: one end of it in the
-// process of each replica, the same application, the same strikes.
+// A recipe of your own, made of the calls of coordkit's client (examples/13_recipes), in coordkit's
+// place: one end of it in the process of each replica, the same application, the same strikes.
 using LockMaker = std::function<std::unique_ptr<LockEnd>(Process& process, const CompareOptions& options)>;
 struct OwnRecipe {
   RecipeFigures figures;
@@ -100,7 +107,7 @@ struct OwnRecipe {
 };
 OwnRecipe compare_own_recipe(const CompareOptions& options, const LockMaker& make);
 
-// Bars of overlaps and lost updates as one SVG that needs nothing else.
+// Bars of overlaps and lost updates as one self-contained SVG.
 std::string comparison_picture(const Comparison& sums, uint64_t runs, Duration length);
 
 }  // namespace coordkit::sim

@@ -1,5 +1,6 @@
-// Faults on purpose, beside (or instead of) those that the profile draws: a script says what happens when. Every action may
-// be called from the script itself, from at(), and from programs that were handed the conductor.
+// Faults on purpose, beside (or instead of) those that the profile draws: a script says which and
+// when. Every action may be called from the script itself, from at(), and from programs that were
+// handed the conductor.
 //
 //   options.profile = "calm";                                  // nothing else happens
 //   options.script = [](sim::Conductor& run) {
@@ -7,8 +8,9 @@
 //     run.at(5s, [&run] { run.start_all(); });
 //   };
 //
-// Actions that do not apply (crashing what is down, replica zero) change nothing. Once the hostile part of the run ends, all
-// of it is undone: processes started, links mended, clocks within their bound.
+// Actions that do not apply (crashing a process that is down, replica zero) change nothing. Once
+// the hostile part of the run ends, all of it is undone: processes started, links restored, clocks
+// within their bound.
 #pragma once
 
 #include <functional>
@@ -27,19 +29,21 @@ class Conductor {
 
   virtual void crash(ReplicaId node) = 0;  // unsynced writes may be lost
   virtual void start(ReplicaId node) = 0;
-  virtual void freeze(ReplicaId node) = 0;  // the process stands, its machine goes on
-  // The machine stands with all its clocks, like a virtual one that is moved: no process in it can notice. More than any lock
-  // is promised to stand; see SimOptions::watch_holders. resume() ends it.
+  virtual void freeze(ReplicaId node) = 0;  // the process is frozen, its machine continues
+  // The machine stops with all its clocks, like a virtual one that is moved: no process in it can
+  // notice. No lock promises to survive that; see SimOptions::watch_holders. resume() ends it.
   virtual void stop_machine(ReplicaId node) = 0;
   virtual void resume(ReplicaId node) = 0;
   virtual void cut(ReplicaId from, ReplicaId to) = 0;  // one direction
   virtual void mend(ReplicaId from, ReplicaId to) = 0;
-  virtual void clock_rate(ReplicaId node, int64_t parts_per_million) = 0;  // legal: within 10'000 of true time
+  // legal: within 10'000 of true time
+  virtual void clock_rate(ReplicaId node, int64_t parts_per_million) = 0;
 
-  // Enough was seen: the hostile part of the run ends now, and all that follows it is done and checked as ever.
+  // The run has seen enough: its hostile part ends now, and everything after it is done and checked
+  // as usual.
   virtual void end_run() = 0;
 
-  void cut_off(ReplicaId node);  // both directions, from everybody
+  void cut_off(ReplicaId node);  // both directions, for everybody
   void rejoin(ReplicaId node);
   void start_all();
 };

@@ -1,4 +1,5 @@
-// What to simulate and what came out. One run is one seed: the seed draws the cluster, the faults and the work.
+// Options and reports of simulated runs. One run is one seed: the seed draws the cluster, the
+// faults and the work.
 #pragma once
 
 #include <array>
@@ -28,32 +29,36 @@ enum class FaultKind : uint8_t {
   Split,           // two groups
   Flap,            // a link cut and mended in short turns
   Clog,            // parcels of a link are held and released at once
-  Fade,            // the leader is unheard by one after the other, and hears less and less
+  Fade,            // the leader is heard by fewer and fewer, and hears less and less
   HeldKind,        // all messages of one kind between two nodes are held and released at once
   ConnectionLoss,  // a connection breaks and is made again
   Crash,           // a process dies with its unsynced writes
   CrashInTurn,     // between the effects of one turn
   PowerLoss,       // every process at once
-  Pause,           // a process is frozen, its clocks go on
-  Suspend,         // a machine sleeps: the lagging reading stands
+  Pause,           // a process is frozen, its clocks continue
+  Suspend,         // a machine sleeps: the lagging reading stops
   SlowDisk,        // syncs take up to seconds
   ClockRate,       // a machine's clock changes its rate within the bound
-  Stranger,        // a process that was never invited says what it likes
-  Overtaken,       // a leader appends alone and is cut off, members change on both sides, and it starts again
+  Stranger,        // a process that was never invited sends anything
+  Overtaken,       // a leader appends alone and is cut off, members change on both sides, and it
+                   // starts again
   DiskError,       // reads, writes or syncs of a disk fail now and then
   DiskFull,        // files can hardly grow
   Rot,             // durable bytes change, below the durable mark
   Misdirected,     // a page is written to, or read from, another place
   LostSync,        // a disk acknowledges syncs and loses them with the power
-  StateRot,        // a row of a checkpoint changes, or what was staged of a peer's
+  StateRot,        // a row of a checkpoint changes, or a staged row of a peer's state
   LostFiles,       // a segment, the whole log or the checkpoint is gone at the next start
-  RotEverywhere,   // what running replicas hold changes on all of them at once, in different places; with the process it passes
+  // The stored bytes of running replicas change on all of them at once, in different places; the
+  // fault ends with the process.
+  RotEverywhere,
 };
 inline constexpr size_t kFaultKinds = 27;
 std::string_view name_of(FaultKind kind);
 std::optional<FaultKind> fault_named(std::string_view name);
 
-// Planted faults of the simulator's glue. Each must be reported by its invariant; that is how the checks are tested.
+// Planted faults of the simulator's glue. Each must be reported by its invariant; that is how the
+// checks are tested.
 struct Defects {
   bool written_before_durable = false;  // the disk reports a write when it is submitted
   bool forgets_vote = false;            // a crash loses the durable vote of the present term
@@ -64,7 +69,8 @@ struct Defects {
   bool late_send_reading = false;       // the holder's clock is read 500 ms late when it sends
   bool restores_another = false;        // machines built from a peer's state have one key more
   bool one_machine_diverges = false;    // one replica skips commands
-  bool one_state_rots = false;          // the same, and the observers look away: replicas must find it by themselves
+  bool one_state_rots = false;          // the same, and the observers ignore it: replicas must find
+                                        // it themselves
   bool forgets_release = false;         // every replica skips some releases
   bool token_lowered = false;           // clients are shown an older token
   bool answer_changed = false;          // clients are shown another result than apply decided
@@ -74,7 +80,8 @@ struct Defects {
   bool gate_open = false;               // the protected resource lets every token pass
 };
 
-// Which runs have their history recorded as callers saw it and searched for an order (docs/format-history.md).
+// The runs whose histories, as callers saw them, are recorded and searched for an order
+// (docs/format-history.md).
 enum class BlackBox : uint8_t { Sampled, Every, Never };  // Sampled: a tenth of the seeds
 constexpr std::string_view name_of(BlackBox box) {
   switch (box) {
@@ -90,12 +97,13 @@ constexpr std::string_view name_of(BlackBox box) {
 std::vector<std::string_view> defect_names();
 std::vector<std::string_view> planted(const Defects& defects);
 
-// What a seed draws unless it is said: how soon a replica has to be sent a state, and in which pieces. As the fields of
-// EngineOptions of these names, with their legal ranges.
+// Sizes that the seed draws unless they are set: how soon a replica has to be sent a state, and in
+// which pieces. As the fields of EngineOptions with these names, with their legal ranges.
 struct SimSizes {
   std::optional<uint64_t> checkpoint_entries = {};
   std::optional<uint64_t> log_retained_bytes = {};
-  std::optional<size_t> state_chunk_bytes = {};  // less than 256 is 256: smaller pieces take longer than the end of a run waits
+  std::optional<size_t> state_chunk_bytes = {};  // less than 256 is 256: smaller pieces take longer
+                                                 // than the end of a run waits
 };
 
 struct SimOptions {
@@ -106,30 +114,38 @@ struct SimOptions {
   // Gets every line of the recorded history when the run ends; implies BlackBox::Every.
   std::function<void(std::string_view)> on_history = {};
   BlackBox black_box = BlackBox::Sampled;
-  bool witness = true;  // check answers against the log; off only to see what the black box finds by itself
-  // Check what holders may believe (INV_L02, L03, L10, L16); off only to see what a fence still protects where clocks break
-  // their promise.
+  bool witness = true;  // check answers against the log; off only to see what the black box finds
+                        // alone
+  // Check what holders may believe (INV_L02, L03, L10, L16). Turn it off only to see what a fence
+  // still protects where clocks break their promise.
   bool watch_holders = true;
   Defects defects = {};
 
   // Your own part (docs/simulator.md); absent: coordkit's locks and keys alone.
   uint32_t nodes = 0;  // replicas, 1 to 9. Zero: the seed draws it
-  // The first so many found the cluster; the others run on blank disks until a change takes them in, at the latest when the
-  // hostile part is over. At most as many as there are replicas. Zero: all, or as the profile has it.
+  // This many replicas found the cluster. The others run on blank disks until a change adds them,
+  // at the latest when the hostile part is over. At most as many as there are replicas. Zero: all,
+  // or as in the profile.
   uint32_t founders = 0;
   SimSizes sizes = {};
-  // The machines a process hosts beside coordkit's; called at every start, so that a script may upgrade by starting again.
+  // The machines that a process hosts beside coordkit's. Called at every start, so that a script
+  // may upgrade by starting again.
   std::function<std::vector<HostedMachine>(ReplicaId)> machines = {};
-  std::function<std::unique_ptr<Program>(Process&)> program = {};  // called at every start of a process
-  bool built_in_work = true;                                       // coordkit's own workers: locks, keys, sessions
-  std::function<void(Conductor&)> script = {};                     // called once, before anything happens
-  // Called when everything has converged, once for each replica; a sentence is a violation named CHECK.
+  // called at every start of a process
+  std::function<std::unique_ptr<Program>(Process&)> program = {};
+  // coordkit's own workers: locks, keys, sessions
+  bool built_in_work = true;
+  // called once, before anything happens
+  std::function<void(Conductor&)> script = {};
+  // Called when everything has converged, once for each replica. A sentence is a violation named
+  // CHECK.
   std::function<std::string(ReplicaId, const Engine&)> check = {};
   Reduction reduction = {};
-  Timeline* timeline = nullptr;  // filled with what happened, within its limits; the run is the same with and without
+  Timeline* timeline = nullptr;  // filled with the events of the run, within its limits; the run is
+                                 // the same with and without it
 };
 
-// For SimOptions::machines: one machine of your own, made anew in every process.
+// For SimOptions::machines: one machine of your own, a new one in every process.
 template <typename Machine>
 auto hosting(MachineId id) {
   return [id](ReplicaId) {
@@ -139,7 +155,8 @@ auto hosting(MachineId id) {
   };
 }
 
-// The options as one writes them after coordkit-sim: "--replay 7 --profile leases --without storm,crash".
+// The options in the form of arguments of coordkit-sim: "--replay 7 --profile leases --without
+// storm,crash".
 std::string replay_arguments(const SimOptions& options);
 
 struct Report {
@@ -148,9 +165,9 @@ struct Report {
   std::string violation;
   std::string what;
   std::vector<std::string> last_events;
-  uint32_t nodes = 0;    // as the seed drew them, or the reduction
+  uint32_t nodes = 0;    // drawn by the seed, or set by the reduction
   uint32_t workers = 0;  // per node
-  Duration hostile{};    // length of that part, had the run got to its end
+  Duration hostile{};    // planned length of that part
   Duration virtual_time{};
   uint64_t events = 0;
   uint64_t turns = 0;
@@ -158,7 +175,8 @@ struct Report {
   uint64_t releases = 0;
   uint64_t expiries = 0;
   uint64_t elections = 0;
-  uint64_t strikes = 0;          // faults that came up, whether or not the reduction let them strike
+  uint64_t strikes = 0;          // faults that came up, whether or not the reduction let them
+                                 // strike
   std::vector<uint64_t> struck;  // the ordinals of those that did
   uint64_t crashes = 0;
   uint64_t operations = 0;
@@ -167,7 +185,7 @@ struct Report {
   uint64_t histories = 0;            // searched by the black-box check
   uint64_t histories_undecided = 0;  // of these, given up
   uint64_t history_operations = 0;   // in these
-  uint64_t installs = 0;             // states of peers that took the place of a replica's own
+  uint64_t installs = 0;             // states of peers that replaced a replica's own
   std::array<uint64_t, kFaultKinds> faults{};
   SituationCounts situations{};
   uint64_t trace_hash = 0;
@@ -176,7 +194,8 @@ struct Report {
 // The names a profile option may have.
 std::vector<std::string_view> profiles();
 
-// Runs one seed to its end or to the first violation. Options that make no sense are a violation named OPTIONS.
+// Runs one seed to its end or to the first violation. Options that make no sense are a violation
+// named OPTIONS.
 Report simulate(const SimOptions& options);
 
 }  // namespace coordkit::sim

@@ -1,5 +1,6 @@
-// Less of a run: which of its faults stay away, and how small and short it is. Whatever is set overrides what the seed draws,
-// so a seed with a reduction is a run like any other and repeats bit for bit.
+// A smaller version of a run: faults that stay away, fewer nodes, less time. Every field that is
+// set overrides the seed's draw, so a seed with a reduction is a run like any other and repeats bit
+// for bit.
 #pragma once
 
 #include <array>
@@ -15,10 +16,12 @@ enum class FaultKind : uint8_t;
 
 struct Reduction {
   std::set<FaultKind> without;               // kinds that never strike
-  std::optional<std::set<uint64_t>> faults;  // only these strike, by their ordinal in the run, from 1
+  std::optional<std::set<uint64_t>> faults;  // only these strike, by their ordinal in the run, from
+                                             // 1
   std::optional<Duration> hostile;           // length of the hostile part
   std::optional<uint32_t> nodes;             // at most as many as the seed draws; at least 1
-  std::optional<uint32_t> workers;           // per node, at most as many as the seed draws; at least 1
+  std::optional<uint32_t> workers;           // per node, at most as many as the seed draws; at
+                                             // least 1
 
   bool strikes(FaultKind kind, uint64_t ordinal) const {
     return !without.contains(kind) && (!faults || faults->contains(ordinal));

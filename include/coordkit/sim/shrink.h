@@ -1,5 +1,6 @@
-// Makes a failing run small: fewer kinds of faults, fewer faults, a shorter hostile part, fewer workers and nodes, as long as
-// the same invariant breaks. Deterministic: the same failing run shrinks to the same one.
+// Makes a failing run small: fewer kinds of faults, fewer faults, a shorter hostile part, fewer
+// workers and nodes, as long as the same invariant breaks. Deterministic: the same failing run
+// shrinks to the same one.
 #pragma once
 
 #include <functional>
@@ -9,7 +10,7 @@
 
 namespace coordkit::sim {
 
-// How much there is of a run; of each number less is better.
+// The size of a run. Less is better for each number.
 struct RunSize {
   uint64_t kinds = 0;   // of faults that struck
   uint64_t faults = 0;  // that struck
@@ -27,8 +28,9 @@ struct Shrunk {
   uint64_t runs = 0;  // that it took
 };
 
-// `failing` may have a reduction already. `told` hears a sentence for each step that made it smaller. At most `runs_max` runs.
-// A run that violates nothing, or has wrong options, comes back as it is.
+// `failing` may have a reduction already. `report` gets a sentence for each step that made the run
+// smaller. At most `runs_max` runs. A run that violates nothing, or has wrong options, is returned
+// unchanged.
 Shrunk shrink(const SimOptions& failing, uint64_t runs_max = 400, const std::function<void(const std::string&)>& report = {});
 
 }  // namespace coordkit::sim

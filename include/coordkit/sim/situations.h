@@ -1,5 +1,6 @@
-// Situations that must come up somewhere in a large set of runs, or the runs prove nothing about them. A situation is counted
-// when it is seen; coordkit-sim prints the counts and names those that were never reached.
+// Situations that must come up somewhere in a large set of runs; otherwise the runs prove nothing
+// about them. A situation is counted when it is seen. coordkit-sim prints the counts and names the
+// situations that were never reached.
 #pragma once
 
 #include <array>
@@ -19,55 +20,62 @@ enum class Situation : uint8_t {
   ChangeOverwritten,         // its caller learns that it never took effect
   LearnerPromoted,           // it votes
   LeaderLostAfterPromotion,  // within a second
-  LeaderRemoved,             // the committed configuration leaves out who leads
+  LeaderRemoved,             // the committed configuration leaves out its leader
   MemberReplaced,            // the same id with another disk
   MajorityExchanged,         // of the members that a voter knows, while it was away
-  MembersOvertaken,          // a log has uncommitted members, and a peer knows newer ones at no higher index
+  MembersOvertaken,          // a log has uncommitted members, and a peer knows newer ones at no
+                             // higher index
   DiskSetBack,               // to an older state
   SetBackNoticed,            // and its replica is in quarantine
-  SetBackHarmless,           // it has forgotten nothing that anybody had heard, and goes on
-  SetBackUnnoticed,          // no peer that had heard it answered: beyond the promise, its disk is exchanged
+  SetBackHarmless,           // it has lost nothing that any peer had heard, and continues
+  SetBackUnnoticed,          // no peer that had heard it answered: beyond the promise, its disk is
+                             // exchanged
   DiskMixedUp,               // a copy of another replica's is in its place
   MixUpNoticed,              // and its replica is in quarantine
-  RemovedMemberReturned,     // was a member, is none, is one again
+  RemovedMemberReturned,     // was a member, was removed, is one again
   TransferOrdered,           // TimeoutNow left
   TransferDuringPartition,   // while some link is cut
   TransferCampaignWon,       // the replica that was asked to campaign leads
   TransferToDying,           // leadership is to go to a replica that was struck a moment ago
   StateOffered,              // a peer needs a state
-  StateInstalled,            // and took one in
+  StateInstalled,            // and a peer took one in
   InstallWhileJoint,         // the newest committed configuration is joint
   LeaderChangedDuringState,  // an election while a peer takes in a state
   CrashDuringState,          // of the replica that takes in
-  StateResumed,              // rows that were there already are not sent again
+  StateResumed,              // rows that were already there are not sent again
   UnsyncedWriteFound,        // recovery found a write that had not been reported
   HolesFound,                // and entries that the disk has lost
-  ShortLogFound,             // and that acknowledged writes are missing without a trace: the disk is replaced
+  ShortLogFound,             // and that acknowledged writes are missing without a trace: the disk
+                             // is replaced
   LogLost,                   // all its files, between two processes
   SegmentLost,               // one of them
   CheckpointLost,            // the same
   StoresRefused,             // log and checkpoint do not belong together: the disk is replaced
-  OlderBuildRefused,         // a replica was started as a build that speaks less than what it has or is sent
+  OlderBuildRefused,         // a replica was started as a build that supports less than it has or
+                             // is sent
   RottenStateFound,          // a row of its checkpoint does not verify: the disk is replaced
   OpenFailed,                // because of a fault in force
   PowerLostInOpen,           // while the log was recovered
   HaltedByDisk,              // a failed store ended its process
   WaitedForSpace,            // writes wait for the next segment
   CheckpointWaited,          // for room on the disk
-  StateRewritten,            // rotten rows were met on a running replica: all of its state is written anew from memory
+  StateRewritten,            // rotten rows were met on a running replica: all of its state is
+                             // written again from memory
   LargeAnswerStored,         // an answer has a row of its own in a checkpoint
   LogScrubbed,               // a scrub has found rotten entries of a running replica's log
-  RotHealed,                 // what had rotted under a running replica is whole again, or needed no more
-  LogMended,                 // a log that had lost entries goes as far again as it did
+  RotHealed,                 // the parts that had rotted under a running replica are whole again,
+                             // or no longer needed
+  LogMended,                 // a log that had lost entries reaches as far again as before
   SessionResumed,            // by another process
   SessionVouchedFor,         // the process that had it is gone, as its new process knows
   SessionVouchedTooLate,     // the same, but another process had it by then
   SessionTakenOver,          // while the process that had it runs
-  PreviousHolderRefused,     // by a gate: it wrote with a token from before its session was taken over
+  PreviousHolderRefused,     // by a gate: it wrote with a token from before its session was taken
+                             // over
   SessionKilled,             // by another process
   HoldForced,                // to end, by another process
   PermitsGranted,            // of a semaphore
-  LatchOpened,               // for who waited
+  LatchOpened,               // for the waiters
   BarrierOpened,             // the same
   PartiesMet,                // at a double barrier
   PartiesLeft,               // it
@@ -82,8 +90,8 @@ enum class Situation : uint8_t {
   WatchCaughtUp,             // several revisions were delivered at once
   WatchProgressed,           // progress was reported
   WatchOfTheFuture,          // starts at a revision that does not exist
-  WatchCompacted,            // ended because what it needed is compacted
-  WatchLostItsReplica,       // and goes on at another one
+  WatchCompacted,            // ended because its next revision is compacted
+  WatchLostItsReplica,       // and resumes at another one
   TransactionThen,           // its conditions held
   TransactionElse,           // they did not
   PastRead,                  // at a revision that is not the newest
@@ -91,7 +99,7 @@ enum class Situation : uint8_t {
   LeaseGone,                 // before something was attached to it
   LeaseKept,                 // of keys; by the process that asked for it
   LeaseRenewed,              // by an entry
-  LeaseRevokedWithKeys,      // some went with it
+  LeaseRevokedWithKeys,      // some were deleted with it
   LeaseRefused,              // its id is taken
   LeaseSeen,                 // with its keys
   WriteFenced,               // its lock was not held, or not free

@@ -1,8 +1,10 @@
-// What happened in a run, as data: who led, who was down, what was said, held, committed and asked, and what was broken.
+// The events of a run as data: leaders, processes that were down, messages, holds, commits,
+// requests, and violations.
 //
-// A simulated run fills one if SimOptions::timeline points to it; the demo fills one from what its processes say.
-// timeline_page() makes it one HTML file that shows all of it and needs nothing else. Times count from the start of the run.
-// Lists are in the order of their first time. Strings may hold any bytes: names are chosen by strangers.
+// A simulated run fills one if SimOptions::timeline points to it. The demo fills one from the
+// reports of its processes. timeline_page() makes it one self-contained HTML file that shows all of
+// it. Times count from the start of the run. Lists are in the order of their first time. Strings
+// may hold any bytes: strangers choose names.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +18,8 @@
 
 namespace coordkit::sim {
 
-// How much of a run is kept, newest first; the page says what was dropped. Heartbeats and their like have a limit of their own,
-// so that they do not push out what matters.
+// How much of a run is kept, newest first; the page says how much was dropped. Heartbeats and
+// similar messages have a limit of their own, so that they do not displace more important ones.
 struct TimelineLimits {
   size_t messages = 60'000;
   size_t routine_messages = 30'000;
@@ -34,10 +36,10 @@ struct Timeline {
   TimelineLimits limits;
 
   std::string title;
-  std::string command;  // that makes this run again
+  std::string command;  // repeats this run
   std::vector<std::pair<std::string, std::string>> facts;
   uint64_t token_base = 0;         // tokens start above it; the page counts them from there
-  std::vector<std::string> lanes;  // a replica each; a lane is a position in this list
+  std::vector<std::string> lanes;  // one for each replica; a lane is a position in this list
   Duration end{};
   std::optional<Duration> calm_from;  // faults are over
 
@@ -46,8 +48,8 @@ struct Timeline {
     std::string what;
     Duration at{};
     std::optional<uint32_t> lane;
-    std::optional<uint64_t> operation;  // the one it names
-    Index index;                        // of the entry it names; zero: none
+    std::optional<uint64_t> operation;  // that it names
+    Index index;                        // of the entry that it names; zero: none
     std::string lock;                   // and the grant
     Token token;
   };
@@ -128,7 +130,7 @@ struct Timeline {
     Term term;         // of an append: the term of its last entry
     Index first;       // entries carried: [first, last]; an acknowledgement: up to last
     Index last;
-    Index commit;                      // that it tells of
+    Index commit;                      // that it reports
     std::vector<uint64_t> operations;  // whose requests it carries
   };
   std::vector<Message> messages;
@@ -144,7 +146,7 @@ struct Timeline {
     std::optional<Duration> ended;
     std::string outcome;
     Index carried;  // by the entry there
-    Index decided;  // there; of a read: the state it was answered from
+    Index decided;  // there; for a read: the state it was answered from
     Token token;    // granted or released
   };
   std::vector<Operation> operations;
@@ -168,7 +170,8 @@ struct Timeline {
     Duration granted{};  // first apply anywhere
     std::optional<Duration> ended;
     std::string end;
-    // What the holder believed: from when it learned of its grant to when its own clock, or it itself, said no.
+    // The holder's belief: from when it learned of its grant to when its own clock, or the holder
+    // itself, said no.
     std::optional<Duration> trusted_from;
     std::optional<Duration> trusted_until;
   };
@@ -203,13 +206,14 @@ struct Timeline {
   };
   std::vector<Note> notes;
 
-  std::vector<std::pair<std::string, uint64_t>> dropped;  // what, how many
+  std::vector<std::pair<std::string, uint64_t>> dropped;  // name and number
 };
 
-// One JSON object (docs/simulator.md), safe inside a script element: no '<', no '&', valid UTF-8 whatever the strings hold.
+// One JSON object (docs/simulator.md), safe inside a script element: no '<', no '&', valid UTF-8
+// whatever bytes the strings hold.
 std::string timeline_json(const Timeline& timeline);
 
-// The whole page. It opens by itself, asks the network for nothing and runs no script but its own.
+// The whole page. It works offline, and runs no script but its own.
 std::string timeline_page(const Timeline& timeline);
 
 }  // namespace coordkit::sim

@@ -7,7 +7,7 @@
 //
 // A start writes a new identity and a segment. `reserve` keeps that much room while the disk has
 // it, so that a replica can start on a full disk and serve its data. An open that finds less room
-// deletes it.
+// releases it.
 //
 // Threads: all methods are thread-safe; share it between the stores of one replica.
 // Example: tests/storage/data_directory_test.cc.
