@@ -1,4 +1,4 @@
-// Backups of directories at rest, and what every backup says about its state.
+// Backups of directories at rest, and the statements of every backup about its state.
 #include "backup/backup.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// What all backups have in common: the rows of a state, and what they say about its counters.
+// The common part of all backups: the rows of a state, and the statements about its counters.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -13,7 +13,7 @@ namespace coordkit::backup {
 // Rows whose keys start with a prefix.
 using PrefixSource = absl::FunctionRef<absl::Status(std::string_view prefix, RowVisitor visit)>;
 
-// From coordkit's own machine. kDataLoss: there are none.
+// The counters of coordkit's own machine. kDataLoss: there are none.
 absl::StatusOr<machine::rows::Counters> counters_of(PrefixSource rows);
 
 // Writes `file`: `header`, to which the counters of the state are added, and its rows. Errors: those of

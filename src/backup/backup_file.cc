@@ -18,7 +18,7 @@ using storage::PosixFileSystem;
 
 constexpr std::string_view kMagic = "coordbak";
 constexpr uint32_t kBackupVersion = 1;
-constexpr size_t kHeaderBytes = 88;  // and the cluster's name, and a sum
+constexpr size_t kHeaderBytes = 88;  // then follow the cluster's name and a sum
 constexpr size_t kSumBytes = 8;
 constexpr size_t kChunkHeaderBytes = 16;
 constexpr size_t kRowHeaderBytes = 8;
@@ -180,7 +180,7 @@ class Reader {
     return make_error(Reason::ForeignData, path_ + " is no backup of coordkit's: give a file that `backup` has made");
   }
 
-  // False: it was the end.
+  // False: this was the end.
   absl::StatusOr<bool> read_chunk(RowVisitor visit) {
     const std::string which = "chunk " + std::to_string(++chunks_);
     const absl::StatusOr<std::string> head = take(kChunkHeaderBytes, which);

@@ -1,7 +1,7 @@
 // The bytes of a backup (docs/format-backup.md): a header, chunks of rows in ascending order of their keys, an end.
 //
-// Every chunk's sum is keyed by the header's and by its own place, so that no chunk can be lost, doubled or moved unseen, and
-// the digest over all rows must be the header's. A reader expects hostile bytes: the worst result is kDataLoss.
+// Every chunk's sum is keyed by the header's sum and by the chunk's own place, so that no chunk can be lost, doubled or moved
+// unseen. The digest over all rows must be the header's. A reader expects hostile bytes: the worst result is kDataLoss.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ std::string encode(const BackupHeader& header);
 
 using RowVisitor = CheckpointView::Visitor;
 using RowSource = absl::FunctionRef<absl::Status(RowVisitor visit)>;  // rows in ascending order of their keys
-using Awaited = absl::FunctionRef<bool()>;                            // whether somebody still waits for the backup
+using Awaited = absl::FunctionRef<bool()>;                            // whether the caller still waits for the backup
 
-// Writes `file`, which gets its name once it is whole and durable; a failure leaves nothing behind. kAlreadyExists;
-// kFailedPrecondition (InUse): another backup to this name is being made; kDataLoss: the rows do not have the digest;
-// kCancelled: `awaited`, asked before the file is begun and with each chunk, said false.
+// Writes `file`, which gets its name once it is whole and durable. A failure leaves nothing behind. Errors: kAlreadyExists.
+// kFailedPrecondition (InUse): another backup to this name is being made. kDataLoss: the rows do not have the digest.
+// kCancelled: `awaited`, asked before the file is begun and with each chunk, returned false.
 absl::StatusOr<BackupInfo> write_backup(
     const std::string& file, const BackupHeader& header, RowSource rows, Awaited awaited = [] { return true; });
 absl::Status not_awaited();

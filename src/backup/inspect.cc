@@ -84,7 +84,7 @@ std::string range_text(const std::vector<DamagedEntry>& holes) {
                                  std::to_string(holes.back().index.value());
 }
 
-// What a start would do with it.
+// Says how a start would treat the log.
 void judge_log(const DirectoryReport& report, const RestingState* state, std::vector<std::string>& problems) {
   if (!report.log || report.log->damaged.empty()) return;
   const std::string which = range_text(report.log->damaged) + " of the log rotted on this disk";
@@ -93,7 +93,7 @@ void judge_log(const DirectoryReport& report, const RestingState* state, std::ve
                                       : "; a start leaves its replica without a vote until a leader has replaced them"));
 }
 
-// A start does not need them; when both are gone, entries count as damaged.
+// A start does not need the headers; when both copies are gone, entries count as damaged.
 void judge_headers(const log::Recovery& log, std::vector<std::string>& problems) {
   for (const log::SegmentFile& file : log.chain) {
     if (file.spoiled_copies == 0) continue;
@@ -156,7 +156,7 @@ absl::StatusOr<DirectoryReport> inspect_at(const std::string& path, const Inspec
   return report;
 }
 
-// A copy of mixed moments shows as damage, in another place each time or only once; damage on the disk stays.
+// A copy of mixed moments shows damage in another place each time, or only once. Damage on the disk stays.
 constexpr int kCopies = 5;
 constexpr char kFromCopy[] =
     "read from a copy of the directory, which a replica may have had open: what it wrote since is not in it";

@@ -46,7 +46,7 @@ absl::Status change_meta(RowsByKey& rows, Position applied, const raft::Genesis&
   return absl::OkStatus();
 }
 
-// Drops everything but the current value of each key: their history is compacted. Returns a name that none of them has.
+// Drops everything except the current value of each key: their history is compacted. Returns a name that no key has.
 absl::StatusOr<std::string> drop_past(RowsByKey& rows) {
   const std::string keys = prefix() + static_cast<char>(TableByte::Keys);
   absl::flat_hash_map<std::string, RowsByKey::iterator> newest;
@@ -74,8 +74,8 @@ void put_change(RowsByKey& rows, const mvcc::Store::Row& change) {
   rows[machine::rows::key(prefix(), change.id)] = machine::rows::encode(change);
 }
 
-// The store's newest revision must be one that a change made (src/mvcc/store.h). So the last two skipped revisions put an
-// unused key and erase it, and everything before them is at rest.
+// A change must have made the store's newest revision (src/mvcc/store.h). So the last two skipped revisions put an unused key
+// and erase it, and everything before them is at rest.
 absl::Status skip_revisions(RowsByKey& rows, Counters& counters, uint64_t skipped) {
   const absl::StatusOr<std::string> name = drop_past(rows);
   if (!name.ok()) return name.status();

@@ -1,8 +1,9 @@
 // Turns the rows of an old cluster's state into those of a new one (docs/decisions/0026).
 //
-// What changes: the cluster's id, its genesis and its members; the counter of tokens and session ids; the revision of the keys,
-// all of which is compacted up to there. What stays: every machine's state, and the place in the log, so that no entry of the
-// new cluster has the number of one that the state remembers, and no member can catch up from a log that lacks the state.
+// It changes the cluster's id, its genesis and its members, the counter of tokens and session ids, and the revision of the
+// keys, all of which are compacted up to there. It keeps every machine's state, and the place in the log. So no entry of the
+// new cluster has the number of an entry that the state remembers, and no member can catch up from a log that lacks the
+// state.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -17,11 +18,11 @@ struct NewCluster {
   uint64_t revisions_skipped = 0;
 };
 
-// What is wrong with them for this state: kInvalidArgument, in a sentence.
+// The fault of the new cluster for this state: kInvalidArgument, in a sentence.
 absl::Status check_new_cluster(const NewCluster& cluster, Token last_token, Revision revision);
 
-// Changes `rows`, the whole state at `applied`; returns the new revision of the keys. kDataLoss: the rows are inconsistent, and
-// must not be used any more.
+// Changes `rows`, the whole state at `applied`. Returns the new revision of the keys. kDataLoss: the rows are inconsistent,
+// and must no longer be used.
 absl::StatusOr<Revision> make_new_cluster(RowsByKey& rows, Position applied, const NewCluster& cluster);
 
 }  // namespace coordkit::backup

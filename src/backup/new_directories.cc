@@ -15,7 +15,7 @@ namespace {
 
 using storage::PosixFileSystem;
 
-// With all contents. Only for directories that were created here.
+// Removes the directory with all contents. Only for directories that were created here.
 absl::Status remove_tree(PosixFileSystem& parent, const std::string& path, const std::string& name) {
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> tree = PosixFileSystem::open(path + "/" + name);
   if (!tree.ok()) return tree.status();

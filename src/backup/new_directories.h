@@ -1,5 +1,5 @@
-// The data directories of a new cluster while they are created: under temporary names until all of them are whole and durable,
-// and removed again if one of them fails.
+// The data directories of a new cluster while they are created. They have temporary names until all of them are whole and
+// durable. If one of them fails, all are removed again.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,19 @@ namespace coordkit::backup {
 
 class NewDirectories {
  public:
-  // `cluster`: its name. Makes each with a new identity, and nothing else in it yet. kAlreadyExists, kNotFound (a parent).
+  // `cluster`: its name. Makes each directory with a new identity, and nothing else in it yet. kAlreadyExists, kNotFound (a
+  // parent).
   absl::Status create(const std::vector<NewMember>& members, const std::string& cluster);
   // The members of the new cluster, with the directories just created.
   raft::Configuration voters() const;
   std::vector<StoreId> stores() const;
-  // Fills each with the same state and a log that begins after it.
+  // Fills each directory with the same state and a log that begins after it.
   absl::Status fill(const CheckpointBatch& whole);
-  // Gives them their final names.
+  // Gives the directories their final names.
   absl::Status publish();
 
   NewDirectories() = default;
-  ~NewDirectories();  // removes what was not published
+  ~NewDirectories();  // removes directories that were not published
   NewDirectories(const NewDirectories&) = delete;
   NewDirectories& operator=(const NewDirectories&) = delete;
 

@@ -1,4 +1,4 @@
-// A path as the directory it lies in and its name there, which is how files are made and renamed durably.
+// A path as its directory and its name there. Files are made and renamed durably in this form.
 #pragma once
 
 #include <string>

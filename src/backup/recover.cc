@@ -1,4 +1,5 @@
-// A new cluster from what a lost majority left behind: which directory knows most, and what none of them can know.
+// Makes a new cluster from the directories that a lost majority left behind. It finds the directory that knows most, and the
+// entries that none of them can know.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -18,7 +19,7 @@
 namespace coordkit::backup {
 namespace {
 
-// One directory that was given, as far as it could be read. The state of all but the best one is dropped at once.
+// One given directory, as far as it could be read. The state of all but the best one is dropped at once.
 struct Survivor {
   SurvivorReport report;
   std::unique_ptr<RestingDirectory> directory;
@@ -42,8 +43,8 @@ std::string problem_of(const RestingState& state) {
   return {};
 }
 
-// Damage is passed over. Whatever is refused for another reason may be whole: if it counted as lost, a majority could be given
-// up, or the best of all directories.
+// Damage is passed over. A directory refused for another reason may be whole. If it counted as lost, a majority could be
+// given up, or the best of all directories.
 absl::StatusOr<Survivor> passed_over(Survivor survivor, const absl::Status& why) {
   if (!absl::IsDataLoss(why)) {
     return make_error(*reason_of(with_reason(why)),
@@ -107,8 +108,8 @@ absl::StatusOr<size_t> choose(std::vector<Survivor>& survivors) {
   return *best;
 }
 
-// The voters of a configuration, while members change those before and after it, and which of them left a directory from which
-// nothing is missing.
+// The voters of a configuration, while members change those before and after it. `found`: those that left a directory from
+// which nothing is missing.
 struct Voters {
   absl::btree_set<ReplicaId> all, found;
 };
@@ -133,7 +134,7 @@ std::string voter_name(const raft::Configuration& configuration, StoreId store) 
   return owner == nullptr ? "a former member" : "replica " + std::to_string(owner->id.value());
 }
 
-// What the survivors remember of disks that are missing: promises that can no longer be kept.
+// Reports the survivors' memory of missing disks: promises that can no longer be kept.
 void tell_known_losses(const raft::Configuration& configuration, Position end, const std::vector<Survivor>& survivors,
                        std::vector<std::string>& losses) {
   Position farthest = end;

@@ -1,5 +1,5 @@
-// A data directory that no process has open, as its files describe it: identity, log and checkpoint, each with its errors.
-// Read only, under a lock that keeps replicas away as long as this lives.
+// A data directory that no process has open, as its files describe it: identity, log and checkpoint, each with its errors. It
+// is read only, under a lock that keeps replicas away as long as this object lives.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace coordkit::backup {
 
 class RestingDirectory {
  public:
-  // Which commands come with their payloads: all, or those that the checkpoint does not cover.
+  // The commands that come with their payloads: all, or those that the checkpoint does not cover.
   enum class Payloads : uint8_t { All, AboveCheckpoint };
 
   // kNotFound, kPermissionDenied, kFailedPrecondition (in use, foreign, newer), kDataLoss (the identity).
@@ -29,7 +29,7 @@ class RestingDirectory {
   const absl::StatusOr<log::Recovery>& log() const { return log_; }
   const absl::StatusOr<std::unique_ptr<storage::RestingCheckpoint>>& checkpoint() const { return checkpoint_; }
 
-  // The log as an engine receives it. Only if log() is ok.
+  // The log as an engine receives it. Call it only if log() is ok.
   RecoveredLog recovered() const;
 
  private:

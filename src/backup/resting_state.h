@@ -1,5 +1,5 @@
-// The state that a replica would reach from a directory at rest: the checkpoint, and every entry of the log after it, executed
-// by the machines themselves. The newest entries may be uncommitted; only a leader knows.
+// The state that a replica would reach from a directory at rest. It is the checkpoint, and every entry of the log after it,
+// executed by the machines themselves. The newest entries may be uncommitted; only a leader knows.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ struct RestingState {
 };
 
 // kNotFound: the directory is blank, it never had a cluster. kDataLoss: log or checkpoint cannot be used, or not together.
-// kFailedPrecondition (MachineMissing): the log has commands of a machine above the checkpoint that is not among `machines`.
+// kFailedPrecondition (MachineMissing): above the checkpoint, the log has commands of a machine that is not among `machines`.
 absl::StatusOr<RestingState> state_of(const RestingDirectory& directory, const std::vector<OwnMachine>& machines);
 
 }  // namespace coordkit::backup

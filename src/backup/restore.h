@@ -1,5 +1,5 @@
-// New clusters, from a backup or from a given state. The public calls (coordkit/backup.h) add what only door 1 may know: the
-// calendar and a random id.
+// New clusters, from a backup or from a given state. The public calls (coordkit/backup.h) add the facts that only door 1 may
+// know: the calendar and a random id.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@
 
 namespace coordkit::backup {
 
-// What is wrong with the members and the name, as one sentence; kInvalidArgument.
+// The faults of the members and the name, as one sentence; kInvalidArgument.
 absl::Status validate(const RestoreOptions& options);
 
-// The state to make a cluster from: its rows, and what a backup says about it.
+// The state from which a cluster is made: its rows, and the backup's statements about it.
 struct PreviousState {
   RowsByKey rows;
   Position applied;
   std::string cluster;  // its name
 };
 
-// `options.token_base` is set.
+// `options.token_base` must be set.
 absl::StatusOr<RestoreReport> make_cluster(PreviousState state, const RestoreOptions& options, ClusterId id);
 
 absl::StatusOr<RestoreReport> restore(const std::string& file, const RestoreOptions& options, ClusterId id);

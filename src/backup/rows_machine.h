@@ -1,4 +1,4 @@
-// Stands in for a machine of the host that is not available: its rows are kept as they are, and can only be passed on.
+// Replaces a machine of the host that is not available. Its rows are kept as they are, and can only be passed on.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class RowsMachine final : public StateMachine {
   explicit RowsMachine(MachineId id) : rows_(id) {}
 
   void bootstrap(ClusterId, uint64_t) override {}
-  void apply(std::span<const Command> commands, ApplyOutput& output) override;  // throws: callers check before
+  void apply(std::span<const Command> commands, ApplyOutput& output) override;  // throws: callers must check before
   void fire(Index, std::span<const FiredTimer>, ApplyOutput&) override {}       // no machine armed such a timer
   absl::StatusOr<std::string> query(std::string_view request) const override;
   void checkpoint(CheckpointBatch& batch) override { rows_.checkpoint(batch); }

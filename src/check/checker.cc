@@ -18,8 +18,8 @@
 namespace coordkit::check {
 namespace {
 
-// Lines that name a model are skipped by all others, so that one file can hold the histories of several. Single
-// operations on keys are valid for both models of a store.
+// All other models skip lines that name a model, so that one file can hold the histories of several. Single operations on
+// keys are valid for both models of a store.
 template <typename Model>
 bool takes(std::string_view model) {
   if constexpr (std::is_same_v<Model, TransactionModel>) {

@@ -1,9 +1,9 @@
-// The black-box linearizability checker: lines of a history in, a verdict out. Whereas the witness check of the simulator
-// knows the log and asks whether the answers agree with it, this one knows only what callers saw, and asks whether
-// anything at all could have given these answers.
+// The black-box linearizability checker: lines of a history in, a verdict out. The witness check of the simulator knows the
+// log, and asks whether the answers agree with it. This checker knows only what callers saw, and asks whether anything at all
+// could have given these answers.
 //
-// Single threaded. Memory is bounded by the operations in progress at one moment, the configurations they allow (Limits) and
-// the number of keys, not by the length of the history; with `Reading::Whole` by its length.
+// Single threaded. The operations in progress at one moment, the configurations that they allow (Limits) and the number of
+// keys bound its memory. The length of the history does not, except with `Reading::Whole`.
 #pragma once
 
 #include <memory>
@@ -31,8 +31,8 @@ struct Options {
 class Checker {
  public:
   virtual ~Checker() = default;
-  // The next line, without its end. Empty lines count, but are ignored. kInvalidArgument names the line and what is wrong;
-  // the checker then stays where it was, and may continue with the next line.
+  // Adds the next line, without its end. Empty lines count, but are ignored. kInvalidArgument names the line and its fault.
+  // The checker then stays where it was, and may continue with the next line.
   virtual absl::Status add(std::string_view line) = 0;
   // True once no further line can change the verdict: a violation.
   virtual bool decided() const = 0;

@@ -1,6 +1,6 @@
-// A configuration is one possible past: the state of the object, which of the operations in progress have
-// already taken effect in it, and which of those of unknown outcome. A set of them keeps only what matters: of two
-// that agree except for the used unknown ones, the one that used fewer can do whatever the other can.
+// A configuration is one possible past: the state of the object, and the operations that have already taken effect in it, of
+// those in progress and of those of unknown outcome. A set of them keeps only the configurations that matter. If two agree
+// except for the used unknown operations, the one that used fewer can do whatever the other can.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct Configuration {
   Slots used;    // of those that may
 };
 
-// Filled, iterated in order of arrival, cleared. Hashes serve the lookup only, so the order never depends on them.
+// It is filled, iterated in order of arrival, and cleared. Hashes serve the lookup only, so the order never depends on them.
 template <typename State>
 class ConfigurationSet {
  public:
   using Item = Configuration<State>;
 
-  // False if a member already covers it.
+  // False: a member already covers it.
   bool insert(Item item) {
     if (items_.size() >= kFew && before_.empty()) index_all();
     const bool few = items_.size() < kFew;
@@ -52,7 +52,7 @@ class ConfigurationSet {
     heads_.clear();
     live_ = 0;
   }
-  // Moves the live ones out and clears.
+  // Moves the live items out and clears the set.
   void take(std::vector<Item>& out) {
     out.clear();
     for (size_t i = 0; i < items_.size(); ++i) {
@@ -82,9 +82,9 @@ class ConfigurationSet {
   }
 
   std::vector<Item> items_;
-  std::vector<bool> covered_;                    // by a later one
-  std::vector<uint32_t> before_;                 // the previous one with the same hash
-  absl::flat_hash_map<size_t, uint32_t> heads_;  // the last one with this hash
+  std::vector<bool> covered_;                    // by a later item
+  std::vector<uint32_t> before_;                 // the previous item with the same hash
+  absl::flat_hash_map<size_t, uint32_t> heads_;  // the last item with this hash
   size_t live_ = 0;
 };
 

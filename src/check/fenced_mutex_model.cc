@@ -9,7 +9,7 @@ namespace {
 
 using State = FencedMutexModel::State;
 
-// Is this the hold with this token, or can it be?
+// Whether this is the hold with this token, or can be.
 Step hold_with(const State& state, uint64_t token, const Step& if_known) {
   if (state.held && state.known && state.token == token) return if_known;
   if (state.held && !state.known && token > state.last) return kPossible;  // now it is known
@@ -90,7 +90,7 @@ std::string FencedMutexModel::text(const State& state) {
   return fmt::format("{}, highest token {}", now, state.last);
 }
 
-// Exactly a certain grant and then, if anything, its certain release or its expiry.
+// True for exactly a certain grant and then, if anything, its certain release or its expiry.
 bool FencedMutexModel::severable(std::span<const Ref> group, std::span<const Ref> all) {
   const auto looks = [](const Ref& op) { return observes(op->what) || !op->what.token; };
   if (std::any_of(all.begin(), all.end(), looks)) return false;

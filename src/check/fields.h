@@ -1,5 +1,5 @@
-// The members of one JSON object, requested by name. What is missing, of another kind, or never requested is
-// remembered as one complaint (the first), so that models read their fields without a check after each.
+// The members of one JSON object, requested by name. A member that is missing, of another kind, or never requested is
+// remembered as one complaint (the first). So models read their fields without a check after each.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class Fields {
   // `object` may be null: no members. `path` is the prefix of names in a complaint, "in." for instance.
   Fields(const json::Value* object, std::string_view path, Complaint& complaint);
 
-  bool has(std::string_view name) const;  // there, and not null
+  bool has(std::string_view name) const;  // it is there, and not null
   std::string text(std::string_view name);
   std::optional<std::string> optional_text(std::string_view name);
   // A string, number or truth value as JSON text, so that 5 and "5" differ.

@@ -1,18 +1,20 @@
 // All configurations (configuration_set.h) that the events so far allow: the search, one event after the other.
 //
-// The question is Wing and Gong's ("Testing and verifying concurrent objects", 1993): is there one order of the operations
-// that respects real time and that a sequential object would have answered alike? The method is Lowe's just-in-time
-// linearization ("Testing for linearizability", 2017), breadth first: operations take effect as late as possible, when the
-// first of them ends. At the end of an operation every configuration in which it has not taken effect yet is advanced
-// through all sequences of operations in progress that end with it; configurations that were seen before are not explored
-// again (Lowe's memory of configurations). If no configuration is left, no order exists, and this end is the first
-// moment at which that is certain. Only what is in progress now is kept, so a history is never needed as a whole.
+// The question is Wing and Gong's ("Testing and verifying concurrent objects", 1993). Is there one order of the operations
+// that respects real time and in which a sequential object would have given the same answers?
+//
+// The method is Lowe's just-in-time linearization ("Testing for linearizability", 2017), breadth first: operations take
+// effect as late as possible, when the first of them ends. At the end of an operation, every configuration in which it has
+// not taken effect yet is advanced. It goes through all sequences of operations in progress that end with it. Configurations
+// that were seen before are not explored again (Lowe's memory of configurations). If no configuration is left, no order
+// exists, and this end is the first moment at which that is certain. Only the operations in progress now are kept, so a
+// history is never needed as a whole.
 //
 // Four things keep the set small without changing the answer:
 //   idle        an operation that only reads, and may read now, does so at once
 //   never       a configuration with an operation that can no longer take effect is dropped at once
 //   covered     see configuration_set.h
-//   twins       of equal operations of unknown outcome the one called first is used first
+//   twins       among equal operations of unknown outcome the one called first is used first
 #pragma once
 
 #include <algorithm>
@@ -38,17 +40,18 @@ class Frontier {
 
   explicit Frontier(State initial) { items_.push_back({std::move(initial), {}, {}}); }
 
-  // The next operation, in order of calls; the caller leaves out refused and unknown observing ones. Ends that come
-  // before this call happen first; a call and an end at one moment overlap. After Stuck or Exhausted: no further call.
+  // Takes the next operation, in order of calls. The caller leaves out refused operations and unknown observing ones. Ends
+  // that come before this call happen first; a call and an end at one moment overlap. After Stuck or Exhausted: no further
+  // call.
   Progress call(const Ref& op, Budget& budget) {
     if (const Progress progress = end_before(op->call, budget); progress != Progress::Fine) return progress;
     if (!op->certain()) return floating_.push_back({op, twin_of(*op)}), Progress::Fine;
     return open(op, budget);
   }
-  // No further call comes.
+  // Ends the history: no further call comes.
   Progress finish(Budget& budget) { return end_before(kNever, budget); }
 
-  // Processes what has ended before this moment, as call() does for itself.
+  // Processes the ends before this moment, as call() does for itself.
   Progress end_before(Moment until, Budget& budget) {
     while (!ends_.empty() && ends_.front().at < until) {
       const size_t slot = ends_.front().slot;
@@ -59,7 +62,7 @@ class Frontier {
     return Progress::Fine;
   }
 
-  // No operation in progress must still take effect.
+  // Whether no operation in progress must still take effect.
   bool closed() const { return ends_.empty(); }
   // From now on tried() has the configurations before the last event too, at the price of a copy for each event.
   void explain() { explaining_ = true; }
@@ -68,13 +71,13 @@ class Frontier {
     return std::count_if(floating_.begin(), floating_.end(), [](const Floating& f) { return f.op != nullptr; });
   }
 
-  // After Stuck: the operation that found no place, the one that another's place would have excluded forever (if any),
-  // and the configurations tried in vain.
+  // After Stuck: the operation that found no place, the operation that the place of another would have excluded forever (if
+  // any), and the configurations tried in vain.
   const Ref& unplaced() const { return unplaced_; }
   const Ref& shut_out() const { return shut_out_; }
   const std::vector<Item>& tried() const { return tried_; }
 
-  template <typename Visit>  // visit(operation, is it in this configuration)
+  template <typename Visit>  // calls visit(operation, whether it is in this configuration)
   void under_way(const Item& item, const Visit& visit) const {
     for (size_t i = 0; i < due_.size(); ++i) {
       if (due_[i]) visit(due_[i], item.placed.has(i));
@@ -88,7 +91,7 @@ class Frontier {
   static constexpr size_t kNone = ~size_t{0};
   struct Floating {
     Ref op;
-    size_t twin = kNone;  // an equal one that was called before
+    size_t twin = kNone;  // an equal operation that was called before
   };
   struct End {
     Moment at;
@@ -134,7 +137,7 @@ class Frontier {
     return Progress::Stuck;
   }
 
-  // Every configuration is advanced to one in which `slot` has taken effect, or dropped.
+  // Advances every configuration to one in which `slot` has taken effect, or drops it.
   Progress end(size_t slot, Budget& budget) {
     if (explaining_) tried_ = items_;
     work_.clear();
@@ -166,7 +169,8 @@ class Frontier {
     return Progress::Fine;
   }
 
-  // Explores all that can come next in this configuration. One that reaches the goal is kept; others are explored further.
+  // Explores all operations that can come next in this configuration. A result that reaches the goal is kept; others are
+  // explored further.
   void expand(Item item, size_t goal, Budget& budget) {
     moves_.clear();
     for (size_t i = 0; i < due_.size(); ++i) {
@@ -196,7 +200,7 @@ class Frontier {
     for (move.way = 0; move.way < ways; ++move.way) moves_.push_back(move);
   }
 
-  // Executes a move, and then whatever is idle. False: after it some operation can never take effect.
+  // Executes a move, and then all idle operations. False: after it some operation can never take effect.
   bool take(const Move& move, Item& item, Budget& budget) {
     Model::apply(item.state, *move.op, move.way);
     (move.due ? item.placed : item.used).add(move.slot);

@@ -1,6 +1,6 @@
-// A whole history in memory, of one model. It allows two things that a stream does not: it can be sorted, and
-// what was never seen can be distinguished from what was. Unknown writes of values that no answer shows are
-// indistinguishable, so each gets the same value, and the search need not distinguish them (frontier.h, twins).
+// A whole history in memory, of one model. It allows two things that a stream does not: it can be sorted, and values that no
+// answer shows can be recognized. Unknown writes of such values are indistinguishable, so each gets the same value, and the
+// search need not distinguish them (frontier.h, twins).
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace coordkit::check {
 
-// Stands in place of a value that was never seen, as JSON text.
+// Replaces a value that no answer shows, as JSON text.
 inline constexpr const char* kUnseen = "\"(never seen)\"";
 
 template <typename Model>

@@ -1,4 +1,4 @@
-// What lock models have in common: an owner's pairs of acquire and release may be removed from a counterexample together
+// The common part of lock models. An owner's pairs of acquire and release may be removed from a counterexample together
 // (Unbound in model.h), because then nothing shows that the hold ever existed.
 #pragma once
 
@@ -7,8 +7,9 @@
 
 namespace coordkit::check {
 
-// Certain pairs, one after the other, acquire first: then no hold of theirs begins earlier or continues later. Not if
-// any answer showed that it was held. `acquires(call)`, `releases(call)`, and `alike(acquire, release)`: of the same hold.
+// Whether the group is certain pairs, one after the other, acquire first: then no hold of theirs begins earlier or continues
+// later. False if any answer showed that it was held. `acquires(call)`, `releases(call)`, and `alike(acquire, release)`: of
+// the same hold.
 template <typename Ref, typename Acquires, typename Releases, typename Alike>
 bool whole_holds(std::span<const Ref> group, std::span<const Ref> all, Acquires acquires, Releases releases, Alike alike) {
   if (std::any_of(all.begin(), all.end(), [](const Ref& op) { return !op->what.granted; })) return false;

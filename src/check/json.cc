@@ -10,7 +10,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Length of the UTF-8 sequence at the start, or 0 if there is none: overlong forms and surrogates are none.
+// Length of the UTF-8 sequence at the start; 0: there is none. Overlong forms and surrogates are not valid.
 size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const auto follows = [&](size_t i) { return i < text.size() && (byte(i) & 0xc0) == 0x80; };

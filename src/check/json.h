@@ -14,7 +14,7 @@
 namespace coordkit::check::json {
 
 inline constexpr size_t kTextBytesMax = 1 << 20;  // of one line
-inline constexpr int kDepthMax = 16;              // of objects and arrays in each other
+inline constexpr int kDepthMax = 16;              // nesting of objects and arrays
 inline constexpr size_t kMembersMax = 64;         // of one object
 
 struct Member;
@@ -24,7 +24,7 @@ struct Value {
   bool boolean = false;
   int64_t integer = 0;
   std::string_view text;  // String: without quotes and escapes
-  std::string_view raw;   // as it stands in the line
+  std::string_view raw;   // as it is in the line
   std::vector<Value> items;
   std::vector<Member> members;
 };

@@ -47,8 +47,8 @@ Step step_delete(const State& state, const Op& op) {
   return state.present ? (*call.revision > state.seen ? kPossible : kNotNow) : (store_can_be(state, op) ? kPossible : kNotNow);
 }
 
-// A get of a key whose revisions are known blocks no operation: a later change would have to have a revision above the one the
-// get was shown, or the get could not come after it either.
+// A get of a key whose revisions are known blocks no operation. A later change would need a revision above the one that the
+// get was shown; otherwise the get could not come after the change either.
 Step step_get(const State& state, const Op& op) {
   const KvCall& call = op.what;
   if (!store_can_be(state, op) || (call.mod && *call.mod < lowest(state.mod))) return kNotEver;
@@ -88,7 +88,7 @@ void bound_below(Known& revision, uint64_t limit) {
   if (limit != 0) revision.below = revision.below == 0 ? limit : std::min(revision.below, limit);
 }
 
-// The first put creates; a later one has a later revision.
+// The first put creates the key; a later put has a later revision.
 void relate(State& state) {
   if (state.version == 1) {
     state.create = state.mod;

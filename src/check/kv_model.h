@@ -1,8 +1,8 @@
-// A key of a store with revisions (docs/semantics.md S-01 to S-04, S-13), each key by itself: it has a value, the revision
-// that created it, the one that changed it last, and a version that counts its puts from 1 since it was created. Along a
-// key's history every change has a revision above all seen there before. Between keys revisions must respect
-// real time (revision_order.h). That the store's revision grows by exactly one is demanded by the transaction model, which
-// sees all keys at once.
+// A key of a store with revisions (docs/semantics.md S-01 to S-04, S-13), each key by itself. It has a value, the revision
+// that created it, the revision that changed it last, and a version that counts its puts from 1 since it was created. Along a
+// key's history every change has a revision above all seen there before. Between keys revisions must respect real time
+// (revision_order.h). The transaction model, which sees all keys at once, requires that the store's revision grows by exactly
+// one.
 //
 // A caller may not know the revision of its own change. It is then an unknown number with bounds.
 #pragma once
@@ -31,7 +31,7 @@ struct KvCall {
   std::optional<uint64_t> create, mod, version;  // Get
   friend bool operator==(const KvCall&, const KvCall&) = default;
 
-  // Certainly made a revision.
+  // Whether it certainly made a revision.
   bool changed() const { return kind == Kind::Put || (kind == Kind::Delete && deleted == 1u); }
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kOutcomes[] = {"ok", "refused", "unknown"};
 
-// If not stated: a call that ended was answered, one that did not is unknown.
+// The outcome if the line states none: a call that ended was answered, one that did not is unknown.
 Outcome outcome_of(Fields& fields, bool ended) {
   const std::optional<std::string> word = fields.optional_text("outcome");
   if (!word) return ended ? Outcome::Ok : Outcome::Unknown;

@@ -12,7 +12,7 @@
 
 namespace coordkit::check {
 
-// What every line has, whatever its model.
+// The part that every line has, whatever its model.
 struct LineHead {
   std::string model;  // empty: not given
   std::string client;
@@ -25,7 +25,7 @@ struct LineHead {
   const json::Value* out = nullptr;
 };
 
-// kInvalidArgument with what is wrong. `fields` and `complaint` live as long as the head is used.
+// kInvalidArgument with the fault. `fields` and `complaint` must live as long as the head is used.
 absl::Status read_head(const json::Value& line, LineHead& head);
 
 // Complains that the model has no such operation.

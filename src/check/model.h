@@ -1,13 +1,13 @@
-// What a model is: the sequential object that a history is compared with. A pure class with
+// A model is the sequential object with which a history is compared. It is a pure class with
 //
 //   kName                what --model is called; kTakes: the values of a line's "model" that mean it
 //   kByKey               operations on different keys are independent (P-compositionality)
-//   Call                 what was asked and answered; ==
+//   Call                 the request and the answer; ==
 //   State                ==, AbslHashValue; small, because searches copy it
 //   initial(settings)    the State before everything
 //   read(op, in, out, client, outcome), write(call, in, out), name_of(call)   Call from and to a line
 //   observes(call)       true if it never changes a state. If its outcome is unknown it is ignored
-//   step(state, op)      can it come next in this state, giving the answer its caller got?
+//   step(state, op)      whether it can come next in this state, with the answer that its caller got
 //   apply(state, op, way)    makes it so; `way` counts from 0 where the state after is not determined
 //   text(state)          for a reader
 //   bond(op), severable  see `Unbound` below
@@ -38,9 +38,9 @@ inline constexpr Step kNotEver{.never = true};
 inline constexpr Step kPossible{.ways = 1};
 inline constexpr Step kIdle{.ways = 1, .idle = true};
 
-// Which operations may be removed from a counterexample without invalidating it as a proof: the rest must fail only if the
-// whole does. An observing operation always may. Others may go as a group of one bond, if the model says that any legal order
-// of the whole stays legal without the group. The default: none may.
+// Decides which operations may be removed from a counterexample without invalidating it as a proof: the rest must fail only
+// if the whole does. An observing operation may always be removed. Others may be removed as a group of one bond, if the model
+// says that any legal order of the whole stays legal without the group. By default none may.
 struct Unbound {
   template <typename Op>
   static std::optional<std::string> bond(const Op&) {
@@ -52,7 +52,7 @@ struct Unbound {
   }
 };
 
-// Whether `op` can be removed as far as outcomes go: it tells nothing and no one can see it.
+// Whether `op` can be removed as far as outcomes are concerned: its answer tells nothing, and no other operation can see it.
 template <typename Model>
 bool of_no_account(const Operation<typename Model::Call>& op) {
   return op.outcome == Outcome::Refused || (op.outcome == Outcome::Unknown && Model::observes(op.what));

@@ -1,5 +1,5 @@
-// A mutex without tokens; each key is one. Its holder is an owner: the client, or the one `in.owner` names. A holder that
-// dies keeps it forever; a service that ends holds by itself is a fenced mutex.
+// A mutex without tokens; each key is one. Its holder is an owner: the client, or the owner that `in.owner` names. A holder
+// that dies keeps it forever. A service that ends holds by itself is a fenced mutex.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct MutexModel {
   static constexpr bool kByKey = true;
   struct Call {
     bool acquires = false;  // else releases
-    bool granted = true;    // false: the answer was that it is held
+    bool granted = true;    // false: the answer was that the mutex is held
     std::string owner;
     friend bool operator==(const Call&, const Call&) = default;
   };
@@ -35,7 +35,7 @@ struct MutexModel {
   static Step step(const State& state, const Op& op);
   static void apply(State& state, const Op& op, uint32_t way);
   static std::string text(const State& state) { return state ? "held by " + *state : "free"; }
-  // An owner's pairs of acquire and release go together, unless an answer showed that it was held.
+  // An owner's pairs of acquire and release are one group, unless an answer showed that it was held.
   static std::optional<std::string> bond(const Op& op) { return op.what.owner; }
   static bool severable(std::span<const Ref> group, std::span<const Ref> all);
 };

@@ -1,4 +1,4 @@
-// What a model requires across its keys, beside what each key requires by itself. Most require nothing.
+// The conditions of a model across its keys, besides those on each key. Most models have none.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// A whole history: one search for each key where the model allows it (Horn and Kroening, "Faster linearizability checking via
-// P-compositionality", 2015: a history is linearizable if and only if its part on each independent object is), one
-// search for all where it does not.
+// A whole history. Where the model allows it there is one search for each key, otherwise one search for all. A history is
+// linearizable if and only if its part on each independent object is (Horn and Kroening, "Faster linearizability checking via
+// P-compositionality", 2015).
 #pragma once
 
 #include <deque>
@@ -19,7 +19,7 @@ namespace coordkit::check {
 
 struct Limits {
   uint64_t steps = 2'000'000'000;      // of the whole history. A step takes some 50 ns
-  size_t configurations = 100'000;     // of one object at one moment; what bounds memory
+  size_t configurations = 100'000;     // of one object at one moment; this bounds memory
   uint64_t shrink_steps = 20'000'000;  // of each attempt at a smaller counterexample
 };
 
@@ -31,7 +31,7 @@ class Partition {
   Partition(const Settings& settings, const Limits& limits)
       : settings_(settings), limits_(limits), budget_(limits.steps, limits.configurations) {}
 
-  // In order of calls (the caller's duty). False: the verdict is a violation, nothing more is needed.
+  // Adds an operation; the caller must keep the order of calls. False: the verdict is a violation, and no more is needed.
   bool add(Op op) {
     ++report_.operations;
     if (of_no_account<Model>(op)) return true;

@@ -13,15 +13,15 @@ bool before(const QueueModel::Item& a, const QueueModel::Item& b) {
   return std::tie(a.call, a.end, a.value) < std::tie(b.call, b.end, b.value);
 }
 
-// Nothing was enqueued before this began.
+// The first moment at which one of the enqueues had ended.
 Moment first_end(const State& state) {
   Moment first = kNever;
   for (const QueueModel::Item& item : state) first = std::min(first, item.end);
   return first;
 }
 
-// The item a dequeue takes: of equal values that can be first, the one whose enqueue ended first. It is the one that is
-// way of most others, and any of them can still be first later. An unknown dequeue can take any item that can be first.
+// The item that a dequeue takes. Among equal values that can be first it is the one whose enqueue ended first: that one is in
+// the way of most others, and any of them can still be first later. An unknown dequeue can take any item that can be first.
 size_t taken(const State& state, const Op& op, uint32_t way) {
   const Moment first = first_end(state);
   size_t found = state.size();
@@ -84,7 +84,7 @@ std::string QueueModel::text(const State& state) {
   return state.size() > kItemsMost ? text + " and " + std::to_string(state.size() - kItemsMost) + " more" : text;
 }
 
-// A value that came in once and went out once, both for certain.
+// True for a value that was certainly enqueued once and certainly dequeued once.
 bool QueueModel::severable(std::span<const Ref> group, std::span<const Ref> all) {
   if (std::any_of(all.begin(), all.end(), [](const Ref& op) { return !op->certain() && !op->what.enqueues; })) return false;
   return group.size() == 2 && group[0]->certain() && group[1]->certain() && group[0]->what.enqueues && !group[1]->what.enqueues;

@@ -1,8 +1,9 @@
-// A queue, first in first out; each key is one. Enqueues that overlap may have happened in either order, and for as long as
-// no item is dequeued the order is unknown. So the state does not fix that order: it holds the items with the spans of their
-// enqueues, and an item can be the first unless another one's enqueue ended before its own began. This is equivalent:
-// an order of all enqueues that agrees with the dequeues and with real time exists if and only if each dequeue takes such
-// an item. A state that fixed the order would multiply with every overlap.
+// A queue, first in first out; each key is one. Enqueues that overlap may have happened in either order. As long as no item
+// is dequeued, the order is unknown. So the state does not fix that order: it holds the items with the spans of their
+// enqueues. An item can be the first unless another one's enqueue ended before its own began.
+//
+// This is equivalent: an order of all enqueues that agrees with the dequeues and with real time exists if and only if each
+// dequeue takes such an item. A state that fixed the order would multiply with every overlap.
 #pragma once
 
 #include <optional>
@@ -23,7 +24,7 @@ struct QueueModel {
   static constexpr bool kByKey = true;
   struct Call {
     bool enqueues = false;             // else dequeues
-    std::optional<std::string> value;  // JSON text; dequeued nothing: the queue was empty
+    std::optional<std::string> value;  // JSON text; nullopt for a dequeue: the queue was empty
     friend bool operator==(const Call&, const Call&) = default;
   };
   struct Item {

@@ -1,4 +1,4 @@
-// A register that can be read, written, and compared and set. Each key is one; at first it has no value.
+// A register that can be read, written, and compared and set. Each key is one. At first it has no value.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace coordkit::check {
 struct RegisterModel {
   static constexpr std::string_view kName = "register";
   static constexpr bool kByKey = true;
-  using Value = std::optional<std::string>;  // JSON text of a scalar; nothing: null
+  using Value = std::optional<std::string>;  // JSON text of a scalar; nullopt: null
   enum class Kind : uint8_t { Read, Write, Cas };
   struct Call {
     Kind kind = Kind::Read;

@@ -22,7 +22,7 @@ void RevisionOrder::end_before(Moment until) {
     open_.pop_back();
     if (!highest_ || *op->what.revision > *highest_->what.revision) highest_ = op;
   }
-  // A later change at or below this one is caught by `highest_`.
+  // `highest_` catches a later change at or below this revision.
   if (highest_) changes_.erase(changes_.begin(), changes_.upper_bound(*highest_->what.revision));
 }
 

@@ -1,5 +1,5 @@
-// Revisions against real time, over all keys: a call that begins after a revision was reported must not report a lower one, and
-// a change that begins after it must get a higher one. No revision is given to two changes.
+// Revisions against real time, over all keys. A call that begins after a revision was reported must not report a lower one. A
+// change that begins after it must get a higher one. No revision is given to two changes.
 #pragma once
 
 #include <map>
@@ -24,8 +24,8 @@ class RevisionOrder {
   void end_before(Moment until);
 
   std::vector<Ref> open_;            // a heap: the earliest end first
-  Ref highest_;                      // of those that ended, the one that was given the highest revision
-  std::map<uint64_t, Ref> changes_;  // by revision, above what every later call must exceed
+  Ref highest_;                      // of those that ended, the one with the highest revision
+  std::map<uint64_t, Ref> changes_;  // by revision, above those that every later call must exceed
 };
 
 }  // namespace coordkit::check

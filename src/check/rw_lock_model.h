@@ -1,5 +1,5 @@
-// A read-write lock: one exclusive holder, or any number of shared ones; each key is one. Holders are owners, as in the mutex;
-// an owner may hold it shared several times.
+// A read-write lock: one exclusive holder, or any number of shared ones; each key is one. Holders are owners, as in the
+// mutex. An owner may have several shared holds.
 #pragma once
 
 #include <optional>

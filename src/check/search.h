@@ -31,7 +31,7 @@ class Search {
   }
 
   Verdict verdict() const { return verdict_; }
-  // Operations and configurations kept.
+  // The number of operations and configurations kept.
   size_t live() const { return window_.size() + now_.floating() + now_.items().size() + start_.items().size(); }
   // For a Violation.
   Counterexample counterexample(uint64_t steps_max) const { return shrink<Model>(start_, window_, before_window_, steps_max); }
@@ -43,7 +43,7 @@ class Search {
   bool advance(Progress progress) {
     if (progress == Progress::Fine) return true;
     verdict_ = progress == Progress::Stuck ? Verdict::Violation : Verdict::Undecided;
-    if (verdict_ == Verdict::Undecided) {  // none of it is needed any more
+    if (verdict_ == Verdict::Undecided) {  // the search needs none of this any more
       window_ = {};
       now_ = start_ = Frontier<Model>({});
     }

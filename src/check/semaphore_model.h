@@ -1,5 +1,5 @@
 // A semaphore of some permits; each key is one. An acquire takes n of them or none. Lowering the limit takes nothing away,
-// but nothing is granted until enough is free below it (docs/semantics.md S-50).
+// but no acquire is granted until enough permits are free below it (docs/semantics.md S-50).
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ struct SemaphoreModel {
   struct State {
     uint64_t limit = 1;
     uint64_t held = 0;                        // by all
-    std::map<std::string, uint64_t> holders;  // none with zero
+    std::map<std::string, uint64_t> holders;  // no entry has zero permits
     friend bool operator==(const State&, const State&) = default;
     template <typename H>
     friend H AbslHashValue(H state, const State& s) {

@@ -1,12 +1,13 @@
-// From a history that fails to the smallest part of it that proves the failure. In this order:
+// Reduces a history that fails to the smallest part of it that proves the failure. In this order:
 //
 //   the end     operations called after the moment of failure are irrelevant
 //   the start   is put as late as possible: to the last moment at which nothing was in progress, with the states
 //               that the object can have been in by then
 //   the rest    one operation or bonded group (model.h) after the other is left out as long as the same operation fails
 //
-// Not everything may be removed: without a write, a read of its value would fail through no fault of the service. Only what
-// leaves every legal order legal is removed, so that the failure of the part is a proof for the whole.
+// Not everything may be removed: without a write, a read of its value would fail through no fault of the service. Only
+// operations whose absence leaves every legal order legal are removed, so that the failure of the part is a proof for the
+// whole.
 #pragma once
 
 #include <fmt/format.h>
@@ -45,7 +46,7 @@ class Shrinking {
   }
 
  private:
-  // The frontier where it gets stuck; nothing if it does not.
+  // The frontier where it gets stuck; nullopt if it does not.
   std::optional<Frontier<Model>> fails(const Refs& operations, bool explain = false) {
     Budget budget(steps_max_, ~size_t{0} >> 1);
     Frontier<Model> frontier = start_;

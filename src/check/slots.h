@@ -1,4 +1,4 @@
-// A set of small numbers, one machine word as long as they are below 64. Equal sets are equal word by word.
+// A set of small numbers: one machine word as long as they are below 64. Equal sets are equal word by word.
 #pragma once
 
 #include <algorithm>

@@ -20,7 +20,7 @@ uint64_t sum_of(std::string_view key, const Model::Entry& entry) {
   return sum;
 }
 
-// What a transaction changes, over the state before it.
+// The changes of a transaction, over the state before it.
 class Overlay {
  public:
   explicit Overlay(const Model::Entries& below) : below_(below) {}
@@ -66,7 +66,7 @@ bool relates(const T& a, Model::Relation relation, const T& b) {
   return false;
 }
 
-// docs/semantics.md S-15: a missing key counts as zeros, and has no value that any comparison holds for.
+// docs/semantics.md S-15: a missing key counts as zeros, and has no value for which any comparison holds.
 bool holds(const Model::Entries& entries, const Model::Compare& compare) {
   const auto it = entries.find(compare.key);
   if (compare.target == Model::Target::Value) {
@@ -90,7 +90,7 @@ bool matches(const Model::Entry* entry, const Model::Result& result) {
          result.mod.value_or(entry->mod) == entry->mod && result.version.value_or(entry->version) == entry->version;
 }
 
-// Runs one part; false if the result differs from its answer.
+// Runs one part. False: the result differs from its answer.
 bool run(Overlay& overlay, const Part& part, const Model::Result* result, uint64_t revision) {
   if (part.kind == Part::Kind::Put) return overlay.put(part.key, part.value, revision), true;
   if (part.kind == Part::Kind::Get) return result == nullptr || matches(overlay.find(part.key), *result);
@@ -98,7 +98,7 @@ bool run(Overlay& overlay, const Part& part, const Model::Result* result, uint64
   return result == nullptr || result->deleted.value_or(deleted) == deleted;
 }
 
-// Runs all; false if the result differs from its answer.
+// Runs all parts. False: a result differs from its answer.
 bool run(const Model::State& state, const Model::Op& op, Overlay& overlay) {
   const Model::Call& call = op.what;
   const bool succeeded = holds(*state.entries, call.compares);
@@ -114,7 +114,7 @@ bool run(const Model::State& state, const Model::Op& op, Overlay& overlay) {
 
 }  // namespace
 
-// Does it change nothing in any state? Then its answers allow no other branch and no deletion.
+// Whether it changes nothing in any state. Then its answers allow no other branch and no deletion.
 bool TransactionModel::observes(const Call& call) {
   const auto looks = [&](const std::vector<Part>& parts) {
     for (size_t i = 0; i < parts.size(); ++i) {

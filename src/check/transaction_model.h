@@ -1,7 +1,7 @@
-// A whole store with revisions, and transactions over its keys (docs/semantics.md S-01 to S-04, S-14 to S-16): compares are
-// evaluated on the state before, then one of two lists of operations runs in order, and all its changes have one revision,
-// exactly one above the last; what changes nothing has none. A put, delete or get alone is a transaction of one operation.
-// Keys depend on each other through the revision, so the history is searched as a whole.
+// A whole store with revisions, and transactions over its keys (docs/semantics.md S-01 to S-04, S-14 to S-16). Compares are
+// evaluated on the state before; then one of two lists of operations runs in order. All changes of a transaction have one
+// revision, exactly one above the last. A transaction that changes nothing has no revision. A put, delete or get alone is a
+// transaction of one operation. Keys depend on each other through the revision, so the history is searched as a whole.
 #pragma once
 
 #include <map>
@@ -65,7 +65,7 @@ struct TransactionModel {
   struct State {
     uint64_t revision = 1;
     uint64_t sum = 0;  // of the entries; kept up with each change
-    // Shared with the states it was copied from until it changes: most copies are inspected and discarded.
+    // Shared with the states from which it was copied until it changes: most copies are inspected and discarded.
     std::shared_ptr<const Entries> entries = std::make_shared<const Entries>();
     friend bool operator==(const State& a, const State& b) {
       return a.revision == b.revision && a.sum == b.sum && (a.entries == b.entries || *a.entries == *b.entries);

@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// What belongs to no process: the counter, and the observer.
+// The parts that belong to no process: the counter and the observer.
 struct Surroundings {
   const CompareOptions& options;
   const std::vector<Strike>& strikes;
@@ -26,7 +26,7 @@ struct Surroundings {
   uint64_t grants = 0;
 };
 
-// A session and a hold; retries whatever happens to them.
+// A session and a hold. It retries after every failure.
 class NativeLock final : public LockEnd {
  public:
   NativeLock(Process& process, Duration ttl) : process_(process), ttl_(ttl) {}
@@ -78,7 +78,7 @@ class NativeLock final : public LockEnd {
   bool calm_ = false;
 };
 
-// One replica's process: the end of a recipe, and the same worker as everywhere.
+// One replica's process: it runs a recipe, and the same worker as everywhere.
 class EmbeddedClient final : public Program, public ClientProcess {
  public:
   EmbeddedClient(Process& process, Surroundings& around)
@@ -134,8 +134,8 @@ void plan(Conductor& run, Surroundings& around, const Strike& strike) {
       run.at(end, [&run, &around, node] { around.frozen[node.value() - 1] = false, run.resume(node); });
       return;
     case StrikeKind::Rate:
-      if (strike.machine == kService) return;        // there is no service beside the five
-      if (around.options.faults.wild_rates) return;  // a conductor keeps clocks within the bound; the defect does not
+      if (strike.machine == kService) return;        // the five machines need no service
+      if (around.options.faults.wild_rates) return;  // a conductor keeps clocks within the bound; this defect does not
       run.at(strike.at, [&run, node, rate = strike.rate_ppm] { run.clock_rate(node, rate); });
       return;
     case StrikeKind::WallStep: return;  // the time of day is not used here

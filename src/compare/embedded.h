@@ -1,4 +1,4 @@
-// coordkit's part of a comparison, and that of recipes built on its keys: the real engine and client in the simulator's
+// coordkit's part of a comparison, and that of recipes built on its keys. The real engine and client run in the simulator's
 // cluster, under the same faults.
 #pragma once
 

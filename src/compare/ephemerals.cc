@@ -57,7 +57,7 @@ void Ensemble::remove(uint64_t node) {
   }
 }
 
-// Expiry is checked at ticks only, which rounds every deadline up.
+// Expiry is checked only at ticks, which rounds every deadline up.
 void Ensemble::sweep() {
   const LeadingTime now = scene_.reading(kService);
   std::vector<uint64_t> ended;
@@ -108,7 +108,7 @@ void EphemeralLock::open() {
        });
 }
 
-// Two thirds of the timeout from now the connection is taken for dead, unless a message arrives before.
+// If no message arrives within two thirds of the timeout from now, the connection is taken for dead.
 void EphemeralLock::received() {
   scene_.process(machine_).after(ensemble_.timeout() * 2 / 3, [this, count = ++received_] {
     if (count == received_ && connected_) disconnected();
@@ -128,7 +128,7 @@ void EphemeralLock::disconnected() {
   reconnect();
 }
 
-// A new connection, on which the session is presented. No answer within a third of the timeout: another try.
+// Opens a new connection and presents the session on it. Without an answer within a third of the timeout it tries again.
 void EphemeralLock::reconnect() {
   ++connection_;
   call([this, session = session_] { return ensemble_.touch(session); },
@@ -155,7 +155,7 @@ void EphemeralLock::expired() {
 void EphemeralLock::acquire(std::function<void()> granted) {
   granted_ = std::move(granted);
   if (session_ == 0) return open();
-  if (connected_) create();  // otherwise the reconnection continues with it
+  if (connected_) create();  // otherwise the reconnection continues with create()
 }
 
 void EphemeralLock::create() {

@@ -1,10 +1,10 @@
-// Sequential ephemeral nodes, the lock recipe of ZooKeeper, with the precaution its users are advised to take: while the client
-// is not connected it does not act (docs/comparison.md has the addresses of the rules).
+// Sequential ephemeral nodes, the lock recipe of ZooKeeper. It has the precaution that its users are advised to take: while
+// the client is not connected it does not act (docs/comparison.md has the addresses of the rules).
 //
-// The ensemble is linearizable and always available. Any message from a session restarts that session's timeout, rounded
-// up to its next tick; an ended session loses its nodes and its connection. The client pings every third of the timeout, counts
-// two thirds of it from every message, then takes the connection for dead, reconnects and learns whether it is still
-// known.
+// The ensemble is linearizable and always available. Any message from a session restarts that session's timeout, rounded up
+// to its next tick. An ended session loses its nodes and its connection. The client pings every third of the timeout and
+// counts two thirds of it from every message. Then it takes the connection for dead, reconnects and learns whether it is
+// still known.
 #pragma once
 
 #include <map>
@@ -21,7 +21,8 @@ class Ensemble {
 
   uint64_t open();
   bool touch(uint64_t session);  // false: expired
-  // The sequence number of its node. A client whose connection broke before the answer finds the node it created.
+  // The sequence number of the session's node. A client whose connection broke before the answer finds the node that it
+  // created.
   std::optional<uint64_t> create(uint64_t session);
   std::optional<uint64_t> last_before(uint64_t node) const;
   void when_deleted(uint64_t node, Scene::Act act);  // at once if it is gone
@@ -52,7 +53,7 @@ class EphemeralLock final : public LockEnd {
   void release() override;
 
  private:
-  // A call on the current connection; its answer counts only while that lasts.
+  // A call on the current connection. Its answer counts only while that connection lasts.
   template <typename There, typename Back>
   void call(There there, Back back);
   void open();
@@ -69,8 +70,8 @@ class EphemeralLock final : public LockEnd {
   Ensemble& ensemble_;
   const uint32_t machine_;
   uint64_t session_ = 0;
-  uint64_t connection_ = 0;  // answers of older ones are not read
-  uint64_t received_ = 0;    // how often; a timer of an older one is void
+  uint64_t connection_ = 0;  // answers on older connections are not read
+  uint64_t received_ = 0;    // how many messages came; a timer of an older one is void
   bool connected_ = false;
   uint64_t node_ = 0;
   bool held_ = false;

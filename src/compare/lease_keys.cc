@@ -101,7 +101,7 @@ void LeaseKeyLock::keep_alive() {
        });
 }
 
-// The rule that matters: the deadline counts from now, when the answer is read.
+// The decisive rule: the deadline counts from now, when the answer is read.
 void LeaseKeyLock::answered(bool lives) {
   alive_ = lives;
   if (!lives) return;

@@ -1,9 +1,10 @@
 // Lock keys with leases, the recipe of etcd's client library (docs/comparison.md has the addresses of the rules).
 //
-// The store is linearizable and always available. A session is a lease; a client puts a key attached to it under the lock's
-// prefix, holds the lock when no key with an older creation revision is left, and waits for the deletion of the youngest older
-// one. The store counts a lease from the receipt of a keep-alive and checks for ended ones twice a second. The client asks
-// again a third of the TTL after an answer, counts from the receipt of the answer, and checks its deadline once a second.
+// The store is linearizable and always available. A session is a lease. A client puts a key attached to its lease under the
+// lock's prefix. It holds the lock when no key with an older creation revision is left, and waits for the deletion of the
+// youngest older one. The store counts a lease from the receipt of a keep-alive and checks for ended leases twice a second.
+// The client asks again a third of the TTL after an answer. It counts from the receipt of the answer, and checks its deadline
+// once a second.
 #pragma once
 
 #include <map>
@@ -19,9 +20,10 @@ class LeaseStore {
  public:
   LeaseStore(Scene& scene, Duration ttl);
 
-  uint64_t grant();                             // a lease
-  bool keep_alive(uint64_t lease);              // false: there is no such lease
-  std::optional<uint64_t> put(uint64_t lease);  // the creation revision of its key, made or found; nothing: no such lease
+  uint64_t grant();                 // a lease
+  bool keep_alive(uint64_t lease);  // false: the lease does not exist
+  // The creation revision of its key, made or found; nullopt: the lease does not exist.
+  std::optional<uint64_t> put(uint64_t lease);
   std::optional<uint64_t> last_before(uint64_t revision) const;
   bool exists(uint64_t revision) const { return keys_.contains(revision); }
   void when_deleted(uint64_t revision, Scene::Act act);  // at once if it is gone

@@ -69,7 +69,7 @@ void Redlock::release() {
   if (std::exchange(held_, false)) take_back();
 }
 
-// From all of them: one whose answer was lost may have said yes.
+// It releases on all servers: one whose answer was lost may have said yes.
 void Redlock::take_back() {
   for (uint32_t server = 0; server < kMachines; ++server) {
     scene_.request(machine_, server, [this, server, value = value_] { nodes_[server].remove_if(value); });

@@ -1,9 +1,9 @@
-// Redlock: five servers that know nothing of each other, each with the key for the TTL by its own time of day
+// Redlock: five servers that know nothing of each other. Each has the key for the TTL by its own time of day
 // (docs/comparison.md has the address of the rules).
 //
-// The client notes its clock, asks all five at once, and holds the lock if a majority said yes in time: from then on for
-// TTL - elapsed - drift, the drift being 1 % of the TTL and 2 ms for the servers' precision. If not, it releases everything
-// and retries after a random pause. Its own clock is monotonic, which is more than the recipe asks for.
+// The client notes its clock and asks all five at once. If a majority said yes in time, it holds the lock from then on for
+// TTL - elapsed - drift. The drift is 1 % of the TTL and 2 ms for the servers' precision. If not, it releases everything and
+// retries after a random pause. Its own clock is monotonic, although the recipe does not ask for that.
 #pragma once
 
 #include <optional>

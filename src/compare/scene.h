@@ -1,9 +1,9 @@
 // The environment of the three models: true time, five machines with clocks of their own and one client process each, and the
 // links between them and the servers. It injects the same faults that coordkit's part gets.
 //
-// A link keeps the order of what is sent and loses nothing: like a TCP connection it delivers after a cut what was sent during
-// it. A process that was paused finds everything that arrived meanwhile, oldest first, and works through it thread by thread,
-// up to a millisecond each.
+// A link keeps the order of messages and loses none. Like a TCP connection, it delivers the messages sent during a cut after
+// the cut. A process that was paused finds everything that arrived meanwhile, oldest first, and works through it thread by
+// thread, up to a millisecond each.
 #pragma once
 
 #include <array>
@@ -29,14 +29,14 @@ class Scene {
 
   ClientProcess& process(uint32_t machine);
   bool frozen(uint32_t machine) const;
-  // Monotonic clock, as a program on that machine reads it; kService too.
+  // Monotonic clock, as a program on that machine reads it; also for kService.
   LeadingTime reading(uint32_t machine) const { return clocks_[machine].read(world_.now()).leading; }
   // Time of day there: the same clock plus all its steps. Its initial value means nothing.
   Duration time_of_day(uint32_t machine) const { return reading(machine).time_since_epoch() + steps_[machine]; }
 
   void after(Duration true_time, Act act);
-  // Between the process on `client` and a server on `server` (a machine, or kService), both ways. The act runs at the other
-  // end.
+  // Between the process on `client` and a server on `server` (a machine, or kService), both ways. The act runs at the
+  // receiver.
   void request(uint32_t client, uint32_t server, Act act) { send({client, server, Way::There}, std::move(act)); }
   void respond(uint32_t client, uint32_t server, Act act) { send({client, server, Way::Back}, std::move(act)); }
 

@@ -1,5 +1,5 @@
-// What the application is written against, beside the LockEnd of its recipe, so that the very same work runs on the models and
-// on coordkit itself.
+// The interface of the application, besides the LockEnd of its recipe. So the very same work runs on the models and on
+// coordkit itself.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace coordkit::sim::compare {
 class ClientProcess {
  public:
   virtual ~ClientProcess() = default;
-  // Runs `act` in this process, this much later, or when it resumes after a pause.
+  // Runs `act` in this process after `delay`, or when it resumes after a pause.
   virtual void after(Duration delay, std::function<void()> act) = 0;
-  // Runs `act` elsewhere, in true time: what was sent is in flight, whatever happens to the sender.
+  // Runs `act` elsewhere, in true time: a message is in flight, whatever happens to the sender.
   virtual void elsewhere_after(Duration delay, std::function<void()> act) = 0;
   virtual uint64_t random(uint64_t below) = 0;
 

@@ -28,8 +28,8 @@ void draw_lasting(std::vector<Strike>& strikes, Random& random, const CompareOpt
   }
 }
 
-// Half of what coordkit allows, so that two clocks differ by 1 % at most, which is what Redlock's own allowance is made for.
-// The edges are the interesting rates.
+// Half of the rate error that coordkit allows, so that two clocks differ by 1 % at most. Redlock's own allowance is made for
+// that. The edges are the interesting rates.
 constexpr int64_t kRatePpm = int64_t{kRateErrorPpm} / 2;
 
 void draw_rates(std::vector<Strike>& strikes, Random& random, const CompareOptions& options) {
@@ -41,7 +41,7 @@ void draw_rates(std::vector<Strike>& strikes, Random& random, const CompareOptio
   }
 }
 
-// One machine's time of day, or that of all of them, as when they follow one time source.
+// Steps one machine's time of day, or that of all, as when they follow one time source.
 void draw_wall_steps(std::vector<Strike>& strikes, Random& random, const CompareOptions& options) {
   for (Duration at = draw(random, {}, seconds(10)); at < options.length; at += draw(random, seconds(1), seconds(10))) {
     const Duration size = draw_length(random, options.ttl);
@@ -54,7 +54,7 @@ void draw_wall_steps(std::vector<Strike>& strikes, Random& random, const Compare
   }
 }
 
-// Every other machine half as fast again, the others half as fast.
+// Makes every other machine half as fast again, and the others half as fast.
 void draw_wild_rates(std::vector<Strike>& strikes) {
   for (uint32_t machine = 0; machine <= kService; ++machine) {
     strikes.push_back({.kind = StrikeKind::Rate, .machine = machine, .rate_ppm = machine % 2 == 0 ? 500'000 : -500'000});

@@ -1,4 +1,4 @@
-// The faults of a comparison, drawn once and given to all four recipes alike.
+// The faults of a comparison. They are drawn once and are the same for all four recipes.
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ struct Strike {
   Duration step{};       // WallStep
 };
 
-// In order of time. No two of one kind on one machine are in force at once.
+// In order of time. No two strikes of one kind are in force at once on one machine.
 std::vector<Strike> draw_strikes(const CompareOptions& options, Random random);
 
 }  // namespace coordkit::sim::compare

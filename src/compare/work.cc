@@ -31,7 +31,7 @@ void SharedCounter::write(const Seen& base, Token token) {
   ++fenced_writes_;
 }
 
-// Every write meant to add one; what is missing was overwritten.
+// Every write was meant to add one: missing ones were overwritten.
 void SharedCounter::fill(RecipeFigures& figures) const {
   figures.writes = open_writes_;
   figures.lost = open_writes_ - open_;
@@ -71,7 +71,7 @@ void Worker::check(SharedCounter::Seen seen) {
   process_.after(process_.up_to(kGapMax), [this, seen] { write(seen); });
 }
 
-// By now the answer of check() is some moments old; that is the point.
+// By now the answer of check() is some moments old; the comparison is about exactly that.
 void Worker::write(SharedCounter::Seen seen) {
   if (ended_) return;
   process_.elsewhere_after(process_.up_to(kLatencyMax), [this, seen, token = lock_.token()] {

@@ -14,7 +14,7 @@ class SharedCounter {
  public:
   struct Seen {
     uint64_t open = 0;
-    std::optional<uint64_t> fenced;  // nothing: the gate refused
+    std::optional<uint64_t> fenced;  // nullopt: the gate refused
   };
   Seen read(Token token);
   void write(const Seen& base, Token token);
@@ -33,7 +33,7 @@ class Worker {
   Worker(ClientProcess& process, LockEnd& lock, SharedCounter& counter) : process_(process), lock_(lock), counter_(counter) {}
 
   void begin() { rest(); }
-  // Releases what it holds and does nothing more.
+  // Releases its hold and does nothing more.
   void end();
   uint64_t grants() const { return grants_; }
 

@@ -1,4 +1,4 @@
-// What the one replica of a fake service has written, and what it starts from. It survives the replica.
+// Everything that the one replica of a fake service has written. The replica starts from it, and it survives the replica.
 #pragma once
 
 #include <cstdint>

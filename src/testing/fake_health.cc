@@ -44,7 +44,7 @@ Ticket FakeHealth::ask(Callback<Health> done) {
   return {};
 }
 
-// It looks again after a moment, as long as the replica is not ready.
+// It checks again after a moment, as long as the replica is not ready.
 Ticket FakeHealth::ask_ready(LaggingTime deadline, DoneCallback done) {
   const Health now = health();
   const LaggingTime time = host_.clock().lagging();

@@ -1,4 +1,5 @@
-// The health of the one replica of a fake service: that of its engine, but for the leader, which the test may take away.
+// The health of the one replica of a fake service. It is that of its engine, except for the leader, which the test may take
+// away.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@ namespace coordkit::testkit {
 
 class FakeHealth final : public ReplicaHealth {
  public:
-  // They outlive it; `engine` is another one after a restart.
+  // All must outlive it; after a restart `engine` is another one.
   FakeHealth(Host& host, const FakeProcess& process, const std::unique_ptr<ScriptedEngine>& engine)
       : host_(host), process_(process), engine_(engine) {}
 

@@ -39,7 +39,7 @@ void FakeProcess::announce(absl::AnyInvocable<void()> task) {
 }
 
 void FakeProcess::run_timers(LaggingTime now) {
-  std::multimap<LaggingTime, absl::AnyInvocable<void()>> due;  // one that an act sets is for later
+  std::multimap<LaggingTime, absl::AnyInvocable<void()>> due;  // an act that another act adds is for later
   while (!timers_.empty() && timers_.begin()->first <= now) due.insert(timers_.extract(timers_.begin()));
   for (auto& [time, act] : due) std::move(act)();
 }

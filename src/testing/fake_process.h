@@ -22,14 +22,14 @@ class FakeProcess {
   void crash();  // open calls are answered; nothing is closed or released
   void stop();   // later calls are answered Closed
   bool stopped() const { return stopped_; }
-  // While it stands still, time and the cluster continue.
+  // During a pause, time and the cluster continue.
   void pause() { paused_ = true; }
   void resume() { paused_ = false; }
 
   void call(CallRunner::Call call);
   // Runs `act` inside a turn from `due` on, or when the process ends.
   void at(LaggingTime due, absl::AnyInvocable<void()> act) { timers_.emplace(due, std::move(act)); }
-  // Runs `task` after this turn, behind all that is announced; once stopped, right here.
+  // Runs `task` after this turn, behind all earlier announcements; once stopped, right here.
   void announce(absl::AnyInvocable<void()> task);
   const Client& client() const { return *client_; }
   bool has_calls() const { return !calls_.empty() && !paused_; }

@@ -32,7 +32,7 @@ constexpr int kTurnsAtOnceMax = 100'000;  // without time passing
 
 }  // namespace
 
-// The host of the fake: turns run inside the call that needs something, until nothing more is due at this time.
+// The host of the fake. Turns run inside the call that needs a result, until nothing more is due at this time.
 class FakeService::Rep final : public Host, private StoreEvents {
  public:
   Rep();
@@ -85,7 +85,7 @@ class FakeService::Rep final : public Host, private StoreEvents {
   FakeClock clock_;
   FakeDisk disk_;
   std::unique_ptr<ScriptedEngine> engine_;
-  FakeProcess process_;  // what it is connected with stands for a remote cluster, and is not paused with it
+  FakeProcess process_;  // its peers are a remote cluster, and are not paused with it
   FakeHealth health_{*this, process_, engine_};
   OtherClient other_{[this](Submit command) { submit(std::move(command)); }};
   EngineEffects effects_;
@@ -100,7 +100,7 @@ FakeService::Rep::Rep() {
   other_.open_session(*engine_);
 }
 
-// The replica and its client start from what is on the disk.
+// Starts the replica and its client from the contents of the disk.
 void FakeService::Rep::boot() {
   engine_ = std::make_unique<ScriptedEngine>(disk_.start_replica(*this, clock_.now()), clock_,
                                              [this](const Completion& done) { other_.completed(done); });
@@ -133,7 +133,7 @@ void FakeService::Rep::call(Call call) {
   if (!in_turn_) run_until_idle();
 }
 
-// Straight to the replica.
+// Goes straight to the replica.
 void FakeService::Rep::submit(Submit command) {
   engine_->inner().post(std::move(command));
   engine_->stir();
@@ -195,7 +195,7 @@ void FakeService::Rep::advance(Duration by) {
   run_until_idle();
 }
 
-// The cluster continues and its messages wait on the link; this process reads none before the next turn.
+// The cluster continues and its messages wait on the link. This process reads none before the next turn.
 void FakeService::Rep::pause(Duration by) {
   const bool was_cut = engine_->is_cut();
   engine_->cut();
@@ -205,7 +205,7 @@ void FakeService::Rep::pause(Duration by) {
   if (!was_cut) engine_->mend();
 }
 
-// A wait with a deadline may be for nothing; the time until then passes. One without would never end.
+// A wait with a deadline may be in vain: then the time until the deadline passes. A wait without one would never end.
 bool FakeService::Rep::wait_here(absl::FunctionRef<bool()> answered, LaggingTime deadline) {
   const LaggingTime end = deadline == LaggingTime::max() ? clock_.now().lagging + kPatience : deadline;
   run_until_idle();
@@ -241,7 +241,7 @@ void FakeService::Rep::change_leader() {
   });
 }
 
-// ---- the replica that code under test sees
+// ---- the replica for the code under test
 
 absl::Status FakeService::Rep::not_here(const std::string& what) {
   return make_error(Reason::Unsupported, "the fake has no " + what + ": try it with replicas, or in the simulator");

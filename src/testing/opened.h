@@ -1,4 +1,4 @@
-// What cannot fail in a fake. If it does, the test ends with a sentence.
+// Opens objects for which that cannot fail in a fake. If it does, the test ends with a sentence.
 #pragma once
 
 #include <string>

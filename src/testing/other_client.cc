@@ -63,7 +63,7 @@ void OtherClient::acquire(const std::string& lock, LockMode mode) {
   command({std::move(acquire), {}}, [this, lock](const machine::Result& result) {
     if (result.code != machine::ResultCode::Granted) return;
     const auto wanted = wanted_.find(lock);
-    if (wanted == wanted_.end()) return release(lock, result.token);  // no longer wanted
+    if (wanted == wanted_.end()) return release(lock, result.token);  // the lock is no longer wanted
     wanted->second.token = result.token;
   });
 }

@@ -1,5 +1,5 @@
 // Another client of a fake's cluster: one session that takes locks, waits for them and gives them back. Its commands go
-// straight to the replica, past the link of the process under test; so do those of an administrator.
+// straight to the replica, past the link of the process under test. So do the commands of an administrator.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class OtherClient {
   explicit OtherClient(std::function<void(Submit)> submit) : submit_(std::move(submit)) {}
 
   void open_session(const Engine& replica);
-  // After the replica crashed: its holds continue, its waiters queue again.
+  // Called after the replica crashed: its holds continue, and its waiters queue again.
   void resume_session();
 
   void command(const machine::Request& request, Done done = {});
@@ -34,7 +34,7 @@ class OtherClient {
  private:
   struct Wanted {
     LockMode mode = LockMode::Exclusive;
-    Token token;  // zero: waits
+    Token token;  // zero: the client waits
   };
   void acquire(const std::string& lock, LockMode mode);
   void release(const std::string& lock, Token token);
@@ -43,7 +43,7 @@ class OtherClient {
   uint64_t last_ticket_ = 0;
   std::map<Ticket, Done> commands_;
   SessionId session_;
-  std::map<std::string, Wanted> wanted_;  // what it holds or waits for
+  std::map<std::string, Wanted> wanted_;  // the locks that it holds or for which it waits
 };
 
 }  // namespace coordkit::testkit

@@ -9,7 +9,8 @@ namespace coordkit::testkit {
 namespace {
 
 constexpr uint64_t kClientBit = uint64_t{1} << 63;
-// Before the deadline of a call, at which the client would end it itself and could not say that nothing was done.
+// Refuses a moment before the deadline of a call. At the deadline the client would end the call itself, and could not say
+// that nothing was done.
 constexpr Duration kRefusedBefore = std::chrono::milliseconds(1);
 
 bool of_client(const EngineInput& input) {
@@ -66,7 +67,7 @@ void ScriptedEngine::post(EngineInput input) {
   late_.push_back({late_.empty() ? due : std::max(due, late_.back().due), std::move(input)});
 }
 
-// At the cluster, if it is reachable and has a leader.
+// The input reaches the cluster, if that is reachable and has a leader.
 void ScriptedEngine::arrive(EngineInput input) {
   if (cut_ || leaderless_since_) {
     if (!std::holds_alternative<Renew>(input)) unsent_.push_back(std::move(input));

@@ -1,8 +1,8 @@
-// An engine behind a link that can be cut or slow, between the client under test and the one replica of a fake service, whose
-// cluster can be leaderless.
+// An engine behind a link that can be cut or slow. The link is between the client under test and the one replica of a fake
+// service, whose cluster can be leaderless.
 //
-// Without a leader the replica takes no turn and its time stands still, so that nothing is decided and nothing expires. It
-// continues as under a new leader: from where it was.
+// Without a leader the replica takes no turn and its time stops, so that nothing is decided and nothing expires. Later it
+// continues as under a new leader: from its former state.
 #pragma once
 
 #include <deque>
@@ -25,18 +25,18 @@ class ScriptedEngine final : public Engine {
       : inner_(std::move(inner)), clock_(clock), own_(std::move(own)) {}
 
   Engine& inner() { return *inner_; }
-  // What is sent into a cut link is lost if it is a renewal, and otherwise waits; so do answers and events.
+  // A renewal that is sent into a cut link is lost. Everything else waits; so do answers and events.
   void cut() { cut_ = true; }
   bool is_cut() const { return cut_; }
   void mend();
-  // No leader: renewals are lost; calls wait, and are refused when their time is up.
+  // Without a leader renewals are lost. Calls wait, and are refused when their time is up.
   void lose_leader();
   void find_leader();
   bool has_leader() const { return !leaderless_since_; }
   // Everything sent takes this long to arrive.
   void slow(Duration by) { delay_ = by; }
   void refuse_next_acquire(absl::Status why) { refusal_ = std::move(why); }
-  bool restless() const { return restless_; }  // something waits for a turn
+  bool restless() const { return restless_; }  // an input or an event waits for a turn
   void stir() { restless_ = true; }
 
   void post(EngineInput input) override;
@@ -67,7 +67,7 @@ class ScriptedEngine final : public Engine {
   const Clock& clock_;
   const OwnCompletion own_;
   std::optional<LaggingTime> leaderless_since_;
-  Duration stood_still_{};  // in all, of the replica's time
+  Duration stood_still_{};  // of the replica's time, in all
   Duration delay_{};
   std::deque<Late> late_;  // by time
   bool cut_ = false;

@@ -1,5 +1,5 @@
-// A Timeline as JSON, one array per list and one array per item, because there are a hundred thousand of them. The columns are
-// listed in docs/simulator.md. Times are nanoseconds; what is absent is null.
+// A Timeline as JSON: one array per list and one array per item, because there are a hundred thousand items.
+// docs/simulator.md lists the columns. Times are nanoseconds; an absent value is null.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -10,7 +10,7 @@
 namespace coordkit::sim {
 namespace {
 
-// How many bytes of well-formed UTF-8 begin here; 0: none do.
+// How many bytes of well-formed UTF-8 begin here; 0: the text does not begin with any.
 size_t well_formed(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);
@@ -41,7 +41,7 @@ class Writer {
     value ? number(uint64_t{*value}) : raw("null");
   }
 
-  // Nothing in it can end a script element or start an HTML comment.
+  // Nothing in the string can end a script element or start an HTML comment.
   void string(std::string_view text) {
     out_ += '"';
     while (!text.empty()) {

@@ -1,4 +1,4 @@
-// Puts the page together: its parts are files of src/timeline/page, compiled in, and the data goes between them.
+// Puts the page together. Its parts are files of src/timeline/page, compiled in, and the data goes between them.
 #include "coordkit/sim/timeline.h"
 #include "timeline/parts.h"
 

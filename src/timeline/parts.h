@@ -1,4 +1,4 @@
-// The parts of the timeline page, from src/timeline/page; defined by a file the build makes (cmake/embed.cmake).
+// The parts of the timeline page, from src/timeline/page. A file that the build makes defines them (cmake/embed.cmake).
 #pragma once
 
 #include <string_view>
