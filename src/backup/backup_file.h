@@ -1,6 +1,6 @@
 // The bytes of a backup (docs/format-backup.md): a header, chunks of rows in ascending order of their keys, an end.
 //
-// Every chunk's sum is keyed by the header's sum and by the chunk's own place, so that no chunk can be lost, doubled or moved
+// Every chunk's sum is keyed by the header's sum and by the chunk's own place. So no chunk can be lost, doubled or moved
 // unseen. The digest over all rows must be the header's. A reader expects hostile bytes: the worst result is kDataLoss.
 #pragma once
 

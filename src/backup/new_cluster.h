@@ -1,9 +1,9 @@
 // Turns the rows of an old cluster's state into those of a new one (docs/decisions/0026).
 //
-// It changes the cluster's id, its genesis and its members, the counter of tokens and session ids, and the revision of the
-// keys, all of which are compacted up to there. It keeps every machine's state, and the place in the log. So no entry of the
-// new cluster has the number of an entry that the state remembers, and no member can catch up from a log that lacks the
-// state.
+// It changes the cluster's id, its genesis and its members, and the counter of tokens and session ids. It also raises the
+// revision of the keys and compacts all their history up to there. It keeps every machine's state, and the place in the log.
+// So no entry of the new cluster has the number of an entry that the state remembers. Nor can a member catch up from a log
+// that lacks the state.
 #pragma once
 
 #include "absl/status/statusor.h"

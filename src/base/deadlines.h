@@ -1,7 +1,7 @@
 // Deadlines of things that mostly end earlier. The deadline of an ended thing stays until it passes, or until ended ones are
 // the majority. The owner says for each whether it is still valid. So adding and ending cost little, and in a steady state
-// nothing is allocated. Things of a kind mostly have the same timeout, so their deadlines come in order: these are kept in a
-// line, the others in a heap.
+// nothing is allocated. Things of a kind mostly have the same timeout, so their deadlines come in order. Those that do are
+// kept in a line, the others in a heap.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The part that a writer (field_writer.h) and a reader (field_reader.h) of messages share: the rules of a family of messages,
-// and the number for each value.
+// The common part of a writer (field_writer.h) and a reader (field_reader.h) of messages. It has the rules of a family of
+// messages, and the number for each value.
 //
 // Rules state the conventions of a family of messages:
 //   kWritesZeros         whether zero and empty fields are written after all

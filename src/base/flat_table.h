@@ -1,4 +1,4 @@
-// Abseil's flat hash tables, safe when memory runs out: an insert that finds no memory leaves the table empty, and the former
+// Abseil's flat hash tables, safe when memory runs out. An insert that finds no memory leaves the table empty, and the former
 // contents are never freed. Without this, a table would be left with a size that its memory does not have, and could not even
 // be destroyed. The user of such a table has lost it, and must stop.
 #pragma once

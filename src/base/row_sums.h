@@ -12,7 +12,7 @@
 
 namespace coordkit {
 
-// Whether a chunk can be staged: its rows ascend, lie inside the range, have keys of 1 to 64 bytes, and each has a value.
+// Whether a chunk can be staged: its rows ascend, are inside the range, have keys of 1 to 64 bytes, and each has a value.
 // kInvalidArgument otherwise. Chunks come from peers: check before staging.
 absl::Status check_chunk(const KeyRange& range, std::span<const CheckpointBatch::Row> rows);
 

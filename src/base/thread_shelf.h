@@ -1,8 +1,8 @@
 // A source of objects that come and go by the thousand on any thread. Every thread keeps some of the objects that it freed,
 // for the next ones of the same size.
 //
-// A key of pthreads ends a thread's shelf, not a destructor of thread-local storage: where there is no memory to register
-// such a destructor, the C library ends the process. Without a shelf, objects come from the heap.
+// A key of pthreads ends a thread's shelf, not a destructor of thread-local storage. If there is no memory to register such a
+// destructor, the C library ends the process. Without a shelf, objects come from the heap.
 #pragma once
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// Adds a reason to a status that came without one from below, such as a row that does not decode or a port of the host. A
+// Adds a reason to a status that came without one from below, as from a port of the host or a row that does not decode. A
 // caller always gets a status with a reason.
 #pragma once
 

@@ -1,6 +1,6 @@
-// A configuration is one possible past: the state of the object, and the operations that have already taken effect in it, of
-// those in progress and of those of unknown outcome. A set of them keeps only the configurations that matter. If two agree
-// except for the used unknown operations, the one that used fewer can do whatever the other can.
+// A configuration is one possible past. It is the state of the object, and the operations that have already taken effect in
+// it: some of those in progress, and some of unknown outcome. A set of them keeps only the configurations that matter. If two
+// agree except for the used unknown operations, the one that used fewer can do whatever the other can.
 #pragma once
 
 #include <cstdint>

@@ -71,8 +71,8 @@ class Frontier {
     return std::count_if(floating_.begin(), floating_.end(), [](const Floating& f) { return f.op != nullptr; });
   }
 
-  // After Stuck: the operation that found no place, the operation that the place of another would have excluded forever (if
-  // any), and the configurations tried in vain.
+  // Three results after Stuck: the operation that found no place; the operation, if any, that the place of another would have
+  // excluded forever; the configurations tried in vain.
   const Ref& unplaced() const { return unplaced_; }
   const Ref& shut_out() const { return shut_out_; }
   const std::vector<Item>& tried() const { return tried_; }

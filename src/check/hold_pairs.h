@@ -1,5 +1,5 @@
 // The common part of lock models. An owner's pairs of acquire and release may be removed from a counterexample together
-// (Unbound in model.h), because then nothing shows that the hold ever existed.
+// (Unbound in model.h). Nothing then shows that the hold ever existed.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // A key of a store with revisions (docs/semantics.md S-01 to S-04, S-13), each key by itself. It has a value, the revision
-// that created it, the revision that changed it last, and a version that counts its puts from 1 since it was created. Along a
+// that created it, and the revision that changed it last. Its version counts the puts from 1 since it was created. Along a
 // key's history every change has a revision above all seen there before. Between keys revisions must respect real time
 // (revision_order.h). The transaction model, which sees all keys at once, requires that the store's revision grows by exactly
 // one.

@@ -39,8 +39,8 @@ inline constexpr Step kPossible{.ways = 1};
 inline constexpr Step kIdle{.ways = 1, .idle = true};
 
 // Decides which operations may be removed from a counterexample without invalidating it as a proof: the rest must fail only
-// if the whole does. An observing operation may always be removed. Others may be removed as a group of one bond, if the model
-// says that any legal order of the whole stays legal without the group. By default none may.
+// if the whole does. An observing operation may always be removed. Others may be removed as a group of one bond, if according
+// to the model any legal order of the whole stays legal without it. By default none may.
 struct Unbound {
   template <typename Op>
   static std::optional<std::string> bond(const Op&) {

@@ -20,8 +20,9 @@ Moment first_end(const State& state) {
   return first;
 }
 
-// The item that a dequeue takes. Among equal values that can be first it is the one whose enqueue ended first: that one is in
-// the way of most others, and any of them can still be first later. An unknown dequeue can take any item that can be first.
+// The item that a dequeue takes. Among equal values that can be first it is the one whose enqueue ended first. That one is in
+// the way of most others. Any of the equal ones can still be first later. An unknown dequeue can take any item that can be
+// first.
 size_t taken(const State& state, const Op& op, uint32_t way) {
   const Moment first = first_end(state);
   size_t found = state.size();

@@ -97,7 +97,7 @@ void Acquires::answered(const Pending& acquire, const Completion& completion, co
 }
 
 // The engine gave up. If the command may still take effect, only a cancel can find out and undo it. Without its session a
-// cancel cannot: a grant to the session is gone with it, and a grant that another process got with the session is not the
+// cancel cannot. A grant to the session is gone with it, and a grant that another process got with the session is not the
 // caller's. Queued acquires end this way if a peer's state includes the entries that ended their session.
 void Acquires::failed(const Pending& acquire, absl::Status status) {
   const bool unknown = outcome_of(status) == Outcome::Unknown;

@@ -2,7 +2,7 @@
 // local hold is over. To the log any token of a block is current until it saw a newer one.
 //
 // A lock is here from its grant until the log has released it, or until its session is gone; both keep the delegation. There
-// may be several locks of one name: that of a lost session, that of a session whose release is under way, and the next one.
+// may be several of one name: the lock of a lost session, the lock of a session whose release is under way, and the next one.
 // Threads: the client's owner.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The requests that a client has posted into its engine and that are still unanswered: submissions, questions when the state
-// may be read, and its own timers. Every ticket is completed, twice if the machine queues the command, or forgotten.
+// The unanswered requests that a client has posted into its engine: submissions, and questions when the state may be read. It
+// also has the client's timers. Every ticket is completed, twice if the machine queues the command, or forgotten.
 #pragma once
 
 #include <cstdint>

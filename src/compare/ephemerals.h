@@ -1,5 +1,5 @@
 // Sequential ephemeral nodes, the lock recipe of ZooKeeper. It has the precaution that its users are advised to take: while
-// the client is not connected it does not act (docs/comparison.md has the addresses of the rules).
+// the client is not connected, it does not act. docs/comparison.md has the addresses of the rules.
 //
 // The ensemble is linearizable and always available. Any message from a session restarts that session's timeout, rounded up
 // to its next tick. An ended session loses its nodes and its connection. The client pings every third of the timeout and

@@ -1,5 +1,5 @@
-// The environment of the three models: true time, five machines with clocks of their own and one client process each, and the
-// links between them and the servers. It injects the same faults that coordkit's part gets.
+// The environment of the three models: true time, five machines, and the links between them and the servers. Each machine has
+// a clock of its own and one client process. It injects the same faults that coordkit's part gets.
 //
 // A link keeps the order of messages and loses none. Like a TCP connection, it delivers the messages sent during a cut after
 // the cut. A process that was paused finds everything that arrived meanwhile, oldest first, and works through it thread by

@@ -1,6 +1,6 @@
 // Rows<Row>: all records of one kind, by their key, with everything that a table of this folder needs around them. That is an
-// index by name, by session, by the object to which they belong and by request (each only if the row has such a field). It is
-// also the list of changes since the last checkpoint, and the digest.
+// index by name, by session, by object and by request, each only if the row has such a field. It is also the list of changes
+// since the last checkpoint, and the digest.
 //
 // A Row is a plain struct. It names its key's type (Key), a seed of its hash (kSeed) and its fields in the order of their
 // numbers in a checkpoint (fields()). Hash and bytes are made from that one list, so that they cannot drift apart. Records

@@ -1,6 +1,7 @@
 // The lease table: sessions that are alive, in id order. It keeps everything that must outlive a leader. That is the granted
-// TTL, the process to which a session is bound (so that one renewal covers all of that process), and the generation that
-// guards its expiry. It has no deadlines: those belong to the leader's clock, outside the replicated state.
+// TTL, the process to which a session is bound, and the generation that guards its expiry. Because of the process, one
+// renewal covers all of its sessions. The table has no deadlines: those belong to the leader's clock, outside the replicated
+// state.
 //
 // A lease of keys lives by the same rules, in a table of its own. It is a session that holds nothing but keys. It has a name
 // besides its id, and the keys are attached to that name (docs/decisions/0012).

@@ -1,6 +1,6 @@
 // S-48: the wait queued first is granted first, over all names. A grant can make only the next waits in the same queues
-// grantable. So the candidates are the heads of queues: first those of the locks that a step touched, then those of the locks
-// that a grant moved on.
+// grantable. So the candidates are the heads of queues. First come the locks that a step touched, then the locks whose queue
+// a grant shortened.
 #pragma once
 
 #include <utility>

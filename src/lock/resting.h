@@ -49,8 +49,8 @@ class Resting {
   };
   static_assert(sizeof(Record) == 48);
   using Handle = HandlePool<Record>::Handle;  // zero: none; valid until that lock is removed
-  // A lock where a name was looked up: its handle, and its place in the index by name, so that it can be removed without a
-  // second look.
+  // The result of a look-up by name: the lock's handle, and its place in the index by name. So the lock can be removed
+  // without a second look-up.
   class Found;
 
   Resting();

@@ -1,4 +1,4 @@
-// The conditions that a claim's row must meet by itself, whatever else there is.
+// The conditions that a claim's row must meet alone, independent of all other rows.
 #pragma once
 
 #include "absl/status/status.h"

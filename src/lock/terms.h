@@ -57,8 +57,7 @@ struct AcquireVerdict {
   uint64_t releases = 0;  // Granted by counting up: releases of this hold so far
 };
 
-// Names a hold to act on: the hold on this lock with this token, if it belongs to the session, and to the tag if one is
-// given.
+// Names the hold on this lock with this token. The hold must belong to the session, and to the tag if one is given.
 struct HoldKey {
   SessionId session;
   std::optional<std::string_view> tag;

@@ -1,6 +1,7 @@
 // A batch is the unit that one sync makes durable. It starts on a block with a mark record. The mark states the length of the
-// batch, the state of the log before it, and the identities of the entries of the previous batch, so that they survive rot
-// there. Then follow hard state, truncations and entries, then the second copy of the hard state in another block.
+// batch and the state of the log before it. It also has the identities of the entries of the previous batch, so that they
+// survive rot there. Then follow hard state, truncations and entries, then the second copy of the hard state in another
+// block.
 #pragma once
 
 #include <optional>
@@ -65,7 +66,7 @@ size_t mark_batch_bytes(std::span<const Identity> previous, uint32_t format);
 std::string encode_batch(const BatchPlace& place, const LogState& state, std::span<const Identity> previous,
                          std::span<const LogWrite> steps, std::vector<Placed>& placed);
 
-// The batch at `offset`, if its mark verifies and its length lies within the segment.
+// The batch at `offset`, if its mark verifies and the batch ends within the segment.
 struct FoundBatch {
   uint32_t offset = 0;
   DiskPosition durable;

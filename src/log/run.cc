@@ -8,8 +8,9 @@
 namespace coordkit::log {
 namespace {
 
-// The table: the number of entries (4), the length (3) and place (1) of the bytes that their payloads share, those bytes, and
-// a line for each entry. A line has the length of the payload's own part (3), its kind (1) and its content sum (8).
+// The table has the number of entries (4) and the length (3) and place (1) of the bytes that their payloads share. Then
+// follow those bytes, and a line for each entry. A line has the length of the payload's own part (3), its kind (1) and its
+// content sum (8).
 constexpr size_t kCountsBytes = 8;
 constexpr int kLengthBits = 24;
 constexpr uint32_t kLengthMask = (1u << kLengthBits) - 1;

@@ -1,5 +1,5 @@
-// The machine as the entrance to the revisioned store. It executes commands on keys, deletes the keys that are attached to a
-// session or a lease when it ends, and limits the room that keys may take.
+// The machine as the entrance to the revisioned store. It executes commands on keys, and limits the room that keys may take.
+// When a session or a lease ends, it deletes the attached keys.
 #pragma once
 
 #include <string_view>

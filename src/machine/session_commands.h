@@ -1,5 +1,5 @@
-// Session commands beyond open and close: a resume, which takes a session over after a restart (docs/semantics.md S-45), and
-// the two-step end of another client's session (S-57). They are part of machine::Request; command.h has the rules of the
+// Session commands beyond open and close. A resume takes a session over after a restart (docs/semantics.md S-45). The others
+// end another client's session in two steps (S-57). They are part of machine::Request; command.h has the rules of the
 // encoding.
 #pragma once
 

@@ -2,9 +2,9 @@
 // S-06, S-19).
 //
 // Changes are kept in two places. Each key has its own, newest first; that answers a read at any revision. All changes from
-// the revision `swept()` on are also in the window, in the order in which they were made; a watch reads it, and a checkpoint
-// writes it. So a reader of the past needs only a revision. Nothing is copied or locked for it. Nothing that it may still ask
-// for is removed before a compaction says so.
+// the revision `swept()` on are also in the window, in the order in which they were made. A watch reads the window, and a
+// checkpoint writes it. So a reader of the past needs only a revision. Nothing is copied or locked for it. Nothing that it
+// may still ask for is removed before a compaction says so.
 //
 // Compaction decides at once and frees later. From then on the history below `compacted()` is refused. sweep() takes whole
 // revisions out of the window, a bounded number of changes at a time. The sweep belongs to the replicated state. So it is

@@ -1,6 +1,6 @@
-// The leader's view of the entries that peers lack. It decides how much of the log must be kept for them, which of them slow
-// down new commands, and which of them only a state can help (thesis 5). These are decisions on a view of its leadership;
-// nothing is changed here.
+// The leader's view of the entries that peers lack. It decides how much of the log must be kept for them, and which of them
+// slow down new commands. It also knows the peers that only a state can help (thesis 5). These are decisions on a view of its
+// leadership; nothing is changed here.
 //
 // A peer whose next entry is no longer in our log is Behind. It gets heartbeats but no appends, and counts for the quorum as
 // before. How the state travels is the host's business (docs/decisions/0006). It comes back here as a match at or above our

@@ -43,7 +43,7 @@ std::optional<LaggingTime> Confirmations::begun(uint64_t round) const {
 }
 
 // A read at the returned index sees everything that was acknowledged before the question. The index covers the entries that
-// were committed then. It also covers our first entry of the term, and all commits of earlier terms lie before that entry.
+// were committed then. It also covers our first entry of the term, and all commits of earlier terms are before that entry.
 void Confirmations::answer(Index commit, Index start, absl::FunctionRef<uint64_t()> agreed, Outbox& out) {
   if (questions_.empty()) return;
   confirmed_ = agreed();

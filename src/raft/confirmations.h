@@ -1,6 +1,6 @@
 // "Do I still lead?" (thesis 6.4). A heartbeat round answers a question if it began after the question and a quorum answered
 // it in this term. One round answers every question asked before it. No answer is given before an entry of the leader's own
-// term is committed (regression R59): until then the leader does not know which entries are committed.
+// term is committed (regression R59). Until then the leader does not know its commit index.
 //
 // One object per leadership. When the leadership ends, so does the object, and every open question is refused.
 #pragma once

@@ -1,5 +1,5 @@
-// One step and one drain. The order within a step is fixed: what time alone decides, then the gate, then the handler, then
-// what follows from it (timers, role, commit, answers).
+// One step and one drain. The order within a step is fixed: decisions by time alone, then the gate, then the handler, then
+// its consequences (timers, role, commit, answers).
 #include <algorithm>
 #include <utility>
 

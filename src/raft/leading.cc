@@ -153,8 +153,8 @@ ReplicaId Leading::best_successor(const Log& log, LaggingTime now) const {
   return peers_.best_successor(log.configuration(), now, [](ReplicaId) { return true; });
 }
 
-// Returns a successor if the disk stalls and we have led for a while. If one transfer failed and the prompt peers can elect
-// one of themselves without us, we step down: with such a disk we win no election.
+// Returns a successor if the disk stalls and we have led for a while. If one transfer failed, and the prompt peers can elect
+// one of themselves without us, we step down. With such a disk we win no election.
 std::optional<ReplicaId> Leading::relief(const Log& log, LaggingTime now) const {
   constexpr int kTimeoutsLedFirst = 10;
   if (!disk_monitor_.stalls(now) || now - since_ < kTimeoutsLedFirst * options_.election_timeout) return std::nullopt;

@@ -1,5 +1,5 @@
-// Roughly how many bytes of the log lie after an index. This says which entries may be forgotten so that the rest is still at
-// least a budget. Evicted entries count as well, so the bytes are noted in samples, a few dozen per budget.
+// Estimates how many bytes of the log are after an index. This says which entries may be forgotten so that the rest is still
+// at least a budget. Evicted entries count as well, so the bytes are noted in samples, a few dozen per budget.
 #pragma once
 
 #include <deque>

@@ -30,9 +30,9 @@ void Core::Impl::on(SettledMembers& told) {
   if (roles_.role() != Role::Follower) roles_.step_down(log_.term());
 }
 
-// The joint state is not left during a leadership transfer: the target's log would never be complete, and the target leaves
-// the joint state as well. A leader that is no longer a voter steps down (4.2.2). Nothing relied on the part of our tail that
-// the best voter lacks. If the order is lost, an election timeout has the same effect.
+// The joint state is not left during a leadership transfer: otherwise the target's log would never be complete. The target
+// leaves the joint state as well. A leader that is no longer a voter steps down (4.2.2). Nothing relied on the part of our
+// tail that the best voter lacks. If the order is lost, an election timeout has the same effect.
 void Core::Impl::decide_members() {
   if (!leading_->change_rules(log_, now_).decided()) return;
   const Configuration& members = log_.configuration();

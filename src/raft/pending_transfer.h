@@ -3,8 +3,8 @@
 // TimeoutNow is sent again with each round. At the deadline the leader resumes. A campaign for which it no longer waits is
 // still legitimate.
 //
-// A leader refuses proposals for at most two election timeouts in ten, whatever is asked of it. A transfer lasts at most two,
-// and the next one begins after a pause of four times as long as the last one took.
+// A leader refuses proposals for at most two election timeouts in ten, however many transfers are requested. A transfer lasts
+// at most two, and the next one begins after a pause of four times as long as the last one took.
 //
 // It outlives the leadership, so that its outcome can be reported. So does the mark that voids the lease of the term in which
 // TimeoutNow was sent (6.4.1).

@@ -2,10 +2,10 @@
 // quorum. Where the leader's own disk is slow, one more follower joins them. Under load the other followers are its spares:
 // they get entries a moment later. So several batches become one message and one sync to them.
 //
-// All followers get all entries at once without load, while members change, and for a heartbeat interval after anything that
-// makes it uncertain which followers are quick. Such events are a new leadership, a connection that came or went, and entries
-// that were still not committed when the spares got them. A follower that waits for a commit is no spare, nor is one that
-// lacks more than the newest entries.
+// All followers get all entries at once in three cases: without load, while members change, and for a heartbeat interval
+// after events that make it uncertain which followers are quick. Such events are a new leadership, a connection that came or
+// went, and entries that were still not committed when the spares got them. A follower that waits for a commit is no spare,
+// nor is one that lacks more than the newest entries.
 #pragma once
 
 #include "raft/log.h"

@@ -64,7 +64,7 @@ bool Voting::electable() const {
 }
 
 // The sender is a voter neither in the committed configuration nor in a possible later one. Besides, its log does not reach
-// the entry that took its vote, or there is a leader and the sender does not know that the entry is committed.
+// the entry that took its vote. Or there is a leader, and the sender does not know that the entry is committed.
 bool Voting::lost_vote_unawares(ReplicaId from, const VoteRequest& request) const {
   const auto& [position, committed] = log_.cache().configuration_at(log_.commit());
   return !is_voter(log_.configuration(), from) && !is_voter(committed, from) &&

@@ -17,7 +17,7 @@ class WriteQueue {
   WriteQueue(const HardState& recovered, Index last) : hard_state_(recovered), handed_out_(last), durable_(last) {}
 
   const HardState& hard_state() const { return hard_state_; }
-  void set_hard_state(const HardState& next);  // INV_R03: never goes back
+  void set_hard_state(const HardState& next);  // INV_R03: term and vote never fall back
 
   void appended(size_t bytes) { unwritten_bytes_ += bytes; }
   void truncated_after(Index index);

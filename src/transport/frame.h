@@ -44,8 +44,8 @@ FrameHeader make_frame_header(FrameKind kind, GroupId group, std::string_view bo
 // The reason why a stream does not consist of frames.
 enum class FrameFault : uint8_t { None, Magic, Tls, Version, Kind, HeaderSum, Length, Sum };
 
-// Cuts a stream into frames, however it is fragmented. Its buffer grows with the bytes that have arrived, never with the
-// length that a header claims, and never beyond one frame of the permitted size.
+// Cuts a stream into frames, however it is fragmented. Its buffer grows with the bytes that have arrived, not with the length
+// that a header claims. It never exceeds one frame of the permitted size.
 class FrameReader {
  public:
   struct Frame {

@@ -1,7 +1,7 @@
 // The addresses behind a name, as the system finds them: by getaddrinfo(), in a thread of its own for each question.
 //
 // getaddrinfo() blocks for as long as the name service does not answer, and cannot be interrupted. So a name that gets no
-// answer holds up no other name, and nothing waits for its thread: addresses that it finds after cancel() are dropped.
+// answer holds up no other name. Nothing waits for its thread: addresses that it finds after cancel() are dropped.
 //
 // Threads: the one that runs the io_context, which outlives this. Failure: an answer that says why.
 #pragma once

@@ -1,8 +1,8 @@
 // Lost packets: how soon the kernel sends them again, and how many there are.
 //
 // Over TCP a lost packet holds up everything behind it, heartbeats and votes too. By default Linux sends again after 200 ms,
-// then after 400 ms, 800 ms and so on. Where three packets of ten are lost, such a connection is silent for more than 300 ms
-// at a time in half of all moments (docs/operations.md has the table).
+// then after 400 ms, 800 ms and so on. Where three packets of ten are lost, such a connection is, in half of all moments,
+// silent for more than 300 ms (docs/operations.md has the table).
 #pragma once
 
 #include <chrono>

@@ -6,7 +6,7 @@
 //          has not proved that it belongs to our cluster learns our identity and nothing else, and is not reported unless it
 //          has our secret or a certificate
 //
-// A peer that is removed stays a peer for a grace period, so that the last frames can arrive, and is a guest from then on.
+// A peer that is removed stays a peer for a grace period, so that the last frames can arrive. From then on it is a guest.
 // Threads: the one of the io_context, except for the fields that `mutex` guards.
 #pragma once
 
@@ -76,15 +76,15 @@ struct Link {
   // The connection on which frames leave. A guest has only the connection that it made. A peer waits until it is dialed, so
   // that frames stay in order, unless dialing fails.
   Connection* outlet() const { return guest() || detour || doubtful() ? accepted.get() : dialed.get(); }
-  // For a peer that cannot be dialed. Until a dial succeeds, the connection that the peer made is used instead (FLT_N16),
-  // unless the peer has proved nothing: the invitation of a name is for the replica that answers at its address.
+  // For a peer that cannot be dialed. Until a dial succeeds, the connection that the peer made is used instead (FLT_N16). If
+  // the peer has proved nothing, it is not used: the invitation of a name is for the replica that answers at its address.
   void make_detour() {
     detour = accepted && accepted->vouched();
     if (detour) accepted->pump();
   }
-  // A dialed connection ended in silence. The peer is alive if it is heard on the connection that it dialed. If no small
-  // packet had to be sent again there, only large ones are lost (FLT_N14), as in a tunnel with a smaller MTU than both ends
-  // know.
+  // A dialed connection ended in silence. The peer is alive if it is heard on the connection that it dialed. If hardly any
+  // small packet had to be sent again there, only large ones are lost (FLT_N14). Tunnels do that if their MTU is smaller than
+  // both ends know.
   void look_for_hole(const Connection& ended, Duration idle_timeout) {
     constexpr uint64_t kEnough = 3;
     if (!accepted || !ended.liveness().backlog()) return;

@@ -1,5 +1,5 @@
-// The costs that peers may cause that have proved nothing: accepted connections without a verified hello, and bytes of peers
-// that have not proved that they belong.
+// Limits the costs of peers that have proved nothing. They are accepted connections without a verified hello, and bytes of
+// peers that have not proved that they belong.
 //
 // Threads: the one that runs the io_context.
 #pragma once
