@@ -16,7 +16,7 @@ class RevisionOrder {
  public:
   using Ref = OperationRef<KvCall>;
 
-  // In order of calls.
+  // Must be called in order of calls.
   std::optional<Clash<KvCall>> called(const Ref& op);
   size_t live() const { return open_.size() + changes_.size(); }
 

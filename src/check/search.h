@@ -18,7 +18,7 @@ class Search {
 
   explicit Search(typename Model::State initial) : now_(initial), start_(std::move(initial)) {}
 
-  // In order of calls. False once the verdict is final.
+  // Takes the next operation in order of calls. False once the verdict is final.
   bool call(const Ref& op, Budget& budget) {
     if (verdict_ != Verdict::Linearizable) return false;
     if (!advance(now_.end_before(op->call, budget))) return false;
@@ -33,7 +33,7 @@ class Search {
   Verdict verdict() const { return verdict_; }
   // The number of operations and configurations kept.
   size_t live() const { return window_.size() + now_.floating() + now_.items().size() + start_.items().size(); }
-  // For a Violation.
+  // Only for the verdict Violation.
   Counterexample counterexample(uint64_t steps_max) const { return shrink<Model>(start_, window_, before_window_, steps_max); }
 
  private:

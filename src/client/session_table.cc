@@ -34,7 +34,7 @@ Session& SessionTable::add(NewSession added, LeadingTime now) {
   Session& session = records_[handle];
   session.handle = handle;
   session.state = std::move(added.state);
-  Session*& slot = sessions_[session.id()];  // only after there is a record for it
+  Session*& slot = sessions_[session.id()];  // only when it has a record
   COORDKIT_CHECK(slot == nullptr);
   slot = &session;
   shortest_interval_ = std::min(shortest_interval_, renewal_interval(session.ttl()));

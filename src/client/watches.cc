@@ -133,7 +133,7 @@ void Watches::made(WatchId id, const machine::KeySpace& state, LaggingTime now) 
   one.progress_due = later(now, one.options.progress_every);
   due_progress_.insert({one.progress_due, id});
   one.ahead = one.options.from > state.revision;
-  // The front may have read on since this was answered; then it has already passed what this one still needs.
+  // The front may have continued to read since this answer. Then it has passed changes that this watch still needs.
   const bool not_read_yet = live_.empty() || front_.next.revision <= from;
   if (from >= following && (not_read_yet || one.ahead)) return join_front(id, one, from);
   one.state = State::CatchingUp;

@@ -19,7 +19,7 @@ class Scene::Process final : public ClientProcess {
   Process(Scene& scene, uint32_t machine, Random random) : scene_(scene), machine_(machine), random_(random) {}
 
   bool frozen() const { return frozen_; }
-  // By this machine's clock.
+  // The delay is by this machine's clock.
   void after(Duration delay, Act act) override {
     const NodeClock& clock = scene_.clocks_[machine_];
     const TrueTime now = scene_.world_.now();

@@ -3,7 +3,7 @@
 // beside it decide which changes may happen.
 //
 // A lock with one owner and no waiters is kept small (resting.h). It gets records (records.h) when an operation needs them.
-// It gives them up at the end of the step if it is that plain again. A lock is never in both forms.
+// It gives the records up at the end of the step if it is plain enough again. A lock is never in both forms.
 #pragma once
 
 #include <string_view>

@@ -47,7 +47,7 @@ class Log {
 
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max);
   // Verifies entries from `from` on as read() does, and the headers of their segments, until `bytes_max` are read. A copy of
-  // a header that does not verify is written again. If that fails in the segment in use, the failure is final (log_scrub.cc).
+  // a header that does not verify is rewritten. If that fails in the segment in use, the failure is final (log_scrub.cc).
   LogScrub scrub(Index from, size_t bytes_max);
   // The bytes that only this entry needs. nullopt: there are none, or the entry is not in the log, or it is damaged.
   std::optional<DiskRange> place(Index index) const;

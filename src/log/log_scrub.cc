@@ -18,8 +18,8 @@ struct HeaderCheck {
   absl::Status failure;  // of a write or a sync
 };
 
-// Writes the copies that do not verify again, one at a time, so that a crash leaves the other one. An unreadable copy counts
-// as spoiled.
+// Rewrites the copies that do not verify, one at a time, so that a crash leaves the other copy. An unreadable copy counts as
+// spoiled.
 HeaderCheck mend(FileSystem& files, const File& segment, const SegmentHeader& header, GroupId group) {
   const absl::StatusOr<std::string> read = segment.pread(0, kFirstBatchOffset);
   const std::vector<uint32_t> copies = spoiled_copies(read.ok() ? *read : std::string(), header);

@@ -96,7 +96,7 @@ struct CancelAcquire {
   SessionId session;
   std::string owner_tag;
   std::string name;
-  RequestId acquire;  // an earlier request than this one; NotFound if it is from another origin and not there
+  RequestId acquire;  // an earlier request than this one; NotFound: it is from another origin and does not exist
   static constexpr uint32_t kField = 6;
   static constexpr auto fields() {
     using C = CancelAcquire;

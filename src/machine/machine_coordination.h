@@ -33,7 +33,7 @@ class MachineCoordination {
     return state_.coordination.nothing_touched() && decisions_.empty() && timers_.empty() && changes_.empty();
   }
 
-  // On this replica only; not replicated.
+  // Affects this replica only; not replicated.
   void observe(std::string_view subject, bool wanted);
   void note_leaders();  // tells the locks whether anything is observed; called again after the state was replaced
   void leader_changed(const std::string& name);  // the exclusive holder of a lock, or its value

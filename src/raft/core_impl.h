@@ -5,10 +5,10 @@
 //   admission.h       which messages are accepted; term_reach.h how far a term is believed
 //   election.cc       votes, terms, roles (thesis 3.4, 9.6, 6.2); voting.h judges, campaigning.h counts
 //   leading.h         the leader's half: replication, the commit rule (3.5, 3.6, 10.2.1), leases; confirmations.h (6.4)
-//   following.cc      the follower's half (3.5); leader_news.h is what it has heard
+//   following.cc      the follower's half (3.5); leader_news.h has the leaders' statements
 //   pending_transfer.h  handing leadership over (3.10); disk_monitor.h decides when it happens without a request
 //   members.cc        the membership (4); change_rules.h judges, pending_change.h
-//   log.h             the log, its disk, and what of it must stay; log_reader.h reads back what is no longer in memory
+//   log.h             the log, its disk, and the part that must stay; log_reader.h reads back evicted entries
 //   installing.cc     a state in place of entries that are gone (5)
 //
 // Handlers never change the role: they request it and finish_step() performs it when they are done.

@@ -55,8 +55,8 @@ Log::Log(const Options& options, Recovered recovered)
   cache_.evict(applied_, options_.cache_bytes_max);
 }
 
-// The term that a peer told may be an upper bound. If our log reaches that index, its entry there is the one that the peer
-// meant, and our entry counts. If that entry is joint and over, the log itself must hold the entry that ends it.
+// The term that a peer told may be an upper bound. If our log reaches that index, our entry there is the one that the peer
+// meant, and it counts. If that entry is joint and over, the log itself must hold the entry that ends it.
 bool Log::goes_by_told() const {
   const Position own = cache_.in_force().at;
   const bool same = own.index == told_.at.index && !newer(told_.at, last());

@@ -37,7 +37,7 @@ Refusal move(Members& from, Members& to, ReplicaId id) {
   return std::nullopt;
 }
 
-// A data directory belongs to one member: a second one is started on a copy of it.
+// A data directory belongs to one member. A second member with the same directory would run on a copy of it.
 Refusal add_learner(Configuration& next, const Member& member) {
   if (!member.id || member.address.size() > kAddressBytesMax) return Kind::UnknownMember;
   if (member_of(next, member.id)) return Kind::AlreadyMember;

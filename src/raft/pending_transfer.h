@@ -27,7 +27,7 @@ class PendingTransfer {
   ReplicaId target() const { return transfer_ ? transfer_->target : ReplicaId(); }  // zero: none
   LaggingTime deadline() const { return transfer_ ? transfer_->deadline : LaggingTime::max(); }
 
-  // Once per confirmation round.
+  // Sends the order once per confirmation round.
   void send_order(const Leading& leading, const Log& log, Outbox& out);
   // Sent at once, however much of the log the successor has: we are leaving.
   void send_last_order(ReplicaId successor, Term term, Outbox& out);

@@ -144,7 +144,7 @@ CloseReason Network::certified(const std::optional<CertifiedIdentity>& theirs, R
   return judge_certificate(theirs, self_, expected);
 }
 
-// A peer that claims a cluster has yet to prove that it belongs to it.
+// A peer that claims a cluster has not proved yet that it belongs to that cluster.
 CloseReason Network::hello_received(const Introduction& theirs) {
   if (const CloseReason wrong = judge(self_, theirs); wrong != CloseReason::NoReason) return wrong;
   if (theirs.hello.from == self_.from) return CloseReason::UnknownSender;
