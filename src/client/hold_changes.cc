@@ -29,7 +29,7 @@ CallId HoldChanges::convert(const HoldRef& hold, LockMode to, Callback<HoldRef> 
     return calls_.refuse(std::move(done),
                          make_error(Reason::InvalidArgument, "another change of this grant is under way; wait for its answer"));
   }
-  // T8: an exclusive hold that becomes shared is invalid from here on, unless the change turns out to have had no effect.
+  // T8: an exclusive hold that becomes shared is invalid from here on, until it is known that the change had no effect.
   if (to == LockMode::Shared) SessionWriter::suspend(*hold, true);
   const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline,
                                  [this, hold, to](CallId call, Now now) { start(call, hold, to, now); });

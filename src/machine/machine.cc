@@ -75,8 +75,8 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
 }
 
 // S-39: first all sessions of the entry die, then everything that they held is freed, then the next owners are chosen. So no
-// hold is granted to a session, or to a wait, that ends in the same entry. Keys are deleted in the ascending order of the
-// leases to which they are attached.
+// hold is granted to a session, or to a wait, that ends in the same entry. Keys are deleted in the ascending order of the ids
+// to which they are attached.
 void Machine::fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) {
   decisions_.clear();
   ApplyStep step{index, {}, output, decisions_, state_, scratch_};

@@ -117,8 +117,8 @@ LaggingTime Leading::quorum_contact(const Log& log, LaggingTime now) const {
   return peers_.quorum_time(log.configuration(), &Progress::contact, now);
 }
 
-// A leader steps down before another replica could be elected. Its time ends an election timeout after it sent the last
-// heartbeat that a quorum answered (thesis 6.2; regression R66).
+// A leader steps down no later than another replica could have been elected. Its time ends an election timeout after it sent
+// the last heartbeat that a quorum answered (thesis 6.2; regression R66).
 bool Leading::expired(const Log& log, LaggingTime now) {
   if (now + options_.heartbeat_interval < leads_until_) return false;
   leads_until_ = expiry(log, now);
