@@ -1,9 +1,7 @@
-// Door 2: one replica as a deterministic object. No thread, clock, socket or file: values in,
-// values out.
+// Door 2: one replica as a deterministic object. No thread, clock, socket or file: values in, out.
 //
 //   engine.post(input);                    every event, in the order it happened
-//   engine.turn(clock.now(), effects);     one step of everything; read the clock AFTER the last
-//                                          post
+//   engine.turn(clock.now(), effects);     one step of all; read the clock AFTER the last post
 //   ... carry out the effects, in any order; their completions are posted again
 //   engine.next_deadline()                 when a turn is needed even if nothing happens
 //
@@ -59,10 +57,9 @@ struct EngineOptions {
   // Compared with the hellos of peers. Absent: nothing is compared.
   std::optional<Agreement> agreement = {};
 
-  size_t requests_max = 65536;         // calls in progress; more get TooManyRequests. Legal: 1 and
+  size_t requests_max = 65536;         // calls in progress; beyond: TooManyRequests. Legal: 1 and
                                        // up
-  size_t request_bytes_max = 3 << 19;  // of one command; larger ones get RequestTooLarge. Legal: 1
-                                       // to 15 MiB
+  size_t request_bytes_max = 3 << 19;  // of a command; beyond: RequestTooLarge. Legal: 1 to 15 MiB
   // Bytes of commands and reads in progress together. Beyond it calls get TooManyRequests, reserved
   // ones beyond a quarter more. A command that waits in the state (Queued) does not count: only its
   // call is kept here, and that counts in requests_max. Legal: request_bytes_max and up.
@@ -78,8 +75,7 @@ struct EngineOptions {
   // comparison is itself an entry of every voter.
   uint64_t digest_entries = 65'536;
 
-  // The transfer of a state to peers whose log ends before ours begins. A chunk holds at least one
-  // row.
+  // Transfer of a state to peers whose log ends before ours begins. A chunk holds at least one row.
   size_t state_chunk_bytes = 512 << 10;                 // legal: 1 to 8 MiB
   uint64_t state_bytes_per_second = 256 << 20;          // to all of them together. Legal: 1 and up
   Duration state_view_idle = std::chrono::seconds(10);  // a view that is not read is closed. Legal:
@@ -93,8 +89,7 @@ struct EngineOptions {
 
 // One state machine in the log. The engine owns it. `id` is stable for the life of the cluster:
 // commands and rows carry it. Every replica must host every machine that has ever had a command.
-// recover() refuses to start without one of them. A replica that meets a command of a machine it
-// does not host halts before that command.
+// recover() refuses to start without one. A replica halts before a command of a missing machine.
 struct HostedMachine {
   MachineId id;
   std::unique_ptr<StateMachine> machine;
@@ -148,8 +143,7 @@ struct StoreFailed {
 struct StateDamaged {
   absl::Status why;
 };
-// Rows that were read for another reason do not verify. As StateDamaged, but the store has dropped
-// nothing.
+// Rows read for another reason do not verify. As StateDamaged, but the store has dropped nothing.
 struct StateRotten {
   absl::Status why;
 };
@@ -187,16 +181,14 @@ struct Submit {
   // The most bytes that its answer has, as far as the host knows. All replicas keep the answers of
   // pending calls for a while, so this bound limits how many calls there are at once.
   uint32_t answer_bytes_max = kResultBytesMax;
-  std::optional<Guard> guard = {};  // not met when its turn comes in the log: Fenced, never
-                                    // executed
+  std::optional<Guard> guard = {};  // not met at its turn in the log: Fenced, never executed
   // An earlier Submit of this engine that must execute before this one. No effect if it has
   // completed. Its urgency is no lower. Needs feature level 2.
   Ticket after = {};
 };
 
 enum class Consistency : uint8_t {
-  Linearizable,  // sees everything acknowledged anywhere before the call; one quorum round, no log
-                 // entry
+  Linearizable,  // sees all acknowledged anywhere before the call; a quorum round, no log entry
   // the same while clock rates are within the bound: a leader with a lease (raft::Options::lease)
   // answers at once; elsewhere, and without a lease, it is a Linearizable read
   Lease,
@@ -212,8 +204,7 @@ constexpr std::string_view name_of(Consistency consistency) {
 }
 
 // Asks for the moment in which a machine's state may be read. Completes in a turn whose applied
-// state serves the read. Between that turn and the next the asker may read the machine itself
-// (Engine::machine).
+// state serves. Until the next turn the asker may read the machine itself (Engine::machine).
 struct Ask {
   Ticket ticket;
   MachineId machine = kCoordination;
@@ -246,8 +237,8 @@ struct ChangeMembers {
 };
 
 // Hands leadership to `target` (zero: the voter that is best prepared), on whichever replica it is
-// called. Completes OK when the new leader's first entry is applied here. Otherwise nothing changes
-// and the old leader continues to lead.
+// called. Completes OK when the new leader's first entry is applied here. Otherwise nothing
+// changes.
 struct TransferLeadership {
   Ticket ticket;
   ReplicaId target;
@@ -262,8 +253,8 @@ struct PeerRefused {
 };
 
 // The transport gets no answer at the peer's address: the name does not resolve, nothing listens,
-// or the listener is silent. The peer may still be connected, by a connection of its own. Cleared
-// by its next PeerConnected.
+// or the listener is silent. The peer may be connected by itself. Cleared by its next
+// PeerConnected.
 struct PeerUnreachable {
   ReplicaId peer;
   std::string why;  // a sentence
@@ -298,8 +289,7 @@ struct Completion {
   absl::Status status;
   SharedBytes bytes;
   Index index;                  // of the deciding entry, or of the state that was read
-  std::optional<Duration> age;  // of the state of a Local read, as far as this replica knows;
-                                // absent: unknown
+  std::optional<Duration> age;  // of a Local read's state, as far as is known; absent: unknown
   RequestId request;            // under which a Submit ran; zero origin if it never got that far
 };
 
@@ -369,21 +359,18 @@ struct EngineEffects {
 
 class Engine {
  public:
-  // Takes over the recovered content of the stores. `checkpoint` is the state store's view, which
-  // is read here once. kDataLoss: log and checkpoint do not belong together. kInvalidArgument:
-  // options.
+  // Takes over the recovered content of the stores. `checkpoint` is the state store's view, read
+  // here once. kDataLoss: log and checkpoint do not belong together. kInvalidArgument: options.
   static absl::StatusOr<std::unique_ptr<Engine>> recover(EngineOptions options, std::vector<HostedMachine> machines,
                                                          RecoveredLog log, const CheckpointView& checkpoint, Now now);
   virtual ~Engine() = default;
 
   virtual void post(EngineInput input) = 0;
   // Clears `effects` first. Never waits. Throws nothing except std::bad_alloc, and only if memory
-  // ran out twice: in a step and in the halt that follows it. Then fail() and another turn retry
-  // the halt.
+  // ran out twice: in a step and in the halt after it. Then fail() and another turn retry the halt.
   virtual void turn(Now now, EngineEffects& effects) = 0;
-  // For a host that could not carry out all effects of a turn, or could not post an input. The next
-  // turn halts with this error, does nothing else, and reads nothing that may be half-changed.
-  // Allocates nothing.
+  // For a host that could not carry out all effects of a turn, or post an input. The next turn
+  // halts with this error, does nothing else, and reads nothing half-changed. Allocates nothing.
   virtual void fail(absl::Status /*why*/) noexcept {}
   virtual LaggingTime next_deadline() const = 0;  // LaggingTime::max(): none
   // Between turns: appends the messages that wait only for this write of the log or an earlier one,

@@ -6,26 +6,20 @@
 // The replica owns nine threads. Two are coordkit/loop: engine and network, one at a time. For its
 // disk it has coordkit/log, /spare, /state, /views and /scrub. coordkit/timer is for deadlines.
 // coordkit/notify runs your callbacks; a callback that blocks delays only other callbacks. An admin
-// socket has coordkit/admin, and one more thread for each visitor. While a name is looked up there
-// is coordkit/lookup.
-// All of these threads block your signals, except those that an instruction raises and SIGPROF. A
-// process that a callback starts inherits that. None of their files or sockets is ever open under
-// the number of a standard stream (0 to 2).
+// socket has coordkit/admin and a thread for each visitor, the look-up of a name coordkit/lookup.
+// All of them block your signals, except SIGPROF and those that an instruction raises. A process
+// that a callback starts inherits that. None of their descriptors is ever 0, 1 or 2.
 // Blocking calls are refused inside *_async callbacks (kFailedPrecondition, InCallback), because
 // those run on the engine's thread. They are also refused on the only thread of an executor of
 // yours. An *_async callback that blocks holds up everything. Blocking calls of other threads still
 // end at their timeouts then, and health() and the event ThreadHeldUp name the callback. A callback
 // that throws ends nothing but itself: ReplicaOptions::on_error.
-//
 // Lifetime: handles (Session, Grant, Mutex) may outlive the replica. Then every call is
 // kFailedPrecondition and valid() is false.
-//
-// Errors: a broken disk, a broken invariant, or a failed allocation on one of its own threads stops
-// this replica: health() says why, and on_halt is called. The process lives. A failed allocation on
-// a thread of yours, inside a call, throws std::bad_alloc, and the outcome of the call is unknown.
-// Once the cause is gone, destroy the replica (where: ~Replica()) and open another one on the same
-// directory. No restart of the process is needed.
-//
+// Errors: a broken disk or invariant, or a failed allocation on a thread of its own, stops this
+// replica: health() says why; on_halt is called. The process lives. A failed allocation on a thread
+// of yours, inside a call, throws std::bad_alloc; the call's outcome is unknown. Once the cause is
+// gone, destroy it (where: ~Replica()) and open another on the same directory, without a restart.
 // Example: examples/01_first_lock.
 #pragma once
 
@@ -70,8 +64,7 @@ struct PlainText {};
 // MAC protects the traffic between replicas that know it, so that it cannot be changed, replayed or
 // forged. It is not encrypted: anyone on the path can read it.
 struct SharedSecret {
-  std::string secret;  // 16 to 1024 bytes, drawn at random, not a word: openssl rand -hex 32. The
-                       // same on every replica
+  std::string secret;  // 16 to 1024 random bytes, the same on every replica: openssl rand -hex 32
 };
 
 struct ReplicaOptions {
@@ -89,26 +82,21 @@ struct ReplicaOptions {
   // Must be set, unless `parts` has the transport: no default would be right everywhere. Tls
   // (coordkit/tls.h): certificates on both sides, and encryption; link coordkit::tls.
   std::variant<std::monostate, PlainText, SharedSecret, Tls> security = {};
-  std::string listen = {};  // empty: this member's own address; ":port": every address, of IPv4 and
-                            // of IPv6
-  // How many replicas that are not members may be connected here, waiting to be added. Zero: none
-  // is admitted, and a newcomer does not learn which members it waits for. Legal: any.
+  std::string listen = {};  // empty: this member's address; ":port": every address, IPv4 and IPv6
+  // Non-members that may be connected here, waiting to be added. Zero: none is admitted, and a
+  // newcomer does not learn which members it waits for. Legal: any.
   size_t guests_max = 16;
 
-  // A follower campaigns after one to two of these without a leader. Legal: 10 ms to 1 h, above
-  // twice the heartbeat.
+  // A follower campaigns after 1 to 2 of these without leader. Legal: 10 ms to 1 h, > 2 heartbeats.
   Duration election_timeout = std::chrono::milliseconds(300);
   Duration heartbeat_interval = std::chrono::milliseconds(60);
-  // Bound on how much two clocks may differ in rate, in parts per million. Equal on all replicas.
-  // Legal: 0 to 500'000.
+  // Bound on the difference of clock rates, in ppm. Equal on all replicas. Legal: 0 to 500'000.
   uint32_t rate_error_ppm = 10'000;
   StickyLimits sticky = {};  // for locks acquired with the option sticky: client/options.h
-  // Lets a leader answer Consistency::Lease reads from memory. That rests on the bound above
-  // (thesis 6.4.1). Equal on all replicas. The price: after a start a replica grants no vote for
-  // one election timeout.
+  // Lets a leader answer Consistency::Lease reads from memory, by the bound above (thesis 6.4.1).
+  // Equal on all replicas. The price: no vote for an election timeout after a start.
   bool leader_leases = false;
-  uint64_t segment_bytes = 64 << 20;     // of one log file. Legal: 64 KiB to 1 GiB in steps of 4
-                                         // KiB
+  uint64_t segment_bytes = 64 << 20;     // of a log file. Legal: 64 KiB to 1 GiB in steps of 4 KiB
   uint64_t checkpoint_entries = 16'384;  // applied between two checkpoints. Legal: 1 and up
   // The most bytes of address space, and of disk, that the checkpoint may take. It takes only as
   // much as it needs: up to twice the state, and more while it is read for a backup or a peer.
@@ -130,15 +118,13 @@ struct ReplicaOptions {
   // How much of the history of the keys is kept. The leader compacts the rest automatically. Equal
   // on all replicas. By default all of it is kept.
   CompactionPolicy compaction = {};
-  // Replicas compare their states after this many entries; equal on all replicas. Legal: 0 (never),
-  // or 128 and up.
+  // Replicas compare states after this many entries. Equal on all. Legal: 0 (never), or 128 and up.
   uint64_t digest_entries = 65'536;
   // Log and checkpoint are read in full at this interval, at this pace, and rotten parts are
   // written again. Legal: zero (never, only scrub_now()), or a second and up; 1 and up.
   Duration scrub_every = std::chrono::hours(24 * 7);
   uint64_t scrub_bytes_per_second = 16 << 20;
-  Duration drain = std::chrono::milliseconds(250);  // how long close() waits for posted releases.
-                                                    // Legal: zero and up
+  Duration drain = std::chrono::milliseconds(250);  // close()'s wait for posted releases. Legal: 0+
   // How long this replica's own thread polls for input before it sleeps, as long as polling mostly
   // finds some. Between two polls it yields its processor. It costs processor time, and saves each
   // commit the time of waking up. No effect on an executor of yours. Legal: zero (never) to 10 ms.
@@ -156,17 +142,14 @@ struct ReplicaOptions {
   // Events for operators, as values: replica_event.h. Silent by default. log_to_stderr() of
   // log_to_stderr.h gives coordkit's own lines on the error output.
   OnReplicaEvent on_event = {};
-  // Called on the callback thread. on_leadership reports the known leadership at the opening, then
-  // every change, in order, each once.
+  // On the callback thread. on_leadership: the state at first, then each change once, in order.
   std::function<void(const raft::Leadership&)> on_leadership = {};
   std::function<void(const absl::Status&)> on_halt = {};
-  // Errors that stop nothing: code of yours that coordkit called threw (HostThrew, with the
-  // exception's text). Each is reported once, on the callback thread; health().warnings counts
-  // them. A callback, an observer or a machine's query() threw. Only a machine that changes the
-  // state must not throw: that halts this replica, and on_halt is called.
+  // Errors that stop nothing: a callback, an observer or a machine's query() of yours threw
+  // (HostThrew, with its text). Each once, on the callback thread; health().warnings counts them. A
+  // machine that changes the state must not throw: that halts this replica, and on_halt is called.
   std::function<void(const absl::Status&)> on_error = {};
-  // States of replicas differ: see Divergence. With verdict Self this replica is in quarantine from
-  // now on.
+  // States of replicas differ: see Divergence. Verdict Self: this replica is in quarantine now.
   std::function<void(const Divergence&)> on_divergence = {};
 
   absl::Status validate() const;  // kInvalidArgument listing every problem
@@ -187,12 +170,10 @@ struct Health {
   uint64_t digest = 0;         // of the applied state: equal on all replicas at equal applied index
   MemberList members;
   std::optional<CatchUp> catch_up;    // in state CatchingUp: the remaining distance
-  std::string change;                 // the step that the change of members started here waits for;
-                                      // empty: no change is in progress
+  std::string change;                 // why the member change started here waits; empty: no change
   std::vector<std::string> warnings;  // problems that need an operator, in any state; sentences
-  // Members that do not answer, by id: for how long, and why as far as it is known here. On the
-  // leader also members that are connected and do not answer. Without a majority of the voters
-  // there is no leader.
+  // Members that are not heard, by id: for how long, and why if it is known here. On the leader
+  // also connected ones that do not answer. Without a majority of the voters there is no leader.
   std::vector<MissingMember> missing;
   // How long ago the last certain contact was: on the leader with its quorum, on a follower with
   // the leader. Absent: never, or there is no leader.
@@ -205,8 +186,7 @@ struct Health {
 
 // Options of calls that go through the log.
 struct ProposeOptions {
-  Duration timeout = std::chrono::seconds(10);  // of the call; a call without an answer by then is
-                                                // CallTimeout, unknown
+  Duration timeout = std::chrono::seconds(10);  // no answer by then: CallTimeout, unknown
   // Not executed (Fenced, certainly no effect) unless this lock is held with this token when its
   // turn comes in the log: {.fence = fenced_by(grant)}.
   std::optional<Fence> fence = {};
@@ -221,8 +201,7 @@ struct LiveBackupOptions {
   Consistency consistency = Consistency::Linearizable;
   Duration timeout = std::chrono::minutes(2);
   // Called on the calling thread, five times a second while it waits for the state, and with each
-  // MiB that is written. False ends the call with kCancelled. Unset: the caller waits until the
-  // end.
+  // MiB written. False ends the call with kCancelled. Unset: the caller waits to the end.
   std::function<bool()> awaited = {};
 };
 
@@ -236,20 +215,16 @@ class Replica {
   // - kInvalidArgument: options; the sentence lists every problem.
   // - kFailedPrecondition: the directory is open in another process, belongs to another cluster or
   //   replica, has an unknown format, or knows of a machine that is not among `machines`.
-  // - kPermissionDenied. kUnavailable: the port is in use. kDataLoss: stored bytes cannot be
-  //   trusted.
-  // - kResourceExhausted: disk full. LimitExceeded: no thread, descriptor or memory is available,
-  //   and the sentence says which.
-  // - kUnimplemented and kPermissionDenied: the kernel lacks a call, or a policy such as a seccomp
-  //   filter forbids it.
+  // - kPermissionDenied. kUnavailable: the port is in use. kDataLoss: stored bytes are not trusted.
+  // - kResourceExhausted: disk full. LimitExceeded: no thread, descriptor or memory (named).
+  // - kUnimplemented, kPermissionDenied: the kernel lacks a call, or a policy (seccomp) forbids it.
   static absl::StatusOr<std::unique_ptr<Replica>> open(ReplicaOptions options);
   // As close(), with these exceptions. On the only thread of an executor of yours it ends every
   // call right here and does not wait for posted releases. Their locks are free when the session
-  // has expired; to avoid that, call close_async() before. In a callback, which no close can wait
-  // for, a thread of its own completes it. In an announcement, everything but that callback has
-  // ended when this returns, and the directory may be opened again. In an *_async callback nothing
-  // has ended. Until the replica is closed, soon after the callback, open() finds the directory in
-  // use.
+  // has expired; or call close_async() before. In a callback, which no close can wait for, a thread
+  // of its own completes it. In an announcement, everything but that callback has ended when this
+  // returns, and the directory may be opened again. In an *_async callback nothing has ended:
+  // open() finds the directory in use until the replica is closed, soon after the callback.
   ~Replica();
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
@@ -264,8 +239,7 @@ class Replica {
   // another callback. Where no engine is left to answer, every callback runs on the caller's thread
   // before the function returns: hold no mutex there that the callback takes. That is so if the
   // replica is closed, the handle has no session or grant, or this process is a fork. Blocking
-  // calls are refused in that callback all the same. An empty callback: the answer is dropped. How
-  // a call is cancelled and what then holds: call.h.
+  // calls are refused there too. An empty callback: the answer is dropped. Cancelling: call.h.
   AsyncCall open_session_async(SessionOptions options, Callback<Session> done);
 
   // Takes over a session that another process opened, or that this process opened before its
@@ -274,22 +248,19 @@ class Replica {
   // has passed and a renewal is confirmed, because the previous process may trust the session that
   // long. Until then its locks are not released and the session is not closed, whatever is called
   // (docs/semantics.md S-45). After a restart on the same data directory, or with
-  // `previous_is_gone`, only the renewal is awaited.
-  // Errors: kPermissionDenied (wrong secret), kNotFound (SessionNotFound: it has ended),
-  // kAlreadyExists (this replica has it, or another call here will).
-  // kDeadlineExceeded (CallTimeout: unknown; ask again within the TTL).
+  // `previous_is_gone`, only the renewal is awaited. Errors: kPermissionDenied (wrong secret),
+  // kNotFound (SessionNotFound: it has ended), kAlreadyExists (this replica has it, or another call
+  // here will), kDeadlineExceeded (CallTimeout: unknown; ask again within the TTL).
   absl::StatusOr<Resumed> resume_session(SessionId session, std::string secret, ResumeSessionOptions options = {});
   AsyncCall resume_session_async(SessionId session, std::string secret, ResumeSessionOptions options, Callback<Resumed> done);
 
-  // For administrators. Ends another process's session, without ever letting two holders trust one
-  // lock. After the answer the session is no longer renewed and its holder is notified. Its locks
-  // are free when the holder gives them up, at the latest a TTL later (a change of leader restarts
-  // the count). kNotFound: it has ended.
+  // For administrators. Ends another process's session, and never lets two holders trust one lock.
+  // After the answer it is no longer renewed and its holder is notified. Its locks are free when
+  // the holder gives them up, at most a TTL later (a new leader restarts it). kNotFound: ended.
   absl::Status kill_session(SessionId session, Duration timeout = std::chrono::seconds(10));
   AsyncCall kill_session_async(SessionId session, Duration timeout, DoneCallback done);
-  // The same for the session that holds this lock with this token, which holders() returns. The
-  // whole session ends, and its id is the answer. kFailedPrecondition (NotOwner): the token is not
-  // the current hold.
+  // The same for the session that holds this lock with this token, which holders() returns. All of
+  // it ends, and its id is the answer. kFailedPrecondition (NotOwner): not the current token.
   absl::StatusOr<SessionId> force_release(std::string name, Token token, Duration timeout = std::chrono::seconds(10));
   AsyncCall force_release_async(std::string name, Token token, Duration timeout, Callback<SessionId> done);
   // Ends the lock-delay that an expired session left on a name, for a caller that knows that the
@@ -297,9 +268,8 @@ class Replica {
   absl::Status clear_delay(std::string name, Duration timeout = std::chrono::seconds(10));
   AsyncCall clear_delay_async(std::string name, Duration timeout, DoneCallback done);
 
-  // The revisioned store: a write is durable on a majority when it is answered.
-  // Errors: kInvalidArgument (empty key), kResourceExhausted (LimitExceeded: oversize key or value;
-  // NoSpace: the quota), and those of propose().
+  // The revisioned store. An answered write is durable on a majority. Errors: as propose();
+  // kInvalidArgument (empty key), kResourceExhausted (LimitExceeded: too large; NoSpace).
   absl::StatusOr<PutResult> put(std::string key, std::string value, ProposeOptions options = {});
   absl::StatusOr<GetResult> get(std::string key, ReadOptions options = {});
   absl::StatusOr<EraseResult> erase(std::string key, ProposeOptions options = {});
@@ -308,27 +278,23 @@ class Replica {
   AsyncCall erase_async(std::string key, ProposeOptions options, Callback<EraseResult> done);
 
   // Runs a command of one of ReplicaOptions::machines through the log, exactly once, and answers
-  // its result: the answer of apply for it, from the entry at `index`.
-  // Errors:
-  // - kUnimplemented: no machine with that id here.
+  // its result: the answer of apply for it, from the entry at `index`. Errors:
+  // - kUnimplemented: no machine with that id here. kFailedPrecondition (Fenced).
   // - kInvalidArgument: more than 1.5 MiB; an id of coordkit's own; an empty fence.
-  // - kFailedPrecondition (Fenced).
   // - kResourceExhausted: TooManyRequests, NoSpace (no effect). ResultTooLarge: it took effect; the
   //   result is above kResultBytesMax and lost.
   // - kDeadlineExceeded (CallTimeout, unknown). kUnavailable (NoLeader: no effect).
   absl::StatusOr<ProposeResult> propose(MachineId machine, std::string command, ProposeOptions options = {});
   AsyncCall propose_async(MachineId machine, std::string command, ProposeOptions options, Callback<ProposeResult> done);
 
-  // Asks one of the machines without a log entry, and answers the result of its query().
-  // Errors: kUnimplemented (no such machine), kInvalidArgument (from the machine), kUnavailable
-  // (NoLeader).
+  // Asks one of them without a log entry; answers the result of query(). Errors: kUnimplemented (no
+  // such machine), kInvalidArgument (from the machine), kUnavailable (NoLeader).
   absl::StatusOr<QueryResult> query(MachineId machine, std::string question, QueryOptions options = {});
   AsyncCall query_async(MachineId machine, std::string question, QueryOptions options, Callback<QueryResult> done);
 
-  // Queries, linearizable. holders() and queue(): the holders of a lock, and its waiters.
-  // session_info(): a session by its id, kNotFound if it has ended. sessions(): all sessions in
-  // pages, by ascending ids above `after`. locks_of(): the locks of one session, in pages, in the
-  // order of their grants, none if it has ended.
+  // Linearizable. holders(): a lock's holders. queue(): its waiters. session_info(): a session by
+  // its id, kNotFound if it has ended. sessions(): all in pages, by ascending ids above `after`.
+  // locks_of(): one session's, in pages, in the order of their grants, none if it has ended.
   absl::StatusOr<LockInfo> holders(std::string name);
   absl::StatusOr<QueueInfo> queue(std::string name);
   absl::StatusOr<SessionInfo> session_info(SessionId session);
@@ -344,20 +310,18 @@ class Replica {
   absl::StatusOr<LockStatistics> lock_statistics() const;
   // This replica's activity since it was opened, as numbers: metrics.h, which also writes them for
   // Prometheus. Errors as above. Allowed everywhere. It waits for a blocked callback no longer than
-  // health() does; Metrics::age says how old the numbers are.
+  // health() does; Metrics::age says how old they are.
   absl::StatusOr<Metrics> metrics() const;
 
   // Changes the members, on whichever replica it is called, and answers the index of the final
-  // configuration. One change at a time per replica. health().change says what a running change
-  // waits for. How to grow, shrink and repair a cluster, step by step: docs/membership.md.
-  // Errors:
-  // - kInvalidArgument, kNotFound (MemberNotFound), kAlreadyExists, kResourceExhausted (more than
-  //   64 of a kind).
+  // configuration. One change at a time per replica; health().change says what it waits for. How to
+  // grow, shrink and repair a cluster, step by step: docs/membership.md. Errors:
+  // - kInvalidArgument, kNotFound (MemberNotFound), kAlreadyExists.
+  // - kResourceExhausted: more than 64 of a kind. kUnavailable (NoLeader, NotReady).
   // - kFailedPrecondition (NotEnoughVoters): no majority of the new voters answers, one has not
   //   caught up in time, or none would be left to vote.
   // - kFailedPrecondition (ChangeInProgress; NotMember, Removed: ask another replica).
-  // - kAborted (Conflict): another configuration than `expected`. kUnavailable (NoLeader,
-  //   NotReady).
+  // - kAborted (Conflict): another configuration than `expected`.
   // - kDeadlineExceeded (CallTimeout): outcome_of() says whether it may still take effect. Outcome
   //   Done: added members stay learners.
   absl::StatusOr<Index> change_membership(MembershipChange change, MembershipOptions options = {});
@@ -367,10 +331,9 @@ class Replica {
 
   // Hands leadership to `target`, or to the voter that is best prepared. OK once the new leader's
   // first entry is applied here. Meanwhile no proposal is accepted, for up to two election
-  // timeouts; sessions and holds are not affected.
-  // Errors: kNotFound (MemberNotFound), kFailedPrecondition (NotEnoughVoters: the target has no
-  // vote, or no other is up), kUnavailable (NoLeader), kDeadlineExceeded (CallTimeout: the old
-  // leader continues to lead).
+  // timeouts; sessions and holds are not affected. Errors: kNotFound (MemberNotFound),
+  // kFailedPrecondition (NotEnoughVoters: the target has no vote, or no other is up), kUnavailable
+  // (NoLeader), kDeadlineExceeded (CallTimeout: the old leader stays).
   absl::Status transfer_leadership(std::optional<uint64_t> target = {}, Duration timeout = std::chrono::seconds(10));
   AsyncCall transfer_leadership_async(std::optional<uint64_t> target, Duration timeout, DoneCallback done);
 
@@ -378,15 +341,11 @@ class Replica {
   // this waits only until that is known (a quarter of an election timeout). It then returns the
   // last published state. Health::age says how old that is, and a warning names the callback.
   Health health() const;
-  // The same, answered by the engine's thread, and so true at the moment of the answer. In a forked
-  // child: Closed.
+  // The same from the engine's thread, true at the moment of the answer. In a forked child: Closed.
   AsyncCall health_async(Callback<Health> done) const;
-  // Blocks until this replica knows a leader, is registered with it as a voter or a learner, and is
-  // not far behind.
-  // kDeadlineExceeded: the sentence says what it still waits for and which members are missing, or
-  // which callback holds up the engine's thread.
-  // kFailedPrecondition (InCallback): called on that thread, or on the only thread of an executor
-  // of yours.
+  // Blocks until this replica is registered with a leader, as voter or learner, and not far behind.
+  // kDeadlineExceeded names what it waits for and missing members, or the callback that blocks it.
+  // kFailedPrecondition (InCallback): on that thread, or the only thread of an executor of yours.
   absl::Status wait_ready(Duration timeout) const;
   // kUnavailable (Stopped): closed meanwhile. A cancelled wait is Cancelled (NONE).
   AsyncCall wait_ready_async(Duration timeout, DoneCallback done) const;
@@ -398,29 +357,24 @@ class Replica {
   // false; the scrub continues without its caller.
   absl::Status scrub_now(absl::FunctionRef<bool()> awaited = [] { return true; });
 
-  // Writes a backup of this replica's state to `file` while everything continues to run. A relative
-  // path is resolved at this call. coordkit/backup.h also says how a cluster is made from a backup.
-  // It takes a checkpoint of a state, and writes the file from it on this thread. With
+  // Writes a backup of this replica's state to `file` while everything runs. A relative path is
+  // resolved at this call. coordkit/backup.h also says how a cluster is made from a backup. It
+  // takes a checkpoint of a state, and writes the file from it on this thread. With
   // Consistency::Linearizable the state has everything acknowledged anywhere before this call. With
-  // Local it is the state that this replica has applied; that works without a majority too.
-  // `timeout` limits the wait for the state, not the writing. Rows of your own machines are
-  // included.
-  // Errors (the file is removed in all of them):
-  // - kAlreadyExists: `file` exists. kResourceExhausted: the disk is full.
-  // - kDeadlineExceeded (CallTimeout): the sentence says what the checkpoint waits for.
-  // - kCancelled. kUnavailable (NoLeader; Stopped).
-  // - kDataLoss (Corrupt): the checkpoint is rotten, and is being written again; retry.
-  // - kDataLoss (StorageFailed): a disk answers with errors, the file's or the checkpoint's. Only
-  //   the checkpoint is written again.
+  // Local it is the state applied here; that works without a majority too. `timeout` is for the
+  // state, not the writing. Rows of your own machines are included. Errors (no file is left):
+  // - kAlreadyExists (`file`), kResourceExhausted (disk full), kCancelled.
+  // - kUnavailable (NoLeader; Stopped). kDeadlineExceeded (CallTimeout): the sentence says why.
+  // - kDataLoss: Corrupt (the checkpoint is rotten and is being written again; retry),
+  //   StorageFailed (the file's or the checkpoint's disk fails; only the latter is written again).
   // - kFailedPrecondition: InCallback; InUse (another backup to `file` is being made); Closed
   //   (before, or meanwhile); halted or in quarantine.
   absl::StatusOr<BackupInfo> backup(const std::string& file, LiveBackupOptions options = {});
 
   // Reads the three files of `security = Tls{...}` again, on this thread. From here on new
   // connections use their new content. Open connections are replaced without a gap. A connection
-  // that cannot be replaced stays open, and health() says so. kInvalidArgument: the files have an
-  // error that open() would report, and nothing has changed. kFailedPrecondition (Unsupported):
-  // security is not Tls.
+  // that cannot be replaced stays open, and health() says so. kInvalidArgument: an error that
+  // open() would report; nothing changed. kFailedPrecondition (Unsupported): not Tls.
   absl::Status reload_tls();
 
   // Ends every call with Stopped, then all threads. Nothing runs after it, whichever thread closed

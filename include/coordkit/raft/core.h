@@ -1,12 +1,10 @@
-// Door 3: the consensus protocol and nothing else. A pure object: values in, values out; no thread,
-// clock, file, socket.
+// Door 3: the consensus protocol alone. Values in, values out; no thread, clock, file or socket.
 //
 //   core.step(input, now);           any number of times
 //   core.drain(effects);             once per turn: at most one write, messages, and new facts
 //
 // The host makes the write durable and answers Written; it sends a message once `after <= durable`.
-// That one rule is all the ordering there is (design: one rule orders I/O). Deterministic: equal
-// inputs and seed give equal effects.
+// That one rule orders all I/O. Equal inputs and seed give equal effects.
 //
 // Threads: one owner.
 // Errors: an invariant that does not hold calls the check handler, and the core falls silent.
@@ -33,20 +31,17 @@
 namespace COORDKIT_EXPORT coordkit {
 namespace raft {
 
-// In the unit of Entry::bytes: the smallest 65,536 entries that there are. One message may have
-// that many.
+// In units of Entry::bytes: the 65,536 smallest entries, the most that one message may have.
 inline constexpr size_t kAppendBytesMax = 3 << 20;
 
 struct Options {
   ReplicaId self;
-  // Ours. A replica whose member entry names another one never campaigns. It votes only for longer
-  // logs, in which it may be named. The host admits messages of named stores only. Zero: not
-  // checked.
+  // Ours. A replica whose member entry names another store never campaigns, and votes only for
+  // longer logs, which may name it. The host admits only named stores' messages. Zero: not checked.
   StoreId store;
   GroupId group = kOnlyGroup;
   // A follower waits a random time in [election_timeout, 2 * election_timeout) of silence before it
-  // campaigns. Legal: 10 ms to 1 h, and above 2 * heartbeat_interval. Ten times the round trip is a
-  // good value.
+  // campaigns. Legal: 10 ms to 1 h, above 2 * heartbeat_interval. Good: ten times the round trip.
   Duration election_timeout = std::chrono::milliseconds(300);
   Duration heartbeat_interval = std::chrono::milliseconds(60);  // legal: 1 ms and up
   // If a leader's own disk takes longer than this for entries that a follower stores promptly, the
@@ -63,23 +58,18 @@ struct Options {
   // How long a leader keeps the news of a commit for the next append, before it sends them alone.
   // SendCommit is not kept waiting. Legal: up to 1 h; zero: always at once.
   Duration commit_news_delay = Duration::zero();
-  // How long a leader under load may keep entries from members that its quorum does not need,
-  // learners too. Those members then get and sync several batches at once. Nothing is kept from
-  // those that SendCommit names, nor while kept entries are still uncommitted after that time.
-  // Legal: up to 1 h; zero: never.
+  // How long a leader under load may keep entries from members outside its quorum, learners too.
+  // Those then sync several batches at once. Nothing is kept from those that SendCommit names, nor
+  // once kept entries are uncommitted for that time. Legal: up to 1 h; zero: never.
   Duration append_delay = Duration::zero();
   // Windows of one append stream.
   size_t append_messages_in_flight = 64;
   size_t append_bytes_in_flight = 8 << 20;
-  size_t append_bytes_max = 1 << 20;     // of one message, at least one entry. Legal: 1 to
-                                         // kAppendBytesMax
-  size_t unsynced_bytes_max = 64 << 20;  // a leader whose own disk is this far behind refuses
-                                         // proposals
+  size_t append_bytes_max = 1 << 20;     // of one message, >= 1 entry. Legal: 1 to kAppendBytesMax
+  size_t unsynced_bytes_max = 64 << 20;  // a leader whose disk lags this much refuses proposals
   size_t cache_bytes_max = 64 << 20;     // applied entries beyond this are read back from the log
-                                         // store
 
-  // How much log is kept behind the checkpoint for absent peers. A peer that needs more is sent the
-  // state. Legal: any.
+  // Log kept behind the checkpoint for absent peers. Beyond it they get the state. Legal: any.
   uint64_t log_retained_bytes = 64 << 20;
   // Up to this weight, entries are kept that an answering peer still lacks, or that follow a state
   // being sent to one (Pin), whatever log_retained_bytes says. Legal: log_retained_bytes and up.
@@ -89,8 +79,7 @@ struct Options {
   // itself accepts proposals all the same. Zero: never.
   uint64_t follower_lag_bytes_max = 0;
 
-  // A learner this many entries behind the leader, or fewer, may be promoted. Legal: 1 to 2^32. The
-  // quorum waits for a voter that lags.
+  // A learner at most this many entries behind may be promoted: the quorum waits. Legal: 1 to 2^32.
   uint64_t promotion_lag_max = 1000;
 
   // OK or kInvalidArgument with a sentence that says what to change.
@@ -99,8 +88,7 @@ struct Options {
 
 // ---- inputs
 
-// Time passed; the requested deadline has come.
-struct Tick {};
+struct Tick {};  // time passed; the requested deadline has come
 
 struct Received {
   ReplicaId from;  // proven by the connection
@@ -134,15 +122,13 @@ struct Propose {
   std::vector<Proposal> proposals;
 };
 
-// A call of this peer is decided by entries that are or will be committed. The leader tells the
-// peer of commits at once (Options::commit_news_delay). For a heartbeat interval it keeps no
-// entries from the peer (Options::append_delay).
+// A call of this peer waits for commits: the leader tells it of them at once (commit_news_delay),
+// and keeps no entries from it for a heartbeat interval (append_delay).
 struct SendCommit {
   ReplicaId peer;
 };
 
-// Asks for a quorum round that starts now or later. The answer is Confirmed or, on any loss of
-// leadership, refused.
+// Asks for a quorum round from now on. Answers Confirmed or, if leadership is lost, refused.
 struct Confirm {
   Ticket ticket;
 };
@@ -156,8 +142,7 @@ struct Transfer {
   LaggingTime deadline = {};  // given up then; no later than after two election timeouts
 };
 
-// Answered by a ChangeOutcome. `expected` is the index of the configuration in force, as the caller
-// knows it (compare-and-change).
+// Answered by a ChangeOutcome. `expected` is the caller's index of the configuration in force.
 struct ChangeMembership {
   Ticket ticket;
   std::vector<MemberChange> changes;
@@ -177,8 +162,7 @@ struct Checkpointed {
   Index unreadable = {};
 };
 
-// A state is being sent to a peer that will need the entries after this position next: they are
-// kept. Zero: no state is being sent.
+// A peer that is sent a state will need the entries after this position: they are kept. Zero: none.
 struct Pin {
   Index after;
 };
@@ -192,14 +176,12 @@ struct Installed {
   Index configuration_index;    // of its entry
 };
 
-// A quorum has answered what it remembers of this disk, and the disk holds all of it
-// (Recovered::rollback_checked).
+// This disk holds all that a quorum remembers of it (Recovered::rollback_checked).
 struct RollbackCheckPassed {};
 
-// SettledMembers: a peer's knowledge of them. If they are newer than those of this log, they are in
-// force until the log has members that are as new. A log that ends before them gets no vote and
-// does not campaign. A term in which they may not have been committed yet gets no vote either. A
-// leader's log has them.
+// SettledMembers: a peer's knowledge of them. If newer than this log's members, they are in force
+// until the log has members as new. A log that ends before them gets no vote and does not campaign.
+// A term in which they may be uncommitted gets no vote. A leader's log has them.
 
 using Input = std::variant<Tick, Received, Written, PeerUp, PeerDown, Propose, SendCommit, Confirm, Transfer, ChangeMembership,
                            LogRead, Checkpointed, Pin, Installed, RollbackCheckPassed, SettledMembers>;
@@ -231,8 +213,7 @@ struct Leadership {
   friend bool operator==(const Leadership&, const Leadership&) = default;
 };
 
-// A proposal was appended at this position, or (zero index) refused with no effect: not leader, no
-// room, or handing over.
+// A proposal was appended at this position, or (zero index) refused without effect, for `kind`.
 struct ProposalOutcome {
   enum class Kind : uint8_t { Appended, NotLeader, NoRoom, Transferring };
   friend constexpr std::string_view name_of(Kind one) {
@@ -250,8 +231,7 @@ struct ProposalOutcome {
   friend bool operator==(const ProposalOutcome&, const ProposalOutcome&) = default;
 };
 
-// Leadership held at some moment after the question. `read_index`: a state at or beyond it is
-// linearizable.
+// Leadership held at a moment after the question. A state from `read_index` on is linearizable.
 struct Confirmation {
   Ticket ticket;
   Answer held = Answer::No;
@@ -266,14 +246,12 @@ struct ReadRequest {
 };
 
 // The leader of our term has another entry where this log has a committed one. A leader has all
-// committed entries (thesis 3.6.3). So a disk was set back to an older state, or copied: here, or
-// on a majority of the others.
+// committed entries (thesis 3.6.3): a disk was set back or copied, here or on most others.
 struct Contradiction {
   ReplicaId leader;
   Term term;        // in which it leads
   Position theirs;  // of its entry
-  Position ours;    // the same index, or where our log begins: its entries before that have no
-                    // greater term
+  Position ours;    // the same index, or our log's begin: earlier entries have no greater term
   friend bool operator==(const Contradiction&, const Contradiction&) = default;
 };
 
@@ -287,11 +265,9 @@ struct Effects {
   std::vector<ReadRequest> reads;
   std::optional<Leadership> leadership;  // present when it changed
   std::optional<Position> compact;       // the log store may drop entries up to here
-  // The host must stop using the core, and drop the rest of these effects: no acknowledgement of it
-  // can be relied on.
+  // The host must drop the core and the rest of these effects: no acknowledgement is reliable.
   std::optional<Contradiction> contradiction;
-  std::vector<ReplicaId> behind;  // leader: peers that answer and can only be helped by a state;
-                                  // all of them, in every drain
+  std::vector<ReplicaId> behind;  // leader: all peers that answer and need a state, in every drain
   Index commit;                   // never falls
 
   void clear();
@@ -303,11 +279,9 @@ struct Recovered {
   Position base;                // the log starts after it
   Configuration configuration;  // in force at base
   Index configuration_index;    // of its entry; zero: the same as base
-  Position applied;             // of the durable checkpoint: at or after base, committed by
-                                // definition
+  Position applied;             // of the durable checkpoint: committed, at or after base
   std::vector<Entry> entries;
-  // The store's own log does not belong to base: an install was interrupted before the log was
-  // reset. The first write resets it.
+  // The store's log does not belong to base: an install was interrupted. The first write resets it.
   bool log_replaced = false;
   // False: the disk may have been set back to an older state. Until RollbackCheckPassed the core
   // neither votes, campaigns nor acknowledges. It reacts only to the message that it was removed.
@@ -319,8 +293,7 @@ struct Recovered {
   Position floor = {};
 };
 
-// A view of the inside, for introspection, tests and the simulator's observer. Valid until the next
-// step.
+// For introspection, tests and the simulator's observer. Valid until the next step.
 struct PeerStatus {
   ReplicaId peer;
   Index match;
@@ -358,8 +331,7 @@ struct Status {
   std::vector<PeerStatus> peers;  // leader only
   ReplicaId successor;            // leader: the target of a transfer in progress; zero: none
   std::optional<TermLeap> leap;   // absent: none so far
-  Term lease_void;                // no lease holds in this term any more: TimeoutNow was sent in it
-                                  // (thesis 6.4.1)
+  Term lease_void;                // no lease holds in this term: it sent TimeoutNow (thesis 6.4.1)
 };
 
 // A leader that may answer reads alone at `read_index`, as long as at most Options::lease of REAL
@@ -381,8 +353,7 @@ class Core {
   Core& operator=(Core&&) noexcept;
 
   void step(Input input, LaggingTime now);
-  // Moves out everything that became due since the last drain. Clears `effects` first and reuses
-  // its memory.
+  // Moves out everything due since the last drain. Clears `effects` first and reuses its memory.
   void drain(Effects& effects);
   // When step(Tick) is needed at the latest.
   LaggingTime next_deadline() const;
@@ -396,8 +367,7 @@ class Core {
 
   Status status() const;
   const Leadership& leadership() const;
-  // Absent: not leading, no leases, void, or nothing of this term is committed yet.
-  std::optional<Lease> lease() const;
+  std::optional<Lease> lease() const;  // absent: not leading; no or void lease; no commit this term
   // The applied state holds everything that was committed at this time, as far as this replica
   // knows: the travel of the leader's message is not counted. Absent: not known since it started.
   std::optional<LaggingTime> fresh_at() const;
@@ -405,32 +375,22 @@ class Core {
   const Configuration& configuration() const;  // in force
   Position configuration_position() const;     // of its entry
   SettledMembers settled_members() const;
-  bool removed() const;  // a Removed message came, and no leader has sent anything
-                         // since
-  Index base() const;    // the log starts after it
-  // The log is known to equal that of this term's leader up to here; zero: nothing is known.
-  Index proven() const;
-  // The highest commit index that a leader has stated, or that is known here. Never falls.
-  Index leader_commit() const;
-  // Options::follower_lag_bytes_max: decided here as leader, or by the last word of the followed
-  // leader.
-  bool holds_back() const;
-  // Leader: known to be durable there; zero: nothing.
-  Index match(ReplicaId peer) const;
-  std::optional<Term> term_at(Index index) const;  // of the entry in the log; absent: before the
-                                                   // base or beyond the end
-  const HardState& hard_state() const;             // submitted, not always durable yet
-  bool rollback_checked() const;                   // false: it takes part in nothing until
-                                                   // RollbackCheckPassed
-  Position floor() const;                          // Recovered::floor, until the durable log has
-                                                   // reached it
-  // This replica's log is synced up to here. Falls only when uncommitted entries are truncated.
-  Index durable() const;
+  bool removed() const;               // a Removed message came, and no leader spoke since
+  Index base() const;                 // the log starts after it
+  Index proven() const;               // known to equal this term's leader's log; zero: nothing
+  Index leader_commit() const;        // highest commit known here or from a leader; never falls
+  bool holds_back() const;            // follower_lag_bytes_max, by this or the followed leader
+  Index match(ReplicaId peer) const;  // leader: known to be durable there; zero: nothing
+  // Absent: before the base or beyond the end.
+  std::optional<Term> term_at(Index index) const;
+  const HardState& hard_state() const;  // submitted, not always durable yet
+  bool rollback_checked() const;        // false: inactive until RollbackCheckPassed
+  Position floor() const;               // Recovered::floor, until durably reached
+  Index durable() const;                // synced log; falls only by truncating uncommitted entries
 
  private:
   class Impl;
-  friend class CoreTwin;  // copies and compares cores, for exhaustive tests
-                          // (src/raft/fingerprint.h)
+  friend class CoreTwin;  // copies and compares cores for exhaustive tests (src/raft/fingerprint.h)
   explicit Core(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
