@@ -1,6 +1,7 @@
-// Child processes of a test: one that is killed in the middle of its work, and one that runs the same test once more.
+// Child processes of a test: one that is killed in the middle of its work, and one that runs the
+// same test once more.
 //
-// fork() copies the calling thread alone: close what has threads before. POSIX.
+// fork() copies only the calling thread: close everything that has threads before. POSIX.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@
 
 namespace coordkit::testkit {
 
-// One end each of a pipe of numbers.
+// One end of a pipe of numbers.
 class NumberPipe {
  public:
   NumberPipe() { EXPECT_EQ(::pipe(ends_), 0); }
@@ -37,7 +38,7 @@ class NumberPipe {
     ends_[end] = -1;
   }
   bool say(uint64_t number) { return ::write(ends_[1], &number, sizeof number) == static_cast<ssize_t>(sizeof number); }
-  // False: no writer is left, or none has written for as long as the patience lasts.
+  // False: no writer is left, or none wrote within the patience.
   bool hear(uint64_t& number) {
     pollfd ready{ends_[0], POLLIN, 0};
     const auto wait = static_cast<int>(patience().count());
@@ -48,8 +49,9 @@ class NumberPipe {
   int ends_[2] = {-1, -1};
 };
 
-// Runs `work` in a child process, which is given a function to report numbers with, and kills it with SIGKILL once it has
-// reported `count` of them, wherever it is then. Returns all that it has reported; fewer than `count`: it came to its end.
+// Runs `work` in a child process and passes it a function to report numbers with. Kills the child
+// with SIGKILL once it has reported `count` numbers, wherever it is then. Returns all reported
+// numbers; fewer than `count`: the child came to its end.
 inline std::vector<uint64_t> killed_after(size_t count, const std::function<void(const std::function<void(uint64_t)>&)>& work) {
   NumberPipe pipe;
   const pid_t child = ::fork();
@@ -72,7 +74,8 @@ inline std::vector<uint64_t> killed_after(size_t count, const std::function<void
   return reported;
 }
 
-// What the running test prints in another process of this program, in which the environment variable `name` is "1".
+// The output of the running test in another process of this program, in which the environment
+// variable `name` is "1".
 inline std::string printed_by_another_run(const std::string& name) {
   const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");

@@ -12,7 +12,8 @@ namespace COORDKIT_EXPORT coordkit {
 
 namespace testkit {
 
-// Entries of the only group from `first` on, all of one term, with payloads of `bytes` bytes and correct content sums.
+// Entries of the only group from `first` on, all of one term, with payloads of `bytes` bytes and
+// correct content sums.
 inline std::vector<raft::Entry> entries(uint64_t first, uint64_t count, uint64_t term, size_t bytes = 20) {
   std::vector<raft::Entry> made;
   for (uint64_t index = first; index < first + count; ++index) {

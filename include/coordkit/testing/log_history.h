@@ -1,5 +1,6 @@
-// A random history of writes to a log store, and the question which of them a medium holds: what power cuts and killed
-// processes leave must be some number of the writes, from the first one on.
+// A random history of writes to a log store, and the question how many of them a medium holds.
+// After power cuts and killed processes it must hold some number of the writes, from the first one
+// on.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace coordkit::testkit {
 
-// What a log holds, in the plainest way.
+// The content of a log, in the plainest form.
 struct PlainLog {
   raft::HardState hard_state;
   Position base;
@@ -38,7 +39,8 @@ class LogHistory {
  public:
   explicit LogHistory(uint64_t seed) : random_(seed) {}
 
-  // Numbers rise from 1. Most writes append; some raise the term, cut the end off, or have marks of peers.
+  // Numbers rise from 1. Most writes append. Some raise the term, cut the end off, or have marks of
+  // peers.
   LogWrite next() {
     LogWrite write{.number = WriteNumber(writes_.size() + 1)};
     const uint64_t kind = random_() % 8;
@@ -50,7 +52,7 @@ class LogHistory {
     if (kind == 1) write.peers = {{StoreId(7), BootCounter(writes_.size() + 1), 5, Term(term_), ReplicaId(), {}}};
     return with_entries(std::move(write), kind == 0 ? 1 : 1 + random_() % 3);
   }
-  // The same, and all before it goes: a peer's state was installed.
+  // The same, and discards everything before it: a peer's state was installed.
   LogWrite reset() {
     LogWrite write{.number = WriteNumber(writes_.size() + 1)};
     last_ = base_ = last_ + 5;
@@ -58,7 +60,7 @@ class LogHistory {
     return with_entries(std::move(write), 2);
   }
   uint64_t size() const { return writes_.size(); }
-  // The largest number of writes that leave just this; nothing: no number does.
+  // The largest number of writes that leave exactly this content; nullopt: no number does.
   std::optional<uint64_t> writes_in(const RecoveredLog& found) const {
     PlainLog log;
     std::optional<uint64_t> fits;

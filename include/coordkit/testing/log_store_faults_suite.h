@@ -1,7 +1,9 @@
-// Conformance suite for log stores, the part about disks that fail and processes that die. Part of log_store_suite.h.
+// Conformance suite for log stores, the part about disks that fail and processes that die. Part of
+// log_store_suite.h.
 //
-// A killed process loses what was in its own memory; only a power cut shows a write that was reported and never synced. So
-// offer LogStoreHarness::cut_power() if your medium has a layer that can be made to forget.
+// A killed process loses the content of its own memory. Only a power cut shows a write that was
+// reported and never synced. So offer LogStoreHarness::cut_power() if your medium has a layer that
+// can be made to forget.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +22,7 @@
 
 namespace coordkit::testkit {
 
-// What was found must be at least the writes that were reported, and nothing that was not written.
+// The found log must have at least the reported writes, and nothing that was not written.
 inline void expect_prefix(const LogHistory& history, WriteNumber reported, const RecoveredLog& found) {
   const std::optional<uint64_t> writes = history.writes_in(found);
   ASSERT_TRUE(writes) << "what is found afterwards is not the result of the first so many writes: " << found.entries.size()
@@ -47,7 +49,7 @@ TEST_P(LogStoreSuite, REG_F32_INV_S01_APowerCutLeavesWhatWasReportedWritten) {
   }
 }
 
-// Passes reports on to a counter, and lets the writer be a few writes ahead.
+// Passes reports to a counter, and lets the writer be a few writes ahead.
 class ReportingLogSink final : public LogSink {
  public:
   explicit ReportingLogSink(std::function<void(uint64_t)> report) : report_(std::move(report)) {}
@@ -75,7 +77,7 @@ class ReportingLogSink final : public LogSink {
 TEST_P(LogStoreSuite, REG_F32_FLT_P01_AKilledProcessHasWrittenWhatItReported) {
   if (!harness_->outlives_process()) GTEST_SKIP() << "this medium ends with its process";
   constexpr uint64_t kAhead = 12;
-  store_->close();  // a fork takes no threads along
+  store_->close();  // fork() copies no other threads
   for (const size_t reports : std::initializer_list<size_t>{1, 5, 25}) {
     const std::unique_ptr<LogStoreHarness> harness = GetParam()();
     const std::vector<uint64_t> reported = killed_after(reports, [&](const std::function<void(uint64_t)>& report) {
@@ -123,7 +125,8 @@ TEST_P(LogStoreSuite, FLT_D05_AReadThatFailsIsAnErrorAndNeverOtherBytes) {
   if (!harness_->fail_reads()) GTEST_SKIP() << "LogStoreHarness::fail_reads() would show what becomes of a read that fails";
   for (const uint64_t first : std::initializer_list<uint64_t>{1, 9, 25}) {
     const auto got = read(first, first);
-    if (absl::IsDeadlineExceeded(got.status()) && !probe_->failures().empty()) return;  // it has failed as a whole, and said so
+    // The store has failed as a whole, and reported it.
+    if (absl::IsDeadlineExceeded(got.status()) && !probe_->failures().empty()) return;
     EXPECT_FALSE(absl::IsDeadlineExceeded(got.status())) << "a read that fails is never answered";
     if (got.ok()) {
       EXPECT_EQ(*got, entries(first, 1, 1, 3000)) << "a read failed, and other bytes were served";

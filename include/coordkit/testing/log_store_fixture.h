@@ -1,4 +1,5 @@
-// What the claims of log_store_suite.h stand on: a medium to open stores over, and calls that wait for their reports.
+// The basis of the claims of log_store_suite.h: a medium to open stores over, and calls that wait
+// for their reports.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,31 +16,34 @@
 
 namespace coordkit::testkit {
 
-// One durable medium of its own, over which stores are opened one after the other. There may be two harnesses at once.
+// One durable medium of its own. Stores are opened over it one after the other. There may be two
+// harnesses at once.
 class LogStoreHarness {
  public:
   virtual ~LogStoreHarness() = default;
-  // Closes the store before, if any, and returns one that is not open yet, over what the former left behind. Nothing is open
-  // before the first call.
+  // Closes the previous store, if any, and returns one that is not open yet, over the data that the
+  // previous one left. Nothing is open before the first call.
   virtual LogStore& restart() = 0;
-  // Whether what was written is there for another process. A test forks one, and kills it while it writes.
+  // Whether written data is there for another process. A test forks one, and kills it while it
+  // writes.
   virtual bool outlives_process() const { return true; }
 
-  // What follows hurts the medium; false: it was not done. A test that needs what a harness does not offer is skipped, and
-  // says what for. What fails does so until the next restart().
+  // The following calls damage the medium; false: it was not done. A test that needs a call that a
+  // harness does not offer is skipped, and says why. A failure lasts until the next restart().
 
-  // While no store is open: makes what the medium holds of this entry unreadable.
+  // While no store is open: makes the medium's copy of this entry unreadable.
   virtual bool rot(const raft::Entry&) { return false; }
-  // While no store is open: each of two entries of equal size lies where the other belongs.
+  // While no store is open: swaps the stored places of two entries of equal size.
   virtual bool exchange(const raft::Entry&, const raft::Entry&) { return false; }
-  // The power goes now: the next restart() finds what was synced by now and, of the rest, whatever such a disk may keep. What
-  // the open store does from here on changes nothing on the medium.
+  // Cuts the power now. The next restart() finds everything that was synced by now and, of the
+  // rest, any part that such a disk may keep. Later work of the open store changes nothing on the
+  // medium.
   virtual bool cut_power() { return false; }
   virtual bool fail_syncs() { return false; }
   virtual bool fail_reads() { return false; }
-  // No room for more, or room again.
+  // Takes away all free room, or gives it back.
   virtual bool set_full(bool) { return false; }
-  // Opens the medium once more, while the store of restart() has it open; what comes of it.
+  // Opens the medium once more, while the store of restart() has it open. Returns the result.
   virtual std::optional<absl::Status> open_twice() { return std::nullopt; }
 };
 using LogStoreHarnessFactory = std::function<std::unique_ptr<LogStoreHarness>()>;
@@ -50,7 +54,7 @@ class LogStoreSuite : public ::testing::TestWithParam<LogStoreHarnessFactory> {
   void TearDown() override {
     if (store_ != nullptr) store_->close();
   }
-  // On a blank medium.
+  // Starts on a blank medium.
   void start_over() {
     if (store_ != nullptr) store_->close();
     store_ = nullptr;

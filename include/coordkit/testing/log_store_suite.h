@@ -1,10 +1,11 @@
-// Conformance suite for LogStore adapters: what the engine relies on. Give it a harness and run it with GoogleTest:
+// Conformance suite for LogStore adapters: all that the engine relies on. Run it with GoogleTest:
 //
-//   INSTANTIATE_TEST_SUITE_P(Mine, LogStoreSuite, ::testing::Values([] { return std::make_unique<MyHarness>(); }));
+//   INSTANTIATE_TEST_SUITE_P(Mine, LogStoreSuite,
+//                            ::testing::Values([] { return std::make_unique<MyHarness>(); }));
 //
-// Our own adapters run it in tests/storage/conformance_test.cc. Include it in one source file of a test program only. Here is
-// what a store does on a disk that serves it; log_store_faults_suite.h takes that away. What a harness offers beyond
-// restart() makes more claims testable. Which defects each test notices: docs/conformance.md.
+// Our own adapters run it in tests/storage/conformance_test.cc. Include it in one source file only.
+// The disk works here; in log_store_faults_suite.h it fails. A harness with more than restart()
+// tests more claims. Defects by test: docs/conformance.md.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +47,7 @@ TEST_P(LogStoreSuite, IdentityStaysAndBootCounterRises) {
   EXPECT_GT(again.boot, recovered_.boot) << "every open raises the boot counter";
 }
 
-// By its store id a disk is known, and by a new one that it was lost: replicas must never share one.
+// A store id identifies a disk, a new one shows its loss: replicas must never share one.
 TEST_P(LogStoreSuite, AnotherMediumHasAnotherIdentity) {
   const std::unique_ptr<LogStoreHarness> other = GetParam()();
   LogStore& store = other->restart();
@@ -87,7 +88,7 @@ TEST_P(LogStoreSuite, HardStateAloneIsAWrite) {
 
 TEST_P(LogStoreSuite, EveryKindOfEntryAnyBytesAndLargeNumbersComeBackAsTheyWere) {
   constexpr uint64_t kLarge = uint64_t{1} << 40;
-  const raft::HardState hard_state{Term(kLarge + 1), ReplicaId(~uint64_t{0})};  // ids are whatever the operator chose
+  const raft::HardState hard_state{Term(kLarge + 1), ReplicaId(~uint64_t{0})};  // any ids
   const std::vector<PeerMark> marks = {{StoreId(~uint64_t{0}),
                                         BootCounter(kLarge),
                                         ~uint64_t{0},
@@ -103,7 +104,7 @@ TEST_P(LogStoreSuite, EveryKindOfEntryAnyBytesAndLargeNumbersComeBackAsTheyWere)
     entry.index = Index(written.size() + 1);
     entry.term = Term(kLarge);
     entry.kind = kind;
-    if (written.size() % 2 == 0) entry.payload = SharedBytes(any);  // of the others it is empty
+    if (written.size() % 2 == 0) entry.payload = SharedBytes(any);  // others: empty
     entry.content_sum = content_sum(kOnlyGroup, entry.term, entry.index, entry.kind, entry.payload.view());
     written.push_back(std::move(entry));
   }
@@ -227,7 +228,7 @@ TEST_P(LogStoreSuite, CompactionKeepsTheRest) {
   EXPECT_EQ(again.peers, marks) << "compaction takes entries, not the marks of peers";
 }
 
-// What a log that begins after `base` with three entries of term 1 does from there on.
+// The later behaviour of a log that begins after `base` with three entries of term 1.
 TEST_P(LogStoreSuite, IndexesAreThoseOfTheLogWhereverItBegins) {
   for (const bool compacted : {true, false}) {
     SCOPED_TRACE(compacted ? "the log was compacted" : "the log was reset");
@@ -264,7 +265,8 @@ TEST_P(LogStoreSuite, IndexesAreThoseOfTheLogWhereverItBegins) {
     EXPECT_EQ(reopen().entries, entries(base + 1, 2, 3)) << "a log does not go on after all its entries were truncated";
 
     store_->compact({Index(base + 2), Term(3)});
-    store_->submit({.number = next_number(), .hard_state = raft::HardState{Term(4), ReplicaId(1)}});  // a restart may cut power
+    // A restart may cut power.
+    store_->submit({.number = next_number(), .hard_state = raft::HardState{Term(4), ReplicaId(1)}});
     ASSERT_NO_FATAL_FAILURE(expect_written());
     const RecoveredLog all = reopen();
     EXPECT_EQ(all.base, (Position{Index(base + 2), Term(3)}))
@@ -336,7 +338,7 @@ TEST_P(LogStoreSuite, FLT_D02_D06_RottenEntriesAreNamedAndRepaired) {
     EXPECT_TRUE(hurt.damaged[i].content_sum == 0 || hurt.damaged[i].content_sum == lost.content_sum);
   }
   EXPECT_FALSE(read(4, 4).ok()) << "an entry that is rotten was served";
-  if (const auto range = read(2, 6); range.ok()) {  // entries 2 and 3 are intact: fewer than asked may be given
+  if (const auto range = read(2, 6); range.ok()) {  // 2 and 3 are intact; fewer may come
     EXPECT_LE(range->size(), 2u) << "a range with a rotten entry ends before it, or is an error";
     EXPECT_TRUE(!range->empty() && std::equal(range->begin(), range->end(), written.begin() + 1))
         << "a range with a rotten entry ends before it, or is an error";

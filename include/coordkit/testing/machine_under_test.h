@@ -1,4 +1,5 @@
-// What the conformance suite for state machines feeds and watches: one machine with a log before it and rows behind it.
+// The conformance suite for state machines drives and watches this: one machine with a log before
+// it and rows behind it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@
 
 namespace coordkit::testkit {
 
-// What the batches of a machine leave behind, row by row; also checks the rules for keys.
+// The rows that the batches of a machine leave behind. Also checks the rules for keys.
 class RowStore final : public CheckpointView {
  public:
   explicit RowStore(MachineId machine) : prefix_(row_prefix(machine)) {}
@@ -69,7 +70,7 @@ class RowStore final : public CheckpointView {
   std::map<std::string, std::string> rows_;
 };
 
-// One machine under a log, and all that came out of it.
+// One machine under a log, and all its output.
 class MachineUnderTest {
  public:
   explicit MachineUnderTest(std::unique_ptr<StateMachine> made) : machine(std::move(made)) {}
@@ -92,7 +93,7 @@ class MachineUnderTest {
     for (size_t i = payloads_.size() - batch.size(); i < payloads_.size(); ++i) overwrite(payloads_[i]);
     note(output, indexes);
   }
-  // The given share of what is armed.
+  // Fires the given share of the armed timers.
   void fire(uint64_t index, uint64_t one_in) {
     std::vector<FiredTimer> fired;
     for (const auto& [id, op] : armed) {
@@ -103,14 +104,14 @@ class MachineUnderTest {
     machine->fire(Index(index), fired, output);
     note(output, {Index(index)});
   }
-  // Adds what changed since the one before; how many rows that are.
+  // Adds the changes since the previous checkpoint. Returns the number of rows.
   size_t checkpoint(RowStore& store) {
     CheckpointBatch batch;
     machine->checkpoint(batch);
     store.add(batch);
     return batch.rows.size();
   }
-  // And has the timers of that state armed, as the engine has; what came out before is of another life.
+  // Also arms the timers of that state, as the engine does. Earlier output belongs to another life.
   absl::Status restore(const CheckpointView& view) {
     absl::Status status = machine->restore(view);
     answers.clear(), events.clear(), finals.clear(), queued.clear(), armed.clear();
@@ -122,7 +123,8 @@ class MachineUnderTest {
     machine->timers(ops);
     return ops;
   }
-  // What the state says of commands that were answered Queued: nothing, "waits", or "was answered" and the bytes.
+  // The state's answers about commands that were answered Queued: nothing, "waits", or "was
+  // answered" and the bytes.
   std::map<RequestId, std::string> known_of(std::span<const RequestId> requests) const {
     std::map<RequestId, std::string> known;
     machine->queued_results(requests, [&](const ApplyOutput::Result& result) {
@@ -139,12 +141,14 @@ class MachineUnderTest {
   std::vector<std::string> answers;  // as text, each kind in its own order
   std::vector<std::string> events;
   std::map<RequestId, int> finals;
-  std::map<RequestId, bool> queued;  // those that were answered Queued; whether they still wait
+  // The requests that were answered Queued; whether they still wait.
+  std::map<RequestId, bool> queued;
   std::map<TimerId, TimerOp> armed;
 
  private:
   static RequestId request(uint64_t index) { return {{ReplicaId(1), StoreId(7), BootCounter(1)}, Sequence(index)}; }
-  // The bytes of a command live as long as the call: whoever keeps a view of them sees others from now on.
+  // The bytes of a command live as long as the call: a machine that keeps a view of them sees other
+  // bytes from now on.
   void overwrite(std::string& payload) {
     for (char& byte : payload) byte = static_cast<char>(++others_);
   }

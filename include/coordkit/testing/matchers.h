@@ -1,11 +1,13 @@
-// Matchers of GoogleTest for what coordkit answers, in tests of code that uses it:
+// Matchers of GoogleTest for coordkit's answers, in tests of code that uses it:
 //
 //   EXPECT_THAT(session.acquire("billing", {.timeout = 1s}), IsHeld());
 //   EXPECT_THAT(session.try_acquire("billing"), Refuses(Reason::Held));
-//   EXPECT_THAT(run_the_code_under_test(session), AnyOf(Succeeds(), HasOutcome(Outcome::NoEffect)));
+//   EXPECT_THAT(run_the_code_under_test(session),
+//               AnyOf(Succeeds(), HasOutcome(Outcome::NoEffect)));
 //
-// Each takes an absl::Status or an absl::StatusOr; IsHeld also a Grant. Link coordkit::testing and GTest::gmock. Example:
-// tests/testing/fake_session_test.cc.
+// Each takes an absl::Status or an absl::StatusOr; IsHeld also a Grant. Link coordkit::testing and
+// GTest::gmock.
+// Example: tests/testing/fake_session_test.cc.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
-// How long a test waits for a report that a working adapter always makes. Only a defect reaches the end of it.
+// How long a test waits for a report that a working adapter always makes. Only a defect lets it
+// pass in full.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// What this process has open, to notice what is never given back. Linux; elsewhere both are zero.
+// Counts this process's open descriptors and threads, to notice leaks. Linux; elsewhere both are
+// zero.
 #pragma once
 
 #include <cstddef>

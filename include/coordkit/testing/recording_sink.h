@@ -1,4 +1,5 @@
-// A TransportSink for tests: keeps what a transport reports and lets a test wait for it. No test needs to sleep.
+// A TransportSink for tests: keeps the reports of a transport and lets a test wait for them. No
+// test needs to sleep.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,8 @@
 
 namespace coordkit::testkit {
 
-// Thread-safe; on_received is set before start and called on the transport's thread, before the report is kept.
+// Thread-safe; on_received is set before start and called on the transport's thread, before the
+// report is kept.
 class RecordingSink : public TransportSink {
  public:
   struct Received {
@@ -73,11 +75,11 @@ class RecordingSink : public TransportSink {
   bool wait_unreachable(ReplicaId peer, const std::string& part) {
     return wait([&] { return unreachable_.contains(peer) && unreachable_.at(peer).find(part) != std::string::npos; });
   }
-  // Until its next peer_up.
+  // Waits until its next peer_up.
   bool wait_reached(ReplicaId peer) {
     return wait([&] { return up_.contains(peer) && !unreachable_.contains(peer); });
   }
-  // The sentence it is refused with; nothing: it is not.
+  // The sentence it is refused with; nullopt: it is not refused.
   std::optional<std::string> wait_refusal(ReplicaId peer) {
     std::optional<std::string> why;
     wait([&] {
@@ -97,7 +99,7 @@ class RecordingSink : public TransportSink {
     return wait([&] { return holds(body); }, at_most);
   }
 
-  // By now.
+  // Whether the body has arrived by now.
   bool has_body(const std::string& body) {
     const std::lock_guard lock(mutex_);
     return holds(body);
@@ -119,7 +121,7 @@ class RecordingSink : public TransportSink {
     const std::lock_guard lock(mutex_);
     return received_;
   }
-  uint64_t reports() const { return reports_; }  // but those of unreachable peers
+  uint64_t reports() const { return reports_; }  // without those of unreachable peers
   // From here on every report is a defect.
   void forbid() { forbidden_ = true; }
   bool violated() const { return violated_; }

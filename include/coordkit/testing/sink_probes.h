@@ -1,5 +1,5 @@
-// Sinks that remember what stores reported, and that a test can wait on. Waiting ends with the event or, in a broken store,
-// with the patience (patience.h).
+// Sinks that remember the reports of stores, and that a test can wait on. Waiting ends with the
+// event or, in a broken store, with the patience (patience.h).
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,8 @@
 
 namespace coordkit::testkit {
 
-// What both probes do: reports come from any thread, a test waits for them, and those that come after the end are counted.
+// The common part of both probes: reports come from any thread, a test waits for them, and reports
+// after the end are counted.
 class Probe {
  public:
   // From here on every report is one too many: the store is closed.
@@ -74,7 +75,7 @@ class LogSinkProbe final : public LogSink, public Probe {
     note([&] { waits_.push_back(std::move(why)); });
   }
 
-  // Is written, or waits for room, or has failed; false: none of these was said.
+  // Waits until the write is durable, waits for room, or has failed; false: no such report came.
   bool wait_reported(WriteNumber number) {
     return wait(
         [&] { return written_ >= number || !failures_.empty() || (!spaces_.empty() && spaces_.back() == LogSpace::Full); });
@@ -121,7 +122,7 @@ class LogSinkProbe final : public LogSink, public Probe {
 
 class StateSinkProbe final : public StateSink, public Probe {
  public:
-  // What was reported, in order; failures apart.
+  // The reports, in order; failures apart.
   struct Checkpointed {
     Position applied;
     friend bool operator==(const Checkpointed&, const Checkpointed&) = default;
@@ -155,7 +156,7 @@ class StateSinkProbe final : public StateSink, public Probe {
     note([&] { waits_.push_back(std::move(why)); });
   }
 
-  // The first report not taken yet; nothing if the store failed or it never came.
+  // The first report not taken yet; nullopt if the store failed or the report never came.
   std::optional<Report> next() {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, patience(), [&] { return taken_ < reports_.size() || !failures_.empty(); });
@@ -169,7 +170,7 @@ class StateSinkProbe final : public StateSink, public Probe {
     return false;
   }
   bool wait_applied(Position applied) { return wait_for(Checkpointed{applied}); }
-  // Something was answered, or waits for room, or has failed; false: nothing of the kind was said.
+  // Waits until there is an answer, a wait for room, or a failure; false: no such report came.
   bool wait_reported(size_t answers) {
     return wait([&] { return reports_.size() >= answers || !failures_.empty() || (!waits_.empty() && !waits_.back().ok()); });
   }
@@ -179,7 +180,7 @@ class StateSinkProbe final : public StateSink, public Probe {
   bool wait_damaged() {
     return wait([&] { return !damages_.empty(); });
   }
-  // Waits for room on the disk, or goes on.
+  // Waits until the store waits for room on the disk, or continues.
   bool wait_waiting(bool waiting) {
     return wait([&] { return !waits_.empty() && waits_.back().ok() == !waiting; });
   }

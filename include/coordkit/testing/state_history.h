@@ -1,5 +1,5 @@
-// A history of checkpoints in which each state follows from its number, so that whatever a killed process or a power cut leaves
-// can be distinguished from a mixture of two.
+// A history of checkpoints in which each state follows from its number. So every state that a
+// killed process or a power cut leaves can be distinguished from a mixture of two.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ inline std::vector<CheckpointBatch::Row> as_batch(const Rows& rows) {
   return batch;
 }
 
-// From the state before, or as a peer's state: every fifth one is staged in two ranges and installed.
+// Starts it from the previous state, or as a peer's state: every fifth one is staged in two ranges
+// and installed.
 inline void start_numbered_state(StateStore& store, uint64_t number) {
   const Position applied = position_of(number);
   const Rows rows = numbered_state(number);
@@ -44,7 +45,7 @@ inline void start_numbered_state(StateStore& store, uint64_t number) {
   store.install(applied, digest_of(rows));
 }
 
-// At least the last state that was reported, at most one more, and nothing of any other.
+// Expects at least the last reported state, at most one more, and nothing of any other.
 inline void expect_one_state(uint64_t reported, Position opened, const CheckpointView& found) {
   const uint64_t number = found.applied().index.value();
   EXPECT_EQ(opened, found.applied()) << "open() and view() disagree about what was applied last";

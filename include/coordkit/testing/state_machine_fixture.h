@@ -1,4 +1,5 @@
-// What the claims of state_machine_suite.h stand on: a machine with its commands, and the comparison of two of its kind.
+// The basis of the claims of state_machine_suite.h: a machine with its commands, and the comparison
+// of two of its kind.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,10 +23,11 @@ struct StateMachineCase {
   MachineId id;
   std::function<std::unique_ptr<StateMachine>()> make;
   std::function<std::string(RandomBits&)> command;  // the next one of a random history
-  std::vector<std::string> questions = {};          // asked of both machines now and then
+  std::vector<std::string> questions = {};          // put to both machines now and then
   size_t commands = 600;                            // of one history
   std::vector<std::string> guards = {};             // the same for holds()
-  // The i-th command of a history that makes the state big: at least one row each. Empty: no test with a big state.
+  // The i-th command of a history that makes the state big: at least one row each. Empty: no test
+  // with a big state.
   std::function<std::string(uint64_t i)> fill = {};
 };
 
@@ -58,7 +60,7 @@ class StateMachineSuite : public ::testing::TestWithParam<StateMachineCase> {
     for (const std::string& guard : GetParam().guards)
       EXPECT_EQ(left.machine->holds(guard), right.machine->holds(guard)) << guard;
   }
-  // Fires what is armed in all of them.
+  // Fires all armed timers in all of them.
   void fire_alike(MachineUnderTest& original, std::vector<std::unique_ptr<MachineUnderTest>>& copies, uint64_t index) const {
     SCOPED_TRACE("a machine that was restored fires otherwise");
     const size_t answers = original.answers.size(), events = original.events.size();
@@ -73,7 +75,7 @@ class StateMachineSuite : public ::testing::TestWithParam<StateMachineCase> {
       EXPECT_EQ(copy->machine->digest(), original.machine->digest());
     }
   }
-  // In the armed timers' own order, because timers() gives them ascending.
+  // In the armed timers' own order, because timers() returns them ascending.
   void expect_timers_are_the_armed_ones(const MachineUnderTest& one) const {
     std::vector<TimerOp> armed;
     for (const auto& [id, op] : one.armed) armed.push_back(op);

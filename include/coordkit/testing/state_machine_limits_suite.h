@@ -1,5 +1,6 @@
-// Conformance suite for state machines, the part about what lies beyond good order: bytes without sense, another process, a
-// state that came from a peer, and many thousand rows. Part of state_machine_suite.h.
+// Conformance suite for state machines, the part about unusual conditions: bytes without sense,
+// another process, a state that came from a peer, and many thousand rows. Part of
+// state_machine_suite.h.
 #pragma once
 
 #include <cstdlib>
@@ -14,7 +15,7 @@
 
 namespace coordkit::testkit {
 
-// What `act` throws, as text; empty: nothing.
+// The exception that `act` throws, as text; empty: none.
 inline std::string thrown_by(const std::function<void()>& act) {
   try {
     act();
@@ -32,7 +33,7 @@ inline std::string noise(RandomBits& random, size_t bytes_max) {
   return bytes;
 }
 
-// One that was damaged, cut short or drawn out on its way.
+// A copy that was damaged, cut short or lengthened on its way.
 inline std::string spoiled(std::string bytes, RandomBits& random) {
   switch (random() % 4) {
     case 0: return noise(random, 300);
@@ -79,7 +80,8 @@ TEST_P(StateMachineSuite, FLT_A07_NoCommandThrowsWhateverItsBytes) {
   expect_alike(one, other);
 }
 
-// Two machines of one process may agree on what no two replicas do: addresses, seeds of hashes, the environment.
+// Two machines of one process may agree on things that no two replicas share: addresses, seeds of
+// hashes, the environment.
 TEST_P(StateMachineSuite, AnotherProcessComesToTheSame) {
   constexpr char kAnotherRun[] = "COORDKIT_ANOTHER_RUN";
   std::string account;
@@ -96,7 +98,8 @@ TEST_P(StateMachineSuite, AnotherProcessComesToTheSame) {
     }
     account += " " + std::to_string(answers) + "/" + std::to_string(machine.machine->digest());
   }
-  if (std::getenv(kAnotherRun) != nullptr) GTEST_SKIP() << "account:" << account << ".";  // for the run that started this one
+  // for the run that started this one
+  if (std::getenv(kAnotherRun) != nullptr) GTEST_SKIP() << "account:" << account << ".";
   const std::string printed = printed_by_another_run(kAnotherRun);
   ASSERT_NE(printed.find("account:"), std::string::npos) << "another run of this program did not come to its end:\n" << printed;
   EXPECT_NE(printed.find("account:" + account + "."), std::string::npos)
@@ -106,7 +109,8 @@ TEST_P(StateMachineSuite, AnotherProcessComesToTheSame) {
       << printed;
 }
 
-// A replica whose log no longer reaches takes the state of a peer, and writes its own checkpoints from there on.
+// A replica whose log no longer reaches far enough takes the state of a peer, and writes its own
+// checkpoints from there on.
 TEST_P(StateMachineSuite, FLT_D16_AStateThatCameFromAPeerIsCheckpointedLikeThePeers) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,15 +1,22 @@
-// Conformance suite for state machines: what the log relies on, tried on random commands of yours.
+// Conformance suite for state machines: everything the log relies on, tried on random commands of
+// yours.
 //
-//   INSTANTIATE_TEST_SUITE_P(Mine, StateMachineSuite, ::testing::Values(coordkit::testkit::StateMachineCase{
-//       .name = "ledger", .id = kLedger, .make = [] { return std::make_unique<Ledger>(); }, .command = random_command}),
+//   INSTANTIATE_TEST_SUITE_P(Mine, StateMachineSuite, ::testing::Values(
+//       coordkit::testkit::StateMachineCase{
+//           .name = "ledger",
+//           .id = kLedger,
+//           .make = [] { return std::make_unique<Ledger>(); },
+//           .command = random_command}),
 //       coordkit::testkit::machine_name);
 //
-// Include it in one source file of a test program and instantiate it in the namespace coordkit::testkit.
-// Two machines that are fed the same log must be indistinguishable, however the log is cut into calls, and whether or not one
-// of them came out of a checkpoint on the way. Commands should reach every branch of yours, refusals and malformed bytes
-// included, and depend on the given randomness alone. Not tried: time, memory, and what random commands do not reach. What any
-// bytes, other processes and big states do is in state_machine_limits_suite.h. Which defects each test notices:
-// docs/conformance.md.
+// Include it in one source file of a test program and instantiate it in the namespace
+// coordkit::testkit.
+// Two machines that get the same log must be indistinguishable. That must hold however the log is
+// cut into calls, and whether or not one of them came out of a checkpoint on the way. Commands
+// should reach every branch of yours, refusals and malformed bytes included, and depend only on the
+// given randomness. Not tested: time, memory, and branches that random commands do not reach.
+// state_machine_limits_suite.h tests arbitrary bytes, other processes and big states. Which defects
+// each test notices: docs/conformance.md.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +57,8 @@ TEST_P(StateMachineSuite, TheSameLogGivesTheSameWhateverTheBatches) {
   }
 }
 
-// A caller whose replica was sent a whole state learns from it what became of a command that was queued.
+// A caller whose replica was sent a whole state learns the outcome of a queued command from that
+// state.
 TEST_P(StateMachineSuite, WhatTheStateSaysOfAQueuedCommandIsWhatBecameOfIt) {
   bool queues = false, says = false;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -83,7 +91,8 @@ TEST_P(StateMachineSuite, WhatTheStateSaysOfAQueuedCommandIsWhatBecameOfIt) {
   if (!says) GTEST_SKIP() << "queued_results() is not implemented: who waits while a peer's state comes learns nothing";
 }
 
-// REG_R23: there is nothing to roll back. What apply did stays, the digest says so, and asking changes nothing.
+// REG_R23: nothing is rolled back. The effects of apply stay, the digest shows it, and queries
+// change nothing.
 TEST_P(StateMachineSuite, REG_R23_LookingChangesNothing) {
   const auto commands = history(1);
   MachineUnderTest looked(GetParam().make()), left_alone(GetParam().make());
@@ -103,7 +112,7 @@ TEST_P(StateMachineSuite, REG_R23_LookingChangesNothing) {
   expect_alike(looked, left_alone);
 }
 
-// The leader proposes a firing, and by the time it is applied the timer may have been armed again, or be gone.
+// The leader proposes a firing. When it is applied the timer may have been armed again, or be gone.
 TEST_P(StateMachineSuite, AFiringOfWhatWasArmedAgainOrIsGoneIsSkipped) {
   MachineUnderTest machine(GetParam().make());
   machine.bootstrap();
@@ -164,7 +173,7 @@ TEST_P(StateMachineSuite, RestoreReplacesWhateverWasThere) {
     SCOPED_TRACE("restored to the state after " + std::to_string(count) + " commands");
     MachineUnderTest original(GetParam().make()), used(GetParam().make());
     RowStore store(GetParam().id);
-    if (count != 0) {  // else without any rows: blank
+    if (count != 0) {  // else no rows: blank
       original.bootstrap();
       original.apply(part(commands, 0, count));
       original.checkpoint(store);
@@ -202,11 +211,13 @@ TEST_P(StateMachineSuite, ACheckpointHoldsOnlyWhatChangedSinceTheOneBefore) {
     ASSERT_TRUE(store.same_as(again)) << "a second checkpoint changes nothing";
     ASSERT_LE(again.rows.size(), 1u) << "nothing changed, so there is nothing to write but a row of counters";
   }
-  // A machine that writes everything each time is right and slow: the whole state every few thousand entries.
+  // A machine that writes everything each time is right and slow: the whole state every few
+  // thousand entries.
   EXPECT_TRUE(store.size() <= 8 || rows_of_all < rows_stored) << "checkpoints repeat rows that did not change";
 }
 
-// For machines that can: the disk has lost what was stored, and the rows of the next checkpoint are all there is.
+// For machines that can: the disk has lost the stored rows, and the rows of the next checkpoint are
+// all there is.
 TEST_P(StateMachineSuite, FLT_D08_AWholeCheckpointNeedsNothingThatWasStoredBefore) {
   const auto commands = history(2);
   MachineUnderTest original(GetParam().make());
@@ -230,9 +241,10 @@ TEST_P(StateMachineSuite, FLT_D08_AWholeCheckpointNeedsNothingThatWasStoredBefor
   }
 }
 
-// Of one history and of several: what only counts is the same after as many commands of another.
+// States of one history and of several. A state that only counts is the same after as many commands
+// of another history.
 TEST_P(StateMachineSuite, DifferentStatesHaveDifferentDigests) {
-  constexpr uint64_t kBeginnings = 200;  // of which many are nearly alike
+  constexpr uint64_t kBeginnings = 200;  // many of which are nearly alike
   std::map<uint64_t, uint64_t> rows_of;  // the digest of the rows, by that of the machine
   std::set<uint64_t> states;
   for (uint64_t seed = 1; seed <= kSeeds + kBeginnings; ++seed) {

@@ -1,4 +1,5 @@
-// Conformance suite for state stores, the part about disks that fail and processes that die. Part of state_store_suite.h.
+// Conformance suite for state stores, the part about disks that fail and processes that die. Part
+// of state_store_suite.h.
 #pragma once
 
 #include <condition_variable>
@@ -36,7 +37,7 @@ TEST_P(StateStoreSuite, FLT_D16_INV_S03_APowerCutLeavesTheStateReportedOrTheNext
   }
 }
 
-// Passes reports on to a counter.
+// Passes reports to a counter.
 class ReportingStateSink final : public StateSink {
  public:
   explicit ReportingStateSink(std::function<void(uint64_t)> report) : report_(std::move(report)) {}
@@ -67,7 +68,7 @@ class ReportingStateSink final : public StateSink {
 
 TEST_P(StateStoreSuite, REG_F34_FLT_D16_INV_S03_AKilledProcessLeavesTheStateItReportedOrTheNextOne) {
   if (!harness_->outlives_process()) GTEST_SKIP() << "this medium ends with its process";
-  store_->close();  // a fork takes no threads along
+  store_->close();  // fork() copies no other threads
   for (const size_t reports : std::initializer_list<size_t>{1, 4, 9, 20}) {
     const std::unique_ptr<StateStoreHarness> harness = GetParam()();
     const std::vector<uint64_t> reported = killed_after(reports, [&](const std::function<void(uint64_t)>& report) {

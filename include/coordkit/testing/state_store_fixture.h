@@ -1,4 +1,5 @@
-// What the claims of state_store_suite.h stand on: a medium to open stores over, and calls that wait for their reports.
+// The basis of the claims of state_store_suite.h: a medium to open stores over, and calls that wait
+// for their reports.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,33 +20,36 @@ namespace coordkit::testkit {
 class StateStoreHarness {
  public:
   virtual ~StateStoreHarness() = default;
-  // Closes the store before, if any, and returns one that is not open yet, over what the former left behind. Nothing is open
-  // before the first call.
+  // Closes the previous store, if any, and returns one that is not open yet, over the data that the
+  // previous one left. Nothing is open before the first call.
   virtual StateStore& restart() = 0;
-  // Whether what was committed is there for another process. A test forks one, and kills it while it commits.
+  // Whether committed data is there for another process. A test forks one, and kills it while it
+  // commits.
   virtual bool outlives_process() const { return true; }
 
-  // What follows hurts the medium; false: it was not done. A test that needs what a harness does not offer is skipped, and
-  // says what for. What fails does so until the next restart().
+  // The following calls damage the medium; false: it was not done. A test that needs a call that a
+  // harness does not offer is skipped, and says why. A failure lasts until the next restart().
 
-  // While no store is open: changes what the medium holds as the value of this row, which is found nowhere else on it.
+  // While no store is open: changes the medium's copy of this row's value, which is nowhere else on
+  // it.
   virtual bool rot(const std::string& /*key*/, const std::string& /*value*/) { return false; }
-  // While no store is open: the values of two rows, equally long, each lie where the other belongs.
+  // While no store is open: swaps the stored places of two values of equal length.
   virtual bool exchange(const std::string& /*value*/, const std::string& /*other*/) { return false; }
-  // The power goes now: the next restart() finds what was synced by now and, of the rest, whatever such a disk may keep. What
-  // the open store does from here on changes nothing on the medium.
+  // Cuts the power now. The next restart() finds everything that was synced by now and, of the
+  // rest, any part that such a disk may keep. Later work of the open store changes nothing on the
+  // medium.
   virtual bool cut_power() { return false; }
   virtual bool fail_syncs() { return false; }
-  // No room for more, or room again.
+  // Takes away all free room, or gives it back.
   virtual bool set_full(bool) { return false; }
-  // Opens the medium once more, while the store of restart() has it open; what comes of it.
+  // Opens the medium once more, while the store of restart() has it open. Returns the result.
   virtual std::optional<absl::Status> open_twice() { return std::nullopt; }
 };
 using StateStoreHarnessFactory = std::function<std::unique_ptr<StateStoreHarness>()>;
 
 using Rows = std::map<std::string, std::string>;
 
-// Of an own term each.
+// Each position has a term of its own.
 inline Position position_of(uint64_t index) { return {Index(index), Term((uint64_t{1} << 36) + index)}; }
 
 inline uint64_t digest_of(const Rows& rows) {
@@ -54,7 +58,7 @@ inline uint64_t digest_of(const Rows& rows) {
   return digest.value();
 }
 
-// What `scan` visits.
+// The rows that `scan` visits.
 inline Rows visited(absl::FunctionRef<absl::Status(CheckpointView::Visitor)> scan) {
   Rows rows;
   std::string before;
@@ -80,7 +84,7 @@ class StateStoreSuite : public ::testing::TestWithParam<StateStoreHarnessFactory
   void TearDown() override {
     if (store_ != nullptr) store_->close();
   }
-  // On a blank medium.
+  // Starts on a blank medium.
   void start_over() {
     if (store_ != nullptr) store_->close();
     store_ = nullptr;
@@ -106,7 +110,7 @@ class StateStoreSuite : public ::testing::TestWithParam<StateStoreHarnessFactory
     store_->stage(ticket_, std::move(range), std::move(rows));
     ASSERT_TRUE(probe_->wait_for(StateSinkProbe::Staged{ticket_})) << "a range was never reported by staged()";
   }
-  // Installs what is staged as `rows`; false: refused.
+  // Installs the staged rows as `rows`; false: refused.
   bool install(uint64_t index, const Rows& rows) {
     store_->install(at(index), digest_of(rows));
     const std::optional<StateSinkProbe::Report> came = probe_->next();

@@ -1,5 +1,5 @@
-// Conformance suite for StateStore adapters, used like coordkit/testing/log_store_suite.h. Here is what a store does on a disk
-// that serves it; state_store_faults_suite.h takes that away. Which defects each test notices: docs/conformance.md.
+// Conformance suite for StateStore adapters, used like log_store_suite.h. Here the disk works; in
+// state_store_faults_suite.h it fails. Which defects each test notices: docs/conformance.md.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -346,7 +346,7 @@ TEST_P(StateStoreSuite, RandomStagingAgreesWithMaps) {
   }
 }
 
-// What a running replica writes when the stored rows are damaged: the state in memory is the truth.
+// A running replica writes this when stored rows are damaged: the state in memory is the truth.
 TEST_P(StateStoreSuite, FLT_D08_AWholeBatchTakesThePlaceOfEveryRow) {
   commit(1, {{"a", "1"}, {"b", "2"}});
   stage({}, {{"c", "3"}});

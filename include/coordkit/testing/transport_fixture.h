@@ -1,4 +1,5 @@
-// What the claims of transport_suite.h stand on: a world of three replicas, and nodes with a transport and a sink each.
+// The basis of the claims of transport_suite.h: a world of three replicas, and nodes with a
+// transport and a sink each.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,21 +22,26 @@ namespace coordkit::testkit {
 class TransportWorld {
  public:
   virtual ~TransportWorld() = default;
-  // A transport for this replica, not started. Asked again after the earlier one was closed: a restart at the same address.
+  // A transport for this replica, not started. Called again after the earlier one was closed: a
+  // restart at the same address.
   virtual std::unique_ptr<Transport> make(ReplicaId self) = 0;
-  // All three, as each of them is given them; all at one address where addresses mean nothing.
+  // All three, as each of them gets them; all at one address where addresses mean nothing.
   virtual std::vector<Peer> peers() const = 0;
 
-  // What follows makes more claims testable. A test that needs what a world does not offer is skipped, and says what for.
+  // The following calls make more claims testable. A test that needs a call that a world does not
+  // offer is skipped, and says why.
 
-  // One more transport that can act as this replica beside the first: that of a copied directory, or of a process that was
-  // given up too early. It reaches the others; none needs to reach it. Null: not offered.
+  // One more transport that can act as this replica beside the first: that of a copied directory,
+  // or of a process that was given up too early. It reaches the others; none needs to reach it.
+  // Null: not offered.
   virtual std::unique_ptr<Transport> make_double(ReplicaId) { return nullptr; }
-  // The process of this replica stands still: its transport does nothing at all, and its connections stand. False: not offered.
+  // Freezes the process of this replica: its transport does nothing at all, and its connections
+  // stay open. False: not offered.
   virtual bool freeze(ReplicaId) { return false; }
   virtual void thaw(ReplicaId) {}
-  // The bounds of these transports: the longest body that travels, and how much bulk may wait for one peer, in bytes. The suite
-  // sends more than the first, and eight times the second; smaller ones make it quicker.
+  // The bounds of these transports in bytes: the longest body that travels, and how much bulk may
+  // wait for one peer. The suite sends more than the first, and eight times the second; smaller
+  // bounds make it quicker.
   virtual size_t frame_bytes_max() const { return 32 << 20; }
   virtual size_t queue_bytes_max() const { return 64 << 20; }
 };
@@ -44,7 +50,8 @@ struct TransportUnderTest {
   std::string name;
   std::function<std::unique_ptr<TransportWorld>()> make_world;
 };
-inline void PrintTo(const TransportUnderTest& under_test, std::ostream* out) { *out << under_test.name; }  // gtest's name
+// gtest's name
+inline void PrintTo(const TransportUnderTest& under_test, std::ostream* out) { *out << under_test.name; }
 inline std::string transport_name(const ::testing::TestParamInfo<TransportUnderTest>& info) { return info.param.name; }
 
 class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
@@ -57,7 +64,7 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     }
   };
 
-  // As long as the numbers that replicas draw for these.
+  // As long as the numbers that replicas draw for cluster ids.
   static constexpr uint64_t kCluster = (uint64_t{0xc1} << 56) + 4711;
   static StoreId store_of(uint64_t id) { return StoreId((uint64_t{0xd1} << 56) + id); }
   static Hello hello_of(uint64_t id, uint64_t boot = 1, uint64_t cluster = kCluster) {
@@ -91,7 +98,7 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     std::erase_if(peers, [id](const Peer& peer) { return peer.id == ReplicaId(id); });
     return peers;
   }
-  // Knows of all but replica 3.
+  // Makes a node that knows all but replica 3.
   std::unique_ptr<Node> make_without_third(uint64_t id) {
     auto node = make(id);
     const absl::Status status = node->transport->start(hello_of(id), peers_but(3), node->sink);
@@ -103,7 +110,7 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     frames[0] = {lane, std::move(body)};
     node.transport->send(ReplicaId(to), std::move(frames));
   }
-  // What came, each body once: a transport may repeat frames.
+  // The received bodies, each once: a transport may repeat frames.
   static std::vector<RecordingSink::Received> each_once(Node& node) {
     std::vector<RecordingSink::Received> once;
     std::set<std::string> seen;
@@ -113,7 +120,8 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     return once;
   }
 
-  // Until `to` hears one of them: a connection that ends takes along what was queued for it.
+  // Sends until `to` receives one of them: a connection that ends loses the frames that were queued
+  // for it.
   static bool send_until_received(Node& from, Node& to, uint64_t to_id, const std::string& text) {
     constexpr int kTries = 60;
     for (int i = 0; i < kTries; ++i) {
@@ -122,7 +130,7 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     }
     return false;
   }
-  // What an operator can act on.
+  // Whether an operator can act on the text.
   static bool is_sentence(const std::string& text) { return text.size() >= 15 && text.find(' ') != std::string::npos; }
   static void expect_refused(Node& node, uint64_t peer, const std::string& why) {
     const std::optional<std::string> reported = node.sink.wait_refusal(ReplicaId(peer));

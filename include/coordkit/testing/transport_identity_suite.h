@@ -1,5 +1,5 @@
-// Conformance suite for transports, the part about identity: refusals with a sentence, and lives of a replica,
-// which are distinguished by store and boot counter. Part of transport_suite.h.
+// Conformance suite for transports, the part about identity: refusals with a sentence, and lives of
+// a replica, which are distinguished by store and boot counter. Part of transport_suite.h.
 #pragma once
 
 #include <atomic>
@@ -102,7 +102,7 @@ TEST_P(TransportSuite, FLT_P18_NothingOfAPreviousLifeIsReportedOnceALaterOneIsUp
   if (!later.transport) GTEST_SKIP() << "TransportWorld::make_double() would show whether a previous life falls silent";
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && previous->sink.wait_up(ReplicaId(1)));
   std::atomic<bool> stop{false};
-  std::thread talker([&] {  // all the time, as one does who does not know that it was given up
+  std::thread talker([&] {  // all the time, like a process that was given up unknowingly
     while (!stop) {
       send(*previous, 1, "4", Lane::Control);
       std::this_thread::yield();
@@ -130,7 +130,8 @@ TEST_P(TransportSuite, FLT_P18_FramesInFlightDoNotOutliveARestartOfTheirSender) 
   for (uint64_t life = 1; life <= 12; ++life) {
     auto b = make(2);
     Hello hello = hello_of(2, life);
-    if (life >= 8) hello.store = StoreId(2002), hello.boot = BootCounter(life - 7);  // a replaced disk: its lives begin anew
+    // A replaced disk: its lives begin at 1 again.
+    if (life >= 8) hello.store = StoreId(2002), hello.boot = BootCounter(life - 7);
     start(*b, hello);
     const auto is_this = [&](const Hello& reported) { return reported.boot == hello.boot && reported.store == hello.store; };
     ASSERT_TRUE(a->sink.wait_hello(ReplicaId(2), is_this)) << "peer_up() does not name the life that came: " << life;

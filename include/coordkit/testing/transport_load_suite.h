@@ -1,5 +1,6 @@
-// Conformance suite for transports, the part about what a transport bears: bodies that are too long, receivers that do not
-// read, peers that fall silent, closing under load, and a thousand reconnects. Part of transport_suite.h.
+// Conformance suite for transports, the part about load: bodies that are too long, receivers that
+// do not read, peers that fall silent, closing under load, and a thousand reconnects. Part of
+// transport_suite.h.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,7 @@ TEST_P(TransportSuite, ABodyThatIsTooLongIsDroppedAndLaterOnesArrive) {
 
 // ---- a receiver that does not read
 
-// Where a sink waits until it may go on.
+// A sink waits here until it may continue.
 class SinkGate {
  public:
   void pass() {
@@ -66,7 +67,7 @@ class SinkGate {
 
 TEST_P(TransportSuite, FLT_N08_FLT_N10_AReceiverThatDoesNotReadCostsABoundedQueueAndNeverTheNewest) {
   constexpr size_t kFrameBytes = 64 << 10;
-  constexpr size_t kSystemBytes = 16 << 20;  // at most so many are on their way in buffers of the system
+  constexpr size_t kSystemBytes = 16 << 20;  // the most that buffers of the system hold
   const size_t count = (8 * world_->queue_bytes_max() + 2 * kSystemBytes) / kFrameBytes;
   SinkGate gate;
   const auto a = make_started(1);
@@ -97,7 +98,7 @@ TEST_P(TransportSuite, FLT_N08_FLT_N10_AReceiverThatDoesNotReadCostsABoundedQueu
   const auto arrived = static_cast<size_t>(std::count_if(all.begin(), all.end(), is_bulk));
   EXPECT_LE(arrived * kFrameBytes, 2 * world_->queue_bytes_max() + kSystemBytes)
       << "the queue to a receiver that does not read grows without bound";
-  if (a->sink.downs(ReplicaId(2)) != 0) return;  // it was given up, and what waited for it with it
+  if (a->sink.downs(ReplicaId(2)) != 0) return;  // given up, with its frames
   const auto newest = place(std::to_string(count - 1) + " ");
   EXPECT_NE(newest, all.end()) << "a full queue has dropped the newest bulk; it drops the oldest";
   EXPECT_NE(place("vote"), all.end()) << "a full queue of bulk has dropped a control message";
@@ -148,7 +149,8 @@ TEST_P(TransportSuite, NothingIsReportedAfterACloseUnderSendsOfManyThreads) {
     EXPECT_TRUE(a->sink.wait_down(ReplicaId(2)));
     a->transport->close();
     a->sink.forbid();
-    for (const std::atomic<uint64_t>& by_one : sent) {  // the second from now on began when both were closed
+    // The second start from now on began when both were closed.
+    for (const std::atomic<uint64_t>& by_one : sent) {
       const uint64_t before = by_one;
       while (by_one < before + 2) std::this_thread::yield();
     }
@@ -172,7 +174,7 @@ TEST_P(TransportSuite, AThousandReconnects_Slow_LeaveNoThreadAndNoDescriptor) {
   for (uint64_t boot = 1; boot <= 10; ++boot) ASSERT_NO_FATAL_FAILURE(come_and_go(boot)) << boot;
   const size_t descriptors = open_descriptors(), threads = running_threads();
   for (uint64_t boot = 11; boot <= 1000; ++boot) ASSERT_NO_FATAL_FAILURE(come_and_go(boot)) << boot;
-  constexpr size_t kUnderWay = 50;  // what has just ended
+  constexpr size_t kUnderWay = 50;  // recently ended ones
   EXPECT_LE(open_descriptors(), descriptors + kUnderWay) << "reconnects leave descriptors open";
   EXPECT_LE(running_threads(), threads + kUnderWay) << "reconnects leave threads running";
 }

@@ -1,13 +1,15 @@
-// Conformance suite for the Transport port. Ours pass it; so must yours:
+// Conformance suite for the Transport port. Our transports pass it, and so must yours:
 //
 //   class MyWorld : public coordkit::testkit::TransportWorld { ... };
-//   INSTANTIATE_TEST_SUITE_P(Mine, TransportSuite, ::testing::Values(coordkit::testkit::TransportUnderTest{
-//       "mine", [] { return std::make_unique<MyWorld>(); }}), coordkit::testkit::transport_name);
+//   INSTANTIATE_TEST_SUITE_P(Mine, TransportSuite, ::testing::Values(
+//       coordkit::testkit::TransportUnderTest{"mine", [] { return std::make_unique<MyWorld>(); }}),
+//       coordkit::testkit::transport_name);
 //
-// Include it in one source file of a test program and instantiate it in the namespace coordkit::testkit. Quiet conditions
-// are assumed: no frame is lost unless a test floods. Waits have generous deadlines (patience.h) and no test sleeps. Here is
-// what frames and peers do in good order; identity is in transport_identity_suite.h, and what a transport bears
-// in transport_load_suite.h. Which defects each test notices: docs/conformance.md.
+// Include it in one source file of a test program and instantiate it in the namespace
+// coordkit::testkit. Quiet conditions are assumed: no frame is lost unless a test floods. Waits
+// have generous deadlines (patience.h) and no test sleeps. This header tests frames and peers in
+// good order. transport_identity_suite.h tests identity, transport_load_suite.h load. Which defects
+// each test notices: docs/conformance.md.
 #pragma once
 
 #include <algorithm>
