@@ -1,9 +1,10 @@
 // FLT_A18: every allocation of coordkit's threads fails once, told apart by its thread and its whole call stack, until two
 // rounds of the work meet none that has not failed; then each with the allocations of its thread that follow, as if memory came
-// back only after a while.
+// back only after a while. Each part of the stacks is a test of its own, because a run waits more than it works.
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <tuple>
 
 #include "tests/allocation/failing_malloc.h"
 #include "tests/allocation/sweep.h"
@@ -13,12 +14,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class AllocationFullTest : public ::testing::TestWithParam<uint64_t> {};
+constexpr uint64_t kParts = 8;
+
+// How many further allocations fail with each, and which part of the stacks.
+class AllocationFullTest : public ::testing::TestWithParam<std::tuple<uint64_t, uint64_t>> {};
 
 TEST_P(AllocationFullTest, FLT_A18_EachFailsOnceAndEndsNoProcessHangsNothingAndLosesNothing) {
   if (!replaces_malloc()) GTEST_SKIP() << "this build has a malloc() of its own";
-  const SweepResult result =
-      sweep_allocations({.time_max = 2700s, .stack_depth = FailedAllocation::kFramesMax, .also = GetParam()});
+  const SweepResult result = sweep_allocations({.time_max = 2700s,
+                                                .stack_depth = FailedAllocation::kFramesMax,
+                                                .also = std::get<0>(GetParam()),
+                                                .part = std::get<1>(GetParam()),
+                                                .parts = kParts});
   std::cout << describe(result);
   EXPECT_TRUE(result.deaths.empty());
   EXPECT_TRUE(result.hangs.empty());
@@ -26,7 +33,8 @@ TEST_P(AllocationFullTest, FLT_A18_EachFailsOnceAndEndsNoProcessHangsNothingAndL
   EXPECT_TRUE(result.wrong.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(AndSoManyMore, AllocationFullTest, ::testing::Values(0, 30));
+INSTANTIATE_TEST_SUITE_P(AndSoManyMore, AllocationFullTest,
+                         ::testing::Combine(::testing::Values(0, 30), ::testing::Range(uint64_t{0}, kParts)));
 
 }  // namespace
 }  // namespace coordkit::testkit

@@ -41,6 +41,8 @@ struct Shared {
   std::atomic<bool> armed;
   std::atomic<uint64_t> also;
   std::atomic<int> depth;
+  std::atomic<uint64_t> part;
+  std::atomic<uint64_t> parts;
   std::atomic<uint64_t> failures;
   std::atomic<size_t> turn;         // the thread whose allocations fail first
   std::atomic<uint64_t> passed_by;  // allocations of other threads since the arming
@@ -115,7 +117,7 @@ bool fails(size_t bytes) {
   _Unwind_Backtrace(step, &walk);
   uint64_t hash = static_cast<uint64_t>(thread - shared->threads) + 0x9e3779b97f4a7c15;
   for (int i = 0; i < walk.frames; ++i) hash = (hash ^ stack[i]) * 0x100000001b3, hash ^= hash >> 29;
-  if (known(hash, Look::Only)) return false;
+  if (hash % shared->parts != shared->part || known(hash, Look::Only)) return false;
   bool armed = true;
   if (!shared->armed.compare_exchange_strong(armed, false)) return false;  // another thread's turn
   known(hash, Look::Add);
@@ -139,14 +141,20 @@ void share_failures() {
   if (memory == MAP_FAILED) throw std::bad_alloc();
   shared = new (memory) Shared();
   shared->depth = FailedAllocation::kFramesMax;
+  shared->parts = 1;
 }
 
-// Each thread has its turn: otherwise the busiest one takes nearly every failure.
-void arm_failures(uint64_t also) {
+void arm_failures(uint64_t also, std::string_view first) {
   shared->also = also;
   shared->passed_by = 0;
-  const size_t next = shared->turn + 1;
-  shared->turn = next < kThreadsMax && shared->threads[next].name[0] != 0 ? next : 0;
+  if (first.empty()) {
+    const size_t next = shared->turn + 1;
+    shared->turn = next < kThreadsMax && shared->threads[next].name[0] != 0 ? next : 0;
+  } else {
+    char name[16] = {};
+    first.copy(name, sizeof name - 1);
+    if (const Thread* thread = thread_named(name)) shared->turn = static_cast<size_t>(thread - shared->threads);
+  }
   shared->armed = true;
 }
 void disarm_failures() { shared->armed = false; }
@@ -154,6 +162,10 @@ bool failures_armed() { return shared->armed; }
 uint64_t failures() { return shared->failures; }
 FailedAllocation last_failure() { return shared->last; }
 void set_stack_depth(int frames) { shared->depth = frames; }
+void set_part(uint64_t part, uint64_t parts) {
+  shared->part = part;
+  shared->parts = parts;
+}
 void never_fail_here() { hosts = true; }
 
 std::vector<ThreadTally> thread_tallies() {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coordkit::testkit {
@@ -35,8 +36,9 @@ struct FailedAllocation {
 void share_failures();
 
 // The next allocation with a stack that has not failed yet fails, and so do the `also` allocations of its thread after it.
-// Then nothing fails until this is called again.
-void arm_failures(uint64_t also);
+// Then nothing fails until this is called again. The threads take turns, because otherwise the busiest one takes nearly every
+// failure; `first` names a thread whose turn it is now.
+void arm_failures(uint64_t also, std::string_view first = {});
 void disarm_failures();
 bool failures_armed();
 uint64_t failures();              // so far
@@ -44,6 +46,8 @@ FailedAllocation last_failure();  // of any process
 std::vector<ThreadTally> thread_tallies();
 // How many frames tell two stacks apart, counted from malloc(); at most FailedAllocation::kFramesMax.
 void set_stack_depth(int frames);
+// Only the stacks of this part fail, of so many parts. The parts together have all stacks.
+void set_part(uint64_t part, uint64_t parts);
 
 // The calling thread is the host's: its allocations never fail.
 void never_fail_here();

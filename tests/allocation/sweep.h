@@ -16,6 +16,8 @@ struct SweepOrder {
   std::chrono::seconds time_max{};  // no further failure after this
   int stack_depth = 0;              // frames that tell two allocations apart
   uint64_t also = 0;                // further allocations that fail with each
+  uint64_t part = 0;                // this part of the stacks, of so many:
+  uint64_t parts = 1;
 };
 
 struct SweepResult {
