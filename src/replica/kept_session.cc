@@ -1,10 +1,10 @@
 #include "coordkit/kept_session.h"
 
-#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
 
+#include "base/backoff.h"
 #include "base/random.h"
 #include "coordkit/error.h"
 #include "coordkit/replica.h"
@@ -18,13 +18,6 @@ namespace coordkit {
 namespace {
 
 constexpr Duration kPauseMax = std::chrono::hours(24);
-
-// A replica or options that will never give a session.
-bool is_final(const absl::Status& why) {
-  const std::optional<Reason> reason = reason_of(why);
-  return reason == Reason::Closed || reason == Reason::Stopped || reason == Reason::ReplicaFailed ||
-         reason == Reason::InvalidArgument || reason == Reason::TtlTooLarge || reason == Reason::LimitExceeded;
-}
 
 absl::Status was_lost() {
   return make_error(Reason::Lost, "the session ended, was ended, or could not be renewed in time; another one is opened");
@@ -60,7 +53,7 @@ struct KeptSession::Rep : std::enable_shared_from_this<Rep> {
       if (!self) return;
       self->host->announce([self, opened = std::move(opened)]() mutable {
         if (opened.ok()) return self->prepare(*std::move(opened));
-        is_final(opened.status()) ? self->finish(opened.status()) : self->pause(opened.status());
+        is_for_good(opened.status()) ? self->finish(opened.status()) : self->pause(opened.status());
       });
     });
   }
@@ -97,7 +90,7 @@ struct KeptSession::Rep : std::enable_shared_from_this<Rep> {
       if (of != attempt || !HandleAccess::handle(current)) return;
       over = std::exchange(current, Session());
     }
-    if (host->clock().now().leading - began > options.backoff_max) next_pause = Duration::zero();
+    if (host->clock().now().leading - began > options.backoff_max) backoff.reset();
     pause(was_lost());
   }
 
@@ -107,8 +100,7 @@ struct KeptSession::Rep : std::enable_shared_from_this<Rep> {
       if (!end_why.ok()) return;
       last_failure = why;
     }
-    next_pause = std::clamp(2 * next_pause, options.backoff_min, options.backoff_max);
-    const Duration drawn = next_pause / 2 + Duration(random.below(static_cast<uint64_t>((next_pause / 2).count()) + 1));
+    const Duration drawn = backoff.next(random);
     const CallRunner::Call not_run = host->post([self = shared_from_this(), drawn](Client& client) {
       if (client.stopped()) return self->finish(closed_already());
       self->host->later(drawn, [weak = self->weak_from_this()] {
@@ -157,7 +149,7 @@ struct KeptSession::Rep : std::enable_shared_from_this<Rep> {
 
   Random random;
   LeadingTime began;  // of the present session
-  Duration next_pause{};
+  Backoff backoff{options.backoff_min, options.backoff_max};
 
   std::mutex mutex;  // of what follows
   std::condition_variable wake;

@@ -38,10 +38,7 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
   // On the engine's thread. Any error that is not permanent is retried.
   void answered(absl::StatusOr<RangeResult> found) {
     if (found.ok()) return follow(std::make_shared<RangeResult>(*std::move(found)));
-    const std::optional<Reason> reason = reason_of(found.status());
-    const bool final = reason == Reason::Stopped || reason == Reason::Closed || reason == Reason::ReplicaFailed ||
-                       reason == Reason::EmptyKey || reason == Reason::InvalidArgument || reason == Reason::LimitExceeded;
-    if (!final) {
+    if (!is_for_good(found.status())) {
       return host->later(host->retry_after(), [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->read();
       });

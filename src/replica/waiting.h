@@ -132,6 +132,22 @@ inline absl::Status refusal_to_wait(const CallRunner& host) {
   return absl::OkStatus();
 }
 
+// Another attempt on this replica, with the same arguments, would end in the same way.
+inline bool is_for_good(const absl::Status& why) {
+  const std::optional<Reason> reason = reason_of(why);
+  if (!reason) return false;
+  switch (*reason) {
+    case Reason::Closed:
+    case Reason::Stopped:
+    case Reason::ReplicaFailed:
+    case Reason::EmptyKey:
+    case Reason::InvalidArgument:
+    case Reason::TtlTooLarge:
+    case Reason::LimitExceeded: return true;
+    default: return false;
+  }
+}
+
 // Of a call without a timeout in its arguments: as ClientOptions::call_timeout.
 inline constexpr Duration kCallLasts = std::chrono::seconds(10);
 

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "transport/backoff.h"
+#include "base/backoff.h"
 #include "transport/incarnation.h"
 #include "transport/lookup.h"
 #include "transport/outbox.h"

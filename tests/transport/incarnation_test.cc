@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "transport/backoff.h"
+#include "base/backoff.h"
 
 namespace coordkit {
 namespace {
