@@ -43,7 +43,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// The fields mean what they mean in the options of the same call without Asio.
+// Each field has the meaning of the same option of the call without Asio.
 struct LockTimes {
   Duration timeout = kForever;
   Duration max_hold{};

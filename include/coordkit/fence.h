@@ -74,7 +74,7 @@ class FileFenceGate {
   // Opens the file, or makes it if there is none (as `path`.coordkit-part until it is whole). May
   // block. Its directory must exist, and must not be a data directory (kInvalidArgument). There is
   // one gate per file at a time, over all processes: a second one gets kFailedPrecondition.
-  // kDataLoss: the file is no gate or no longer readable; an empty file is an example.
+  // kDataLoss: the file (an empty one included) is no gate or no longer readable.
   static absl::StatusOr<std::unique_ptr<FileFenceGate>> open(const std::string& path);
   // The same over any file, for tests; without the lock. An empty file becomes a new gate.
   static absl::StatusOr<std::unique_ptr<FileFenceGate>> over(std::unique_ptr<File> file);

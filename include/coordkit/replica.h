@@ -345,7 +345,7 @@ class Replica {
   AsyncCall health_async(Callback<Health> done) const;
   // Blocks until this replica is registered with a leader, as voter or learner, and not far behind.
   // kDeadlineExceeded names what it waits for and missing members, or the callback that blocks it.
-  // kFailedPrecondition (InCallback): on that thread, or the only thread of an executor of yours.
+  // kFailedPrecondition (InCallback): on the engine's thread, or on an executor's only thread.
   absl::Status wait_ready(Duration timeout) const;
   // kUnavailable (Stopped): closed meanwhile. A cancelled wait is Cancelled (NONE).
   AsyncCall wait_ready_async(Duration timeout, DoneCallback done) const;

@@ -251,7 +251,7 @@ struct Contradiction {
   ReplicaId leader;
   Term term;        // in which it leads
   Position theirs;  // of its entry
-  Position ours;    // the same index, or our log's begin: earlier entries have no greater term
+  Position ours;    // the same index, or our log's start: earlier entries have no greater term
   friend bool operator==(const Contradiction&, const Contradiction&) = default;
 };
 
@@ -331,7 +331,7 @@ struct Status {
   std::vector<PeerStatus> peers;  // leader only
   ReplicaId successor;            // leader: the target of a transfer in progress; zero: none
   std::optional<TermLeap> leap;   // absent: none so far
-  Term lease_void;                // no lease holds in this term: it sent TimeoutNow (thesis 6.4.1)
+  Term lease_void;                // no lease holds in this term: TimeoutNow was sent (thesis 6.4.1)
 };
 
 // A leader that may answer reads alone at `read_index`, as long as at most Options::lease of REAL

@@ -102,7 +102,7 @@ TEST_P(TransportSuite, FLT_P18_NothingOfAPreviousLifeIsReportedOnceALaterOneIsUp
   if (!later.transport) GTEST_SKIP() << "TransportWorld::make_double() would show whether a previous life falls silent";
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && previous->sink.wait_up(ReplicaId(1)));
   std::atomic<bool> stop{false};
-  std::thread talker([&] {  // all the time, like a process that was given up unknowingly
+  std::thread talker([&] {  // all the time, like one that does not know that it was given up
     while (!stop) {
       send(*previous, 1, "4", Lane::Control);
       std::this_thread::yield();

@@ -149,7 +149,7 @@ TEST_P(TransportSuite, NothingIsReportedAfterACloseUnderSendsOfManyThreads) {
     EXPECT_TRUE(a->sink.wait_down(ReplicaId(2)));
     a->transport->close();
     a->sink.forbid();
-    // The second start from now on began when both were closed.
+    // The second send from now on began when both were closed.
     for (const std::atomic<uint64_t>& by_one : sent) {
       const uint64_t before = by_one;
       while (by_one < before + 2) std::this_thread::yield();
