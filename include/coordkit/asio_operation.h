@@ -61,7 +61,7 @@ class PendingOperations final : public boost::asio::execution_context::service {
   inline static boost::asio::execution_context::id id;
 
   explicit PendingOperations(boost::asio::execution_context& context) : service(context) {}
-  // if its context's services had been shut down when it was made
+  // If its context's services had been shut down when it was made.
   ~PendingOperations() override { shutdown(); }
 
   // False: the context is being destroyed.

@@ -64,7 +64,8 @@ class Client {
   void stop(const absl::Status& why = absl::OkStatus());
   bool stopped() const;
 
-  // ---- sessions Opens a session and keeps it renewed.
+  // ---- sessions
+  // Opens a session and keeps it renewed.
   // Errors: InvalidArgument, TtlTooLarge, LimitExceeded (NONE); CallTimeout.
   CallId open_session(OpenOptions options, Callback<SessionRef> done);
   // Ends the session with everything it holds, waits included. Nothing of it is valid from this
@@ -135,7 +136,7 @@ class Client {
   // ---- queries, linearizable
   CallId holders(std::string name, Callback<LockInfo> done, CallDeadline deadline = {});
   CallId queue(std::string name, Callback<QueueInfo> done, CallDeadline deadline = {});
-  // SessionNotFound
+  // SessionNotFound.
   CallId session_info(SessionId session, Callback<SessionInfo> done, CallDeadline deadline = {});
   // Sessions with ids above `after`; limit 0: as many as one answer holds.
   CallId sessions(SessionId after, uint64_t limit, Callback<SessionList> done, CallDeadline deadline = {});
@@ -152,7 +153,7 @@ class Client {
   CallId get(std::string key, Callback<GetResult> done, CallDeadline deadline = {}, ReadOptions options = {});
   CallId erase(std::string key, Callback<EraseResult> done, WriteOptions options = {});
 
-  // the same with all options, ranges and transactions
+  // The same with all options, ranges and transactions.
   KeyCalls keys() { return KeyCalls(*this); }
   LeaseCalls leases() { return LeaseCalls(*this); }  // of keys
 

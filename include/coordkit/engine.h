@@ -189,8 +189,8 @@ struct Submit {
 
 enum class Consistency : uint8_t {
   Linearizable,  // sees all acknowledged anywhere before the call; a quorum round, no log entry
-  // the same while clock rates are within the bound: a leader with a lease (raft::Options::lease)
-  // answers at once; elsewhere, and without a lease, it is a Linearizable read
+  // The same while clock rates are within the bound: a leader with a lease (raft::Options::lease)
+  // answers at once; elsewhere, and without a lease, it is a Linearizable read.
   Lease,
   Local,  // this replica's applied state, possibly old: an exact state, at Completion::index
 };
@@ -382,7 +382,7 @@ class Engine {
   virtual EngineStatus status() const = 0;
   virtual const raft::Leadership& leadership() const = 0;
   virtual Index applied() const = 0;
-  // of the cluster, as far as it is applied here
+  // The cluster's level, as far as it is applied here.
   virtual uint64_t feature_level() const { return status().feature_level; }
   virtual ReplicaId self() const = 0;
   virtual StoreId store() const = 0;

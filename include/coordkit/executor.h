@@ -23,7 +23,7 @@ class Executor {
 
   virtual ~Executor() = default;
   virtual void post(Task task) = 0;
-  // not before this time has passed, and soon after it
+  // Not before this time has passed, and soon after it.
   virtual void post_after(Duration delay, Task task) = 0;
   // Whether tasks wait while the calling thread blocks. True on the only thread of an executor,
   // inside a task and outside. A replica refuses blocking calls there (InCallback), because their

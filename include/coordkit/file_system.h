@@ -22,9 +22,9 @@ namespace COORDKIT_EXPORT coordkit {
 class File {
  public:
   virtual ~File() = default;
-  // all of it or an error
+  // All of it or an error.
   virtual absl::Status pwrite(uint64_t offset, std::string_view bytes) = 0;
-  // shorter only at end of file
+  // Shorter only at end of file.
   virtual absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const = 0;
   virtual absl::Status sync() = 0;  // fdatasync; a failure is final for this file
   virtual absl::StatusOr<uint64_t> size() const = 0;
@@ -45,7 +45,7 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
   virtual absl::StatusOr<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) = 0;
-  // replaces `to`; durable after sync_dir
+  // Replaces `to`; durable after sync_dir.
   virtual absl::Status rename(std::string_view from, std::string_view to) = 0;
   virtual absl::Status remove(std::string_view name) = 0;
   virtual absl::Status sync_dir() = 0;

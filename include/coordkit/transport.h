@@ -5,8 +5,8 @@
 // hello (which replica, store and cluster), lanes, reconnects and integrity of the frames. To check
 // an implementation of your own, run the conformance suite in coordkit/testing/transport_suite.h.
 //
-// Threads: start() comes first and close() last, on any thread. In between the turns of one engine
-// call, one at a time.
+// Threads: start() comes first and close() last, on any thread. All calls in between come from the
+// turns of one engine, one at a time.
 #pragma once
 
 #include <cstdint>
@@ -89,8 +89,8 @@ class TransportSink {
   // more. A starting peer asks others about its disk, and messages of its earlier life must not
   // overtake that.
   virtual void received(ReplicaId from, std::string body) = 0;
-  // An operator must remove the reason (a sentence) why this peer cannot be talked to. Cleared by
-  // its next peer_up(). The reasons: the peer has another cluster name or id, or another replica
+  // An operator must fix this; the sentence says why this peer cannot be talked to. Cleared by its
+  // next peer_up(). The reasons: the peer has another cluster name or id, or another replica
   // answers at its address. A process that acts as a replica whose later life is connected gets
   // this for the peers that turn it away. A peer that is up, by a connection that it made, may
   // still be reported because of the process that answers at its address.
@@ -116,9 +116,9 @@ class Transport {
   virtual ~Transport() = default;
   // Starts listening and connecting. A replica of the same cluster that is not among `peers` may
   // connect as a guest. It is reported by peer_up, its messages are reported, and messages to it
-  // travel as long as it stays. A transport may bound the number of guests, and hide guests that
-  // have not proven that they belong from the sink. The sink outlives close(). kUnavailable: the
-  // port is in use; the message names it.
+  // travel as long as it stays. A transport may bound the number of guests, and hide unproven
+  // guests from the sink. The sink outlives close(). kUnavailable: the port is in use; the message
+  // names it.
   virtual absl::Status start(Hello self, std::vector<Peer> peers, TransportSink& sink) = 0;
   // Later hellos carry this cluster id (a blank store has adopted a genesis).
   virtual void set_cluster(ClusterId cluster) = 0;

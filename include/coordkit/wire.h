@@ -34,10 +34,9 @@ inline constexpr size_t kGenesisBytesMax = 256 << 10;    // of one genesis offer
 inline constexpr size_t kRenewGroupsMax = 4096;          // of one renewal or its reply
 inline constexpr size_t kChangesMax = 64;                // of one change of members
 inline constexpr Duration kTransferTimeMax = std::chrono::hours(24);
-// of all groups of one message together
-inline constexpr size_t kTimersListedMax = 1 << 20;
-inline constexpr size_t kStateRowsMax = 64 << 10;  // of one chunk of a state
-// of a term or an index: adding a distance cannot wrap
+inline constexpr size_t kTimersListedMax = 1 << 20;  // all groups of one message together
+inline constexpr size_t kStateRowsMax = 64 << 10;    // of one chunk of a state
+// The largest term or index: adding a distance cannot wrap.
 inline constexpr uint64_t kPositionMax = uint64_t{1} << 62;
 
 // The exact bytes of a message. It must be within the limits above and consistent in itself

@@ -219,7 +219,7 @@ class CoordinationCalls {
   // Lost, NotFound; CallTimeout, CancelPending (UNKNOWN; a grant that arrives late is given back).
   CallId acquire_permits(const SessionRef& session, std::string name, uint64_t count, PermitOptions options,
                          Callback<HoldRef> done);
-  // Held
+  // Held.
   CallId delete_semaphore(const SessionRef& session, std::string name, DoneCallback done, CallDeadline deadline = {});
   CallId semaphore(std::string name, Callback<SemaphoreInfo> done, CallDeadline deadline = {});
 
@@ -235,7 +235,7 @@ class CoordinationCalls {
   // ---- barriers
   CallId close_barrier(const SessionRef& session, std::string name, BarrierAtSessionEnd at_end, DoneCallback done,
                        CallDeadline deadline = {});  // AlreadyExists: it is closed
-  // NotFound
+  // NotFound.
   CallId open_barrier(const SessionRef& session, std::string name, DoneCallback done, CallDeadline deadline = {});
   CallId await_barrier(const SessionRef& session, std::string name, LockWait wait, DoneCallback done,
                        CallDeadline deadline = {});  // Broken
@@ -267,9 +267,9 @@ class CoordinationCalls {
                          CallDeadline deadline = {});
   // Answers the first of `count` (1 and up) consecutive numbers, which are given out only once.
   CallId allocate(std::string name, int64_t count, Callback<int64_t> done, CallDeadline deadline = {});
-  // NotFound
+  // NotFound.
   CallId delete_counter(std::string name, DoneCallback done, CallDeadline deadline = {});
-  // zero if there is none
+  // Zero if there is none.
   CallId counter(std::string name, Callback<int64_t> done, CallDeadline deadline = {});
 
   // ---- groups. A member's value has at most 4 KiB.
@@ -288,7 +288,7 @@ class CoordinationCalls {
   // As Client::acquire(). NotOwner, with proclaim_if_leader: the leadership ended before the new
   // value could be proclaimed.
   CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);
-  // NotOwner
+  // NotOwner.
   CallId proclaim(const HoldRef& leadership, std::string value, DoneCallback done, CallDeadline deadline = {});
   CallId leader(std::string name, Callback<std::optional<LeaderInfo>> done, CallDeadline deadline = {});
 

@@ -74,7 +74,7 @@ class SessionState : public RefCounted {
   LeadingTime validity_deadline() const { return LeadingTime(Duration(deadline_.load(std::memory_order_acquire))); }
   // Null until a lock is first lent to the session; then it lives as long as the state.
   Delegations* delegations() const { return delegations_.load(std::memory_order_acquire); }
-  // close() or Client::stop() was called
+  // close() or Client::stop() was called.
   bool closed() const { return closed_.load(std::memory_order_acquire); }
 
   // Stops once, when the session is Lost.
@@ -137,11 +137,11 @@ class HoldState : public RefCounted {
   const SessionRef& session() const { return session_; }
   std::string name() const { return std::string(texts_.first()); }
   std::string owner_tag() const { return std::string(texts_.second()); }
-  // the fencing token; never changes
+  // The fencing token; never changes.
   Token token() const { return token_; }
-  // the entry that granted
+  // The entry that granted.
   Index since() const { return since_; }
-  // max() without a longest time
+  // max() without a longest time.
   LeadingTime until() const { return special_ ? special_->until : (LeadingTime::max)(); }
   HoldTerms terms() const { return {mode_, counted_, special_ ? special_->others : std::vector<NamedLock>()}; }
   bool counted() const { return counted_; }  // as in terms()

@@ -40,7 +40,7 @@ class KeyLeaseState {
 
   LeaseId id() const { return id_; }             // for PutOperation::lease
   Duration ttl() const { return life_->ttl(); }  // as granted: never below the requested one
-  // below three election timeouts: it may not outlive a change of leader
+  // Below three election timeouts: it may not outlive a change of leader.
   bool short_lived() const { return short_lived_; }
   // Whether its keys are certainly there, by the holder's own clock, unless it was revoked. `now`
   // must be a reading made for this question. Phases and deadline are those of a session
@@ -50,7 +50,7 @@ class KeyLeaseState {
   SessionPhase phase() const { return life_->phase(); }
   LeadingTime validity_deadline() const { return life_->validity_deadline(); }
   bool revoked() const { return life_->closed(); }  // by this handle, or Client::stop() was called
-  // first half of a revoke: any thread; the client sends it
+  // First half of a revoke: any thread; the client sends it.
   void invalidate() { life_->invalidate(); }
 
  private:

@@ -36,7 +36,7 @@ class RefCounted {
     }
     return users != 0;
   }
-  // true: it was the last
+  // True: it was the last.
   bool drop_user() const { return users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
   mutable std::atomic<uint32_t> users_{0};
 };

@@ -42,7 +42,7 @@ struct Entry {
   SharedBytes payload;
 
   Position position() const { return {index, term}; }
-  // the size that limits count: payload and a share for the header
+  // The size that limits count: payload and a share for the header.
   size_t bytes() const { return payload.size() + 48; }
   friend bool operator==(const Entry&, const Entry&) = default;
 };

@@ -36,7 +36,7 @@ class Conductor {
   virtual void resume(ReplicaId node) = 0;
   virtual void cut(ReplicaId from, ReplicaId to) = 0;  // one direction
   virtual void mend(ReplicaId from, ReplicaId to) = 0;
-  // legal: within 10'000 of true time
+  // Legal: within 10'000 of true time.
   virtual void clock_rate(ReplicaId node, int64_t parts_per_million) = 0;
 
   // The run has seen enough: its hostile part ends now, and everything after it is done and checked

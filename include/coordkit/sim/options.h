@@ -131,11 +131,11 @@ struct SimOptions {
   // The machines that a process hosts beside coordkit's. Called at every start, so that a script
   // may upgrade by starting again.
   std::function<std::vector<HostedMachine>(ReplicaId)> machines = {};
-  // called at every start of a process
+  // Called at every start of a process.
   std::function<std::unique_ptr<Program>(Process&)> program = {};
-  // coordkit's own workers: locks, keys, sessions
+  // coordkit's own workers: locks, keys, sessions.
   bool built_in_work = true;
-  // called once, before anything happens
+  // Called once, before anything happens.
   std::function<void(Conductor&)> script = {};
   // Called when everything has converged, once for each replica. A sentence is a violation named
   // CHECK.

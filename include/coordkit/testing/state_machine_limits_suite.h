@@ -98,7 +98,7 @@ TEST_P(StateMachineSuite, AnotherProcessComesToTheSame) {
     }
     account += " " + std::to_string(answers) + "/" + std::to_string(machine.machine->digest());
   }
-  // for the run that started this one
+  // For the run that started this one.
   if (std::getenv(kAnotherRun) != nullptr) GTEST_SKIP() << "account:" << account << ".";
   const std::string printed = printed_by_another_run(kAnotherRun);
   ASSERT_NE(printed.find("account:"), std::string::npos) << "another run of this program did not come to its end:\n" << printed;

@@ -50,7 +50,7 @@ struct TransportUnderTest {
   std::string name;
   std::function<std::unique_ptr<TransportWorld>()> make_world;
 };
-// gtest's name
+// gtest's name.
 inline void PrintTo(const TransportUnderTest& under_test, std::ostream* out) { *out << under_test.name; }
 inline std::string transport_name(const ::testing::TestParamInfo<TransportUnderTest>& info) { return info.param.name; }
 
