@@ -25,7 +25,8 @@ class Id {
   constexpr uint64_t value() const { return value_; }
   constexpr explicit operator bool() const { return value_ != 0; }
   constexpr Id next() const { return Id(value_ + 1); }
-  constexpr Id previous() const { return Id(value_ - 1); }  // of zero: wraps
+  // Zero wraps; the caller knows that it is not zero.
+  constexpr Id previous() const { return Id(value_ - 1); }
   friend constexpr Id operator+(Id id, uint64_t distance) { return Id(id.value_ + distance); }
   friend constexpr uint64_t operator-(Id to, Id from) { return to.value_ - from.value_; }
   friend constexpr auto operator<=>(Id, Id) = default;
