@@ -1,5 +1,5 @@
-// Time between attempts. It doubles from min to max, and each pause is drawn from the upper half of its range: replicas that
-// lost each other at the same moment do not all return at the same moment (FLT_N07, FLT_N15).
+// Time between attempts. It doubles from min to max, and each pause is drawn from the upper half of its range. So replicas
+// that lost each other at the same moment do not all return at the same moment (FLT_N07, FLT_N15).
 #pragma once
 
 #include <algorithm>
