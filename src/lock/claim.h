@@ -64,7 +64,7 @@ struct Unusual {
   uint64_t releases = 0;
   ShortText value;
   uint32_t count = 1;                      // 1 to kCountMax; above 1 only if held and reentrant
-  uint32_t places = 0;                     // the further places of a multi-lock
+  uint32_t places = 0;                     // how many further places a multi-lock has
   std::unique_ptr<FurtherPlace[]> others;  // the further places
   std::unique_ptr<Block> block;            // of a sticky claim; null otherwise
 };
