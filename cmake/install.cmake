@@ -109,7 +109,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} 
 
 # The documents for users of the library, as cmake/documents.cmake writes them. What is for those who change coordkit stays in its tree.
 file(GLOB documents CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/docs/*.svg
-     ${PROJECT_SOURCE_DIR}/docs/migration/*.md)
+     ${PROJECT_SOURCE_DIR}/docs/migration/*.md ${PROJECT_SOURCE_DIR}/docs/start/*.md ${PROJECT_SOURCE_DIR}/docs/guides/*.md)
 list(FILTER documents EXCLUDE REGEX "^docs/(compile-times|memory-order|performance|regressions)")
 file(RELATIVE_PATH headers ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 install(CODE "set(SOURCE \"${PROJECT_SOURCE_DIR}\")
