@@ -14,6 +14,7 @@ declare -A packages=(
   [format]="git clang-format-14|clang-format"
   [lint]="git clang-tidy-14|clang-tidy shellcheck"
   [browser]="chromium"
+  [docs]="mkdocs mkdocs-material doxygen"
   [fresh]="mmdebstrap"
   [arm64]="g++-aarch64-linux-gnu qemu-user mmdebstrap"
   # Fetched and unpacked below out/, never installed: etcd-server (./dev test differential, ./dev bench), redis-server and

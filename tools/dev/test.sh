@@ -52,6 +52,7 @@ test_command() {
   esac
   need_for "$preset" programs test
   case $what in full | browser) need browser ;; esac
+  case $what in full | docs) need docs ;; esac
   build "$preset" all
   log=$(log_of "$preset-test")
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=\'$PWD/tests/tsan.supp\'}
