@@ -26,7 +26,7 @@ doctor_command() {
     line=$("$tool" --version 2>/dev/null | head -n 1) || true
     printf '%-16s %s\n' "$tool" "${line:-missing}"
   done
-  for group in build programs test bench clang format lint browser fresh arm64; do
+  for group in build programs test bench clang format lint browser docs fresh arm64; do
     line=
     for package in ${packages[$group]}; do installed "$package" || line+=" $package"; done
     [ -z "$line" ] && line=complete || line="missing:$line (the commands install them)"

@@ -6,14 +6,20 @@ A header of this tree has plain comments: a paragraph at its top, a comment righ
 is continued below at the same column. Doxygen is given their place alone, "lines 3 to 5". reference.py reads the text there, so
 that nothing in a comment is taken for markup.
 """
+import os
 import re
 import sys
 
 TYPE = re.compile(r"^\s*(?:template\b.*)?(?:class|struct|enum|union)\b[^;]*\{$")
-# What is deleted, defaulted, compared, moved or destroyed needs no sentence.
+# What is deleted, defaulted, compared, moved, destroyed, printed or hashed needs no sentence, nor does the name of an enumerator.
+SPEAKS_FOR_ITSELF = re.compile(
+    r"^\s*[\w~].*(?:=\s*(?:delete|default);|\boperator(?:==|<=>|=|<<)\(.*[;{}]|\s~\w+\(.*\).*[;{}]|\bname_of\([^)]*\).*[;{}])$"
+    r"|^\s*friend .*\bAbsl(?:Stringify|HashValue)\(|^\s+(?:explicit )?(\w+)\((?:const )?\1 ?&&?[^)]*\)[^;]*;$")
+# A comment that says so is about every function down to the next empty line.
+SHARED = re.compile(r"\b(?:Each|All|Both|Any) of these\b|\bThese\b|^\s*// (?:As those of|The same)\b")
+FUNCTION = re.compile(r"^\s+[\w:<>,&* \[\]]*?\b(\w+)\(.*[,;{}]$")
 # A specialisation of a template of somebody else's, such as std::hash, is no part of the reference.
 FOREIGN = re.compile(r"^(?:template <.*> *)?struct (?:std|fmt|absl|boost::asio)::\w")
-SPEAKS_FOR_ITSELF = re.compile(r"^\s.*(?:=\s*(?:delete|default);|\boperator(?:==|<=>|=)\(.*[;{}]|\s~\w+\(.*\).*[;{}])$")
 
 
 def comment_at(line):
@@ -40,9 +46,15 @@ def as_block(opening, first, last):
     return [f"{opening} lines {first} to {last} */"] + [""] * (last - first)
 
 
-def filtered(lines):
+def words_of(name):  # SharedMutex as shared_mutex
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def filtered(lines, header=""):
+    """`header`: shared_mutex, of a header of that name. The paragraph at the top describes the type of that name, too."""
     out = []
     at = 0
+    top = shared = above = described = None
     foreign = False
     while at < len(lines):
         line = lines[at]
@@ -55,7 +67,22 @@ def filtered(lines):
             continue
         begin = comment_at(line)
         if begin is None or "IWYU pragma" in line or "NOLINT" in line:
-            out.append(line + " /*!< lines 0 to 0 */" if begin is None and SPEAKS_FOR_ITSELF.match(line) and not line.endswith("{") else line)
+            if not line:
+                shared = above = None
+            function = FUNCTION.match(line) if begin is None else None
+            named = function.group(1) if function else ""
+            own = re.match(r"^(?:class|struct) (\w+)(?: final)?(?: : .*)?\s*\{", line)
+            if own and top and words_of(own.group(1)) == header and not lines[at - 1].startswith(("//", "template")):
+                line = f"/*! lines 1 to {top} */ {line}"
+            elif named and lines[at - 1].lstrip().startswith("//"):
+                above = (named, *described)  # the asynchronous form may follow
+            elif shared and named:
+                line = f"/*! lines {shared[0]} to {shared[1]} */ {line}"
+            elif above and named == above[0] + "_async":
+                line = f"/*! lines {above[1]} to {above[2]} */ {line}"
+            elif begin is None and SPEAKS_FOR_ITSELF.match(line):
+                line = "/*! lines 0 to 0 */ " + line if line.endswith("{") else line + " /*!< lines 0 to 0 */"
+            out.append(line)
             at += 1
             continue
         code = line[:begin].rstrip()
@@ -65,12 +92,13 @@ def filtered(lines):
         following = lines[end].strip() if end < len(lines) else ""
         if code and TYPE.match(code):
             out += [as_block("/*!", at + 1, end)[0] + " " + code] + [""] * (end - at - 1)
-        elif code and code[-1] == "{":
+        elif code and (code[-1] == "{" or code.strip() == "}"):
             out += lines[at:end]
         elif code:
             block = as_block("/*!<", at + 1, end)
             out += [code + " " + block[0]] + block[1:]
         elif not out:
+            top = end
             out += ["/*! \\file"] + as_block("", at + 1, end)
             if following == "#pragma once":
                 end += 1  # it made room for the line that is \\file
@@ -78,10 +106,13 @@ def filtered(lines):
             out += lines[at:end]  # about what is around it, or about the next part
         else:
             out += as_block(" " * begin + "/*!", at + 1, end)
+            described = (at + 1, end)
+            shared = described if SHARED.search(line) else None
         at = end
     return out
 
 
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as header:
-        print("\n".join(filtered(header.read().split("\n"))), end="")
+        name = os.path.basename(sys.argv[1]).removesuffix(".h")
+        print("\n".join(filtered(header.read().split("\n"), name)), end="")

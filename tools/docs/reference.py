@@ -34,8 +34,8 @@ class Symbol:
             self.end = self.line
         self.places = [(int(a), int(b)) for a, b in PLACE.findall(flat(element.find("detaileddescription"))) if int(a)]
         self.self_evident = not self.places and "lines 0 to 0" in flat(element.find("detaileddescription"))
-        self.text = [line for place in self.places for line in text_of(self.header, *place) + [""]]
-        self.begin = min([self.line] + [a for a, _ in self.places])
+        self.text = [line for place in self.places if place[0] > 1 for line in text_of(self.header, *place) + [""]]
+        self.begin = min([self.line] + [a for a, _ in self.places if a > 1])
         self.end = max([self.end] + [b for _, b in self.places])
         self.members = []
         self.signature = as_written(signature(kind, name, element))
@@ -238,7 +238,9 @@ def runs(members):
     for symbol in members:
         last = groups[-1][-1] if groups else None
         both = last is not None and symbol.kind in ("function", "friend") and last.kind in ("function", "friend")
-        if both and not symbol.places and symbol.begin <= last.end + 1 and symbol.self_evident == last.self_evident:
+        if both and symbol.places and symbol.places == last.places:
+            groups[-1].append(symbol)
+        elif both and not symbol.places and symbol.begin <= last.end + 1 and symbol.self_evident == last.self_evident:
             groups[-1].append(symbol)
         elif both and symbol.name == last.name and len(groups[-1]) == 1 and not last.places:
             groups[-1].append(symbol)
@@ -289,8 +291,9 @@ class Writer:
             title = ", ".join(f"`{name}`" for name in names)
             self.heading(level, group, title)
             self.code([s.signature for s in group])
-            for symbol in group:
-                self.out += prose(symbol.text, self.links)
+            for at, symbol in enumerate(group):
+                if at == 0 or symbol.places != group[at - 1].places:
+                    self.out += prose(symbol.text, self.links)
 
     def type_members(self, owner, level):
         plain = [m for m in owner.members if m.kind == "variable"]
