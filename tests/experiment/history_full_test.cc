@@ -1,5 +1,6 @@
-// The history experiment, briefly: what the callers of killed and stopped processes saw could have come from one service, and
-// holders who do not ask whether they still hold are caught. Real processes; nothing asserts how long it took.
+// The history experiment, briefly: what the callers of killed and stopped processes saw could have come from one service,
+// holders who do not ask whether they still hold are caught, and what is beyond the fault model is not silent. Real processes;
+// nothing asserts how long it took.
 #include "tests/experiment/report_of.h"
 
 namespace coordkit {
@@ -12,6 +13,17 @@ TEST(HistoryTest, INV_K01_INV_L01_WhatCallersOfKilledAndStoppedProcessesSawIsLin
   EXPECT_EQ(result["locks"], "linearizable");
   EXPECT_EQ(result["watch_errors"], 0);
   EXPECT_GT(result["answered"], 0);
+  EXPECT_FALSE(result["gaps"].empty());
+}
+
+TEST(HistoryTest, FLT_P18_P27_DirectoriesSetBackOrCopiedAreNotSilentAndInventNothing) {
+  const nlohmann::json result = testkit::report_of("history --seconds 60 --seed 3 --beyond", "history-beyond");
+  ASSERT_TRUE(result.is_object());
+  EXPECT_EQ(result["keys"], "linearizable");
+  EXPECT_EQ(result["locks"], "linearizable");
+  EXPECT_EQ(result["watch_errors"], 0);
+  EXPECT_FALSE(result["beyond"].empty());
+  EXPECT_FALSE(result["beyond"].contains("wrong"));
 }
 
 TEST(HistoryTest, HoldersWhoDoNotAskAreCaught) {

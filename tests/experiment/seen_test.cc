@@ -27,7 +27,7 @@ class SeenTest : public ::testing::Test {
     out << torn;
     files_.push_back(file);
   }
-  Seen seen() const { return Seen(files_); }
+  Seen seen() const { return Seen(files_, until_); }
   void TearDown() override {
     for (const std::filesystem::path& file : files_) std::filesystem::remove(file);
   }
@@ -58,6 +58,8 @@ class SeenTest : public ::testing::Test {
     }
     return calls;
   }
+
+  int64_t until_ = kToTheEnd;
 
  private:
   std::vector<std::filesystem::path> files_;
@@ -114,6 +116,11 @@ TEST_F(SeenTest, ADeleteThatWasAnsweredIsNotGivenToAnother) {
   EXPECT_THAT(calls(), ElementsAre("delete 1 unknown", "delete 2 ok"));
 }
 
+TEST_F(SeenTest, ADeleteThatFoundNothingHasNoChange) {
+  life({begin(1, "kv", "delete", 1), begin(2, "kv", "delete", 2), end(2, 9, {{"deleted", 0}, {"revision", 3}}), erased(3)});
+  EXPECT_THAT(calls(), ElementsAre("delete 1 ok", "delete 2 ok"));
+}
+
 TEST_F(SeenTest, AChangeIsNotThatOfADeleteThatWasCalledLater) {
   life({begin(1, "kv", "delete", 2000), erased(3)});
   EXPECT_THAT(calls(), ElementsAre("delete 2000 unknown"));
@@ -155,10 +162,42 @@ TEST_F(SeenTest, APauseLastsUntilACallThatBeganLaterIsAnswered) {
         begin(2, "kv", "get", 12 * kMs), end(2, 90 * kMs, {{"value", nullptr}}), begin(3, "kv", "get", 30 * kMs),
         end(3, 60 * kMs, {{"value", nullptr}}), begin(4, "fenced-mutex", "acquire", 11 * kMs),
         end(4, 12 * kMs, {{"token", 7}})});  // possibly granted without the log
-  const Seen::Pauses pauses = seen().pauses({{1 * kMs, false}, {10 * kMs, true}});
-  EXPECT_EQ(pauses.count, 1u);
-  EXPECT_EQ(pauses.most_ms, 50);
-  EXPECT_EQ(pauses.median_ms, 50);
+  EXPECT_THAT(seen().pauses_ms({{1 * kMs, "stop a follower", false}, {10 * kMs, "stop the leader", true}}), ElementsAre(50));
+}
+
+TEST_F(SeenTest, ASpreadHasTheMedianAndTheMost) {
+  EXPECT_EQ(spread_of({}).count, 0u);
+  const Spread spread = spread_of({50, 10, 30});
+  EXPECT_EQ(spread.count, 3u);
+  EXPECT_EQ(spread.median_ms, 30);
+  EXPECT_EQ(spread.most_ms, 50);
+}
+
+TEST_F(SeenTest, AGapIsTheLongestTimeWithoutAnAnsweredWriteByKindOfFault) {
+  constexpr int64_t kMs = 1'000'000;
+  life({begin(1, "kv", "put", 5 * kMs, {{"value", "a"}}), end(1, 110 * kMs, {{"revision", 2}}),
+        begin(2, "kv", "get", 120 * kMs), end(2, 130 * kMs, {{"value", "a"}}),  // no write
+        begin(3, "kv", "delete", 140 * kMs), end(3, 180 * kMs, {{"revision", 3}}),
+        begin(4, "kv", "put", 190 * kMs, {{"value", "b"}}), refused(4), begin(5, "kv", "put", 200 * kMs, {{"value", "c"}}),
+        end(5, 325 * kMs, {{"revision", 4}})});
+  const std::vector<Disturbance> faults = {{100 * kMs, "kill", true}, {200 * kMs, "stop", false}, {300 * kMs, "kill", false}};
+  const auto gaps = seen().write_gaps(faults, 330 * kMs);
+  EXPECT_THAT(gaps.at("kill").lengths_ms, ElementsAre(70, 25));
+  EXPECT_EQ(gaps.at("kill").without_end, 0u);
+  EXPECT_THAT(gaps.at("stop").lengths_ms, IsEmpty());
+  EXPECT_EQ(gaps.at("stop").without_end, 1u);
+  const auto stopped = seen().write_gaps(faults, 1330 * kMs);
+  EXPECT_THAT(stopped.at("kill").lengths_ms, ElementsAre(70));
+  EXPECT_EQ(stopped.at("kill").without_end, 1u);
+}
+
+TEST_F(SeenTest, WhatCameAfterAMomentIsNotKnownAtIt) {
+  life({begin(1, "kv", "put", 10, {{"value", "a"}}), end(1, 50, {{"revision", 2}}), changed(2, "a"),
+        begin(2, "fenced-mutex", "acquire", 20), end(2, 30, {{"token", 7}}), trusted(2, 35), trusted(2, 45),
+        begin(3, "kv", "put", 41, {{"value", "b"}}), end(3, 42, {{"revision", 3}})});
+  EXPECT_THAT(calls(), ElementsAre("put 10 ok", "acquire 20 ok", "put 41 ok", "expire 45 unknown"));
+  until_ = 40;
+  EXPECT_THAT(calls(), ElementsAre("put 10 unknown", "acquire 20 ok", "expire 35 unknown"));
 }
 
 }  // namespace

@@ -1,20 +1,24 @@
-// The conductor: three members at work, of which one or more are killed or stopped every second or two, also all at once. What
-// their callers saw is one history on the clock of this machine, and is put before the checker of src/check, which knows
-// nothing but the history: the keys as one store, the locks as mutexes whose holders were still inside when they last trusted
-// their hold. What watches were given has to be the same everywhere, without gaps, and has to have every write that was
-// answered.
+// The conductor: three members at work, of which one or more are killed or stopped every second or two, also all at once, or
+// asked to hand leadership over. What their callers saw is one history on the clock of this machine, and is put before the
+// checker of src/check, which knows nothing but the history: the keys as one store, the locks as mutexes whose holders were
+// still inside when they last trusted their hold. What watches were given has to be the same everywhere, without gaps, and has
+// to have every write that was answered.
+//
+// With faults beyond the fault model there are many clusters, one after the other. Each ends with one such fault, and what was
+// seen from there on is judged by beyond.h.
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <random>
+#include <optional>
 #include <stdexcept>
 
 #include "check/checker.h"
-#include "tools/experiment/processes.h"
+#include "tools/experiment/beyond.h"
+#include "tools/experiment/history_faults.h"
+#include "tools/experiment/history_group.h"
 #include "tools/experiment/roles.h"
 #include "tools/experiment/seen.h"
 
@@ -22,130 +26,8 @@ namespace coordkit::experiment {
 namespace {
 
 using namespace std::chrono_literals;
+using check::Verdict;
 using support::Deadline;
-
-class Disturber {
- public:
-  explicit Disturber(const HistoryOptions& options)
-      : options_(options),
-        random_(options.seed),
-        data_(options.out / "history-data"),
-        members_(data_, options.out / "history.log", kNodes,
-                 [this](int from, const std::string& event, const nlohmann::json& report) { hear(from, event, report); }) {}
-
-  int run();
-
- private:
-  static constexpr auto kAnswerLimit = 60s;
-
-  struct Life {
-    int number = 0;
-    bool leads = false;
-    uint64_t answered = 0;
-  };
-
-  uint64_t below(uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random_); }
-  std::chrono::milliseconds up_to(std::chrono::milliseconds longest) {
-    return std::chrono::milliseconds(below(static_cast<uint64_t>(longest.count()) + 1));
-  }
-
-  void start(int id);
-  void hear(int from, const std::string& event, const nlohmann::json& report);
-  void await_answers(const std::string& when);
-  enum class Way : uint8_t { Kill, Stop, Close };
-  std::vector<int> draw_victims();
-  Way draw_way();
-  std::chrono::milliseconds draw_length();
-  void disturb();
-  int judge();
-
-  const HistoryOptions options_;
-  std::mt19937_64 random_;
-  const std::filesystem::path data_;
-  std::map<int, Life> life_;  // of each member
-  Processes members_;
-  std::vector<std::filesystem::path> seen_;  // what the callers of each life saw
-  std::vector<Disturbance> disturbances_;
-  std::array<uint64_t, 3> times_{};  // by way
-};
-
-void Disturber::start(int id) {
-  life_[id] = {.number = life_[id].number + 1};
-  const std::string life = std::to_string(life_[id].number);
-  seen_.push_back(data_ / ("seen-" + std::to_string(id) + "-" + life));
-  std::vector<std::string> words = {"--life", life, "--seed", std::to_string(options_.seed), "--file", seen_.back()};
-  if (!options_.check) words.emplace_back("--without-check");
-  members_.start_member(id, "history-node", words);
-}
-
-void Disturber::hear(int from, const std::string& event, const nlohmann::json& report) {
-  if (event != "health") return;
-  life_[from].leads = report.value("leads", false);
-  life_[from].answered = report.value("answered", uint64_t{0});
-}
-
-// All are left alone, and each one's callers are answered again.
-void Disturber::await_answers(const std::string& when) {
-  const std::map<int, Life> before = life_;
-  for (int id = 1; id <= kNodes; ++id) {
-    members_.need("answers to callers of member " + std::to_string(id) + " " + when, kAnswerLimit,
-                  [&] { return life_[id].answered > before.at(id).answered; });
-  }
-}
-
-// Mostly one, and mostly the leader; now and then a majority, or all.
-std::vector<int> Disturber::draw_victims() {
-  std::vector<int> ids = {1, 2, 3};
-  std::ranges::shuffle(ids, random_);
-  if (below(2) == 0) std::stable_partition(ids.begin(), ids.end(), [this](int id) { return life_[id].leads; });
-  ids.resize(below(4) != 0 ? 1 : 1 + below(kNodes));
-  return ids;
-}
-
-// Holders who do not ask valid() do wrong only when they are stopped and wake up again.
-Disturber::Way Disturber::draw_way() {
-  const uint64_t way = below(5);
-  if (way < 2 || !options_.check) return Way::Stop;
-  return way < 4 ? Way::Kill : Way::Close;
-}
-
-// A session lives on if its process is back within a second.
-std::chrono::milliseconds Disturber::draw_length() {
-  if (!options_.check) return 1500ms + up_to(1500ms);
-  return below(2) == 0 ? up_to(4000ms) : up_to(600ms);
-}
-
-void Disturber::disturb() {
-  const std::vector<int> victims = draw_victims();
-  const Way way = draw_way();
-  disturbances_.push_back({support::machine_time_ns(), victims.size() == 1 && life_[victims.front()].leads});
-  for (const int id : victims) {
-    if (way == Way::Kill) members_.kill(id);
-    if (way == Way::Close) members_.close(id);
-    if (way == Way::Stop && !members_[id].freeze()) throw std::runtime_error("a member ended by itself");
-  }
-  times_.at(static_cast<size_t>(way)) += victims.size();
-  members_.listen(support::in(draw_length()));
-  for (const int id : victims) {
-    way == Way::Stop ? members_[id].thaw() : start(id);
-    members_.listen(support::in(up_to(300ms)));
-  }
-}
-
-int Disturber::run() {
-  for (int id = 1; id <= kNodes; ++id) start(id);
-  await_answers("at the beginning");
-  const auto length =
-      std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options_.seconds));
-  for (const Deadline end = support::in(length); std::chrono::steady_clock::now() < end;) {
-    disturb();
-    await_answers("after a disturbance");
-    members_.listen(support::in(up_to(1000ms)));
-  }
-  await_answers("at the end");
-  for (int id = 1; id <= kNodes; ++id) members_.close(id);
-  return judge();
-}
 
 // A history takes some ten steps a line; a search beyond this is given up, which the report says.
 constexpr check::Limits kSearch{.steps = 100'000'000, .configurations = 100'000, .shrink_steps = 1'000'000};
@@ -161,10 +43,108 @@ check::Report checked(const std::vector<std::string>& lines, std::string_view mo
   return checker->finish();
 }
 
-// Holders who do not ask valid() have to be caught, or this shows nothing.
-int Disturber::judge() {
-  const std::filesystem::path file = options_.out / "history.jsonl";
-  const Seen seen(seen_);
+// Of all clusters.
+struct Findings {
+  Verdict keys = Verdict::Linearizable, locks = Verdict::Linearizable;  // the worst
+  uint64_t calls = 0, answered = 0, watch_errors = 0, handed_over = 0, contradictions = 0;
+  std::vector<int64_t> pauses_ms;
+  std::map<std::string, Gaps> gaps;
+  std::map<std::string, uint64_t> endings;
+  std::vector<std::string> sentences;
+  std::vector<std::string> files;
+};
+
+void add_worse(Verdict& worst, Verdict verdict) {
+  if (verdict == Verdict::Violation || worst == Verdict::Linearizable) worst = verdict;
+}
+
+class Trial {
+ public:
+  explicit Trial(const HistoryOptions& options) : options_(options), dice_(options.seed) {}
+
+  int run();
+
+ private:
+  struct Fault {
+    int64_t at_ns = 0, rest_ns = 0;
+  };
+
+  void one_cluster(const std::string& name, Deadline end);
+  std::vector<Disturbance> disturb(HistoryGroup& group, Deadline end);
+  Fault go_beyond(HistoryGroup& group, std::vector<Disturbance>& disturbances);
+  bool judge_ordinary(const Seen& seen, const std::filesystem::path& file);
+  bool judge_beyond(const Episode& episode);
+  int report() const;
+
+  const HistoryOptions options_;
+  Dice dice_;
+  FaultTally tally_;
+  Findings found_;
+};
+
+int Trial::run() {
+  const auto length =
+      std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options_.seconds));
+  const Deadline end = support::in(length);
+  if (!options_.beyond) {
+    one_cluster("history", end);
+    return report();
+  }
+  for (int cluster = 1; std::chrono::steady_clock::now() < end; ++cluster) {
+    one_cluster("history-" + std::to_string(cluster), std::min(end, support::in(4s + dice_.up_to(10s))));
+  }
+  return report();
+}
+
+std::vector<Disturbance> Trial::disturb(HistoryGroup& group, Deadline end) {
+  OrdinaryFaults faults(group, dice_, tally_, options_);
+  const auto copies = [&] { return group.has_copy(1) + group.has_copy(2) + group.has_copy(3); };
+  std::vector<Disturbance> disturbances;
+  while (std::chrono::steady_clock::now() < end || (options_.beyond && copies() < 2)) {
+    disturbances.push_back(faults.disturb());
+    group.await_answers("after a disturbance");
+    group.listen(dice_.up_to(1000ms));
+  }
+  return disturbances;
+}
+
+Trial::Fault Trial::go_beyond(HistoryGroup& group, std::vector<Disturbance>& disturbances) {
+  disturbances.push_back(BeyondFaults(group, dice_, tally_).disturb());
+  group.settle();
+  const int64_t rest_ns = support::machine_time_ns();
+  group.listen(2000ms);
+  return {disturbances.back().at_ns, rest_ns};
+}
+
+// What was found wrong can be looked at afterwards: data, logs and history.
+void Trial::one_cluster(const std::string& name, Deadline end) {
+  const std::filesystem::path data = options_.out / (name + "-data"), log = options_.out / (name + ".log"),
+                              history = options_.out / (name + ".jsonl");
+  HistoryGroup group(options_, data, log);
+  group.await_answers("at the beginning");
+  std::vector<Disturbance> disturbances = disturb(group, end);
+  group.await_answers("at the end");
+  std::optional<Fault> fault;
+  if (options_.beyond) fault = go_beyond(group, disturbances);
+  const int64_t end_ns = support::machine_time_ns();
+  group.close_all();
+  found_.handed_over += group.handed_over();
+
+  for (auto& [kind, gaps] : Seen(group.files()).write_gaps(disturbances, end_ns)) {
+    Gaps& of = found_.gaps[kind];
+    of.lengths_ms.insert(of.lengths_ms.end(), gaps.lengths_ms.begin(), gaps.lengths_ms.end());
+    of.without_end += gaps.without_end;
+  }
+  const Seen seen(group.files(), fault ? fault->at_ns : kToTheEnd);
+  const std::vector<int64_t> pauses = seen.pauses_ms(disturbances);
+  found_.pauses_ms.insert(found_.pauses_ms.end(), pauses.begin(), pauses.end());
+  const bool ordinary = judge_ordinary(seen, history);
+  const bool fine = (!fault || judge_beyond(group.episode(fault->rest_ns))) && ordinary;
+  if (!options_.beyond || !fine) return found_.files.push_back(history);
+  for (const std::filesystem::path& each : {data, log, history}) std::filesystem::remove_all(each);
+}
+
+bool Trial::judge_ordinary(const Seen& seen, const std::filesystem::path& file) {
   const std::vector<std::string> lines = seen.history();
   std::ofstream out(file);
   for (const std::string& line : lines) out << line << "\n";
@@ -172,32 +152,72 @@ int Disturber::judge() {
   const check::Report keys = checked(lines, "transaction");
   const check::Report locks = checked(lines, "fenced-mutex");
   const std::vector<std::string> wrong = seen.watch_errors();
-  const Seen::Pauses pauses = seen.pauses(disturbances_);
-  const auto legal = [](const check::Report& report) { return report.verdict == check::Verdict::Linearizable; };
-  const bool caught = locks.verdict == check::Verdict::Violation;
-  const bool fine = legal(keys) && wrong.empty() && (options_.check ? legal(locks) : caught) && seen.answered() > 0;
-  const nlohmann::ordered_json line{{"experiment", "history"},
-                                    {"seconds", options_.seconds},
-                                    {"seed", options_.seed},
-                                    {"check", options_.check},
-                                    {"kills", times_[0]},
-                                    {"stops", times_[1]},
-                                    {"closes", times_[2]},
-                                    {"calls", lines.size()},
-                                    {"answered", seen.answered()},
-                                    {"keys", std::string(name_of(keys.verdict))},
-                                    {"locks", std::string(name_of(locks.verdict))},
-                                    {"watch_errors", wrong.size()},
-                                    {"leader_gone", pauses.count},
-                                    {"pause_ms_median", pauses.median_ms},
-                                    {"pause_ms_most", pauses.most_ms},
-                                    {"as_expected", fine}};
+  add_worse(found_.keys, keys.verdict);
+  add_worse(found_.locks, locks.verdict);
+  found_.calls += lines.size();
+  found_.answered += seen.answered();
+  found_.watch_errors += wrong.size();
+  for (const check::Report* report : {&keys, &locks}) {
+    if (report->counterexample) found_.sentences.push_back(report->counterexample->why);
+  }
+  found_.sentences.insert(found_.sentences.end(), wrong.begin(), wrong.end());
+  return keys.verdict == Verdict::Linearizable && locks.verdict == Verdict::Linearizable && wrong.empty();
+}
+
+bool Trial::judge_beyond(const Episode& episode) {
+  const Judgement judgement = judge(episode);
+  ++found_.endings[std::string(name_of(judgement.ending))];
+  found_.contradictions += judgement.contradictions;
+  found_.sentences.insert(found_.sentences.end(), judgement.wrong.begin(), judgement.wrong.end());
+  return judgement.wrong.empty();
+}
+
+// Holders who do not ask valid() have to be caught, or this shows nothing.
+int Trial::report() const {
+  const bool locks = found_.locks == (options_.check ? Verdict::Linearizable : Verdict::Violation);
+  const bool fine = found_.keys == Verdict::Linearizable && locks && found_.watch_errors == 0 && found_.answered > 0 &&
+                    !found_.endings.contains("wrong");
+  const Spread pauses = spread_of(found_.pauses_ms);
+  nlohmann::ordered_json gaps = nlohmann::json::object();
+  for (const auto& [kind, of] : found_.gaps) {
+    const Spread spread = spread_of(of.lengths_ms);
+    gaps[kind] = {{"times", spread.count + of.without_end}, {"median_ms", spread.median_ms}, {"most_ms", spread.most_ms}};
+    if (of.without_end > 0) gaps[kind]["without_end"] = of.without_end;
+    if (options_.json) continue;
+    std::printf("longest without an answered write, %s: median %ld ms, at most %ld ms, of %lu", kind.c_str(), spread.median_ms,
+                spread.most_ms, spread.count);
+    std::printf(of.without_end > 0 ? "; writes ended after %lu\n" : "\n", of.without_end);
+  }
+  nlohmann::ordered_json line{{"experiment", "history"},
+                              {"seconds", options_.seconds},
+                              {"seed", options_.seed},
+                              {"check", options_.check},
+                              {"kills", tally_.kills},
+                              {"stops", tally_.stops},
+                              {"closes", tally_.closes},
+                              {"hand_overs", tally_.hand_overs},
+                              {"handed_over", found_.handed_over},
+                              {"calls", found_.calls},
+                              {"answered", found_.answered},
+                              {"keys", std::string(name_of(found_.keys))},
+                              {"locks", std::string(name_of(found_.locks))},
+                              {"watch_errors", found_.watch_errors},
+                              {"leader_gone", pauses.count},
+                              {"pause_ms_median", pauses.median_ms},
+                              {"pause_ms_most", pauses.most_ms},
+                              {"gaps", std::move(gaps)}};
+  if (options_.beyond) {
+    line.update({{"set_backs", tally_.set_backs},
+                 {"copies", tally_.copies},
+                 {"beyond", found_.endings},
+                 {"contradictions", found_.contradictions}});
+  }
+  line["as_expected"] = fine;
   if (!options_.json) {
-    for (const check::Report* report : {&keys, &locks}) {
-      if (report->counterexample) std::printf("%s\n", report->counterexample->why.c_str());
+    for (const std::string& sentence : found_.sentences) std::printf("%s\n", sentence.c_str());
+    for (const std::string& file : found_.files) {
+      std::printf("the history: %s (./dev coordctl check says more)\n", file.c_str());
     }
-    for (const std::string& sentence : wrong) std::printf("%s\n", sentence.c_str());
-    std::printf("the history: %s (./dev coordctl check says more)\n", file.c_str());
   }
   std::printf("%s\n", line.dump().c_str());
   return fine ? 0 : 1;
@@ -205,6 +225,6 @@ int Disturber::judge() {
 
 }  // namespace
 
-int run_history(const HistoryOptions& options) { return Disturber(options).run(); }
+int run_history(const HistoryOptions& options) { return Trial(options).run(); }
 
 }  // namespace coordkit::experiment

@@ -1,6 +1,7 @@
 // One member of the history experiment: a replica, and callers who read and write a few keys, take a few locks and watch, as
 // fast as they are answered. What they see goes into a file of this life of the member, a line before each call and one after
-// it, so that a killed process leaves what it had asked for. Ends when its standard input does.
+// it, so that a killed process leaves what it had asked for. A line "transfer ID" of its standard input asks it to hand
+// leadership over; it ends when that input does. What the replica tells its operator is reported.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,8 +20,10 @@
 #include "coordkit/error.h"
 #include "coordkit/kv.h"
 #include "coordkit/replica.h"
+#include "coordkit/replica_event.h"
 #include "coordkit/watch.h"
 #include "tools/experiment/roles.h"
+#include "tools/experiment/through_doors.h"
 #include "tools/support/report.h"
 
 namespace coordkit::experiment {
@@ -50,7 +54,7 @@ class Scribe {
     const int64_t now = support::machine_time_ns();
     json more{{"outcome", "ok"}, {"return", now}, {"out", std::move(out)}};
     if (!status.ok()) more = {{"outcome", outcome_of(status) == Outcome::Unknown ? "unknown" : "refused"}};
-    write({{"end", number}, {"more", std::move(more)}});
+    write({{"end", number}, {"more", std::move(more)}, {"at", now}});
     if (status.ok()) ++answered_;
   }
   // The hold that this acquire was granted was still trusted at that moment.
@@ -83,7 +87,8 @@ json shown(const std::optional<KeyValue>& entry) {
 class Caller {
  public:
   Caller(const HistoryNodeOptions& options, int number)
-      : random_(options.seed * 100 + static_cast<uint64_t>(number)),
+      : random_(((options.seed * 10 + static_cast<uint64_t>(options.id)) * 1000 + static_cast<uint64_t>(options.life)) * 100 +
+                static_cast<uint64_t>(number)),
         name_("n" + std::to_string(options.id) + "." + std::to_string(options.life) + "." + std::to_string(number)) {}
 
   const std::string& name() const { return name_; }
@@ -250,6 +255,9 @@ class LockCaller {
       std::this_thread::sleep_for(std::chrono::milliseconds(1 + caller_.below(4)));
     } while (std::chrono::steady_clock::now() < until);
     if (caller_.below(4) == 0) return;  // released, and nobody waits for it
+    // A local hold's release is answered here (S-58), also once its session is not valid any more. Such an OK says that the
+    // hold is over, not that it lasted until now.
+    if (check_ && sticky && !grant->valid()) return;
     const uint64_t release = begin("release", lock, {{"token", grant->token().value()}});
     scribe_.end(release, grant->release());
   }
@@ -262,17 +270,22 @@ class LockCaller {
 };
 
 class HistoryNode {
+  static constexpr int kRefused = 3;  // exit status: the directory was not opened
+
  public:
   explicit HistoryNode(const HistoryNodeOptions& options) : options_(options), scribe_(options.file) {}
 
   int run() {
-    auto replica = Replica::open(replica_options());
-    if (!replica.ok()) return fail("open", replica.status());
+    auto replica = opened();
+    if (!replica.ok()) {
+      if (reason_of(replica.status()) == Reason::CannotListen) return fail("open", replica.status());
+      report_("refused", {{"what", "open: " + replica.status().ToString()}});
+      return kRefused;
+    }
     replica_ = *std::move(replica);
     begin_callers();
     callers_.emplace_back([this] { report_health(); });
-    for (std::string line; std::getline(std::cin, line);) {
-    }
+    for (std::string line; std::getline(std::cin, line);) obey(line);
     over_ = true;
     const absl::Status closed = replica_->close();  // ends what callers wait for
     for (std::thread& caller : callers_) caller.join();
@@ -282,6 +295,15 @@ class HistoryNode {
   }
 
  private:
+  // Between two lives of a member another program of this machine may try its port.
+  absl::StatusOr<std::unique_ptr<Replica>> opened() {
+    for (int attempt = 1;; ++attempt) {
+      auto replica = Replica::open(replica_options());
+      if (replica.ok() || reason_of(replica.status()) != Reason::CannotListen || attempt == 100) return replica;
+      std::this_thread::sleep_for(100ms);
+    }
+  }
+
   ReplicaOptions replica_options() {
     ReplicaOptions options{.id = static_cast<uint64_t>(options_.id), .cluster = "history", .data_dir = options_.data_dir};
     for (size_t i = 0; i < options_.addresses.size(); ++i) options.members.push_back({i + 1, options_.addresses[i]});
@@ -293,9 +315,24 @@ class HistoryNode {
     options.checkpoint_entries = 500;
     options.log_retained_bytes = 256 << 10;
     options.digest_entries = 128;
-    options.on_halt = [this](const absl::Status& why) { fail("halted", why); };
-    options.on_divergence = [this](const Divergence&) { fail("divergence", absl::InternalError("states differ")); };
+    options.on_event = [this](const ReplicaEvent& event) {
+      if (event.severity < Severity::Warning) return;
+      report_("told", {{"kind", std::string(name_of(event.kind))},
+                       {"severity", std::string(name_of(event.severity))},
+                       {"sentence", event.sentence}});
+    };
     return options;
+  }
+
+  void obey(const std::string& line) {
+    std::istringstream words(line);
+    std::string what;
+    uint64_t target = 0;
+    words >> what >> target;
+    if (what != "transfer") return;
+    replica_->transfer_leadership_async(target, kCallMax, [this](const absl::Status& status) {
+      report_("transferred", {{"ok", status.ok()}, {"sentence", status.ToString()}});
+    });
   }
 
   void begin_callers() {
@@ -330,13 +367,18 @@ class HistoryNode {
   void report_health() {
     while (!over_) {
       const Health health = replica_->health();
-      report_("health", {{"leads", health.role == raft::Role::Leader}, {"answered", scribe_.answered()}});
+      report_("health", {{"leads", health.role == raft::Role::Leader},
+                         {"leader", health.leader.value()},
+                         {"term", health.term.value()},
+                         {"state", std::string(name_of(health.state))},
+                         {"answered", scribe_.answered()}});
       std::this_thread::sleep_for(50ms);
     }
   }
 
+  // Not an "error", which would end the experiment: whether it may be is for the conductor to say.
   int fail(const std::string& what, const absl::Status& status) {
-    report_("error", {{"what", what + ": " + status.ToString()}});
+    report_("failed", {{"what", what + ": " + status.ToString()}});
     return 1;
   }
 

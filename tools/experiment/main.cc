@@ -50,11 +50,14 @@ int run(int argc, char** argv) {
 
   experiment::HistoryOptions history;
   CLI::App* histories = app.add_subcommand(
-      "history", "three processes at work, killed and stopped at random; a checker judges what their callers saw");
+      "history",
+      "three processes at work, killed, stopped and asked to hand over at random; a checker judges what their callers saw");
   histories->add_option("--seconds", history.seconds, "how long")->capture_default_str();
   histories->add_option("--seed", history.seed, "of what is random in it")->capture_default_str();
   histories->add_option("--out", history.out, "where its files go")->capture_default_str();
   histories->add_flag("!--without-check", history.check, "holders do not ask valid(): the checker has to see it");
+  histories->add_flag("--beyond", history.beyond,
+                      "also set most directories back, or start a copied one in a cut network: that must not be silent");
   histories->add_flag("--json", history.json, "nothing on stdout but the JSON line");
   experiment::HistoryNodeOptions history_node;
   CLI::App* history_role = app.add_subcommand("history-node", "one member of history")->group("");
@@ -62,6 +65,8 @@ int run(int argc, char** argv) {
   history_role->add_option("--life", history_node.life)->required();
   history_role->add_option("--seed", history_node.seed)->required();
   history_role->add_option("--data", history_node.data_dir)->required();
+  history_role->add_option("--listen", history_node.listen);
+  history_role->add_option("--doors", history_node.doors)->expected(experiment::kNodes);
   history_role->add_option("--file", history_node.file)->required();
   history_role->add_flag("!--without-check", history_node.check);
   history_role->add_option("--members", history_node.addresses)->required()->expected(experiment::kNodes);

@@ -34,6 +34,7 @@ class Processes {
   support::Child& operator[](int id) { return children_[id]; }
   bool ended(int id) const { return ended_.contains(id); }
   std::ofstream& log() { return log_; }
+  void let_end(Ends ends) { ends_ = ends; }  // from now on
 
   void start(int id, const std::vector<std::string>& words);
   // In this role, with its id, its directory, what else it must know, and the members' addresses.
@@ -61,7 +62,7 @@ class Processes {
  private:
   const std::filesystem::path data_;
   const OnReport on_report_;
-  const Ends ends_;
+  Ends ends_;
   const std::vector<std::string> addresses_;
   std::ofstream log_;
   std::map<int, support::Child> children_;

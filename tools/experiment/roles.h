@@ -69,21 +69,25 @@ struct SpoiledFilesOptions {
   std::filesystem::path out = "out";
 };
 
-// history: what the callers of three members saw while these were killed and stopped, put before a checker (history.cc).
+// history: what the callers of three members saw while these were killed, stopped and asked to hand leadership over, put
+// before a checker (history.cc).
 struct HistoryNodeOptions {
   int id = 0;
   int life = 1;  // how often it was started
   uint64_t seed = 1;
   std::vector<std::string> addresses;  // of members 1, 2, 3
   std::string data_dir;
-  std::string file;   // what its callers see
-  bool check = true;  // holders ask valid() before they say that they are inside
+  std::string listen;              // empty: its own address
+  std::vector<std::string> doors;  // to members 1, 2, 3 (wires.h); empty: their addresses
+  std::string file;                // what its callers see
+  bool check = true;               // holders ask valid() before they say that they are inside
 };
 
 struct HistoryOptions {
   double seconds = 60;
   uint64_t seed = 1;
   bool check = true;
+  bool beyond = false;  // also faults beyond the fault model (beyond.h)
   bool json = false;
   std::filesystem::path out = "out";
 };

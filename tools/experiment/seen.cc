@@ -12,10 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-bool is(const json& line, const char* op) { return line["op"] == op; }
-std::string outcome(const json& line) { return line.value("outcome", std::string("unknown")); }
-bool ok(const json& line) { return outcome(line) == "ok"; }
-
 // It took effect between its call and that moment.
 void took_effect(json& line, int64_t by, json out) {
   line["outcome"] = "ok";
@@ -23,42 +19,19 @@ void took_effect(json& line, int64_t by, json out) {
   line["out"] = std::move(out);
 }
 
-std::string text_of(uint64_t revision, const std::string& key, const std::optional<std::string>& value) {
-  return (value ? "put of " + *value + " at " : "delete of ") + key + ", revision " + std::to_string(revision);
-}
+constexpr int64_t kStoppedFor = 1'000'000'000;
+
+bool changes_keys(const json& line) { return is(line, "put") || is(line, "delete") || is(line, "txn"); }
 
 }  // namespace
 
-Seen::Seen(const std::vector<std::filesystem::path>& lives) {
-  for (const std::filesystem::path& file : lives) lives_.push_back(read(file));
-}
-
-// A killed process may have been in the middle of its last line.
-Seen::Life Seen::read(const std::filesystem::path& file) {
-  Life life;
-  life.name = file.filename();
-  std::ifstream in(file);
-  for (std::string text; std::getline(in, text);) {
-    const json record = json::parse(text, nullptr, false);
-    if (!record.is_object()) continue;
-    if (record.contains("begin")) life.calls[record["begin"]].line = record["line"];
-    if (record.contains("end")) life.calls[record["end"]].line.update(record["more"]);
-    if (record.contains("trusted")) life.calls[record["trusted"]].trusted = record["at"];
-    if (!record.contains("changed")) continue;
-    const json& changed = record["changed"];
-    Change change{.key = changed["key"], .value = std::nullopt, .at = record["at"]};
-    if (changed.contains("value")) change.value = changed["value"];
-    const uint64_t revision = changed["revision"];
-    const bool later = life.changes.empty() || life.changes.rbegin()->first < revision;
-    if (!later) life.errors.push_back(life.name + " was given a second time: " + text_of(revision, change.key, change.value));
-    life.changes.emplace(revision, std::move(change));
-  }
-  return life;
+Seen::Seen(const std::vector<std::filesystem::path>& lives, int64_t until) {
+  for (const std::filesystem::path& file : lives) lives_.push_back(read_life(file, until));
 }
 
 // A hold ends once. If it is not known that a release did it, something did that needs no caller, from the moment on at which
 // the holder trusted it last; of a grant that nobody was told of even the token is unknown.
-std::vector<Seen::Line> Seen::endings_of(const Life& life) {
+std::vector<Seen::Line> Seen::endings_of(const SeenLife& life) {
   std::set<std::pair<std::string, uint64_t>> released;
   for (const auto& [number, call] : life.calls) {
     if (is(call.line, "release") && ok(call.line)) released.emplace(call.line["key"], call.line["in"]["token"]);
@@ -80,11 +53,11 @@ std::vector<Seen::Line> Seen::endings_of(const Life& life) {
 }
 
 // Each as it was given first.
-std::map<uint64_t, Seen::Change> Seen::earliest_changes() const {
-  std::map<uint64_t, Change> all;
-  for (const Life& life : lives_) {
+std::map<uint64_t, SeenChange> Seen::earliest_changes() const {
+  std::map<uint64_t, SeenChange> all;
+  for (const SeenLife& life : lives_) {
     for (const auto& [revision, change] : life.changes) {
-      Change& known = all.try_emplace(revision, change).first->second;
+      SeenChange& known = all.try_emplace(revision, change).first->second;
       known.at = std::min(known.at, change.at);
     }
   }
@@ -95,7 +68,7 @@ std::map<uint64_t, Seen::Change> Seen::earliest_changes() const {
 // first may have taken effect whenever another one may.
 void Seen::settle(std::vector<Line>& lines) const {
   std::map<std::string, std::pair<uint64_t, int64_t>> puts;  // by value: revision, and when it was given
-  std::map<uint64_t, Change> deletes;
+  std::map<uint64_t, SeenChange> deletes;
   for (const auto& [revision, change] : earliest_changes()) {
     if (change.value) {
       puts[*change.value] = {revision, change.at};
@@ -104,7 +77,7 @@ void Seen::settle(std::vector<Line>& lines) const {
     }
   }
   for (const Line& line : lines) {
-    if (is(line, "delete") && ok(line)) deletes.erase(line["out"]["revision"].get<uint64_t>());
+    if (is(line, "delete") && ok(line) && line["out"]["deleted"] == 1) deletes.erase(line["out"]["revision"].get<uint64_t>());
   }
   const auto settle_put = [&puts](Line& line, const std::string& value, const json& also) {
     const auto found = puts.find(value);
@@ -133,7 +106,7 @@ void Seen::settle(std::vector<Line>& lines) const {
 
 std::vector<std::string> Seen::history() const {
   std::vector<Line> lines;
-  for (const Life& life : lives_) {
+  for (const SeenLife& life : lives_) {
     for (const auto& [number, call] : life.calls) {
       if (!is(call.line, "release") || ok(call.line)) lines.push_back(call.line);
     }
@@ -151,7 +124,7 @@ std::vector<std::string> Seen::history() const {
 
 uint64_t Seen::answered() const {
   uint64_t answered = 0;
-  for (const Life& life : lives_) {
+  for (const SeenLife& life : lives_) {
     for (const auto& [number, call] : life.calls) answered += ok(call.line) ? 1 : 0;
   }
   return answered;
@@ -159,9 +132,9 @@ uint64_t Seen::answered() const {
 
 // A watch that begins is given what comes from then on, so the ends of what a life was given are its own.
 std::vector<std::string> Seen::watch_errors() const {
-  const std::map<uint64_t, Change> all = earliest_changes();
+  const std::map<uint64_t, SeenChange> all = earliest_changes();
   std::vector<std::string> errors;
-  for (const Life& life : lives_) {
+  for (const SeenLife& life : lives_) {
     std::ranges::copy(life.errors, std::back_inserter(errors));
     if (life.changes.empty()) continue;
     const auto end = all.upper_bound(life.changes.rbegin()->first);
@@ -174,13 +147,13 @@ std::vector<std::string> Seen::watch_errors() const {
       }
     }
   }
-  for (const Life& life : lives_) {
+  for (const SeenLife& life : lives_) {
     for (const auto& [number, call] : life.calls) {
       const Line& line = call.line;
       if (!is(line, "put") || !ok(line)) continue;
       const uint64_t revision = line["out"]["revision"];
       const bool within = !all.empty() && revision > all.begin()->first && revision < all.rbegin()->first;
-      const Change written{.key = line["key"], .value = line["in"]["value"]};
+      const SeenChange written{.key = line["key"], .value = line["in"]["value"]};
       const auto change = all.find(revision);
       const bool there = change != all.end() && change->second.same(written);
       if (within && !there) errors.push_back("no watch was given the " + text_of(revision, written.key, written.value));
@@ -189,9 +162,15 @@ std::vector<std::string> Seen::watch_errors() const {
   return errors;
 }
 
-Seen::Pauses Seen::pauses(const std::vector<Disturbance>& disturbances) const {
+Spread spread_of(std::vector<int64_t> lengths_ms) {
+  if (lengths_ms.empty()) return {};
+  std::ranges::sort(lengths_ms);
+  return {lengths_ms.size(), lengths_ms[lengths_ms.size() / 2], lengths_ms.back()};
+}
+
+std::vector<int64_t> Seen::pauses_ms(const std::vector<Disturbance>& disturbances) const {
   std::vector<std::pair<int64_t, int64_t>> answers;  // from call to answer
-  for (const Life& life : lives_) {
+  for (const SeenLife& life : lives_) {
     for (const auto& [number, call] : life.calls) {
       const Line& line = call.line;
       if (ok(line) && line["model"] != "fenced-mutex") answers.emplace_back(line["call"], line["return"]);
@@ -209,9 +188,31 @@ Seen::Pauses Seen::pauses(const std::vector<Disturbance>& disturbances) const {
     }
     if (first != kNone) pauses.push_back((first - each.at_ns) / 1'000'000);
   }
-  if (pauses.empty()) return {};
-  std::ranges::sort(pauses);
-  return {pauses.size(), pauses[pauses.size() / 2], pauses.back()};
+  return pauses;
+}
+
+std::map<std::string, Gaps> Seen::write_gaps(const std::vector<Disturbance>& disturbances, int64_t end_ns) const {
+  std::vector<int64_t> written;
+  for (const SeenLife& life : lives_) {
+    for (const auto& [number, call] : life.calls) {
+      if (ok(call.line) && changes_keys(call.line)) written.push_back(call.line["return"]);
+    }
+  }
+  std::ranges::sort(written);
+  std::map<std::string, Gaps> gaps;
+  for (size_t i = 0; i < disturbances.size(); ++i) {
+    const int64_t begin = disturbances[i].at_ns, end = i + 1 < disturbances.size() ? disturbances[i + 1].at_ns : end_ns;
+    int64_t last = begin, longest = 0;
+    const auto first = std::ranges::lower_bound(written, begin), behind = std::ranges::lower_bound(written, end);
+    for (auto at = first; at != behind; last = *at++) longest = std::max(longest, *at - last);
+    Gaps& of = gaps[disturbances[i].kind];
+    if (first == behind || end - last >= kStoppedFor) {
+      ++of.without_end;
+    } else {
+      of.lengths_ms.push_back(std::max(longest, end - last) / 1'000'000);
+    }
+  }
+  return gaps;
 }
 
 }  // namespace coordkit::experiment
