@@ -138,8 +138,9 @@ void Watch::ask_progress() const {
 
 void Watch::end() {
   if (!rep_) return;
-  rep_->subscription->end();
+  // First the readers: once the client forgets the watch, its observer goes, and would tell them that memory ran out.
   if (rep_->queue && !rep_->host->forked()) rep_->queue->close();
+  rep_->subscription->end();
 }
 
 }  // namespace coordkit

@@ -270,6 +270,17 @@ TEST_F(WatchTest, S27_AnEndInsideAnAsyncCallbackTakesEffectAndWakesTheReaders) {
   ended.get_future().get();
 }
 
+// The engine may forget the watch before end() goes on.
+TEST_F(WatchTest, S27_AReaderIsToldOfTheEndHoweverTheEngineHurries) {
+  for (int round = 0; round < 300; ++round) {
+    Watch watch(cluster_[1], WatchOptions::prefix("w/"));
+    ASSERT_EQ(watch.next(kPatience)->what, WatchBatch::What::Created);
+    auto waiting = std::async(std::launch::async, [&] { return watch.next().status(); });
+    watch.end();
+    ASSERT_THAT(waiting.get(), Is(Reason::Closed)) << round;
+  }
+}
+
 TEST_F(WatchTest, ANextThatTimesOutLosesNothing) {
   Reader one = made_reader(1);
   EXPECT_THAT(one.watch.next(1ms).status(), Is(Reason::CallTimeout));
