@@ -15,6 +15,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Barrier {
  public:
+  // The barrier `name` of this session. Makes no call.
   Barrier(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
 
   // kAlreadyExists: it is closed. `at_end`: what happens to it when this session ends.
@@ -39,6 +40,7 @@ class Barrier {
   std::string name_;
 };
 
+// A barrier that n parties pass together, in and out, again and again.
 class DoubleBarrier {
  public:
   // `parties` must be the same for all. The `at_end` of the first party that enters counts.

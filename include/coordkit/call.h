@@ -40,6 +40,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class CallControl;
 
+// A call that is running. Copies are the same call.
 class AsyncCall {
  public:
   AsyncCall();  // no call

@@ -19,6 +19,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Options of ClaimQueue::claim().
 struct ClaimWanted {
   Duration timeout = kForever;  // how long to wait for an item; zero: not at all
   Duration term{};              // after this time the item goes back; zero: only with the session
@@ -29,11 +30,12 @@ struct WorkItem {
   Grant grant;              // valid() covers the session, not the term
   Index id;                 // in the order of queueing
   uint64_t deliveries = 0;  // earlier deliveries that were not acknowledged
-  std::string value;
+  std::string value;        // as it was enqueued
 };
 
 class ClaimQueue {
  public:
+  // The queue `name` of this session. Makes no call.
   ClaimQueue(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
 
   // Answers the item's id. Lower priority numbers are handed out first. The value has at most 64

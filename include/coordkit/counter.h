@@ -22,6 +22,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Counter {
  public:
+  // The counter `name`. Makes no call.
   Counter(const Replica& replica, std::string name);
   // Works at the replica of this session. The session matters in nothing else.
   Counter(const Session& session, std::string name);
@@ -35,8 +36,8 @@ class Counter {
   absl::StatusOr<int64_t> allocate(int64_t count = 1);
   absl::Status remove();  // kNotFound
 
-  absl::StatusOr<int64_t> get() const;  // linearizable
-  [[nodiscard]] Observation observe(Observer<CounterSeen> observer) const;
+  absl::StatusOr<int64_t> get() const;                                      // linearizable
+  [[nodiscard]] Observation observe(Observer<CounterSeen> observer) const;  // every change
 
   // The same without blocking. Callbacks run on the engine's thread, where nothing may block. How
   // to cancel a call: call.h.

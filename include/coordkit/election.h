@@ -22,6 +22,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Options of an Election.
 struct ElectionOptions {
   // The thread of control that campaigns: LockOptions::owner. Empty: a separate owner, which holds
   // nothing else and so closes no circle of waits.
@@ -48,7 +49,7 @@ class Election {
   // Proclaims another value under the same token. kFailedPrecondition (NotOwner): it does not lead
   // any more.
   absl::Status proclaim(const Grant& leadership, std::string value);
-  absl::Status resign(Grant leadership) { return leadership.release(); }
+  absl::Status resign(Grant leadership) { return leadership.release(); }  // leads no more
 
   absl::StatusOr<std::optional<LeaderInfo>> leader() const;  // linearizable; nullopt: vacant
   // Reports every leader and every proclamation in order, and vacancy. No vacancy is reported

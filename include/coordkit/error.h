@@ -23,6 +23,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Whether a failed operation took effect.
 enum class Outcome : uint8_t { NoEffect = 1, Unknown = 2, Done = 3 };
 constexpr std::string_view name_of(Outcome outcome) {
   switch (outcome) {
@@ -108,7 +109,7 @@ enum class Reason : uint16_t {
 
 // The usual outcome of a reason. For a few reasons it depends on the moment; their callers pass it.
 Outcome default_outcome(Reason reason);
-absl::StatusCode code_of(Reason reason);
+absl::StatusCode code_of(Reason reason);  // the code that goes with it
 std::string_view name_of(Reason reason);  // as in the enum; "?" for an unknown number
 
 // Makes a status with code, reason and outcome. `message` is a sentence that the user can act on.
@@ -135,7 +136,7 @@ std::string_view sentence_of(const absl::Status& status);
 // The category's values are those of Reason, its name is "coordkit". message(): the name of the
 // reason.
 const std::error_category& error_category();
-std::error_code make_error_code(Reason reason);
+std::error_code make_error_code(Reason reason);  // for std::system_error
 
 }  // namespace coordkit
 

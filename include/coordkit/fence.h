@@ -29,6 +29,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// The mode of the lock whose token is shown.
 enum class FenceMode : uint8_t { Exclusive = 1, Shared = 2 };
 constexpr std::string_view name_of(FenceMode mode) {
   switch (mode) {
@@ -62,7 +63,7 @@ class FenceGate {
   // OK: the holder of this token may act. kFailedPrecondition (Fenced, outcome NONE): a newer token
   // was here; fenced_by() says which. kInvalidArgument: token zero.
   absl::Status admit(Token token, FenceMode mode = FenceMode::Exclusive);
-  FenceState state() const;
+  FenceState state() const;  // the largest tokens so far
 
  private:
   mutable std::mutex mutex_;

@@ -17,6 +17,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Group {
  public:
+  // The group `name`, and the owner of this session that may join it. Makes no call.
   Group(Session session, std::string name, std::string owner = {})
       : session_(std::move(session)), name_(std::move(name)), owner_(std::move(owner)) {}
 
@@ -27,8 +28,8 @@ class Group {
   absl::Status update(std::string value);  // kNotFound: not a member
   absl::Status leave();                    // kNotFound: not a member
 
-  absl::StatusOr<GroupInfo> members() const;  // linearizable
-  [[nodiscard]] Observation observe(Observer<GroupSeen> observer) const;
+  absl::StatusOr<GroupInfo> members() const;                              // linearizable
+  [[nodiscard]] Observation observe(Observer<GroupSeen> observer) const;  // every change
 
   // The same without blocking. Callbacks run on the engine's thread, where nothing may block. How
   // to cancel a call: call.h.

@@ -33,6 +33,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Replica;
 
+// Options of a KeptSession.
 struct KeptSessionOptions {
   // These four are those of SessionOptions, for each session. `timeout` covers each attempt to open
   // one.

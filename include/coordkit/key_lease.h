@@ -40,9 +40,9 @@ class KeyLease {
   // Whether the holder may still count on its keys being there. False from its own deadline on,
   // before anybody else could see them expire. A revoke by its id is not covered.
   bool valid() const;
-  SessionPhase phase() const;
-  Duration remaining() const;  // until valid() turns false, unless it is renewed
-  LeadingTime validity_deadline() const;
+  SessionPhase phase() const;             // as that of a session
+  Duration remaining() const;             // until valid() turns false, unless it is renewed
+  LeadingTime validity_deadline() const;  // as Session::validity_deadline()
 
   // Ends the lease and deletes its keys. Invalid from here on, whatever the answer except
   // InCallback. OK if it had ended before. on_phase is not called any more; revoke_async() still
@@ -57,6 +57,7 @@ class KeyLease {
   std::shared_ptr<Handle> handle_;
 };
 
+// Options of Leases::keep().
 struct LeaseOptions {
   Duration ttl = std::chrono::seconds(10);      // how long its keys outlive the last renewal.
                                                 // Raised to 50 ms
@@ -70,8 +71,10 @@ struct LeaseOptions {
                           // 10 election timeouts)
 };
 
+// The leases of the cluster: kept by this process, or renewed by hand.
 class Leases {
  public:
+  // The leases, as this replica serves them.
   explicit Leases(const Replica& replica);
   Leases(const Leases&) = default;  // a moved-from object is unchanged
   Leases& operator=(const Leases&) = default;

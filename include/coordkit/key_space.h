@@ -25,6 +25,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class KeySpace {
  public:
+  // The room of the keys, as this replica serves it.
   explicit KeySpace(const Replica& replica);
   KeySpace(const KeySpace&) = default;  // a moved-from object is unchanged
   KeySpace& operator=(const KeySpace&) = default;
@@ -32,7 +33,7 @@ class KeySpace {
   // Bytes; zero: no limit. A quota below the present weight of the keys refuses puts until they
   // weigh less; it deletes nothing.
   absl::StatusOr<QuotaResult> set_quota(uint64_t bytes, ProposeOptions options = {});
-  absl::StatusOr<KeySpaceInfo> info(QueryOptions options = {}) const;
+  absl::StatusOr<KeySpaceInfo> info(QueryOptions options = {}) const;  // weight, quota and revisions
 
  private:
   std::shared_ptr<class Host> host_;

@@ -33,6 +33,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Kv {
  public:
+  // The store, as this replica serves it.
   explicit Kv(const Replica& replica);
   Kv(const Kv&) = default;  // a moved-from object is unchanged
   Kv& operator=(const Kv&) = default;

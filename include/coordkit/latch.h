@@ -18,6 +18,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Latch {
  public:
+  // The latch `name` of this session. Makes no call.
   Latch(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
 
   absl::Status create(uint64_t count);  // 1 and up. kAlreadyExists: it exists, whatever its count
@@ -30,6 +31,7 @@ class Latch {
   absl::Status remove();  // ends all waits with kNotFound
 
   absl::StatusOr<LatchInfo> info() const;  // linearizable
+  // Every change of the count.
   [[nodiscard]] Observation observe(Observer<LatchSeen> observer) const;
 
   // The same without blocking. Callbacks run on the engine's thread, where nothing may block. How

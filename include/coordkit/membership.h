@@ -30,7 +30,7 @@ class MembershipChange {
   // Keeps the replica that was added last a learner. A learner receives everything, serves reads
   // and calls, and never votes.
   MembershipChange& as_learner();
-  MembershipChange& remove(uint64_t id);
+  MembershipChange& remove(uint64_t id);  // voter or learner
   // Puts `id` in the place of `old`, with its vote if it had one. The same id twice: the replica is
   // the same machine with a new data directory, after a disk was lost.
   MembershipChange& replace(uint64_t old, uint64_t id, std::string address);
@@ -53,6 +53,7 @@ class MembershipChange {
   bool misplaced_ = false;  // an as_learner() that follows no add()
 };
 
+// Options of Replica::change_membership().
 struct MembershipOptions {
   // Only if this configuration is in force, else Conflict. Use the value of members().index when
   // you decided. Absent: the configuration in force when the change's turn comes.
@@ -62,6 +63,7 @@ struct MembershipOptions {
   Duration timeout = std::chrono::minutes(5);
 };
 
+// One member, as the log knows it.
 struct MemberInfo {
   enum class Role : uint8_t {
     Voter,

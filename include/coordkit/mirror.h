@@ -37,22 +37,25 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Replica;
 
+// The interval of keys, and how it is followed.
 struct MirrorOptions {
   std::string key;  // the interval, as in RangeOperation; it must not be empty: kInvalidArgument
                     // (EmptyKey, EmptyRange)
   std::string end = {};
   size_t room = 16 << 20;  // bytes of changes that wait for the observer, as WatchOptions::room
 
-  static MirrorOptions of(std::string key) { return {.key = std::move(key)}; }
+  static MirrorOptions of(std::string key) { return {.key = std::move(key)}; }  // of one key
   static MirrorOptions prefix(std::string prefix) {
     std::string end = prefix_end(prefix);
     return {.key = std::move(prefix), .end = std::move(end)};
   }
 };
 
-using MirrorEntries = std::map<std::string, KeyValue>;
+using MirrorEntries = std::map<std::string, KeyValue>;  // by key
 
+// One report to the observer.
 struct MirrorSeen {
+  // The kind of a report.
   enum class What : uint8_t {
     Snapshot = 1,  // first: all present keys
     Changes = 2,   // `events`, of whole revisions
@@ -74,11 +77,13 @@ struct MirrorSeen {
   WatchEvents events;  // of Changes; otherwise none
   absl::Status why;
 };
+// Gets each report, with all entries as they are after it.
 using MirrorObserver = absl::AnyInvocable<void(const MirrorSeen&, const MirrorEntries& all)>;
 
 class Mirror {
  public:
   Mirror() = default;  // follows nothing
+  // Begins to follow the store.
   Mirror(const Replica& replica, MirrorOptions options, MirrorObserver observer = {});
   Mirror(Mirror&&) noexcept = default;
   Mirror& operator=(Mirror&& other) noexcept;  // ends this one

@@ -28,19 +28,22 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Options of a Mutex.
 struct MutexOptions {
   bool sticky = false;  // LockOptions::sticky
 };
 
 class Mutex {
  public:
+  // The lock `name` of this session. Makes no call.
   Mutex(Session session, std::string name, MutexOptions options = {});
   ~Mutex() = default;  // releases what is held
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
+  // Waits as long as it takes.
   void lock();
-  bool try_lock();
+  bool try_lock();  // false: another owner has it, or waits
   template <typename Rep, typename Period>
   bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
     return try_lock_within(timeout_of(timeout));
@@ -49,7 +52,7 @@ class Mutex {
   bool try_lock_until(std::chrono::time_point<TimeClock, TimeDuration> deadline) {
     return try_lock_within(timeout_until(deadline));
   }
-  void unlock();
+  void unlock();  // at once; the release follows
 
   // These concern the current hold. Call them only while locked.
   bool valid() const;
@@ -97,7 +100,7 @@ class MultiLock {
   MultiLock(const MultiLock&) = delete;
   MultiLock& operator=(const MultiLock&) = delete;
 
-  bool owns_lock() const { return owns_; }
+  bool owns_lock() const { return owns_; }  // false: it waited in vain
   explicit operator bool() const { return owns_; }
   void unlock();  // before the end of the scope
   // As those of Mutex. Call them only while locked.

@@ -19,6 +19,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Permits of one semaphore that the session holds.
 struct ResumedPermits {
   Grant grant;  // name(): the semaphore
   uint64_t permits = 0;

@@ -20,8 +20,9 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Options of Semaphore::acquire().
 struct PermitsWanted {
-  uint64_t permits = 1;
+  uint64_t permits = 1;                        // all of them or none
   Duration timeout = kForever;                 // how long to wait in line; zero: not at all
   std::optional<uint64_t> initial_limit = {};  // makes the semaphore if there is none; no effect if
                                                // there is
@@ -29,6 +30,7 @@ struct PermitsWanted {
 
 class Semaphore {
  public:
+  // The semaphore `name` of this session. Makes no call.
   Semaphore(Session session, std::string name) : session_(std::move(session)), name_(std::move(name)) {}
 
   // Sets the number of permits; makes the semaphore if there is none. Lowering it takes no permits
@@ -38,7 +40,7 @@ class Semaphore {
   // kFailedPrecondition (Held: timeout zero), kAborted (Lost): nothing is held. A request above the
   // limit waits: the limit may be raised. kUnavailable: no leader, no effect.
   absl::StatusOr<Grant> acquire(PermitsWanted wanted = {});
-  absl::StatusOr<Grant> try_acquire(PermitsWanted wanted = {});
+  absl::StatusOr<Grant> try_acquire(PermitsWanted wanted = {});  // acquire() without a wait
 
   absl::StatusOr<SemaphoreInfo> info() const;  // linearizable
   absl::Status remove();                       // kFailedPrecondition (Held): a session holds

@@ -32,8 +32,9 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Session;
 
-inline constexpr Duration kForever = (Duration::max)();
+inline constexpr Duration kForever = (Duration::max)();  // no timeout
 
+// Options of Replica::open_session().
 struct SessionOptions {
   // How long after the last renewal others may get what it held. Raised to 50 ms.
   Duration ttl = std::chrono::seconds(5);
@@ -61,6 +62,7 @@ struct ResumeSessionOptions {
   bool previous_is_gone = false;
 };
 
+// Options of acquire() and its forms.
 struct LockOptions {
   Duration timeout = kForever;  // how long to wait in line; zero: not at all
   // The thread of control of this session that asks: one that releases nothing while it waits.
@@ -188,10 +190,10 @@ class Session {
   Session& operator=(Session&&) noexcept;
   ~Session();
 
-  SessionId id() const;
-  Duration ttl() const;  // as granted
-  bool valid() const;    // by this machine's own clock
-  SessionPhase phase() const;
+  SessionId id() const;        // the same for all copies
+  Duration ttl() const;        // as granted
+  bool valid() const;          // by this machine's own clock
+  SessionPhase phase() const;  // as this replica knows it
   // validity_deadline(): when valid() becomes false if no renewal is confirmed before, on the clock
   // of Clock::now().leading; LeadingTime::min() when nothing is confirmed. remaining(): the time
   // until then; zero when it is not valid.
@@ -202,7 +204,7 @@ class Session {
   // callbacks on the callback thread, as Grant::lost() does. Never stops for a moved-from or empty
   // session.
   std::stop_token lost() const;
-  std::string metadata() const;
+  std::string metadata() const;  // as given to SessionOptions
   // The secret that Replica::resume_session() demands: keep it, with id(), where only this service
   // can read it. A session is closed with its last handle. A session that is to outlive its process
   // must still exist when the replica is closed.
@@ -216,6 +218,7 @@ class Session {
   // kUnavailable: no leader, no effect. kInvalidArgument: empty name. kResourceExhausted
   // (LimitExceeded): oversize name or value.
   absl::StatusOr<Grant> acquire(std::string name, LockOptions options = {});
+  // The same with LockMode::Shared.
   absl::StatusOr<Grant> acquire_shared(std::string name, LockOptions options = {});
   // Acquires all of them or none, in one log entry; at most 128 distinct names. Waits in every line
   // at once and holds nothing meanwhile. It gives one grant with one token; all are released

@@ -25,6 +25,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class SharedMutex {
  public:
+  // The lock `name` of this session. Makes no call.
   SharedMutex(Session session, std::string name);
   ~SharedMutex() = default;  // releases what is held
   SharedMutex(const SharedMutex&) = delete;
@@ -32,7 +33,7 @@ class SharedMutex {
 
   // ---- exclusively
   void lock();
-  bool try_lock();
+  bool try_lock();  // false: another owner has it, or waits
   template <typename Rep, typename Period>
   bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
     return try_lock_within(LockMode::Exclusive, timeout_of(timeout));
@@ -45,7 +46,7 @@ class SharedMutex {
 
   // ---- together with others
   void lock_shared();
-  bool try_lock_shared();
+  bool try_lock_shared();  // false: an owner has it exclusively, or waits
   template <typename Rep, typename Period>
   bool try_lock_shared_for(std::chrono::duration<Rep, Period> timeout) {
     return try_lock_within(LockMode::Shared, timeout_of(timeout));

@@ -37,7 +37,9 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Options of run_stm().
 struct StmOptions {
+  // The changes of other callers that make an attempt fail.
   enum class Isolation : uint8_t {
     SerializableSnapshot = 1,  // conflicts: any key that was read or written has changed since the
                                // snapshot
@@ -59,10 +61,11 @@ struct StmOptions {
   absl::Status validate() const;                // kInvalidArgument
 };
 
+// The answer of run_stm().
 struct StmResult {
-  Revision revision;  // after the writes; if it wrote nothing, the snapshot's, zero if it read
-                      // nothing either
-  uint32_t attempts = 0;
+  Revision revision;      // after the writes; if it wrote nothing, the snapshot's, zero if it read
+                          // nothing either
+  uint32_t attempts = 0;  // how often the function ran
 };
 
 // One attempt.

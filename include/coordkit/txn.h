@@ -21,6 +21,7 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Txn {
  public:
+  // Empty: nothing to compare, and nothing to do.
   explicit Txn(Kv kv) : kv_(std::move(kv)) {}
 
   // Each adds one: when() a condition, then() an operation if all conditions hold, otherwise() an

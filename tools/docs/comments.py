@@ -15,9 +15,10 @@ TYPE = re.compile(r"^\s*(?:template\b.*)?(?:class|struct|enum|union)\b[^;]*\{$")
 SPEAKS_FOR_ITSELF = re.compile(
     r"^\s*[\w~].*(?:=\s*(?:delete|default);|\boperator(?:==|<=>|=|<<)\(.*[;{}]|\s~\w+\(.*\).*[;{}]|\bname_of\([^)]*\).*[;{}])$"
     r"|^\s*friend .*\bAbsl(?:Stringify|HashValue)\(|^\s+(?:explicit )?(\w+)\((?:const )?\1 ?&&?[^)]*\)[^;]*;$")
-# A comment that says so is about every function down to the next empty line.
+# A comment that says so is about every declaration down to the next empty line or comment.
 SHARED = re.compile(r"\b(?:Each|All|Both|Any) of these\b|\bThese\b|^\s*// (?:As those of|The same)\b")
 FUNCTION = re.compile(r"^\s+[\w:<>,&* \[\]]*?\b(\w+)\(.*[,;{}]$")
+FIELD = re.compile(r"^\s+[\w:<>,&* ]+ \w+(?: = .*|\{.*\})?;$")
 # A specialisation of a template of somebody else's, such as std::hash, is no part of the reference.
 FOREIGN = re.compile(r"^(?:template <.*> *)?struct (?:std|fmt|absl|boost::asio)::\w")
 
@@ -76,7 +77,7 @@ def filtered(lines, header=""):
                 line = f"/*! lines 1 to {top} */ {line}"
             elif named and lines[at - 1].lstrip().startswith("//"):
                 above = (named, *described)  # the asynchronous form may follow
-            elif shared and named:
+            elif shared and (named or FIELD.match(line)):
                 line = f"/*! lines {shared[0]} to {shared[1]} */ {line}"
             elif above and named == above[0] + "_async":
                 line = f"/*! lines {above[1]} to {above[2]} */ {line}"
