@@ -121,10 +121,10 @@ class Site:
                           if m.group(1) in self.rules else m.group(0), part)
             part = re.sub(r"\b(?:docs/)?decisions/(\d{4})\b", lambda m: f"[decision {m.group(1)}]({self.link_to(page, 'docs/decisions/' + self.decisions[m.group(1)])})"
                           if m.group(1) in self.decisions else m.group(0), part)
-            part = re.sub(r"(?<![\[(/\w])docs/((?:[\w-]+/)*[\w-]+\.md)\b", lambda m: f"[{m.group(0)}]({self.link_to(page, m.group(0))})"
+            part = re.sub(r"(?<!\]\()(?<![\[/\w])docs/((?:[\w-]+/)*[\w-]+\.md)\b", lambda m: f"[{m.group(0)}]({self.link_to(page, m.group(0))})"
                           if os.path.exists(os.path.join(self.top, m.group(0))) else m.group(0), part)
             part = re.sub(r"\bexamples/([\w\\]+)(/[\w.\\]*\w)?", lambda m: self.example(page, m), part)
-            part = re.sub(r"(?<![\[(/\w`])((?:coordkit/)?(?:\w+/)*[\w\\]+\.h)\b", lambda m: self.header_in_prose(page, header, m), part)
+            part = re.sub(r"(?<!\]\()(?<![\[/\w`])((?:coordkit/)?(?:\w+/)*[\w\\]+\.h)\b", lambda m: self.header_in_prose(page, header, m), part)
             part = re.sub(r"(?<![\w\\])((?:[\w\\]+::)+~?[\w\\]+)((?:\(\))?)", lambda m: self.symbol_in_prose(page, m), part)
             parts[at] = part
         return "".join(parts)

@@ -302,7 +302,7 @@ class Writer:
         if plain:
             self.out += ["| field | default | meaning |", "|---|---|---|"]
             for field in plain:
-                default = f"`{field.initializer}`".replace("|", "\\|") if field.initializer and field.initializer != "{}" else ""
+                default = f"`{field.initializer.replace('std::chrono::', '')}`".replace("|", "\\|") if field.initializer and field.initializer != "{}" else ""
                 kind = f"`{field.type}`".replace("|", "\\|")
                 self.out.append(f'| <span id="{field.anchor}"></span>`{field.name}`<br>{kind} | {default} | {cell(field.text, self.links)} |')
             self.out += [""]
