@@ -19,6 +19,13 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Tells files apart, whatever their names. All zeros: the file system cannot tell.
+struct FileIdentity {
+  uint64_t device = 0;
+  uint64_t number = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
 class File {
  public:
   virtual ~File() = default;
@@ -28,6 +35,7 @@ class File {
   virtual absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const = 0;
   virtual absl::Status sync() = 0;  // fdatasync; a failure is final for this file
   virtual absl::StatusOr<uint64_t> size() const = 0;
+  virtual FileIdentity identity() const { return {}; }
 };
 
 enum class OpenMode : uint8_t { Read, ReadWrite, CreateNew };
@@ -51,6 +59,13 @@ class FileSystem {
   virtual absl::Status sync_dir() = 0;
   virtual absl::StatusOr<std::vector<std::string>> list() = 0;  // sorted
   virtual absl::StatusOr<uint64_t> free_bytes() = 0;
+  // Returns the identity of the file that has this name now. kNotFound: none has it.
+  virtual absl::StatusOr<FileIdentity> identity_of(std::string_view name) const {
+    static_cast<void>(name);
+    return FileIdentity();
+  }
+  // kDataLoss: the directory's path names another directory by now, or none.
+  virtual absl::Status still_there() const { return absl::OkStatus(); }
 };
 
 }  // namespace coordkit

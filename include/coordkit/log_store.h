@@ -85,6 +85,9 @@ class LogSink {
   // Writes wait for something other than room, such as a file descriptor. OK: they continue.
   // Reported when it changes, or never.
   virtual void log_waits(absl::Status why) { static_cast<void>(why); }
+  // The file that is kept ready for the next writes has an error. Nothing was lost, writes continue
+  // without it, and the store makes another one. OK: one is ready again. A store may stay silent.
+  virtual void log_spare_fails(absl::Status why) { static_cast<void>(why); }
 };
 
 // An entry that was durable and whose bytes on this disk are rotten. It is not a torn tail. Term

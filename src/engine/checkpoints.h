@@ -24,7 +24,8 @@ class Checkpoints {
   absl::Status collect(Router& router, Turn& turn);
   // A checkpoint at this position or beyond it is needed.
   void want(Index at_least) { wanted_ = std::max(wanted_, at_least); }
-  bool under_way() const { return under_way_; }
+  // Nothing may be installed: one is being written, or a whole one is to be, before which the store takes nothing.
+  bool in_the_way() const { return under_way_ || repair_.whole_owed(); }
   Index checkpointed() const { return checkpointed_; }
 
   // ---- reports of the store

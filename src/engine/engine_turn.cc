@@ -64,7 +64,7 @@ void EngineImpl::run(Turn& turn) {
     follow_members(turn);
     recall_.mend_log(turn);
     drain(turn);
-    states_.step(checkpoints_.under_way(), turn);
+    states_.step(checkpoints_.in_the_way(), turn);
     const bool awaited = consensus_.leads() || calls_.load().requests > 0;
     if (!state_.apply_can_wait(awaited, turn)) apply(turn);
     if (consensus_.send_commit_to_waiting(now)) drain(turn);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "coordkit/error.h"
 #include "coordkit/types.h"
 
 namespace coordkit::engine {
@@ -26,7 +27,17 @@ class StateRepair {
     log_until_ = std::max(log_until_, last);
     log_damage_ = std::string(why.message());
   }
-  void waits(const absl::Status& why) { waits_ = std::string(why.message()); }
+  // For room, or for errors to pass.
+  void waits(const absl::Status& why) {
+    waits_ = why.ok()                ? ""
+             : absl::IsDataLoss(why) ? sentence_of_failed_write(why)
+                                     : "checkpoints wait for room: " + std::string(why.message());
+  }
+  static std::string sentence_of_failed_write(const absl::Status& why) {
+    return "the checkpoint on this disk cannot be written (" + std::string(sentence_of(why)) +
+           "): nothing is lost, the state is in memory and is written again as a whole; look after this disk, or replace this "
+           "member if it goes on";
+  }
 
   // Whether the next checkpoint must be whole, or taken at once because the log up to there is no longer needed. Entries that
   // were not applied yet are in memory until they are.
@@ -60,7 +71,7 @@ class StateRepair {
     if (owed_) out.push_back("the checkpoint on this disk is damaged (" + damage_ + "); it is being written anew from memory");
     if (log_until_)
       out.push_back("entries of the log on this disk are rotten (" + log_damage_ + "); a checkpoint takes their place");
-    if (!waits_.empty()) out.push_back("checkpoints wait for room: " + waits_);
+    if (!waits_.empty()) out.push_back(waits_);
   }
 
  private:

@@ -230,49 +230,66 @@ absl::Status Log::compact(Position through) {
 // Returns the file of the next segment, made on the spot if no spare is ready. Nothing was written to the log yet. A resource
 // that the disk or the process lacks just now may be there at the next try.
 absl::StatusOr<Spares::Open> Log::next_spare(uint64_t bytes) {
-  const auto failed = [this](absl::Status why) { return absl::IsResourceExhausted(why) ? why : final_failure(std::move(why)); };
   absl::StatusOr<Spares::Open> spare = spares_.open(bytes);
-  if (!spare.ok()) return failed(spare.status());
-  if (spare->file) return spare;
-  if (absl::Status made = spares_.make(bytes); !made.ok()) return failed(std::move(made));
+  if (!spare.ok() || spare->file) return spare;
+  if (absl::Status made = spares_.make(bytes); !made.ok()) return may_retry(made) ? made : final_failure(std::move(made));
   spare = spares_.open(bytes);
-  if (!spare.ok()) return failed(spare.status());
-  if (!spare->file) return final_failure(absl::DataLossError("log: a segment that was just made is not there"));
-  return spare;
+  if (!spare.ok() || spare->file) return spare;
+  return until_it_passes(absl::DataLossError("the file that was just made for it is not there"));
+}
+
+// A file with the header of the next segment, durable, that is still named a spare: recovery passes it over, so an error of it
+// leaves nothing in doubt. One whose sync failed is never used.
+absl::StatusOr<Log::Segment> Log::next_segment(uint64_t bytes, uint32_t& spare_number) {
+  constexpr int kTries = 3;
+  absl::Status status;
+  for (int i = 0; i < kTries; ++i) {
+    absl::StatusOr<Spares::Open> spare = next_spare(bytes);
+    if (!spare.ok()) return spare.status();
+    const SegmentHeader header{.segment = take_number(),
+                               .format = next_format_,
+                               .store = options_.store,
+                               .capacity = spare->capacity,
+                               .predecessor = in_use_.segment,
+                               .predecessor_end = in_use_.end,
+                               .state = state_};
+    status = spare->file->pwrite(0, encode(header, options_.group));
+    bytes_written_ += kFirstBatchOffset;
+    if (status.ok()) status = spare->file->sync();
+    spare_number = spare->number;
+    if (status.ok()) return Segment{.capacity = spare->capacity, .file = std::move(spare->file), .header = header};
+    spare->file.reset();
+    spares_.drop(spare->number, status);
+  }
+  return until_it_passes(status);
 }
 
 // Opens the next segment. Its header repeats the hard state, so no older segment is the only one to hold it.
 absl::Status Log::roll(size_t batch_bytes) {
-  absl::StatusOr<Spares::Open> spare = next_spare(kFirstBatchOffset + batch_bytes);
-  if (!spare.ok()) return spare.status();
   if (durable_ != in_use_.place()) {
     if (absl::Status status = sync(); !status.ok()) return status;
   }
-  // Every hard failure from here on is final: the header may or may not be on disk.
-  const std::string spare_name = file_name(FileUse::Spare, spare->number);
-  const uint32_t number = take_number();
-  const SegmentHeader header{.segment = number,
-                             .format = next_format_,
-                             .store = options_.store,
-                             .capacity = spare->capacity,
-                             .predecessor = in_use_.segment,
-                             .predecessor_end = in_use_.end,
-                             .state = state_};
-  absl::Status status = spare->file->pwrite(0, encode(header, options_.group));
-  bytes_written_ += kFirstBatchOffset;
-  if (status.ok()) status = spare->file->sync();
-  if (status.ok()) status = files_.rename(spare_name, file_name(FileUse::Segment, number));
+  uint32_t spare = 0;
+  absl::StatusOr<Segment> next = next_segment(kFirstBatchOffset + batch_bytes, spare);
+  if (absl::IsUnavailable(next.status()) && ++segments_failed_ == kSegmentTriesMax) {
+    return final_failure(make_error(Reason::StorageFailed, std::string(sentence_of(next.status()))));
+  }
+  if (!next.ok()) return next.status();
+  segments_failed_ = 0;
+  // Every failure from here on is final: the segment may or may not be visible.
+  const uint32_t number = next->header->segment;
+  absl::Status status = files_.rename(file_name(FileUse::Spare, spare), file_name(FileUse::Segment, number));
   if (status.ok()) status = files_.sync_dir();
   if (!status.ok()) return final_failure(status);
-  segments_[number] = {.capacity = spare->capacity, .file = std::move(spare->file), .header = header};
   in_use_.segment = number;
   in_use_.format = next_format_;
-  in_use_.capacity = spare->capacity;
+  in_use_.capacity = next->capacity;
+  segments_[number] = *std::move(next);
   in_use_.end = kFirstBatchOffset;
   durable_ = in_use_.place();
   first_segment_durable_ = state_.first_segment;
   state_.truncated_to = LogState().truncated_to;
-  spares_.forget(spare->number);
+  spares_.forget(spare);
   return absl::OkStatus();
 }
 
@@ -283,7 +300,7 @@ absl::Status Log::recycle() {
     const uint32_t segment = segments_.begin()->first;
     const uint64_t capacity = segments_.begin()->second.capacity;
     segments_.erase(segments_.begin());
-    if (absl::Status status = spares_.retire(segment, capacity); !status.ok()) return status;
+    spares_.retire(segment, capacity);
     changed = true;
   }
   return changed ? files_.sync_dir() : absl::OkStatus();

@@ -3,8 +3,9 @@
 // segment, recycling, recovery, and the rewrite of the tail after an open.
 //
 // Failure: the first error that leaves the state of the disk in doubt is final; every later call returns it. The exception is
-// lack of space or descriptors for the next segment. Then the error is kResourceExhausted, nothing was written, and the
-// caller may retry the same append.
+// the next segment, until it has its name. kResourceExhausted says that it lacks space or descriptors, and kUnavailable that
+// its file has an error. Then nothing was written, and the caller may retry the same append (may_retry()). A disk on which
+// no file can be made at kSegmentTriesMax tries is taken to be lost.
 #pragma once
 
 #include <map>
@@ -33,6 +34,8 @@ struct OpenedLog;
 
 class Log {
  public:
+  static constexpr int kSegmentTriesMax = 100;  // ten seconds, as a store tries again
+
   // Recovers, rewrites everything that is not known to be durable into a new segment, and only then returns.
   static absl::StatusOr<OpenedLog> open(FileSystem& files, const LogOptions& options);
 
@@ -49,6 +52,8 @@ class Log {
   // Verifies entries from `from` on as read() does, and the headers of their segments, until `bytes_max` are read. A copy of
   // a header that does not verify is rewritten. If that fails in the segment in use, the failure is final (log_scrub.cc).
   LogScrub scrub(Index from, size_t bytes_max);
+  // Checks that every segment still has its name. Without one, the next start would miss all that is written: that is final.
+  absl::Status look_for_files();
   // The bytes that only this entry needs. nullopt: there are none, or the entry is not in the log, or it is damaged.
   std::optional<DiskRange> place(Index index) const;
 
@@ -64,6 +69,11 @@ class Log {
   const LogState& state() const { return state_; }
   DiskPosition durable() const { return durable_; }         // synced up to here; the next batch carries it as its mark
   const absl::Status& failure() const { return failure_; }  // not ok: the final one
+  bool may_retry(const absl::Status& status) const {        // `status`: of an append
+    return failure_.ok() && (absl::IsResourceExhausted(status) || absl::IsUnavailable(status));
+  }
+  // Why a spare was dropped since the last call. OK: none was dropped. The log wants another one, and lost nothing else.
+  absl::Status take_spare_failure() { return spares_.take_failure(); }
   uint64_t bytes_left() const { return in_use_.capacity - in_use_.end; }  // of the segment in use
   uint64_t bytes_on_disk() const;                                         // segments and spares
   uint64_t bytes_written() const { return bytes_written_; }  // since the open, with headers and padding, but no spares
@@ -96,6 +106,7 @@ class Log {
   absl::Status fill(std::span<const LogWrite> steps);
   absl::Status roll(size_t batch_bytes);
   absl::StatusOr<Spares::Open> next_spare(uint64_t bytes);
+  absl::StatusOr<Segment> next_segment(uint64_t bytes, uint32_t& spare);
   absl::StatusOr<raft::Entry> read_one(Index index, RecordReader& reader) const;
   void advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes);
   void truncate(Index keep);
@@ -117,6 +128,7 @@ class Log {
 
   SegmentInUse in_use_;
   uint32_t next_format_ = 1;            // of the segment after the one in use
+  int segments_failed_ = 0;             // one after the other
   DiskPosition durable_;                // synced up to here
   uint32_t first_segment_durable_ = 1;  // segments below it may be recycled
   bool mark_due_ = false;

@@ -85,7 +85,8 @@ absl::Status Log::start(const Recovery& recovery) {
     const auto replaced = segments_.find(recovery.durable.segment);
     const uint64_t capacity = replaced->second.capacity;
     segments_.erase(replaced);
-    if (absl::Status status = spares_.retire(recovery.durable.segment, capacity); !status.ok()) return status;
+    spares_.retire(recovery.durable.segment, capacity);
+    if (absl::Status status = spares_.take_failure(); !status.ok()) return status;
   }
   return clean_up(recovery);
 }

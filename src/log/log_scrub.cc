@@ -78,4 +78,25 @@ LogScrub Log::scrub(Index from, size_t bytes_max) {
   return found;
 }
 
+absl::Status Log::look_for_files() {
+  if (!failure_.ok()) return failure_;
+  constexpr char kCure[] =
+      ": what is written would not be there at the next start. If it was moved, stop this process, move it back and start; "
+      "otherwise replace this member";
+  const absl::Status directory = files_.still_there();
+  if (!directory.ok()) return final_failure(make_error(Reason::StorageFailed, std::string(sentence_of(directory)) + kCure));
+  for (const auto& [number, segment] : segments_) {
+    const std::string name = file_name(FileUse::Segment, number);
+    const FileIdentity opened = segment.file->identity();
+    const absl::StatusOr<FileIdentity> named = files_.identity_of(name);
+    if (named.ok() ? *named == opened : !absl::IsNotFound(named.status())) continue;
+    if (opened == FileIdentity()) continue;
+    return final_failure(make_error(Reason::StorageFailed, "the file " + name +
+                                                               " of the log was removed, moved or replaced under the running "
+                                                               "replica" +
+                                                               kCure));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace coordkit::log

@@ -137,8 +137,10 @@ absl::StatusOr<bool> SpareMaker::step(uint64_t bytes) {
   if (written_ < capacity_) return false;
   file_.reset();
   absl::Status status = files_.rename(file_name(FileUse::Filling, number_), file_name(FileUse::Spare, number_));
-  if (status.ok()) status = files_.sync_dir();
   if (!status.ok()) return status;
+  status = files_.sync_dir();
+  directory_failed_ = !status.ok();
+  if (directory_failed_) return status;
   return true;
 }
 

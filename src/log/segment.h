@@ -61,9 +61,12 @@ class SpareMaker {
  public:
   SpareMaker(FileSystem& files, uint32_t number, uint64_t capacity) : files_(files), number_(number), capacity_(capacity) {}
 
-  // Writes at most `bytes` more and syncs them; true when the spare is ready. After an error: discard().
+  // Writes at most `bytes` more and syncs them; true when the spare is ready. After an error: discard(), which may be followed
+  // by another attempt.
   absl::StatusOr<bool> step(uint64_t bytes);
   absl::Status discard();
+  // The error was one of the directory, which names the segments too: more is lost than a spare.
+  bool directory_failed() const { return directory_failed_; }
   uint32_t number() const { return number_; }
   uint64_t capacity() const { return capacity_; }
 
@@ -73,6 +76,7 @@ class SpareMaker {
   const uint64_t capacity_;
   std::unique_ptr<File> file_;
   uint64_t written_ = 0;
+  bool directory_failed_ = false;
 };
 
 // Zero-fills [0, bytes) of a new file in moderate pieces; not synced.

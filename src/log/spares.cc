@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "coordkit/error.h"
 #include "log/segment.h"
 
 namespace coordkit::log {
@@ -20,11 +21,15 @@ uint64_t Spares::bytes() const {
   return bytes;
 }
 
-absl::Status Spares::retire(uint32_t segment, uint64_t capacity) {
+void Spares::retire(uint32_t segment, uint64_t capacity) {
   const std::string name = file_name(FileUse::Segment, segment);
-  if (!wanted() || capacity != options_.segment_bytes) return files_.remove(name);
-  add(segment, capacity);
-  return files_.rename(name, file_name(FileUse::Spare, segment));
+  const bool kept = wanted() && capacity == options_.segment_bytes;
+  absl::Status status = kept ? files_.rename(name, file_name(FileUse::Spare, segment)) : files_.remove(name);
+  if (!status.ok()) {
+    failure_ = std::move(status);
+  } else if (kept) {
+    add(segment, capacity);
+  }
 }
 
 absl::StatusOr<Spares::Open> Spares::open(uint64_t bytes) {
@@ -32,9 +37,9 @@ absl::StatusOr<Spares::Open> Spares::open(uint64_t bytes) {
     const auto spare = std::ranges::find_if(spares_, [bytes](const Spare& each) { return each.capacity >= bytes; });
     if (spare == spares_.end()) return Open();
     absl::StatusOr<std::unique_ptr<File>> file = open_file(*spare);
-    if (!file.ok()) return file.status();
-    if (*file) return Open{spare->number, spare->capacity, *std::move(file)};
-    spares_.erase(spare);
+    if (absl::IsResourceExhausted(file.status())) return file.status();
+    if (file.ok() && *file) return Open{spare->number, spare->capacity, *std::move(file)};
+    file.ok() ? forget(spare->number) : drop(spare->number, file.status());
   }
 }
 
@@ -55,6 +60,13 @@ void Spares::forget(uint32_t number) {
   std::erase_if(spares_, [number](const Spare& spare) { return spare.number == number; });
 }
 
+// What cannot be removed is left to the next open.
+void Spares::drop(uint32_t number, absl::Status why) {
+  forget(number);
+  files_.remove(file_name(FileUse::Spare, number)).IgnoreError();
+  failure_ = std::move(why);
+}
+
 absl::Status Spares::make(uint64_t bytes) {
   const uint64_t capacity = std::max<uint64_t>(options_.small_segment_bytes, align_up(bytes, kBlockBytes));
   SpareMaker maker(files_, take_number(), capacity);
@@ -63,8 +75,14 @@ absl::Status Spares::make(uint64_t bytes) {
     add(maker.number(), capacity);
     return absl::OkStatus();
   }
-  if (absl::IsResourceExhausted(made.status())) maker.discard().IgnoreError();  // the next open removes a leftover
-  return made.status();
+  if (maker.directory_failed()) return made.status();
+  maker.discard().IgnoreError();  // the next open removes a leftover
+  return absl::IsResourceExhausted(made.status()) ? made.status() : until_it_passes(made.status());
+}
+
+absl::Status until_it_passes(const absl::Status& why) {
+  return absl::UnavailableError("no file can be made for the next segment of the log (" + std::string(sentence_of(why)) +
+                                "): look after this disk, or replace this member");
 }
 
 }  // namespace coordkit::log

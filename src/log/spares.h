@@ -1,9 +1,12 @@
 // Empty segments that are kept ready for the time when the one in use is full. The caller makes them at leisure, compaction
 // frees them, or they are made on the spot where none is ready.
+//
+// A spare holds nothing, so an error of one costs only that one. It is dropped, and take_failure() says why.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,14 +33,20 @@ class Spares {
   bool wanted() const { return spares_.size() < options_.spares; }
   uint64_t bytes() const;
   void add(uint32_t number, uint64_t capacity) { spares_.push_back({number, capacity}); }
-  // A segment that is no longer needed becomes another spare, or is removed.
-  absl::Status retire(uint32_t segment, uint64_t capacity);
+  // A segment that is no longer needed becomes another spare, or is removed. If neither succeeds, it stays until the next open.
+  void retire(uint32_t segment, uint64_t capacity);
 
-  // Opens the first spare that can hold so much. It stays a spare until forget().
+  // Opens the first spare that can hold so much. It stays a spare until forget(). kResourceExhausted: no descriptor is free.
   absl::StatusOr<Open> open(uint64_t bytes);
   void forget(uint32_t number);
-  // Makes one more that can hold so much, on the spot. kResourceExhausted: there is no space, and the caller may retry.
+  // Forgets a spare that cannot be used, and removes it.
+  void drop(uint32_t number, absl::Status why);
+  // Makes one more that can hold so much, on the spot. kResourceExhausted: there is no space. kUnavailable: the disk returned
+  // an error. In both cases the caller may retry. Any other error is one of the directory.
   absl::Status make(uint64_t bytes);
+
+  // Why a spare was dropped since the last call. OK: none was dropped.
+  absl::Status take_failure() { return std::exchange(failure_, absl::OkStatus()); }
 
  private:
   struct Spare {
@@ -50,6 +59,10 @@ class Spares {
   const LogOptions& options_;
   std::vector<Spare> spares_;
   uint32_t next_number_ = 1;
+  absl::Status failure_;
 };
+
+// Turns an error of a file that holds nothing yet into one that the caller may retry.
+absl::Status until_it_passes(const absl::Status& why);
 
 }  // namespace coordkit::log

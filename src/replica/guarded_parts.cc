@@ -246,6 +246,9 @@ class GuardedFile final : public File {
   absl::StatusOr<uint64_t> size() const override {
     return answer("log's files threw in size()", [&] { return file_->size(); });
   }
+  FileIdentity identity() const override {
+    return value_or(FileIdentity(), [&] { return file_->identity(); });
+  }
 
  private:
   const std::unique_ptr<File> file_;
@@ -274,6 +277,12 @@ class GuardedFileSystem final : public FileSystem {
   }
   absl::StatusOr<uint64_t> free_bytes() override {
     return answer("log's files threw in free_bytes()", [&] { return files_->free_bytes(); });
+  }
+  absl::StatusOr<FileIdentity> identity_of(std::string_view name) const override {
+    return answer("log's files threw in identity_of()", [&] { return files_->identity_of(name); });
+  }
+  absl::Status still_there() const override {
+    return answer("log's files threw in still_there()", [&] { return files_->still_there(); });
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "coordkit/storage/lmdb_state_store.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -19,7 +20,8 @@ namespace coordkit {
 namespace {
 
 constexpr auto kCheckpointRetry = std::chrono::milliseconds(100);
-constexpr auto kLookEvery = std::chrono::seconds(1);  // whether the files were removed
+constexpr auto kPauseMax = std::chrono::milliseconds(60'000);  // after a whole batch that could not be written, doubling
+constexpr auto kLookEvery = std::chrono::seconds(1);           // whether the files were removed
 
 }  // namespace
 
@@ -52,7 +54,7 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
   void start(StateOperation operation) {
     {
       std::scoped_lock lock(mutex_);
-      if (closing_ || failed_ || (damaged_ && !is_whole(operation))) return;
+      if (closing_ || failed_ || (damaged_ && changes_state(operation) && !is_whole(operation))) return;
       COORDKIT_CHECK_MSG(!changes_state(operation) || !changing_, "at most one commit or install is under way");
       changing_ = changing_ || changes_state(operation);
       waiting_.push_back(std::move(operation));
@@ -101,12 +103,11 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
             .views_max = options_.views_max,
             .keep_alive = directory_};
   }
-  // What is stored is not what was written. A disk that returns errors is different: nothing more is written to it.
-  static bool is_damage(const absl::Status& why) { return absl::IsDataLoss(why) && reason_of(why) != Reason::StorageFailed; }
   static absl::Status at_open(const absl::Status& why) {
     const std::string text(why.message());
     if (absl::IsUnavailable(why)) return absl::ResourceExhaustedError(text);
-    return is_damage(why) ? make_error(Reason::Corrupt, text + "; it must be installed from a peer: replace this member") : why;
+    const bool damaged = absl::IsDataLoss(why) && reason_of(why) != Reason::StorageFailed;
+    return damaged ? make_error(Reason::Corrupt, text + "; it must be installed from a peer: replace this member") : why;
   }
   std::shared_ptr<storage::LmdbTable> table() {
     std::scoped_lock lock(mutex_);
@@ -132,8 +133,11 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
       absl::Status status = perform_work(*work);
       while (absl::IsUnavailable(status) && wait_for_space(status)) status = perform_work(*work);
       if (absl::IsUnavailable(status)) return;  // closed while it waited
-      if (std::exchange(waits_for_space_, false)) sink_->checkpoint_waits(absl::OkStatus());
-      if (!status.ok() && !survives(std::move(status), *work)) return;
+      if (!status.ok()) {
+        if (!survives(std::move(status), *work)) return;
+      } else if (work->kind != Work::Kind::Rest && std::exchange(waits_, false)) {
+        sink_->checkpoint_waits(absl::OkStatus());
+      }
     }
   }
 
@@ -149,41 +153,58 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
 
   // The disk is full: the operation is retried until it succeeds, and nothing is lost. False: the store closes.
   bool wait_for_space(const absl::Status& why) {
-    if (!std::exchange(waits_for_space_, true)) sink_->checkpoint_waits(why);
+    if (!std::exchange(waits_, true)) sink_->checkpoint_waits(why);
+    return pause(kCheckpointRetry);
+  }
+  bool pause(std::chrono::milliseconds length) {
     std::unique_lock lock(mutex_);
-    return !wakes_.wait_for(lock, kCheckpointRetry, [this] { return closing_; });
+    return !wakes_.wait_for(lock, length, [this] { return closing_; });
   }
 
-  // What is stored is damaged: from here on everything but a whole batch is dropped, until one arrives.
+  // What is stored is damaged, or nobody knows, because a write or a sync of it failed: from here on only a whole batch may
+  // change it, in a file of its own. If that cannot be written either, another one is asked for after a pause. False: it is
+  // over.
   bool survives(absl::Status why, const Work& work) {
-    const bool heals = is_damage(why) && !(work.kind == Work::Kind::Operation && is_whole(work.operation));
-    {
-      std::scoped_lock lock(mutex_);
-      (heals ? damaged_ : failed_) = true;
-      changing_ = false;
-      waiting_.clear();
-    }
-    if (heals) {
-      sink_->checkpoint_damaged(std::move(why));
-    } else {
+    const bool whole = work.kind == Work::Kind::Operation && is_whole(work.operation);
+    if (!absl::IsDataLoss(why) || (whole && !directory_->still_there().ok())) {
+      become(failed_);
       sink_->checkpoint_failed(std::move(why));
+      return false;
     }
-    return heals;
+    if (whole) {
+      pause_ = std::clamp<std::chrono::milliseconds>(2 * pause_, kCheckpointRetry, kPauseMax);
+      waits_ = true;
+      sink_->checkpoint_waits(why);
+      if (!pause(pause_)) return false;
+    }
+    become(damaged_);
+    sink_->checkpoint_damaged(std::move(why));
+    return true;
+  }
+  void become(bool& state) {
+    const std::scoped_lock lock(mutex_);
+    state = true;
+    changing_ = false;
+    waiting_.clear();
   }
 
   // What to do next; nothing once the store closes. Stale rows are erased whenever the thread is idle; a commit comes before
-  // them, and operations on staged rows have to wait for it.
+  // them, and operations on staged rows have to wait for it, as for a whole batch while what is stored is damaged.
   std::optional<Work> next() {
     std::unique_lock lock(mutex_);
     const bool stale = !damaged_ && table_->stale();
-    const auto ready = [&] { return closing_ || stale || !waiting_.empty(); };
+    const auto ready = [&] { return closing_ || stale || first() != waiting_.end(); };
     if (!wakes_.wait_for(lock, kLookEvery, ready)) return Work{damaged_ ? Work::Kind::Rest : Work::Kind::Look};
     if (closing_) return std::nullopt;
     if (stale && (waiting_.empty() || !std::holds_alternative<CheckpointBatch>(waiting_.front())))
       return Work{Work::Kind::EraseStale};
-    Work work{Work::Kind::Operation, std::move(waiting_.front())};
-    waiting_.pop_front();
+    const auto taken = first();
+    Work work{Work::Kind::Operation, std::move(*taken)};
+    waiting_.erase(taken);
     return work;
+  }
+  std::deque<StateOperation>::iterator first() {
+    return damaged_ ? std::ranges::find_if(waiting_, is_whole) : waiting_.begin();
   }
 
   void changed() {
@@ -206,6 +227,7 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
     std::scoped_lock lock(mutex_);
     std::swap(table_, *table);  // the old one lives as long as its views
     damaged_ = false;
+    pause_ = {};
     return absl::OkStatus();
   }
 
@@ -250,9 +272,11 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
   bool changing_ = false;  // a commit or an install is in progress
   bool closing_ = false;
   bool failed_ = false;
-  bool damaged_ = false;  // only a whole batch is accepted
+  bool damaged_ = false;  // only a whole batch changes it
 
-  bool waits_for_space_ = false;  // used by the thread only; as last reported to the sink
+  // Used by the thread only.
+  bool waits_ = false;                 // as last reported to the sink
+  std::chrono::milliseconds pause_{};  // after the last whole batch that failed
 };
 
 LmdbStateStore::LmdbStateStore(std::shared_ptr<DataDirectory> directory, LmdbStateOptions options)

@@ -1,6 +1,7 @@
 #include "storage/log_disk.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -11,7 +12,8 @@
 namespace coordkit {
 namespace {
 
-constexpr size_t kScrubStepBytes = 1 << 20;  // the disk's thread has writes to do in between
+constexpr auto kFilesLookedForEvery = std::chrono::seconds(1);  // whether the files were removed
+constexpr size_t kScrubStepBytes = 1 << 20;                     // the disk's thread has writes to do in between
 
 }  // namespace
 
@@ -44,7 +46,8 @@ absl::StatusOr<RecoveredLog> SegmentedLogStore::Disk::open(LogSink& sink) {
   space_.tell(sink);
   preparer_.start(std::move(preparers_files),
                   {.made = [this](absl::StatusOr<storage::Spare> spare) { post(Queue::SpareMade{std::move(spare)}); },
-                   .waits = [this] { space_.no_room(); }});
+                   .waits = [this] { space_.no_room(); },
+                   .fails = [this](const absl::Status& why) { spare_fails(why); }});
   thread_ = Thread("coordkit/log", [this] { run(); });
   return RecoveredLog{.store = store_,
                       .boot = boot_,
@@ -102,13 +105,15 @@ void SegmentedLogStore::Disk::last_mark() noexcept {
 }
 
 SegmentedLogStore::Disk::Queue::Rest SegmentedLogStore::Disk::rest() const {
-  return {.due = writer_.due(*log_), .stalled = writer_.stalled(), .quick = writer_.quick()};
+  const std::optional<Queue::Clock::time_point> due = writer_.due(*log_);
+  return {.due = std::min(due.value_or(look_at_), look_at_), .stalled = writer_.stalled(), .quick = writer_.quick()};
 }
 
 // The one place of the thread where what was not expected ends. A write may be half done then, so the store has failed.
 void SegmentedLogStore::Disk::work() noexcept {
   try {
     perform_all();
+    if (!queue_.failed()) look_for_files();
     if (!queue_.failed()) order_spare();
   } catch (...) {
     fail(writer_.last_words().caught());
@@ -146,9 +151,17 @@ void SegmentedLogStore::Disk::perform(Queue::Task task) {
     if (!log_->failure().ok()) fail(log_->failure());
   } else if (const Queue::Compact* compact = std::get_if<Queue::Compact>(&task)) {
     compact_log(*compact);
-  } else if (log_->progress_due()) {
+  } else if (log_->progress_due() && Queue::Clock::now() >= writer_.due(*log_)) {
     write_mark();
   }
+}
+
+// Whether somebody removed them under the running replica, which would notice it with the next segment only.
+void SegmentedLogStore::Disk::look_for_files() {
+  const Queue::Clock::time_point now = Queue::Clock::now();
+  if (now < look_at_) return;
+  look_at_ = now + kFilesLookedForEvery;
+  if (absl::Status status = log_->look_for_files(); !status.ok()) fail(std::move(status));
 }
 
 // Reading changes nothing: without memory for what was asked for it is refused, and asked for once more.
@@ -182,6 +195,13 @@ void SegmentedLogStore::Disk::take_spare(const Queue::SpareMade& made) {
   log_->spare_ready(made.spare->number, made.spare->capacity);
   preparer_.taken();
   space_.is(LogSpace::Ample);
+  if (spare_fails_.exchange(false)) sink_->log_spare_fails(absl::OkStatus());
+}
+
+// On either thread. One spare is under way at a time, so the reports of one follow those of the one before.
+void SegmentedLogStore::Disk::spare_fails(const absl::Status& why) {
+  spare_fails_ = true;
+  sink_->log_spare_fails(why);
 }
 
 void SegmentedLogStore::Disk::compact_log(const Queue::Compact& compact) {
@@ -218,8 +238,10 @@ void SegmentedLogStore::Disk::write_mark() {
 }
 
 void SegmentedLogStore::Disk::order_spare() {
+  if (const absl::Status why = log_->take_spare_failure(); !why.ok()) spare_fails(why);
   const bool wanted = log_->wants_spare();
   space_.wants_spare(wanted);
+  if (!wanted && spare_fails_.exchange(false)) sink_->log_spare_fails(absl::OkStatus());
   if (wanted && !preparer_.ordered()) preparer_.order({log_->take_number(), log_->segment_bytes()});
 }
 

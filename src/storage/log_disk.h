@@ -3,6 +3,7 @@
 // thread does the writes and the store's own sleeps.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -50,11 +51,13 @@ class COORDKIT_HIDDEN SegmentedLogStore::Disk {
   absl::StatusOr<std::vector<raft::Entry>> read_log(const Queue::Read& read);
   bool write_batch();  // false: there is no room, or it failed
   void take_spare(const Queue::SpareMade& made);
+  void spare_fails(const absl::Status& why);
   void compact_log(const Queue::Compact& compact);
   void stall();
   void write_mark();
   void report_wait(absl::Status why);  // for something other than room; OK: no more
   void order_spare();
+  void look_for_files();
   void fail(absl::Status why) noexcept;
 
   const StoreId store_;
@@ -65,6 +68,7 @@ class COORDKIT_HIDDEN SegmentedLogStore::Disk {
   Index checkpointed_;
   LogSink* sink_ = nullptr;
   storage::SpaceReport space_;
+  std::atomic<bool> spare_fails_{false};  // as reported
   Queue queue_;
   storage::SparePreparer preparer_;
   Thread thread_;
@@ -73,8 +77,9 @@ class COORDKIT_HIDDEN SegmentedLogStore::Disk {
   std::unique_ptr<FileSystem> files_;
   std::unique_ptr<log::Log> log_;
   storage::LogWriter writer_;
-  absl::Status waits_;  // as reported
-  Queue::Tasks tasks_;  // taken over from the queue
+  absl::Status waits_;                  // as reported
+  Queue::Clock::time_point look_at_{};  // for the files
+  Queue::Tasks tasks_;                  // taken over from the queue
 };
 
 }  // namespace coordkit

@@ -14,8 +14,6 @@ size_t bytes_of(const LogWrite& step) {
   return bytes;
 }
 
-bool waits(const absl::Status& status, const log::Log& log) { return absl::IsResourceExhausted(status) && log.failure().ok(); }
-
 }  // namespace
 
 LogWriter::LogWriter(const SegmentedLogOptions& options, const DataDirectory* directory)
@@ -40,7 +38,7 @@ absl::StatusOr<WriteNumber> LogWriter::write(log::Log& log) {
   const Clock::time_point began = Clock::now();
   absl::Status status = log.append(batch_);
   note_sizes(log);
-  if (waits(status, log)) {
+  if (log.may_retry(status)) {
     stalled_at_ = Clock::now();
     return status;
   }
@@ -65,7 +63,7 @@ absl::Status LogWriter::note_log(const log::Log& log) {
 absl::Status LogWriter::write_mark(log::Log& log) {
   absl::Status status = log.append_mark();
   note_sizes(log);
-  if (waits(status, log)) {
+  if (log.may_retry(status)) {
     last_write_ = Clock::now() + kNextTry;
     return absl::OkStatus();
   }

@@ -1,5 +1,6 @@
-// Gathers writes to a log and makes them durable, one sync for a batch. A batch for which there is no room, or no
-// descriptor, stays until it is tried again. Knows when a mark is to follow, and whether the disk is quick.
+// Gathers writes to a log and makes them durable, one sync for a batch. A batch for which no segment can be made, for lack of
+// room or of descriptors or because its file has an error, stays until it is tried again. Knows when a mark is to follow, and
+// whether the disk is quick.
 //
 // Threads: the one that uses the log.
 #pragma once
@@ -28,7 +29,7 @@ class LogWriter {
   bool full() const { return bytes_ >= options_.batch_bytes_max; }
 
   // Writes and syncs what was added, and returns the number of the last write. An error with stalled(): it waits, as the
-  // error says, for room or for a descriptor.
+  // error says, for a segment.
   absl::StatusOr<WriteNumber> write(log::Log& log);
   // OK without one if that waits: the previous batch is safe, only the mark waits.
   absl::Status write_mark(log::Log& log);

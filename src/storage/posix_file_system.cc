@@ -64,6 +64,11 @@ class PosixFile final : public File {
     return static_cast<uint64_t>(info.st_size);
   }
 
+  FileIdentity identity() const override {
+    struct stat info = {};
+    return ::fstat(fd_.get(), &info) == 0 ? FileIdentity{info.st_dev, info.st_ino} : FileIdentity();
+  }
+
  private:
   const std::string path_;
   const Descriptor fd_;
@@ -210,6 +215,14 @@ absl::Status PosixFileSystem::remove_directory(std::string_view name) {
     return errno_status(errno, "cannot remove directory " + in(name));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<FileIdentity> PosixFileSystem::identity_of(std::string_view name) const {
+  struct stat info = {};
+  if (::fstatat(directory_.get(), std::string(name).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) {
+    return FileIdentity{info.st_dev, info.st_ino};
+  }
+  return errno_status(errno, "cannot look at " + in(name));
 }
 
 absl::Status PosixFileSystem::still_there() const {

@@ -30,6 +30,8 @@ class PosixFileSystem final : public FileSystem {
   absl::Status sync_dir() override;
   absl::StatusOr<std::vector<std::string>> list() override;
   absl::StatusOr<uint64_t> free_bytes() override;
+  absl::StatusOr<FileIdentity> identity_of(std::string_view name) const override;
+  absl::Status still_there() const override;
 
   // Beyond the port, for the data directory.
   // kResourceExhausted: so many bytes more would not fit here. Unlike free_bytes() it sees quotas, because it allocates them,
@@ -39,7 +41,6 @@ class PosixFileSystem final : public FileSystem {
   absl::Status make_new_directory(std::string_view name);  // kAlreadyExists: something has this name
   absl::Status lock();                                     // flock, for the life of this object; kFailedPrecondition if taken
   absl::Status lock_for_reading();                         // shared with other readers
-  absl::Status still_there() const;                        // kDataLoss: its path names another directory by now, or none
   absl::Status allocate(std::string_view name, uint64_t bytes);  // a new file, blocks allocated; a failure leaves none
   absl::Status remove_directory(std::string_view name);          // an empty one
 

@@ -1,5 +1,6 @@
 #include "storage/spare_preparer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr uint64_t kFillStepBytes = 512 << 10;  // between two syncs
 constexpr auto kTryAgain = std::chrono::milliseconds(100);
+constexpr auto kPauseMax = std::chrono::milliseconds(60'000);
 
 }  // namespace
 
@@ -53,46 +55,60 @@ void SparePreparer::run() {
     }
     if (carry_out(spare)) continue;
     std::unique_lock lock(mutex_);
-    wakes_.wait_for(lock, kTryAgain, [this] { return stop_; });
+    wakes_.wait_for(lock, pause_, [this] { return stop_; });
   }
 }
 
-// False: it is to be tried again. The one place of the thread where what was not expected ends: a spare that was not made in
-// whole is made once more.
+// False: it is to be tried again after the pause. The one place of the thread where what was not expected ends: a spare that
+// was not made in whole is made once more.
 bool SparePreparer::carry_out(const Spare& spare) noexcept {
   try {
-    const absl::StatusOr<bool> made = make(spare);
-    if (absl::IsResourceExhausted(made.status())) {
+    absl::Status why;
+    const Made made = make(spare, why);
+    if (made == Made::Failed) {
+      const bool passes = absl::IsResourceExhausted(why);
+      pause_ = passes ? kTryAgain : std::clamp<std::chrono::milliseconds>(2 * pause_, kTryAgain, kPauseMax);
       const std::lock_guard lock(mutex_);
-      if (!stop_ && lacks_room(made.status())) reports_.waits();
+      if (stop_) return true;
+      if (!passes) {
+        reports_.fails(why);
+      } else if (lacks_room(why)) {
+        reports_.waits();
+      }
       return false;
     }
     {
       const std::lock_guard lock(mutex_);
       if (stop_) return true;
-      order_.reset();      // the next one may come as soon as it is reported
-      stop_ = !made.ok();  // no more will come
+      order_.reset();  // the next one may come as soon as it is reported
+      stop_ = made == Made::DirectoryFailed;
     }
-    made.ok() ? reports_.made(spare) : reports_.made(made.status());
+    pause_ = {};
+    made == Made::Whole ? reports_.made(spare) : reports_.made(why);
     return true;
   } catch (...) {
+    pause_ = kTryAgain;
     const std::lock_guard lock(mutex_);
     order_ = spare;
     return false;
   }
 }
 
-absl::StatusOr<bool> SparePreparer::make(const Spare& spare) {
+// What an attempt before has left, and could not remove then, is in the way.
+SparePreparer::Made SparePreparer::make(const Spare& spare, absl::Status& why) {
   log::SpareMaker maker(*files_, spare.number, spare.capacity);
+  if (pause_.count() != 0) maker.discard().IgnoreError();
   for (;;) {
-    absl::StatusOr<bool> ready = maker.step(kFillStepBytes);
+    const absl::StatusOr<bool> ready = maker.step(kFillStepBytes);
     if (!ready.ok()) {
+      why = ready.status();
+      if (maker.directory_failed()) return Made::DirectoryFailed;
       maker.discard().IgnoreError();
-      return ready;
+      return Made::Failed;
     }
-    if (*ready) return true;
+    if (*ready) return Made::Whole;
     const std::lock_guard lock(mutex_);
-    if (stop_) return false;
+    if (stop_) return Made::Stopped;
   }
 }
 

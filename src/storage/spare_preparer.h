@@ -1,10 +1,11 @@
 // A thread that makes the next segment of a log beside the one that uses it, in small synced pieces, so that the commit path
-// never waits for a large fill. A full disk, or a process without a free descriptor, is
-// tried again until that is over.
+// never waits for a large fill. A full disk, or a process without a free descriptor, is tried again until that is over. So is
+// an error of the file, which holds nothing: it is made anew after a pause that doubles, and the log does without it so long.
 //
 // Threads: ordered(), order() and taken() belong to the thread that uses the log.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -26,11 +27,12 @@ struct Spare {
 
 class SparePreparer {
  public:
-  // Called from this thread: `made` with each spare that is ready, or once with why no more will come; `waits` when there is no
-  // room, never after stop().
+  // Called from this thread: `made` with each spare that is ready, or once with why no more will come (the directory failed);
+  // `waits` when there is no room, `fails` when its file has an error, both never after stop().
   struct Reports {
     std::function<void(absl::StatusOr<Spare>)> made;
     std::function<void()> waits;
+    std::function<void(const absl::Status&)> fails;
   };
 
   ~SparePreparer() { close(); }
@@ -48,10 +50,12 @@ class SparePreparer {
  private:
   void run();
   bool carry_out(const Spare& spare) noexcept;
-  absl::StatusOr<bool> make(const Spare& spare);  // false: stopped midway
+  enum class Made : uint8_t { Whole, Stopped, DirectoryFailed, Failed };
+  Made make(const Spare& spare, absl::Status& why);
 
   std::unique_ptr<FileSystem> files_;
   Reports reports_;
+  std::chrono::milliseconds pause_{};  // of the thread: before the next attempt
   Thread thread_;
   bool ordered_ = false;
   std::mutex mutex_;  // guards the next two

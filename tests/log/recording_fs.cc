@@ -1,6 +1,9 @@
 #include "tests/log/recording_fs.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "log/segment.h"
 
 namespace coordkit::testkit {
 namespace {
@@ -33,7 +36,7 @@ class RecordingFs::RecordingFile final : public File {
   RecordingFile(RecordingFs& disk, FileId file, OpenMode mode) : disk_(disk), file_(file), mode_(mode) {}
 
   absl::Status pwrite(uint64_t offset, std::string_view bytes) override {
-    if (absl::Status status = disk_.enter("pwrite"); !status.ok()) return status;
+    if (absl::Status status = disk_.enter("pwrite", disk_.is_spare(file_)); !status.ok()) return status;
     if (mode_ == OpenMode::Read) return absl::InternalError("write to a file opened for reading");
     const uint64_t grown = offset + bytes.size();
     const uint64_t size = disk_.now_.files[file_].size();
@@ -42,17 +45,17 @@ class RecordingFs::RecordingFile final : public File {
     return absl::OkStatus();
   }
   absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const override {
-    if (absl::Status status = disk_.enter("pread"); !status.ok()) return status;
+    if (absl::Status status = disk_.enter("pread", disk_.is_spare(file_)); !status.ok()) return status;
     const std::string& bytes = disk_.now_.files[file_];
     return offset >= bytes.size() ? std::string() : bytes.substr(offset, length);
   }
   absl::Status sync() override {
-    if (absl::Status status = disk_.enter("sync"); !status.ok()) return status;
+    if (absl::Status status = disk_.enter("sync", disk_.is_spare(file_)); !status.ok()) return status;
     disk_.record({.kind = Change::Kind::Sync, .file = file_});
     return absl::OkStatus();
   }
   absl::StatusOr<uint64_t> size() const override {
-    if (absl::Status status = disk_.enter("size"); !status.ok()) return status;
+    if (absl::Status status = disk_.enter("size", disk_.is_spare(file_)); !status.ok()) return status;
     return disk_.now_.files[file_].size();
   }
 
@@ -62,13 +65,24 @@ class RecordingFs::RecordingFile final : public File {
   const OpenMode mode_;
 };
 
-absl::Status RecordingFs::enter(std::string_view what) {
+bool RecordingFs::is_spare(std::string_view name) {
+  const std::optional<log::ParsedName> parsed = log::parse_name(name);
+  return parsed && parsed->use != log::FileUse::Segment;
+}
+
+bool RecordingFs::is_spare(FileId file) const {
+  return std::ranges::any_of(now_.names, [&](const auto& name) { return name.second == file && is_spare(name.first); });
+}
+
+absl::Status RecordingFs::enter(std::string_view what, bool spare) {
   ++calls_;
+  if (spare && ++spare_calls_ >= failing_spare_ && spare_calls_ - failing_spare_ < failing_spares_) return why_;
   if (what == failing_name_) {
     ++calls_failed_;
     return why_;
   }
   if (calls_ != failing_ && !all_fail_) return absl::OkStatus();
+  failed_needless_ = spare || what == "remove";
   return absl::Status(why_.code(), std::string(what) + ": " + std::string(why_.message()));
 }
 
@@ -88,7 +102,7 @@ uint64_t RecordingFs::used() const {
 }
 
 absl::StatusOr<std::unique_ptr<File>> RecordingFs::open(std::string_view name, OpenMode mode) {
-  if (absl::Status status = enter("open"); !status.ok()) return status;
+  if (absl::Status status = enter("open", is_spare(name)); !status.ok()) return status;
   const auto found = now_.names.find(std::string(name));
   if (mode == OpenMode::CreateNew) {
     if (found != now_.names.end()) return absl::DataLossError("file exists: " + std::string(name));
@@ -102,7 +116,7 @@ absl::StatusOr<std::unique_ptr<File>> RecordingFs::open(std::string_view name, O
 }
 
 absl::Status RecordingFs::rename(std::string_view from, std::string_view to) {
-  if (absl::Status status = enter("rename"); !status.ok()) return status;
+  if (absl::Status status = enter("rename", is_spare(to)); !status.ok()) return status;
   const auto found = now_.names.find(std::string(from));
   if (found == now_.names.end()) return absl::NotFoundError(std::string(from));
   record({.kind = Change::Kind::Rename, .file = found->second, .name = std::string(from), .to = std::string(to)});
@@ -110,7 +124,7 @@ absl::Status RecordingFs::rename(std::string_view from, std::string_view to) {
 }
 
 absl::Status RecordingFs::remove(std::string_view name) {
-  if (absl::Status status = enter("remove"); !status.ok()) return status;
+  if (absl::Status status = enter("remove", is_spare(name)); !status.ok()) return status;
   if (!now_.names.contains(std::string(name))) return absl::NotFoundError(std::string(name));
   record({.kind = Change::Kind::Remove, .name = std::string(name)});
   return absl::OkStatus();

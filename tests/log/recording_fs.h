@@ -70,6 +70,14 @@ class RecordingFs final : public FileSystem {
   void fail_all_calls(absl::Status why) { all_fail_ = true, why_ = std::move(why); }
   // Every call of this name fails: "sync", "pread" and so on.
   void fail_calls(std::string_view what, absl::Status why) { failing_name_ = what, why_ = std::move(why); }
+  // Of the calls that name a spare, finished or not, or go to its bytes: `count` from this one on (from 1) fail.
+  void fail_spares(uint64_t from, uint64_t count, absl::Status why) {
+    spare_calls_ = 0;
+    failing_spare_ = from, failing_spares_ = count, why_ = std::move(why);
+  }
+  uint64_t spare_calls() const { return spare_calls_; }
+  // The call of fail_call() was one of a spare, or the removal of a file: errors that a log does without.
+  bool failed_needless() const { return failed_needless_; }
   uint64_t calls() const { return calls_; }
   uint64_t calls_failed() const { return calls_failed_; }  // by their name
   bool has_failed() const { return failing_ != 0 && calls_ >= failing_; }
@@ -84,7 +92,9 @@ class RecordingFs final : public FileSystem {
 
  private:
   class RecordingFile;
-  absl::Status enter(std::string_view what);
+  absl::Status enter(std::string_view what, bool spare = false);
+  static bool is_spare(std::string_view name);
+  bool is_spare(FileId file) const;
   void record(Change change);
 
   const Image start_;
@@ -94,6 +104,9 @@ class RecordingFs final : public FileSystem {
   uint64_t calls_ = 0;
   uint64_t calls_failed_ = 0;
   uint64_t failing_ = 0;
+  uint64_t spare_calls_ = 0;
+  bool failed_needless_ = false;
+  uint64_t failing_spare_ = 0, failing_spares_ = 0;
   bool all_fail_ = false;
   std::string failing_name_;
   absl::Status why_;

@@ -53,7 +53,7 @@ TEST_F(SparesTest, OneIsForgottenAmongOthersThatCameAfterItWasOpened) {
   const uint32_t second = made(kLarge);
   auto segment = disk_.open(log::file_name(FileUse::Segment, 9), OpenMode::CreateNew);
   ASSERT_TRUE(segment.ok() && log::fill_with_zeros(**segment, 0, kLarge).ok());
-  ASSERT_TRUE(spares_.retire(9, kLarge).ok());
+  spares_.retire(9, kLarge);
   EXPECT_TRUE(on_disk(FileUse::Spare, 9));
   spares_.forget(first);
   EXPECT_EQ(spares_.bytes(), 2 * kLarge);
@@ -65,13 +65,13 @@ TEST_F(SparesTest, OneIsForgottenAmongOthersThatCameAfterItWasOpened) {
 TEST_F(SparesTest, ASegmentTooManyOrOfAnotherSizeIsRemoved) {
   auto segment = disk_.open(log::file_name(FileUse::Segment, 9), OpenMode::CreateNew);
   ASSERT_TRUE(segment.ok());
-  ASSERT_TRUE(spares_.retire(9, kSmall).ok()) << "a small one was made on the spot; spares have the full size";
+  spares_.retire(9, kSmall);  // a small one was made on the spot; spares have the full size
   EXPECT_FALSE(on_disk(FileUse::Segment, 9) || on_disk(FileUse::Spare, 9));
   for (int i = 0; i < 3; ++i) made(kLarge);
   EXPECT_FALSE(spares_.wanted());
   segment = disk_.open(log::file_name(FileUse::Segment, 10), OpenMode::CreateNew);
   ASSERT_TRUE(segment.ok());
-  ASSERT_TRUE(spares_.retire(10, kLarge).ok());
+  spares_.retire(10, kLarge);
   EXPECT_FALSE(on_disk(FileUse::Segment, 10) || on_disk(FileUse::Spare, 10));
 }
 
@@ -84,6 +84,44 @@ TEST_F(SparesTest, OneThatIsGoneOrCutShortIsPassedOver) {
   EXPECT_EQ(opened(kLarge), whole);
   EXPECT_EQ(spares_.bytes(), kLarge) << "the others are no spares";
   EXPECT_FALSE(on_disk(FileUse::Spare, 50));
+}
+
+TEST_F(SparesTest, FLT_D22_OneThatCannotBeOpenedIsDroppedAndSaid) {
+  const uint32_t bad = made(kLarge);
+  const uint32_t good = made(kLarge);
+  disk_.fail_spares(1, 1, absl::DataLossError("EIO"));
+  EXPECT_EQ(opened(kLarge), good);
+  EXPECT_FALSE(on_disk(FileUse::Spare, bad));
+  EXPECT_TRUE(absl::IsDataLoss(spares_.take_failure()));
+  EXPECT_TRUE(spares_.take_failure().ok()) << "once";
+}
+
+TEST_F(SparesTest, FLT_D22_OneThatCannotBeMadeOnTheSpotMayBeTriedAgain) {
+  for (uint64_t failing = 1; failing <= 4; ++failing) {  // open, write, sync, rename
+    disk_.fail_spares(failing, 1, absl::DataLossError("EIO"));
+    EXPECT_TRUE(absl::IsUnavailable(spares_.make(kLarge))) << failing;
+    ++last_;
+    EXPECT_EQ(spares_.bytes(), 0u);
+    EXPECT_TRUE(disk_.now().names.empty()) << failing;
+  }
+  const uint32_t one = made(kLarge);
+  EXPECT_EQ(opened(kLarge), one);
+}
+
+// The directory names the segments too.
+TEST_F(SparesTest, FLT_D03_AFailedSyncOfTheDirectoryIsNoMatterOfOneSpare) {
+  disk_.fail_calls("sync_dir", absl::DataLossError("EIO"));
+  EXPECT_TRUE(absl::IsDataLoss(spares_.make(kLarge)));
+}
+
+TEST_F(SparesTest, FLT_D22_ASegmentThatCannotBeRenamedIsNoSpare) {
+  auto segment = disk_.open(log::file_name(FileUse::Segment, 9), OpenMode::CreateNew);
+  ASSERT_TRUE(segment.ok());
+  disk_.fail_calls("rename", absl::DataLossError("EIO"));
+  spares_.retire(9, kLarge);
+  EXPECT_EQ(spares_.bytes(), 0u);
+  EXPECT_TRUE(spares_.wanted());
+  EXPECT_FALSE(spares_.take_failure().ok());
 }
 
 TEST_F(SparesTest, FLT_S02_NumbersEndAndNeverBeginAgain) {

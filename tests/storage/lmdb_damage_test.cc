@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "base/random.h"
 #include "coordkit/error.h"
@@ -515,6 +516,82 @@ TEST_F(LmdbStoreDamageTest, FLT_D13_FLT_D15_TheCheckpointOfAnotherDirectoryThatT
       storage::LmdbTable::open({.path = parent_ / "data/state", .store = others, .map_bytes_max = 64 << 20, .views_max = 4});
   ASSERT_TRUE(other.ok()) << other.status();
   EXPECT_EQ((*other)->applied(), (Position{Index(9), Term(1)}));
+}
+
+// What a failed write or sync left is never trusted again: the whole state goes to a file of its own.
+TEST_F(LmdbStoreDamageTest, FLT_D22_INV_S10_AnyCallThatFailsIsMendedByAWholeBatchInAFreshFile) {
+  uint64_t index = 1;
+  Position good{Index(1), Term(1)};
+  for (uint64_t failing = 1; failing <= 4; ++failing) {
+    struct stat before = {};
+    ASSERT_EQ(::stat((parent_ / "data/state/data.mdb").c_str(), &before), 0);
+    const size_t damages = probe_.damages().size();
+    const Position incremental{Index(++index), Term(1)}, whole{Index(++index), Term(1)};
+    {
+      const LmdbCalls calls(failing);
+      store_->commit({.applied = incremental, .rows = {{"a", "new"}}});
+      const auto reported = [&] {
+        return probe_.reports().back() == StateSinkProbe::Report(StateSinkProbe::Checkpointed{incremental});
+      };
+      while (probe_.damages().size() == damages && !reported()) std::this_thread::yield();
+      if (reported()) {  // it makes fewer calls
+        good = incremental;
+        continue;
+      }
+    }
+    if (const auto view = store_->view(); view.ok()) {
+      EXPECT_EQ((*view)->applied(), good) << "the last good one is shown, or none";
+    }
+    store_->stage(Ticket(failing), {}, {{"p", "staged"}});  // waits for the whole one
+    store_->commit({.applied = whole, .rows = {{"a", "whole"}}, .whole = true});
+    ASSERT_TRUE(probe_.wait_applied(whole)) << failing;
+    good = whole;
+    ASSERT_TRUE(probe_.wait_for(StateSinkProbe::Staged{Ticket(failing)})) << "what is staged meanwhile is not forgotten";
+    struct stat after = {};
+    ASSERT_EQ(::stat((parent_ / "data/state/data.mdb").c_str(), &after), 0);
+    EXPECT_NE(before.st_ino, after.st_ino) << "another file";
+  }
+  EXPECT_GE(probe_.damages().size(), 2u);
+  EXPECT_TRUE(probe_.failures().empty());
+}
+
+TEST_F(LmdbStoreDamageTest, FLT_D22_AWholeBatchThatFailsIsAskedForAgainAndSaid) {
+  LmdbCalls::set_failing(true);
+  store_->commit({.applied = {Index(2), Term(1)}, .rows = {{"a", "2"}}});
+  ASSERT_TRUE(probe_.wait_damaged(1));
+  EXPECT_TRUE(probe_.waits().empty());
+  for (uint64_t i = 3; i < 6; ++i) {
+    store_->commit({.applied = {Index(i), Term(1)}, .rows = {{"a", "2"}}, .whole = true});
+    ASSERT_TRUE(probe_.wait_damaged(i - 1)) << i;
+    EXPECT_TRUE(absl::IsDataLoss(probe_.waits().back())) << "said at once, before the pause";
+  }
+  LmdbCalls::set_failing(false);
+  const Position whole{Index(9), Term(1)};
+  store_->commit({.applied = whole, .rows = {{"a", "9"}}, .whole = true});
+  ASSERT_TRUE(probe_.wait_applied(whole));
+  EXPECT_TRUE(probe_.waits().back().ok());
+  store_->commit({.applied = {Index(10), Term(1)}, .rows = {{"a", "10"}}});
+  ASSERT_TRUE(probe_.wait_applied({Index(10), Term(1)})) << "and from then on as ever";
+  EXPECT_TRUE(probe_.failures().empty());
+  store_->close();
+  store_.reset();
+  LmdbStateStore again(*directory_);
+  StateSinkProbe probe;
+  EXPECT_EQ(*again.open(probe), (Position{Index(10), Term(1)}));
+  again.close();
+}
+
+TEST_F(LmdbStoreDamageTest, FLT_D22_AStoreThatPausesCloses) {
+  LmdbCalls::set_failing(true);
+  store_->commit({.applied = {Index(2), Term(1)}, .rows = {{"a", "2"}}, .whole = true});
+  ASSERT_TRUE(probe_.wait_waiting(true));
+  store_->close();
+  LmdbCalls::set_failing(false);
+  store_.reset();
+  LmdbStateStore again(*directory_);
+  StateSinkProbe probe;
+  EXPECT_EQ(*again.open(probe), (Position{Index(1), Term(1)})) << "the last good one";
+  again.close();
 }
 
 TEST_F(LmdbStoreDamageTest, FLT_D04_CheckpointsWaitForRoomAndGoOn) {

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <new>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "base/random.h"
 #include "coordkit/error.h"
@@ -228,6 +230,83 @@ TEST(SegmentedLogStoreTest, FLT_D11_ASpareThatIsRemovedOrCutShortIsThrownAway) {
     store.close();
     EXPECT_TRUE(probe.failures().empty());
     EXPECT_EQ(spoiled, 3u);
+  }
+}
+
+TEST(SegmentedLogStoreTest, FLT_D22_ErrorsOfASpareCostTheSpareAndAreSaid) {
+  RecordingFs empty;
+  empty.fail_spares(0, 0, absl::OkStatus());
+  ASSERT_TRUE(log::Log::open(empty, {.store = kLogStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10}).ok());
+  for (uint64_t failing = 1; failing <= 4; ++failing) {  // its creation, a write, a sync, its name
+    SharedDisk disk;
+    LogSinkProbe probe;
+    SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
+    disk.with([&](RecordingFs& fs) { fs.fail_spares(empty.spare_calls() + failing, 3, absl::DataLossError("EIO")); });
+    ASSERT_TRUE(store.open(probe).ok());
+    ASSERT_TRUE(probe.wait_spare(false)) << failing;
+    ASSERT_TRUE(probe.wait_spare(true)) << "it is made again";
+    for (uint64_t i = 1; i <= 40; ++i) store.submit({.number = WriteNumber(i), .entries = entries(i, 1, 1, 4000)});
+    EXPECT_TRUE(probe.wait_written(WriteNumber(40)));
+    store.close();
+    EXPECT_TRUE(probe.failures().empty()) << probe.failures().front();
+  }
+}
+
+TEST(SegmentedLogStoreTest, FLT_D22_WithoutASpareSegmentsAreMadeOnTheSpotOrWritesWaitAndSayWhy) {
+  SharedDisk disk;
+  LogSinkProbe probe;
+  SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
+  ASSERT_TRUE(store.open(probe).ok());
+  disk.with([](RecordingFs& fs) { fs.fail_spares(1, 1'000'000, absl::DataLossError("EIO")); });
+  for (uint64_t i = 1; i <= 60; ++i) store.submit({.number = WriteNumber(i), .entries = entries(i, 1, 1, 4000)});
+  ASSERT_TRUE(probe.wait_spare(false));
+  while (probe.waits().empty() && probe.failures().empty()) std::this_thread::yield();
+  ASSERT_TRUE(probe.failures().empty()) << probe.failures().front();
+  EXPECT_NE(probe.waits().front().message().find("look after this disk"), std::string_view::npos);
+  EXPECT_EQ(store.space(), LogSpace::Ample) << "it is not a matter of room";
+  disk.with([](RecordingFs& fs) { fs.fail_spares(0, 0, absl::OkStatus()); });
+  EXPECT_TRUE(probe.wait_written(WriteNumber(60)));
+  EXPECT_TRUE(probe.wait_spare(true));
+  store.close();
+  EXPECT_TRUE(probe.failures().empty());
+}
+
+// Its writes would go on to files that have no name, and be gone with the process.
+TEST(SegmentedLogStoreTest, FLT_D23_FilesRemovedMovedOrReplacedUnderARunningLogAreNoticedWithoutAWrite) {
+  const auto each_segment = [](const std::filesystem::path& log, auto act) {
+    std::vector<std::filesystem::path> segments;
+    for (const auto& file : std::filesystem::directory_iterator(log)) {
+      if (file.path().extension() == ".seg") segments.push_back(file.path());
+    }
+    for (const auto& segment : segments) act(segment);
+  };
+  const std::vector<std::function<void(const std::filesystem::path&)>> spoilings = {
+      [](const std::filesystem::path& log) { std::filesystem::remove_all(log); },
+      [](const std::filesystem::path& log) { std::filesystem::rename(log, log.string() + ".away"); },
+      [&](const std::filesystem::path& log) { each_segment(log, [](const auto& file) { std::filesystem::remove(file); }); },
+      [&](const std::filesystem::path& log) {
+        each_segment(log, [](const auto& file) { std::filesystem::rename(file, file.string() + ".away"); });
+      },
+      [&](const std::filesystem::path& log) {
+        each_segment(log, [](const auto& file) {
+          std::filesystem::copy(file, file.string() + ".copy");
+          std::filesystem::rename(file.string() + ".copy", file);
+        });
+      }};
+  for (const auto& spoil : spoilings) {
+    TemporaryDirectory parent;
+    const auto directory = DataDirectory::open({.path = parent / "data", .cluster = "orders"});
+    ASSERT_TRUE(directory.ok());
+    LogSinkProbe probe;
+    SegmentedLogStore store(*directory, kSmall);
+    ASSERT_TRUE(store.open(probe).ok());
+    store.submit({.number = WriteNumber(1), .entries = entries(1, 1, 1)});
+    ASSERT_TRUE(probe.wait_written(WriteNumber(1)));
+    spoil(std::filesystem::path(parent / "data/log"));
+    ASSERT_TRUE(probe.wait_failed());
+    EXPECT_NE(probe.failures().front().message().find("replace this member"), std::string_view::npos)
+        << probe.failures().front();
+    store.close();
   }
 }
 

@@ -74,11 +74,18 @@ class LogSinkProbe final : public LogSink, public Probe {
   void log_waits(absl::Status why) override {
     note([&] { waits_.push_back(std::move(why)); });
   }
+  void log_spare_fails(absl::Status why) override {
+    note([&] { spare_failures_.push_back(std::move(why)); });
+  }
 
   // Waits until the write is durable, waits for room, or has failed; false: no such report came.
   bool wait_reported(WriteNumber number) {
     return wait(
         [&] { return written_ >= number || !failures_.empty() || (!spaces_.empty() && spaces_.back() == LogSpace::Full); });
+  }
+  // What is kept ready has failed, or (ok) is there again.
+  bool wait_spare(bool ok) {
+    return wait([&] { return !spare_failures_.empty() && spare_failures_.back().ok() == ok; });
   }
   bool wait_space(LogSpace space) {
     return wait([&] { return !spaces_.empty() && spaces_.back() == space; });
@@ -114,6 +121,7 @@ class LogSinkProbe final : public LogSink, public Probe {
  private:
   std::vector<LogSpace> spaces_;     // every change
   std::vector<absl::Status> waits_;  // the same
+  std::vector<absl::Status> spare_failures_;
   WriteNumber written_;
   bool in_order_ = true;
   std::map<Index, absl::StatusOr<std::vector<raft::Entry>>> reads_;
@@ -177,8 +185,12 @@ class StateSinkProbe final : public StateSink, public Probe {
   bool wait_failed() {
     return wait([&] { return !failures_.empty(); });
   }
-  bool wait_damaged() {
-    return wait([&] { return !damages_.empty(); });
+  bool wait_damaged(size_t times = 1) {
+    return wait([&] { return damages_.size() >= times; });
+  }
+  // Either of the two that a store says of a write that failed.
+  bool wait_failed_or_damaged() {
+    return wait([&] { return !failures_.empty() || !damages_.empty(); });
   }
   // Waits until the store waits for room on the disk, or continues.
   bool wait_waiting(bool waiting) {
