@@ -14,9 +14,6 @@ import sys
 
 from reference import Reference, Writer, prose
 
-FOLDERS = [  # of headers: (the part of the path, its name in the navigation); the first that matches
-    ("client/", "Client"), ("raft/", "Raft"), ("storage/", "Storage"), ("transport/", "Transport"), ("sim/", "Simulator"),
-    ("testing/", "Test suites")]
 FENCE = re.compile(r"^\s*(```|~~~)")
 ITEM = re.compile(r"^(\s*)(?:[-*]|\d+\.) ")
 LANGUAGE = {".h": "cpp", ".cc": "cpp", ".cmake": "cmake", ".yaml": "yaml", ".json": "json", ".sh": "bash", ".py": "python"}
@@ -258,9 +255,6 @@ class Site:
             for name in re.findall(r'"(coordkit/[^"]+)"', "\n".join(code)):
                 writer.out.append(f"- [{name}]({os.path.relpath('include/' + name + '.md', os.path.dirname(page))})")
         self.write(page, "\n".join(writer.out) + "\n")
-
-    def folder_of(self, header):
-        return next((name for part, name in FOLDERS if header.startswith("coordkit/" + part)), "Top")
 
     def groups(self):
         """The headers by folder of include/coordkit, the top first."""
