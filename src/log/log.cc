@@ -246,7 +246,7 @@ absl::StatusOr<Log::Segment> Log::next_segment(uint64_t bytes, uint32_t& spare_n
   for (int i = 0; i < kTries; ++i) {
     absl::StatusOr<Spares::Open> spare = next_spare(bytes);
     if (!spare.ok()) return spare.status();
-    const SegmentHeader header{.segment = take_number(),
+    const SegmentHeader header{.segment = spares_.take_number(),
                                .format = next_format_,
                                .store = options_.store,
                                .capacity = spare->capacity,
@@ -271,11 +271,11 @@ absl::Status Log::roll(size_t batch_bytes) {
   }
   uint32_t spare = 0;
   absl::StatusOr<Segment> next = next_segment(kFirstBatchOffset + batch_bytes, spare);
-  if (absl::IsUnavailable(next.status()) && ++segments_failed_ == kSegmentTriesMax) {
+  if (absl::IsUnavailable(next.status()) && spares_.one_more_try() == kSegmentTriesMax) {
     return final_failure(make_error(Reason::StorageFailed, std::string(sentence_of(next.status()))));
   }
   if (!next.ok()) return next.status();
-  segments_failed_ = 0;
+  spares_.tries_over();
   // Every failure from here on is final: the segment may or may not be visible.
   const uint32_t number = next->header->segment;
   absl::Status status = files_.rename(file_name(FileUse::Spare, spare), file_name(FileUse::Segment, number));

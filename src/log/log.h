@@ -60,11 +60,9 @@ class Log {
   // Entries up to `through` are no longer needed. Their segments are recycled by the first sync after the next append.
   absl::Status compact(Position through);
 
-  // The caller makes spares at leisure: it runs a SpareMaker for this number and size, then calls spare_ready().
-  bool wants_spare() const { return spares_.wanted(); }
-  uint32_t take_number() { return spares_.take_number(); }
-  void spare_ready(uint32_t number, uint64_t capacity) { spares_.add(number, capacity); }
-  uint64_t segment_bytes() const { return options_.segment_bytes; }
+  // The caller makes spares at leisure: where one is wanted, it runs a SpareMaker and adds what that has made. An error of a
+  // spare costs the log nothing else.
+  Spares& spares() { return spares_; }
 
   const LogState& state() const { return state_; }
   DiskPosition durable() const { return durable_; }         // synced up to here; the next batch carries it as its mark
@@ -72,8 +70,6 @@ class Log {
   bool may_retry(const absl::Status& status) const {        // `status`: of an append
     return failure_.ok() && (absl::IsResourceExhausted(status) || absl::IsUnavailable(status));
   }
-  // Why a spare was dropped since the last call. OK: none was dropped. The log wants another one, and lost nothing else.
-  absl::Status take_spare_failure() { return spares_.take_failure(); }
   uint64_t bytes_left() const { return in_use_.capacity - in_use_.end; }  // of the segment in use
   uint64_t bytes_on_disk() const;                                         // segments and spares
   uint64_t bytes_written() const { return bytes_written_; }  // since the open, with headers and padding, but no spares
@@ -128,7 +124,6 @@ class Log {
 
   SegmentInUse in_use_;
   uint32_t next_format_ = 1;            // of the segment after the one in use
-  int segments_failed_ = 0;             // one after the other
   DiskPosition durable_;                // synced up to here
   uint32_t first_segment_durable_ = 1;  // segments below it may be recycled
   bool mark_due_ = false;

@@ -103,7 +103,7 @@ SegmentHeader Log::plan(const Recovery& recovery, DiskPosition from) {
     slot.entry ? index_.append(location) : index_.append_hole({slot.index, slot.term, slot.content_sum}, location);
     state_.last = {slot.index, slot.term};
   }
-  SegmentHeader header{.segment = take_number(), .format = recovery.format, .store = options_.store};
+  SegmentHeader header{.segment = spares_.take_number(), .format = recovery.format, .store = options_.store};
   if (replaces_newest(recovery, from)) {
     previous_ = recovery.older_previous;
     header.predecessor = recovery.newest->predecessor;
@@ -187,13 +187,13 @@ absl::Status Log::clean_up(const Recovery& recovery) {
   for (const ParsedName& name : recovery.unused) {
     if (name.use == FileUse::Filling) continue;  // removed
     const std::string text = file_name(name.use, name.number);
-    if (name.use == FileUse::Spare && wants_spare()) {
+    if (name.use == FileUse::Spare && spares_.wanted()) {
       absl::StatusOr<std::unique_ptr<File>> file = files_.open(text, OpenMode::Read);
       if (!file.ok()) return file.status();
       absl::StatusOr<uint64_t> size = (*file)->size();
       if (!size.ok()) return size.status();
       if (*size == options_.segment_bytes) {
-        spare_ready(name.number, *size);
+        spares_.add(name.number, *size);
         continue;
       }
     }

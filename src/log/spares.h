@@ -45,6 +45,10 @@ class Spares {
   // an error. In both cases the caller may retry. Any other error is one of the directory.
   absl::Status make(uint64_t bytes);
 
+  // Attempts to find a file for the next segment, one after the other, that failed.
+  int one_more_try() { return ++tries_; }
+  void tries_over() { tries_ = 0; }
+  uint64_t segment_bytes() const { return options_.segment_bytes; }
   // Why a spare was dropped since the last call. OK: none was dropped.
   absl::Status take_failure() { return std::exchange(failure_, absl::OkStatus()); }
 
@@ -59,6 +63,7 @@ class Spares {
   const LogOptions& options_;
   std::vector<Spare> spares_;
   uint32_t next_number_ = 1;
+  int tries_ = 0;
   absl::Status failure_;
 };
 

@@ -38,11 +38,11 @@ absl::Status LogOnDisk::write(std::span<const LogWrite> steps) {
 
 absl::Status LogOnDisk::prepare() {
   if (!spare_) {
-    if (!log_->wants_spare()) {
+    if (!log_->spares().wanted()) {
       short_of_space_ = false;
       return absl::OkStatus();
     }
-    spare_.emplace(files_, log_->take_number(), log_->segment_bytes());
+    spare_.emplace(files_, log_->spares().take_number(), log_->spares().segment_bytes());
   }
   const absl::StatusOr<bool> ready = spare_->step(kFillStepBytes);
   if (!ready.ok()) {
@@ -53,7 +53,7 @@ absl::Status LogOnDisk::prepare() {
     return absl::OkStatus();
   }
   if (*ready) {
-    log_->spare_ready(spare_->number(), spare_->capacity());
+    log_->spares().add(spare_->number(), spare_->capacity());
     spare_.reset();
     short_of_space_ = false;
   }

@@ -192,7 +192,7 @@ bool SegmentedLogStore::Disk::write_batch() {
 
 void SegmentedLogStore::Disk::take_spare(const Queue::SpareMade& made) {
   if (!made.spare.ok()) return fail(made.spare.status());
-  log_->spare_ready(made.spare->number, made.spare->capacity);
+  log_->spares().add(made.spare->number, made.spare->capacity);
   preparer_.taken();
   space_.is(LogSpace::Ample);
   if (spare_fails_.exchange(false)) sink_->log_spare_fails(absl::OkStatus());
@@ -224,7 +224,7 @@ void SegmentedLogStore::Disk::stall() {
   }
   if (log_->state().first_segment != first_segment) write_mark();
   if (queue_.failed()) return;
-  if (write_batch() && space() != LogSpace::Ample) space_.is(log_->wants_spare() ? LogSpace::Low : LogSpace::Ample);
+  if (write_batch() && space() != LogSpace::Ample) space_.is(log_->spares().wanted() ? LogSpace::Low : LogSpace::Ample);
 }
 
 void SegmentedLogStore::Disk::report_wait(absl::Status why) {
@@ -238,11 +238,11 @@ void SegmentedLogStore::Disk::write_mark() {
 }
 
 void SegmentedLogStore::Disk::order_spare() {
-  if (const absl::Status why = log_->take_spare_failure(); !why.ok()) spare_fails(why);
-  const bool wanted = log_->wants_spare();
+  if (const absl::Status why = log_->spares().take_failure(); !why.ok()) spare_fails(why);
+  const bool wanted = log_->spares().wanted();
   space_.wants_spare(wanted);
   if (!wanted && spare_fails_.exchange(false)) sink_->log_spare_fails(absl::OkStatus());
-  if (wanted && !preparer_.ordered()) preparer_.order({log_->take_number(), log_->segment_bytes()});
+  if (wanted && !preparer_.ordered()) preparer_.order({log_->spares().take_number(), log_->spares().segment_bytes()});
 }
 
 // Allocates nothing.

@@ -154,9 +154,9 @@ TEST(LogFailureTest, FLT_P14_NoDescriptorForASegmentIsNotFinal) {
     ASSERT_TRUE(opened.ok());
     log::Log& log = *opened->log;
     if (ready) {
-      log::SpareMaker maker(disk, log.take_number(), log.segment_bytes());
-      ASSERT_TRUE(*maker.step(log.segment_bytes()));
-      log.spare_ready(maker.number(), maker.capacity());
+      log::SpareMaker maker(disk, log.spares().take_number(), log.spares().segment_bytes());
+      ASSERT_TRUE(*maker.step(log.spares().segment_bytes()));
+      log.spares().add(maker.number(), maker.capacity());
     }
     disk.fail_calls("open", make_error(Reason::LimitExceeded, "injected"));
     uint64_t index = 0;

@@ -50,7 +50,7 @@ class LogWorkload {
   absl::Status step() {
     if (random_.chance(0.15)) return mark();
     if (random_.chance(0.15)) return compact();
-    if (log_->wants_spare() && random_.chance(0.3)) return spare();
+    if (log_->spares().wanted() && random_.chance(0.3)) return spare();
     std::vector<LogWrite> steps;
     LogModel next = moments_.back().model;
     for (uint64_t i = random_.between(1, 3); i > 0; --i) {
@@ -133,13 +133,13 @@ class LogWorkload {
   }
 
   absl::Status spare() {
-    log::SpareMaker maker(disk_, log_->take_number(), log_->segment_bytes());
+    log::SpareMaker maker(disk_, log_->spares().take_number(), log_->spares().segment_bytes());
     for (;;) {
       const absl::StatusOr<bool> ready = maker.step(16 << 10);
       if (!ready.ok()) return ready.status();
       if (*ready) break;
     }
-    log_->spare_ready(maker.number(), maker.capacity());
+    log_->spares().add(maker.number(), maker.capacity());
     return absl::OkStatus();
   }
 

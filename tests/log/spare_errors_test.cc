@@ -30,11 +30,11 @@ class SpareErrorsTest : public ::testing::Test {
     return status.ok() ? log_->sync() : status;
   }
   void prepare() {
-    if (!log_->wants_spare()) return;
-    log::SpareMaker maker(*disk_, log_->take_number(), log_->segment_bytes());
-    const absl::StatusOr<bool> made = maker.step(log_->segment_bytes());
+    if (!log_->spares().wanted()) return;
+    log::SpareMaker maker(*disk_, log_->spares().take_number(), log_->spares().segment_bytes());
+    const absl::StatusOr<bool> made = maker.step(log_->spares().segment_bytes());
     if (made.ok()) {
-      log_->spare_ready(maker.number(), maker.capacity());
+      log_->spares().add(maker.number(), maker.capacity());
     } else {
       EXPECT_FALSE(maker.directory_failed());
       maker.discard().IgnoreError();
@@ -47,7 +47,7 @@ class SpareErrorsTest : public ::testing::Test {
       if (index % 7 == 0) prepare();
       const Index forgotten(index % 16 == 0 ? index - 8 : 0);
       ASSERT_TRUE(log_->compact({forgotten, Term(1)}).ok());
-      dropped_ += log_->take_spare_failure().ok() ? 0 : 1;
+      dropped_ += log_->spares().take_failure().ok() ? 0 : 1;
     }
   }
   void expect_whole(const Image& image) {

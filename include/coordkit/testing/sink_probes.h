@@ -83,7 +83,7 @@ class LogSinkProbe final : public LogSink, public Probe {
     return wait(
         [&] { return written_ >= number || !failures_.empty() || (!spaces_.empty() && spaces_.back() == LogSpace::Full); });
   }
-  // What is kept ready has failed, or (ok) is there again.
+  // Waits until the spare has failed, or (ok) is there again.
   bool wait_spare(bool ok) {
     return wait([&] { return !spare_failures_.empty() && spare_failures_.back().ok() == ok; });
   }
