@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t kThreadsMax = 32;
 constexpr size_t kStacks = 1 << 18;
-constexpr uint64_t kPassedByMax = 10'000;
+constexpr uint64_t kPassedByMax = 10'000;  // by others than the thread whose turn it is
 constexpr std::string_view kOurs = "coordkit/";
 constexpr char kUnnamed[16] = "(no name yet)";
 
@@ -46,6 +46,7 @@ struct Shared {
   std::atomic<uint64_t> failures;
   std::atomic<size_t> turn;         // the thread whose allocations fail first
   std::atomic<uint64_t> passed_by;  // allocations of other threads since the arming
+  std::atomic<uint64_t> passed_by_max;
   Thread threads[kThreadsMax];
   FailedAllocation last;
   std::atomic<uint64_t> stacks[kStacks];  // hashes; zero: free
@@ -111,7 +112,8 @@ bool fails(size_t bytes) {
   thread->allocations.fetch_add(1, std::memory_order_relaxed);
   if (fail_also > 0) return fail_also--, true;
   if (!shared->armed.load(std::memory_order_relaxed)) return false;
-  if (static_cast<size_t>(thread - shared->threads) != shared->turn && shared->passed_by++ < kPassedByMax) return false;
+  if (static_cast<size_t>(thread - shared->threads) != shared->turn && shared->passed_by++ < shared->passed_by_max)
+    return false;
   uintptr_t stack[FailedAllocation::kFramesMax];
   Walk walk{stack, 0, std::min<int>(shared->depth, FailedAllocation::kFramesMax)};
   _Unwind_Backtrace(step, &walk);
@@ -147,6 +149,7 @@ void share_failures() {
 void arm_failures(uint64_t also, std::string_view first) {
   shared->also = also;
   shared->passed_by = 0;
+  shared->passed_by_max = first.empty() ? kPassedByMax : UINT64_MAX;
   if (first.empty()) {
     const size_t next = shared->turn + 1;
     shared->turn = next < kThreadsMax && shared->threads[next].name[0] != 0 ? next : 0;

@@ -37,7 +37,7 @@ void share_failures();
 
 // The next allocation with a stack that has not failed yet fails, and so do the `also` allocations of its thread after it.
 // Then nothing fails until this is called again. The threads take turns, because otherwise the busiest one takes nearly every
-// failure; `first` names a thread whose turn it is now.
+// failure. If `first` is named, only the allocations of that thread fail.
 void arm_failures(uint64_t also, std::string_view first = {});
 void disarm_failures();
 bool failures_armed();
