@@ -18,7 +18,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
       processes_(world, plan, nodes_, observers_.consensus, churn_, observers_.situations, random_),
       scrubs_(world, plan, nodes_, observers_.situations, random_),
       faults_({world, plan, nodes_, network_, connections_, processes_, scrubs_, observers_.consensus, churn_,
-               observers_.situations},
+               observers_.situations, observers_.lists, observers_.geneses},
               options.reduction, random_),
       script_(world, nodes_, observers_.consensus, processes_, faults_),
       convergence_(plan, nodes_, observers_.consensus, observers_.model, observers_.witness.calls()) {
@@ -26,7 +26,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
   network_.set_quality(plan.calm);
   network_.set_stale_delivery(plan.stale_delivery);
   for (uint32_t i = 0; i < plan.nodes; ++i) {
-    const NodeParts parts{world_, network_, *this, plan_, options_.defects, options_};
+    const NodeParts parts{world_, network_, *this, plan_, options_.defects, options_, observers_.lists};
     nodes_.push_back(std::make_unique<Node>(parts, i, world.fork_random()));
     observers_.watch(*nodes_[i]);
   }
@@ -42,6 +42,7 @@ Cluster::~Cluster() {
 
 void Cluster::run() {
   if (options_.script) options_.script(script_);
+  faults_.first_start().begin();
   for (uint32_t node = 0; node < plan_.nodes; ++node) processes_.start(node);
   users_->start();
   hostile_phase();
@@ -74,6 +75,7 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::Resume: return processes_.resume_event(event);
     case EventKind::Churn: return event.node == kNoNode ? churn_.event() : churn_.event_at(event.node);
     case EventKind::Overtaking: return faults_.overtaking_event(event);
+    case EventKind::FirstStart: return faults_.first_start().event(event);
     case EventKind::Scrub: return scrubs_.event(event);
     case EventKind::Script: return script_.event(event);
     case EventKind::Worker:
@@ -90,6 +92,7 @@ void Cluster::started(uint32_t node) {
   observers_.started(node);
   connections_.process_started(node);
   users_->process_started(node);
+  faults_.first_start().process_started(node);
   scrubs_.process_started(node);
 }
 

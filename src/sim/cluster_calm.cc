@@ -40,6 +40,7 @@ void Cluster::heal() {
   churn_.come_back();
   processes_.replace_bad_disks();
   if (plan_.upgraded) processes_.finish_upgrade();
+  faults_.first_start().finish();
   for (uint32_t node = 0; node < plan_.nodes; ++node) processes_.restore(node);
   connections_.disconnect_all();
   world_.trace(kNoNode, "all faults are over");

@@ -14,6 +14,9 @@ namespace {
 
 uint32_t position_of(ReplicaId id) { return static_cast<uint32_t>(id.value() - 1); }
 
+// The genesis by which it runs. The first one that was seen may have given way before anything followed it.
+bool is_settled(const raft::Core& core) { return core.leadership().role == raft::Role::Leader || core.commit() > Index(1); }
+
 }  // namespace
 
 void ConsensusObserver::own(uint32_t node, const SimLogStore& log, const SimStateStore& state) {
@@ -156,6 +159,7 @@ void ConsensusObserver::check_appended(uint32_t node, const LogWrite& write) {
   uint64_t chain = write.reset_to ? this->chain(*write.reset_to) : log.chain(previous);
   for (const raft::Entry& entry : write.entries) {
     chain = chain_hash(chain, entry);
+    if (geneses_differ_ && entry.index == Index(1)) continue;
     const auto [it, fresh] = chains_.try_emplace({entry.index.value(), entry.term.value()}, chain);
     if (!fresh && it->second != chain) {
       throw Violation("INV_R04",
@@ -278,6 +282,12 @@ void ConsensusObserver::check(uint32_t node, const raft::HeartbeatReply& reply) 
 void ConsensusObserver::after_turn(uint32_t node) {
   if (views_[node].engine->core() == nullptr) return;
   const raft::Leadership before = seen_[node].leadership;
+  const LogImage& log = views_[node].log->submitted();
+  if (geneses_differ_ && committed() == Index(1) && is_settled(*views_[node].engine->core()) && log.contains(Index(1))) {
+    committed_.front().chain = log.at(Index(1)).chain;
+    committed_.front().payload = log.at(Index(1)).entry.payload;
+    members_.committed(log.at(Index(1)).entry);
+  }
   check_members(node);
   check_leadership(node);
   const bool restored = std::exchange(seen_[node].restored, false);  // committed by others
@@ -372,6 +382,10 @@ void ConsensusObserver::check_commit(uint32_t node) {
   if (commit > log.last()) {
     throw Violation("INV_R10", fmt::format("n{} commits {} beyond its log", node + 1, commit.value()), {.index = commit});
   }
+  if (geneses_differ_ && commit == Index(1) && committed()) {  // it may have another genesis than others
+    seen.commit = commit;
+    return;
+  }
   for (Index i = std::max(seen.commit, log.base.index).next(); i <= commit; i = i.next()) {
     const LogImage::Record& record = log.at(i);
     if (i <= committed()) {
@@ -416,6 +430,7 @@ void ConsensusObserver::check_applied(uint32_t node) {
   }
   seen.applied = applied;
   applied_ = std::max(applied_, applied);
+  if (geneses_differ_ && applied == Index(1)) return;
   if (digests_.size() <= applied.value()) digests_.resize(applied.value() + 1);
   uint64_t& known = digests_[applied.value()];
   const uint64_t digest = digest_of(node);

@@ -34,8 +34,8 @@ struct CommittedEntry {
 
 class ConsensusObserver {
  public:
-  ConsensusObserver(World& world, uint32_t nodes, SituationCounts& situations)
-      : world_(world), views_(nodes), seen_(nodes), members_(nodes, situations) {}
+  ConsensusObserver(World& world, uint32_t nodes, SituationCounts& situations, bool geneses_differ)
+      : world_(world), views_(nodes), seen_(nodes), members_(nodes, situations), geneses_differ_(geneses_differ) {}
   // Leaves comparing states to the replicas (Defects::one_state_rots).
   void look_away_from_states() { compares_states_ = false; }
 
@@ -113,6 +113,7 @@ class ConsensusObserver {
   std::vector<CommittedEntry> committed_;  // [index - 1]
   std::vector<uint64_t> digests_;          // [applied index]; 0: no replica stopped there yet
   bool compares_states_ = true;
+  const bool geneses_differ_;  // until entries follow one of them (genesis_observer.h)
   std::vector<MachineId> others_;
   Index applied_;
   uint64_t installs_ = 0;

@@ -12,6 +12,7 @@
 #include "sim/consensus_observer.h"
 #include "sim/disk_faults.h"
 #include "sim/fault_schedule.h"
+#include "sim/first_start.h"
 #include "sim/link_faults.h"
 #include "sim/node.h"
 #include "sim/overtaking.h"
@@ -35,6 +36,8 @@ struct FaultTargets {
   const ConsensusObserver& consensus;
   Churn& churn;
   SituationObserver& situations;
+  MemberLists& lists;
+  const GenesisObserver& geneses;
 };
 
 class Faults {
@@ -47,7 +50,9 @@ class Faults {
         links_(targets.world, targets.plan, targets.network, targets.situations),
         disks_(targets.world, targets.plan, targets.nodes, targets.churn, targets.situations),
         overtaking_(targets.world, targets.plan, targets.nodes, targets.consensus, targets.churn,
-                    Random(hash_mix(targets.world.seed(), uint64_t{0x6f76657274616b65}))) {}
+                    Random(hash_mix(targets.world.seed(), uint64_t{0x6f76657274616b65}))),
+        first_start_(targets.world, targets.plan, targets.nodes, targets.lists, targets.geneses, targets.processes,
+                     targets.situations) {}
 
   void begin() { schedule_.begin(); }
   void begin_event(const Event& event);
@@ -59,6 +64,7 @@ class Faults {
   void turned(uint32_t node, const EngineEffects& effects) {
     if (hostile_) overtaking_.turned(node, effects);
   }
+  FirstStart& first_start() { return first_start_; }
   // All that are active are undone, and none strikes any more.
   void end_all();
   bool hostile() const { return hostile_; }
@@ -113,6 +119,7 @@ class Faults {
   LinkFaults links_;
   DiskFaults disks_;
   Overtaking overtaking_;
+  FirstStart first_start_;
   std::vector<ActiveFault> active_;  // and those that were
   bool hostile_ = true;
 };

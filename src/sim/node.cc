@@ -127,6 +127,7 @@ Hello Node::hello_to(const Node& peer) const {
   hello.boot = stores_.log().boot();
   if (running_) hello.cluster = running_->cluster();
   hello.feature_level = build_.level();
+  hello.members = parts_.lists.said_by(number_);
   return hello;
 }
 

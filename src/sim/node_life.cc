@@ -19,7 +19,8 @@ absl::Status Node::start() {
   parts_.network.begin_life(number_);
   absl::StatusOr<NodeStores::Recovered> recovered = stores_.open(inbox_);
   if (!recovered.ok()) return recovered.status();
-  EngineOptions options = engine_options(parts_, number_, build_.level(), stores_.were_lost());
+  EngineOptions options = engine_options(parts_, number_, build_.level());
+  options.members = parts_.lists.start(number_, stores_.were_lost());
   options.raft.seed = random_();
   options.new_cluster = ClusterId(random_() | 1);
   const uint64_t start = options.start = random_() | 1;

@@ -7,22 +7,8 @@
 #include "sim/defects.h"
 
 namespace coordkit::sim {
-namespace {
 
-// What the operator of this node lists: the founders, and the node itself. To set up a lost disk again, all are listed:
-// the founders alone, all of them blank by now, would found another cluster.
-std::vector<Peer> members_of(const Plan& plan, uint32_t node, bool again) {
-  const uint32_t founders = plan.founders == 0 || again ? plan.nodes : plan.founders;
-  std::vector<Peer> members;
-  for (uint32_t i = 0; i < plan.nodes; ++i) {
-    if (i < founders || i == node) members.push_back({ReplicaId(i + 1), fmt::format("node-{}", i + 1)});
-  }
-  return members;
-}
-
-}  // namespace
-
-EngineOptions engine_options(const NodeParts& parts, uint32_t node, uint64_t level, bool again) {
+EngineOptions engine_options(const NodeParts& parts, uint32_t node, uint64_t level) {
   const Plan& plan = parts.plan;
   EngineOptions options;
   options.raft.self = ReplicaId(node + 1);
@@ -37,7 +23,6 @@ EngineOptions engine_options(const NodeParts& parts, uint32_t node, uint64_t lev
   options.raft.append_messages_in_flight = plan.append_messages_in_flight;
   options.raft.promotion_lag_max = plan.promotion_lag_max;
   options.window = plan.window;
-  options.members = members_of(plan, node, again);
   options.token_base = uint64_t{1} << 58;
   options.apply_bytes_per_turn = plan.apply_bytes_per_turn;
   options.checkpoint_entries = plan.checkpoint_entries;

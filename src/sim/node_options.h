@@ -9,8 +9,8 @@
 
 namespace coordkit::sim {
 
-// `level`: the feature level of the build. `again`: the node is set up again, after its disk was lost.
-EngineOptions engine_options(const NodeParts& parts, uint32_t node, uint64_t level, bool again);
+// `level`: the feature level of the build. Without the list of members, which is the operator's (member_lists.h).
+EngineOptions engine_options(const NodeParts& parts, uint32_t node, uint64_t level);
 ClientOptions client_options(const NodeParts& parts, uint32_t node, BootCounter boot);
 std::vector<HostedMachine> machines_of(const NodeParts& parts, uint32_t node);
 

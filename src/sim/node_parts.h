@@ -5,6 +5,7 @@
 
 #include "coordkit/engine.h"
 #include "coordkit/sim/options.h"
+#include "sim/member_lists.h"
 #include "sim/network.h"
 #include "sim/plan.h"
 #include "sim/world.h"
@@ -40,6 +41,7 @@ struct NodeParts {
   const Plan& plan;
   const Defects& defects;
   const SimOptions& options;
+  MemberLists& lists;
 };
 
 }  // namespace coordkit::sim

@@ -35,7 +35,9 @@ Observers::Observers(World& the_world, const Plan& the_plan, const SimOptions& o
     : world(the_world),
       plan(the_plan),
       nodes(all_nodes),
-      consensus(world, plan.nodes, counts),
+      lists(plan),
+      consensus(world, plan.nodes, counts, lists.differ()),
+      geneses(plan, nodes, lists, counts),
       hand_overs(plan.election_timeout, plan.turn_latency_max, nodes),
       promises(world, nodes),
       retention(plan, options, nodes, consensus.members()),
@@ -64,6 +66,7 @@ void Observers::watch(Node& node) {
 
 void Observers::started(uint32_t node) {
   consensus.attach(node, *nodes[node]->engine());
+  geneses.started(node);
   promises.started(node);
   retention.started(node);
 }
@@ -82,6 +85,7 @@ void Observers::stopped(uint32_t node) {
 
 void Observers::writes(uint32_t node, const LogWrite& write) {
   if (Recorder* recorder = world.recorder()) recorder->entries().writes(node, write);
+  geneses.writes(node, write);
   consensus.write(node, write);
   promises.writes(node, write.number);
 }
@@ -104,6 +108,7 @@ void Observers::checkpoints(uint32_t node, const CheckpointBatch& batch) {
 void Observers::synced(uint32_t node) {
   record_standing(node);
   consensus.synced(node);
+  geneses.synced(node);
   promises.synced(node);
 }
 
@@ -120,16 +125,22 @@ void Observers::turned(uint32_t node, const EngineEffects& effects) {
     situations.installed(node);
   }
   consensus.after_turn(node);
+  geneses.turned(node);
   retention.turned(node, effects);
   hand_overs.turned(node);
   situations.turned(node);
 }
 
+const CommittedEntry& Observers::apply(Index index) {
+  const CommittedEntry& entry = consensus.at(index);
+  model.apply(index, entry.term, entry.kind, entry.payload.view());
+  return entry;
+}
+
 void Observers::apply_committed() {
+  if (model.applied() == Index(1) && consensus.applied() > Index(1)) apply(Index(1));  // what follows has settled the genesis
   while (model.applied() < consensus.applied()) {
-    const Index next = model.applied().next();
-    const CommittedEntry& entry = consensus.at(next);
-    model.apply(next, entry.term, entry.kind, entry.payload.view());
+    const CommittedEntry& entry = apply(model.applied().next());
     if (Recorder* recorder = world.recorder()) recorder->applied(model, entry.term);
     locks.entry_applied();
     leases.entry_applied();

@@ -7,10 +7,12 @@
 
 #include "coordkit/sim/options.h"
 #include "sim/consensus_observer.h"
+#include "sim/genesis_observer.h"
 #include "sim/hand_over_observer.h"
 #include "sim/history_recorder.h"
 #include "sim/lease_observer.h"
 #include "sim/lock_observer.h"
+#include "sim/member_lists.h"
 #include "sim/model.h"
 #include "sim/node.h"
 #include "sim/plan.h"
@@ -44,9 +46,11 @@ struct Observers {
   World& world;
   const Plan& plan;
   const std::vector<std::unique_ptr<Node>>& nodes;
+  MemberLists lists;
   SituationCounts counts{};
   Model model;
   ConsensusObserver consensus;
+  GenesisObserver geneses;
   HandOverObserver hand_overs;
   Promises promises;
   RetentionObserver retention;
@@ -58,6 +62,7 @@ struct Observers {
   HistoryRecorder::Result searched;
 
  private:
+  const CommittedEntry& apply(Index index);
   void record_standing(uint32_t node);
 };
 

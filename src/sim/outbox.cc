@@ -10,6 +10,7 @@
 namespace coordkit::sim {
 
 void Outbox::carry_out(EngineEffects& effects) {
+  if (effects.peers) parts_.lists.connects_to(node_, *effects.peers);
   for (LogWrite& write : effects.writes) submit(write);
   if (effects.checkpoint) {
     parts_.watcher.checkpointing(node_, *effects.checkpoint);
@@ -43,6 +44,7 @@ void Outbox::send(Outbound& outbound) {
   if (to >= parts_.plan.nodes || to == node_) {
     throw Violation("INV_R21", fmt::format("n{} sends to replica {}", node_ + 1, outbound.to.value()));
   }
+  if (!parts_.lists.has_address(node_, outbound.to)) return;
   if (parts_.plan.through_wire) outbound.message = through_wire(outbound.message);
   answer_early(parts_.defects, inbox_, outbound);
   parts_.network.send(node_, to, std::move(outbound.message));

@@ -5,6 +5,7 @@
 
 #include "base/sums.h"
 #include "sim/draw.h"
+#include "sim/plan_lists.h"
 #include "sim/plan_parts.h"
 
 namespace coordkit::sim {
@@ -230,6 +231,22 @@ void upgrade(Plan& plan, const SimOptions& options, Random& random) {
   plan.faults.push_back({FaultKind::Crash, draw(random, milliseconds(500), seconds(5)), milliseconds(10), seconds(1)});
 }
 
+// The first moments of a cluster: replicas that are started with lists of members that differ, in a short run.
+void founding(Plan& plan, const SimOptions& options, Random& random) {
+  draw_cluster(plan, options, random);
+  plan.nodes = random.chance(0.7) ? 3 : static_cast<uint32_t>(random.between(2, 5));
+  plan.hostile /= 2;
+  draw_clocks(plan, random);
+  draw_qualities(plan, random);
+  draw_faults(plan, random, 0.5);
+  draw_work(plan, random);
+  plan.work.workers_per_node = std::min(plan.work.workers_per_node, uint32_t{3});
+  for (FaultKind kind : {FaultKind::Storm, FaultKind::Isolation, FaultKind::CrashInTurn, FaultKind::PowerLoss}) {
+    if (random.chance(0.5)) plan.faults.push_back({kind, milliseconds(500), milliseconds(1), seconds(1)});
+  }
+  if (random.chance(0.3)) plan.churn_interval = draw(random, milliseconds(200), seconds(2));
+}
+
 struct Profile {
   std::string_view name;
   void (*draw)(Plan&, const SimOptions&, Random&);
@@ -237,18 +254,20 @@ struct Profile {
   double lost_files = 0;  // how likely files vanish in it
   double scrubs = 0;      // how likely replicas scrub
   double overtaken = 0;   // how likely members change on both sides of a cut
+  double lists = 0;       // how likely the lists of members differ at the first start
 };
-constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1, 0.2, 0.2},
-                                 {"harsh", harsh, 0, 0.3, 0.3},
+constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1, 0.2, 0.2, 0, 0.05},
+                                 {"harsh", harsh, 0, 0.3, 0.3, 0, 0.1},
                                  {"holders", holders},
                                  {"leases", leases},
-                                 {"membership", membership, 0, 0.3, 0.2, 0.4},
-                                 {"disks", disks, 0, 0.5, 0.5, 0.4},
+                                 {"membership", membership, 0, 0.3, 0.2, 0.4, 0.2},
+                                 {"disks", disks, 0, 0.5, 0.5, 0.4, 0.1},
                                  {"locks", locks, 0.5},
                                  {"keys", keys},
                                  {"calm", calm},
                                  {"strangers", strangers},
-                                 {"upgrade", upgrade, 0.1, 0.2, 0.2}};
+                                 {"upgrade", upgrade, 0.1, 0.2, 0.2},
+                                 {"founding", founding, 0, 0, 0, 0, 1}};
 
 }  // namespace
 
@@ -300,6 +319,7 @@ bool draw_plan(const SimOptions& options, Random random, Plan& plan) {
     if (profile.overtaken > 0) draw_overtaken(plan, random, profile.overtaken);
     adjust(plan, options);
     leave_time(plan.states);
+    if (!options.script) draw_first_start(plan, random, profile.lists);
     return true;
   }
   return false;

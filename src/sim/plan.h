@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "coordkit/engine.h"
 #include "coordkit/sim/options.h"
 #include "sim/disk.h"
 #include "sim/network.h"
@@ -55,6 +56,26 @@ struct StatePlan {
   Duration load_max = std::chrono::milliseconds(50);  // of the machines
 };
 
+// The first start of a cluster with lists of members that differ, and their correction (FLT_A19). Times are since the
+// beginning.
+struct FirstStartPlan {
+  struct WrongList {
+    uint32_t node = 0;
+    std::vector<Peer> members;
+    Duration from{};       // it is restarted with this list; zero: it is started with it
+    Duration corrected{};  // it is restarted with the right one, later
+  };
+  struct Restart {
+    uint32_t node = 0;
+    Duration at{};
+    Duration down{};
+  };
+  std::vector<WrongList> wrong;   // at most one for each node; empty: all have one list
+  std::vector<Restart> restarts;  // crashes, with the lists that are there
+  bool unsaid = false;            // replicas are of a build that does not say its list, until the first is corrected
+  Duration down_max{};            // of a replica whose list is changed
+};
+
 struct Plan {
   uint32_t nodes = 3;
   uint32_t founders = 0;        // the first nodes; the others are blank until they are added. Zero: all
@@ -91,6 +112,7 @@ struct Plan {
   std::vector<FaultPlan> faults;
   WorkPlan work;
   StatePlan states;
+  FirstStartPlan first_start;
 };
 
 // False if there is no such profile.

@@ -53,6 +53,8 @@ std::string reduce(const Reduction& reduction, Plan& plan) {
     plan.nodes = *reduction.nodes;
     plan.founders = std::min(plan.founders, plan.nodes);
     plan.clock_ppm.resize(plan.nodes);
+    std::erase_if(plan.first_start.wrong, [&plan](const auto& one) { return one.node >= plan.nodes; });
+    std::erase_if(plan.first_start.restarts, [&plan](const auto& one) { return one.node >= plan.nodes; });
   }
   if (reduction.workers) plan.work.workers_per_node = *reduction.workers;
   return {};

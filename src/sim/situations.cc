@@ -89,6 +89,12 @@ constexpr std::string_view kSituationNames[kSituations] = {
     "lease_refused",
     "lease_seen",
     "write_fenced",
+    "lists_differed",
+    "lists_corrected",
+    "wrong_list_founded",
+    "genesis_gave_way",
+    "genesis_replaced",
+    "genesis_left_behind",
     "stranger_spoke",
     "stranger_as_member",
 };

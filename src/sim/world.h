@@ -46,6 +46,7 @@ enum class EventKind : uint8_t {
   Script,       // item = an act of the script
   Watcher,      // item = a program that watches keys
   Stream,       // item = a program that observes leaders and the like
+  FirstStart,   // node, item = an act of the operator
   Scrub,        // node: it reads all that it has stored. item: zero if no other follows
 };
 

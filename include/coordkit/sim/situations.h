@@ -103,6 +103,12 @@ enum class Situation : uint8_t {
   LeaseRefused,              // its id is taken
   LeaseSeen,                 // with its keys
   WriteFenced,               // its lock was not held, or not free
+  ListsDiffered,             // of members, at the first start or soon after it
+  ListsCorrected,            // and all replicas were started with one
+  WrongListFounded,          // a cluster was born by then, of the members of a list that was corrected
+  GenesisGaveWay,            // to the corrected list, at a start
+  GenesisReplaced,           // by another one, in the log
+  GenesisLeftBehind,         // it was stored when others had given it up: its replica starts once more
   StrangerSpoke,             // to a replica that belongs to the cluster
   StrangerAsMember,          // under the name of a member that is away
   Count,
