@@ -1,6 +1,6 @@
 // FLT_A18: an allocation that fails on a thread of coordkit's own. Here as many as fit into half a minute;
-// allocation_full_test.cc fails all that there are. COORDKIT_SWEEP_SECONDS, COORDKIT_SWEEP_FRAMES and COORDKIT_SWEEP_ALSO in
-// the environment change the order (sweep.h).
+// allocation_full_test.cc fails all that there are. COORDKIT_SWEEP_SECONDS, _FRAMES, _ALSO, _PART and _PARTS in the environment
+// change the order (sweep.h).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -22,7 +22,9 @@ TEST(AllocationTest, FLT_A18_OneThatFailsEndsNoProcessHangsNothingAndLosesNothin
   if (!replaces_malloc()) GTEST_SKIP() << "this build has a malloc() of its own";
   const SweepResult result = sweep_allocations({.time_max = std::chrono::seconds(number_in("COORDKIT_SWEEP_SECONDS", 30)),
                                                 .stack_depth = number_in("COORDKIT_SWEEP_FRAMES", 10),
-                                                .also = static_cast<uint64_t>(number_in("COORDKIT_SWEEP_ALSO", 0))});
+                                                .also = static_cast<uint64_t>(number_in("COORDKIT_SWEEP_ALSO", 0)),
+                                                .part = static_cast<uint64_t>(number_in("COORDKIT_SWEEP_PART", 0)),
+                                                .parts = static_cast<uint64_t>(number_in("COORDKIT_SWEEP_PARTS", 1))});
   std::cout << describe(result);
   EXPECT_TRUE(result.deaths.empty());
   EXPECT_TRUE(result.hangs.empty());

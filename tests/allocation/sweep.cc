@@ -109,6 +109,7 @@ class Run {
     options.segment_bytes = 256 << 10;
     options.checkpoint_entries = 16;
     options.log_retained_bytes = 1;
+    options.log_pinned_bytes = 1;  // a member that was away is sent a state
     options.digest_entries = 128;
     options.drain = Duration::zero();
     options.admin_socket = folder_.path() / ("admin-" + std::to_string(id));
