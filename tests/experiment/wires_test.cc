@@ -95,6 +95,7 @@ TEST_F(WiresTest, ACutEndsWhatStandsAndWhatComes) {
   EXPECT_EQ(heard(near, 1), "");
   EXPECT_EQ(heard(far, 1), "");
   EXPECT_EQ(heard(dialed(wires_.door(1, 2)), 1), "");
+  EXPECT_EQ(wires_.connected(), 1u);
 }
 
 TEST_F(WiresTest, ADoorMayLeadElsewhereAndNoOtherDoorIsTouched) {

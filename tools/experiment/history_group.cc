@@ -93,11 +93,10 @@ void HistoryGroup::word(int from, const std::string& sentence) {
 
 void HistoryGroup::hear(int from, const std::string& event, const nlohmann::json& report) {
   if (event == "transferred") handed_over_ += report.value("ok", false) ? 1 : 0;
-  if (event == "refused") word(from, report.value("what", std::string()));
-  if (event == "failed") {
-    const std::string what = report.value("what", std::string());
-    if (!beyond_ || what.find("CannotListen") != std::string::npos) throw std::runtime_error(what);
-  }
+  const std::string what = report.value("what", std::string());
+  if (what.find("CannotListen") != std::string::npos) throw std::runtime_error(what);  // says nothing of the data
+  if (event == "refused") word(from, what);
+  if (event == "failed" && !beyond_) throw std::runtime_error(what);
   if (event == "told") {
     const std::string sentence = report.value("sentence", std::string());
     if (is_word(report.value("kind", std::string()), report.value("severity", std::string()), sentence)) word(from, sentence);
@@ -192,6 +191,7 @@ void HistoryGroup::settle() {
 }
 
 void HistoryGroup::close_all() {
+  if (wires_ && wires_->connected() == 0) throw std::runtime_error("the members do not dial through their doors");
   for (auto& [number, place] : places_) {
     if (!place.runs) continue;
     if (!processes_.ended(number)) {

@@ -276,9 +276,8 @@ class HistoryNode {
   explicit HistoryNode(const HistoryNodeOptions& options) : options_(options), scribe_(options.file) {}
 
   int run() {
-    auto replica = opened();
+    auto replica = Replica::open(replica_options());
     if (!replica.ok()) {
-      if (reason_of(replica.status()) == Reason::CannotListen) return fail("open", replica.status());
       report_("refused", {{"what", "open: " + replica.status().ToString()}});
       return kRefused;
     }
@@ -295,18 +294,11 @@ class HistoryNode {
   }
 
  private:
-  // Between two lives of a member another program of this machine may try its port.
-  absl::StatusOr<std::unique_ptr<Replica>> opened() {
-    for (int attempt = 1;; ++attempt) {
-      auto replica = Replica::open(replica_options());
-      if (replica.ok() || reason_of(replica.status()) != Reason::CannotListen || attempt == 100) return replica;
-      std::this_thread::sleep_for(100ms);
-    }
-  }
-
   ReplicaOptions replica_options() {
     ReplicaOptions options{.id = static_cast<uint64_t>(options_.id), .cluster = "history", .data_dir = options_.data_dir};
     for (size_t i = 0; i < options_.addresses.size(); ++i) options.members.push_back({i + 1, options_.addresses[i]});
+    options.listen = options_.listen;
+    if (!options_.doors.empty()) options.parts.transport = through_doors(options_.doors);
     options.security = PlainText{};
     options.election_timeout = 200ms;
     options.heartbeat_interval = 40ms;

@@ -91,6 +91,11 @@ void Wires::lead(int from, int member, const std::string& address) {
   wake();
 }
 
+uint64_t Wires::connected() {
+  const std::lock_guard lock(mutex_);
+  return connected_;
+}
+
 void Wires::carry() {
   std::vector<pollfd> ready;
   for (std::unique_lock lock(mutex_); !closing_;) {
@@ -133,6 +138,7 @@ void Wires::accept(const Door& door) {
   Descriptor reached = dial(door.behind);
   if (reached.get() < 0) return;
   send_at_once(dialed);
+  ++connected_;
   connections_.push_back({&door, std::move(dialed), std::move(reached), {}, {}, false});
 }
 

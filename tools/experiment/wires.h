@@ -32,6 +32,7 @@ class Wires {
   std::string door(int from, int member) const;
   // From now on that door leads to this address of loopback, "127.0.0.1:port"; empty: nowhere.
   void lead(int from, int member, const std::string& address);
+  uint64_t connected();  // so often
 
  private:
   struct Door {
@@ -62,6 +63,7 @@ class Wires {
   bool closing_ = false;
   std::map<std::pair<int, int>, Door> doors_;
   std::list<Connection> connections_;
+  uint64_t connected_ = 0;
   std::thread thread_;
 };
 
