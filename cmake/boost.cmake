@@ -1,5 +1,5 @@
 # Which Boost is there: an installed coordkit asks the same where it is used.
-set(coordkit_boost_least_asio 1.81)  # for coordkit::asio; include/coordkit/asio_boost.h says the same
+set(coordkit_boost_least_asio 1.81)  # for coordkit::asio; include/coordkit/asio/asio_boost.h says the same
 
 # coordkit_find_boost(FOLDER VERSION): the folder of Boost's headers and their version, such as 1.83, or two empty strings.
 function(coordkit_find_boost folder version)

@@ -45,6 +45,6 @@ if(COORDKIT_PROGRAMS)
   file(WRITE ${CPACK_PROJECT_CONFIG_FILE}
        "if(NOT EXISTS \"${PROJECT_BINARY_DIR}/tools/coordctl\")\n  list(REMOVE_ITEM CPACK_COMPONENTS_ALL tools)\nendif()\n")
 endif()
-# For coordkit/asio.h and for the suites of coordkit/testing; nothing else needs them.
+# For coordkit/asio/asio.h and for the suites of coordkit/testing; nothing else needs them.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libboost-dev (>= 1.81) | libboost1.81-dev, libgtest-dev, libgmock-dev")
 include(CPack)

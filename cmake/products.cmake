@@ -83,7 +83,7 @@ else()
   coordkit_product(tls STATIC coordkit_tls FOLDERS tls ON static core)
 endif()
 
-# Headers alone, include/coordkit/asio.h, and the threads that Asio wants. It has its name where Boost is new enough; an installed
+# Headers alone, include/coordkit/asio/asio.h, and the threads that Asio wants. It has its name where Boost is new enough; an installed
 # coordkit decides that where it is used.
 add_library(coordkit_product_asio INTERFACE)
 target_link_libraries(coordkit_product_asio INTERFACE ${coordkit_linked} Threads::Threads)

@@ -9,7 +9,7 @@
 
 #include "bench/cluster/load.h"
 #include "bench/cluster/load_loop.h"
-#include "coordkit/parts.h"
+#include "coordkit/ports/parts.h"
 #include "coordkit/transport/loopback_transport.h"
 #include "examples/07_own_loop/loop.h"
 

@@ -17,7 +17,7 @@
 #include "base/random.h"
 #include "bench/cluster/measure.h"
 #include "coordkit/client/statistics.h"
-#include "coordkit/kv.h"
+#include "coordkit/keys/kv.h"
 
 namespace coordkit::bench {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/cluster/load_loop.h"
-#include "coordkit/kv.h"
+#include "coordkit/keys/kv.h"
 
 namespace coordkit::bench {
 namespace {

@@ -15,7 +15,7 @@
 #include "bench/cluster/kv_load.h"
 #include "bench/cluster/measure.h"
 #include "bench/cluster/sessions.h"
-#include "coordkit/kv.h"
+#include "coordkit/keys/kv.h"
 #include "tools/support/memory_use.h"
 
 namespace coordkit::bench {

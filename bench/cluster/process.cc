@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "coordkit/log_to_stderr.h"
+#include "coordkit/operate/log_to_stderr.h"
 #include "tools/certificates/folder.h"
 
 namespace coordkit::bench {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "bench/cluster/cluster.h"
-#include "coordkit/metrics.h"
+#include "coordkit/operate/metrics.h"
 #include "coordkit/replica.h"
 
 namespace coordkit::bench {

@@ -7,7 +7,7 @@
 #include "bench/cluster/lone_machine.h"
 #include "bench/cluster/measure.h"
 #include "bench/cluster/sessions.h"
-#include "engine/timer_keeper.h"
+#include "engine/timers/timer_keeper.h"
 
 namespace coordkit::bench {
 namespace {

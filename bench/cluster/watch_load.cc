@@ -10,8 +10,8 @@
 
 #include "bench/cluster/kv_load.h"
 #include "bench/cluster/load_loop.h"
-#include "coordkit/kv.h"
-#include "coordkit/watch.h"
+#include "coordkit/keys/kv.h"
+#include "coordkit/keys/watch.h"
 
 namespace coordkit::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "coordkit/wire.h"
+#include "coordkit/engine/wire.h"
 #include "machine/command.h"
 
 namespace coordkit::bench {

@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "base/sums.h"
-#include "coordkit/file_system.h"
+#include "coordkit/ports/file_system.h"
 #include "coordkit/raft/content_sum.h"
 #include "log/log.h"
 

@@ -5,10 +5,10 @@
 #include <memory>
 #include <optional>
 
-#include "coordkit/client.h"
-#include "coordkit/engine.h"
+#include "coordkit/engine/client.h"
+#include "coordkit/engine/engine.h"
+#include "coordkit/ports/store_events.h"
 #include "coordkit/storage/memory_stores.h"
-#include "coordkit/store_events.h"
 
 namespace coordkit::bench {
 

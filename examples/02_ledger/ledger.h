@@ -6,8 +6,8 @@
 // All its state is in one RowTable, which does the checkpoints and the digest.
 #pragma once
 
-#include <coordkit/row_table.h>
-#include <coordkit/state_machine.h>
+#include <coordkit/ports/row_table.h>
+#include <coordkit/ports/state_machine.h>
 
 #include <charconv>
 #include <sstream>

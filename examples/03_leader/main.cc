@@ -4,7 +4,7 @@
 //
 // In a real service each candidate is a process of its own, beside a replica or as one.
 #include <coordkit/coordkit.h>
-#include <coordkit/election.h>
+#include <coordkit/objects/election.h>
 #include <unistd.h>
 
 #include <chrono>

@@ -1,8 +1,8 @@
 // Work that several processes share: each item is done by one of them, and a dead worker's item goes to the next.
 //
 //   04_work_queue    one replica in this process, in a temporary directory
-#include <coordkit/claim_queue.h>
 #include <coordkit/coordkit.h>
+#include <coordkit/objects/claim_queue.h>
 #include <unistd.h>
 
 #include <chrono>

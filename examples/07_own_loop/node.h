@@ -1,12 +1,12 @@
-// One replica without a thread: the loop of coordkit/engine.h with stores in memory and peers in the same process. A service
-// puts its disks and sockets in their place; what they report is posted in the same way.
+// One replica without a thread: the loop of coordkit/engine/engine.h with stores in memory and peers in the same process. A
+// service puts its disks and sockets in their place; what they report is posted in the same way.
 #pragma once
 
-#include <coordkit/client.h>
-#include <coordkit/coordination_machine.h>
-#include <coordkit/engine.h>
+#include <coordkit/engine/client.h>
+#include <coordkit/engine/coordination_machine.h>
+#include <coordkit/engine/engine.h>
+#include <coordkit/ports/store_events.h>
 #include <coordkit/storage/memory_stores.h>
-#include <coordkit/store_events.h>
 
 #include <algorithm>
 #include <deque>

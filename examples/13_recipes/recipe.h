@@ -2,7 +2,7 @@
 // happens, and a watch that waits for a key to disappear. Everything is asynchronous: one process, one thread, the engine's.
 #pragma once
 
-#include <coordkit/client.h>
+#include <coordkit/engine/client.h>
 #include <coordkit/sim/compare.h>
 
 #include <functional>

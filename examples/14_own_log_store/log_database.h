@@ -4,7 +4,7 @@
 // (a damaged write-ahead log ends early) is for the replica a disk that was rolled back, which the marks of its peers reveal.
 #pragma once
 
-#include <coordkit/log_store.h>
+#include <coordkit/ports/log_store.h>
 #include <coordkit/raft/content_sum.h>
 
 #include <string>

@@ -3,7 +3,7 @@
 //
 //   14_own_log_store    three replicas in this process, in a temporary directory
 #include <coordkit/coordkit.h>
-#include <coordkit/parts.h>
+#include <coordkit/ports/parts.h>
 #include <coordkit/storage/data_directory.h>
 #include <unistd.h>
 

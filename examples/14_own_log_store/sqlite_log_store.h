@@ -6,7 +6,7 @@
 // Threads: as in the port. Failure: the first error of SQLite is final, a full disk included: reported once, then nothing more.
 #pragma once
 
-#include <coordkit/log_store.h>
+#include <coordkit/ports/log_store.h>
 
 #include <condition_variable>
 #include <functional>

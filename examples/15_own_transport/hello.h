@@ -1,7 +1,7 @@
 // Objections to the hello of a peer.
 #pragma once
 
-#include <coordkit/transport.h>
+#include <coordkit/ports/transport.h>
 
 #include <string>
 

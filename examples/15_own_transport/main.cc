@@ -3,7 +3,7 @@
 //
 //   15_own_transport    three replicas in this process, in a temporary directory
 #include <coordkit/coordkit.h>
-#include <coordkit/parts.h>
+#include <coordkit/ports/parts.h>
 #include <unistd.h>
 
 #include <chrono>

@@ -6,8 +6,8 @@
 // cluster. Threads: none; unix_transport.h has the lock.
 #pragma once
 
-#include <coordkit/transport.h>
-#include <coordkit/wire.h>
+#include <coordkit/engine/wire.h>
+#include <coordkit/ports/transport.h>
 #include <poll.h>
 
 #include <algorithm>

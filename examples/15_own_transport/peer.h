@@ -1,7 +1,7 @@
 // What a UnixTransport has with one other replica: its send queues, and connections. Values, without threads.
 #pragma once
 
-#include <coordkit/transport.h>
+#include <coordkit/ports/transport.h>
 
 #include <chrono>
 #include <deque>

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <coordkit/error.h>
-#include <coordkit/transport.h>
+#include <coordkit/ports/transport.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 

@@ -15,7 +15,7 @@
 //   data /var/lib/jobs          each process makes a directory of its own there, named by its id
 //   member 1 10.0.0.1:7400
 #include <coordkit/coordkit.h>
-#include <coordkit/tls.h>
+#include <coordkit/operate/tls.h>
 
 #include <atomic>
 #include <chrono>

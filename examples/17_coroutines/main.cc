@@ -2,8 +2,8 @@
 // wait for long, and an operation that is cancelled.
 //
 //   17_coroutines    one replica in this process, in a temporary directory
-#include <coordkit/asio.h>
-#include <coordkit/asio_stream.h>
+#include <coordkit/asio/asio.h>
+#include <coordkit/asio/asio_stream.h>
 #include <coordkit/coordkit.h>
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 //
 //   18_semaphore_fleet    three replicas in this process, in a temporary directory
 #include <coordkit/coordkit.h>
-#include <coordkit/semaphore.h>
+#include <coordkit/objects/semaphore.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 //   19_metrics           one replica in this process, in a temporary directory; scrapes itself once and shows some of it
 //   19_metrics serve     stays, and serves http://127.0.0.1:9464/metrics until it is interrupted
 #include <coordkit/coordkit.h>
-#include <coordkit/log_to_stderr.h>
+#include <coordkit/operate/log_to_stderr.h>
 #include <unistd.h>
 
 #include <boost/asio/buffer.hpp>

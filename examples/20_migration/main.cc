@@ -3,7 +3,7 @@
 //
 //   20_migration    three replicas in this process, in memory
 #include <coordkit/coordkit.h>
-#include <coordkit/parts.h>
+#include <coordkit/ports/parts.h>
 #include <coordkit/transport/loopback_transport.h>
 
 #include <atomic>

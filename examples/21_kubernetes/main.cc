@@ -12,7 +12,7 @@
 // GET /ready is 200 while this replica takes part. GET /live is 200 unless it has halted, because a restart cures neither a
 // missing majority nor a quarantine. GET /metrics is for Prometheus. SIGTERM hands leadership over, and ends it.
 #include <coordkit/coordkit.h>
-#include <coordkit/log_to_stderr.h>
+#include <coordkit/operate/log_to_stderr.h>
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>

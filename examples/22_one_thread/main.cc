@@ -2,8 +2,8 @@
 // that blocks there would wait for itself, so coordkit refuses it (InCallback), and everything is an operation that is awaited.
 //
 //   22_one_thread    one replica in this process, in a temporary directory
-#include <coordkit/asio.h>
-#include <coordkit/asio_executor.h>
+#include <coordkit/asio/asio.h>
+#include <coordkit/asio/asio_executor.h>
 #include <coordkit/coordkit.h>
 #include <unistd.h>
 

@@ -60,7 +60,7 @@ struct Contents {
   uint64_t objects = 0;     // records of semaphores, barriers and the like
   uint64_t keys = 0;        // that exist
   uint64_t changes = 0;     // of keys that can still be read, including past ones and deletions
-  uint64_t key_weight = 0;  // of these, as a quota counts it (coordkit/key_space.h)
+  uint64_t key_weight = 0;  // of these, as a quota counts it (coordkit/keys/key_space.h)
   friend bool operator==(const Contents&, const Contents&) = default;
 };
 

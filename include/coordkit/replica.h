@@ -36,16 +36,16 @@
 #include "absl/status/statusor.h"
 #include "coordkit/client/options.h"
 #include "coordkit/client/statistics.h"
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
 #include "coordkit/export.h"
-#include "coordkit/membership.h"
-#include "coordkit/metrics.h"
-#include "coordkit/own_machine.h"
-#include "coordkit/parts.h"
-#include "coordkit/replica_event.h"
-#include "coordkit/resumed.h"
+#include "coordkit/operate/membership.h"
+#include "coordkit/operate/metrics.h"
+#include "coordkit/operate/replica_event.h"
+#include "coordkit/operate/tls.h"
+#include "coordkit/ports/own_machine.h"
+#include "coordkit/ports/parts.h"
 #include "coordkit/session.h"
-#include "coordkit/tls.h"
+#include "coordkit/sessions/resumed.h"
 #include "coordkit/types.h"
 
 namespace COORDKIT_EXPORT coordkit {
@@ -80,7 +80,7 @@ struct ReplicaOptions {
   // lists itself and some existing members, and waits for change_membership().
   std::vector<MemberAddress> members = {};
   // Must be set, unless `parts` has the transport: no default would be right everywhere. Tls
-  // (coordkit/tls.h): certificates on both sides, and encryption; link coordkit::tls.
+  // (coordkit/operate/tls.h): certificates on both sides, and encryption; link coordkit::tls.
   std::variant<std::monostate, PlainText, SharedSecret, Tls> security = {};
   std::string listen = {};  // empty: this member's address; ":port": every address, IPv4 and IPv6
   // Non-members that may be connected here, waiting to be added. Zero: none is admitted, and a
@@ -205,7 +205,7 @@ struct LiveBackupOptions {
   std::function<bool()> awaited = {};
 };
 
-struct BackupInfo;  // coordkit/backup.h; callers of backup() include it
+struct BackupInfo;  // coordkit/operate/backup.h; callers of backup() include it
 class Host;
 
 class Replica {
@@ -305,7 +305,7 @@ class Replica {
   AsyncCall session_info_async(SessionId session, Callback<SessionInfo> done);
   AsyncCall sessions_async(SessionId after, uint64_t limit, Callback<SessionList> done);
   AsyncCall locks_of_async(SessionId session, Token after, Callback<SessionLocks> done);
-  // Figures about this replica's own callers since it was opened: client/statistics.h. No round
+  // Figures about this replica's own callers since it was opened: client/locks/statistics.h. No round
   // trip. kFailedPrecondition (Closed) only in a forked child. As old as metrics().
   absl::StatusOr<LockStatistics> lock_statistics() const;
   // This replica's activity since it was opened, as numbers: metrics.h, which also writes them for
@@ -358,7 +358,7 @@ class Replica {
   absl::Status scrub_now(absl::FunctionRef<bool()> awaited = [] { return true; });
 
   // Writes a backup of this replica's state to `file` while everything runs. A relative path is
-  // resolved at this call. coordkit/backup.h also says how a cluster is made from a backup. It
+  // resolved at this call. coordkit/operate/backup.h also says how a cluster is made from a backup. It
   // takes a checkpoint of a state, and writes the file from it on this thread. With
   // Consistency::Linearizable the state has everything acknowledged anywhere before this call. With
   // Local it is the state applied here; that works without a majority too. `timeout` is for the

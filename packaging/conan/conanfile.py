@@ -25,7 +25,7 @@ class CoordkitRecipe(ConanFile):
         self.version = re.search(r'COORDKIT_VERSION_STRING "([0-9.]+)"', header).group(1)
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "README.md", "cmake/*", "docs/*", "examples/*", "include/*", "src/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "README.md", "cmake/*", "docs/*", "examples/*", "include/*", "src/*", "verify/*"):
             copy(self, pattern, self._tree(), self.export_sources_folder)
 
     def requirements(self):

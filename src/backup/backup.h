@@ -5,7 +5,7 @@
 #include "backup/backup_file.h"
 #include "backup/resting_state.h"
 #include "base/row_map.h"
-#include "coordkit/backup.h"
+#include "coordkit/operate/backup.h"
 #include "machine/rows.h"
 
 namespace coordkit::backup {

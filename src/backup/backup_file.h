@@ -11,8 +11,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "coordkit/backup.h"
-#include "coordkit/state_store.h"
+#include "coordkit/operate/backup.h"
+#include "coordkit/ports/state_store.h"
 
 namespace coordkit::backup {
 

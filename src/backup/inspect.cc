@@ -1,4 +1,4 @@
-#include "coordkit/inspect.h"
+#include "coordkit/operate/inspect.h"
 
 #include <algorithm>
 #include <utility>

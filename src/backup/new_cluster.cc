@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
 #include "coordkit/error.h"
-#include "engine/router_meta.h"
+#include "engine/apply/router_meta.h"
 #include "lock/token_counter.h"
 #include "machine/rows.h"
 

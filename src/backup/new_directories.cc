@@ -6,9 +6,9 @@
 #include "backup/path.h"
 #include "coordkit/error.h"
 #include "log/log.h"
-#include "storage/checkpoint_writer.h"
 #include "storage/data_files.h"
 #include "storage/posix_file_system.h"
+#include "storage/state/checkpoint_writer.h"
 
 namespace coordkit::backup {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "coordkit/backup.h"
+#include "coordkit/operate/backup.h"
+#include "coordkit/ports/state_store.h"
 #include "coordkit/raft/entry.h"
-#include "coordkit/state_store.h"
 #include "coordkit/storage/data_directory.h"
 
 namespace coordkit::backup {

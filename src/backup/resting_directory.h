@@ -7,11 +7,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "coordkit/log_store.h"
+#include "coordkit/ports/log_store.h"
 #include "log/recovery.h"
 #include "storage/identity.h"
 #include "storage/posix_file_system.h"
-#include "storage/resting_checkpoint.h"
+#include "storage/state/resting_checkpoint.h"
 
 namespace coordkit::backup {
 

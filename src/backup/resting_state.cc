@@ -7,13 +7,13 @@
 
 #include "absl/container/btree_set.h"
 #include "backup/rows_machine.h"
-#include "coordkit/coordination_machine.h"
+#include "coordkit/engine/coordination_machine.h"
 #include "coordkit/error.h"
-#include "engine/log_command.h"
-#include "engine/lost_entries.h"
-#include "engine/made_machine.h"
-#include "engine/pair_of_stores.h"
-#include "engine/router_meta.h"
+#include "engine/apply/log_command.h"
+#include "engine/apply/machine_factory.h"
+#include "engine/apply/router_meta.h"
+#include "engine/disks/lost_entries.h"
+#include "engine/disks/matching_stores.h"
 
 namespace coordkit::backup {
 namespace {

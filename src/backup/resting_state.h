@@ -9,8 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "backup/resting_directory.h"
-#include "coordkit/own_machine.h"
-#include "engine/router.h"
+#include "coordkit/ports/own_machine.h"
+#include "engine/apply/router.h"
 #include "machine/machine.h"
 
 namespace coordkit::backup {

@@ -9,7 +9,7 @@
 #include "backup/path.h"
 #include "base/problems.h"
 #include "coordkit/error.h"
-#include "raft/entry_codec.h"
+#include "raft/log/entry_codec.h"
 #include "storage/identity.h"
 
 namespace coordkit::backup {

@@ -1,5 +1,5 @@
-// New clusters, from a backup or from a given state. The public calls (coordkit/backup.h) add the facts that only door 1 may
-// know: the calendar and a random id.
+// New clusters, from a backup or from a given state. The public calls (coordkit/operate/backup.h) add the facts that only door
+// 1 may know: the calendar and a random id.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/row_map.h"
-#include "coordkit/backup.h"
+#include "coordkit/operate/backup.h"
 #include "coordkit/types.h"
 
 namespace coordkit::backup {

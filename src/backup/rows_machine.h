@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "coordkit/row_table.h"
-#include "coordkit/state_machine.h"
+#include "coordkit/ports/row_table.h"
+#include "coordkit/ports/state_machine.h"
 
 namespace coordkit::backup {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "coordkit/agreement.h"
+#include "coordkit/engine/agreement.h"
 
 namespace coordkit {
 

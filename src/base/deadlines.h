@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/ring.h"
-#include "coordkit/clock.h"
+#include "coordkit/ports/clock.h"
 
 namespace coordkit {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/field_io.h"
-#include "coordkit/transport.h"
+#include "coordkit/ports/transport.h"
 
 namespace coordkit {
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "coordkit/state_store.h"
+#include "coordkit/ports/state_store.h"
 
 namespace coordkit {
 

@@ -1,5 +1,5 @@
 // A chunk is the rows of one range of keys on their way to a peer. These functions say whether it can be staged, and compute
-// its sum. (The sums of values and states, implemented here too, are in coordkit/state_store.h, because every store must
+// its sum. (The sums of values and states, implemented here too, are in coordkit/ports/state_store.h, because every store must
 // compute the same.)
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "coordkit/state_store.h"
+#include "coordkit/ports/state_store.h"
 
 namespace coordkit {
 

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <ctime>
 
-#include "coordkit/clock.h"
+#include "coordkit/ports/clock.h"
 
 namespace coordkit {
 namespace {

@@ -58,7 +58,7 @@ class ThreadShelf {
 };
 
 // A base of objects that are made and freed by new and delete.
-class OnThreadShelf {
+class ThreadCached {
  public:
   static void* operator new(size_t bytes) { return ThreadShelf::take(bytes); }
   static void operator delete(void* object, size_t bytes) noexcept { ThreadShelf::give_back(object, bytes); }

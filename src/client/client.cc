@@ -1,13 +1,13 @@
-#include "coordkit/client.h"
+#include "coordkit/engine/client.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/check.h"
-#include "client/answers.h"
+#include "client/calls/answers.h"
+#include "client/calls/times.h"
 #include "client/impl.h"
-#include "client/times.h"
-#include "client/typed_answers.h"
+#include "client/objects/typed_answers.h"
 #include "coordkit/error.h"
 
 namespace coordkit {

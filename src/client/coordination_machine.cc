@@ -1,4 +1,4 @@
-#include "coordkit/coordination_machine.h"
+#include "coordkit/engine/coordination_machine.h"
 
 #include <memory>
 

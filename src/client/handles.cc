@@ -1,8 +1,8 @@
 #include "coordkit/client/handles.h"
 
 #include "base/thread_shelf.h"
-#include "client/delegations.h"
-#include "client/lifecycle.h"
+#include "client/locks/delegations.h"
+#include "client/sessions/lifecycle.h"
 
 namespace coordkit {
 

@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "client/option_checks.h"
-#include "machine/lock_commands.h"
+#include "client/calls/option_checks.h"
+#include "machine/locks/lock_commands.h"
 
 namespace coordkit {
 namespace {

@@ -17,7 +17,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "coordkit/state_machine.h"
+#include "coordkit/ports/state_machine.h"
 #include "coordkit/types.h"
 #include "lease/secret.h"
 

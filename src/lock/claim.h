@@ -58,7 +58,7 @@ struct Lock {
 inline bool admits(const Lock& lock, Mode mode) { return lock.holds.empty() || compatible(lock.holds.first->mode, mode); }
 
 // The fields that few claims need.
-struct Unusual {
+struct Extension {
   Duration timeout{};  // of a timed wait, else zero; zero once held
   Duration delay{};    // S-40: the lock-delay after its session expires
   uint64_t releases = 0;
@@ -118,27 +118,27 @@ struct Claim : Place {
   Sequence sequence;
   Index since;  // waiting: the entry that queued it, unique; held: the entry that granted it
   Token token;  // zero: waiting
-  std::unique_ptr<Unusual> unusual;
+  std::unique_ptr<Extension> extension;
 
   bool held() const { return static_cast<bool>(token); }
   RequestId request() const { return {origin->first, sequence}; }
-  Duration timeout() const { return unusual ? unusual->timeout : Duration::zero(); }
-  Duration delay() const { return unusual ? unusual->delay : Duration::zero(); }
-  uint64_t releases() const { return unusual ? unusual->releases : 0; }
-  std::string_view value() const { return unusual ? unusual->value.view() : std::string_view(); }
-  uint32_t count() const { return unusual ? unusual->count : 1; }
-  Block* block() const { return unusual ? unusual->block.get() : nullptr; }
+  Duration timeout() const { return extension ? extension->timeout : Duration::zero(); }
+  Duration delay() const { return extension ? extension->delay : Duration::zero(); }
+  uint64_t releases() const { return extension ? extension->releases : 0; }
+  std::string_view value() const { return extension ? extension->value.view() : std::string_view(); }
+  uint32_t count() const { return extension ? extension->count : 1; }
+  Block* block() const { return extension ? extension->block.get() : nullptr; }
   // For changes to its unusual fields.
-  Unusual& make_unusual() {
-    if (!unusual) unusual = std::make_unique<Unusual>();
-    return *unusual;
+  Extension& make_extension() {
+    if (!extension) extension = std::make_unique<Extension>();
+    return *extension;
   }
 
   // Its places after this one.
   std::span<FurtherPlace> others() const {
-    return unusual ? std::span(unusual->others.get(), unusual->places) : std::span<FurtherPlace>();
+    return extension ? std::span(extension->others.get(), extension->places) : std::span<FurtherPlace>();
   }
-  uint32_t extent() const { return unusual ? 1 + unusual->places : 1; }
+  uint32_t extent() const { return extension ? 1 + extension->places : 1; }
   Places<Claim> places() { return Places<Claim>(*this); }
   Places<const Claim> places() const { return Places<const Claim>(*this); }
 };

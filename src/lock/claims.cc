@@ -12,14 +12,14 @@ namespace coordkit::lock {
 
 // Null: no lock of this name is at rest. Neither the digest nor the row changes.
 Lock* Claims::give_records(std::string_view name) {
-  const Resting::Found found = resting_.find(name);
+  const CompactHolds::Found found = compact_.find(name);
   if (found == 0) return nullptr;
-  const bool stored = resting_[found].stored, dirty = resting_[found].dirty;
-  ClaimView hold = resting_.view(found);
+  const bool stored = compact_[found].stored, dirty = compact_[found].dirty;
+  ClaimView hold = compact_.view(found);
   const std::string name_kept(hold.name), tag_kept(hold.tag);
   hold.name = name_kept;
   hold.tag = tag_kept;
-  resting_.remove(found);
+  compact_.remove(found);
   Claim& claim = records_.add(hold);
   rows_.add(hold);
   claim.stored = stored;
@@ -31,7 +31,7 @@ Lock* Claims::give_records(std::string_view name) {
 bool Claims::put_to_rest(Lock& lock) {
   if (!lock.queue.empty() || lock.delay != 0 || lock.holds.empty() || lock.holds.first != lock.holds.last) return false;
   Claim& claim = lock.holds.first->claim();
-  if (!resting_.add(view_of(claim), claim.stored, claim.dirty_slot != 0)) return false;
+  if (!compact_.add(view_of(claim), claim.stored, claim.dirty_slot != 0)) return false;
   rows_.subtract(view_of(claim));
   rows_.unmark(claim);
   records_.remove(claim);
@@ -58,7 +58,7 @@ void Claims::grant(Claim& wait, Token token, Index index, TokenCounter& tokens) 
   rows_.rewrite(wait, [&](Claim& now) {
     now.token = token;
     now.since = index;
-    if (now.timeout() > Duration::zero()) now.unusual->timeout = Duration::zero();
+    if (now.timeout() > Duration::zero()) now.extension->timeout = Duration::zero();
     if (Block* const block = now.block()) reserve(*block, token, tokens);
   });
 }
@@ -69,7 +69,7 @@ void Claims::regrant(Claim& hold, Token token, Index index, TokenCounter& tokens
   rows_.rewrite(hold, [&](Claim& now) {
     now.token = token;
     now.since = index;
-    if (now.releases() != 0) now.unusual->releases = 0;  // releases are numbered by token
+    if (now.releases() != 0) now.extension->releases = 0;  // releases are numbered by token
     if (Block* const block = now.block()) reserve(*block, token, tokens);
   });
   notice_leaders(hold);
@@ -94,23 +94,23 @@ void Claims::notice_leaders(const Claim& hold) {
 // ---- at rest
 
 bool Claims::add_at_rest(const ClaimView& hold) {
-  if (!resting_.add(hold, /*stored=*/false, /*dirty=*/true)) return false;
+  if (!compact_.add(hold, /*stored=*/false, /*dirty=*/true)) return false;
   if (hold.mode == Mode::Exclusive) notices_.leader_changed(hold.name);
   return true;
 }
 
-void Claims::regrant(Resting::Handle handle, Token token, Index index) {
-  const Resting::Record& hold = resting_[handle];
+void Claims::regrant(CompactHolds::Handle handle, Token token, Index index) {
+  const CompactHolds::Record& hold = compact_[handle];
   if (hold.stored) rows_.erase({RowId::Kind::Hold, hold.token.value()});
-  resting_.regrant(handle, token, index);
+  compact_.regrant(handle, token, index);
   if (hold.mode() == Mode::Exclusive) notices_.leader_changed(hold.name());
 }
 
-void Claims::remove(Resting::Found found) {
-  const Resting::Record& hold = resting_[found];
+void Claims::remove(CompactHolds::Found found) {
+  const CompactHolds::Record& hold = compact_[found];
   if (hold.mode() == Mode::Exclusive) notices_.leader_changed(hold.name());
   if (hold.stored) rows_.erase({RowId::Kind::Hold, hold.token.value()});
-  resting_.remove(found);
+  compact_.remove(found);
 }
 
 // ---- a step
@@ -138,11 +138,11 @@ void Claims::take_erased(absl::FunctionRef<void(RowId)> erase) {
 
 // Holds are in two places, so their rows are merged.
 void Claims::take_changed(Visitor put) {
-  const std::vector<Resting::Handle> resting = resting_.take_dirty();
+  const std::vector<CompactHolds::Handle> resting = compact_.take_dirty();
   auto next = resting.begin();
   const auto put_resting_before = [&](RowId row) {
     for (; next != resting.end(); ++next) {
-      const ClaimView hold = resting_.view(*next);
+      const ClaimView hold = compact_.view(*next);
       if (RowId{RowId::Kind::Hold, hold.token.value()} > row) return;
       put(hold);
     }
@@ -160,11 +160,11 @@ void Claims::forget_stored() {
     claim.stored = false;
     rows_.mark(claim);
   });
-  resting_.forget_stored();
+  compact_.forget_stored();
 }
 
 bool Claims::restore_at_rest(const ClaimView& hold) {
-  return !records_.find(hold.name) && resting_.add(hold, /*stored=*/true, /*dirty=*/false);
+  return !records_.find(hold.name) && compact_.add(hold, /*stored=*/true, /*dirty=*/false);
 }
 
 void Claims::restore(const ClaimView& row) {
@@ -180,7 +180,7 @@ Lock& Claims::restore_lock(std::string_view name) {
 uint64_t Claims::recomputed_digest() const {
   uint64_t sum = 0;
   // A sum: the order of the hash tables does not matter.
-  resting_.each([&](Resting::Handle handle) { sum += claim_hash(resting_.view(handle)); });
+  compact_.each([&](CompactHolds::Handle handle) { sum += claim_hash(compact_.view(handle)); });
   records_.each_claim([&](const Claim& claim) { sum += claim_hash(view_of(claim)); });
   return sum;
 }

@@ -2,8 +2,8 @@
 // the digest, the rows and the list of touched locks together. This class knows no rules: the table (table.h) and the objects
 // beside it decide which changes may happen.
 //
-// A lock with one owner and no waiters is kept small (resting.h). It gets records (records.h) when an operation needs them.
-// It gives the records up at the end of the step if it is plain enough again. A lock is never in both forms.
+// A lock with one owner and no waiters is kept small (compact_holds.h). It gets records (records.h) when an operation needs
+// them. It gives the records up at the end of the step if it is plain enough again. A lock is never in both forms.
 #pragma once
 
 #include <string_view>
@@ -12,9 +12,9 @@
 
 #include "absl/functional/function_ref.h"
 #include "lock/claim.h"
+#include "lock/compact_holds.h"
 #include "lock/notices.h"
 #include "lock/records.h"
-#include "lock/resting.h"
 #include "lock/row_changes.h"
 #include "lock/terms.h"
 #include "lock/token_counter.h"
@@ -26,7 +26,7 @@ class Claims {
   using Visitor = absl::FunctionRef<void(const ClaimView&)>;
 
   const Records& records() const { return records_; }
-  const Resting& resting() const { return resting_; }
+  const CompactHolds& compact() const { return compact_; }
   Notices& notices() { return notices_; }
   const Notices& notices() const { return notices_; }
 
@@ -47,8 +47,8 @@ class Claims {
 
   // ---- holds at rest
   bool add_at_rest(const ClaimView& hold);  // false: it needs records, or its lock is at rest; nothing happened
-  void regrant(Resting::Handle hold, Token token, Index index);
-  void remove(Resting::Found hold);
+  void regrant(CompactHolds::Handle hold, Token token, Index index);
+  void remove(CompactHolds::Found hold);
 
   // ---- the locks that a step touched, each once: their waiters may have become grantable
   void touch(Lock& lock);
@@ -64,7 +64,7 @@ class Claims {
   void restore(const ClaimView& row);
   Lock& restore_lock(std::string_view name);
 
-  uint64_t digest() const { return rows_.digest() + resting_.digest(); }
+  uint64_t digest() const { return rows_.digest() + compact_.digest(); }
   uint64_t recomputed_digest() const;
 
  private:
@@ -72,7 +72,7 @@ class Claims {
   bool put_to_rest(Lock& lock);
 
   Records records_;
-  Resting resting_;
+  CompactHolds compact_;
   RowChanges rows_;
   Notices notices_;
   std::vector<Lock*> touched_;

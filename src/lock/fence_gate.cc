@@ -1,4 +1,4 @@
-#include "coordkit/fence.h"
+#include "coordkit/locks/fence.h"
 #include "lock/fence_refusal.h"
 
 namespace coordkit {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "coordkit/fence.h"
+#include "coordkit/locks/fence.h"
 
 namespace coordkit {
 

@@ -52,11 +52,12 @@ void HoldChanges::regrant_all(SessionId session, Index index, TokenCounter& toke
   struct Held {
     Token token;
     Claim* claim = nullptr;  // null: the hold is at rest
-    Resting::Handle resting = 0;
+    CompactHolds::Handle resting = 0;
   };
   std::vector<Held> holds;
-  const Resting& resting = claims_.resting();
-  for (const Resting::Handle handle : resting.of_session(session)) holds.push_back({resting.view(handle).token, {}, handle});
+  const CompactHolds& resting = claims_.compact();
+  for (const CompactHolds::Handle handle : resting.of_session(session))
+    holds.push_back({resting.view(handle).token, {}, handle});
   for (Claim* claim : claims_.records().holds_of(session)) holds.push_back({claim->token, claim});
   std::ranges::sort(holds, {}, &Held::token);
   for (const Held& hold : holds) {
@@ -72,7 +73,7 @@ bool HoldChanges::update_value(const HoldKey& key, std::string_view value) {
   if (!claim || claim->block()) claim = delegations.find(key);
   if (!claim) return false;
   if (claim->block()) delegations.put_forward(key.name, key.token);
-  claims_.rewrite(*claim, [value](Claim& hold) { hold.make_unusual().value = ShortText(value); });
+  claims_.rewrite(*claim, [value](Claim& hold) { hold.make_extension().value = ShortText(value); });
   claims_.notice_leaders(*claim);
   claims_.touch(*claim->lock);
   return true;

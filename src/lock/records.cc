@@ -127,20 +127,20 @@ Owner& Records::owner(SessionId session, std::string_view tag) {
 
 namespace {
 
-std::unique_ptr<Unusual> unusual_of(const ClaimView& row) {
+std::unique_ptr<Extension> extension_of(const ClaimView& row) {
   const bool usual = row.timeout == Duration::zero() && row.delay == Duration::zero() && row.count == 1 && row.releases == 0 &&
                      row.value.empty() && !row.sticky() && row.others.empty();
   if (usual) return nullptr;
-  auto unusual = std::make_unique<Unusual>();
-  unusual->timeout = row.timeout;
-  unusual->delay = row.delay;
-  unusual->releases = row.releases;
-  unusual->value = ShortText(row.value);
-  unusual->count = row.count;
-  unusual->places = static_cast<uint32_t>(row.others.size());
-  if (!row.others.empty()) unusual->others = std::make_unique<FurtherPlace[]>(row.others.size());
-  if (row.sticky()) unusual->block = std::make_unique<Block>(row.block);
-  return unusual;
+  auto extension = std::make_unique<Extension>();
+  extension->timeout = row.timeout;
+  extension->delay = row.delay;
+  extension->releases = row.releases;
+  extension->value = ShortText(row.value);
+  extension->count = row.count;
+  extension->places = static_cast<uint32_t>(row.others.size());
+  if (!row.others.empty()) extension->others = std::make_unique<FurtherPlace[]>(row.others.size());
+  if (row.sticky()) extension->block = std::make_unique<Block>(row.block);
+  return extension;
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ Claim& Records::add(const ClaimView& row) {
   claim.since = row.since;
   claim.token = row.token;
   claim.reentrant = row.reentrant;
-  claim.unusual = unusual_of(row);
+  claim.extension = extension_of(row);
   claim.lock = &lock(row.name);
   claim.mode = row.mode;
   for (size_t i = 0; i < row.others.size(); ++i) {

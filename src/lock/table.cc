@@ -71,7 +71,7 @@ AcquireVerdict Table::acquire(const Attempt& attempt, TokenCounter& tokens) {
   for (const Wanted& wanted : attempt.names) claims_.wake(wanted.name);
   if (Claim* own = own_claim(attempt)) {
     const AcquireVerdict verdict = repeated(*own, attempt);
-    if (verdict.kind == Kind::Granted) claims_.rewrite(*own, [](Claim& claim) { ++claim.make_unusual().count; });
+    if (verdict.kind == Kind::Granted) claims_.rewrite(*own, [](Claim& claim) { ++claim.make_extension().count; });
     return verdict;
   }
   uint64_t position = 0;
@@ -137,9 +137,9 @@ std::optional<AcquireVerdict> Table::refused_try(const Attempt& attempt) const {
 // The reason why an acquire cannot be granted now at a lock at rest, if there is one.
 std::optional<AcquireVerdict> Table::refusal_at_rest(const Wanted& wanted, const Attempt& attempt) const {
   using Kind = AcquireVerdict::Kind;
-  const Resting::Handle handle = claims_.resting().find(wanted.name);
+  const CompactHolds::Handle handle = claims_.compact().find(wanted.name);
   if (handle == 0) return std::nullopt;
-  const Resting::Record& hold = claims_.resting()[handle];
+  const CompactHolds::Record& hold = claims_.compact()[handle];
   const bool own = hold.session == attempt.session && hold.tag() == attempt.tag;
   if (own) return AcquireVerdict{Kind::AlreadyHeld, hold.token, hold.since};
   if (compatible(hold.mode(), wanted.mode)) return std::nullopt;
@@ -147,8 +147,8 @@ std::optional<AcquireVerdict> Table::refusal_at_rest(const Wanted& wanted, const
 }
 
 bool Table::release(const HoldKey& key, uint64_t number) {
-  if (const Resting::Found found = claims_.resting().find(key.name)) {
-    const Resting::Record& hold = claims_.resting()[found];
+  if (const CompactHolds::Found found = claims_.compact().find(key.name)) {
+    const CompactHolds::Record& hold = claims_.compact()[found];
     const bool owner = hold.session == key.session && (!key.tag || hold.tag() == *key.tag);
     if (!owner || hold.token != key.token) return false;
     claims_.remove(found);
@@ -161,8 +161,8 @@ bool Table::release(const HoldKey& key, uint64_t number) {
     claims_.remove(*claim);
   } else if (counts > 0) {
     claims_.rewrite(*claim, [counts](Claim& hold) {
-      hold.unusual->count -= static_cast<uint32_t>(counts);
-      hold.unusual->releases += counts;
+      hold.extension->count -= static_cast<uint32_t>(counts);
+      hold.extension->releases += counts;
     });
   }
   return true;
@@ -170,8 +170,8 @@ bool Table::release(const HoldKey& key, uint64_t number) {
 
 CancelVerdict Table::cancel(SessionId session, std::string_view tag, std::string_view name, const RequestId& acquire,
                             Decisions& decisions) {
-  if (const Resting::Handle handle = claims_.resting().find(name)) {
-    const ClaimView hold = claims_.resting().view(handle);
+  if (const CompactHolds::Handle handle = claims_.compact().find(name)) {
+    const ClaimView hold = claims_.compact().view(handle);
     if (hold.session != session || hold.tag != tag || hold.request != acquire) return {};
     return {CancelVerdict::Kind::Granted, hold.token, hold.since};
   }
@@ -203,7 +203,7 @@ void Table::end_waits(SessionId session, Decisions& decisions) {
 
 void Table::end(SessionId session, Ending how, TokenCounter& tokens, Decisions& decisions) {
   end_waits(session, decisions);
-  for (const Resting::Handle hold : claims_.resting().of_session(session)) claims_.remove(claims_.resting().find(hold));
+  for (const CompactHolds::Handle hold : claims_.compact().of_session(session)) claims_.remove(claims_.compact().find(hold));
   const bool delays = how == Ending::Expired;
   for (Claim* hold : claims_.records().holds_of(session)) {
     if (delays && hold->delay() > Duration::zero()) {

@@ -26,13 +26,13 @@ bool TableView::delayed(std::string_view name) const {
 }
 
 bool TableView::free(std::string_view name) const {
-  if (resting_.find(name) != 0) return false;
+  if (compact_.find(name) != 0) return false;
   const Lock* lock = records_.find(name);
   return !lock || lock->holds.empty();
 }
 
 void TableView::holders(std::string_view name, Visitor visit) const {
-  if (const Resting::Handle handle = resting_.find(name)) return visit(resting_.view(handle));
+  if (const CompactHolds::Handle handle = compact_.find(name)) return visit(compact_.view(handle));
   const Lock* lock = records_.find(name);
   if (!lock) return;
   for (const Place* place = lock->holds.first; place; place = place->after) visit(view_of(place->claim()));
@@ -48,8 +48,8 @@ void TableView::queue(std::string_view name, WhileVisitor visit) const {
 
 std::optional<ClaimView> TableView::claim(std::string_view name, SessionId session, std::string_view tag,
                                           ClaimKind kind) const {
-  if (const Resting::Handle handle = resting_.find(name)) {
-    const ClaimView hold = resting_.view(handle);
+  if (const CompactHolds::Handle handle = compact_.find(name)) {
+    const ClaimView hold = compact_.view(handle);
     const bool it = hold.session == session && hold.tag == tag && kind == ClaimKind::Plain;
     return it ? std::optional(hold) : std::nullopt;
   }
@@ -60,8 +60,8 @@ std::optional<ClaimView> TableView::claim(std::string_view name, SessionId sessi
 }
 
 std::optional<Mode> TableView::held(std::string_view name, Token token) const {
-  if (const Resting::Handle handle = resting_.find(name)) {
-    const ClaimView hold = resting_.view(handle);
+  if (const CompactHolds::Handle handle = compact_.find(name)) {
+    const ClaimView hold = compact_.view(handle);
     return hold.token == token ? std::optional(hold.mode) : std::nullopt;
   }
   if (const Claim* sticky = records_.find_delegation(name)) {
@@ -85,7 +85,7 @@ bool TableView::would_ask(const Attempt& attempt) const {
 
 ClaimCounts TableView::counts(SessionId session) const {
   ClaimCounts counts = records_.counts(session);
-  counts.holds += resting_.count(session);
+  counts.holds += compact_.count(session);
   return counts;
 }
 
@@ -98,8 +98,8 @@ void TableView::holds_of(SessionId session, Token after, WhileVisitor visit) con
     for (; wanted && next != claims.end() && (*next)->token < token; ++next) wanted = visit(view_of(**next));
     return wanted;
   };
-  resting_.of_session(session, after, [&](Resting::Handle handle) {
-    const ClaimView hold = resting_.view(handle);
+  compact_.of_session(session, after, [&](CompactHolds::Handle handle) {
+    const ClaimView hold = compact_.view(handle);
     wanted = visit_claims_before(hold.token) && visit(hold);
     return wanted;
   });
@@ -108,7 +108,7 @@ void TableView::holds_of(SessionId session, Token after, WhileVisitor visit) con
 
 void TableView::every_session(absl::FunctionRef<void(SessionId)> visit) const {
   records_.each_session(visit);
-  resting_.each([&](Resting::Handle handle) { visit(resting_.view(handle).session); });
+  compact_.each([&](CompactHolds::Handle handle) { visit(compact_.view(handle).session); });
 }
 
 void TableView::timed_waits(Visitor visit) const {
@@ -125,8 +125,8 @@ void TableView::requested(std::span<const RequestId> requests, Visitor visit) co
   records_.each_claim([&](const Claim& claim) {
     if (wanted(claim.request())) visit(view_of(claim));
   });
-  resting_.each([&](Resting::Handle handle) {
-    const ClaimView hold = resting_.view(handle);
+  compact_.each([&](CompactHolds::Handle handle) {
+    const ClaimView hold = compact_.view(handle);
     if (wanted(hold.request)) visit(hold);
   });
 }

@@ -16,10 +16,10 @@ class TableView {
   using Visitor = Claims::Visitor;
   using WhileVisitor = absl::FunctionRef<bool(const ClaimView&)>;  // false: stop
 
-  explicit TableView(const Claims& claims) : records_(claims.records()), resting_(claims.resting()) {}
+  explicit TableView(const Claims& claims) : records_(claims.records()), compact_(claims.compact()) {}
 
-  size_t names() const { return records_.locks() + resting_.size(); }
-  size_t claims() const { return records_.claims() + resting_.size(); }
+  size_t names() const { return records_.locks() + compact_.size(); }
+  size_t claims() const { return records_.claims() + compact_.size(); }
 
   // ---- one lock
   uint32_t waiting(std::string_view name) const;
@@ -47,7 +47,7 @@ class TableView {
 
  private:
   const Records& records_;
-  const Resting& resting_;
+  const CompactHolds& compact_;
 };
 
 }  // namespace coordkit::lock

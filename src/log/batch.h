@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "coordkit/log_store.h"
+#include "coordkit/ports/log_store.h"
 #include "coordkit/raft/entry.h"
 #include "log/identities.h"
 #include "log/record.h"

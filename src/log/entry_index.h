@@ -6,7 +6,7 @@
 #include <deque>
 #include <map>
 
-#include "coordkit/log_store.h"
+#include "coordkit/ports/log_store.h"
 #include "log/record.h"
 
 namespace coordkit::log {

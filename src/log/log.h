@@ -17,8 +17,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "coordkit/file_system.h"
-#include "coordkit/log_store.h"
+#include "coordkit/ports/file_system.h"
+#include "coordkit/ports/log_store.h"
 #include "log/batch.h"
 #include "log/entry_index.h"
 #include "log/kept_peer_marks.h"

@@ -1,7 +1,7 @@
 #include "log/peer_marks.h"
 
 #include "base/fixed.h"
-#include "coordkit/log_store.h"
+#include "coordkit/ports/log_store.h"
 
 namespace coordkit::log {
 

@@ -1,4 +1,4 @@
-// The payload of a peers record: the replica's memory of its peers' disks (coordkit/peer_mark.h). The newest record that
+// The payload of a peers record: the replica's memory of its peers' disks (coordkit/ports/peer_mark.h). The newest record that
 // verifies is authoritative. The first batch of every segment repeats it, so recycling never loses it.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "coordkit/peer_mark.h"
+#include "coordkit/ports/peer_mark.h"
 
 namespace coordkit::log {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "coordkit/file_system.h"
+#include "coordkit/ports/file_system.h"
 #include "log/entry_index.h"
 
 namespace coordkit::log {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordkit/file_system.h"
-#include "coordkit/log_store.h"
+#include "coordkit/ports/file_system.h"
+#include "coordkit/ports/log_store.h"
 #include "log/replay.h"
 #include "log/segment.h"
 

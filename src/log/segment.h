@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "coordkit/file_system.h"
+#include "coordkit/ports/file_system.h"
 #include "log/batch.h"
 #include "log/record.h"
 

@@ -60,7 +60,7 @@ void Spares::forget(uint32_t number) {
   std::erase_if(spares_, [number](const Spare& spare) { return spare.number == number; });
 }
 
-// What cannot be removed is left to the next open.
+// A file that cannot be removed is left to the next open.
 void Spares::drop(uint32_t number, absl::Status why) {
   forget(number);
   files_.remove(file_name(FileUse::Spare, number)).IgnoreError();

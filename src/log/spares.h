@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "coordkit/file_system.h"
+#include "coordkit/ports/file_system.h"
 #include "log/log_options.h"
 
 namespace coordkit::log {

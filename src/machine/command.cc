@@ -1,7 +1,7 @@
 #include "machine/command.h"
 
-#include "coordkit/state_machine.h"
-#include "machine/kv_codec.h"
+#include "coordkit/ports/state_machine.h"
+#include "machine/keys/kv_codec.h"
 #include "machine/record_codec.h"
 
 namespace coordkit::machine {

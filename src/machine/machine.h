@@ -26,14 +26,14 @@
 #include <string_view>
 #include <vector>
 
-#include "coordkit/state_machine.h"
-#include "machine/machine_coordination.h"
-#include "machine/machine_keys.h"
-#include "machine/machine_leases.h"
-#include "machine/machine_locks.h"
+#include "coordkit/ports/state_machine.h"
+#include "machine/keys/machine_keys.h"
+#include "machine/keys/machine_leases.h"
+#include "machine/locks/machine_locks.h"
 #include "machine/machine_reads.h"
-#include "machine/machine_sessions.h"
+#include "machine/objects/machine_coordination.h"
 #include "machine/rows.h"
+#include "machine/sessions/machine_sessions.h"
 #include "machine/state.h"
 
 namespace coordkit::machine {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "machine/machine_locks.h"
+#include "machine/locks/machine_locks.h"
 
 namespace coordkit::machine {
 namespace {

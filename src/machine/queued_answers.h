@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/functional/function_ref.h"
-#include "coordkit/state_machine.h"
+#include "coordkit/ports/state_machine.h"
 #include "machine/result.h"
 #include "machine/state.h"
 

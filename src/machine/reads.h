@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "coordkit/key_operations.h"
+#include "coordkit/keys/key_operations.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
-#include "machine/changes.h"
-#include "machine/key_space.h"
-#include "machine/lock_commands.h"
-#include "machine/objects.h"
+#include "machine/keys/changes.h"
+#include "machine/keys/key_space.h"
+#include "machine/locks/lock_commands.h"
+#include "machine/objects/objects.h"
 #include "machine/result.h"
 
 namespace coordkit::machine {

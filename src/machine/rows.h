@@ -10,7 +10,7 @@
 #include "coordkit/types.h"
 #include "lease/table.h"
 #include "lock/table.h"
-#include "machine/cancel_marks.h"
+#include "machine/locks/cancel_marks.h"
 #include "mvcc/store.h"
 
 namespace coordkit::machine::rows {

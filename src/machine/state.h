@@ -8,10 +8,10 @@
 #include <string>
 
 #include "coordination/coordination.h"
-#include "coordkit/state_machine.h"
+#include "coordkit/ports/state_machine.h"
 #include "lease/table.h"
 #include "lock/table.h"
-#include "machine/cancel_marks.h"
+#include "machine/locks/cancel_marks.h"
 #include "machine/result.h"
 #include "mvcc/store.h"
 

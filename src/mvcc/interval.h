@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "coordkit/key_operations.h"
+#include "coordkit/keys/key_operations.h"
 
 namespace coordkit::mvcc {
 

@@ -1,4 +1,4 @@
-#include "coordkit/key_operations.h"
+#include "coordkit/keys/key_operations.h"
 
 namespace coordkit {
 

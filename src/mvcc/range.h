@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "coordkit/key_operations.h"
+#include "coordkit/keys/key_operations.h"
 #include "mvcc/store.h"
 
 namespace coordkit::mvcc {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "coordkit/state_machine.h"
+#include "coordkit/ports/state_machine.h"
 
 namespace coordkit::mvcc {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "absl/functional/function_ref.h"
-#include "coordkit/key_operations.h"
+#include "coordkit/keys/key_operations.h"
 #include "mvcc/range.h"
 #include "mvcc/store.h"
 

@@ -1,7 +1,7 @@
 #include "raft/admission.h"
 
 #include "base/sums.h"
-#include "raft/entry_codec.h"
+#include "raft/log/entry_codec.h"
 #include "raft/quorum.h"
 
 namespace coordkit::raft {

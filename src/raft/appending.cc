@@ -9,7 +9,7 @@ namespace coordkit::raft {
 // Heartbeats of a new round first, then appends, then the new commit index to peers that did not get it with an append.
 void Leading::send_turn(const Step& step) {
   if (heartbeat_due_ || confirmations_.round_wanted()) begin_round(step);
-  spares_.choose(peers_, step.log, step.now);
+  deferred_.choose(peers_, step.log, step.now);
   for (Progress& peer : peers_) {
     if (!peer.spare) replicate(peer, step);
   }

@@ -103,7 +103,8 @@ void Core::Impl::on(Received& received) {
   const ReplicaId from = received.from;
   Message& message = received.message;
   reach_.look(log_.term(), now_, options_->election_timeout);
-  if (const Term claimed = term_of(message); claimed > log_.term() && !reach_.covers(claimed)) return disbelieve(from, message);
+  if (const Term claimed = term_of(message); claimed > log_.term() && !reach_.covers(claimed))
+    return reject_term_leap(from, message);
   if (!admission().admits(from, message)) return;
   if (log_.rollback_checked() && voting().begins_new_term(from, message)) {
     roles_.step_down(term_of(message));
@@ -122,7 +123,7 @@ void Core::Impl::on(Received& received) {
 }
 
 // The message is dropped, but a replica without a leader may have to approach the sender's term.
-void Core::Impl::disbelieve(ReplicaId from, const Message& message) {
+void Core::Impl::reject_term_leap(ReplicaId from, const Message& message) {
   leap_ = TermLeap{from, term_of(message), (leap_ ? leap_->count : 0) + 1};
   const bool leaderless = !leading_ && now_ - news_.contact >= options_->election_timeout;
   if (!leaderless || reach_.farthest() <= log_.term() || !log_.rollback_checked()) return;

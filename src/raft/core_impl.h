@@ -24,10 +24,10 @@
 #include "raft/election_timer.h"
 #include "raft/leader_news.h"
 #include "raft/leading.h"
-#include "raft/log.h"
-#include "raft/log_reader.h"
+#include "raft/log/log.h"
+#include "raft/log/log_reader.h"
+#include "raft/members/pending_change.h"
 #include "raft/outbox.h"
-#include "raft/pending_change.h"
 #include "raft/pending_transfer.h"
 #include "raft/roles.h"
 #include "raft/term_reach.h"
@@ -61,7 +61,7 @@ class COORDKIT_HIDDEN Core::Impl {
   // ---- core.cc
   void take(Input& input);
   void on(Received& received);
-  void disbelieve(ReplicaId from, const Message& message);
+  void reject_term_leap(ReplicaId from, const Message& message);
   void on(Propose& proposals);
   ProposalOutcome::Kind admit(const Proposal& proposal) const;
   Position append(EntryKind kind, SharedBytes payload);

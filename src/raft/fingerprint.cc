@@ -246,15 +246,15 @@ class CoreTwin::Reader {
   }
 
   void spares(const Leading& leading) {
-    age(leading.spares_.grown_at_);
-    ahead(leading.spares_.all_until_);
-    flag(leading.spares_.due_ != LaggingTime::max());
-    if (leading.spares_.due_ != LaggingTime::max()) ahead(leading.spares_.due_);
-    to_.add(leading.spares_.kept_through_);
-    to_.add(leading.spares_.kept_after_);
-    to_.add(static_cast<uint64_t>(leading.spares_.own_disk_.mean().count()));
-    to_.add(leading.spares_.own_upto_);
-    age(leading.spares_.own_since_);
+    age(leading.deferred_.grown_at_);
+    ahead(leading.deferred_.all_until_);
+    flag(leading.deferred_.due_ != LaggingTime::max());
+    if (leading.deferred_.due_ != LaggingTime::max()) ahead(leading.deferred_.due_);
+    to_.add(leading.deferred_.kept_through_);
+    to_.add(leading.deferred_.kept_after_);
+    to_.add(static_cast<uint64_t>(leading.deferred_.own_disk_.mean().count()));
+    to_.add(leading.deferred_.own_upto_);
+    age(leading.deferred_.own_since_);
     for (const Progress& peer : leading.peers_) {
       flag(peer.relied_on);
       to_.add(static_cast<uint64_t>(peer.answers.mean().count()));

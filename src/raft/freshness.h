@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "coordkit/clock.h"
+#include "coordkit/ports/clock.h"
 #include "coordkit/types.h"
 
 namespace coordkit::raft {

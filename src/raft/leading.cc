@@ -18,7 +18,7 @@ Leading::Leading(const Options& options, const Log& log, StreamNumbers& streams,
       peers_(options),
       confirmations_(options),
       disk_monitor_(options),
-      spares_(options),
+      deferred_(options),
       heartbeat_deadline_(now + options.heartbeat_interval) {
   members_changed(log, streams, now);
 }
@@ -26,7 +26,7 @@ Leading::Leading(const Options& options, const Log& log, StreamNumbers& streams,
 void Leading::members_changed(const Log& log, StreamNumbers& streams, LaggingTime now) {
   peers_.follow(log.configuration(), log.last().index.next(), streams, now);
   leads_until_ = LaggingTime::min();
-  spares_.all_get_all(now);
+  deferred_.stop_deferring(now);
 }
 
 // ---- answers
@@ -37,14 +37,14 @@ void Leading::connected(ReplicaId id, StreamNumbers& streams, const Step& step) 
   peer->restart(streams.next());
   peer->probe_from(std::max(peer->next, step.log.base().index.next()));  // its present log is not known
   send_heartbeat(*peer, step);
-  spares_.all_get_all(step.now);
+  deferred_.stop_deferring(step.now);
 }
 
 void Leading::lost(ReplicaId id, LaggingTime now) {
   for (Progress& peer : peers_) {
     if (!id || peer.peer == id) peer.lost = now;
   }
-  spares_.all_get_all(now);
+  deferred_.stop_deferring(now);
 }
 
 bool Leading::current_stream(ReplicaId from, Term echoed, uint64_t stream) const {
@@ -126,7 +126,7 @@ bool Leading::expired(const Log& log, LaggingTime now) {
 }
 
 LaggingTime Leading::next_deadline(const Log& log, LaggingTime now) const {
-  const LaggingTime next = std::min({heartbeat_deadline_, commit_news_due_, spares_.due()});
+  const LaggingTime next = std::min({heartbeat_deadline_, commit_news_due_, deferred_.due()});
   return next <= leads_until_ ? next : std::min(next, expiry(log, now));
 }
 

@@ -12,14 +12,14 @@
 #include <span>
 
 #include "raft/catching_up.h"
-#include "raft/change_rules.h"
 #include "raft/confirmations.h"
+#include "raft/deferred_followers.h"
 #include "raft/disk_monitor.h"
-#include "raft/log.h"
-#include "raft/log_reader.h"
+#include "raft/log/log.h"
+#include "raft/log/log_reader.h"
+#include "raft/members/change_rules.h"
 #include "raft/outbox.h"
 #include "raft/peers.h"
-#include "raft/spares.h"
 
 namespace coordkit::raft {
 
@@ -97,7 +97,7 @@ class Leading {
   Peers peers_;
   Confirmations confirmations_;
   DiskMonitor disk_monitor_;
-  Spares spares_;
+  DeferredFollowers deferred_;
   bool match_changed_ = true;  // the commit rule has something to look at
   bool heartbeat_due_ = true;
   LaggingTime leads_until_ = LaggingTime::min();  // not above expiry(): with the same members, contacts only get later

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "coordkit/clock.h"
+#include "coordkit/ports/clock.h"
 #include "coordkit/raft/entry.h"
 #include "coordkit/types.h"
 
@@ -91,7 +91,7 @@ struct Progress {
   bool probing = false;      // Probe: one append is on its way
   AppendWindow window;
   AnswerTime answers;                       // to appends
-  bool relied_on = false;                   // for the next commit (Spares)
+  bool relied_on = false;                   // for the next commit (DeferredFollowers)
   bool spare = false;                       // entries are kept from it in this turn
   LaggingTime waited = LaggingTime::min();  // when it last waited for a commit (SendCommit)
   Index commit_sent;                        // highest commit index that went with this stream

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "coordkit/raft/core.h"
-#include "raft/log.h"
+#include "raft/log/log.h"
 
 namespace coordkit::raft {
 

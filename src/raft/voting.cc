@@ -1,6 +1,6 @@
 #include "raft/voting.h"
 
-#include "raft/membership.h"
+#include "raft/members/membership.h"
 #include "raft/quorum.h"
 
 namespace coordkit::raft {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "raft/leader_news.h"
-#include "raft/log.h"
+#include "raft/log/log.h"
 
 namespace coordkit::raft {
 

@@ -7,12 +7,12 @@
 #include "base/thread.h"
 #include "base/with_reason.h"
 #include "coordkit/error.h"
-#include "replica/call_forms.h"
-#include "replica/open_session.h"
-#include "replica/opening.h"
-#include "replica/resumed_handles.h"
-#include "replica/session_handle.h"
-#include "replica/waiting.h"
+#include "replica/calls/call_forms.h"
+#include "replica/calls/waiting.h"
+#include "replica/sessions/open_session.h"
+#include "replica/sessions/resumed_handles.h"
+#include "replica/sessions/session_handle.h"
+#include "replica/shell/opening.h"
 #include "storage/posix_file_system.h"
 
 namespace coordkit {

@@ -11,7 +11,7 @@
 #include "base/fixed.h"
 #include "base/sums.h"
 #include "coordkit/error.h"
-#include "coordkit/fence.h"
+#include "coordkit/locks/fence.h"
 #include "lock/fence_refusal.h"
 #include "storage/data_files.h"
 #include "storage/posix_file_system.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "coordkit/file_system.h"
+#include "coordkit/ports/file_system.h"
 #include "coordkit/types.h"
 
 namespace coordkit::storage {

@@ -7,7 +7,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "base/descriptor.h"
-#include "coordkit/file_system.h"
+#include "coordkit/ports/file_system.h"
 
 namespace coordkit::storage {
 

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "coordkit/log_store.h"
+#include "coordkit/ports/log_store.h"
 
 namespace coordkit::storage {
 

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "coordkit/clock.h"
+#include "coordkit/ports/clock.h"
 
 namespace coordkit::testkit {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "coordkit/coordination_machine.h"
+#include "coordkit/engine/coordination_machine.h"
 #include "testing/opened.h"
 
 namespace coordkit::testkit {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
+#include "coordkit/ports/store_events.h"
 #include "coordkit/storage/memory_stores.h"
-#include "coordkit/store_events.h"
 
 namespace coordkit::testkit {
 

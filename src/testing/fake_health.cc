@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "replica/health_calls.h"
-#include "replica/waiting.h"
+#include "replica/calls/waiting.h"
+#include "replica/operate/health_calls.h"
 
 namespace coordkit::testkit {
 

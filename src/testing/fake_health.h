@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "replica/host.h"
-#include "replica/replica_health.h"
+#include "replica/operate/replica_health.h"
+#include "replica/shell/host.h"
 #include "testing/fake_process.h"
 #include "testing/scripted_engine.h"
 

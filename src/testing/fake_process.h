@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
-#include "coordkit/client.h"
-#include "coordkit/engine.h"
-#include "replica/waiting.h"
+#include "coordkit/engine/client.h"
+#include "coordkit/engine/engine.h"
+#include "replica/calls/waiting.h"
 
 namespace coordkit::testkit {
 

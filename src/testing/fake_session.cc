@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "base/check.h"
-#include "coordkit/store_events.h"
+#include "coordkit/ports/store_events.h"
 #include "machine/command.h"
-#include "replica/coordination.h"
-#include "replica/host.h"
-#include "replica/waiting.h"
+#include "replica/calls/waiting.h"
+#include "replica/objects/coordination.h"
+#include "replica/shell/host.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_disk.h"
 #include "testing/fake_health.h"

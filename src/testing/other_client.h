@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
 #include "machine/command.h"
 
 namespace coordkit::testkit {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/clock.h"
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
+#include "coordkit/ports/clock.h"
 
 namespace coordkit::testkit {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "coordkit/tls.h"
+#include "coordkit/operate/tls.h"
 #include "tls/openssl.h"
 
 namespace coordkit::tls {

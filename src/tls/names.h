@@ -3,7 +3,7 @@
 
 #include <openssl/x509.h>
 
-#include "coordkit/tls.h"
+#include "coordkit/operate/tls.h"
 
 namespace coordkit::tls {
 

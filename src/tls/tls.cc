@@ -1,5 +1,5 @@
 // The channels of one replica: its current credentials, and their renewal.
-#include "coordkit/tls.h"
+#include "coordkit/operate/tls.h"
 
 #include <atomic>
 #include <mutex>

@@ -15,7 +15,7 @@
 #include <memory>
 #include <string_view>
 
-#include "transport/proof.h"
+#include "transport/secure/proof.h"
 
 namespace coordkit {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "coordkit/transport.h"
+#include "coordkit/ports/transport.h"
 #include "transport/frame.h"
-#include "transport/tcp_types.h"
+#include "transport/tcp/tcp_types.h"
 
 namespace coordkit::tcp {
 

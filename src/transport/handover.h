@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/transport.h"
+#include "coordkit/ports/transport.h"
 
 namespace coordkit::tcp {
 

@@ -6,7 +6,7 @@
 //   Hello{nonce a, echo b, proofs}      ->                                   shows the acceptor that the hello was fresh
 //   Ping                                ->
 //
-// Only after the third step does the acceptor believe the hello, so a recorded one displaces no replica (FLT_S3). An end with
+// Only after the third step does the acceptor believe the hello, so a recorded one displaces no replica (FLT_S03). An end with
 // nothing to prove (a blank store, without a secret) may omit the third hello. A hello never holds the cluster's id, only a
 // mark of it: members prove that they know the id (proof.h).
 #pragma once
@@ -17,9 +17,9 @@
 
 #include "absl/status/statusor.h"
 #include "base/sums.h"
-#include "coordkit/transport.h"
+#include "coordkit/ports/transport.h"
 #include "coordkit/transport/tcp_transport.h"
-#include "transport/proof.h"
+#include "transport/secure/proof.h"
 
 namespace coordkit {
 

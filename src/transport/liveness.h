@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "coordkit/types.h"
-#include "transport/packet_loss.h"
-#include "transport/tcp_types.h"
+#include "transport/tcp/packet_loss.h"
+#include "transport/tcp/tcp_types.h"
 
 namespace coordkit::tcp {
 

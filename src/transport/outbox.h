@@ -5,7 +5,7 @@
 #include <deque>
 #include <vector>
 
-#include "coordkit/transport.h"
+#include "coordkit/ports/transport.h"
 #include "coordkit/transport/tcp_transport.h"
 
 namespace coordkit {

@@ -21,9 +21,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "coordkit/backup.h"
 #include "coordkit/coordkit.h"
-#include "coordkit/tls.h"
+#include "coordkit/operate/backup.h"
+#include "coordkit/operate/tls.h"
 #include "tests/allocation/failing_malloc.h"
 #include "tests/replica/cluster.h"
 #include "tools/certificates/folder.h"

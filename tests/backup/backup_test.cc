@@ -1,7 +1,7 @@
 // Backups of directories at rest, and the clusters made from them, judged by what these answer.
 #include <set>
 
-#include "coordkit/inspect.h"
+#include "coordkit/operate/inspect.h"
 #include "examples/02_ledger/ledger.h"
 #include "tests/backup/scene.h"
 #include "tests/storage/file_size_limit.h"

@@ -1,5 +1,5 @@
 // The report on directories that real replicas left behind, intact and damaged in every way that a disk or a hand can.
-#include "coordkit/inspect.h"
+#include "coordkit/operate/inspect.h"
 
 #include <sys/stat.h>
 

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "coordkit/error.h"
-#include "coordkit/parts.h"
+#include "coordkit/ports/parts.h"
 #include "coordkit/storage/lmdb_state_store.h"
 #include "tests/backup/scene.h"
 #include "tests/conformance/state_wrapper.h"

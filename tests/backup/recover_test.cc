@@ -1,8 +1,8 @@
 // New clusters from what a lost majority left: recover from 1 of 3 and 2 of 5, and when not to.
 #include "base/sums.h"
-#include "coordkit/inspect.h"
+#include "coordkit/operate/inspect.h"
 #include "log/log.h"
-#include "raft/entry_codec.h"
+#include "raft/log/entry_codec.h"
 #include "storage/posix_file_system.h"
 #include "tests/backup/scene.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "coordkit/backup.h"
-#include "coordkit/kv.h"
+#include "coordkit/keys/kv.h"
+#include "coordkit/operate/backup.h"
 #include "coordkit/replica.h"
 #include "tests/replica/cluster.h"
 #include "tools/support/loopback.h"

@@ -12,7 +12,7 @@
 namespace coordkit {
 namespace {
 
-struct Object : OnThreadShelf {
+struct Object : ThreadCached {
   explicit Object(int n) : number(n) {}
   int number;
   std::array<char, 100> rest{};
@@ -46,7 +46,7 @@ TEST(ThreadShelfTest, AThreadMayEndWithObjectsOfItsOwn) {
 }
 
 TEST(ThreadShelfTest, LargeObjectsComeAndGoAsEver) {
-  struct Large : OnThreadShelf {
+  struct Large : ThreadCached {
     std::array<char, 5000> bytes{};
   };
   const auto large = std::make_unique<Large>();

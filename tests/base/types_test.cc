@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "coordkit/engine.h"
-#include "coordkit/fence.h"
+#include "coordkit/engine/engine.h"
 #include "coordkit/fmt.h"
+#include "coordkit/locks/fence.h"
 
 namespace coordkit {
 namespace {

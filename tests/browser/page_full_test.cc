@@ -1,5 +1,5 @@
 // The timeline page in a real browser: headless Chromium opens it as a file, and what it then reports in the attributes
-// of its root element (src/timeline/page/page.js, publish) is compared. Each page leaves a picture beside it, for humans.
+// of its root element (verify/timeline/page/page.js, publish) is compared. Each page leaves a picture beside it, for humans.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What administrators and dashboards ask for, and campaigns by an owner that may already lead, over the real machine.
-#include "client/delegations.h"
+#include "client/locks/delegations.h"
 #include "machine/guard.h"
 #include "tests/client/two_members.h"
 

@@ -1,4 +1,4 @@
-#include "client/any_callback.h"
+#include "client/calls/any_callback.h"
 
 #include <gtest/gtest.h>
 

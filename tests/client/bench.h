@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "coordkit/client.h"
+#include "coordkit/engine/client.h"
 #include "coordkit/error.h"
 #include "tests/client/fake_engine.h"
 

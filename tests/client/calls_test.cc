@@ -1,5 +1,5 @@
 // The life of a call, as an object of its own.
-#include "client/calls.h"
+#include "client/calls/calls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

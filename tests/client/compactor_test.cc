@@ -1,4 +1,4 @@
-#include "client/compactor.h"
+#include "client/keys/compactor.h"
 
 #include "machine/command.h"
 #include "tests/client/two_members.h"

@@ -1,4 +1,4 @@
-#include "client/delegations.h"
+#include "client/locks/delegations.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "client/lent_locks.h"
+#include "client/locks/lent_locks.h"
 
 namespace coordkit::client {
 namespace {

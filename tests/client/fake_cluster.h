@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
 #include "coordkit/error.h"
 #include "machine/machine.h"
 

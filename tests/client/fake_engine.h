@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
 #include "machine/command.h"
 #include "machine/reads.h"
 #include "machine/result.h"

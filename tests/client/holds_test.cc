@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "client/delegations.h"
+#include "client/locks/delegations.h"
 
 namespace coordkit::client {
 namespace {

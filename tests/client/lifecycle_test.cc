@@ -1,4 +1,4 @@
-#include "client/lifecycle.h"
+#include "client/sessions/lifecycle.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "client/answers.h"
+#include "client/calls/answers.h"
 #include "coordkit/error.h"
 #include "machine/command.h"
 

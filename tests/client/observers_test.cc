@@ -1,5 +1,5 @@
 // Observation streams as a table of their own: what is delivered from which index on, and when a snapshot is requested again.
-#include "client/observers.h"
+#include "client/watches/observers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

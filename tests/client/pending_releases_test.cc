@@ -1,4 +1,4 @@
-#include "client/pending_releases.h"
+#include "client/locks/pending_releases.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A client's pending requests to its engine, as an object of its own.
-#include "client/requests.h"
+#include "client/calls/requests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

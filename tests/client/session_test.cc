@@ -2,7 +2,7 @@
 #include <thread>
 
 #include "base/random.h"
-#include "coordkit/wire.h"
+#include "coordkit/engine/wire.h"
 #include "tests/client/bench.h"
 
 namespace coordkit::test {

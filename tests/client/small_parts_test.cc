@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "client/hold_limits.h"
-#include "client/turn_gaps.h"
+#include "client/calls/turn_gaps.h"
+#include "client/locks/hold_limits.h"
 
 namespace coordkit::client {
 namespace {

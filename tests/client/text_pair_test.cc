@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "client/session_table.h"
+#include "client/sessions/session_table.h"
 #include "coordkit/client/handles.h"
 
 namespace coordkit {

@@ -1,5 +1,5 @@
 // Watches over a real store: what each receives, in which order, and what happens to those that start late or do not keep up.
-#include "client/watches.h"
+#include "client/watches/watches.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "coordkit/client/keys.h"
 #include "coordkit/error.h"
-#include "machine/changes.h"
+#include "machine/keys/changes.h"
 #include "mvcc/store.h"
 
 namespace coordkit::client {

@@ -6,7 +6,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "coordkit/row_table.h"
+#include "coordkit/ports/row_table.h"
 #include "coordkit/testing/state_machine_suite.h"
 #include "tests/conformance/planted.h"
 

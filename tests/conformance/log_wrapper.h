@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/log_store.h"
+#include "coordkit/ports/log_store.h"
 
 namespace coordkit::testkit {
 

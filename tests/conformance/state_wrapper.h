@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/state_store.h"
+#include "coordkit/ports/state_store.h"
 
 namespace coordkit::testkit {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "coordkit/ports/transport.h"
 #include "coordkit/testing/transport_fixture.h"
-#include "coordkit/transport.h"
 
 namespace coordkit::testkit {
 

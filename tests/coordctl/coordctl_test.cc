@@ -9,10 +9,10 @@
 #include <semaphore>
 #include <sstream>
 
-#include "coordkit/parts.h"
+#include "coordkit/ports/parts.h"
 #include "coordkit/storage/lmdb_state_store.h"
-#include "replica/admin_socket.h"
-#include "replica/local_stream.h"
+#include "replica/operate/admin_socket.h"
+#include "replica/operate/local_stream.h"
 #include "tests/conformance/state_wrapper.h"
 #include "tests/replica/cluster.h"
 #include "tests/support/command.h"

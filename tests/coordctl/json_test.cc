@@ -8,7 +8,7 @@
 #include <sstream>
 #include <thread>
 
-#include "replica/local_stream.h"
+#include "replica/operate/local_stream.h"
 #include "tests/replica/cluster.h"
 #include "tests/support/command.h"
 #include "tests/support/source_dir.h"

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "coordkit/coordkit.h"
-#include "coordkit/kv.h"
-#include "coordkit/parts.h"
+#include "coordkit/keys/kv.h"
+#include "coordkit/ports/parts.h"
 #include "coordkit/transport/loopback_transport.h"
 #include "tests/cost/allocations.h"
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "coordkit/parts.h"
+#include "coordkit/ports/parts.h"
 #include "coordkit/replica.h"
 #include "coordkit/transport/loopback_transport.h"
 #include "tests/cost/allocations.h"

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "coordkit/error.h"
-#include "coordkit/kv.h"
-#include "replica/call_forms.h"
+#include "coordkit/keys/kv.h"
+#include "replica/calls/call_forms.h"
 #include "tests/cost/allocations.h"
 
 namespace coordkit::testkit {

@@ -6,8 +6,8 @@
 #include <span>
 #include <stdexcept>
 
-#include "coordkit/coordination_machine.h"
-#include "coordkit/wire.h"
+#include "coordkit/engine/coordination_machine.h"
+#include "coordkit/engine/wire.h"
 #include "log/batch.h"
 #include "log/segment.h"
 #include "tests/cost/allocations.h"

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "coordkit/client.h"
-#include "coordkit/clock.h"
-#include "coordkit/engine.h"
+#include "coordkit/engine/client.h"
+#include "coordkit/engine/engine.h"
+#include "coordkit/ports/clock.h"
+#include "coordkit/ports/store_events.h"
 #include "coordkit/storage/memory_stores.h"
-#include "coordkit/store_events.h"
 
 namespace coordkit::testkit {
 

@@ -1,7 +1,7 @@
 // Members that were exchanged while a replica was away: started again, it goes on with those that there are.
 #include <gtest/gtest.h>
 
-#include "raft/entry_codec.h"
+#include "raft/log/entry_codec.h"
 #include "tests/engine/cluster.h"
 
 namespace coordkit::engine {

@@ -1,5 +1,5 @@
 // Settings that must be equal: which differences are found, and what two replicas that differ do with each other.
-#include "coordkit/agreement.h"
+#include "coordkit/engine/agreement.h"
 
 #include <gmock/gmock.h>
 

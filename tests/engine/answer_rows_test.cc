@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/fixed.h"
-#include "engine/router_meta.h"
+#include "engine/apply/router_meta.h"
 #include "tests/engine/router_rig.h"
 #include "tests/golden/hex.h"
 #include "tests/support/source_dir.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
 #include "tests/engine/counter.h"
 
 namespace coordkit::engine {

@@ -1,5 +1,5 @@
 // What a replica refuses and reports to its callers, by its condition and by its limits.
-#include "engine/condition.h"
+#include "engine/loop/condition.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "engine/divergence.h"
+#include "engine/apply/divergence.h"
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {

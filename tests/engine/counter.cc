@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/sums.h"
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
 
 namespace coordkit::engine {
 

@@ -16,8 +16,8 @@
 
 #include "absl/container/btree_map.h"
 #include "base/row_map.h"
-#include "coordkit/state_machine.h"
-#include "coordkit/state_transfer.h"
+#include "coordkit/engine/state_transfer.h"
+#include "coordkit/ports/state_machine.h"
 
 namespace coordkit::engine {
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "raft/entry_codec.h"
+#include "raft/log/entry_codec.h"
 #include "tests/engine/cluster.h"
 
 namespace coordkit::engine {

@@ -1,5 +1,5 @@
 // Replicas notice by themselves that their states differ, within one interval, and the wrong one steps aside.
-#include "engine/divergence.h"
+#include "engine/apply/divergence.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Commands and reads through whole engines.
 #include <gtest/gtest.h>
 
-#include "engine/log_command.h"
+#include "engine/apply/log_command.h"
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {

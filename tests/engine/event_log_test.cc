@@ -1,4 +1,4 @@
-#include "engine/event_log.h"
+#include "engine/loop/event_log.h"
 
 #include <gmock/gmock.h>
 

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "coordkit/error.h"
-#include "engine/log_command.h"
-#include "engine/router.h"
+#include "engine/apply/log_command.h"
+#include "engine/apply/router.h"
 #include "tests/engine/cluster.h"
 
 namespace coordkit::engine {

@@ -1,11 +1,11 @@
-#include "engine/founding.h"
+#include "engine/members/founding.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "base/sums.h"
-#include "raft/entry_codec.h"
+#include "raft/log/entry_codec.h"
 
 namespace coordkit::engine {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "base/check.h"
 #include "base/random.h"
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
+#include "coordkit/engine/state_transfer.h"
 #include "coordkit/error.h"
-#include "coordkit/state_transfer.h"
 #include "tests/engine/router_rig.h"
 
 namespace coordkit::engine {

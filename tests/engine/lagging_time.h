@@ -1,7 +1,7 @@
 // Points of time for tests, counted from zero.
 #pragma once
 
-#include "coordkit/clock.h"
+#include "coordkit/ports/clock.h"
 
 namespace coordkit::engine {
 

@@ -1,7 +1,7 @@
 // The three kinds of reads (docs/semantics.md S-10): by a round, by a lease, from the local state.
 #include <gtest/gtest.h>
 
-#include "engine/sleep_gauge.h"
+#include "engine/timers/sleep_gauge.h"
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {

@@ -1,4 +1,4 @@
-#include "engine/log_command.h"
+#include "engine/apply/log_command.h"
 
 #include <gtest/gtest.h>
 

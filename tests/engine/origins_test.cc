@@ -1,4 +1,4 @@
-#include "engine/origins.h"
+#include "engine/calls/origins.h"
 
 #include <gtest/gtest.h>
 

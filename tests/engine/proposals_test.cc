@@ -1,4 +1,4 @@
-#include "engine/proposals.h"
+#include "engine/calls/proposals.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/queued_calls.h"
+#include "engine/calls/queued_calls.h"
 
 #include <gtest/gtest.h>
 

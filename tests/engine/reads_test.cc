@@ -1,4 +1,4 @@
-#include "engine/reads.h"
+#include "engine/calls/reads.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "engine/renewals.h"
+#include "engine/timers/renewals.h"
 
 #include <gtest/gtest.h>
 
-#include "coordkit/wire.h"
+#include "coordkit/engine/wire.h"
 #include "tests/engine/lagging_time.h"
 
 namespace coordkit::engine {

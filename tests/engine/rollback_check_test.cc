@@ -1,10 +1,10 @@
 // Rolled-back disks: who remembers, who asks, and the outcome.
-#include "engine/rollback_check.h"
+#include "engine/disks/rollback_check.h"
 
 #include <gtest/gtest.h>
 
 #include "base/sums.h"
-#include "engine/peer_marks.h"
+#include "engine/peers/peer_marks.h"
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {

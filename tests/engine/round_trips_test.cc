@@ -1,8 +1,8 @@
-#include "engine/round_trips.h"
+#include "engine/peers/round_trips.h"
 
 #include <gmock/gmock.h>
 
-#include "engine/unrest.h"
+#include "engine/loop/unrest.h"
 
 namespace coordkit::engine {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/router.h"
-#include "raft/entry_codec.h"
+#include "engine/apply/router.h"
+#include "raft/log/entry_codec.h"
 #include "tests/engine/counter.h"
 
 namespace coordkit::engine {

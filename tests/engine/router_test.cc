@@ -1,4 +1,4 @@
-#include "engine/router.h"
+#include "engine/apply/router.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/random.h"
-#include "raft/entry_codec.h"
+#include "raft/log/entry_codec.h"
 #include "tests/engine/router_rig.h"
 
 namespace coordkit::engine {

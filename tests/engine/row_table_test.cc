@@ -1,4 +1,4 @@
-#include "coordkit/row_table.h"
+#include "coordkit/ports/row_table.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/random.h"
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
 #include "tests/engine/counter.h"
 
 namespace coordkit::engine {

@@ -1,4 +1,4 @@
-#include "engine/sequence_window.h"
+#include "engine/calls/sequence_window.h"
 
 #include <gtest/gtest.h>
 

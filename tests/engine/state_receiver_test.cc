@@ -1,4 +1,4 @@
-#include "engine/state_receiver.h"
+#include "engine/transfer/state_receiver.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/state_sender.h"
+#include "engine/transfer/state_sender.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/timer_keeper.h"
+#include "engine/timers/timer_keeper.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which turns were missed: those that were due and came late, and those that a sleeping machine did not run.
-#include "engine/turn_clock.h"
+#include "engine/loop/turn_clock.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "coordkit/wire.h"
+#include "coordkit/engine/wire.h"
 
 namespace coordkit {
 namespace {

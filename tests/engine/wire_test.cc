@@ -1,4 +1,4 @@
-#include "coordkit/wire.h"
+#include "coordkit/engine/wire.h"
 
 #include <gtest/gtest.h>
 

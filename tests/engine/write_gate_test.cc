@@ -1,5 +1,5 @@
 // Messages wait for the write that they depend on, whatever the store's numbers are for the core's own.
-#include "engine/write_gate.h"
+#include "engine/loop/write_gate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Any bytes: decode_command never crashes, and a request it accepts is the same after encode and decode.
 #include <cstdlib>
 
-#include "engine/log_command.h"
+#include "engine/apply/log_command.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace coordkit::engine;

@@ -1,7 +1,7 @@
 // Any bytes: decode never crashes, and what it accepts encodes to something that decodes to the same.
 #include <cstdlib>
 
-#include "coordkit/wire.h"
+#include "coordkit/engine/wire.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto message = coordkit::decode({reinterpret_cast<const char*>(data), size});

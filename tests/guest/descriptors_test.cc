@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <iostream>
 
-#include "coordkit/backup.h"
+#include "coordkit/operate/backup.h"
 #include "coordkit/testing/child_process.h"
-#include "replica/local_stream.h"
+#include "replica/operate/local_stream.h"
 #include "tests/replica/tls_cluster.h"
 
 namespace coordkit::testkit {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "coordkit/backup.h"
+#include "coordkit/operate/backup.h"
 #include "tests/replica/cluster.h"
 
 namespace coordkit::testkit {

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "coordkit/testing/child_process.h"
-#include "replica/local_stream.h"
+#include "replica/operate/local_stream.h"
 #include "tests/replica/cluster.h"
 
 namespace coordkit::testkit {

@@ -121,7 +121,7 @@ FILENAME ~ /^tests\/mutants\// {
   next
 }
 FILENAME ~ /\.txt$/ { read_words($0, FILENAME); next }
-FILENAME ~ /^src\// { if (list == "INV" && $0 !~ /^ *\/\// && $0 ~ /"INV_|violat|CHECK/) read_words($0, FILENAME); next }
+FILENAME ~ /^(src|verify)\// { if (list == "INV" && $0 !~ /^ *\/\// && $0 ~ /"INV_|violat|CHECK/) read_words($0, FILENAME); next }
 
 open_test != "" { open_test = open_test $0; if ($0 ~ /\)/) { read_test(open_test); open_test = "" } next }
 /^ *(TYPED_)?TEST(_F|_P)?\(/ { if ($0 ~ /\)/) read_test($0); else open_test = $0 }

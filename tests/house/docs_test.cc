@@ -184,7 +184,7 @@ bool names_one(const std::string& pattern, const std::vector<std::string>& names
 
 TEST(DocsTest, EveryTestAndFileNamedInTheDocumentsExists) {
   static const std::regex test(R"(`(\w+Test\.[\w*]+)`)");
-  static const std::regex file(R"(`((?:src|include|tests|tools|examples|bench|cmake)/[\w/.-]+\.\w+)`)");
+  static const std::regex file(R"(`((?:src|include|verify|tests|tools|examples|bench|cmake)/[\w/.-]+\.\w+)`)");
   std::vector<std::string> tests;
   for (const fs::path& source : files({"tests", "include"}, {".cc", ".h"})) {
     for (std::string& name : tests_in(read(source))) tests.push_back(std::move(name));
@@ -219,7 +219,7 @@ TEST(DocsTest, ProseIsNoWiderThanAScreen) {
 TEST(DocsTest, EveryInvariantNamedInCodeIsDescribed) {
   static const std::regex id("INV_[A-Z][0-9]{2}");
   const std::string described = read(kTop / "docs/invariants.md");
-  for (const fs::path& file : files({"src", "include", "tests", "tools"}, {".h", ".cc", ".txt"})) {
+  for (const fs::path& file : files({"src", "include", "verify", "tests", "tools"}, {".h", ".cc", ".txt"})) {
     if (file.filename() == "docs_test.cc") continue;
     const std::string text = read(file);
     for (std::sregex_iterator at(text.begin(), text.end(), id), end; at != end; ++at) {

@@ -16,45 +16,45 @@ using Folders = std::set<std::string>;
 // Public headers that belong to a folder: code that must not see the folder must not see them either. All others are ports.
 const std::map<std::string, std::string> kOwners = {
     {"coordkit/raft/core.h", "raft"},
-    {"coordkit/engine.h", "engine"},
+    {"coordkit/engine/engine.h", "engine"},
     {"coordkit/session.h", "client"},
-    {"coordkit/engine_status.h", "engine"},
-    {"coordkit/mutex.h", "client"},
-    {"coordkit/kv.h", "client"},
-    {"coordkit/watch.h", "client"},
-    {"coordkit/election.h", "client"},
-    {"coordkit/semaphore.h", "client"},
-    {"coordkit/latch.h", "client"},
-    {"coordkit/barrier.h", "client"},
-    {"coordkit/claim_queue.h", "client"},
-    {"coordkit/counter.h", "client"},
-    {"coordkit/group.h", "client"},
-    {"coordkit/txn.h", "client"},
-    {"coordkit/membership.h", "replica"},
+    {"coordkit/engine/engine_status.h", "engine"},
+    {"coordkit/locks/mutex.h", "client"},
+    {"coordkit/keys/kv.h", "client"},
+    {"coordkit/keys/watch.h", "client"},
+    {"coordkit/objects/election.h", "client"},
+    {"coordkit/objects/semaphore.h", "client"},
+    {"coordkit/objects/latch.h", "client"},
+    {"coordkit/objects/barrier.h", "client"},
+    {"coordkit/objects/claim_queue.h", "client"},
+    {"coordkit/objects/counter.h", "client"},
+    {"coordkit/objects/group.h", "client"},
+    {"coordkit/keys/txn.h", "client"},
+    {"coordkit/operate/membership.h", "replica"},
     {"coordkit/replica.h", "replica"},
-    {"coordkit/stm.h", "replica"},
-    {"coordkit/kept_session.h", "replica"},
-    {"coordkit/mirror.h", "replica"},
-    {"coordkit/config.h", "replica"},
-    {"coordkit/registry.h", "replica"},
-    {"coordkit/id_allocator.h", "replica"},
+    {"coordkit/keys/stm.h", "replica"},
+    {"coordkit/sessions/kept_session.h", "replica"},
+    {"coordkit/keys/mirror.h", "replica"},
+    {"coordkit/keys/config.h", "replica"},
+    {"coordkit/objects/registry.h", "replica"},
+    {"coordkit/keys/id_allocator.h", "replica"},
     {"coordkit/coordkit.h", "replica"},
-    {"coordkit/asio.h", "replica"},
-    {"coordkit/key_lease.h", "client"},
-    {"coordkit/key_space.h", "client"},
-    {"coordkit/wire.h", "engine"},
-    {"coordkit/coordination_machine.h", "client"},
-    {"coordkit/parts.h", "replica"},
-    {"coordkit/executor.h", "replica"},
-    {"coordkit/asio_tokens.h", "replica"},
-    {"coordkit/asio_stream.h", "replica"},
-    {"coordkit/metrics.h", "replica"},
-    {"coordkit/asio_executor.h", "replica"},
-    {"coordkit/asio_boost.h", "replica"},
+    {"coordkit/asio/asio.h", "replica"},
+    {"coordkit/keys/key_lease.h", "client"},
+    {"coordkit/keys/key_space.h", "client"},
+    {"coordkit/engine/wire.h", "engine"},
+    {"coordkit/engine/coordination_machine.h", "client"},
+    {"coordkit/ports/parts.h", "replica"},
+    {"coordkit/ports/executor.h", "replica"},
+    {"coordkit/asio/asio_tokens.h", "replica"},
+    {"coordkit/asio/asio_stream.h", "replica"},
+    {"coordkit/operate/metrics.h", "replica"},
+    {"coordkit/asio/asio_executor.h", "replica"},
+    {"coordkit/asio/asio_boost.h", "replica"},
     {"coordkit/sim/compare.h", "compare"},
-    {"coordkit/inspect.h", "backup"},
-    {"coordkit/backup.h", "backup"},
-    {"coordkit/asio_operation.h", "replica"},
+    {"coordkit/operate/inspect.h", "backup"},
+    {"coordkit/operate/backup.h", "backup"},
+    {"coordkit/asio/asio_operation.h", "replica"},
 };
 
 using Paths = std::vector<std::string_view>;
@@ -70,7 +70,7 @@ const Paths kThreads = {"src/base/thread.h", "include/coordkit/testing/"};
 
 struct HeaderRule {
   std::regex header;
-  Folders allowed;  // folders of src/ that may include it
+  Folders allowed;  // folders that may include it
   std::string why;
   Paths homes = {};  // files that may include it, too
 };
@@ -193,13 +193,15 @@ std::string without_comments(std::string_view text) {
 
 struct Place {
   bool is_public = false;
-  std::string folder;  // of src/
+  std::string tree;  // "src" or "verify"
+  std::string folder;
 };
 
 Place place_of(std::string_view path) {
-  if (path.starts_with("include/")) return {true, {}};
-  const std::string_view rest = path.substr(std::string_view("src/").size());
-  return {false, std::string(rest.substr(0, rest.find('/')))};
+  if (path.starts_with("include/")) return {true, {}, {}};
+  const size_t tree = path.find('/');
+  const std::string_view rest = path.substr(tree + 1);
+  return {false, std::string(path.substr(0, tree)), std::string(rest.substr(0, rest.find('/')))};
 }
 
 bool may_see(const std::string& folder, const std::string& other) {
@@ -212,7 +214,7 @@ std::string fault_in_public(const std::string& header, bool quoted, std::string_
     const bool fine = header.starts_with("coordkit/") || header.starts_with("absl/");
     return fine ? "" : "a public header includes only public headers, Abseil and the standard library";
   }
-  if (header.starts_with("boost/") && path.starts_with("include/coordkit/asio")) return "";
+  if (header.starts_with("boost/") && path.starts_with("include/coordkit/asio/asio")) return "";
   if (header.starts_with("fmt/") && path == "include/coordkit/fmt.h") return "";
   const bool is_gtest = header.starts_with("gtest/") || header.starts_with("gmock/");
   if (is_gtest && path.starts_with("include/coordkit/testing/")) return "";  // conformance suites, matchers
@@ -236,7 +238,7 @@ std::string fault_in_folder(const std::string& folder, const std::string& header
   const size_t slash = header.find('/');
   if (slash == std::string::npos) return "write the folder too: \"" + folder + "/" + header + "\"";
   const std::string other = header.substr(0, slash);
-  if (!floors().contains(other)) return "there is no folder src/" + other;
+  if (!floors().contains(other)) return "there is no folder " + other;
   if (!may_see(folder, other)) return folder + " may not include " + other;
   return "";
 }
@@ -287,10 +289,15 @@ const std::map<std::string, Folders>& floors() {
   return table;
 }
 
+std::string tree_of(const std::string& folder) {
+  static const Folders judges = {"sim", "compare", "check", "timeline"};
+  return judges.contains(folder) ? "verify" : "src";
+}
+
 void scan(std::string_view path, std::string_view text, Findings& findings) {
   const Place place = place_of(path);
-  if (!place.is_public && !floors().contains(place.folder)) {
-    findings.broken.push_back(std::string(path) + ": src/" + place.folder + " is not in the table of floors");
+  if (!place.is_public && (!floors().contains(place.folder) || tree_of(place.folder) != place.tree)) {
+    findings.broken.push_back(std::string(path) + ": " + place.tree + "/" + place.folder + " is not in the table of floors");
     return;
   }
   static const std::regex include("^\\s*#\\s*include\\s*([<\"])([^>\"]+)[>\"].*");

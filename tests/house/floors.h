@@ -10,8 +10,11 @@
 
 namespace coordkit::house {
 
-// Folder of src/ -> folders of src/ it may include, itself not listed.
+// Folder -> folders it may include, itself not listed. Those that judge the product are below verify/, the others below src/.
 const std::map<std::string, std::set<std::string>>& floors();
+
+// "src" or "verify".
+std::string tree_of(const std::string& folder);
 
 struct Findings {
   std::vector<std::string> broken;  // against the rules

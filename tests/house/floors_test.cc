@@ -28,7 +28,7 @@ TEST(FloorsTest, NoFileLooksUpOrSideways) {
   const std::filesystem::path top = source_dir();
   Findings findings;
   size_t files = 0;
-  for (const char* root : {"src", "include"}) {
+  for (const char* root : {"src", "include", "verify"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(top / root)) {
       const std::string extension = entry.path().extension();
       if (extension != ".h" && extension != ".cc") continue;
@@ -53,7 +53,8 @@ TEST(FloorsTest, NoTwoFoldersMayIncludeEachOther) {
 
 TEST(FloorsTest, EveryFolderOfTheTableExists) {
   for (const auto& row : floors())
-    EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(source_dir()) / "src" / row.first));
+    EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(source_dir()) / tree_of(row.first) / row.first))
+        << row.first;
 }
 
 struct Planted {
@@ -65,19 +66,19 @@ struct Planted {
 TEST(FloorsTest, PlantedFaultsAreFound) {
   const Planted planted[] = {
       {"src/raft/core.cc", "#include \"log/segment.h\"", "raft may not include log"},
-      {"src/raft/core.cc", "#include \"engine/turn.h\"", "raft may not include engine"},
+      {"src/raft/core.cc", "#include \"engine/loop/turn.h\"", "raft may not include engine"},
       {"src/lock/table.h", "#include \"lease/table.h\"", "lock may not include lease"},
       {"src/base/check.h", "#include \"raft/core.h\"", "base may not include raft"},
       {"src/engine/turn.cc", "#include \"machine/machine.h\"", "engine may not include machine"},
       {"src/machine/machine.cc", "#include \"coordkit/raft/core.h\"", "headers of raft"},
       {"src/raft/core.cc", "#include \"coordkit/replica.h\"", "headers of replica"},
-      {"src/transport/tcp.cc", "#include \"engine/turn.h\"", "transport may not include engine"},
-      {"src/sim/world.cc", "#include \"storage/files.h\"", "sim may not include storage"},
-      {"src/sim/world.cc", "#include \"coordkit/sim/compare.h\"", "headers of compare"},
+      {"src/transport/tcp.cc", "#include \"engine/loop/turn.h\"", "transport may not include engine"},
+      {"verify/sim/world/world.cc", "#include \"storage/files.h\"", "sim may not include storage"},
+      {"verify/sim/world/world.cc", "#include \"coordkit/sim/compare.h\"", "headers of compare"},
       {"src/storage/files.cc", "#include \"lease/table.h\"", "storage may not include lease"},
-      {"src/replica/replica.cc", "#include \"sim/world.h\"", "replica may not include sim"},
-      {"src/timeline/json.cc", "#include \"coordkit/sim/options.h\"", "only the simulator sees"},
-      {"src/timeline/json.cc", "#include \"sim/recorder.h\"", "timeline may not include sim"},
+      {"src/replica/replica.cc", "#include \"sim/world/world.h\"", "replica may not include sim"},
+      {"verify/timeline/json.cc", "#include \"coordkit/sim/options.h\"", "only the simulator sees"},
+      {"verify/timeline/json.cc", "#include \"sim/record/recorder.h\"", "timeline may not include sim"},
       {"src/replica/replica.cc", "#include \"coordkit/sim/timeline.h\"", "only the simulator and its page"},
       {"src/raft/core.cc", "#include \"core.h\"", "write the folder too"},
       {"src/raft/core.cc", "#include \"rafft/core.h\"", "there is no folder"},
@@ -92,14 +93,14 @@ TEST(FloorsTest, PlantedFaultsAreFound) {
       {"src/client/session.cc", "#include <thread>", "no threads"},
       {"src/client/session.cc", "#include \"base/thread.h\"", "no threads"},
       {"src/base/pool.h", "#include <thread>", "no threads"},
-      {"src/replica/scrubber.h", "std::thread thread_;", "base/thread.h"},
-      {"src/replica/scrubber.cc", "std::jthread scrubs([] {});", "base/thread.h"},
-      {"src/transport/lookup.cc", "::pthread_create(&made, nullptr, ask, this);", "base/thread.h"},
+      {"src/replica/operate/scrubber.h", "std::thread thread_;", "base/thread.h"},
+      {"src/replica/operate/scrubber.cc", "std::jthread scrubs([] {});", "base/thread.h"},
+      {"src/transport/tcp/lookup.cc", "::pthread_create(&made, nullptr, ask, this);", "base/thread.h"},
       {"src/storage/files.cc", "auto done = std::async(sync);", "base/thread.h"},
-      {"include/coordkit/asio.h", "std::thread waiter;", "base/thread.h"},
+      {"include/coordkit/asio/asio.h", "std::thread waiter;", "base/thread.h"},
       {"src/storage/files.cc", "const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);", "base/descriptor.h"},
       {"src/storage/files.cc", "Descriptor fd(::openat(directory, name, flags));", "base/descriptor.h"},
-      {"src/replica/admin_socket.cc", "::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);", "base/descriptor.h"},
+      {"src/replica/operate/admin_socket.cc", "::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);", "base/descriptor.h"},
       {"src/transport/tcp.cc", "acceptor_.async_accept(done);", "base/descriptor.h"},
       {"src/tls/files.cc", "BIO_new_file(path.c_str(), text);", "base/descriptor.h"},
       {"src/client/session.cc", "  #  include <coroutine>", "coroutines"},
@@ -112,13 +113,13 @@ TEST(FloorsTest, PlantedFaultsAreFound) {
       {"src/transport/tcp.cc", "gettimeofday(&now, nullptr);", "wall clock"},
       {"src/engine/turn.cc", "auto now = std::chrono::steady_clock::now();", "deterministic"},
       {"src/machine/machine.cc", "std::random_device entropy;", "deterministic"},
-      {"include/coordkit/kv.h", "#include <boost/asio.hpp>", "public header"},
+      {"include/coordkit/keys/kv.h", "#include <boost/asio.hpp>", "public header"},
       {"include/coordkit/types.h", "#include <fmt/format.h>", "public header"},
-      {"include/coordkit/kv.h", "#include <lmdb.h>", "public header"},
-      {"include/coordkit/kv.h", "#include <fmt/core.h>", "public header"},
-      {"include/coordkit/kv.h", "#include <protozero/pbf_reader.hpp>", "public header"},
-      {"include/coordkit/kv.h", "#include \"base/check.h\"", "public header"},
-      {"include/coordkit/kv.h", "#include <iostream>", "public header"},
+      {"include/coordkit/keys/kv.h", "#include <lmdb.h>", "public header"},
+      {"include/coordkit/keys/kv.h", "#include <fmt/core.h>", "public header"},
+      {"include/coordkit/keys/kv.h", "#include <protozero/pbf_reader.hpp>", "public header"},
+      {"include/coordkit/keys/kv.h", "#include \"base/check.h\"", "public header"},
+      {"include/coordkit/keys/kv.h", "#include <iostream>", "public header"},
   };
   for (const Planted& plant : planted) {
     EXPECT_THAT(faults(plant.path, plant.text), ElementsAre(HasSubstr(plant.finding))) << plant.path << " " << plant.text;
@@ -129,7 +130,7 @@ TEST(FloorsTest, REG_R82_FLT_P05_NoFolderButReplicaMayAskForWallTime) {
   for (const auto& row : floors()) {
     for (const char* text : {"auto now = std::chrono::system_clock::now();", "time(nullptr);", "gettimeofday(&now, nullptr);",
                              "absl::Now();", "read(CLOCK_REALTIME);"}) {
-      const std::string path = "src/" + row.first + "/any.cc";
+      const std::string path = tree_of(row.first) + "/" + row.first + "/any.cc";
       if (row.first == "replica") {
         EXPECT_THAT(faults(path, text), IsEmpty()) << path << " " << text;
       } else {
@@ -141,21 +142,21 @@ TEST(FloorsTest, REG_R82_FLT_P05_NoFolderButReplicaMayAskForWallTime) {
 
 TEST(FloorsTest, WhatIsAllowedIsNotReported) {
   const Planted allowed[] = {
-      {"src/raft/core.cc", "#include \"raft/core.h\"\n#include \"base/check.h\"\n#include \"coordkit/log_store.h\"", ""},
-      {"src/transport/tcp.cc", "#include \"coordkit/transport.h\"\n#include <boost/asio.hpp>", ""},
+      {"src/raft/core.cc", "#include \"raft/core.h\"\n#include \"base/check.h\"\n#include \"coordkit/ports/log_store.h\"", ""},
+      {"src/transport/tcp.cc", "#include \"coordkit/ports/transport.h\"\n#include <boost/asio.hpp>", ""},
       {"src/storage/files.cc", "#include <fcntl.h>\n#include <lmdb.h>\n#include <thread>", ""},
       {"src/replica/genesis.cc", "auto now = std::chrono::system_clock::now();", ""},
       {"src/base/thread.h", "#include <thread>\nstd::thread thread_;", ""},
       {"src/base/descriptor.h", "#include <fcntl.h>\nreturn ::openat(directory, path, flags);", ""},
       {"src/storage/files.cc", "open_at(directory, path, O_RDONLY);\nLog::open(*files, options);", ""},
-      {"src/replica/closing.h", "std::thread::id closer_;", ""},
+      {"src/replica/shell/closing.h", "std::thread::id closer_;", ""},
       {"include/coordkit/testing/suite.h", "std::thread sender([] {});", ""},
       {"src/base/check.cc", "// std::cout and time(nullptr) in a comment\n/* #include <iostream>\n#include <thread> */", ""},
       {"src/base/check.cc", "text = \"printf(std::cerr)\"; std::snprintf(buffer, 1'000, text);", ""},
       {"src/replica/replica.cc", "const Clock& clock = coordkit::system_clock();", ""},
       {"include/coordkit/fmt.h", "#include <fmt/format.h>\n#include \"coordkit/types.h\"", ""},
-      {"include/coordkit/asio.h", "#include <boost/asio.hpp>\n#include <coroutine>\n#include \"coordkit/replica.h\"", ""},
-      {"include/coordkit/kv.h", "#include <vector>\n#include \"absl/status/status.h\"", ""},
+      {"include/coordkit/asio/asio.h", "#include <boost/asio.hpp>\n#include <coroutine>\n#include \"coordkit/replica.h\"", ""},
+      {"include/coordkit/keys/kv.h", "#include <vector>\n#include \"absl/status/status.h\"", ""},
   };
   for (const Planted& text : allowed) EXPECT_THAT(faults(text.path, text.text), IsEmpty()) << text.path;
 }

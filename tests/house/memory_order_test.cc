@@ -50,7 +50,7 @@ size_t count(std::string_view text, std::string_view word) {
 
 TEST(MemoryOrderTest, EveryNamedOrderHasARowAndEveryRowAnAtomic) {
   std::set<std::string> in_sources;
-  for (const char* tree : {"include", "src"}) {
+  for (const char* tree : {"include", "src", "verify"}) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_dir()) / tree)) {
       if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
       const std::string text = contents(entry.path());
@@ -73,7 +73,7 @@ TEST(MemoryOrderTest, AnAccessWithoutAnOrderNeedsNoRow) {
 
 // Fences and orders in other forms would escape the scan above.
 TEST(MemoryOrderTest, NoFences) {
-  for (const char* tree : {"include", "src"}) {
+  for (const char* tree : {"include", "src", "verify"}) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_dir()) / tree)) {
       if (!entry.is_regular_file()) continue;
       EXPECT_EQ(count(contents(entry.path()), "atomic_thread_fence"), 0U) << entry.path();

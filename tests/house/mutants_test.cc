@@ -88,7 +88,7 @@ TEST(MutantsTest, EachOriginalTextIsFoundExactlyOnce) {
 
 TEST(MutantsTest, TheProductDoesNotKnowThem) {
   static const std::regex word("mutant", std::regex::icase);
-  for (const char* folder : {"src", "include"}) {
+  for (const char* folder : {"src", "include", "verify"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kTree / folder)) {
       if (!entry.is_regular_file()) continue;
       EXPECT_FALSE(std::regex_search(read_file(entry.path()), word)) << entry.path();
@@ -110,7 +110,7 @@ TEST(MutantsTest, TheTestThatMustKillItExists) {
 }
 
 TEST(MutantsTest, TheProfileThatMustFindItExistsOrAReasonIsGiven) {
-  const std::string plan = read_file(kTree / "src/sim/plan.cc");
+  const std::string plan = read_file(kTree / "verify/sim/plan.cc");
   for (const Mutant& row : table()) {
     const bool profile = plan.find("{\"" + row.found + "\", ") != std::string::npos;
     EXPECT_EQ(profile, row.kind != Kind::Unit) << row.name << ": " << row.found;

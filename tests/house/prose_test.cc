@@ -41,7 +41,7 @@ std::map<std::string, std::vector<Finding>> read_all() {
     const fs::path kind = path.extension();
     if (kind == ".md" || kind == ".h" || kind == ".cc") found[path.lexically_relative(kRoot)] = findings_in(path);
   };
-  for (const char* folder : {"include", "docs", "src"}) {
+  for (const char* folder : {"include", "docs", "src", "verify"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) add(entry.path());
   }
   for (const auto& entry : fs::directory_iterator(kRoot)) {

@@ -1,5 +1,5 @@
 # Against the Boost that most packages of Debian 12 want, 1.74, which is fetched and unpacked here: the library is compiled, programs of
-# its users run, and a program that includes coordkit/asio.h is refused with a sentence.
+# its users run, and a program that includes coordkit/asio/asio.h is refused with a sentence.
 include(${here}/steps.cmake)
 set(folder ${build}/older_boost)
 set(boost ${folder}/unpacked/usr)
@@ -29,7 +29,7 @@ foreach(header asio asio_operation asio_tokens asio_stream asio_coordination)
     message(FATAL_ERROR "coordkit/${header}.h was taken beside Boost 1.74")
   endif()
   string(REGEX MATCH "error: [^\n]*" first "${output}")
-  expect("coordkit/${header}.h, the first error" "${first}" "coordkit/asio.h needs Boost 1\\.81 or newer")
+  expect("coordkit/${header}.h, the first error" "${first}" "coordkit/asio/asio.h needs Boost 1\\.81 or newer")
 endforeach()
-file(WRITE ${folder}/executor.cc "#include <coordkit/asio_executor.h>\n")
+file(WRITE ${folder}/executor.cc "#include <coordkit/asio/asio_executor.h>\n")
 run(${compiler} -std=c++20 -fsyntax-only -I${source}/include -I${boost}/include ${folder}/executor.cc)

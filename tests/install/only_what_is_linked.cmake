@@ -33,7 +33,7 @@ expect_not("what is built" "${coordkit_steps}" "coordkit_(sim|compare|check|time
 
 # A file that no unit bears stays alone, also where the project around has units of its own.
 count_steps(units_around -D CMAKE_UNITY_BUILD=ON)
-expect("a file that is compiled alone" "${coordkit_steps}" "coordkit_engine\\.dir/wire\\.cc\\.o")
+expect("a file that is compiled alone" "${coordkit_steps}" "coordkit_engine\\.dir/wire/wire\\.cc\\.o")
 if(NOT units_around EQUAL together)
   message(FATAL_ERROR "the units of the project around change the steps of coordkit's from ${together} to ${units_around}")
 endif()

@@ -35,8 +35,8 @@ needed = dict(re.findall(r'^coordkit_need_(?:package|header)\([^"\n]*(?:"" )?\b(
 if len(needed) < 7:
     faults.append(f"only {sorted(needed)} were read from cmake/needed.cmake")
 links = {}  # of each folder: what it links
-for path in glob.glob(os.path.join(tree, "src", "*", "CMakeLists.txt")):
-    for name, linked in re.findall(r"coordkit_library\((\w+) (?:ALONE [\w. ]+ )?LINK ([^)]*)\)", text(path)):
+for path in glob.glob(os.path.join(tree, "src", "*", "CMakeLists.txt")) + glob.glob(os.path.join(tree, "verify", "*", "CMakeLists.txt")):
+    for name, linked in re.findall(r"coordkit_library\((\w+) (?:ALONE [\w./ ]+ )?LINK ([^)]*)\)", text(path)):
         links[name] = linked.split()
 products = re.findall(r"coordkit_product\((\w+) \w+ (\w+) FOLDERS ([\w ]+?)(?: ON ([\w ]+))?\)", text("cmake/products.cmake"))
 
@@ -151,7 +151,7 @@ for each, least in needed.items():
 for pattern, source in copied:
     if source != tree or not glob.glob(os.path.join(tree, pattern)):
         faults.append(f"conanfile.py exports {pattern}, which is not in the tree")
-for name in ("CMakeLists.txt", "cmake/*", "include/*", "src/*"):
+for name in ("CMakeLists.txt", "cmake/*", "include/*", "src/*", "verify/*"):
     if name not in [pattern for pattern, _ in copied]:
         faults.append(f"conanfile.py does not export {name}")
 for variable in toolchains[0].cache_variables:
@@ -171,6 +171,10 @@ build = text("packaging/bazel/BUILD.bazel")
 module = text("packaging/bazel/MODULE.bazel")
 targets = {}
 modules = {}
+
+
+def top_of(folder):
+    return "src" if os.path.isdir(os.path.join(tree, "src", folder)) else "verify"
 
 
 def bazel_glob(patterns):
@@ -202,19 +206,19 @@ expect_equal("BUILD.bazel, public headers", sorted(targets["headers"]["hdrs"]), 
 for name, wanted in folders.items():
     sources = [source for source in targets[name]["srcs"] if not source.startswith(":")]
     expect_equal(f"BUILD.bazel, folders of {name}", sorted({source.split("/")[1] for source in sources}), sorted(wanted))
-    expect_equal(f"BUILD.bazel, sources of {name}", sorted(sources), sorted(bazel_glob([f"src/{folder}/**/*.cc" for folder in wanted])))
+    expect_equal(f"BUILD.bazel, sources of {name}", sorted(sources), sorted(bazel_glob([f"{top_of(folder)}/{folder}/**/*.cc" for folder in wanted])))
     for label in targets[name]["deps"]:
         if label.startswith(":") and label[1:] not in targets:
             faults.append(f"BUILD.bazel: {name} needs {label}, which is not there")
         if label.startswith("@") and re.match(r"@([\w.-]+)", label).group(1) not in modules:
             faults.append(f"BUILD.bazel: {name} needs {label}, whose module MODULE.bazel does not name")
 included = set()
-for path in bazel_glob(["src/**/*.cc", "src/**/*.h", "include/**/*.h"]):
+for path in bazel_glob(["src/**/*.cc", "src/**/*.h", "verify/**/*.cc", "verify/**/*.h", "include/**/*.h"]):
     included |= set(re.findall(r'#include "absl/([\w/]+)/\w+\.h"', text(path)))
 linked = {re.match(r"@abseil-cpp//absl/([\w/]+)", label).group(1) for target in targets.values() for label in target.get("deps", []) if "abseil" in label}
 if included - linked:
     faults.append(f"BUILD.bazel links nothing of absl/{', absl/'.join(sorted(included - linked))}")
-parts = re.findall(r"(k\w+)=\$\{page\}/([\w.]+)", text("src/timeline/CMakeLists.txt"))
+parts = re.findall(r"(k\w+)=\$\{page\}/([\w.]+)", text("verify/timeline/CMakeLists.txt"))
 expect_equal("BUILD.bazel, parts of the page", [source.split("/")[-1] for source in targets["timeline_page"]["srcs"]], [file for _, file in parts])
 expect_equal("BUILD.bazel, names of the parts", re.search(r"set -- (.*)", targets["timeline_page"]["cmd"]).group(1).split(), [name for name, _ in parts])
 

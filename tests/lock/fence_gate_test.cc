@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "coordkit/error.h"
-#include "coordkit/fence.h"
+#include "coordkit/locks/fence.h"
 
 namespace coordkit {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "coordkit/file_system.h"
+#include "coordkit/ports/file_system.h"
 
 namespace coordkit::testkit {
 

@@ -2,7 +2,7 @@
 
 #include "base/random.h"
 #include "machine/command.h"
-#include "machine/kv_codec.h"
+#include "machine/keys/kv_codec.h"
 
 namespace coordkit::machine {
 namespace {

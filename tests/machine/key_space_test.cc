@@ -1,7 +1,7 @@
 // The limit of the space that keys may use (docs/semantics.md S-35).
 #include <gtest/gtest.h>
 
-#include "machine/kv_codec.h"
+#include "machine/keys/kv_codec.h"
 #include "tests/machine/driver.h"
 
 namespace coordkit::machine {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "machine/kv_codec.h"
+#include "machine/keys/kv_codec.h"
 #include "tests/machine/driver.h"
 
 namespace coordkit::machine {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "machine/kv_codec.h"
+#include "machine/keys/kv_codec.h"
 #include "machine/rows.h"
 #include "tests/machine/driver.h"
 

@@ -39,7 +39,7 @@ class Model {
     const SessionId session = session_of(request);
     if (session && !sessions.contains(session)) return answer(sequence, Code::SessionNotFound);
     if (session && sequence <= sessions.at(session).resumed_by) return answer(sequence, Code::Lost);
-    if (session && sessions.at(session).ending && !lets_go(request)) return answer(sequence, Code::Lost);
+    if (session && sessions.at(session).ending && !is_release(request)) return answer(sequence, Code::Lost);
     for (const PriorRelease& prior : request.prior_releases) release(session, prior);
     decide_waits();
     if (marked) return answer(sequence, Code::Cancelled);
@@ -78,7 +78,7 @@ class Model {
     }
     return std::erase_if(locks.claims, meant) != 0;
   }
-  static bool lets_go(const Request& request) {
+  static bool is_release(const Request& request) {
     return std::get_if<CloseSession>(&request.body) || std::get_if<Release>(&request.body) ||
            std::get_if<CancelAcquire>(&request.body);
   }

@@ -1,7 +1,7 @@
 // Sessions that change hands, and sessions that another client ends (docs/semantics.md S-45, S-57).
 #include <gtest/gtest.h>
 
-#include "coordkit/fence.h"
+#include "coordkit/locks/fence.h"
 #include "machine/guard.h"
 #include "tests/machine/driver.h"
 

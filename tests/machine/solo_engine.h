@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "coordkit/ports/store_events.h"
 #include "coordkit/storage/memory_stores.h"
-#include "coordkit/store_events.h"
 #include "machine/machine.h"
 
 namespace coordkit::machine {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "coordkit/key_operations.h"
+#include "coordkit/keys/key_operations.h"
 #include "mvcc/refusal.h"
 
 namespace coordkit::mvcc {

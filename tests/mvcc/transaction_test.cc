@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "coordkit/state_machine.h"
+#include "coordkit/ports/state_machine.h"
 
 namespace coordkit::mvcc {
 namespace {

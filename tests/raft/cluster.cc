@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/sums.h"
-#include "raft/entry_codec.h"
 #include "raft/fingerprint.h"
+#include "raft/log/entry_codec.h"
 #include "raft/quorum.h"
 
 namespace coordkit::raft::testing {

@@ -1,7 +1,7 @@
 // Votes, terms, timers.
 #include <gtest/gtest.h>
 
-#include "coordkit/wire.h"
+#include "coordkit/engine/wire.h"
 #include "solo.h"
 
 namespace coordkit::raft::testing {

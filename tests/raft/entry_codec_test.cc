@@ -1,4 +1,4 @@
-#include "raft/entry_codec.h"
+#include "raft/log/entry_codec.h"
 
 #include <gtest/gtest.h>
 

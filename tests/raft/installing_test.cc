@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/check.h"
-#include "raft/log_weight.h"
+#include "raft/log/log_weight.h"
 #include "solo.h"
 
 namespace coordkit::raft::testing {

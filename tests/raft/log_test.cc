@@ -4,9 +4,9 @@
 #include <map>
 
 #include "base/random.h"
-#include "raft/entry_codec.h"
+#include "raft/log/entry_codec.h"
+#include "raft/log/write_queue.h"
 #include "raft/progress.h"
-#include "raft/write_queue.h"
 #include "solo.h"
 
 namespace coordkit::raft::testing {

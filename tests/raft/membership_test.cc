@@ -1,5 +1,5 @@
 // Who is a member: the arithmetic against a naive twin, and how the core uses it.
-#include "raft/membership.h"
+#include "raft/members/membership.h"
 
 #include <gtest/gtest.h>
 

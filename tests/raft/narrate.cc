@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "raft/entry_codec.h"
+#include "raft/log/entry_codec.h"
 
 namespace coordkit::raft::testing {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "raft/pending_change.h"
+#include "raft/members/pending_change.h"
 #include "raft/pending_transfer.h"
 #include "solo.h"
 

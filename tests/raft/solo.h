@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "cluster.h"
-#include "raft/entry_codec.h"
 #include "raft/fingerprint.h"
+#include "raft/log/entry_codec.h"
 
 namespace coordkit::raft::testing {
 

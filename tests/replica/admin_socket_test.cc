@@ -1,5 +1,5 @@
 // Three replicas with a socket for operators each, and visitors of all kinds.
-#include "replica/admin_socket.h"
+#include "replica/operate/admin_socket.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,8 +11,8 @@
 
 #include "base/cells.h"
 #include "base/random.h"
-#include "coordkit/kv.h"
-#include "replica/admin_commands.h"
+#include "coordkit/keys/kv.h"
+#include "replica/operate/admin_commands.h"
 #include "tests/replica/cluster.h"
 #include "tests/storage/temporary_directory.h"
 

@@ -1,5 +1,5 @@
 // What other threads leave for the engine's thread.
-#include "replica/arrivals.h"
+#include "replica/loop/arrivals.h"
 
 #include <gtest/gtest.h>
 

@@ -13,8 +13,8 @@
 #include <memory>
 #include <thread>
 
-#include "coordkit/asio.h"
-#include "coordkit/asio_stream.h"
+#include "coordkit/asio/asio.h"
+#include "coordkit/asio/asio_stream.h"
 #include "coordkit/coordkit.h"
 #include "coordkit/transport/loopback_transport.h"
 #include "tests/replica/cluster.h"

@@ -13,10 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "coordkit/asio.h"
-#include "coordkit/asio_executor.h"
-#include "coordkit/backup.h"
+#include "coordkit/asio/asio.h"
+#include "coordkit/asio/asio_executor.h"
 #include "coordkit/coordkit.h"
+#include "coordkit/operate/backup.h"
 #include "coordkit/transport/loopback_transport.h"
 #include "tests/replica/cluster.h"
 

@@ -1,5 +1,5 @@
 // Every kind of completion token, and cancellation through its slot.
-#include "coordkit/asio.h"
+#include "coordkit/asio/asio.h"
 
 #include <atomic>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -18,7 +18,7 @@
 #include <optional>
 #include <thread>
 
-#include "coordkit/asio_coordination.h"
+#include "coordkit/asio/asio_coordination.h"
 #include "coordkit/coordkit.h"
 #include "tests/replica/asio_fixture.h"
 

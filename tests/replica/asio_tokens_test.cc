@@ -1,5 +1,5 @@
 // Operations that end with an error code or an exception, operations without a token, and streams.
-#include "coordkit/asio_tokens.h"
+#include "coordkit/asio/asio_tokens.h"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -14,9 +14,9 @@
 #include <thread>
 #include <tuple>
 
-#include "coordkit/asio.h"
-#include "coordkit/asio_stream.h"
-#include "coordkit/election.h"
+#include "coordkit/asio/asio.h"
+#include "coordkit/asio/asio_stream.h"
+#include "coordkit/objects/election.h"
 #include "tests/replica/asio_fixture.h"
 
 namespace coordkit::testkit {

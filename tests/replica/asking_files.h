@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/file_system.h"
-#include "coordkit/parts.h"
+#include "coordkit/ports/file_system.h"
+#include "coordkit/ports/parts.h"
 #include "coordkit/storage/data_directory.h"
 #include "coordkit/storage/posix_files.h"
 

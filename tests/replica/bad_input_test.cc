@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "coordkit/coordkit.h"
-#include "coordkit/inspect.h"
+#include "coordkit/operate/inspect.h"
 #include "tests/replica/cluster.h"
 #include "tools/support/child.h"
 

@@ -1,4 +1,4 @@
-#include "replica/busy_poll.h"
+#include "replica/loop/busy_poll.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replica/call_admission.h"
+#include "replica/calls/call_admission.h"
 
 #include <gtest/gtest.h>
 

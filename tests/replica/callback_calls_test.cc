@@ -1,5 +1,5 @@
 // Which calls begin where they are made.
-#include "replica/callback_calls.h"
+#include "replica/calls/callback_calls.h"
 
 #include <gtest/gtest.h>
 

@@ -6,14 +6,14 @@
 #include <set>
 #include <thread>
 
-#include "coordkit/barrier.h"
-#include "coordkit/claim_queue.h"
 #include "coordkit/coordkit.h"
-#include "coordkit/counter.h"
-#include "coordkit/election.h"
-#include "coordkit/group.h"
-#include "coordkit/latch.h"
-#include "coordkit/semaphore.h"
+#include "coordkit/objects/barrier.h"
+#include "coordkit/objects/claim_queue.h"
+#include "coordkit/objects/counter.h"
+#include "coordkit/objects/election.h"
+#include "coordkit/objects/group.h"
+#include "coordkit/objects/latch.h"
+#include "coordkit/objects/semaphore.h"
 #include "tests/replica/cluster.h"
 
 namespace coordkit::testkit {

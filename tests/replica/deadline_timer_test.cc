@@ -1,5 +1,5 @@
 // The dedicated timer that notifies holders of their deadline (docs/semantics.md S-52, INV_L16).
-#include "replica/deadline_timer.h"
+#include "replica/locks/deadline_timer.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -7,7 +7,7 @@
 #include <future>
 #include <latch>
 
-#include "client/lifecycle.h"
+#include "client/sessions/lifecycle.h"
 #include "coordkit/coordkit.h"
 #include "tests/replica/cluster.h"
 

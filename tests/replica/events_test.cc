@@ -4,8 +4,8 @@
 #include <sstream>
 #include <thread>
 
-#include "coordkit/log_to_stderr.h"
-#include "replica/event_feed.h"
+#include "coordkit/operate/log_to_stderr.h"
+#include "replica/loop/event_feed.h"
 #include "tests/replica/cluster.h"
 #include "tests/support/source_dir.h"
 

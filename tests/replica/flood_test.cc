@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "coordkit/coordkit.h"
-#include "replica/call_admission.h"
+#include "replica/calls/call_admission.h"
 #include "tests/replica/cluster.h"
 
 namespace coordkit::testkit {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <thread>
 
-#include "replica/closing.h"
-#include "replica/published_health.h"
+#include "replica/operate/published_health.h"
+#include "replica/shell/closing.h"
 
 namespace coordkit {
 namespace {

@@ -1,10 +1,10 @@
 // Leases of keys through three real replicas.
-#include "coordkit/key_lease.h"
+#include "coordkit/keys/key_lease.h"
 
 #include <future>
 
 #include "coordkit/coordkit.h"
-#include "coordkit/watch.h"
+#include "coordkit/keys/watch.h"
 #include "tests/replica/cluster.h"
 
 namespace coordkit::testkit {

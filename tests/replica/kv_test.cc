@@ -1,5 +1,5 @@
 // The revisioned store through three real replicas.
-#include "coordkit/kv.h"
+#include "coordkit/keys/kv.h"
 
 #include <future>
 #include <tuple>

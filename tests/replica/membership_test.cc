@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "coordkit/coordkit.h"
-#include "replica/membership_calls.h"
+#include "replica/operate/membership_calls.h"
 #include "tests/replica/cluster.h"
 
 namespace coordkit::testkit {

@@ -1,5 +1,5 @@
 // What a replica counts, compared with what a test knows that it did.
-#include "coordkit/metrics.h"
+#include "coordkit/operate/metrics.h"
 
 #include <fstream>
 #include <regex>

@@ -1,5 +1,5 @@
 // Copies of keys that follow the store, and settings and registries built on them, on real replicas.
-#include "coordkit/mirror.h"
+#include "coordkit/keys/mirror.h"
 
 #include <atomic>
 #include <future>

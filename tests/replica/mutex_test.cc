@@ -1,5 +1,5 @@
 // Exceptions of the standard lock interfaces, and several locks at once.
-#include "coordkit/mutex.h"
+#include "coordkit/locks/mutex.h"
 
 #include <atomic>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "replica/own_thread.h"
+#include "replica/loop/own_thread.h"
 
 #include <gtest/gtest.h>
 

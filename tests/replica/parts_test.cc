@@ -1,5 +1,5 @@
 // Door 1 with the host's own parts, one at a time and together.
-#include "coordkit/parts.h"
+#include "coordkit/ports/parts.h"
 
 #include <atomic>
 #include <future>
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "coordkit/asio_executor.h"
+#include "coordkit/asio/asio_executor.h"
 #include "coordkit/coordkit.h"
 #include "coordkit/storage/data_directory.h"
 #include "coordkit/storage/memory_stores.h"

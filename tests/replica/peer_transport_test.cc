@@ -1,4 +1,4 @@
-#include "replica/peer_transport.h"
+#include "replica/shell/peer_transport.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/wire.h"
+#include "coordkit/engine/wire.h"
 
 namespace coordkit {
 namespace {

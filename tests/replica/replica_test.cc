@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "coordkit/coordkit.h"
-#include "replica/local_stream.h"
+#include "replica/operate/local_stream.h"
 #include "tests/replica/cluster.h"
 #include "tests/storage/file_size_limit.h"
 

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "coordkit/coordkit.h"
-#include "replica/fork_guard.h"
+#include "replica/shell/fork_guard.h"
 #include "tests/replica/cluster.h"
 
 namespace coordkit::testkit {

@@ -1,5 +1,5 @@
 // Functions that change several keys concurrently, on real replicas.
-#include "coordkit/stm.h"
+#include "coordkit/keys/stm.h"
 
 #include <future>
 #include <limits>

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/backup.h"
 #include "coordkit/coordkit.h"
+#include "coordkit/operate/backup.h"
 #include "coordkit/storage/data_directory.h"
 #include "coordkit/storage/memory_stores.h"
 #include "coordkit/storage/posix_files.h"

@@ -1,5 +1,5 @@
 // The loop of an engine's turns on executors that behave as badly as allowed: slow, parallel, late.
-#include "replica/turn_loop.h"
+#include "replica/loop/turn_loop.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Watches on real replicas: through changes of leader, closed replicas and slow readers.
-#include "coordkit/watch.h"
+#include "coordkit/keys/watch.h"
 
 #include <future>
 #include <thread>

@@ -3,8 +3,8 @@
 
 #include "coordkit/testing/log_store_suite.h"
 #include "coordkit/testing/state_store_suite.h"
-#include "sim/disk.h"
-#include "sim/state_disk.h"
+#include "sim/world/disk.h"
+#include "sim/world/state_disk.h"
 
 namespace coordkit::testkit {
 namespace {

@@ -1,12 +1,12 @@
 // The simulated log store: real recovery over a hostile disk, and the model that checks what it finds.
-#include "sim/disk.h"
+#include "sim/world/disk.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "coordkit/testing/entries.h"
-#include "sim/violation.h"
+#include "sim/oracle/violation.h"
 
 namespace coordkit::sim {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "coordkit/error.h"
-#include "coordkit/row_table.h"
+#include "coordkit/ports/row_table.h"
 #include "coordkit/sim/options.h"
 
 namespace coordkit::sim {

@@ -1,5 +1,5 @@
 // A fault comes up when it would have come up without the others.
-#include "sim/fault_schedule.h"
+#include "sim/faults/fault_schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The simulated file system keeps what was synced, loses the rest in every way it describes, and lies only when told to.
-#include "sim/file_system.h"
+#include "sim/world/file_system.h"
 
 #include <gtest/gtest.h>
 

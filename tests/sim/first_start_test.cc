@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "coordkit/sim/options.h"
-#include "sim/member_lists.h"
+#include "sim/faults/member_lists.h"
 #include "sim/plan.h"
 #include "sim/plan_lists.h"
 

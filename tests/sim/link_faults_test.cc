@@ -1,5 +1,5 @@
 // Faults of links are undone one by one, and a link passes again when the last one is over.
-#include "sim/link_faults.h"
+#include "sim/faults/link_faults.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ class LinkFaultsTest : public ::testing::Test {
   Plan plan_;
   std::vector<std::unique_ptr<Node>> nodes_;
   SituationCounts counts_{};
-  ConsensusObserver consensus_{world_, 3, counts_};
+  ConsensusObserver consensus_{world_, 3, counts_, /*geneses_differ=*/false};
   SituationObserver situations_{world_, Duration(1), nodes_, consensus_, counts_};
   Network network_{world_, 3, Random(1)};
   LinkFaults faults_{world_, plan_, network_, situations_};

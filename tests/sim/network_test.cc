@@ -1,5 +1,5 @@
 // Held parcels arrive later, in order, and only when nothing holds them any more.
-#include "sim/network.h"
+#include "sim/world/network.h"
 
 #include <gtest/gtest.h>
 

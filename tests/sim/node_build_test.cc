@@ -1,12 +1,12 @@
 // FLT_V01: the builds that run on a simulated node.
-#include "sim/node_build.h"
+#include "sim/nodes/node_build.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "sim/violation.h"
+#include "sim/oracle/violation.h"
 
 namespace coordkit::sim {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/state_disk.h"
+#include "sim/world/state_disk.h"
 
 namespace coordkit::sim {
 namespace {

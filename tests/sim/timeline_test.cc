@@ -9,7 +9,7 @@
 #include <set>
 
 #include "coordkit/sim/options.h"
-#include "sim/kept.h"
+#include "sim/world/bounded_list.h"
 
 namespace coordkit::sim {
 namespace {
@@ -29,7 +29,7 @@ Report record(Timeline& timeline, uint64_t seed, const std::string& profile = "s
 }
 
 TEST(KeptTest, TheOldestGoAndNumbersStay) {
-  Kept<int> kept(3);
+  BoundedList<int> kept(3);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(kept.add(10 * i), static_cast<uint64_t>(i));
   EXPECT_EQ(kept.dropped(), 2u);
   EXPECT_EQ(kept.find(1), nullptr);
@@ -40,7 +40,7 @@ TEST(KeptTest, TheOldestGoAndNumbersStay) {
 }
 
 TEST(KeptTest, NothingFitsIntoNothing) {
-  Kept<int> kept(0);
+  BoundedList<int> kept(0);
   EXPECT_EQ(kept.next_to_go(), nullptr);
   kept.add(1);
   EXPECT_EQ(kept.dropped(), 1u);

@@ -1,5 +1,5 @@
 // When the process of a simulated node has its turns.
-#include "sim/turn_schedule.h"
+#include "sim/nodes/turn_schedule.h"
 
 #include <gtest/gtest.h>
 

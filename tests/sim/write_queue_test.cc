@@ -1,5 +1,5 @@
 // The writes of a log that are not yet durable.
-#include "sim/write_queue.h"
+#include "sim/world/write_queue.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "coordkit/error.h"
-#include "coordkit/fence.h"
+#include "coordkit/locks/fence.h"
 #include "coordkit/storage/data_directory.h"
 #include "storage/posix_file_system.h"
 #include "tests/golden/hex.h"

@@ -6,10 +6,10 @@
 #include <csignal>
 
 #include "coordkit/error.h"
-#include "coordkit/fence.h"
+#include "coordkit/locks/fence.h"
 #include "storage/directory_copy.h"
-#include "storage/lmdb_table.h"
 #include "storage/posix_file_system.h"
+#include "storage/state/lmdb_table.h"
 #include "tests/storage/temporary_directory.h"
 
 namespace coordkit {

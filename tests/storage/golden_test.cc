@@ -2,7 +2,7 @@
 #include "tests/golden/golden.h"
 
 #include "storage/identity.h"
-#include "storage/lmdb_table.h"
+#include "storage/state/lmdb_table.h"
 
 namespace coordkit::testkit {
 namespace {

@@ -15,7 +15,7 @@
 #include "coordkit/error.h"
 #include "coordkit/storage/lmdb_state_store.h"
 #include "coordkit/testing/sink_probes.h"
-#include "storage/lmdb_table.h"
+#include "storage/state/lmdb_table.h"
 #include "tests/storage/directory_syncs.h"
 #include "tests/storage/lmdb_calls.h"
 #include "tests/storage/temporary_directory.h"

@@ -1,4 +1,4 @@
-#include "storage/lmdb_files.h"
+#include "storage/state/lmdb_files.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

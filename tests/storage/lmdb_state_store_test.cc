@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "coordkit/testing/sink_probes.h"
-#include "storage/lmdb_table.h"
+#include "storage/state/lmdb_table.h"
 #include "tests/storage/temporary_directory.h"
 
 namespace coordkit::testkit {

@@ -1,5 +1,5 @@
 // Two threads that take turns with a log: which of them works, and what wakes the store's own.
-#include "storage/log_queue.h"
+#include "storage/log/log_queue.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "storage/sync_pace.h"
+#include "storage/log/sync_pace.h"
 
 #include <gtest/gtest.h>
 

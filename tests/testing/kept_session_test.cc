@@ -1,5 +1,5 @@
 // A session that is opened again whenever it was lost: what is prepared, how long the pauses are, and what ends it.
-#include "coordkit/kept_session.h"
+#include "coordkit/sessions/kept_session.h"
 
 #include <gtest/gtest.h>
 

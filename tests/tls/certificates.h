@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "coordkit/tls.h"
+#include "coordkit/operate/tls.h"
 #include "tls/channel.h"
 #include "tls/credentials.h"
 #include "tools/certificates/authority.h"

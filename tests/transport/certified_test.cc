@@ -1,4 +1,4 @@
-#include "transport/certified.h"
+#include "transport/secure/certified.h"
 
 #include <gtest/gtest.h>
 

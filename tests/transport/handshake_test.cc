@@ -1,4 +1,4 @@
-#include "transport/handshake.h"
+#include "transport/secure/handshake.h"
 
 #include <gtest/gtest.h>
 

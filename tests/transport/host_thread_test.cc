@@ -5,8 +5,8 @@
 #include <string>
 
 #include "coordkit/testing/recording_sink.h"
-#include "transport/address.h"
-#include "transport/tcp_transport_asio.h"
+#include "transport/tcp/address.h"
+#include "transport/tcp/tcp_transport_asio.h"
 
 namespace coordkit {
 namespace {

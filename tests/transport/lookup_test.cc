@@ -1,5 +1,5 @@
 // Names are asked of a service that keeps some waiting.
-#include "transport/lookup.h"
+#include "transport/tcp/lookup.h"
 
 #include <gtest/gtest.h>
 

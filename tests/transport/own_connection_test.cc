@@ -1,5 +1,5 @@
 // Ports that the kernel picks for dialing sockets, and at which a replica is to listen (docs/faults.md, FLT_N18).
-#include "transport/own_connection.h"
+#include "transport/tcp/own_connection.h"
 
 #include <gtest/gtest.h>
 #include <net/if.h>
@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "tcp_fixture.h"
-#include "transport/tcp_listener.h"
+#include "transport/tcp/tcp_listener.h"
 
 namespace coordkit {
 namespace {

@@ -1,4 +1,4 @@
-#include "transport/packet_loss.h"
+#include "transport/tcp/packet_loss.h"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

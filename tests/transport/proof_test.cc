@@ -1,4 +1,4 @@
-#include "transport/proof.h"
+#include "transport/secure/proof.h"
 
 #include <gtest/gtest.h>
 

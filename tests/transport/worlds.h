@@ -17,7 +17,7 @@
 #include "coordkit/testing/transport_fixture.h"
 #include "coordkit/transport/loopback_transport.h"
 #include "coordkit/transport/tcp_transport.h"
-#include "transport/tcp_transport_asio.h"
+#include "transport/tcp/tcp_transport_asio.h"
 
 namespace coordkit::testkit {
 

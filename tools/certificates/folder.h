@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "coordkit/tls.h"
+#include "coordkit/operate/tls.h"
 #include "tools/certificates/authority.h"
 
 namespace coordkit::support {

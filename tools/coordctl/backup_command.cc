@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "coordkit/backup.h"
 #include "coordkit/error.h"
+#include "coordkit/operate/backup.h"
 #include "tools/coordctl/interruption.h"
 #include "tools/coordctl/outcome.h"
-#include "transport/address.h"
+#include "transport/tcp/address.h"
 
 namespace coordkit::coordctl {
 namespace {

@@ -6,12 +6,12 @@
 #include <variant>
 
 #include "base/fixed.h"
-#include "coordkit/engine.h"
-#include "engine/log_command.h"
-#include "engine/router_meta.h"
+#include "coordkit/engine/engine.h"
+#include "engine/apply/log_command.h"
+#include "engine/apply/router_meta.h"
 #include "machine/guard.h"
 #include "machine/rows.h"
-#include "raft/entry_codec.h"
+#include "raft/log/entry_codec.h"
 #include "tools/coordctl/describe_command.h"
 
 namespace coordkit::coordctl {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "coordkit/clock.h"
+#include "coordkit/ports/clock.h"
 #include "machine/command.h"
 #include "tools/coordctl/safe_bytes.h"
 

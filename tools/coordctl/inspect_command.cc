@@ -7,7 +7,7 @@
 
 #include "base/sums.h"
 #include "coordkit/error.h"
-#include "coordkit/inspect.h"
+#include "coordkit/operate/inspect.h"
 #include "tools/coordctl/outcome.h"
 #include "tools/coordctl/safe_bytes.h"
 #include "tools/coordctl/temporary_folder.h"

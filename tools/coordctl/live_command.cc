@@ -7,8 +7,8 @@
 #include <optional>
 #include <sstream>
 
-#include "replica/admin_commands.h"
-#include "replica/local_stream.h"
+#include "replica/operate/admin_commands.h"
+#include "replica/operate/local_stream.h"
 #include "tools/coordctl/answer.h"
 #include "tools/coordctl/interruption.h"
 

@@ -1,5 +1,5 @@
 // `coordctl --socket PATH COMMAND`: inspects and controls a running replica, through the socket of
-// ReplicaOptions::admin_socket. The commands are those of src/replica/admin_commands.h.
+// ReplicaOptions::admin_socket. The commands are those of src/replica/operate/admin_commands.h.
 #pragma once
 
 #include <CLI/CLI.hpp>

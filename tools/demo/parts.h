@@ -2,7 +2,7 @@
 // checks, over parts of its own (tests/examples/foreign_parts.cc).
 #pragma once
 
-#include "coordkit/parts.h"
+#include "coordkit/ports/parts.h"
 
 namespace coordkit::demo {
 

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "coordkit/fence.h"
+#include "coordkit/locks/fence.h"
 #include "tools/demo/roles.h"
 #include "tools/support/line_server.h"
 #include "tools/support/report.h"

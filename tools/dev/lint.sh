@@ -73,7 +73,7 @@ including() {  # FILE...: the sources among these, and those that include one of
     printf '%s\n' "$file"
     case $file in
       include/*.h) git grep -lF "\"${file#include/}\"" -- '*.cc' ;;
-      src/*.h) git grep -lF "\"${file#src/}\"" -- '*.cc' ;;
+      src/*.h | verify/*.h) git grep -lF "\"${file#*/}\"" -- '*.cc' ;;
       *.h) git grep -lF "\"$file\"" -- '*.cc' ;;
     esac
   done | grep '\.cc$' | sort -u

@@ -3,7 +3,7 @@
 
 table_command() {  # NAME: the rows of docs/NAME.md and the tests whose names carry their ids; builds nothing
   local files
-  mapfile -t files < <(find tests src include/coordkit/testing -name '*.cc' -o -name '*.h' -o -path 'tests/scenarios/*.txt' -o -path 'tests/mutants/*.txt' | LC_ALL=C sort)
+  mapfile -t files < <(find tests src verify include/coordkit/testing -name '*.cc' -o -name '*.h' -o -path 'tests/scenarios/*.txt' -o -path 'tests/mutants/*.txt' | LC_ALL=C sort)
   awk -f tests/house/covered.awk -v table="docs/$1.md" "docs/$1.md" "${files[@]}"
 }
 

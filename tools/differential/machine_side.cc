@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "machine/kv_codec.h"
+#include "machine/keys/kv_codec.h"
 #include "mvcc/interval.h"
 
 namespace coordkit::differential {

@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "coordkit/key_operations.h"
+#include "coordkit/keys/key_operations.h"
 
 namespace coordkit::differential {
 

@@ -28,7 +28,7 @@ class Site:
     def __init__(self, top, folder_of_xml, out):
         self.top, self.out = top, os.path.join(out, "pages")
         self.reference = Reference(top, folder_of_xml)
-        self.short = {}  # mutex.h -> [coordkit/mutex.h]
+        self.short = {}  # mutex.h -> [coordkit/locks/mutex.h]
         for header in self.reference.headers:
             self.short.setdefault(os.path.basename(header), []).append(header)
         self.rules = set(re.findall(r"\*\*(S-\d+)\*\*", self.read("docs/semantics.md")))

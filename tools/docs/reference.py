@@ -87,7 +87,7 @@ class Reference:
     def __init__(self, top, folder_of_xml):
         self.top = top
         self.lines = {}
-        self.headers = {}  # coordkit/mutex.h -> its symbols of the outermost level, in their order
+        self.headers = {}  # coordkit/locks/mutex.h -> its symbols of the outermost level, in their order
         self.symbols = {}  # Session::acquire -> [Symbol]
         root = os.path.join(top, "include")
         for folder, _, files in os.walk(root):

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "coordkit/fence.h"
+#include "coordkit/locks/fence.h"
 #include "tools/experiment/roles.h"
 #include "tools/support/line_server.h"
 #include "tools/support/report.h"

@@ -1,6 +1,6 @@
 // The conductor: three members at work, of which one or more are killed or stopped every second or two, also all at once, or
 // asked to hand leadership over. What their callers saw is one history on the clock of this machine, and is put before the
-// checker of src/check, which knows nothing but the history: the keys as one store, the locks as mutexes whose holders were
+// checker of verify/check, which knows nothing but the history: the keys as one store, the locks as mutexes whose holders were
 // still inside when they last trusted their hold. What watches were given has to be the same everywhere, without gaps, and has
 // to have every write that was answered.
 //

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "coordkit/error.h"
-#include "coordkit/kv.h"
+#include "coordkit/keys/kv.h"
+#include "coordkit/keys/watch.h"
+#include "coordkit/operate/replica_event.h"
 #include "coordkit/replica.h"
-#include "coordkit/replica_event.h"
-#include "coordkit/watch.h"
 #include "tools/experiment/roles.h"
 #include "tools/experiment/through_doors.h"
 #include "tools/support/report.h"

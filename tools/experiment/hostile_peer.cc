@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "coordkit/wire.h"
+#include "coordkit/engine/wire.h"
 
 namespace coordkit::experiment {
 namespace {

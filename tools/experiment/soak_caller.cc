@@ -3,20 +3,20 @@
 #include <future>
 #include <thread>
 
-#include "coordkit/barrier.h"
-#include "coordkit/claim_queue.h"
-#include "coordkit/counter.h"
-#include "coordkit/election.h"
 #include "coordkit/error.h"
-#include "coordkit/group.h"
-#include "coordkit/id_allocator.h"
-#include "coordkit/key_lease.h"
-#include "coordkit/latch.h"
-#include "coordkit/mirror.h"
-#include "coordkit/registry.h"
-#include "coordkit/semaphore.h"
-#include "coordkit/stm.h"
-#include "coordkit/watch.h"
+#include "coordkit/keys/id_allocator.h"
+#include "coordkit/keys/key_lease.h"
+#include "coordkit/keys/mirror.h"
+#include "coordkit/keys/stm.h"
+#include "coordkit/keys/watch.h"
+#include "coordkit/objects/barrier.h"
+#include "coordkit/objects/claim_queue.h"
+#include "coordkit/objects/counter.h"
+#include "coordkit/objects/election.h"
+#include "coordkit/objects/group.h"
+#include "coordkit/objects/latch.h"
+#include "coordkit/objects/registry.h"
+#include "coordkit/objects/semaphore.h"
 
 namespace coordkit::experiment {
 namespace {

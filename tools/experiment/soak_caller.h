@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/kv.h"
+#include "coordkit/keys/kv.h"
 #include "coordkit/replica.h"
 #include "coordkit/session.h"
 

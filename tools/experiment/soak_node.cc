@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "coordkit/key_lease.h"
+#include "coordkit/keys/key_lease.h"
 #include "tools/experiment/live_objects.h"
 #include "tools/experiment/roles.h"
 #include "tools/experiment/soak_caller.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "coordkit/parts.h"
+#include "coordkit/ports/parts.h"
 
 namespace coordkit::experiment {
 

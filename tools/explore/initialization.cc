@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/sums.h"
-#include "engine/founding.h"
+#include "engine/members/founding.h"
 #include "initialization_lives.h"
 #include "state_set.h"
 

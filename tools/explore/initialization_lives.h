@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
 #include "initialization.h"
 
 namespace coordkit::explore {

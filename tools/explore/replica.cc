@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/sums.h"
-#include "raft/entry_codec.h"
+#include "raft/log/entry_codec.h"
 
 namespace coordkit::explore {
 namespace {

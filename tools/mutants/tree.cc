@@ -1,6 +1,7 @@
 #include "tools/mutants/tree.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <map>
 #include <set>
@@ -60,14 +61,18 @@ class Sheet {
   std::map<size_t, const Rewrite*> rewrites_;
 };
 
+// The folders that defects are planted in: the product, and the models that err with it.
+constexpr std::array<const char*, 3> kCopied = {"src", "include", "verify"};
+
 using Sheets = std::map<std::string, Sheet>;
 
 Sheets sheets_of(const Table& table, const fs::path& top, std::vector<std::string>& complaints) {
   Sheets sheets;
   for (const Rewrite& rewrite : table.rewrites) {
-    const bool product = rewrite.file.starts_with("src/") || rewrite.file.starts_with("include/");
-    if (!product || !fs::is_regular_file(top / rewrite.file)) {
-      complaints.push_back(rewrite.place + ": there is no " + rewrite.file + " below src/ or include/");
+    const bool copied =
+        std::ranges::any_of(kCopied, [&](const char* folder) { return rewrite.file.starts_with(std::string(folder) + "/"); });
+    if (!copied || !fs::is_regular_file(top / rewrite.file)) {
+      complaints.push_back(rewrite.place + ": there is no " + rewrite.file + " below src/, include/ or verify/");
       continue;
     }
     if (!sheets.contains(rewrite.file)) sheets.emplace(rewrite.file, read_file(top / rewrite.file));
@@ -138,11 +143,12 @@ void copy_folder(const fs::path& top, const fs::path& folder, const Sheets& shee
   }
 }
 
-// Everything else that is built; nothing hidden, neither this tree's builds nor the two copied folders.
+// Everything else that is built; nothing hidden, neither this tree's builds nor the copied folders.
 void link_others(const fs::path& top, Tree& tree) {
   for (const auto& entry : fs::directory_iterator(top)) {
     const std::string name = entry.path().filename().string();
-    if (name[0] != '.' && name != "out" && name != "src" && name != "include") tree.link(name, fs::canonical(entry.path()));
+    if (name[0] != '.' && name != "out" && std::ranges::find(kCopied, name) == kCopied.end())
+      tree.link(name, fs::canonical(entry.path()));
   }
 }
 
@@ -170,7 +176,7 @@ Planted plant(const Table& table, const fs::path& top, const fs::path& into) {
   Tree tree(into);
   tree.place(fs::path("include") / kSwitchInclude, switch_header(table));
   tree.place(kSwitchSource, switch_source(table));
-  for (const char* folder : {"src", "include"}) {
+  for (const char* folder : kCopied) {
     copy_folder(top, folder, sheets, tree);
     tree.remove_others(folder);
   }

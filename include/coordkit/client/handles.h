@@ -23,8 +23,8 @@
 #include "coordkit/client/lazy_stop_source.h"
 #include "coordkit/client/ref.h"
 #include "coordkit/client/text_pair.h"
-#include "coordkit/clock.h"
 #include "coordkit/export.h"
+#include "coordkit/ports/clock.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 
@@ -42,7 +42,7 @@ constexpr std::string_view name_of(SessionPhase phase) {
   return "?";
 }
 
-// Locks that the session itself grants (S-58); src/client/delegations.h.
+// Locks that the session itself grants (S-58); src/client/locks/delegations.h.
 class Delegation;
 class Delegations;
 
@@ -130,8 +130,8 @@ class HoldState : public RefCounted {
         since_(since),
         texts_(name, owner_tag) {
     if (until == (LeadingTime::max)() && terms.others.empty() && delegation == nullptr) return;
-    special_ = std::make_unique<Special>(
-        Special{.until = until, .others = std::move(terms.others), .delegation = std::move(delegation)});
+    extension_ = std::make_unique<Extension>(
+        Extension{.until = until, .others = std::move(terms.others), .delegation = std::move(delegation)});
   }
 
   const SessionRef& session() const { return session_; }
@@ -142,11 +142,11 @@ class HoldState : public RefCounted {
   // The entry that granted.
   Index since() const { return since_; }
   // max() without a longest time.
-  LeadingTime until() const { return special_ ? special_->until : (LeadingTime::max)(); }
-  HoldTerms terms() const { return {mode_, counted_, special_ ? special_->others : std::vector<NamedLock>()}; }
+  LeadingTime until() const { return extension_ ? extension_->until : (LeadingTime::max)(); }
+  HoldTerms terms() const { return {mode_, counted_, extension_ ? extension_->others : std::vector<NamedLock>()}; }
   bool counted() const { return counted_; }  // as in terms()
   // The delegation that granted this local hold (S-58). Null: the log granted it.
-  Delegation* delegation() const { return special_ ? special_->delegation.get() : nullptr; }
+  Delegation* delegation() const { return extension_ ? extension_->delegation.get() : nullptr; }
   // LT-8: the session is within its deadline, and the hold's own longest time is not over (S-51).
   // The grant is neither released, nor known lost, nor about to become less (a downgrade in
   // progress). A local hold is released, or known lost, before the same delegation grants the next
@@ -190,12 +190,12 @@ class HoldState : public RefCounted {
   friend class SessionWriter;
   static constexpr size_t kNameBytes = 16;  // of name and owner tag together; longer ones are
                                             // allocated apart
-  struct Special {                          // for the few holds that need it
+  struct Extension {                        // for the few holds that need it
     LeadingTime until;
     std::vector<NamedLock> others;
     std::shared_ptr<Delegation> delegation;
     static void* operator new(size_t bytes) { return HoldState::operator new(bytes); }
-    static void operator delete(void* special, size_t bytes) noexcept { HoldState::operator delete(special, bytes); }
+    static void operator delete(void* extension, size_t bytes) noexcept { HoldState::operator delete(extension, bytes); }
   };
   std::atomic<bool> released_{false};
   std::atomic<bool> suspended_{false};
@@ -205,10 +205,10 @@ class HoldState : public RefCounted {
   const SessionRef session_;
   const Token token_;
   const Index since_;
-  const TextPair<kNameBytes> texts_;  // name, owner tag
-  std::unique_ptr<Special> special_;  // null: no field of it is set
-  LazyStopSource stop_;               // request_stop() runs user code: only called through the
-                                      // Notifier
+  const TextPair<kNameBytes> texts_;      // name, owner tag
+  std::unique_ptr<Extension> extension_;  // null: no field of it is set
+  LazyStopSource stop_;                   // request_stop() runs user code: only called through the
+                                          // Notifier
 };
 
 using HoldRef = Ref<HoldState>;

@@ -1,5 +1,5 @@
 // The keys with all their options as asynchronous calls. This is one side of a Client, made by
-// Client::keys() and valid as long as that Client. The operations: coordkit/key_operations.h and
+// Client::keys() and valid as long as that Client. The operations: coordkit/keys/key_operations.h and
 // docs/semantics.md S-01 to S-20. The Client's rules for callbacks, deadlines and outcomes apply.
 // outcome_of() says whether a failed write may have taken effect.
 #pragma once
@@ -10,7 +10,7 @@
 
 #include "coordkit/client/options.h"
 #include "coordkit/export.h"
-#include "coordkit/key_operations.h"
+#include "coordkit/keys/key_operations.h"
 #include "coordkit/types.h"
 
 namespace COORDKIT_EXPORT coordkit {

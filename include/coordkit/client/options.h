@@ -12,9 +12,9 @@
 #include "absl/status/statusor.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/validity_watch.h"
-#include "coordkit/clock.h"
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
 #include "coordkit/export.h"
+#include "coordkit/ports/clock.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 

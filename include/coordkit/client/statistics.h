@@ -13,8 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "coordkit/clock.h"
 #include "coordkit/export.h"
+#include "coordkit/ports/clock.h"
 
 namespace COORDKIT_EXPORT coordkit {
 

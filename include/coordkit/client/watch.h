@@ -25,7 +25,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "coordkit/export.h"
-#include "coordkit/key_operations.h"
+#include "coordkit/keys/key_operations.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 

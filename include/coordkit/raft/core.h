@@ -20,9 +20,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "coordkit/clock.h"
 #include "coordkit/export.h"
-#include "coordkit/log_store.h"
+#include "coordkit/ports/clock.h"
+#include "coordkit/ports/log_store.h"
 #include "coordkit/raft/entry.h"
 #include "coordkit/raft/membership.h"
 #include "coordkit/raft/message.h"

@@ -1,5 +1,5 @@
 // Four ways to lock, side by side under the same faults: lock keys with leases, sequential
-// ephemeral nodes, Redlock, and coordkit. The first three are models (src/compare). Their servers
+// ephemeral nodes, Redlock, and coordkit. The first three are models (verify/compare). Their servers
 // are assumed to be perfect; the simulation covers in full what their clients know, and when.
 // coordkit's part is the real engine and client. Guide: docs/comparison.md.
 //

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "coordkit/engine.h"
+#include "coordkit/engine/engine.h"
 #include "coordkit/sim/conductor.h"
 #include "coordkit/sim/program.h"
 #include "coordkit/sim/reduction.h"

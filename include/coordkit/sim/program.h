@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "coordkit/client.h"
+#include "coordkit/engine/client.h"
+#include "coordkit/ports/state_machine.h"
 #include "coordkit/raft/membership.h"
-#include "coordkit/state_machine.h"
 #include "coordkit/types.h"
 
 namespace coordkit::sim {

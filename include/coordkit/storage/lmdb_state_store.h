@@ -19,7 +19,7 @@
 #include <memory>
 
 #include "coordkit/export.h"
-#include "coordkit/state_store.h"
+#include "coordkit/ports/state_store.h"
 #include "coordkit/storage/data_directory.h"
 
 namespace COORDKIT_EXPORT coordkit {

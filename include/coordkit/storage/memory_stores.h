@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "coordkit/export.h"
-#include "coordkit/log_store.h"
-#include "coordkit/state_store.h"
+#include "coordkit/ports/log_store.h"
+#include "coordkit/ports/state_store.h"
 
 namespace COORDKIT_EXPORT coordkit {
 

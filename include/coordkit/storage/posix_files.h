@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordkit/export.h"
-#include "coordkit/file_system.h"
+#include "coordkit/ports/file_system.h"
 
 namespace COORDKIT_EXPORT coordkit {
 

@@ -15,8 +15,8 @@
 #include <memory>
 
 #include "coordkit/export.h"
-#include "coordkit/file_system.h"
-#include "coordkit/log_store.h"
+#include "coordkit/ports/file_system.h"
+#include "coordkit/ports/log_store.h"
 #include "coordkit/storage/data_directory.h"
 
 namespace COORDKIT_EXPORT coordkit {

@@ -31,8 +31,8 @@
 
 #include "coordkit/error.h"
 #include "coordkit/replica.h"
-#include "coordkit/resumed.h"
 #include "coordkit/session.h"
+#include "coordkit/sessions/resumed.h"
 #include "coordkit/types.h"
 
 namespace coordkit::testkit {

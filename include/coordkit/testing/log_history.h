@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/log_store.h"
+#include "coordkit/ports/log_store.h"
 #include "coordkit/testing/entries.h"
 
 namespace coordkit::testkit {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/log_store.h"
+#include "coordkit/ports/log_store.h"
 #include "coordkit/testing/entries.h"
 #include "coordkit/testing/sink_probes.h"
 

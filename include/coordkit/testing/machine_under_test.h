@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/engine.h"
-#include "coordkit/state_machine.h"
+#include "coordkit/engine/engine.h"
+#include "coordkit/ports/state_machine.h"
 
 namespace coordkit::testkit {
 

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "coordkit/ports/transport.h"
 #include "coordkit/testing/patience.h"
-#include "coordkit/transport.h"
 
 namespace coordkit::testkit {
 

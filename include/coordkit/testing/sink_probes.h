@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "coordkit/log_store.h"
-#include "coordkit/state_store.h"
+#include "coordkit/ports/log_store.h"
+#include "coordkit/ports/state_store.h"
 #include "coordkit/testing/patience.h"
 
 namespace coordkit::testkit {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/state_store.h"
+#include "coordkit/ports/state_store.h"
 #include "coordkit/testing/sink_probes.h"
 
 namespace coordkit::testkit {

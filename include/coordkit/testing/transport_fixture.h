@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "coordkit/ports/transport.h"
 #include "coordkit/testing/recording_sink.h"
-#include "coordkit/transport.h"
 
 namespace coordkit::testkit {
 

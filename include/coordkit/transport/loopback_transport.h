@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "coordkit/export.h"
-#include "coordkit/transport.h"
+#include "coordkit/ports/transport.h"
 
 namespace COORDKIT_EXPORT coordkit {
 

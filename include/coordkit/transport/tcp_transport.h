@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "coordkit/export.h"
-#include "coordkit/transport.h"
+#include "coordkit/ports/transport.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
@@ -197,7 +197,7 @@ struct TcpOptions {
   // frames carry a MAC (decisions/0019). Empty: none. Legal: empty, or 16 to 1024 bytes, drawn at
   // random.
   std::string secret = {};
-  // Encrypts every connection and identifies the other end before it is heard: coordkit/tls.h has
+  // Encrypts every connection and identifies the other end before it is heard: coordkit/operate/tls.h has
   // one. Null: plain text.
   std::shared_ptr<SecureChannels> channels = {};
 

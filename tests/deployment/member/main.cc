@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "coordkit/coordkit.h"
-#include "coordkit/log_to_stderr.h"
+#include "coordkit/operate/log_to_stderr.h"
 #include "tests/deployment/member/load.h"
 
 namespace {

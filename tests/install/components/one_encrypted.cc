@@ -1,6 +1,6 @@
 // A replica with certificates: argv[1] is the folder that coordkit-certificates made.
+#include <coordkit/operate/tls.h>
 #include <coordkit/replica.h>
-#include <coordkit/tls.h>
 
 #include <cstdlib>
 #include <filesystem>

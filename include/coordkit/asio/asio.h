@@ -1,0 +1,285 @@
+// Door 1 for programs built on Boost.Asio: every call as an asynchronous operation. An operation
+// takes any completion token: a callback, use_future, use_awaitable, a deferred operation. Without
+// a token it is awaitable. This header and the others named asio_* are the only public headers that
+// name Boost. Link coordkit::asio.
+//
+//   absl::StatusOr<Grant> grant = co_await async_acquire(session, "jobs/7", {.timeout = 2s});
+//
+// Completion: an operation completes with one argument, an absl::Status or absl::StatusOr, on the
+// handler's associated executor. Until then the operation counts as outstanding work there. A
+// handler without an associated executor (a bare callback, use_future) runs on the engine's thread,
+// as with the *_async functions. asio_tokens.h gives error codes or exceptions instead, and says
+// how to race an operation against a timer.
+// Cancellation: through the handler's slot. Acquires and reads take every type of cancellation. An
+// operation that may still take effect takes terminal and partial cancellation. call.h says how a
+// cancelled operation ends. It always ends.
+// Options: they are small structs that need no destruction, and strings are separate parameters.
+// The reason is that g++ 12 destroys a temporary in the operand of co_await twice.
+// Lifetime: the replica must outlive the start of an operation. It need not outlive its end:
+// close() ends the operation. An execution context and a replica may be destroyed in any order. An
+// operation counts as work of the context that runs its handler, and ends with that context as the
+// operations of Asio's own objects do. Its handler is then destroyed without being called, its call
+// is cancelled, and anything it would have been granted is released. Once the handler has been
+// called, coordkit does not touch the context.
+// Threads: Asio's rules for the handler's executor apply.
+// Example: examples/17_coroutines.
+#pragma once
+
+// clang-format off
+#include "coordkit/asio/asio_operation.h"  // before any header of Boost: it says which Boost is needed
+// clang-format on
+
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "coordkit/asio/asio_tokens.h"
+#include "coordkit/export.h"
+#include "coordkit/keys/kv.h"
+#include "coordkit/replica.h"
+#include "coordkit/session.h"
+
+namespace COORDKIT_EXPORT coordkit {
+
+// Each field has the meaning of the same option of the call without Asio.
+struct LockTimes {
+  Duration timeout = kForever;
+  Duration max_hold{};
+  LockMode mode = LockMode::Exclusive;
+  bool reentrant = false;
+  Duration delay{};
+  bool no_deadlock_check = false;
+  bool sticky = false;
+
+  LockOptions options(std::string owner, std::string value) const {
+    LockOptions out{.timeout = timeout, .owner = std::move(owner), .value = std::move(value), .mode = mode};
+    out.reentrant = reentrant;
+    out.delay = delay;
+    out.no_deadlock_check = no_deadlock_check;
+    out.max_hold = max_hold;
+    out.sticky = sticky;
+    return out;
+  }
+};
+struct SessionTimes {
+  Duration ttl = std::chrono::seconds(5);
+  Duration timeout = std::chrono::seconds(10);
+  Duration give_up{};
+};
+struct ResumeTimes {
+  Duration timeout = std::chrono::seconds(10);
+  Duration give_up{};
+  bool previous_is_gone = false;
+};
+struct CallTimes {
+  Duration timeout = std::chrono::seconds(10);
+};
+static_assert(std::is_trivially_destructible_v<LockTimes> && std::is_trivially_destructible_v<SessionTimes> &&
+              std::is_trivially_destructible_v<ResumeTimes> && std::is_trivially_destructible_v<CallTimes>);
+
+namespace asio_detail {
+
+// The operation `handle->method(args..., done)`. The object that `handle` points to, or holds,
+// outlives the start.
+template <typename Pointer, typename Method, typename Token, typename... Args>
+auto call(Pointer handle, Method method, Cancel types, Token&& token, Args... args) {
+  using Answer = decltype(call_detail::answer_of(method));
+  return initiate<Answer>(
+      [handle = std::move(handle), method, ... args = std::move(args)](absl::AnyInvocable<void(Answer)> done) mutable {
+        return ((*handle).*method)(std::move(args)..., std::move(done));
+      },
+      types, std::forward<Token>(token));
+}
+
+// For a token in a position where options could be.
+template <typename Token, typename Options>
+using UnlessOptions = std::enable_if_t<!std::is_convertible_v<Token, Options>>;
+
+// A handle that is copied into the operation.
+template <typename Handle>
+struct Copied {
+  Handle handle;
+  Handle& operator*() { return handle; }
+};
+template <typename Handle>
+Copied(Handle) -> Copied<Handle>;
+
+}  // namespace asio_detail
+
+// ---- the replica
+
+template <typename Token = DefaultToken>
+auto async_wait_ready(const Replica& replica, Duration timeout, Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::wait_ready_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
+                           timeout);
+}
+
+template <typename Token = DefaultToken>
+auto async_health(const Replica& replica, Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::health_async, asio_detail::kWithoutEffect, std::forward<Token>(token));
+}
+
+// Ends all other operations, and then this one. The replica may be destroyed afterwards on any
+// thread, and also during the call.
+template <typename Token = DefaultToken>
+auto async_close(Replica& replica, Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::close_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+// ---- sessions
+
+template <typename Token = DefaultToken>
+auto async_open_session(Replica& replica, std::string metadata = {}, SessionTimes times = {}, Token&& token = Token()) {
+  return asio_detail::initiate<absl::StatusOr<Session>>(
+      [&replica, metadata = std::move(metadata), times](Callback<Session> done) mutable {
+        SessionOptions options{.ttl = times.ttl, .metadata = std::move(metadata), .timeout = times.timeout};
+        options.give_up = times.give_up;
+        return replica.open_session_async(std::move(options), std::move(done));
+      },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+template <typename Token = DefaultToken>
+auto async_resume_session(Replica& replica, SessionId session, std::string secret, ResumeTimes times = {},
+                          Token&& token = Token()) {
+  return asio_detail::initiate<absl::StatusOr<Resumed>>(
+      [&replica, session, secret = std::move(secret), times](Callback<Resumed> done) mutable {
+        ResumeSessionOptions options{.timeout = times.timeout, .give_up = times.give_up};
+        options.previous_is_gone = times.previous_is_gone;
+        return replica.resume_session_async(session, std::move(secret), std::move(options), std::move(done));
+      },
+      asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+template <typename Token = DefaultToken>
+auto async_close(Session session, Token&& token = Token()) {
+  return asio_detail::call(asio_detail::Copied{std::move(session)}, &Session::close_async, asio_detail::kMayTakeEffect,
+                           std::forward<Token>(token));
+}
+
+template <typename Token = DefaultToken>
+auto async_kill_session(Replica& replica, SessionId session, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::kill_session_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
+                           session, times.timeout);
+}
+
+template <typename Token = DefaultToken>
+auto async_force_release(Replica& replica, std::string name, coordkit::Token hold, CallTimes times = {},
+                         Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::force_release_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
+                           std::move(name), hold, times.timeout);
+}
+
+template <typename Token = DefaultToken>
+auto async_clear_delay(Replica& replica, std::string name, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::clear_delay_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
+                           std::move(name), times.timeout);
+}
+
+// ---- locks
+
+template <typename Token = DefaultToken>
+auto async_acquire(Session session, std::string name, std::string owner, std::string value, LockTimes times = {},
+                   Token&& token = Token()) {
+  return asio_detail::call(asio_detail::Copied{std::move(session)}, &Session::acquire_async, asio_detail::kWithoutEffect,
+                           std::forward<Token>(token), std::move(name), times.options(std::move(owner), std::move(value)));
+}
+template <typename Token = DefaultToken>
+auto async_acquire(Session session, std::string name, LockTimes times = {}, Token&& token = Token()) {
+  return async_acquire(std::move(session), std::move(name), std::string(), std::string(), times, std::forward<Token>(token));
+}
+
+template <typename Token, typename = asio_detail::UnlessOptions<Token, LockTimes>>
+auto async_acquire(Session session, std::string name, Token&& token) {
+  return async_acquire(std::move(session), std::move(name), LockTimes(), std::forward<Token>(token));
+}
+
+// Acquires all of them or none.
+template <typename Token = DefaultToken>
+auto async_acquire_all(Session session, std::vector<NamedLock> locks, std::string owner = {}, LockTimes times = {},
+                       Token&& token = Token()) {
+  return asio_detail::call(asio_detail::Copied{std::move(session)}, &Session::acquire_all_async, asio_detail::kWithoutEffect,
+                           std::forward<Token>(token), std::move(locks), times.options(std::move(owner), {}));
+}
+
+// The grant is invalid from this call on. It may be destroyed before the operation ends.
+template <typename Token = DefaultToken>
+auto async_release(Grant& grant, Token&& token = Token()) {
+  return asio_detail::call(&grant, &Grant::release_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+// Answers the grant in its new mode. This grant then holds nothing, and may be destroyed before the
+// operation ends.
+template <typename Token = DefaultToken>
+auto async_downgrade(Grant& grant, Token&& token = Token()) {
+  return asio_detail::call(&grant, &Grant::downgrade_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+template <typename Token = DefaultToken>
+auto async_upgrade(Grant& grant, Token&& token = Token()) {
+  return asio_detail::call(&grant, &Grant::upgrade_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
+}
+
+template <typename Token = DefaultToken>
+auto async_update_value(Grant& grant, std::string value, Token&& token = Token()) {
+  return asio_detail::call(&grant, &Grant::update_value_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
+                           std::move(value));
+}
+
+template <typename Token = DefaultToken>
+auto async_check(const Grant& grant, Token&& token = Token()) {
+  return asio_detail::call(&grant, &Grant::check_async, asio_detail::kWithoutEffect, std::forward<Token>(token));
+}
+
+// ---- keys and own machines
+
+template <typename Token = DefaultToken>
+auto async_put(Replica& replica, std::string key, std::string value, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::put_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
+                           std::move(key), std::move(value), ProposeOptions{.timeout = times.timeout});
+}
+
+template <typename Token = DefaultToken>
+auto async_get(Replica& replica, std::string key, ReadOptions read = {}, Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::get_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
+                           std::move(key), read);
+}
+template <typename Token, typename = asio_detail::UnlessOptions<Token, ReadOptions>>
+auto async_get(Replica& replica, std::string key, Token&& token) {
+  return async_get(replica, std::move(key), ReadOptions(), std::forward<Token>(token));
+}
+
+// The operation's description is copied. Give it a name first; do not create it in the operand of
+// co_await.
+template <typename Token = DefaultToken>
+auto async_range(const Kv& kv, const RangeOperation& range, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::call(asio_detail::Copied{Kv(kv)}, &Kv::range_async, asio_detail::kWithoutEffect,
+                           std::forward<Token>(token), range, QueryOptions{.timeout = times.timeout});
+}
+
+template <typename Token = DefaultToken>
+auto async_commit(const Kv& kv, const Transaction& transaction, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::call(asio_detail::Copied{Kv(kv)}, &Kv::commit_async, asio_detail::kMayTakeEffect,
+                           std::forward<Token>(token), transaction, ProposeOptions{.timeout = times.timeout}, ReadOptions());
+}
+
+template <typename Token = DefaultToken>
+auto async_erase(const Kv& kv, const DeleteOperation& erase, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::call(asio_detail::Copied{Kv(kv)}, &Kv::erase_async, asio_detail::kMayTakeEffect,
+                           std::forward<Token>(token), erase, ProposeOptions{.timeout = times.timeout});
+}
+
+template <typename Token = DefaultToken>
+auto async_propose(Replica& replica, MachineId machine, std::string command, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::propose_async, asio_detail::kMayTakeEffect, std::forward<Token>(token), machine,
+                           std::move(command), ProposeOptions{.timeout = times.timeout});
+}
+
+template <typename Token = DefaultToken>
+auto async_query(Replica& replica, MachineId machine, std::string question, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::call(&replica, &Replica::query_async, asio_detail::kWithoutEffect, std::forward<Token>(token), machine,
+                           std::move(question), QueryOptions{.timeout = times.timeout});
+}
+
+}  // namespace coordkit

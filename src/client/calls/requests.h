@@ -1,0 +1,105 @@
+// The unanswered requests that a client has posted into its engine: submissions, and questions when the state may be read. It
+// also has the client's timers. Every ticket is completed, twice if the machine queues the command, or forgotten.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/functional/any_invocable.h"
+#include "base/inline_function.h"
+#include "base/pool.h"
+#include "base/slots.h"
+#include "client/locks/pending_acquire.h"
+#include "coordkit/client/statistics.h"
+#include "coordkit/engine/engine.h"
+#include "machine/command.h"
+#include "machine/reads.h"
+
+namespace coordkit::client {
+
+class Requests {
+ public:
+  static constexpr size_t kOnCompletionBytes = 48;  // of a command of a session
+  using OnCompletion = InlineFunction<void(const Completion&, Now), kOnCompletionBytes, alignof(void*)>;
+  using OnAcquireEnd = absl::AnyInvocable<void(const PoolRef<PendingAcquire>&, const Completion&, Now)>;
+  Requests(Engine& engine, Duration retry) : engine_(engine), retry_(retry) {}
+
+  // Keeps the bytes of a command side by side with those of others.
+  SharedBytes keep(std::string_view command) { return slab_.keep(command); }
+  SharedBytes encoded(const machine::Request& request);
+  // Submits a command to coordkit's machine.
+  Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion&& on_completion,
+                Ticket after = {});
+  Ticket submit(Submit&& submit, OnCompletion&& on_completion);
+  // Completes when the state may be read.
+  Ticket when_readable(Ask ask, OnCompletion on_completion);
+  void renew(RenewRequest request) { post(Renew{std::move(request)}); }
+  void forget(Ticket ticket);  // it will not be completed
+  // Call it from the callback of an acquire that the machine has queued. The second completion then goes to on_acquire_end()
+  // instead, since thousands may wait for theirs at the same time.
+  void await_end(Ticket ticket, PoolRef<PendingAcquire> acquire);
+  void on_acquire_end(OnAcquireEnd run) { on_acquire_end_ = std::move(run); }
+
+  // This replica's own state, as it is now. Null: the engine hosts no machine of coordkit.
+  const machine::Reads* reads() const;
+  // The same once it may be read; a status says why it may not.
+  absl::StatusOr<const machine::Reads*> reads(const Completion& completion) const;
+
+  // ---- the engine, for the other objects
+  Index applied() const { return engine_.applied(); }
+  uint64_t feature_level() const { return engine_.feature_level(); }
+  bool leads() const { return engine_.leadership().role == raft::Role::Leader; }
+  TimerGroup group(Duration ttl) const;   // of this process's sessions
+  RequestId id(Sequence sequence) const;  // of a command of this process
+  void observe(std::string_view subject, bool wanted) { engine_.observe(kCoordination, subject, wanted); }
+  bool halted() const { return halted_; }
+
+  // ---- timers, by the lagging clock
+  void run_at(LaggingTime at, absl::AnyInvocable<void(Now)> run);
+  void retry(Now now, absl::AnyInvocable<void(Now)> run) { run_at(retry_time(now), std::move(run)); }
+  LaggingTime retry_time(Now now) const { return now.lagging + retry_; }
+  void run_due(Now now);  // must come first in a turn
+  LaggingTime next_timer() const { return timers_.empty() ? LaggingTime::max() : timers_.begin()->first.first; }
+
+  // ---- the loop
+  void turned(const EngineEffects& effects);
+  void complete(const Completion& completion, Now now);
+  bool posted() const { return posted_; }  // inputs are waiting in the engine
+  size_t tickets() const { return tickets_.size(); }
+  const CommandStatistics& statistics() const { return statistics_; }
+  uint64_t unanswered() const { return statistics_.submitted - statistics_.latency.count() - statistics_.refused; }
+  void clear();
+
+ private:
+  template <typename Input>
+  void post(Input&& input) {
+    engine_.post(std::forward<Input>(input));
+    posted_ = true;
+  }
+  Ticket next_ticket(OnCompletion&& on_completion, std::optional<LaggingTime> submitted);
+
+  Engine& engine_;
+  Duration retry_;
+  struct Request {
+    OnCompletion on_completion;
+    std::optional<LaggingTime> submitted;  // for a command, until its first answer
+  };
+  using Waiting = PoolRefOfTwo<Request, PendingAcquire>;
+  Pool<Request> pending_;
+  Slots<Ticket, Waiting> tickets_{uint64_t{1} << 63};  // the host's tickets are smaller
+  OnAcquireEnd on_acquire_end_;
+  absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> timers_;
+  uint64_t last_timer_ = 0;
+  LaggingTime now_{};  // of the last turn
+  CommandStatistics statistics_;
+  bool posted_ = false;
+  std::string scratch_;  // a command while it is written
+  ByteSlab slab_;        // of commands
+  bool halted_ = false;
+};
+
+}  // namespace coordkit::client

@@ -1,0 +1,69 @@
+// Calls that acquire locks: one, several at once, or an election's. They go from the call to the line of a sticky lock or to
+// the log.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/pool.h"
+#include "client/locks/acquires.h"
+#include "client/locks/sticky_lines.h"
+#include "coordkit/client/coordination.h"
+
+namespace coordkit::client {
+
+class LockCalls {
+ public:
+  LockCalls(const ClientOptions& options, SessionTable& table, Requests& requests, Calls& calls, StickyLines& lines,
+            Acquires& acquires, Statistics& statistics)
+      : options_(options),
+        table_(table),
+        requests_(requests),
+        calls_(calls),
+        lines_(lines),
+        acquires_(acquires),
+        statistics_(statistics) {}
+
+  CallId acquire(const SessionRef& session, std::string&& name, AcquireOptions&& options, Callback<HoldRef>&& done) {
+    return acquire(session, std::move(name), std::move(options), /*proclaims=*/false, std::move(done));
+  }
+  CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
+  CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);
+
+  // Starts a call that has begun, with a request of that kind. The log decides; for a try that cannot be granted, one
+  // confirmed read decides.
+  template <typename Body>
+  void go_to_log(CallId id, machine::Request&& request);
+
+ private:
+  // A call between its entry and its start.
+  struct Entered {
+    SessionRef session;
+    machine::Request request = {};
+  };
+  CallId acquire(const SessionRef& session, std::string&& name, AcquireOptions&& options, bool proclaims,
+                 Callback<HoldRef>&& done);
+  template <typename Body, typename Fill>
+  CallId enter(const SessionRef& session, Fill fill, const AcquireOptions& options, bool proclaims, Callback<HoldRef>&& done);
+  template <typename Body>
+  void start(CallId id, const SessionRef& session, machine::Request&& request, Now now);
+  template <typename Body>
+  bool seems_held(const Session& session, const Body& body) const;
+  template <typename Body>
+  void confirm_held(CallId id, machine::Request&& request);
+  template <typename Body>
+  void held(CallId id, const Body& body, const machine::Result& refusal);
+  template <typename Body>
+  void submit(Call& call, Session& session, machine::Request&& request);
+
+  const ClientOptions& options_;
+  SessionTable& table_;
+  Requests& requests_;
+  Calls& calls_;
+  StickyLines& lines_;
+  Acquires& acquires_;
+  Statistics& statistics_;
+  Pool<Entered> entered_;
+};
+
+}  // namespace coordkit::client

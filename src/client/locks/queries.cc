@@ -1,0 +1,104 @@
+// Reads of locks and sessions, in the caller's types.
+#include <utility>
+
+#include "client/calls/answers.h"
+#include "client/impl.h"
+#include "client/locks/delegations.h"
+#include "coordkit/error.h"
+
+namespace coordkit {
+namespace {
+
+SessionInfo info_of(machine::SessionInfo session) {
+  return {.session = session.session,
+          .ttl = session.ttl,
+          .node = session.node,
+          .boot = session.boot,
+          .holds = session.holds,
+          .waiters = session.waiters,
+          .metadata = std::move(session.metadata),
+          .ending = session.ending};
+}
+
+HolderInfo info_of(machine::HolderInfo holder) {
+  return {.session = holder.session,
+          .owner_tag = std::move(holder.owner_tag),
+          .token = holder.token,
+          .since = holder.since,
+          .request = holder.request,
+          .value = std::move(holder.value),
+          .mode = holder.mode,
+          .count = holder.count};
+}
+
+}  // namespace
+
+CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline deadline) {
+  return impl_->reads.read<bool>({.deadline = deadline, .refusal = hold == nullptr ? client::no_grant() : absl::OkStatus()},
+                                 std::move(done), [impl = impl_.get(), hold](const machine::Reads& state, const Completion&) {
+                                   const bool held = !over_here(*hold) && state.still_held(hold->name(), hold->token());
+                                   if (!held) impl->locks.changes().token_refuted(hold);
+                                   return held;
+                                 });
+}
+
+CallId Client::holders(std::string name, Callback<LockInfo> done, CallDeadline deadline) {
+  absl::Status refusal = client::check_lock_name(name);
+  return impl_->reads.read<LockInfo>(
+      {.deadline = deadline, .refusal = std::move(refusal)}, std::move(done),
+      [name = std::move(name)](const machine::Reads& state, const Completion& completion) {
+        machine::Holders now = state.holders_of(name);
+        LockInfo out{.waiters = now.waiters, .delayed = now.delayed, .as_of = completion.index, .more = now.more};
+        for (machine::HolderInfo& holder : now.holders) out.holders.push_back(info_of(std::move(holder)));
+        return out;
+      });
+}
+
+CallId Client::queue(std::string name, Callback<QueueInfo> done, CallDeadline deadline) {
+  absl::Status refusal = client::check_lock_name(name);
+  return impl_->reads.read<QueueInfo>({.deadline = deadline, .refusal = std::move(refusal)}, std::move(done),
+                                      [name = std::move(name)](const machine::Reads& state, const Completion& completion) {
+                                        machine::LockQueue now = state.queue_of(name, 0);
+                                        return QueueInfo{
+                                            .waiters = std::move(now.waiters), .more = now.more, .as_of = completion.index};
+                                      });
+}
+
+CallId Client::session_info(SessionId session, Callback<SessionInfo> done, CallDeadline deadline) {
+  return impl_->reads.read<SessionInfo>(
+      {.deadline = deadline}, std::move(done),
+      [session](const machine::Reads& state, const Completion&) -> absl::StatusOr<SessionInfo> {
+        std::optional<machine::SessionInfo> now = state.session(session);
+        if (!now) return make_error(Reason::SessionNotFound, "the session has ended or never existed");
+        return info_of(*std::move(now));
+      });
+}
+
+CallId Client::sessions(SessionId after, uint64_t limit, Callback<SessionList> done, CallDeadline deadline) {
+  return impl_->reads.read<SessionList>({.deadline = deadline}, std::move(done),
+                                        [after, limit](const machine::Reads& state, const Completion& completion) {
+                                          machine::Sessions now = state.sessions_after(after, limit);
+                                          SessionList out{.more = now.more, .as_of = completion.index};
+                                          for (machine::SessionInfo& session : now.sessions) {
+                                            out.sessions.push_back(info_of(std::move(session)));
+                                          }
+                                          return out;
+                                        });
+}
+
+CallId Client::locks_of(SessionId session, Token after, Callback<SessionLocks> done, CallDeadline deadline) {
+  return impl_->reads.read<SessionLocks>(
+      {.deadline = deadline,
+       .refusal = session ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no session is named; give its id")},
+      std::move(done), [session, after](const machine::Reads& state, const Completion& completion) {
+        machine::HeldLocks held = state.locks_of(session, after);
+        SessionLocks out{.locks = {}, .more = held.more, .as_of = completion.index};
+        for (machine::HeldLock& lock : held.locks) {
+          out.locks.push_back(
+              {std::move(lock.name), std::move(lock.owner_tag), lock.token, lock.since, lock.request, lock.mode, lock.count});
+        }
+        return out;
+      });
+}
+
+}  // namespace coordkit

@@ -1,0 +1,98 @@
+// Sticky locks at their node (docs/semantics.md S-58). A lock acquired as sticky stays with its session after the release. It
+// is granted to the session's owners here, first come first served, until another session asks for it in the log.
+//
+// An acquire of such a name joins the line of the name (line.h). If the session has the delegation, the first in line gets
+// the lock from it. Otherwise its acquire goes to the log like any other, and the rest of the line waits behind it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/btree_set.h"
+#include "absl/functional/any_invocable.h"
+#include "client/calls/calls.h"
+#include "client/locks/delegations.h"
+#include "client/locks/hold_limits.h"
+#include "client/locks/lent_locks.h"
+#include "client/locks/line.h"
+#include "client/locks/pending_acquire.h"
+#include "client/locks/releases.h"
+#include "client/locks/statistics.h"
+#include "client/sessions/session_commands.h"
+
+namespace coordkit::client {
+
+class StickyLines {
+ public:
+  using BeginAcquire = absl::AnyInvocable<void(CallId, machine::Acquire)>;  // in the log
+  StickyLines(const ClientOptions& options, SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands,
+              Releases& releases, HoldLimits& limits, LentLocks& lent, Statistics& statistics, BeginAcquire begin_acquire)
+      : options_(options),
+        table_(table),
+        requests_(requests),
+        calls_(calls),
+        commands_(commands),
+        releases_(releases),
+        limits_(limits),
+        lent_(lent),
+        statistics_(statistics),
+        begin_acquire_(std::move(begin_acquire)) {}
+
+  // True: the line handles the acquire, or it was answered. False: the caller must send it to the log.
+  bool join(CallId id, Session& session, machine::Acquire& body, Now now);
+  bool join(CallId id, Session& session, const machine::AcquireAll& body, Now now);
+  void leave(Session& session, CallId id, const PendingAcquire& acquire);  // the call has ended, in any way
+
+  // ---- reports of the log
+  void delegated(Session& session, const PendingAcquire& acquire, const machine::Result& result, Now now);
+  void fetched(const PendingAcquire& acquire);  // the acquire has ended in the log
+  void asked(const machine::DelegationAsked& asked, Now now);
+  void look_for_asked(Now now);  // entries were skipped, and with them requests for delegations
+  HoldRef adopt(Session& session, const machine::HeldLock& lock);
+
+  // ---- local holds
+  bool release(Session& session, const HoldRef& hold);  // false: it had already ended
+  void lose(Session& session, const HoldRef& hold);     // this hold only: its time is over, or the log refuses its token
+  void released(const HoldRef& hold);                   // by another thread
+
+  // ---- the loop
+  void wake(const Session& session);  // work that its lines held back may continue
+  void serve_due(Now now);
+  void end_waits(LaggingTime now);
+  bool any_due() const { return !due_.empty(); }
+  LaggingTime next_wait() const { return waits_.empty() ? LaggingTime::max() : waits_.begin()->first; }
+  void clear();
+
+ private:
+  static absl::Status own_claim(const Session& session, const Line& line, const std::string& tag, const std::string& name);
+  void stand_aside(Session& session, const std::string& name, Now now);
+  static bool may_try(const Session& session, const Line& line, Now now);
+  void enqueue(CallId id, Session& session, machine::Acquire& body, Now now);
+  void serve(Session& session, const std::string& name, Now now);
+  static bool prefers_line(const Line& line, Now now);
+  void ask(Line& line, Now now);
+  void ask_for_surplus(Session& session, Now now);
+  void grant_locally(Session& session, Line& line, Now now);
+  void hand_over(Session& session, Line& line, CallId id, std::string_view owner_tag, Now now);
+  void fetch(Line& line, Now now);
+  void give_back(Session& session, const std::string& name);
+  void refill(Session& session, const std::string& name);
+  bool asked_in_log(const Session& session, const std::string& name, Token token) const;
+
+  const ClientOptions& options_;
+  SessionTable& table_;
+  Requests& requests_;
+  Calls& calls_;
+  SessionCommands& commands_;
+  Releases& releases_;
+  HoldLimits& limits_;
+  LentLocks& lent_;
+  Statistics& statistics_;
+  BeginAcquire begin_acquire_;
+  absl::btree_set<std::pair<LaggingTime, CallId>> waits_;       // ends of timed waits in lines
+  absl::btree_set<std::pair<SessionId, std::string>> due_;      // lines with work to do
+  absl::btree_set<std::pair<SessionId, std::string>> stalled_;  // lines waiting for their session to become valid
+};
+
+}  // namespace coordkit::client

@@ -1,0 +1,118 @@
+// Sessions of this process. They are opened through the log, renewed beside it, taken over from another process, and ended
+// for good once lost (timing rules: docs/time.md). A kept lease of keys is treated as a session here (docs/decisions/0012).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/functional/any_invocable.h"
+#include "client/calls/calls.h"
+#include "client/calls/requests.h"
+#include "client/sessions/renewals.h"
+#include "client/sessions/session_table.h"
+#include "coordkit/client/resumed.h"
+
+namespace coordkit::client {
+
+class Sessions {
+ public:
+  // Actions of other objects at events of a session.
+  struct Hooks {
+    absl::AnyInvocable<void(SessionId)> ended;         // in the log; no other object keeps anything for it any longer
+    absl::AnyInvocable<void(Session&)> previous_over;  // work that was held back after a resume may continue
+    absl::AnyInvocable<HoldRef(Session&, const machine::HeldLock&)> adopt_delegation;
+  };
+  Sessions(ClientOptions& options, Deliveries& deliveries, Requests& requests, Calls& calls, Hooks hooks)
+      : options_(options),
+        requests_(requests),
+        calls_(calls),
+        hooks_(std::move(hooks)),
+        table_(options, deliveries),
+        renewals_(options, table_) {}
+
+  SessionTable& table() { return table_; }
+
+  // ---- calls (client.h)
+  CallId open(OpenOptions options, Callback<SessionRef> done);
+  CallId close(const SessionRef& session, DoneCallback done, CallDeadline deadline);
+  CallId resume(SessionId session, std::string secret, ResumeOptions options, Callback<ResumedSession> done);
+  CallId kill(SessionId session, DoneCallback done, CallDeadline deadline);
+  CallId force_release(std::string name, Token token, Callback<SessionId> done, CallDeadline deadline);
+
+  // The terms of an open or resume, for the time when it is acknowledged.
+  static OnPhase shared(absl::AnyInvocable<void(SessionPhase)> on_phase);
+  struct Terms {
+    std::string metadata = {};
+    std::string secret = {};
+    Duration give_up{};
+    OnPhase on_phase = {};  // may be null
+  };
+  using OnOpened = absl::AnyInvocable<void(CallId, const Session&)>;  // answers the call
+  // For a session or a lease of keys. Errors: the machine's.
+  CallId open(machine::Request request, Duration ttl, Terms terms, AnyCallback callback, CallDeadline deadline,
+              OnOpened opened);
+
+  // ---- reports of the log
+  void ended(SessionId id);
+  void resumed_elsewhere(Index index, const machine::SessionResumed& resumed);
+  void ending(SessionId id);
+  // A command of the session was answered Lost: it has ended or belongs to another process, or it is ending and must be closed.
+  void check_lost(Session& session);
+  // Whether the session has ended or belongs to another process, as far as this replica's own state knows. The state had the
+  // session once, when it was opened or resumed here, and never goes back. A session that it still has may be over all the
+  // same. False if the replica has halted: the state after half a step proves nothing.
+  bool gone(const Session& session) const;
+
+  // ---- the loop
+  void gap(Duration late, LeadingTime now);  // LT-9; late max: the clock stepped back
+  void run_timers(LeadingTime now) { table_.run_timers(now); }
+  void end_lost();  // consequences of lost sessions: no renewals, no calls, a close
+  void renew(LeadingTime now);
+  void confirm(const RenewReply& reply, Now now);
+  void leader_known(LeadingTime now) { renewals_.hurry(now); }
+  void lose_all(SessionEvent why);
+  void question_all(Now now);
+  LeadingTime next_event() const { return std::min(table_.next_timer(), renewals_.next_due()); }
+  void stop();
+  void fill(ClientStatus& status) const;
+  const RenewalStatistics& renewal_statistics() const { return renewals_.statistics(); }
+
+ private:
+  struct Opening {          // its outcome is unknown
+    LeadingTime reference;  // min: a gap came between
+    Duration ttl{};
+  };
+
+  void start_open(CallId id, Now now, const machine::Request& request, Duration ttl, Terms terms, OnOpened opened);
+  void opened(CallId id, uint64_t opening, const Completion& completion, Now now, Terms terms, OnOpened answer);
+  void post_close(SessionId id);
+  void question(SessionId id, Now now);
+  enum class Standing : uint8_t { Ours, Ending, Gone };
+  Standing standing(const Session& session, const machine::Reads& reads) const;
+  void look_at(Session& session, const machine::Reads& reads);
+
+  // ---- resumes (session_resume.cc)
+  absl::Status refusal_of_resume(SessionId session);
+  void start_resume(CallId id, Now now, machine::ResumeSession body, Terms terms);
+  void resumed(CallId id, uint64_t opening, const machine::ResumeSession& body, const Completion& completion, Now now,
+               Terms terms);
+  std::vector<HoldRef> adopt_holds(Session& session);
+  void adopt_objects(Session& session, ResumedSession& resumed);
+  void previous_over(SessionId id, Index at, Now now);
+  CallId mark_ending(machine::Request request, std::string subject, Callback<SessionId> done, CallDeadline deadline);
+
+  ClientOptions& options_;
+  Requests& requests_;
+  Calls& calls_;
+  Hooks hooks_;
+  SessionTable table_;
+  Renewals renewals_;
+  absl::btree_map<uint64_t, Opening> openings_;  // including resumes
+  absl::btree_map<SessionId, CallId> resuming_;  // by resumes with unknown outcome, whose callers may be gone
+  uint64_t last_opening_ = 0;
+};
+
+}  // namespace coordkit::client

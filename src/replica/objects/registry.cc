@@ -1,0 +1,45 @@
+#include "coordkit/objects/registry.h"
+
+#include <utility>
+
+#include "replica/objects/coordination.h"
+#include "replica/shell/host.h"
+
+namespace coordkit {
+
+Registry::Registry(const Replica& replica, std::string prefix)
+    : host_(HandleAccess::host(replica)), kv_(replica), prefix_(std::move(prefix)) {}
+
+absl::StatusOr<std::string> Registry::join(const Session& session, std::string value, ProposeOptions options) {
+  if (!HandleAccess::handle(session)) return handle_without_session();
+  if (prefix_.empty()) return make_error(Reason::EmptyKey, "the prefix of a registry must not be empty");
+  absl::StatusOr<PutResult> put =
+      kv_.put({.key = prefix_, .value = std::move(value), .lease = LeaseId(session.id().value()), .sequential = true},
+              std::move(options));
+  if (!put.ok()) return put.status();
+  return std::move(put->key);
+}
+
+// The lease stays: the entry ends with its member.
+absl::Status Registry::update(const std::string& entry, std::string value, ProposeOptions options) {
+  if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what join() answered");
+  absl::Status put = kv_.put({.key = entry, .value = std::move(value), .ignore_lease = true}, std::move(options)).status();
+  if (reason_of(put) != Reason::KeyNotFound) return put;
+  return make_error(Reason::KeyNotFound, "the entry has gone, with its session or before; join anew with a session that lives");
+}
+
+absl::Status Registry::leave(const std::string& entry, ProposeOptions options) {
+  if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what join() answered");
+  const absl::StatusOr<EraseResult> erased = kv_.erase(entry, std::move(options));
+  if (!erased.ok()) return erased.status();
+  return erased->deleted != 0 ? absl::OkStatus()
+                              : make_error(Reason::KeyNotFound, "the entry has gone before; there is nothing left to do");
+}
+
+absl::StatusOr<RangeResult> Registry::members(QueryOptions options) const {
+  return kv_.range(RangeOperation::prefix(prefix_), options);
+}
+
+Mirror Registry::observe(MirrorObserver observer) const { return {host_, MirrorOptions::prefix(prefix_), std::move(observer)}; }
+
+}  // namespace coordkit

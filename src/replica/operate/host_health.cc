@@ -1,0 +1,102 @@
+// How the health of a replica is made and told.
+#include "replica/operate/host_health.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "replica/calls/waiting.h"
+
+namespace coordkit {
+
+Health health_of(const Engine& engine, LaggingTime now) {
+  const EngineStatus status = engine.status();
+  Health health{.state = status.state,
+                .reason = status.reason,
+                .role = engine.leadership().role,
+                .term = engine.leadership().term,
+                .leader = engine.leadership().leader,
+                .applied = status.applied,
+                .checkpointed = status.checkpointed,
+                .cluster = status.cluster,
+                .feature_level = status.feature_level,
+                .digest = status.digest,
+                .catch_up = status.catch_up,
+                .change = status.change,
+                .warnings = status.warnings,
+                .missing = status.missing};
+  if (status.core) {
+    health.commit = status.core->commit;
+    health.durable = status.core->durable;
+    health.members = member_list(*status.core, engine.self(), now);
+    const bool leads = health.role == raft::Role::Leader;
+    const LaggingTime heard = leads ? status.core->quorum_contact : status.core->leader_contact;
+    if (health.leader) health.contact_age = std::max(now - heard, Duration::zero());
+  }
+  return health;
+}
+
+Health HostHealth::health_now() const {
+  Health health = health_of(sources_.turns->engine(), host_.clock().lagging());
+  for (std::string& threw : sources_.announcements->warnings()) health.warnings.push_back(std::move(threw));
+  for (std::string& warning : sources_.peers.warnings()) health.warnings.push_back(std::move(warning));
+  if (!sources_.stores.no_reserve().empty()) health.warnings.push_back(sources_.stores.no_reserve());
+  return health;
+}
+
+// What holds the thread up is known to every thread.
+Health HostHealth::known() const {
+  Health health = published_.read();
+  for (std::string& warning : sources_.hold_ups.warnings()) health.warnings.push_back(std::move(warning));
+  return health;
+}
+
+void HostHealth::publish() { published_.publish(health_now(), metrics_now()); }
+
+bool HostHealth::after_turn(LaggingTime now) {
+  if (!published_.wanted(now) && !calls_.any()) return false;
+  publish();
+  return calls_.any() && calls_.tell(known(), now);
+}
+
+void HostHealth::stop() {
+  published_.end();
+  publish();
+  calls_.stop(known());
+}
+
+// What is published is of this moment afterwards, where that can be waited for.
+void HostHealth::refresh() {
+  if (host_.on_engine_thread()) return;
+  if (host_.on_executor_thread()) return published_.ask();
+  published_.look(Duration::zero(), sources_.hold_ups);
+}
+
+Health HostHealth::health() {
+  if (host_.forked()) return {.state = ReplicaState::Halted, .reason = std::string(sentence_of(forked_away()))};
+  refresh();
+  return known();
+}
+
+absl::StatusOr<Metrics> HostHealth::metrics() {
+  if (host_.forked()) return forked_away();
+  refresh();
+  return published_.read_metrics();
+}
+
+absl::Status HostHealth::wait_ready(Duration timeout) {
+  if (absl::Status refused = refusal_to_wait(host_); !refused.ok()) return refused;
+  timeout = std::max(timeout, Duration::zero());
+  const LaggingTime began = host_.clock().lagging();
+  // As it is now: what was published before may be old. A thread that does not come to that is not ready either.
+  if (!published_.look(timeout, sources_.hold_ups)) {
+    return make_error(Reason::CallTimeout, Outcome::NoEffect,
+                      "not ready yet, as far as is known: this replica has not answered: " + words_or_past(sources_.hold_ups));
+  }
+  const Duration left = timeout - (host_.clock().lagging() - began);
+  const auto health = published_.wait(left, [](const Health& now) { return readiness(now).has_value(); });
+  if (!health) return closed_already();
+  const std::optional<absl::Status> ready = readiness(*health);
+  return ready ? *ready : not_ready_yet(*health);
+}
+
+}  // namespace coordkit

@@ -1,0 +1,47 @@
+// What a node is given: the world, the network and the options of its run, and who observes it.
+#pragma once
+
+#include <cstdint>
+
+#include "coordkit/engine/engine.h"
+#include "coordkit/sim/options.h"
+#include "sim/faults/member_lists.h"
+#include "sim/plan.h"
+#include "sim/world/network.h"
+#include "sim/world/world.h"
+
+namespace coordkit::sim {
+
+// The observer of a node. Called in order of events; throws Violation.
+class NodeWatcher {
+ public:
+  virtual ~NodeWatcher() = default;
+  virtual void started(uint32_t node) = 0;
+  virtual void stopped(uint32_t node) = 0;     // crashed
+  virtual void halted(uint32_t node) = 0;      // its disk failed and its process has ended
+  virtual void resumed(uint32_t node) = 0;     // it was frozen
+  virtual void pulled_out(uint32_t node) = 0;  // it must not continue; its process has ended
+  virtual void space_changed(LogSpace space) = 0;
+  virtual void checkpointing(uint32_t node, const CheckpointBatch& batch) = 0;  // before the store has it
+  virtual void checkpoint_waited() = 0;                                         // its disk is full
+  virtual void log_scrubbed() = 0;                                              // and was damaged
+  virtual void handling(uint32_t node, const EngineInput& input) = 0;           // in the turn that begins
+  virtual bool may_go_on(uint32_t node) = 0;                       // after the engine's part; false: its disk is replaced
+  virtual void writing(uint32_t node, const LogWrite& write) = 0;  // before the store has it
+  virtual void synced(uint32_t node) = 0;
+  virtual void turned(uint32_t node, EngineEffects& effects) = 0;  // after the engine's part, writes submitted
+  virtual void sending(uint32_t node, ReplicaId to, const Message& message) = 0;
+  virtual void answered(uint32_t node) = 0;  // after the client's part
+};
+
+struct NodeParts {
+  World& world;
+  Network& network;
+  NodeWatcher& watcher;
+  const Plan& plan;
+  const Defects& defects;
+  const SimOptions& options;
+  MemberLists& lists;
+};
+
+}  // namespace coordkit::sim

@@ -1,0 +1,34 @@
+#include "sim/oracle/origin_model.h"
+
+#include <algorithm>
+
+namespace coordkit::sim {
+
+// Of two disks under one id the one that still votes may act.
+void OriginModel::configure(const raft::Configuration& configuration) {
+  members_.clear();
+  for (const auto* list : {&configuration.learners, &configuration.outgoing, &configuration.voters}) {
+    for (const raft::Member& member : *list) members_[member.id] = member;
+  }
+}
+
+void OriginModel::enroll(const engine::RegisterOrigin& registration) {
+  const Origin& origin = registration.origin;
+  const auto member = members_.find(origin.replica);
+  if (member == members_.end() || member->second.store != origin.store) return;
+  Known& known = origins_[origin.replica];
+  if (known.store != origin.store || known.boot < origin.boot)
+    known = {origin.store, origin.boot, registration.lowest_unanswered, {}};
+}
+
+bool OriginModel::admit(const engine::Request& request) {
+  const Origin& origin = request.id.origin;
+  const auto it = origins_.find(origin.replica);
+  if (it == origins_.end() || it->second.store != origin.store || it->second.boot != origin.boot) return false;
+  Known& known = it->second;
+  known.retired = std::max(known.retired, request.lowest_unanswered);
+  if (request.after >= known.retired && !known.executed.contains(request.after)) return false;  // it overtakes; sent again
+  return request.id.sequence >= known.retired && known.executed.insert(request.id.sequence).second;
+}
+
+}  // namespace coordkit::sim

@@ -1,0 +1,93 @@
+// The calls of the workload: who asked for what and when, what callers had been answered by then, and that each call ends
+// exactly once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "machine/command.h"
+#include "sim/record/history_recorder.h"
+#include "sim/world/world.h"
+
+namespace coordkit::sim {
+
+using CallNumber = uint64_t;
+
+enum class CallKind : uint8_t {
+  Open,
+  Close,
+  Acquire,
+  Release,
+  Put,
+  Erase,
+  Get,
+  LeaseGet,
+  LocalGet,
+  Holders,
+  Queue,
+  Sessions,
+  Check,
+  Convert,  // a hold to another mode
+  Value,
+  Resume,  // of a session
+  Kill,    // of a session or a hold
+  Leave,   // a place or a group
+  Compact,
+  Command,
+  Object,  // a read of one
+  Entry,   // a put with options
+  Range,
+  LocalRange
+};
+const char* name_of(CallKind kind);
+
+struct Call {
+  CallNumber number = 0;
+  uint32_t node = 0;
+  CallKind kind = CallKind::Put;
+  bool ended = false;
+  bool current_at_start = false;  // Check: the hold was current
+  bool without_effect = false;    // ended with outcome NONE, or Cancelled
+  TrueTime began{};
+  Index floor;          // highest index in any answer before this call began
+  std::string subject;  // the lock or key
+  std::string label;    // unique; travels in the command if there is room for it
+  std::string command;  // of one without a label: its contents
+};
+[[noreturn]] void fail(const char* invariant, const Call& call, const std::string& what);
+
+class Calls {
+ public:
+  // What the workload does with locks. The black box has a model of exclusive ones: with others it gets the keys alone.
+  enum class Locks : uint8_t { Plain, Any };
+  // `history` receives every call too; null: none.
+  Calls(World& world, HistoryRecorder* history, Locks locks) : world_(world), history_(history), locks_(locks) {}
+
+  CallNumber begin(uint32_t node, CallKind kind, std::string subject, std::string label = {});
+  // Of a command without room for a label: its contents identify it.
+  CallNumber begin_command(uint32_t node, CallKind kind, std::string subject, const machine::Request::Body& body);
+  Call& end(CallNumber number);  // the first answer; another one is a violation
+  void process_died(uint32_t node);
+  // A caller got this index in an answer.
+  void tell(Index index) { highest_answered_ = std::max(highest_answered_, index); }
+
+  Call& at(CallNumber number) { return calls_[number]; }
+  const std::vector<Call>& all() const { return calls_; }
+  // The oldest unanswered call of a live process; for the report of a run that does not end.
+  std::string pending() const;
+  uint64_t pending_count() const { return pending_; }
+
+ private:
+  void record(const Call& call);
+
+  World& world_;
+  HistoryRecorder* const history_;
+  const Locks locks_;
+  std::vector<Call> calls_;
+  uint64_t pending_ = 0;
+  Index highest_answered_;  // highest index in any answer so far
+};
+
+}  // namespace coordkit::sim
