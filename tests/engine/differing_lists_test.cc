@@ -160,6 +160,23 @@ TEST_F(OfAnOlderBuild, FLT_A19_AGenesisWithWrongAddressesGivesWay) {
   expect_one_cluster_of(list({1, 2, 3}));
 }
 
+// A checkpoint of the state after it, as a rewritten state is.
+TEST_F(OfAnOlderBuild, FLT_A19_AGenesisGivesWayThoughACheckpointHasItToo) {
+  lists[1] = list({1, 2});
+  cluster.start_all();
+  cluster.pass(1s);
+  cluster.engine(1).post(StateRotten{absl::DataLossError("a row does not verify")});
+  cluster.pass(1s);
+  ASSERT_EQ(cluster.node(1).disk.table.applied().index, Index(1));
+  cluster.says_lists = true;
+  lists.clear();
+  restart_all();
+  expect_one_cluster_of(list({1, 2, 3}));
+  restart_all();
+  ASSERT_NE(cluster.leader(), 0u);
+  EXPECT_EQ(cluster.read(1), "1");
+}
+
 TEST_F(OfAnOlderBuild, FLT_A19_AGenesisDoesNotGiveWayToAListThatLeavesMembersOutAndTheCureIsSaid) {
   lists = {{2, list({1, 2})}, {3, list({1, 3})}};
   cluster.start_all();

@@ -48,7 +48,7 @@ absl::Status Checkpoints::take(Router& router) {
 
 bool Checkpoints::due(Index applied) const {
   if (repair_.whole_owed()) return true;
-  if (applied <= checkpointed_) return false;
+  if (applied <= checkpointed_ || applied == Index(1)) return false;  // the genesis alone may give way, and stays in the log
   if (wanted_ > checkpointed_ && applied >= wanted_) return true;
   return applied - checkpointed_ >= options_.checkpoint_entries || bytes_since_ >= options_.checkpoint_bytes ||
          repair_.checkpoint_wanted(checkpointed_, applied);

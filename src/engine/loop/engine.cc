@@ -137,6 +137,11 @@ std::string directory_of_another(const Origin& self, const raft::Configuration& 
          std::to_string(self.replica.value()) + ": start it on its own directory, or on an empty one and replace the member";
 }
 
+// A state after the genesis alone says nothing that the log does not, and the genesis may be another one by now, or give way.
+bool is_of_genesis(Position applied, const RecoveredLog& log) {
+  return applied.index == Index(1) && !log.base.index && !log.entries.empty();
+}
+
 }  // namespace
 
 EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machines, const RecoveredLog& log)
@@ -157,7 +162,8 @@ EngineImpl::EngineImpl(EngineOptions options, std::vector<HostedMachine> machine
 }
 
 absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoint, Now now) {
-  const Position applied = checkpoint.applied();
+  const Position stored = checkpoint.applied();
+  const Position applied = is_of_genesis(stored, log) ? Position() : stored;
   const bool genesis_lost = !log.damaged.empty() && log.damaged.front().index == Index(1) && !applied.index;
   if (genesis_lost) {
     condition_.quarantine("entry 1 of the log, which names the cluster, is rotten on this disk; replace this member");

@@ -396,6 +396,7 @@ void ConsensusObserver::check_commit(uint32_t node) {
     }
     committed_.push_back(
         {record.entry.term, views_[node].engine->leadership().term, record.chain, record.entry.kind, record.entry.payload});
+    if (i == Index(1)) applied_ = std::max(applied_, i);  // with the start of its core
     if (record.entry.kind != raft::EntryKind::Genesis)
       check_quorum_durable(node, i, record.chain);  // agreed on before any vote
     members_.committed(record.entry);

@@ -38,7 +38,8 @@ void RetentionObserver::answered(uint32_t node, ReplicaId from, Term term, uint6
 void RetentionObserver::sends(uint32_t node, ReplicaId to, const Message& message) {
   const auto note = [&](Term term, uint64_t number) {
     Stream& stream = streams_[{node, to}];
-    if (stream.term != term || stream.number != number) stream = {term, number};
+    if (stream.term == term && stream.number == number) return;
+    stream = {term, number, nodes_[to.value() - 1]->stores().log().id()};
   };
   if (const auto* append = std::get_if<raft::AppendRequest>(&message)) {
     note(append->term, append->stream);
@@ -78,7 +79,8 @@ bool RetentionObserver::served_from_log(uint32_t node, const raft::PeerStatus& p
   if (!answers || peer.behind || silent >= 7 * plan_.election_timeout || damaged_.contains(place)) return false;
   const raft::Member* member = raft::member_of(members_.in_force(node), peer.peer);
   const NodeStores& stores = nodes_[place]->stores();
-  return member != nullptr && stores.log().stands_for(member->store) && stores.intact();
+  return member != nullptr && member->store == stream->second.store && stores.log().stands_for(member->store) &&
+         stores.intact();
 }
 
 // Two logs differ from one entry on. An installed state is durable before the log that follows it.

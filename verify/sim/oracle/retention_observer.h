@@ -34,6 +34,7 @@ class RetentionObserver {
   struct Stream {
     Term term;
     uint64_t number = 0;
+    StoreId store;  // of the peer when it began; another disk has answered nothing
     bool answered = false;
     bool answered_in_this_turn = false;
   };
