@@ -135,6 +135,7 @@ class Tree {
 };
 
 void copy_folder(const fs::path& top, const fs::path& folder, const Sheets& sheets, Tree& tree) {
+  if (!fs::exists(top / folder)) return;
   for (const auto& entry : fs::recursive_directory_iterator(top / folder)) {
     if (!entry.is_regular_file()) continue;
     const fs::path file = entry.path().lexically_relative(top);
