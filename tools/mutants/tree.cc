@@ -118,6 +118,7 @@ class Tree {
   }
 
   void remove_others(const fs::path& folder) {
+    if (!fs::exists(into_ / folder)) return;
     std::vector<fs::path> others;
     for (const auto& entry : fs::recursive_directory_iterator(into_ / folder)) {
       if (!entry.is_directory() && !placed_.contains(entry.path().lexically_relative(into_))) others.push_back(entry.path());
