@@ -1,4 +1,4 @@
-// What a path means now, for those who use it later: the host may change its directory meanwhile.
+// Fixes the present meaning of a path for later use: the host may change its directory meanwhile.
 #pragma once
 
 #include <algorithm>

@@ -38,16 +38,16 @@ absl::Status validate(const DataDirectoryOptions& options) {
   return absl::OkStatus();
 }
 
-// Whether it is of another file system than the directory that it lies in, which may be one that is read only and knows no
-// sync. Whoever mounts it there sees to its name.
+// Whether the path is on another file system than its parent directory. That parent may be read only and know no sync. The user
+// that mounts the path there sees to its name.
 bool mounted(const std::string& path) {
   struct stat own = {}, parent = {};
   const std::string lies_in = std::filesystem::path(path).parent_path();
   return ::stat(path.c_str(), &own) == 0 && ::stat(lies_in.c_str(), &parent) == 0 && own.st_dev != parent.st_dev;
 }
 
-// Creates the directory itself, not its parents: a mistyped path should not silently become a blank replica elsewhere. Whoever
-// made one that is there may not have come to make its name durable, an earlier start for instance that was killed.
+// Creates the directory itself, not its parents: a mistyped path should not silently become a blank replica elsewhere. A
+// directory that exists may lack a durable name, for instance because an earlier start was killed too soon.
 absl::Status create(const std::string& path) {
   const bool made = ::mkdir(path.c_str(), 0750) == 0;
   if (!made && errno != EEXIST) {

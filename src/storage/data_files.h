@@ -1,4 +1,4 @@
-// What a data directory holds beside its stores, and how a foreign one is recognised (docs/format-log.md).
+// The files that a data directory holds beside its stores, and how a foreign one is recognised (docs/format-log.md).
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ absl::Status failed(const std::string& what, std::error_code error) {
   return errno_status(error.value(), what + " cannot be copied");
 }
 
-// What disappears between listing and copying was removed by the replica, or is the lock of another copy.
+// A file that disappears between listing and copying was removed by the replica, or is the lock of another copy.
 absl::Status copy_one(FileSystem& from, FileSystem& to, const std::string& name) {
   const absl::StatusOr<std::unique_ptr<File>> read = from.open(name, OpenMode::Read);
   if (absl::IsNotFound(read.status())) return absl::OkStatus();

@@ -2,8 +2,8 @@
 // state was not acknowledged to anyone yet.
 //
 // A slot, little-endian: magic "ckfence1", write number, highest, last_exclusive (u64 each), XXH3-64 of these 32 bytes with
-// the slot's offset as seed. Slots at 0 and 4096; the file ends with the second. Of two valid slots the higher write number
-// counts. A file gets its name with both slots written and synced, so one without a readable slot was spoiled.
+// the slot's offset as seed. Slots at 0 and 4096; the file ends with the second. If both slots are valid, the higher write
+// number counts. A file gets its name with both slots written and synced, so one without a readable slot was spoiled.
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -1,6 +1,6 @@
 // Holds SIGXFSZ back on its thread. The kernel sends it with a write beyond the process's limit of a file's size (ulimit -f),
-// and it ends the process; held back, the write only fails, with EFBIG. What came meanwhile is taken away at the end, unless
-// the thread had held the signal back before: then it is not this object's to take.
+// and it ends the process; held back, the write only fails, with EFBIG. A signal that came meanwhile is taken away at the end,
+// unless the thread had held the signal back before: then it is not this object's to take.
 #pragma once
 
 #include <csignal>

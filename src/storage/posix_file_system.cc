@@ -254,9 +254,9 @@ absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::open_alone(std::string_vi
   return std::make_unique<PosixFile>(in(name), std::move(fd));
 }
 
-// Whoever makes the file holds the lock of what is called `name`.coordkit-part, as no file of anybody else's is. One that gets
-// the lock of a file that has lost that name meanwhile was too late; one that finds a file without a lock goes on with what
-// somebody left who was interrupted.
+// The maker of the file holds the lock of `name`.coordkit-part, a name that no file of anybody else has. A maker whose file
+// lost that name before it got the lock was too late. A maker that finds a file without a lock takes over what an interrupted
+// maker left.
 absl::Status PosixFileSystem::make_file(std::string_view name, absl::FunctionRef<absl::Status(File&)> fill) {
   const std::string whole(name), part = whole + ".coordkit-part";
   // To the kernel it is the name of another file.

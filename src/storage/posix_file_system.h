@@ -17,7 +17,7 @@ absl::Status errno_status(int error, const std::string& what);
 // Makes the name of what has this path durable.
 absl::Status sync_name(const std::string& path);
 
-// Of kResourceExhausted: whether the disk has too little room, not the process too few descriptors.
+// Tells kResourceExhausted apart: whether the disk has too little room, not the process too few descriptors.
 bool lacks_room(const absl::Status& status);
 
 class PosixFileSystem final : public FileSystem {

@@ -1,4 +1,4 @@
-// The file system's part of a local socket: its name, and who may open it.
+// The file system's part of a local socket: its name and its permissions.
 #pragma once
 
 #include <string>

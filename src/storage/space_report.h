@@ -41,7 +41,7 @@ class SpaceReport {
   }
 
   LogSink* sink_ = nullptr;
-  std::mutex mutex_;  // of who changes the next two
+  std::mutex mutex_;  // held to change the next two
   std::atomic<LogSpace> space_{LogSpace::Ample};
   bool wanted_ = true;
 };

@@ -1,6 +1,6 @@
-// The requests to a segmented log store that wait for a thread, and which thread that is: the store's own, or, while the disk
-// is quick and nothing else is to be done, one that is lent to it for a single write. Only one of the two uses the log at a
-// time; what it leaves when it stops decides what comes next.
+// The requests to a segmented log store that wait for a thread, and the choice of that thread: the store's own or a lent one. A
+// thread is lent for a single write, while the disk is quick and nothing else is to be done. Only one of the two uses the log
+// at a time. When it stops it leaves a Rest, which decides what comes next.
 //
 // Threads: as grouped below.
 #pragma once
@@ -42,7 +42,7 @@ class LogQueue {
   using Task = std::variant<LogWrite, Read, Compact, Scrub, SpareMade, Mark>;
   using Tasks = std::deque<Task>;
 
-  // What a thread leaves that stops working.
+  // Left by a thread that stops working.
   struct Rest {
     std::optional<Clock::time_point> due;  // when there is something to do even if no request arrives; nullopt: never
     bool stalled = false;                  // writes wait for room

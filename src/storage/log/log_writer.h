@@ -36,7 +36,7 @@ class LogWriter {
 
   // After the open; writes do so themselves.
   void note_sizes(const log::Log& log);
-  // Of the thread that uses the log, when it meets what it did not expect.
+  // For the thread that uses the log, when it meets an exception that no step expected.
   const LastWords& last_words() const { return last_words_; }
   // On any thread, as noted last.
   uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }

@@ -84,7 +84,7 @@ void MemoryLogStore::read(Index first, Index last_wanted, size_t bytes_max) {
     std::scoped_lock lock(mutex_);
     if (sink_ == nullptr || failed_) return;
     sink = sink_;
-    // What was submitted can be read, durable or not: a later read sees every earlier write.
+    // A submitted write can be read, durable or not: a later read sees every earlier write.
     std::deque<raft::Entry> log = durable_;
     Index base = base_.index;
     std::set<Index> holes = rotten_;

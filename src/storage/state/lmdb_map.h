@@ -19,14 +19,14 @@ class LmdbMap {
  public:
   explicit LmdbMap(uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // How much to begin with. What the file has is mapped, whatever the limit.
+  // How much to begin with. All bytes of the file are mapped, whatever the limit.
   uint64_t first_bytes(uint64_t file_bytes) const;
   // Held by other threads while they begin a read transaction.
   std::unique_lock<std::mutex> reading() { return std::unique_lock(mutex_); }
 
   // From here on the map of `environment`, whose table `table` has this key.
   void find(MDB_env* environment, MDB_dbi table, std::string_view key);
-  // What was read through the map is in the page cache. If it stayed mapped as well, the whole file would eventually count as
+  // The page cache has all that was read through the map. If it stayed mapped as well, the whole file would eventually count as
   // memory of this process.
   void release() const;
   // Doubles the map, or adds what there is address space for. kUnavailable: there is none, which may pass.

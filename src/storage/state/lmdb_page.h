@@ -28,7 +28,7 @@ struct LmdbTree {
 inline constexpr size_t kLmdbTreeBytes = 48;
 LmdbTree decode_tree(std::string_view bytes);  // of kLmdbTreeBytes
 
-// What a meta page says: one of the two newest states of the file.
+// The content of a meta page: one of the two newest states of the file.
 struct LmdbMeta {
   uint64_t transaction = 0;
   uint64_t last_page = 0;

@@ -1,7 +1,7 @@
 // Reads an LMDB file without LMDB and without a map, trusting nothing (decision 0020): whatever the file holds, the worst
 // result is kDataLoss. LMDB writes the file, and it maps only what was checked here before.
 //
-// Threads: any number. What is read belongs to one transaction as long as LMDB is kept from reusing its pages: by a read
+// Threads: any number. All that is read belongs to one transaction as long as LMDB is kept from reusing its pages: by a read
 // transaction of LMDB, or because there is no writer.
 #pragma once
 
@@ -52,7 +52,7 @@ class LmdbReader {
 
   const File& file() const { return *file_; }
 
-  // What one write transaction reads of one table besides that.
+  // Checks what one write transaction reads of one table besides that.
   class Way;
 
  private:

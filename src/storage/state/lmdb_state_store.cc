@@ -161,9 +161,9 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
     return !wakes_.wait_for(lock, length, [this] { return closing_; });
   }
 
-  // What is stored is damaged, or nobody knows, because a write or a sync of it failed: from here on only a whole batch may
-  // change it, in a file of its own. If that cannot be written either, another one is asked for after a pause. False: it is
-  // over.
+  // kDataLoss: stored rows are damaged, or may be, because a write or a sync of them failed. From here on only a whole batch
+  // may change them, in a file of its own. If that cannot be written either, another one is asked for after a pause. False: it
+  // is over.
   bool survives(absl::Status why, const Work& work) {
     const bool whole = work.kind == Work::Kind::Operation && is_whole(work.operation);
     if (!absl::IsDataLoss(why) || (whole && !directory_->still_there().ok())) {
@@ -188,8 +188,8 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
     waiting_.clear();
   }
 
-  // What to do next; nothing once the store closes. Stale rows are erased whenever the thread is idle; a commit comes before
-  // them, and operations on staged rows have to wait for it, as for a whole batch while what is stored is damaged.
+  // The next work; nothing once the store closes. Stale rows are erased whenever the thread is idle. A commit comes before
+  // them. Operations on staged rows wait until they are erased, and for a whole batch while stored rows are damaged.
   std::optional<Work> next() {
     std::unique_lock lock(mutex_);
     const bool stale = !damaged_ && table_->stale();
@@ -219,7 +219,7 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
     return absl::OkStatus();
   }
 
-  // What has the directory's name may belong to somebody else: only files of the locked one are replaced.
+  // The file with the directory's name may belong to somebody else: only files of the locked directory are replaced.
   absl::Status replace_table(const CheckpointBatch& batch) {
     if (absl::Status status = directory_->still_there(); !status.ok()) return status;
     absl::StatusOr<std::shared_ptr<storage::LmdbTable>> table = storage::LmdbTable::replace_with(table_options(), batch);

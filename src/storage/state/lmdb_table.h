@@ -48,7 +48,7 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   LmdbTable(const LmdbTable&) = delete;
   LmdbTable& operator=(const LmdbTable&) = delete;
 
-  Position applied() const { return applied_; }  // as of open
+  Position applied() const { return applied_; }  // at open
 
   // kDataLoss: the files were removed or truncated.
   absl::Status still_there() const { return files_.unchanged(); }
@@ -60,7 +60,7 @@ class LmdbTable : public std::enable_shared_from_this<LmdbTable> {
   bool stale() const { return spare_ == Spare::Stale; }
   absl::Status erase_stale();  // one step
   absl::Status stage(const KeyRange& range, std::span<const CheckpointBatch::Row> rows);
-  // What install() demands: the staged rows have the digest, and match their sums.
+  // The conditions of install(): the staged rows have the digest, and match their sums.
   enum class Fit : uint8_t { Fits, Refused };
   absl::StatusOr<Fit> verify_staged(uint64_t digest) const;
   absl::Status install(Position applied);  // of verified rows

@@ -15,7 +15,7 @@
 
 namespace coordkit::storage {
 
-// What an error of LMDB means: "the state store cannot `what`: ..."; ok for MDB_SUCCESS. kDataLoss: what is stored is damaged.
+// The meaning of an error of LMDB: "the state store cannot `what`: ..."; ok for MDB_SUCCESS. kDataLoss: stored data is damaged.
 // kUnavailable: there is no room on the disk or no memory, which may pass. kOutOfRange: the map is full.
 // kAborted: a signal interrupted it; nothing is changed, and it is to be repeated.
 absl::Status lmdb_status(int error, const std::string& what);
