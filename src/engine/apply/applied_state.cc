@@ -14,8 +14,8 @@ RouterOutput* AppliedState::apply(Consensus& consensus, size_t bytes_max) {
   return &output_;
 }
 
-// A follower's acknowledgement waits for its disk, and with it the leader's callers. What is committed it can apply behind that
-// write, if no call of its own waits for it; but not behind one after the other.
+// A follower's acknowledgement waits for its disk, and the leader's callers wait with it. The follower can apply committed
+// entries behind that write if no call of its own waits for them; but not behind one write after the other.
 bool AppliedState::apply_can_wait(bool awaited, const Turn& turn) {
   const bool any = index() < turn.consensus.core()->commit();
   return later_ = !later_ && any && !awaited && !turn.effects.writes.empty();

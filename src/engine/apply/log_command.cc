@@ -77,7 +77,7 @@ std::string encoded_as(uint32_t kind, const Command& command) {
   return bytes;
 }
 
-// What is wrong with a command; null: nothing.
+// The fault of a command; null: it has none.
 const char* fault_of(const Request& request) {
   const RequestId& id = request.id;
   if (!id.origin.replica || !id.sequence || request.lowest_unanswered > id.sequence || request.after >= id.sequence) {

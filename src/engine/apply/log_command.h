@@ -1,5 +1,5 @@
-// What a Command entry carries, in the protobuf wire format (proto/coordkit/v1/log.proto, message LogCommand). Five kinds:
-// a request for a machine, the registration of an origin, timers that fired on the leader, a replica's digest, and another
+// The content of a Command entry, in the protobuf wire format (proto/coordkit/v1/log.proto, message LogCommand). Five kinds: a
+// request for a machine, the registration of an origin, timers that fired on the leader, a replica's digest, and another
 // feature level.
 #pragma once
 
@@ -26,8 +26,8 @@ struct Request {
     std::string_view bytes;  // at most kGuardBytesMax
   };
   std::optional<GuardView> guard = {};
-  // Of the same origin: executed before it, otherwise this one is not executed yet. Zero: none. I: after < id.sequence. From
-  // feature level 2 on.
+  // A request of the same origin that executes before this one; until then this one is not executed. Zero: none. I: after <
+  // id.sequence. From feature level 2 on.
   Sequence after = {};
 };
 
@@ -64,7 +64,7 @@ struct RaiseLevel {
 using LogCommand = std::variant<Request, RegisterOrigin, FireTimers, DigestVote, RaiseLevel>;
 
 inline constexpr size_t kFiredTimersMax = 4096;  // of one entry
-// Above the largest possible number of voters, so that an idle cluster does not go on comparing its own comparisons.
+// Above the largest possible number of voters, so that an idle cluster does not compare its own comparisons for ever.
 inline constexpr uint64_t kDigestEntriesMin = 128;
 
 std::string encode(const Request& request);

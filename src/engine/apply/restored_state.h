@@ -1,4 +1,4 @@
-// What RestoredState holds: everything of an engine that is a function of the applied state.
+// The content of a RestoredState: everything of an engine that is a function of the applied state.
 #pragma once
 
 #include <utility>

@@ -46,7 +46,7 @@ std::string newer_entry(Index index, const RaiseLevel& raise, uint64_t spoken) {
   return newer_level("what follows entry " + std::to_string(index.value()), raise.level, spoken);
 }
 
-// What a repeat of the id must have in common with the first.
+// Sums up all that a repeat of the id must have in common with the first.
 uint64_t command_hash(const Request& request) {
   const uint64_t hash = hash_bytes(request.payload, request.machine.value());
   return request.guard ? hash_mix(hash, hash_bytes(request.guard->bytes, request.guard->machine.value())) : hash;
@@ -60,8 +60,8 @@ std::string threw_after(MachineId machine, Index applied) {
   return name_of(machine) + " threw after entry " + std::to_string(applied.value()) + ": ";
 }
 
-// A machine must not throw. If it does, whoever repairs it needs to know where. One of our own that finds no memory may be left
-// half-changed, even by a question, and is not looked at again.
+// A machine must not throw. If it does, those that repair it need to know where. A machine of our own that finds no memory may
+// be left half-changed, even by a question, and is not looked at again.
 template <typename Where, typename Call>
 void guarded(MachineId machine, Where where, Call call) try {
   call();
@@ -80,7 +80,7 @@ void run_machine(MachineId machine, Index first, Index last, Call call) {
       machine, [&] { return threw_at(machine, first, last); }, call);
 }
 
-// What is asked of it between entries.
+// Asks a machine something between entries.
 template <typename Call>
 void ask_machine(MachineId machine, Index applied, Call call) {
   guarded(

@@ -1,7 +1,7 @@
 // Where committed entries meet the machines. Everything that must hold for every machine alike is decided here, once:
 // exactly-once execution, the order of checks (docs/semantics.md S-42), guards, the term guard of timers (docs/time.md T4),
 // and what a checkpoint contains. A machine is part of the replicated state from its first command on (coordkit's own from
-// genesis on): before that it has no rows and no share in the digest, so that replicas may get it one after the other.
+// genesis on). Before that it has no rows and no share in the digest, so that replicas may get it one after the other.
 //
 // Past commit: no clock, no randomness, no knowledge of callers. A committed entry that makes no sense stops the
 // replica before it (a CheckFailure), because skipping it would let replicas diverge.
@@ -44,7 +44,7 @@ struct DigestNote {
   uint64_t digest = 0;
 };
 
-// What applying a range of entries produced, in order.
+// The products of applying a range of entries, in order.
 struct RouterOutput {
   std::vector<Answer> answers;
   std::vector<MachineEvent> events;
@@ -107,7 +107,7 @@ class Router {
   // The same checks for entries that are not applied yet.
   absl::Status check_readable(std::span<const raft::Entry> entries) const;
   void timers(std::vector<MachineTimerOp>& out) const;
-  // What a state from a peer knows about a request that this replica submitted. nullopt: not executed yet.
+  // The answer in a state from a peer to a request that this replica submitted. nullopt: not executed yet.
   std::optional<Answer> stored(const RequestId& request) const;
   bool executed(const Request& request) const;  // this very command; its answer is kept
   // StateMachine::queued_results, for requests that were answered Queued.

@@ -1,5 +1,5 @@
-// Everything that callers of this replica wait for: commands (proposals.h), reads, and changes of members and leader. What
-// happens to all of them is here; the rest each kind does for itself.
+// Everything that callers of this replica wait for: commands (proposals.h), reads, and changes of members and leader. Here is
+// what happens to all of them; each kind does the rest for itself.
 #pragma once
 
 #include <string_view>

@@ -190,7 +190,7 @@ void Origins::checkpoint(std::string_view prefix, uint64_t feature_level, Checkp
   batch.put(std::string(prefix), std::move(digest));
 }
 
-// What is answered does not change any more: a row of its own is put once, and erased when the answer is retired.
+// An answer does not change any more: a row of its own is put once, and erased when the answer is retired.
 void Origins::put_rows(const std::string& key, State& state, size_t small, CheckpointBatch& batch) {
   OriginRow row{state.store, state.boot, state.retired, {state.displaced.begin(), state.displaced.end()}};
   const std::vector<Sequence> before = std::exchange(state.rows, {});

@@ -1,9 +1,9 @@
-// Exactly once: who may submit requests, and the answers to those it still awaits (docs/semantics.md S-41..S-44).
+// Exactly once: the origins that may submit requests, and the answers that they still await (docs/semantics.md S-41..S-44).
 //
 // Replicated state, changed only in apply. An origin is one incarnation of one replica; a newer boot replaces the older one
 // and its answers. Answers are kept from `retired` on: the origin itself reports which sequences it no longer awaits, and it
 // sends no more while too many bytes of answers are kept for it (Proposals).
-// In a checkpoint an origin is a row with its small answers; each larger answer has a row of its own, so that no row grows
+// In a checkpoint an origin is a row with its small answers. Each larger answer has a row of its own, so that no row grows
 // beyond what can be sent to a member that needs the state, whatever is kept.
 // Invariants: INV_L09 a sequence executes at most once; |answers| <= kAnswersMax. Verdicts and digest depend on the order of
 // admit() and store() each, never on how the two are interleaved: replicas apply the same log in different batches.
@@ -76,8 +76,8 @@ class Origins {
   // another store had displaced (its disk was exchanged and put back while its process lived) may return, but everything it had
   // sent before is refused for good: the answers are gone.
   void enroll(const Origin& origin, Sequence lowest = Sequence(1));
-  // Drops the answers to all others. What one of them had sent before is refused for good, and what comes yet executes, because
-  // a command may be in the log behind the entry that removed its replica.
+  // Drops the answers to all others. Requests that one of them had sent before are refused for good. Those that come yet
+  // execute, because a command may be in the log behind the entry that removed its replica.
   void keep_members_only(const raft::Configuration& configuration);
   bool registered(const Origin& origin) const;
   const StoredAnswer* find_answer(const RequestId& request) const;  // null: none is stored; valid until the next change

@@ -44,8 +44,8 @@ void ProposalPath::forward(Turn& turn) {
   turn.effects.sends.push_back({turn.consensus.leader(), std::move(message)});
 }
 
-// What was appended in this term stays in the log as long as the term lasts, and the next change of leadership starts over.
-// Proposals are decided in order.
+// An entry that was appended in this term stays in the log as long as the term lasts, and the next change of leadership starts
+// over. Proposals are decided in order.
 void ProposalPath::decided(const raft::ProposalOutcome& outcome, LaggingTime now) {
   if (proposed_.empty() || proposed_.front().ticket != outcome.ticket) return;
   const Proposed own = proposed_.take_front();

@@ -61,8 +61,8 @@ Proposals::Call* Proposals::unanswered(Sequence sequence) {
   return call ? &calls_.find(call)->second : nullptr;
 }
 
-// Assigns sequences to calls that fit the window. A call whose deadline has passed is left to expire(), and with it whatever
-// stands behind it, in either line: that may have to come after it.
+// Assigns sequences to calls that fit the window. A call whose deadline has passed is left to expire(), and with it every call
+// behind it, in either line: that one may have to come after it.
 void Proposals::admit_waiting(LaggingTime now) {
   for (Line* from : {&waiting_reserved_, &waiting_}) {
     while (from->waiting > 0 && window_.room(from->urgency)) {

@@ -1,8 +1,8 @@
 // The calls of this replica that go through the log, from entry to answer (docs/semantics.md S-41..S-43).
 //
-// A call gets the next sequence of this incarnation when it fits the window (sequence_window.h), is handed to the leader (here
-// or over the network), and is handed over again whenever leadership changes or nothing is heard, until its answer comes out of
-// this replica's own apply or its deadline passes. Repeats are recognised in apply, so handing over twice is always safe.
+// A call gets the next sequence of this incarnation when it fits the window (sequence_window.h). It is handed to the leader,
+// here or over the network, and again whenever leadership changes or nothing is heard, until its answer comes out of this
+// replica's own apply or its deadline passes. Repeats are recognised in apply, so handing over twice is always safe.
 // Invariants: an accepted call completes exactly once and leaves nothing behind (R75).
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace coordkit::engine {
 
-// What a call counts in EngineOptions::request_bytes_in_flight_max.
+// The bytes that a call counts in EngineOptions::request_bytes_in_flight_max.
 inline size_t bytes_of(const Submit& submit) { return submit.command.size() + (submit.guard ? submit.guard->bytes.size() : 0); }
 
 class Proposals {
@@ -42,7 +42,7 @@ class Proposals {
 
   enum class Route : uint8_t { NoLeader, Unregistered, Open };  // how far a call can get at the moment
 
-  // What to hand to the leader now, ready to be an entry; registration first. Call only when a leader is known.
+  // To be handed to the leader now, ready to be an entry; registration first. Call only when a leader is known.
   struct Dispatch {
     Sequence sequence;  // zero: the registration
     Handing handing = Handing::First;
@@ -72,7 +72,7 @@ class Proposals {
 
   LaggingTime next_deadline(Route route) const;
   size_t size() const { return calls_.size() + queued_.size(); }
-  size_t bytes() const { return bytes_; }  // of commands and guards; what a machine has queued keeps none
+  size_t bytes() const { return bytes_; }  // of commands and guards; a call that a machine has queued keeps none
   const Origin& origin() const { return origin_; }
 
  private:

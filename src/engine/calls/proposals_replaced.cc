@@ -1,4 +1,4 @@
-// What happens to this replica's calls when a peer's state replaces its own.
+// The fate of this replica's calls when a peer's state replaces its own.
 #include <utility>
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace coordkit::engine {
 namespace {
 
-// What the machines say of what they queued. In order, because they answer in any.
+// The machines' results for the calls that they queued. In order, because they answer in any.
 using Known = absl::btree_map<Sequence, ApplyOutput::Result>;
 Known known_of(const QueuedCalls& queued, const Origin& origin, const Router& router) {
   absl::btree_map<MachineId, std::vector<RequestId>> requests;

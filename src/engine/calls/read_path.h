@@ -1,5 +1,5 @@
-// What a leader answers without the log: linearizable reads and renewals (thesis 6.4, docs/time.md T2). Here questions
-// get their tickets, and answers are passed to their readers.
+// The answers of a leader without the log: linearizable reads and renewals (thesis 6.4, docs/time.md T2). Here questions get
+// their tickets, and answers are passed to their readers.
 #pragma once
 
 #include <optional>
@@ -45,7 +45,7 @@ class ReadPath {
   Load load() const { return {reads_.size(), reads_.bytes()}; }
 
  private:
-  // What a confirmation was asked for.
+  // The purpose of a confirmation.
   struct PeerRead {
     ReplicaId peer;
     uint64_t id = 0;

@@ -1,5 +1,5 @@
-// The sequences of this replica's calls that all replicas keep a record of: those that are unanswered, and above the lowest of
-// them the answered ones, whose answers are kept until the origin reports that it no longer awaits any that old. So the window
+// The sequences of this replica's calls that all replicas keep a record of. These are the unanswered ones and, above the lowest
+// of them, the answered ones. An answer is kept until the origin reports that it no longer awaits any that old. So the window
 // bounds what this origin costs everywhere.
 // Invariant: lowest_unanswered() never falls.
 #pragma once
@@ -50,7 +50,7 @@ class SequenceWindow {
   bool has(Sequence sequence) const { return sequence >= lowest_ && sequence < next(); }
 
   const EngineOptions& options_;
-  Sequence lowest_{1};     // I: next() if nothing is unanswered; what is below is answered, and never falls
+  Sequence lowest_{1};     // I: next() if nothing is unanswered; all below is answered, and never falls
   Ring<Place> places_;     // I: the first is unanswered
   size_t kept_bytes_ = 0;  // I: the sum of Place::bytes of those that are kept
   size_t bytes_ = 0;       // I: of all

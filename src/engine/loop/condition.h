@@ -26,7 +26,7 @@ class Condition {
   void set_removed(bool removed) { removed_ = removed; }
   void set_log_space(LogSpace space) { log_space_ = space; }
   void set_log_waits(const absl::Status& why);
-  // What a replica in quarantine tells its peers.
+  // The message of a replica in quarantine to its peers.
   SteppedAside stepped_aside() const { return {reason_.substr(0, kSteppedAsideBytesMax)}; }
   bool halted() const { return halted_; }
   bool quarantined() const { return quarantined_; }

@@ -28,7 +28,7 @@ class Consensus {
   // Null: it is not running.
   const raft::Core* core() const { return core_ ? &*core_ : nullptr; }
 
-  // ---- who leads, as of the last drain
+  // ---- the leadership at the last drain
   const raft::Leadership& leadership() const { return leadership_; }
   ReplicaId leader() const { return leadership_.leader; }
   Term term() const { return leadership_.term; }
@@ -45,7 +45,7 @@ class Consensus {
   void applied(Index through);
   // Drains the core. Valid until the next call.
   raft::Effects& drain();
-  const std::vector<ReplicaId>& behind() const { return drained_.behind; }  // as of then: peers that need a state
+  const std::vector<ReplicaId>& behind() const { return drained_.behind; }  // at that drain: peers that need a state
   void decided(const raft::ProposalOutcome& outcome) { forwarded_.decided(outcome); }
 
   // Commands that another replica hands to this leader; those that are not `wanted` are skipped.

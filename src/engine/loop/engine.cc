@@ -122,8 +122,8 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::recover(EngineOptions options, s
 namespace coordkit::engine {
 namespace {
 
-// What this directory's own log says at the start: it belongs to another replica (FLT_P18). On a copy of it this replica would
-// repeat that one's votes and acknowledgements. Empty: it is ours, or no replica's. Later entries prove nothing: while it
+// Says that this directory's own log belongs to another replica at the start (FLT_P18). On a copy of it this replica would
+// repeat the votes and acknowledgements of that one. Empty: it is ours, or no replica's. Later entries prove nothing: while it
 // catches up, a replica reads about members that no longer exist.
 std::string directory_of_another(const Origin& self, const raft::Configuration& in_force, const raft::Configuration& applied) {
   const raft::Member* other = nullptr;

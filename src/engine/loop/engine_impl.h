@@ -2,8 +2,8 @@
 //
 //   inputs -> core -> what to hand over -> drain -> sends, write -> states for peers -> apply -> answers -> checkpoint
 //
-// A step never reaches back: what apply makes possible (a read, a renewal, a retry) is handled in the same turn if its
-// part comes later, otherwise in the next, which next_deadline() then asks for at once.
+// A step never reaches back. Work that apply makes possible (a read, a renewal, a retry) is handled in the same turn if its
+// part comes later. Otherwise the next turn handles it, for which next_deadline() then asks at once.
 //
 // The parts do the work and know only what they are given; here are their order, and what concerns more than one of them:
 //

@@ -120,7 +120,7 @@ void EngineImpl::Inputs::operator()(LogDamaged& input) {
 
 void EngineImpl::Inputs::operator()(StateWaits& input) { engine_.checkpoints_.waits(input.why); }
 
-// The store has dropped what was in progress; what was fetched of a peer's state is fetched again.
+// The store has dropped its work in progress; the fetched part of a peer's state is fetched again.
 void EngineImpl::Inputs::operator()(StateDamaged& input) {
   engine_.checkpoints_.dropped();
   engine_.states_.forgotten();
@@ -237,7 +237,7 @@ class EngineImpl::Messages {
   void operator()(StateRequest& message) { engine_.states_.receive(from_, message, turn_); }
   void operator()(StateLoading& message) { engine_.states_.receive(from_, message, turn_); }
 
-  // From a leader. The core itself learns of a new one; what was handed over is handed over again then.
+  // From a leader. The core itself learns of a new one; commands that were handed over are handed over again then.
   void operator()(Refusal&) {}
   void operator()(ReadIndexReply& message) {
     engine_.calls_.reads().receive(message, engine_.state_.router().applied().index, turn_);

@@ -1,4 +1,4 @@
-// What operators see of a replica: its state, why, and what needs their attention.
+// For operators of a replica: its state, the reason, and everything that needs their attention.
 #include <exception>
 #include <new>
 #include <utility>
@@ -29,7 +29,7 @@ std::string disbelief(const raft::TermLeap& leap) {
          ": nothing of it was believed; look after its machine and its disk";
 }
 
-// Zero: a machine threw, perhaps the one that has halted this replica. Whoever looks must not suffer for it.
+// Zero: a machine threw, perhaps the one that has halted this replica. An operator that looks must not suffer for it.
 uint64_t digest_of(const Router& router, std::string& why_not) try {
   return router.digest();
 } catch (const std::bad_alloc&) {  // an index of the state may be half-changed

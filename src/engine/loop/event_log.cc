@@ -50,7 +50,7 @@ std::string list_of(const std::vector<Peer>& peers) {
 
 }  // namespace
 
-// One input at a time; what is not named here is not an event.
+// One input at a time; an input that is not named here is not an event.
 class EventLog::Arrival {
  public:
   explicit Arrival(EventLog& log) : log_(log) {}

@@ -46,7 +46,7 @@ class EventLog {
     enum class How { Led, Short, Reported } how = How::Short;
     LaggingTime since{};
   };
-  // What was reported of each.
+  // All that was reported of each.
   struct Peers {
     absl::btree_map<ReplicaId, std::string> complaints;
     absl::btree_map<ReplicaId, Connected> connected;  // a pair of members has up to two connections

@@ -1,4 +1,4 @@
-// What was posted to an engine and waits for its next turn.
+// Inputs that were posted to an engine and wait for its next turn.
 #pragma once
 
 #include <utility>
@@ -13,7 +13,7 @@ class Inbox {
   void post(EngineInput&& input) { inputs_.push_back(std::move(input)); }
   bool empty() const { return inputs_.empty(); }
 
-  // Hands each to `take`, in their order. If that throws, the next call goes on behind the input that made it throw.
+  // Hands each to `take`, in their order. If that throws, the next call resumes behind the input that made it throw.
   template <typename Take>
   void take_all(Take take) {
     while (taken_ < inputs_.size()) {

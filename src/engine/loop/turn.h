@@ -1,4 +1,4 @@
-// What the parts of an engine receive during a turn: the time, the core, and the effects for the host.
+// Handed to the parts of an engine during a turn: the time, the core, and the effects for the host.
 #pragma once
 
 #include <cstddef>

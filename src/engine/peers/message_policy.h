@@ -1,16 +1,16 @@
-// Who may send what: the gate for messages between replicas (decisions/0018). Pure: the transport says which replica a
-// connection has proven to be, the configuration says in which capacity that replica stands, and one table says which messages
-// are accepted from it. Anything not in the table is dropped, so a new kind of message is ignored until it is decided on.
+// The gate for messages between replicas: which peer may send which (decisions/0018). Pure: the transport says which replica a
+// connection has proven to be, the configuration says in which capacity it is heard, and one table says which messages are
+// accepted. Anything not in the table is dropped, so a new kind of message is ignored until it is decided on.
 //
 //   message                              accepted from
 //   a vote request                       members; acquaintances, which our log may not name yet or not any more
 //   an append                            the same, and another directory of a member: its term proves that it leads
-//   all else that only a leader sends    members; of the others only the one that we follow by its appends
+//   all else that only a leader sends    members, and the one other peer that we follow by its appends
 //   "you are removed"                    members and acquaintances: after an absence none of the remaining may be known
 //   answers of followers and voters      members: no others count
 //   commands, reads, renewals, changes   members of the configuration in force or of the applied one
-//   "what do you remember of my disk?"   whoever belongs: it is about the asker's own disk, and raises nothing
-//   what is remembered                   whoever belongs: our log may be too old to name any of those that remain
+//   "what do you remember of my disk?"   all that belong: it is about the asker's own disk, and raises nothing
+//   what is remembered                   all that belong: our log may be too old to name any of those that remain
 //   "I stepped aside"                    members
 //   an invitation                        none: blank replicas check it themselves (founding.h)
 #pragma once

@@ -1,4 +1,4 @@
-// What this replica remembers of its peers' disks (coordkit/ports/peer_mark.h). Marks only rise; a newer start or term replaces
+// This replica's memory of its peers' disks (coordkit/ports/peer_mark.h). Marks only rise; a newer start or term replaces
 // an older one: a disk that acts in a later term still has, or had rightly truncated, all it said before. A replica that is no
 // longer a member is forgotten, but not at once: one that was removed and rolled back must not elect an obsolete leader.
 #pragma once

@@ -1,5 +1,5 @@
-// The other replicas as seen by this one: who is connected and in which capacity (members.h), who is missing or far
-// away (reachability.h, round_trips.h), which to connect to, and what must be sent to peers that no log reaches.
+// The other replicas as seen by this one: the connected ones with their capacities (members.h), and those missing or far away
+// (reachability.h, round_trips.h). It says which to connect to, and what must be sent to peers that no log reaches.
 #pragma once
 
 #include <optional>
@@ -50,7 +50,7 @@ class PeerSet {
 
   // ---- the configuration
   // Another one is in force, on append or because its entry was truncated, or at the same position: what peers told of a joint
-  // one that is over leaves some out. Who is accepted as a member from here on. nullopt: the same one.
+  // one that is over leaves some out. Returns those accepted as members from here on. nullopt: the same one.
   std::optional<std::vector<Hello>> follow(const raft::Core& core, ClusterId cluster);
   // Whether this replica, on this store, is removed: by what is committed, or by a message of a peer that knows what is
   // (thesis 4.2.3). A message from a leader ends it (R44).

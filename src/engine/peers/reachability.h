@@ -24,18 +24,18 @@ class Reachability {
   void forget_others(const std::vector<Peer>& peers);
   // It must not take part, for what its hello says.
   void refused(ReplicaId peer, std::string why) { set_refused(peer, std::move(why), false); }
-  // What answers at its address is not the peer, or turns this replica away.
+  // The process at its address is not the peer, or turns this replica away.
   void refused_at_address(ReplicaId peer, std::string why) { set_refused(peer, std::move(why), true); }
   // Reported by the peer itself; ends with its next start. Empty: it takes part again.
   void stepped_aside(ReplicaId peer, std::string_view why);
-  // Of what was met at the address of a peer, the last counts.
+  // The last report about the address of a peer counts.
   void unreachable(ReplicaId peer, std::string why);
 
   // Those of `peers`, without `self`, that are not connected, run with another store, or are in quarantine; and connected ones
   // that `core`, a leader's, has not heard for `silence_max`.
   std::vector<MissingMember> missing(const std::vector<Peer>& peers, ReplicaId self, const raft::Status* core, LaggingTime now,
                                      Duration silence_max) const;
-  // What the transport refused for a permanent reason, and who is in quarantine; sentences.
+  // The refusals of the transport for a permanent reason, and the peers in quarantine; sentences.
   std::vector<std::string> explanations() const;
   // Those of `peers` that connect by themselves and are not reached at their addresses; sentences.
   std::vector<std::string> not_reached(const std::vector<Peer>& peers) const;

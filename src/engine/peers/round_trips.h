@@ -13,7 +13,7 @@
 
 namespace coordkit::engine {
 
-// What is timed.
+// A question whose answer is timed.
 struct TimedQuestion {
   Term term;  // zero: of a pre-vote, whose answer comes in the voter's own term
   uint64_t round = 0;

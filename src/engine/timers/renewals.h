@@ -20,7 +20,7 @@ struct AnsweredRenewal {
   RenewReply reply;
 };
 
-// Lets a reply name no more timers than a message may. What it then does not name counts as not renewed.
+// Lets a reply name no more timers than a message may. Those that it then does not name count as not renewed.
 void shorten(RenewReply& reply);
 
 class Renewals {

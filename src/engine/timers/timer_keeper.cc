@@ -106,8 +106,8 @@ void TimerKeeper::follow() {
   firing_alone_.clear();
 }
 
-// What a process gave up may come back to it (S-45) while earlier renewals are still in flight: they exclude nothing of
-// the new binding, which would leave the group for good.
+// A timer that a process gave up may come back to it (S-45) while earlier renewals are still in flight. They exclude nothing of
+// the new binding: it would leave the group for good.
 RenewReply::Group TimerKeeper::renew(MachineId machine, const RenewRequest::Group& asked, LaggingTime received, Index as_of) {
   RenewReply::Group reply{asked.group, RenewReply::Coverage::Only, {}};
   for (const TimerId id : asked.excluded) {

@@ -2,8 +2,8 @@
 // log decides whether it happens.
 //
 // Every replica keeps the timers, because each apply arms and disarms them; only the leader asks what is due. Deadlines are
-// lower bounds kept in ordered sets and re-checked when they come up, so that taking over (every timer gets a full
-// duration from now) and renewing a group are O(1) however many timers there are.
+// lower bounds kept in ordered sets and re-checked when they come up. So taking over (every timer gets a full duration from
+// now) and renewing a group are O(1) however many timers there are.
 //
 // A group is all timers bound to one process and TTL class; none is shorter than group.ttl. Renewing it moves one number and
 // covers the timers up to the newest one that the sender knows, no younger one. An excluded timer leaves the group and keeps
@@ -94,7 +94,7 @@ class TimerKeeper {
     uint64_t armed : 63 = 0;              // by the entry of this index, or an earlier one
     uint64_t firing : 1 = 0;
   };
-  // Of one machine; looked up, never iterated.
+  // The timers of one machine; looked up, never iterated.
   class Timers {
    public:
     Timer* find(TimerId id) const {  // null: there is none

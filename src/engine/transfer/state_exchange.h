@@ -1,7 +1,7 @@
 // States for peers and from them: reports of the host and of peers, and the step of a turn that acts on them.
 //
-// From the decision to install until the machines are there, apply and checkpoints pause; elections, heartbeats, appends and
-// reads of the old state go on (docs/decisions/0006).
+// From the decision to install until the machines are there, apply and checkpoints pause. Elections, heartbeats, appends and
+// reads of the old state continue (docs/decisions/0006).
 #pragma once
 
 #include <optional>

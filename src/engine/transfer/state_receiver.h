@@ -3,8 +3,8 @@
 //
 //   Idle --offer--> Fetching --every key covered, all staged--> Installing --durable--> Building --machines--> Idle
 //
-// One range is requested at a time, while the previous one is staged, so nothing needs a window. What is staged is remembered
-// with its sums: a state offered at another position, by this leader or by a later one, is compared range by range before
+// One range is requested at a time, while the previous one is staged, so nothing needs a window. Staged ranges are remembered
+// with their sums: a state offered at another position, by this leader or by a later one, is compared range by range before
 // anything is sent again. Installs follow each other (tests named REG_R69): only the next offer ends a fetch, and
 // nothing ends an install. Progress is tracked, not time (REG_R72): a question is repeated, ever more slowly, until it
 // is answered. Invariants: the staged ranges ascend and do not overlap; all keys up to `cursor_` are staged as the offer has
@@ -40,7 +40,7 @@ class StateReceiver {
   void drop();
 
   enum class May : uint8_t { Wait, Install };  // Wait: a checkpoint is being written
-  // What to do now. `leader` is the one that we follow in `term`; zero: none.
+  // Collects what to do now. `leader` is the one that we follow in `term`; zero: none.
   void collect(ReplicaId leader, Term term, May may, LaggingTime now, std::vector<StagingOrder>& orders,
                std::vector<Outbound>& sends);
 

@@ -1,11 +1,11 @@
-// The leader's side of sending states: who needs one, which view of our store it is read from, and what is requested.
+// The leader's side of sending states: the peers that need one, the view of our store it is read from, and the requests.
 //
 // One view serves every peer. It is offered at a slow pace to each peer that is behind and does not ask; a peer pulls range by
 // range, one at a time, so a slow one slows only itself. A rate bounds what all of them together may take from live traffic. A
 // view that no peer reads, that is old, or whose next entries are gone is closed and another one opened at a newer position;
 // peers then find by sums what they already have.
-// Invariants: at most one read per peer is in progress; what is read was requested in this leadership; pinned() is not above
-// any position that a peer is fetching or loading.
+// Invariants: at most one read per peer is in progress; each read was requested in this leadership; pinned() is not above any
+// position that a peer is fetching or loading.
 #pragma once
 
 #include <optional>
@@ -26,11 +26,11 @@ class StateSender {
   // Messages of peers. None from another leadership gets here.
   void asked(ReplicaId peer, StateRequest request, LaggingTime now);
   void loading(ReplicaId peer, const StateLoading& news, LaggingTime now);
-  // What the host answers. kDataLoss: our own rows are damaged.
+  // The host's answers. kDataLoss: our own rows are damaged.
   absl::Status opened(const ViewOpened& view, LaggingTime now);
   absl::Status read(ViewWasRead& read, Term term, LaggingTime now, std::vector<Outbound>& sends);
 
-  // What to do now. `base` of our log.
+  // Collects what to do now. `base` of our log.
   void collect(Term term, Index base, LaggingTime now, std::vector<ViewOrder>& orders, std::vector<Outbound>& sends);
   // No longer leader.
   void stop(std::vector<ViewOrder>& orders);

@@ -1,4 +1,4 @@
-// What wire.cc needs for each family of messages: consensus (wire_raft.cc), calls (wire_calls.cc),
+// All that wire.cc needs for each family of messages: consensus (wire_raft.cc), calls (wire_calls.cc),
 // states (wire_state.cc), members (wire_membership.cc), disks (wire_attestation.cc).
 #pragma once
 

@@ -44,7 +44,7 @@ T value_of(uint64_t number) {
   }
 }
 
-// What absent fields mean: zero, even where the type's own default is different.
+// The meaning of absent fields: zero, even where the type's own default is different.
 template <typename M>
 M blank() {
   return M{};
@@ -79,7 +79,7 @@ template <typename M>
 size_t size_hint(const M&) {
   return 96;
 }
-// What a message requires of itself, on its way out and in.
+// Checks what a message requires of itself, on its way out and in.
 template <typename M>
 void check(const M&) {}
 template <typename M>

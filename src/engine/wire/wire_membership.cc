@@ -1,4 +1,4 @@
-// What engines say about members and leadership (coordkit/engine/message.h): genesis offers, changes and transfers.
+// The messages of engines about members and leadership (coordkit/engine/message.h): genesis offers, changes and transfers.
 #include "engine/wire/wire_fields.h"
 #include "raft/log/entry_codec.h"
 

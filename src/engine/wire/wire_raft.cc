@@ -1,4 +1,4 @@
-// What replicas say to each other about consensus (coordkit/raft/message.h).
+// The messages between replicas about consensus (coordkit/raft/message.h).
 #include "engine/wire/wire_fields.h"
 
 namespace coordkit::wire {
