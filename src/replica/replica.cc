@@ -19,7 +19,7 @@ namespace coordkit {
 
 namespace {
 
-// What is thrown while a replica is opened is that the system refuses a thread, a descriptor or memory.
+// An exception while a replica is opened says that the system refuses a thread, a descriptor or memory.
 absl::Status not_opened(const std::error_code& why, std::string_view what) {
   if (why == std::errc::resource_unavailable_try_again) {  // of a thread, which no descriptor answers
     return make_error(Reason::LimitExceeded,
@@ -31,7 +31,7 @@ absl::Status not_opened(const std::error_code& why, std::string_view what) {
 
 }  // namespace
 
-// What had been opened is closed by the time that something thrown is caught.
+// Everything that had been opened is closed by the time that an exception is caught.
 absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) try {
   auto host = open_host(std::move(options));
   if (!host.ok()) return with_reason(host.status());

@@ -6,8 +6,8 @@
 // best may not last.
 //
 // Overload: calls were refused for the half second in each tenth of the last half second. From then on 10 ms must do in its
-// place, until a tenth of a second passes without a refusal: a burst may queue, a standing queue only delays what is answered
-// (the idea of CoDel, Nichols and Jacobson 2012).
+// place, until a tenth of a second passes without a refusal. A burst may queue, but a lasting queue only delays what is
+// answered (the idea of CoDel, Nichols and Jacobson 2012).
 //
 // Threads: any, but turned(), which is the engine's.
 #pragma once

@@ -126,7 +126,7 @@ AsyncCall refuse(const CallSite& site, absl::AnyInvocable<void(Answer)> done) {
   return {};
 }
 
-// What the caller is told is what the client answered.
+// The caller is told what the client answered.
 template <typename Answer>
 struct AsAnswered {
   using Told = Answer;
@@ -155,7 +155,7 @@ class PendingCall : public CallControl {
   }
   using CallControl::take_up;
 
-  // Whoever has it answers the call; destroyed without that, because memory ran out on the way, it answers that.
+  // Its holder answers the call; destroyed without that, because memory ran out on the way, it answers that.
   class Promise {
    public:
     explicit Promise(Ref<PendingCall> call) : call_(std::move(call)) {}
@@ -212,9 +212,9 @@ void start_pending(typename PendingCall<Answer, Teller>::Promise&& promise, Clie
   pending->begun(client, id);
 }
 
-// Begins a call from any thread: `start(client, callback, with...)` gives its CallId, or the Ticket of a membership change;
-// what it is given is kept only if the call does not start here. `done` runs on the engine's thread, or here if this process
-// cannot run it. The stop token is connected before the call is sent, so that a stop in between is not missed.
+// Begins a call from any thread: `start(client, callback, with...)` gives its CallId, or the Ticket of a membership change. Its
+// arguments are kept only if the call does not start here. `done` runs on the engine's thread, or here if this process cannot
+// run it. The stop token is connected before the call is sent, so that a stop in between is not missed.
 template <typename Answer, typename Start, typename Teller = AsAnswered<Answer>, typename... With>
 AsyncCall begin_at(CallSite site, Counts counts, Start&& start, typename PendingCall<Answer, Teller>::Done&& done,
                    Teller&& teller = {}, const std::stop_token& stop = {}, With&&... with) {

@@ -54,7 +54,7 @@ class CallRunner {
   virtual bool on_callback_thread() const { return false; }
   // On a thread whose executor runs the turns and cannot while it blocks, outside of a turn.
   virtual bool on_executor_thread() const { return false; }
-  // What holds up the thread of its turns. Null: nothing ever does.
+  // Tells what holds up the thread of its turns. Null: nothing ever does.
   virtual const HoldUps* hold_ups() const { return nullptr; }
   virtual const Clock& clock() const = 0;
   // So much later; the end of time, if that is beyond it.
@@ -71,7 +71,7 @@ class CallRunner {
   }
   // On the engine's thread: this call of door 1's own (a membership change, a wait for health) has no listener any more.
   virtual void abandon(Ticket call) { static_cast<void>(call); }
-  // What a call is answered whose callback was destroyed before it ended: an allocation failed on its way.
+  // The answer of a call whose callback was destroyed before the call ended: an allocation failed on its way.
   const absl::Status& unanswered() const { return last_words_.no_memory(); }
   // This thread is about to block until `answered`, or until `deadline`. In virtual time something has to advance the time:
   // true if it did, and nothing is left to wait for.

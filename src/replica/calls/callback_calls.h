@@ -1,5 +1,5 @@
 // Which calls begin where they are made (decision 0035): those inside a callback on the engine's thread. An admitted one only
-// while it overtakes none that stands in line, and no more of them in a turn than the queue gives it.
+// while it overtakes none in the queue, and no more of them in a turn than the queue gives it.
 //
 // Threads: the engine's, but here() and inside(), which are for any.
 #pragma once

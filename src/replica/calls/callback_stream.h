@@ -4,7 +4,7 @@
 //   - calls come one at a time, and none begins once end() was called;
 //   - end() waits for a call that another thread is in. So when it returns nothing uses what the callback refers to, and what
 //     the callback owned is destroyed;
-//   - inside of its own call end() waits for nothing. What the callback owned is destroyed when that call returns.
+//   - inside of its own call end() waits for nothing. All that the callback owned is destroyed when that call returns.
 //
 // A callback may be in a blocking call of coordkit's when its stream is ended, and the thread that ends it may be the one that
 // has to answer that call. So end() ends the wait: that call returns CancelPending, and so does each later one of the same

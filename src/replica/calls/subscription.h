@@ -1,4 +1,4 @@
-// What the handle of an observation, a watch or a mirror ends: the stream of its callback, and the client's record of it.
+// Ended by the handle of an observation, a watch or a mirror: the stream of its callback, and the client's record of it.
 #pragma once
 
 #include <atomic>

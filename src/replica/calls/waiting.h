@@ -45,7 +45,7 @@ bool wait_on(CallRunner& host, std::condition_variable& wake, std::mutex& mutex,
 template <typename T>
 class Slot {
  public:
-  // What comes after give_up() is destroyed here: a grant is released, a session closed.
+  // A value that comes after give_up() is destroyed here: a grant is released, a session closed.
   void set(T value) {
     const std::lock_guard lock(mutex_);
     if (given_up_ || value_) return;
@@ -148,12 +148,12 @@ inline bool is_for_good(const absl::Status& why) {
   }
 }
 
-// Of a call without a timeout in its arguments: as ClientOptions::call_timeout.
+// The timeout of a call that has none in its arguments: as ClientOptions::call_timeout.
 inline constexpr Duration kCallLasts = std::chrono::seconds(10);
 
 // Waits by `wait(at_most)`, which says whether the answer has come, until the deadline has passed and the engine's thread is
-// held up; false: it is, and has not answered. The engine ends every call at its deadline by itself and knows more about it, so
-// what decides is not the deadline but whether its thread can.
+// held up; false: it is, and has not answered. The engine ends every call at its deadline by itself and knows more about it. So
+// the deadline does not decide, but whether the engine's thread can end the call.
 template <typename Wait>
 bool wait_unless_held_up(const Clock& clock, const HoldUps& hold_ups, LaggingTime deadline, Wait wait) {
   for (;;) {

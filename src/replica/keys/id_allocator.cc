@@ -16,7 +16,7 @@ absl::StatusOr<int64_t> IdAllocator::next() {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (absl::Status refused = refusal_to_wait(*host_); refused.ok()) {
     lock.lock();
-  } else if (!lock.try_lock()) {  // who has it may wait for this thread
+  } else if (!lock.try_lock()) {  // the thread that has it may wait for this one
     return refused;
   }
   if (left_ == 0) {

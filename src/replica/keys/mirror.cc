@@ -157,7 +157,7 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
     }
     observer->end();
   }
-  // Who waits for the first copy waits no longer.
+  // Ends every wait for the first copy.
   void close() {
     const std::lock_guard lock(mutex);
     if (why.ok()) why = make_error(Reason::Closed, "the mirror was ended here; make a new one");

@@ -63,7 +63,7 @@ class BatchQueue {
   absl::Status end_;  // not OK: what follows the batches
 };
 
-// Of an observer that fills the queue: ends it when the observer goes.
+// Held by an observer that fills the queue: ends it when the observer goes.
 class QueueEnd {
  public:
   QueueEnd(std::shared_ptr<BatchQueue> queue, std::shared_ptr<CallRunner> host)

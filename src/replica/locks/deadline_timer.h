@@ -1,7 +1,7 @@
 // The dedicated timer of S-52: one thread that sleeps until this process's next validity deadline and notifies the holders
 // through the callback thread. It does not depend on the engine's thread, which a slow apply of the host may delay.
 //
-// Of each session it keeps nothing but a place in the list of those with the same TTL: one renewal covers all of them, so they
+// For each session it keeps nothing but a place in the list of those with the same TTL. One renewal covers all of them, so they
 // are mostly due together, and are looked at together when the earliest may be.
 //
 // Sleeping: a timer that counts suspend (CLOCK_BOOTTIME), so that it fires right after a resume. Time daemons may
@@ -26,7 +26,7 @@ namespace coordkit {
 class DeadlineTimer final : public ValidityWatch {
  public:
   // Throws std::system_error: there is no descriptor, or no thread. `fail`: within `catch (...)`, on the timer's thread: there
-  // was no memory to announce that something is over. What is over is invalid all the same.
+  // was no memory to announce that something is over. It is invalid all the same.
   DeadlineTimer(
       const Clock& clock, CallbackThread& callbacks, std::function<void()> fail = [] {});
   ~DeadlineTimer() override;

@@ -1,4 +1,4 @@
-// What the host's code is told: phases and lost holds of sessions, events, leadership. All of it runs on one thread, in order,
+// The news for the host's code: phases and lost holds of sessions, events, leadership. All of it runs on one thread, in order,
 // and none of it can harm the replica (host_code.h).
 //
 // Threads: tell() is for the engine's, the rest for any. Lifetime: what the client holds of it (deadlines()) ends with the
@@ -58,7 +58,7 @@ class Announcements {
   EventRelay relay_;
   std::optional<EventFeed> feed_;  // none: not wanted
   DeadlineTimer deadlines_;
-  absl::Status halt_;  // to be announced; OK: none. Of the engine's thread
+  absl::Status halt_;  // to be announced; OK: none. For the engine's thread
 };
 
 }  // namespace coordkit

@@ -1,5 +1,5 @@
-// What other threads leave for the engine's thread: inputs, which stores, transport and others post, and calls of the handles.
-// Each addition is followed by a wake of the loop. Admission is here because it counts the calls that stand in line.
+// Left by other threads for the engine's thread: inputs, which stores, transport and others post, and calls of the handles.
+// Each addition is followed by a wake of the loop. Admission is here because it counts the calls that wait in line.
 //
 // It is also the place where all threads leave what they did not expect: fail(). An input that finds no memory is such a thing,
 // because the engine would wait for it for ever; a message of a peer is lost instead, which a transport may do.
@@ -56,7 +56,7 @@ class Arrivals final : public StoreEvents, public TransportSink {
   Call add_in_line(Call call);
   CallAdmission& admission() { return admission_; }
 
-  // Of the log's writes, the newest that is durable. Any thread.
+  // The newest of the log's writes that is durable. Any thread.
   WriteNumber durable() const { return durable_; }
 
   void written(WriteNumber number) override;

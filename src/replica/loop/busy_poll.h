@@ -1,7 +1,7 @@
 // How a thread waits for the next handler of its loop. Sleeping until the kernel wakes it costs tens of microseconds, often
-// more than what it waits for takes. So it first looks again and again for a moment, and lets whoever wants the processor have
-// it between two looks. Looks in vain are followed by rests, during which it sleeps at once: a replica with little to do does
-// not look (docs/decisions/0039).
+// more than what it waits for takes. So it first looks again and again for a moment, and lets any thread that wants the
+// processor have it between two looks. Looks in vain are followed by rests, during which it sleeps at once: a replica with
+// little to do does not look (docs/decisions/0039).
 //
 // Threads: the one that waits.
 #pragma once

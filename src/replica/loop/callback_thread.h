@@ -29,8 +29,8 @@ class CallbackThread {
   // After stop(): returns the task for the caller to run.
   Task post(Task task);
   bool runs_here() const;  // is the caller one of the tasks?
-  // Runs what is queued and ends the thread. Called from a task: it ends after that, for which whoever stops it later waits; so
-  // a task never destroys this object. Any thread, any number of times.
+  // Runs what is queued and ends the thread. Called from a task: it ends after that, for which each later caller waits; so a
+  // task never destroys this object. Any thread, any number of times.
   void stop();
 
  private:

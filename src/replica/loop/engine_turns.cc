@@ -29,7 +29,7 @@ void EngineTurns::fail(const absl::Status& why) {
   engine_->fail(why);
   client_->stop(why);
   membership_.stop(why);
-  run_calls();  // what waits is refused; what threw answers as it goes
+  run_calls();  // those that wait are refused; those that threw answer as they go
   inputs_.clear();
 }
 

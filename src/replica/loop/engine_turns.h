@@ -60,7 +60,7 @@ class EngineTurns {
   void run_postponed(uint64_t number);
 
   // Answers every call with Closed, those too that have not begun. Calls that find the arrivals closed meanwhile are left for
-  // run_late(), so that who makes one waits for no callback; it comes before the returned lock is released.
+  // run_late(), so that their callers wait for no callback; it comes before the returned lock is released.
   [[nodiscard]] std::unique_lock<std::recursive_mutex> stop(Arrivals& arrivals);
   void run_late();
   void run_stopped(Call call);  // null: nothing
@@ -87,7 +87,7 @@ class EngineTurns {
   EngineEffects effects_;
   std::vector<Outbound> released_;
   std::recursive_mutex stopped_mutex_;             // guards everything once stopped; a callback may call again
-  std::atomic<std::thread::id> stopped_runner_{};  // who runs a call on the stopped client
+  std::atomic<std::thread::id> stopped_runner_{};  // the thread that runs a call on the stopped client
   std::mutex late_mutex_;                          // guards the next
   std::optional<std::vector<Call>> late_;          // from stop() to run_late()
 };

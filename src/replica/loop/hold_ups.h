@@ -1,7 +1,7 @@
-// What holds up the engine's thread: which callback runs there and since when, which ones have blocked it, and whether its next
-// round is late for another reason. A callback that blocks keeps every call, renewal and message of the replica waiting, so an
-// operator must learn of it while it lasts, from other threads, and afterwards. Another reason may be a busy processor, which
-// passes: it takes longer until the thread counts as held up.
+// Tells what holds up the engine's thread: which callback runs there and since when, which ones have blocked it, and whether
+// its next round is late for another reason. A callback that blocks keeps every call, renewal and message of the replica
+// waiting. So an operator must learn of it while it lasts, from other threads, and afterwards. Another reason may be a busy
+// processor, which passes: it takes longer until the thread counts as held up.
 //
 // Threads: run() is the engine's, the rest is for any.
 #pragma once

@@ -117,7 +117,7 @@ void OwnThread::run_blocking(Blocking blocking) {
   clear_if(blocks_, self);
   uint64_t running = word(number, Stage::Running);
   if (blocking_.compare_exchange_strong(running, word(number, Stage::Over))) return std::move(blocking.then)();
-  clear_if(runner_, self);  // who took over may not have said so yet
+  clear_if(runner_, self);  // the thread that took over may not have said so yet
 }
 
 // The handlers of what the network has ready are queued between the two posts of a blocking task's. The second one must not
@@ -133,7 +133,7 @@ void OwnThread::post(Task task) {
                     }));
 }
 
-// On the heap: there may be many of them at a time, and who posts one can do without.
+// On the heap: there may be many of them at a time, and those that post one can do without.
 void OwnThread::post_after(Duration delay, Task task) {
   auto timer = std::make_shared<boost::asio::steady_timer>(io_, delay);
   timer->async_wait([this, timer, task = std::move(task)](const boost::system::error_code& error) mutable {

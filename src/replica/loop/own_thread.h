@@ -1,9 +1,9 @@
 // The executor of a replica that was given none: one loop, which also serves the network, and two threads for it. One
 // runs the loop, the other is its understudy and sleeps.
 //
-// A task that may block (a sync of a disk that has been fast so far) is given to block_after(): it runs on the loop's
-// thread, so that no other thread need be woken for it. If it does block, the understudy takes over the loop after a few
-// milliseconds, and the blocked thread is the understudy from then on.
+// A task that may block (a sync of a disk that has been fast so far) is given to block_after(). It runs on the loop's thread,
+// so that no other thread need be woken for it. If it does block, the understudy takes over the loop after a few milliseconds,
+// and the blocked thread is the understudy from then on.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ class OwnThread final : public Executor {
   ~OwnThread() override { stop(); }
 
   boost::asio::io_context& io() { return io_; }
-  // Called within `catch (...)` when a handler of the network, or a task, throws; the loop goes on. Before start(). Does not
+  // Called within `catch (...)` when a handler of the network, or a task, throws; the loop continues. Before start(). Does not
   // throw.
   void on_throw(std::function<void()> tell) { on_throw_ = std::move(tell); }
   void start();  // both threads, or neither and std::system_error
@@ -37,11 +37,11 @@ class OwnThread final : public Executor {
   void post(Task task) override;
   void post_after(Duration delay, Task task) override;
   // From a task of post(): runs `task`, which may block, as soon as that one has returned, and then, unless the loop was taken
-  // over meanwhile, `then`. What `task` posts comes behind what the network has ready by then. Once per task of post().
+  // over meanwhile, `then`. Posts of `task` come behind what the network has ready by then. Once per task of post().
   void block_after(Task task, Task then);
 
  private:
-  // What the understudy sees of blocking tasks: the number of the newest, and its stage.
+  // The understudy's view of blocking tasks: the number of the newest, and its stage.
   enum class Stage : uint8_t { Over, Running, TakenOver };
   static constexpr uint64_t word(uint64_t task, Stage stage) { return task << 2 | static_cast<uint64_t>(stage); }
 

@@ -52,7 +52,7 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     return give("post()", Duration::zero(), [self = shared_from_this()] { self->run(); });
   }
 
-  // What the executor throws at runs on a thread made for it: without its turns a replica could not even be closed.
+  // A task at which the executor throws runs on a thread made for it: without its turns a replica could not even be closed.
   template <typename Task>
   bool give(std::string_view where, Duration delay, Task task) noexcept try {
     try {
@@ -77,8 +77,8 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     on_throw(make_error(Reason::HostThrew, sentence));
   }
 
-  // In one order with run(), and with flags that are sequentially consistent too: who sets one and wakes is seen by the
-  // current round, or causes another one.
+  // In one order with run(), and with flags that are sequentially consistent too: a thread that sets one and wakes is seen by
+  // the current round, or causes another one.
   void wake() noexcept {
     Phase now = phase.load(std::memory_order_seq_cst);
     for (;;) {
@@ -92,7 +92,7 @@ struct TurnLoop::State : std::enable_shared_from_this<State> {
     }
   }
 
-  // What could not be posted is left to the next wake: one comes from the delayed task that an idle loop has.
+  // A task that could not be posted is left to the next wake: one comes from the delayed task that an idle loop has.
   void post_or_rest() noexcept {
     Phase posted = Phase::Posted;
     if (!post()) phase.compare_exchange_strong(posted, Phase::Idle, std::memory_order_acq_rel);

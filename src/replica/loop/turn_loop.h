@@ -1,7 +1,7 @@
 // Where the engine's turns run, in rounds, one at a time: on a thread of the replica's own (own_thread.h) or on the host's
 // executor, which may have many.
 //
-// Threads: wake() from any. Once end() has returned none of it runs any more; what the executor still has does nothing.
+// Threads: wake() from any. Once end() has returned none of it runs any more; tasks that the executor still has do nothing.
 //
 // Failure: an executor of the host's that throws at a task is given no other for it: a thread made for the task runs it. Where
 // there is none, and on the replica's own thread, which throws only for lack of memory, the next round begins with a later

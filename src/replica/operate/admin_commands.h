@@ -1,5 +1,5 @@
-// What a running replica can be asked through its admin socket, by name: src/replica/operate/admin_socket.h carries it,
-// tools/coordctl prints it. Everything here uses door 1's own calls: an operator can do what a host can.
+// The questions that a running replica answers through its admin socket, by name: src/replica/operate/admin_socket.h carries
+// it, tools/coordctl prints it. Everything here uses door 1's own calls: an operator can do what a host can.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct AdminIdentity {
 
 // Receives an answer piece by piece. An answer about many things begins with the column names, and has a row with a cell for
 // each column. An answer about one thing has fields. The name of a column or field ends with ":number" or ":flag" if its cells
-// are numbers, or true and false; that of a field ends with ":list" if it has any number of cells, all of them texts; any other
+// are numbers, or true and false. That of a field ends with ":list" if it has any number of cells, all of them texts. Any other
 // field has one, or none if there is no such thing now. An empty cell of a column: absent.
 class AdminReply {
  public:

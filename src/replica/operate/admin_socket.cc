@@ -187,7 +187,7 @@ void AdminSocket::admit(LocalStream stream) {
   }
 }
 
-// Whoever was sent away ends soon, and does not count.
+// A visitor that was sent away ends soon, and does not count.
 bool AdminSocket::make_place() {
   const auto counts = [](const Visitor& visitor) { return !visitor.sent_away; };
   if (static_cast<size_t>(std::ranges::count_if(visitors_, counts)) < kVisitorsMax) return true;

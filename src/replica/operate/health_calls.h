@@ -1,7 +1,7 @@
 // Asynchronous calls that are answered by the health of a replica: health_async() and wait_ready_async(). They are looked at
 // after each turn while there are any.
 //
-// Threads: the engine's; once stopped, whoever runs calls on the stopped client.
+// Threads: the engine's; once stopped, any that runs calls on the stopped client.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace coordkit {
 
 // The health that this engine knows by itself.
 Health health_of(const Engine& engine, LaggingTime now);
-// What wait_ready() answers for this health; absent: it is to be waited for.
+// The answer of wait_ready() for this health; absent: it is to be waited for.
 std::optional<absl::Status> readiness(const Health& health);
 // The same when the time is over.
 absl::Status not_ready_yet(const Health& health);

@@ -43,7 +43,7 @@ Health HostHealth::health_now() const {
   return health;
 }
 
-// What holds the thread up is known to every thread.
+// Every thread knows what holds up the engine's.
 Health HostHealth::known() const {
   Health health = published_.read();
   for (std::string& warning : sources_.hold_ups.warnings()) health.warnings.push_back(std::move(warning));
@@ -64,7 +64,7 @@ void HostHealth::stop() {
   calls_.stop(known());
 }
 
-// What is published is of this moment afterwards, where that can be waited for.
+// Afterwards all that is published is of this moment, where that can be waited for.
 void HostHealth::refresh() {
   if (host_.on_engine_thread()) return;
   if (host_.on_executor_thread()) return published_.ask();

@@ -1,5 +1,5 @@
-// What a host says of its state: health and metrics, made on the engine's thread, published for the others, and answered to
-// calls.
+// The reports of a host about its state: health and metrics, made on the engine's thread, published for the others, and
+// answered to calls.
 //
 // Threads: what makes or publishes is for the engine's; health(), metrics() and waits are for any. Lifetime: its sources
 // outlive it; nothing is made before the host has started.

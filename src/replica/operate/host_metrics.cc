@@ -1,4 +1,4 @@
-// What a host counts itself, beside the counters of engine, client and transport.
+// The counters of a host itself, beside those of engine, client and transport.
 #include "machine/reads.h"
 #include "replica/operate/host_health.h"
 

@@ -11,7 +11,7 @@
 namespace coordkit {
 namespace {
 
-// 2026-03-01 12:00:00.123, in UTC. For humans who read a log: nothing that coordkit decides depends on it.
+// 2026-03-01 12:00:00.123, in UTC. For people who read a log: nothing that coordkit decides depends on it.
 std::string time_of_day() {
   using std::chrono::milliseconds;
   const auto now = std::chrono::system_clock::now();

@@ -85,8 +85,8 @@ void MembershipCalls::stop(const absl::Status& why) {
   }
 }
 
-// A voter that stays is also in the outgoing half, and one that becomes a learner leaves it first. Who is replaced under its
-// own id is not who takes its place.
+// A voter that stays is also in the outgoing half, and one that becomes a learner leaves it first. A member that is replaced
+// under its own id is not the one that takes its place.
 MemberList member_list(const raft::Status& core, ReplicaId self, LaggingTime now) {
   using Role = MemberInfo::Role;
   MemberList list{.index = core.configuration_index, .joint = !core.configuration.outgoing.empty()};

@@ -32,7 +32,7 @@ class PublishedHealth {
   // Waits until it is published once more. False: `timeout` has passed, and the thread is held up. True also of a closed
   // replica.
   bool look(Duration timeout, const HoldUps& hold_ups);
-  // It is published soon, for whoever reads it later.
+  // It is published soon, for those that read it later.
   void ask();
   // Waits until the predicate holds for what is published, at most `timeout`, and returns that. Absent: the replica is closed.
   std::optional<Health> wait(Duration timeout, absl::FunctionRef<bool(const Health&)> holds);

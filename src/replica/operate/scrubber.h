@@ -31,7 +31,7 @@ class Scrubber {
   ~Scrubber() { stop(); }
 
   // A scrub from beginning to end; the first error found, or kUnavailable if stop() came first. kCancelled as soon as
-  // `awaited()`, asked now and then, is false: it goes on, but nobody waits.
+  // `awaited()`, asked now and then, is false: the scrub continues, but nobody waits.
   absl::Status now(absl::FunctionRef<bool()> awaited);
   void stop();
 

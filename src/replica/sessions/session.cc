@@ -126,7 +126,7 @@ std::stop_token Session::lost() const { return handle_ ? handle_->state()->lost_
 std::string Session::metadata() const { return handle_ ? handle_->state()->metadata() : std::string(); }
 std::string Session::secret() const { return handle_ ? handle_->state()->secret() : std::string(); }
 
-// What this session may grant by itself, on this thread.
+// Grants what this session may grant by itself, on this thread.
 HoldRef Session::acquire_here(std::string_view name, const LockOptions& options) const {
   const bool plain = options.mode == LockMode::Exclusive && !options.reentrant && options.delay == Duration::zero() &&
                      options.max_hold == Duration::zero() && !options.stop.stop_requested();

@@ -1,5 +1,5 @@
-// Who closes a replica, and when: the first to ask, once what was begun is over or the time for that has passed. Whoever asks
-// later waits for that.
+// Decides which thread closes a replica, and when: the first to ask, once all that was begun is over or the time for that has
+// passed. Threads that ask later wait for that.
 //
 // Threads: any. Lifetime: the loop outlives it.
 #pragma once

@@ -1,10 +1,10 @@
 // Tells whether this process is a fork of the one that opened the replica (docs/faults.md P19). The child has a copy of every
 // handle and none of the threads: its beliefs would never be corrected, and what it sent would be taken for its parent's.
 //
-// A page that the kernel empties in every child (MADV_WIPEONFORK) answers with one load, about a nanosecond, however the
-// child was made; getpid() is a system call of some hundred nanoseconds, several times what valid() costs otherwise, and
-// pthread_atfork handlers can neither be taken back nor see a bare clone(). Kernels before 4.14 lack the page; there
-// getpid() serves. A child of vfork() shares the page with its parent and looks like it, as it should: it may only exec.
+// A page that the kernel empties in every child (MADV_WIPEONFORK) answers with one load, about a nanosecond, however the child
+// was made. getpid() is a system call of some hundred nanoseconds, several times what valid() costs otherwise. pthread_atfork
+// handlers can neither be taken back nor see a bare clone(). Kernels before 4.14 lack the page; there getpid() serves. A child
+// of vfork() shares the page with its parent and looks like it, as it should: it may only exec.
 #pragma once
 
 #include <sys/mman.h>

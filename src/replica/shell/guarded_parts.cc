@@ -19,7 +19,7 @@ absl::Status thrown(std::string_view where, std::string_view why) {
   return make_error(Reason::HostThrew, sentence.append(where).append(": ").append(why));
 }
 
-// What the call answers, a status or something with one, or what it threw.
+// The answer of the call, a status or something with one, or the exception that it threw.
 template <typename Call>
 auto answer(std::string_view where, Call call) -> decltype(call()) {
   try {
@@ -160,7 +160,7 @@ class GuardedView final : public CheckpointView {
   }
 
  private:
-  // What the visitor throws is its caller's.
+  // An exception of the visitor is its caller's.
   template <typename Scan>
   static absl::Status visited(Visitor visit, std::string_view call, Scan scan) {
     std::exception_ptr visitors;

@@ -1,6 +1,6 @@
 // Parts of the host's, which may throw where their ports say a status: out of a turn, or of a thread of a store, an exception
-// would end the process. A store that throws has failed, so its replica halts; a transport has lost what it was given, and
-// whom that was for is said to be unreachable. What can answer with a status does.
+// would end the process. A store that throws has failed, so its replica halts; a transport has lost what it was given, and whom
+// that was for is said to be unreachable. A call that can answer with a status does.
 #pragma once
 
 #include <memory>

@@ -67,10 +67,10 @@ absl::Status RunningHost::close() {
 absl::Status RunningHost::close(Where where) {
   closing_in_callback();
   if (!closing_.begin(where == Where::OnExecutor ? Duration::zero() : options_.drain)) {
-    // Who closes waits for this thread.
+    // The thread that closes waits for this one.
     if (on_callback_thread() || where == Where::OnExecutor) return absl::OkStatus();
     closing_.wait();
-    if (announcements_) announcements_->stop();  // who closed was perhaps one of them
+    if (announcements_) announcements_->stop();  // the one that closed was perhaps one of them
     return absl::OkStatus();
   }
   insist([&] { stores_.stop(); });

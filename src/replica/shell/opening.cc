@@ -51,8 +51,8 @@ EngineOptions engine_options(const ReplicaOptions& options) {
 
 constexpr size_t kOwnMachinesMax = 64;
 
-// An id of zero has a sentence of its own. Here an id that is among the members stands in for it, so that it is not reported
-// again as one that is not.
+// An id of zero has a sentence of its own. Here an id that is among the members replaces it, so that it is not reported again
+// as one that is not.
 EngineOptions engine_options_to_check(const ReplicaOptions& options) {
   EngineOptions engine = engine_options(options);
   if (options.id != 0) return engine;

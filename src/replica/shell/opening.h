@@ -11,7 +11,7 @@
 
 namespace coordkit {
 
-// What this replica reports about the settings that must be equal on all replicas.
+// This replica's report about the settings that must be equal on all replicas.
 Agreement agreement_of(const ReplicaOptions& options);
 
 // Fresh ones: coordkit's own and those of the host's factories.

@@ -1,7 +1,7 @@
 // The transport as the replica's own thread uses it: what a turn sends goes out as one batch for each peer. The built-in one
 // has counters and certificates, which any other does without.
 //
-// Threads: the engine's, but reload_tls(), which is for any, and start(), close() and release(), for who opens and closes.
+// Threads: the engine's, but reload_tls(), which is for any, and start(), close() and release(), for those that open and close.
 #pragma once
 
 #include <memory>

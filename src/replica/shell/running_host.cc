@@ -106,7 +106,7 @@ void RunningHost::later(Duration delay, absl::AnyInvocable<void()> act) {
 
 // ---- calls
 
-// What comes too late is returned, and run on the stopped client if somebody waits for it, who is told Closed.
+// A call that comes too late is returned, and run on the stopped client if somebody waits for it: it is answered Closed.
 // A release or the like, which a destructor posts, cannot be refused: without memory for it this replica halts.
 RunningHost::Call RunningHost::post(Call call) noexcept try {
   if (forked()) return nullptr;
@@ -172,7 +172,7 @@ Duration RunningHost::run_turns() noexcept try {
   return kHaltAgain;
 }
 
-// What may leave goes first: it travels while this replica's own disk is at work.
+// Messages that may leave go first: they travel while this replica's own disk is at work.
 void RunningHost::carry_out(EngineEffects& effects, bool due) {
   if (effects.cluster) peers_.set_cluster(*effects.cluster);  // before what only a replica of it may say
   peers_.send(effects.sends, turns_->meter());
@@ -182,7 +182,7 @@ void RunningHost::carry_out(EngineEffects& effects, bool due) {
   announcements_->tell(effects);
 }
 
-// What waited for a write that this thread did itself leaves at once, before the turn that learns of it.
+// Messages that waited for a write that this thread did itself leave at once, before the turn that learns of it.
 void RunningHost::send_released() {
   if (!arrivals_.failed()) peers_.send(turns_->released(arrivals_.durable()), turns_->meter());
 }

@@ -1,8 +1,8 @@
 // The log, the checkpoint and the threads that read them in full: the worker that reads and builds whole states, and the
 // scrubber. With them the directory, which stays locked as long as they are open.
 //
-// Threads: the engine's carries effects out; scrub_now() and view() are for any; all others belong to who opens and closes.
-// What the stores find is reported to the sink; nothing is once stop() has returned.
+// Threads: the engine's carries effects out; scrub_now() and view() are for any; all others belong to those that open and
+// close. Findings of the stores are reported to the sink; nothing is once stop() has returned.
 #pragma once
 
 #include <atomic>
