@@ -1,5 +1,5 @@
-// What one seed does: how many nodes, how good their links, disks and clocks are, which faults strike how often, and what
-// the work is. Everything is drawn here, once, before the run; a profile is a row of a table that draws.
+// The run of one seed: how many nodes, how good their links, disks and clocks are, which faults strike how often, and what the
+// work is. Everything is drawn here, once, before the run; a profile is a row of a table that draws.
 #pragma once
 
 #include <vector>
@@ -41,7 +41,7 @@ struct WorkPlan {
   uint64_t transaction_percent = 0;  // of the others: transactions, ranges, keys that go with their session
   uint32_t observers = 0;            // programs that observe leaders, counters, latches and groups
   double coordination_share = 0;     // of the actions of a worker with a session: semaphores, barriers and the like
-  double session_change_share = 0;   // sessions are taken over and killed; of idle workers, roughly
+  double session_change_share = 0;   // of idle workers, roughly: sessions are taken over and killed
   double lease_read_share = 0;       // of all actions of idle workers, before anything else is chosen
 };
 
@@ -89,7 +89,7 @@ struct Plan {
   uint64_t promotion_lag_max = 1000;
   Duration hostile{};
   Duration election_timeout{};
-  Duration append_delay{};  // how long leaders keep entries from who is not needed for a quorum
+  Duration append_delay{};  // how long leaders keep entries from those not needed for a quorum
   bool leases = false;      // leaders answer reads without a quorum
   Duration heartbeat_interval{};
   uint64_t checkpoint_entries = 0;

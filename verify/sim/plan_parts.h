@@ -1,5 +1,5 @@
-// The parts of a plan, each drawn by a function of its own; a profile (plan.cc) is a choice of them. What they draw depends on
-// the draws before, so a part that came later is drawn after all others, and older seeds keep what they draw.
+// The parts of a plan, each drawn by a function of its own; a profile (plan.cc) is a choice of them. Their draws depend on the
+// draws before, so a part that came later is drawn after all others, and older seeds keep what they draw.
 #pragma once
 
 #include "base/random.h"

@@ -8,7 +8,7 @@
 
 namespace coordkit::sim {
 
-// Empty, or a sentence why it cannot be done; then the plan must not be used. What strikes is decided by the run.
+// Empty, or a sentence why it cannot be done; then the plan must not be used. The run decides what strikes.
 [[nodiscard]] std::string reduce(const Reduction& reduction, Plan& plan);
 
 }  // namespace coordkit::sim

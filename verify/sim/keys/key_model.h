@@ -33,7 +33,7 @@ class KeyModel {
     std::optional<Value> now;
     std::optional<Value> before;
   };
-  // What else a transaction asks about; a lock condition counts as showing the token (S-58).
+  // Everything else that a transaction asks about; a lock condition counts as showing the token (S-58).
   struct Around {
     std::function<bool(LeaseId)> lease_lives;
     std::function<bool(const Compare&)> lock_condition;

@@ -1,6 +1,6 @@
-// Answers about keys. The result of a put, a delete or a transaction is what the model got from that entry,
-// including the answers of their operations, and a read shows the keys as they were at that revision (docs/invariants.md:
-// INV_K01, K03, K04).
+// Answers about keys. The result of a put, a delete or a transaction is what the model got from that entry, including the
+// answers of their operations. A read shows the keys as they were at that revision (docs/invariants.md: INV_K01, K03,
+// K04).
 #pragma once
 
 #include "coordkit/engine/client.h"

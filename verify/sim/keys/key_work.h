@@ -1,6 +1,6 @@
-// What workers do with keys: single puts, reads and deletes; and everything else that keys offer: present and past ranges, keys
-// that go with a session or a lease, numbered keys, deletes of intervals, and transactions within transactions. The latter have
-// keys of their own, so that the black-box check knows everything that happens to the others.
+// Workers' use of keys: single puts, reads and deletes; and everything else that keys offer. That is present and past ranges,
+// keys that go with a session or a lease, numbered keys, deletes of intervals, and transactions within transactions. The second
+// group has keys of its own, so that the black-box check knows everything that happens to the others.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What workers do with leases of keys (docs/semantics.md S-29 to S-33). A worker keeps at most one, which ends with its process
-// or is released; others are only granted. All ids are known to all workers, so any of them renews, revokes and reads them,
+// Workers' use of leases of keys (docs/semantics.md S-29 to S-33). A worker keeps at most one, which ends with its process or
+// is released; others are only granted. All ids are known to all workers, so any of them renews, revokes and reads them,
 // attaches keys to them, and does so after their end.
 #pragma once
 

@@ -160,7 +160,7 @@ void Watchers::take_progress(Watcher& watcher, Revision revision) {
   reach(Situation::WatchProgressed);
 }
 
-// What concerns it from its place up to there.
+// The events that concern it from its place up to there.
 std::vector<WatchEvent> Watchers::expected(const Watcher& watcher, Revision upto) const {
   std::vector<WatchEvent> out;
   const std::vector<KeyModel::Change>& changes = model_.keys().changes();

@@ -1,6 +1,6 @@
 // Programs that watch keys: they come late, are slow, ask for progress, leave, and continue elsewhere after the last revision
-// they received. What each receives is compared with the model's history of the keys (docs/invariants.md
-// INV_W01 to INV_W06).
+// they received. All that each receives is compared with the model's history of the keys (docs/invariants.md INV_W01 to
+// INV_W06).
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 namespace coordkit::sim {
 
 struct Watcher : Roamer {
-  // What it wants to watch, on any node.
+  // The watch that it wants, on any node.
   WatchOptions wants;
   Revision next;  // it has received everything before; zero: it never began
   bool made = false;

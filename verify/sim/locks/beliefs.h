@@ -1,4 +1,4 @@
-// What the observers of holders and keepers do with the beliefs of those.
+// How the observers of holders and keepers treat the beliefs of those.
 #pragma once
 
 #include <cstdint>

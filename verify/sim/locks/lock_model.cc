@@ -140,7 +140,7 @@ bool LockModel::current(const std::string& name, Token token) const {
   return claim && (claim->block == 0 || (claim->covers(token) && token >= claim->newest));
 }
 
-// A try overtakes no one; of several names the first that is not free is reported.
+// A try overtakes no one; if it has several names, the first that is not free is reported.
 std::optional<ResultCode> LockModel::in_the_way_of_a_try(const Claim& attempt) const {
   for (const NamedLock& each : attempt.names) {
     if (delays_.contains(each.name)) return ResultCode::Delayed;

@@ -69,7 +69,7 @@ class LockModel {
   // S-48: among all grantable waiters the one queued first, until none is left.
   void decide_waits(Index index, std::vector<Ended>& ended);
 
-  // What the last apply granted, including changes of mode, and which names it touched.
+  // The grants of the last apply, including changes of mode, and the names that it touched.
   void begin_entry();
   const std::vector<Claim>& granted() const { return granted_; }
   const std::set<std::string>& touched() const { return touched_; }

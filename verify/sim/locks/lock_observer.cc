@@ -199,7 +199,7 @@ Index LockObserver::held_since(const HoldState& hold) const {
 }
 
 // INV_L14: nothing from an older owner after a newer one, but owners that share come in any order among themselves. By the
-// shown tokens, and by what became of the holds in the log, whatever their tokens say: once a write under a newer hold was
+// shown tokens, and by the fate of the holds in the log, whatever their tokens say. Once a write under a newer hold was
 // accepted, none of a process that had the lock before is.
 void LockObserver::resource_admits(const std::string& lock, Token token, LockMode mode, Index held, bool accepted) {
   if (Recorder* recorder = world_.recorder()) recorder->grants().resource(lock, token, accepted);

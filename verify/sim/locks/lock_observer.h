@@ -24,7 +24,7 @@ class LockObserver {
   LockObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, Beliefs beliefs)
       : world_(world), model_(model), nodes_(nodes), beliefs_(beliefs) {}
 
-  // What a worker of that node received.
+  // Received by a worker of that node.
   void opened(uint32_t node, const SessionRef& session);
   void granted(uint32_t node, const HoldRef& hold);
   // Another process has taken the session over, with its holds. The previous one may not know yet.

@@ -14,7 +14,7 @@ namespace coordkit::sim {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// What else can be done with a hold besides releasing it.
+// Everything else that can be done with a hold besides releasing it.
 bool LockWork::act_further(Worker& worker) {
   const uint64_t dice = worker.random.below(100);
   if (dice < 25 && worker.holds.size() < 3) {
@@ -50,14 +50,14 @@ AcquireOptions LockWork::acquire_options(Worker& worker, const std::string& labe
   return options;
 }
 
-// The log sees no cycle through a lock that a session keeps, or through the line for it at its node (S-58): a worker that holds
-// something and may be part of such a cycle does not wait forever.
+// The log sees no cycle through a lock that a session keeps, or through the line for it at its node (S-58). So a worker that
+// holds something and may be part of such a cycle does not wait forever.
 void LockWork::limit_wait(Worker& worker, AcquireOptions& options) {
   if (options.wait.kind != LockWait::Kind::Forever) return;
   options.wait = LockWait::timed(draw(worker.random, milliseconds(1), seconds(4)));
 }
 
-// What a worker does with the answer of an acquire, then `done`.
+// Hands the answer of an acquire to `done`, then keeps the hold for the worker.
 template <typename Done>
 auto LockWork::granted(Worker& worker, Done done) {
   return calls_.then(worker, [this, &worker, done = std::move(done)](absl::StatusOr<HoldRef>& answer) mutable {

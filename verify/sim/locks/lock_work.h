@@ -1,4 +1,4 @@
-// What workers do with locks: acquire one or several, change, read and release them.
+// Workers' use of locks: they acquire one or several, change, read and release them.
 #pragma once
 
 #include <string>

@@ -144,7 +144,7 @@ bool Cluster::may_go_on(uint32_t node) {
   return true;
 }
 
-// Beyond the promise: none that answered could know. What would follow proves nothing, so an operator steps in.
+// Beyond the promise: none that answered could know. All that would follow proves nothing, so an operator steps in.
 void Cluster::pulled_out(uint32_t node) {
   reach(Situation::SetBackUnnoticed);
   processes_.replace_disk(node);

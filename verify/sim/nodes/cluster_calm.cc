@@ -1,4 +1,4 @@
-// The phases of a run: hostile, then calm until converged. What must hold once faults are over (INV_R20, L11, L12): a leader
+// The phases of a run: hostile, then calm until converged. Once faults are over this must hold (INV_R20, L11, L12): a leader
 // within ten election timeouts, every call ends, the replicas are level, and every lock can be acquired again.
 #include <fmt/format.h>
 
@@ -111,11 +111,11 @@ void Cluster::await_dead_sessions() {
 
 void Cluster::await_rest() {
   users_->wind_down();
-  // Every call has a deadline of some seconds; what the dead hold ends with its session, at most a TTL after the last
-  // takeover; workers then release what they are granted, one after the other.
+  // Every call has a deadline of some seconds. Holds of the dead end with their session, at most a TTL after the last takeover.
+  // Workers then release what they are granted, one after the other.
   const Duration ttl = convergence_.longest_ttl() + milliseconds(100);
   const TrueTime idle_by = world_.now() + seconds(60) + 4 * ttl;
-  // What an embedder's program holds on to is its own business.
+  // The holds of an embedder's program are its own business.
   const auto calls_pend = [&] { return observers_.witness.calls().pending_count() != 0; };
   const auto locks_free = [&] { return options_.program || convergence_.nothing_held(); };
   const bool converged = run_until(idle_by, [&] {
@@ -132,7 +132,7 @@ void Cluster::await_rest() {
   throw Violation(id, "not converged: " + convergence_.describe());
 }
 
-// What the author of the test demands of each replica, once all are level.
+// The demands of the test's author on each replica, once all are level.
 void Cluster::check_by_author() const {
   if (!options_.check) return;
   for (const auto& node : nodes_) {

@@ -1,5 +1,5 @@
-// What waits for the next turn of a node's process: messages, what its stores report, and requests. Each addition is followed
-// by a wake. When no process runs nothing is kept.
+// Mail for the next turn of a node's process: messages, reports of its stores, and requests. Each addition is followed by a
+// wake. When no process runs nothing is kept.
 #pragma once
 
 #include <utility>

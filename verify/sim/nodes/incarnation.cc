@@ -93,7 +93,7 @@ void Incarnation::visited(const Hello& claim, std::vector<Message> messages) {
   engine_->post(PeerLost{claim.from});
 }
 
-// What an operator of this replica reads, in the trace: with numbers instead of the sentence.
+// A report to the operator of this replica, in the trace: with numbers instead of the sentence.
 void Incarnation::tell(const ReplicaEvent& event) const {
   static const std::vector<std::string> formats = [] {
     std::vector<std::string> made;

@@ -31,7 +31,7 @@ class Incarnation {
   // Another turn, at once. Throws a Violation if it has asked for too many in a row.
   bool wants_turn(Now now);
   TrueTime deadline(const NodeClock& clock, Now now, TrueTime at) const;  // of the next turn; max(): none
-  // What this write had held back, between turns.
+  // Sends that this write had held back, between turns.
   std::vector<Outbound> released(WriteNumber durable);
   // A non-member connects, sends all this and disconnects.
   void visited(const Hello& claim, std::vector<Message> messages);

@@ -42,8 +42,8 @@ class Node final {
   void retire();                                     // the end of the run; no longer observed
   void crash_in_next_turn() { crash_in_turn_ = true; }
   void spare() { crash_in_turn_ = false; }
-  // A stopped process finds its mail waiting when it resumes; what arrived while its machine slept is sent again.
-  // Clocks: the machine too, and its clocks stand as well.
+  // A stopped process finds its mail waiting when it resumes; mail that arrived while its machine slept is sent again.
+  // Clocks: the machine too, and its clocks stop as well.
   enum class Freeze : uint8_t { Process, Machine, Clocks };
   void freeze(Freeze what);
   void resume();
@@ -54,7 +54,7 @@ class Node final {
   void visited(const Hello& claim, std::vector<Message> messages);
   // Requests a turn as after a post: a call was made on the client.
   void wake() { schedule_.wake(); }
-  // Of its turns and its stores.
+  // Events of its turns and its stores.
   void event(const Event& event);
   // Reads all that is stored, and reports to the engine what does not verify.
   void scrub();

@@ -42,7 +42,7 @@ absl::Status Node::start() {
   return absl::OkStatus();
 }
 
-// What a crash left always recovers. Other pairs of stores need not: they come of files that are gone.
+// The stores that a crash left always recover. Other pairs of stores need not: they come of files that are gone.
 absl::Status Node::refused(const absl::Status& why) {
   if (reason_of(why) == Reason::NewerFormat) {
     build_.is_too_old(why);
@@ -87,7 +87,7 @@ void Node::set_back_disk(const NodeStores::Copy& copy) {
                      copy.log.log.last().value());
 }
 
-// The run has its verdict; what a callback says of the end is no part of it.
+// The run has its verdict; a callback's word about the end is no part of it.
 void Node::retire() {
   schedule_.next_epoch();
   if (!running_) return;

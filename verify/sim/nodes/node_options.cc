@@ -29,7 +29,7 @@ EngineOptions engine_options(const NodeParts& parts, uint32_t node, uint64_t lev
   options.timers_per_entry = plan.timers_per_entry;
   options.digest_entries = 128;
   options.raft.log_retained_bytes = plan.states.log_retained_bytes;
-  if (parts.options.sizes.log_retained_bytes) {  // who chose it wants states to be sent, to short absences as well
+  if (parts.options.sizes.log_retained_bytes) {  // this choice wants states to be sent, to short absences as well
     options.raft.log_pinned_bytes = std::max<uint64_t>(plan.states.log_retained_bytes, 2 << 10);
   }
   options.state_chunk_bytes = plan.states.chunk_bytes;

@@ -1,4 +1,4 @@
-// What every process of a node starts with, as its plan says.
+// The options with which every process of a node starts, as its plan says.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What a node is given: the world, the network and the options of its run, and who observes it.
+// Given to a node: the world, the network and the options of its run, and its observers.
 #pragma once
 
 #include <cstdint>

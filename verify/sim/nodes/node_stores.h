@@ -22,7 +22,7 @@ class NodeStores {
   };
   // Not OK: one of them cannot be opened, and neither is open.
   absl::StatusOr<Recovered> open(StoreEvents& sink);
-  // An engine goes on from what was recovered. Throws a Violation if it should have refused the pair.
+  // An engine resumes from what was recovered. Throws a Violation if it should have refused the pair.
   void taken_up();
   void crash(CrashKind kind);
 

@@ -1,4 +1,4 @@
-// What rots below running replicas, and the scrubs that find it.
+// The rot below running replicas, and the scrubs that find it.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // When the process of a node has its turns: some moments after something was posted, and when its engine or client asked for
-// one. A frozen process has none until it resumes. What was scheduled for one process does not reach the next.
+// one. A frozen process has none until it resumes. Turns scheduled for one process do not reach the next.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ class CoordinationWitness {
 
   CoordinationWitness(const Model& model, AnswerRules& rules) : model_(model), rules_(rules) {}
 
-  // Of a command, by what it answers: nothing more, a hold, a claim, a number, a place, what a counter has now.
+  // The end of a command, by its answer: nothing more, a hold, a claim, a number, a place, the value of a counter.
   void executed(CallNumber number, const absl::Status& answer);
   void executed(CallNumber number, const absl::StatusOr<HoldRef>& answer);
   void executed(CallNumber number, const absl::StatusOr<ClaimedItem>& answer);

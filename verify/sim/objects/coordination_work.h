@@ -1,5 +1,5 @@
-// What workers do with semaphores, latches, barriers, double barriers, claim queues, counters and groups: two objects of each
-// kind for all of them. Every command is reported to the witness in the machine's own form before the client sends it.
+// Workers' use of semaphores, latches, barriers, double barriers, claim queues, counters and groups: two objects of each kind
+// for all of them. Every command is reported to the witness in the machine's own form before the client sends it.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Programs that observe leaders, counters, latches and groups (docs/semantics.md S-37): they come, receive a snapshot
-// and every change after it, leave, and continue elsewhere. What each receives is compared with the model at that index, and
-// so is what it did not receive (docs/invariants.md INV_W01, INV_W02).
+// and every change after it, leave, and continue elsewhere. All that each receives is compared with the model at that index,
+// and so is all that it did not receive (docs/invariants.md INV_W01, INV_W02).
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct Picture {
   friend bool operator==(const Picture&, const Picture&) = default;
 };
 struct StreamObserver : Roamer {
-  coordination::Kind kind = coordination::Kind::Lock;  // for a lock: who leads
+  coordination::Kind kind = coordination::Kind::Lock;  // for a lock: its leader
   std::string name;
   ObserverId id;
   bool received = false;

@@ -1,5 +1,5 @@
-// Who waits at semaphores, barriers, queues and the like, and who holds permits, places and items of them: two flat lists for
-// objects of all kinds, scanned as often as needed. Waits at one object are its line.
+// The waits at semaphores, barriers, queues and the like, and the holds of permits, places and items of them: two flat lists
+// for objects of all kinds, scanned as often as needed. Waits at one object are its line.
 #pragma once
 
 #include <algorithm>
@@ -43,14 +43,14 @@ class WaitsAndHolds {
   // Tokens come from the counter of the locks.
   WaitsAndHolds(uint64_t& counter, CoordinationEntry& entry) : counter_(counter), entry_(entry) {}
 
-  // What the current command would wait as.
+  // The wait that the current command would become.
   Wait wait_at(Kind kind, const std::string& name, SessionId session) const;
   // Queued; or Held if it does not want to wait.
   machine::Result join_line(Wait wait, const machine::Wait& how);
   Hold& grant(const Wait& wait);
   void grant_line(Kind kind, const std::string& name);
   void end_line(Kind kind, const std::string& name, const machine::Result& result);
-  // Of all lines of this kind, the first queued of the waits that are first in line and can be served; then the next one.
+  // Serves the first queued of the waits that are first in any line of this kind and can be served; then the next one.
   template <typename Can, typename Grant>
   void serve(Kind kind, Can can, Grant grant);
 

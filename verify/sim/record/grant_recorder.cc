@@ -74,7 +74,7 @@ void GrantRecorder::notified(uint32_t node, const HoldRef& hold) {
   }
 }
 
-// What its own clock will say: a frozen holder may believe in its hold until its deadline.
+// Goes by what its own clock will say: a frozen holder may believe in its hold until its deadline.
 void GrantRecorder::looked(uint32_t node, const NodeClock& clock) {
   const LeadingTime reading = clock.read(world_.now()).leading;
   std::erase_if(trusted_, [&](const Trusted& trusted) {

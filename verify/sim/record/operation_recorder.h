@@ -11,7 +11,7 @@
 
 namespace coordkit::sim {
 
-// What a release or a close is recognised by.
+// The keys by which a release or a close is recognised.
 std::string release_key(Token token);
 std::string close_key(SessionId session);
 

@@ -1,4 +1,4 @@
-// Processes in a timeline: in which role each stands, when it is down or frozen, and how far its log is.
+// Processes in a timeline: in which role each is, when it is down or frozen, and how far its log is.
 #pragma once
 
 #include <optional>

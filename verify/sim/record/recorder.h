@@ -1,6 +1,6 @@
-// Fills a Timeline during a run. The parts of the simulator report to it what they do (World::recorder(), null unless
-// a timeline is wanted); it never answers, draws no random number and schedules nothing, so a recorded run is the same
-// run. Each list of the timeline has a recorder of its own; here is what concerns several of them.
+// Fills a Timeline during a run. The parts of the simulator report to it what they do (World::recorder(), null unless a
+// timeline is wanted). It never answers, draws no random number and schedules nothing, so a recorded run is the same run. Each
+// list of the timeline has a recorder of its own; here is what concerns several of them.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ class Recorder {
   GrantRecorder& grants() { return grants_; }
   NoteRecorder& notes() { return notes_; }
 
-  // What a node reports of its process, and of the messages that reach it.
+  // Reports of a node about its process, and about the messages that reach it.
   void started(uint32_t node) { processes_.started(node); }
   void stopped(uint32_t node);
   void frozen(uint32_t node, const char* how) { processes_.frozen(node, how); }

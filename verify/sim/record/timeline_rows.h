@@ -1,4 +1,4 @@
-// What the recorders of a timeline share: the time of an event, and how rows get into the timeline.
+// Shared by the recorders of a timeline: the time of an event, and how rows get into the timeline.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// The naive twin of the sessions: who has opened which, from which process, and those that change hands or are ended by
-// another client (docs/semantics.md S-45, S-57). What they hold and wait for is not known here.
+// The naive twin of the sessions: the opener of each, and its process, and those that change hands or are ended by another
+// client (docs/semantics.md S-45, S-57). Their holds and waits are not known here.
 #pragma once
 
 #include <map>

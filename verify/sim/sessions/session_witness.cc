@@ -28,7 +28,7 @@ void SessionWitness::closed(CallNumber number, SessionId session, const absl::St
   }
 }
 
-// With its holds at that time; the answer may have been made after the session ended or went on to yet another process.
+// With its holds at that time; the answer may have been made after the session ended or moved to yet another process.
 bool SessionWitness::resumed(CallNumber number, SessionId session, const absl::StatusOr<ResumedSession>& answer) {
   const Call* call = rules_.succeeded(number, answer.status());
   if (!call) return false;

@@ -33,7 +33,7 @@ class SessionWork {
     uint64_t epoch = 0;
     std::optional<Generation> asked;  // for the session when its replica knew this generation; none: opened it
   };
-  // What a program saved so that the session can be taken over; and every process that ever asked for it.
+  // Saved by a program so that the session can be taken over; and every process that ever asked for it.
   struct SavedSession {
     SessionId session;
     std::string secret;

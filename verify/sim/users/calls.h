@@ -1,5 +1,5 @@
-// The calls of the workload: who asked for what and when, what callers had been answered by then, and that each call ends
-// exactly once.
+// The calls of the workload: the caller, the subject and the time of each, and the answers that callers had by then. Each call
+// ends exactly once.
 #pragma once
 
 #include <algorithm>
@@ -60,13 +60,13 @@ struct Call {
 
 class Calls {
  public:
-  // What the workload does with locks. The black box has a model of exclusive ones: with others it gets the keys alone.
+  // The workload's use of locks. The black box has a model of exclusive ones: with others it gets the keys alone.
   enum class Locks : uint8_t { Plain, Any };
   // `history` receives every call too; null: none.
   Calls(World& world, HistoryRecorder* history, Locks locks) : world_(world), history_(history), locks_(locks) {}
 
   CallNumber begin(uint32_t node, CallKind kind, std::string subject, std::string label = {});
-  // Of a command without room for a label: its contents identify it.
+  // For a command without room for a label: its contents identify it.
   CallNumber begin_command(uint32_t node, CallKind kind, std::string subject, const machine::Request::Body& body);
   Call& end(CallNumber number);  // the first answer; another one is a violation
   void process_died(uint32_t node);

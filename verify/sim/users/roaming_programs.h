@@ -1,5 +1,5 @@
 // Programs that belong to no process: each uses the client of the node it is on, moves now and then, and looks for another
-// node when that one dies. What they share: coming and going, and the end of a run.
+// node when that one dies. Here is what they share: coming and going, and the end of a run.
 #pragma once
 
 #include <cstdint>

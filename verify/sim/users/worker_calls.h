@@ -34,12 +34,12 @@ class WorkerCalls {
   template <typename F>
   auto then(Worker& worker, F done);
 
-  // What a call needs.
+  // The needs of a call.
   CallDeadline deadline(Worker& worker) const;
   LockWait wait(Worker& worker) const;  // not forever: the awaited event may never come
   std::string label(Worker& worker) const;
   std::string lock_name(Worker& worker) const;
-  // Of a session, as the worker's replica knows it; none if it knows no such session.
+  // The generation of a session, as the worker's replica knows it; none if it knows no such session.
   std::optional<Generation> generation(const Worker& worker, SessionId session) const;
 
  private:

@@ -1,5 +1,5 @@
-// The users of the cluster: workers on every node that open sessions, contend for a few locks, write to the resources these
-// protect, and put, get and erase a few keys - all through the public Client. What a worker does next is drawn here; its
+// The users of the cluster: workers on every node that open sessions, contend for a few locks, and write to the resources these
+// protect. They put, get and erase a few keys, too - all through the public Client. A worker's next action is drawn here; its
 // parts know how that is done with each kind of primitive.
 #pragma once
 

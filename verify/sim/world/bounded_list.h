@@ -26,7 +26,7 @@ class BoundedList {
     const bool there = number >= dropped_ && number - dropped_ < items_.size();
     return there ? &items_[number - dropped_] : nullptr;
   }
-  // What the next add() will drop; null: nothing.
+  // The item that the next add() will drop; null: nothing.
   const T* next_to_go() const { return items_.size() == most_ && most_ > 0 ? &items_.front() : nullptr; }
   uint64_t dropped() const { return dropped_; }
   const std::deque<T>& items() const { return items_; }

@@ -156,7 +156,7 @@ void SimLogStore::lose(StoreId replacement) {
   writes_.begin();
 }
 
-// Of what the process still has as it is on disk.
+// Chooses among entries that the process still has as they are on disk.
 bool SimLogStore::rot_passing(Index applied) {
   const LogImage& durable = disk_.durable();
   const Index last = std::min(applied, durable.last());

@@ -59,7 +59,7 @@ class SimLogStore final : public LogStore {
 
   LogDisk& disk() { return disk_; }
   const LogDisk& disk() const { return disk_; }
-  // Of the disk, what observers ask all the time.
+  // About the disk; observers ask this all the time.
   StoreId id() const { return disk_.id(); }
   BootCounter boot() const { return disk_.boot(); }
   bool stands_for(StoreId store) const { return disk_.stands_for(store); }

@@ -1,9 +1,9 @@
-// A directory of a simulated machine, byte by byte: what programs see (the page cache) and what the disk holds are kept apart,
-// per page, and so are names before and after a sync of the directory. It outlives every process of its machine.
+// A directory of a simulated machine, byte by byte. It keeps apart, per page, the bytes that programs see (the page cache) and
+// those that the disk holds, and names before and after a sync of the directory. It outlives every process of its machine.
 //
-// A crash of a process changes nothing here. A power loss keeps what was synced; of the rest any mixture of 512-byte
+// A crash of a process changes nothing here. A power loss keeps all that was synced, and any mixture of the other 512-byte
 // sectors and of name changes, in any order (or, for names, up to some point, like journalled file systems). Faults are
-// switched on from outside; what they hit is drawn here, so a run can be repeated.
+// switched on from outside; their targets are drawn here, so a run can be repeated.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace coordkit::sim {
 inline constexpr size_t kPageBytes = 4096;
 inline constexpr size_t kSectorBytes = 512;
 
-// What goes wrong from now on. Rates are per million calls.
+// The faults from now on. Rates are per million calls.
 struct FileFaults {
   uint64_t write_errors = 0;          // a part may have been written
   uint64_t sync_errors = 0;           // some pages are lost: readable until a power loss, and considered clean

@@ -83,7 +83,7 @@ void Network::send_again(std::unique_ptr<Parcel> parcel) {
   if (Recorder* recorder = world_.recorder()) recorder->messages().lost(parcel->recorded);
 }
 
-// What must still be held for another reason goes back to its place.
+// A parcel that must still be held for another reason goes back to its place.
 void Network::launch_held(Link& wire) {
   std::vector<std::unique_ptr<Parcel>> held = std::move(wire.held);
   wire.held.clear();

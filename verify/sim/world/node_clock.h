@@ -1,5 +1,5 @@
 // One machine's clock: both readings of clock.h as functions of true time. The rate is constant or changes piecewise, always
-// within the bound the protocol assumes (unless a profile violates it on purpose); in suspend the lagging reading stands, and a
+// within the bound the protocol assumes (unless a profile violates it on purpose). In suspend the lagging reading stops. A
 // machine that is stopped altogether (beyond what is promised) shows the same time until it resumes.
 //
 // Integers only: rates are parts per million, so every compiler computes the same instant.

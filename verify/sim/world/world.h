@@ -59,7 +59,7 @@ struct Event {
   uint64_t item = 0;
 };
 
-// What happened, as numbers; text is made only when it is read. `format` must be a literal with {} for each value.
+// An event, as numbers; text is made only when it is read. `format` must be a literal with {} for each value.
 struct TraceRecord {
   TrueTime at;
   uint32_t node = 0;

@@ -12,16 +12,16 @@ namespace coordkit::sim {
 
 class WriteQueue {
  public:
-  void begin() { durable_ = WriteNumber(); }  // a process, which numbers its writes anew
+  void begin() { durable_ = WriteNumber(); }  // a process, which starts its write numbers again
   // Returns when it is due.
   TrueTime add(LogWrite write, TrueTime at);
   // All that wait for their latency are due by then. There are some: pending().
   void hurry(TrueTime at);
-  // What is due joins the batch, which is returned.
+  // Writes that are due join the batch, which is returned.
   const std::vector<LogWrite>& take_due(TrueTime now);
   const std::vector<LogWrite>& batch() const { return batch_; }
   void batch_written();
-  // What the process leaves unwritten.
+  // Returns the writes that the process leaves undone.
   std::vector<LogWrite> end();
 
   bool pending() const { return !pending_.empty(); }
