@@ -26,7 +26,7 @@ struct Objection {
 };
 std::optional<Objection> judge_changes(const raft::Configuration& now, const Changes& changes);
 
-// What a refusal by the core means to the caller. Committed, Overwritten and Unknown are none.
+// Explains a refusal by the core to the caller. Committed, Overwritten and Unknown are none.
 Objection explain(raft::ChangeOutcome::Kind outcome, const std::string& about);
 
 // "replica 4, replica 5"

@@ -23,7 +23,7 @@ class ChangeStep {
   void asked(raft::Configuration result, LaggingTime now);
   void refused(const ChangeReply& refusal, LaggingTime now);
 
-  // ---- how it stands
+  // ---- its state
   const std::optional<raft::Configuration>& result() const { return result_; }  // nothing: it was not asked for
   bool led_to(const raft::Configuration& configuration) const;  // in force now: its result, or what follows that
   void applied(const raft::Configuration& own) { leaving_ = !own.outgoing.empty(); }

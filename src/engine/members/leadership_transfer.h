@@ -15,7 +15,7 @@ class LeadershipTransfer {
  public:
   LeadershipTransfer(const EngineOptions& options, BootCounter boot) : options_(options), attempt_(boot.value() << 32) {}
 
-  // A new call. Refused ones complete at once, and so does one that is already true. `in_force`: who could lead.
+  // A new call. Refused ones complete at once, and so does one that is already true. `in_force`: the members that could lead.
   void start(const TransferLeadership& call, const raft::Configuration& in_force, const raft::Leadership& leadership,
              std::vector<Completion>& completions);
   void forget(Ticket ticket);
@@ -27,7 +27,7 @@ class LeadershipTransfer {
   void expire(LaggingTime now, std::vector<Completion>& completions);
   void fail(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
-  // What to ask the leader now; call only when one is known.
+  // The question for the leader now; call only when one is known.
   std::optional<TransferRequest> question(LaggingTime now, ReplicaId leader);
   LaggingTime next_deadline(bool leader_known) const;
 

@@ -1,8 +1,8 @@
 // One membership change, as the caller's replica pursues it: from the request to the final configuration (decisions/0007).
 //
 // Each step is a compare-and-change: (the configuration it starts from, what to change). It is sent to the leader again and
-// again until this replica's own applied configurations show its outcome: the next one after that start is either the
-// step's result, or something else, and then the step never has an effect (no log has two next configurations).
+// again until this replica's own applied configurations show its outcome. The next one after that start is either the step's
+// result, or something else, and then the step never has an effect (no log has two next configurations).
 // So nothing depends on an answer that may get lost; answers only explain the wait, and speed up a definite no.
 #pragma once
 
@@ -38,7 +38,7 @@ class MemberChange {
   void expire(LaggingTime now, bool leader_known, std::vector<Completion>& completions);
   void fail(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
-  // What to ask the leader now; call only when one is known.
+  // The question for the leader now; call only when one is known.
   std::optional<ChangeRequest> question(LaggingTime now, const PeerSet& peers, std::vector<Completion>& completions);
   std::vector<Peer> prospects() const;  // to be connected, so that their store ids become known
   LaggingTime next_deadline(bool leader_known) const;
@@ -63,7 +63,7 @@ class MemberChange {
   std::deque<Changes> steps_;    // the front one is current; empty before they are planned
   bool begun_ = false;           // an earlier step took effect
   ChangeStep step_;              // the current one
-  std::string meeting_;          // who was not connected yet, and why
+  std::string meeting_;          // the replica that was not connected yet, and why
 };
 
 }  // namespace coordkit::engine

@@ -1,5 +1,5 @@
-// Who is connected, and in which capacity each peer is heard (decisions/0007). The configuration in force decides, from
-// its append on, not the applied one: a peer that votes or leads by it must be heard before anything by it is committed.
+// The connected replicas, and the capacity in which each peer is heard (decisions/0007). The configuration in force decides,
+// from its append on, not the applied one: a peer that votes or leads by it must be heard before anything by it is committed.
 //
 // message_policy.h says what a capacity is, and what may be sent in it. Whether a peer belongs to the cluster is what the
 // transport reports in Hello::cluster: the id of the cluster only if the other end has proved that it knows it.
