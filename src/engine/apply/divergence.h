@@ -23,7 +23,7 @@ class DivergenceCheck {
 
   DivergenceCheck(ReplicaId self, Duration retry) : self_(self), retry_(retry) {}
 
-  // In the order of the log. An answer: replicas differ, and who or what is to be trusted has changed.
+  // In the order of the log. An answer: replicas differ, and the verdict about them has changed.
   std::optional<Divergence> note(const DigestNote& note, const raft::Configuration& configuration, ReplicaId leader);
 
   // Our own digest, to be handed to the leader now, until it comes back out of the log. Call only when a leader is known.

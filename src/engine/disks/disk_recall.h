@@ -1,5 +1,5 @@
-// What replicas remember of each other's disks, and what this one learns about its own (docs/decisions/0009, 0017, 0024): the
-// rollback check after a start, the marks of peers that are written with the log, and the entries that this disk has lost.
+// The memory of replicas about each other's disks, and what this one learns about its own (docs/decisions/0009, 0017, 0024).
+// That is the rollback check after a start, the marks of peers written with the log, and the entries that this disk has lost.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // Entries that the disk of a log has lost below its durable mark, and what an open does with such a log (FLT_D02, FLT_D06).
 //
-// Entries that the checkpoint covers are no longer needed: the log starts after it. What the others were is not known here,
-// but peers may count on them. So the log ends before the first of them, and the disk keeps a mark of its own that records
+// Entries that the checkpoint covers are no longer needed: the log starts after it. The others are not known here any more, but
+// peers may count on them. So the log ends before the first of them, and the disk keeps a mark of its own that records
 // how far it had reached: the floor for votes (raft::Recovered::floor). The leader's appends replace the rest; a leader has
 // all that was committed (docs/decisions/0024). The mark survives restarts and goes when the log has reached the floor again.
 #pragma once

@@ -29,7 +29,7 @@ bool out_of_reach(const RecallReply& reply, BootCounter boot, const RollbackChec
          far(known.boot.value(), boot.value(), kStartsMost);
 }
 
-// What was said in the term that peer and disk both know is on the disk only if the vote is, and the entry itself.
+// Anything said in the term that peer and disk both know is on the disk only if the vote is, and the entry itself.
 std::string lacking(const PeerMark& known, const RollbackCheck::Holds& disk) {
   const Term term = disk.hard_state.term;
   if (known.term > term) {

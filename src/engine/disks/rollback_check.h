@@ -1,9 +1,9 @@
 // Is the disk that this replica started from the one it last had? A disk that was rolled back to an older state, or lost
 // what it had called durable, has forgotten votes and acknowledgements that others rely on. So after a start from a log a
 // replica asks its peers what they remember of it, and the core keeps silent (raft::Recovered::rollback_checked) until a
-// majority of the members, including itself, has answered. What a peer remembers and the disk lacks ends in quarantine,
-// even if the answer is a late one. Its log may be so old that it names replicas that are gone: answers say who the members are
-// (docs/decisions/0036).
+// majority of the members, including itself, has answered. Anything that a peer remembers and the disk lacks ends in
+// quarantine, even if the answer is a late one. Its log may be so old that it names replicas that are gone: answers say who the
+// members are (docs/decisions/0036).
 //
 // A later term on the disk is proof by itself: everything said in an earlier term was on the disk before it. Within one term it
 // takes the vote and the very entry. A longer log proves nothing: the first append of a term may cut an older term's tail and
@@ -40,7 +40,7 @@ class RollbackCheck {
 
   // A connection was made: a peer that has not answered yet is asked.
   void connected(ReplicaId peer);
-  // Its answer goes with it: whoever is there counts, and is asked anew.
+  // Its answer goes with it: only a connected peer counts, and it is asked again.
   void lost(ReplicaId peer) {
     connected_.erase(peer);
     answered_.erase(peer);
@@ -51,7 +51,7 @@ class RollbackCheck {
   std::vector<ReplicaId> due(LaggingTime now, bool leaderless);
   LaggingTime next_deadline() const;
 
-  // What the disk holds. The term of an entry is absent before the log's base: that is committed, and the same everywhere.
+  // The content of the disk. The term of an entry is absent before the log's base: that is committed, and the same everywhere.
   struct Holds {
     raft::HardState hard_state;
     Position last;

@@ -1,5 +1,5 @@
-// What this replica's disk lost of what was stored there, and how it is repaired: the state in memory is the truth of a running
-// replica, so it is rewritten, and a log with damaged entries is left behind by a checkpoint.
+// The losses of this replica's disk, and their repair. The state in memory is the truth of a running replica, so it is
+// rewritten. A log with damaged entries is left behind by a checkpoint.
 //
 // Invariant: a whole checkpoint is owed from the report of damage until one that began afterwards is durable.
 #pragma once
