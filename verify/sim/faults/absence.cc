@@ -36,7 +36,7 @@ std::optional<uint32_t> Absence::free_machine() const {
   return std::nullopt;
 }
 
-// Of the members that the absent one knows one is taken out.
+// One of the members that the absent one knows is taken out.
 std::optional<Absence::Exchange> Absence::next() const {
   std::optional<uint32_t> machine;
   for (uint32_t node = 0; node < nodes_.size(); ++node) {

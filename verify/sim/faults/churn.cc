@@ -298,7 +298,7 @@ void Churn::exchange_set_back() {
   }
 }
 
-// Also on a disk that stands again: a peer may remember what a later leader has lawfully cut off there.
+// Also on a disk that stands for its store again: a peer may remember what a later leader has lawfully cut off there.
 bool Churn::stands_aside(uint32_t node) const {
   const Engine* engine = nodes_[node]->engine();
   return engine != nullptr && engine->status().state == ReplicaState::Quarantine;

@@ -30,7 +30,7 @@ class DiskFaults {
         active_(plan.nodes),
         slow_(plan.nodes) {}
 
-  // What the fault does at once is done, and what lasts is returned, for begin(). None: it did not strike.
+  // The immediate part of the fault is done, and the lasting part is returned, for begin(). None: it did not strike.
   std::optional<FileFaults> strike(FaultKind kind, uint32_t node, Random& striking);
   // Faults of one disk add up.
   void begin(uint32_t node, const FileFaults& faults);

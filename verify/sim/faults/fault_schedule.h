@@ -1,7 +1,7 @@
 // When which fault of the plan comes up, and the count of those that struck.
 //
-// When a fault comes up, how long it lasts and what it draws when it strikes depends on the seed alone, not on the others
-// nor on what happens in between: whichever one is left out, the rest come up at the same times.
+// When a fault comes up, how long it lasts and what it draws when it strikes depends on the seed alone. The others and the
+// events in between have no part in it: whichever fault is left out, the rest come up at the same times.
 #pragma once
 
 #include <array>

@@ -118,9 +118,9 @@ void Faults::remember(ActiveFault fault, Duration length) {
   world_.schedule(world_.now() + length, EventKind::FaultEnd, kNoNode, 0, active_.size() - 1);
 }
 
-// A node does not vanish at once: its peers lose contact one after the other within the time that elections take, while
-// what they send to it passes, is lost, or is held back for a while. So there are moments in which one half of the
-// cluster has given it up and the other has not.
+// A node does not vanish at once: its peers lose contact one after the other within the time that elections take. Messages that
+// they send to it meanwhile pass, are lost, or are held back for a while. So there are moments in which one half of the cluster
+// has given it up and the other has not.
 void Faults::fade(ActiveFault whole, Duration length) {
   const uint32_t node = whole.node;
   const auto within = [this](Duration bound) { return Duration(striking_.below(static_cast<uint64_t>(bound.count()) + 1)); };

@@ -24,7 +24,7 @@
 
 namespace coordkit::sim {
 
-// What faults strike, and those who know about it.
+// The targets of faults, and those that know about them.
 struct FaultTargets {
   World& world;
   const Plan& plan;
@@ -77,7 +77,7 @@ class Faults {
   void undo(size_t number) { undo(active_[number]); }
 
  private:
-  // What undoing an active fault needs.
+  // Everything that undoing an active fault needs.
   struct ActiveFault {
     FaultKind kind = FaultKind::Crash;
     Links links;

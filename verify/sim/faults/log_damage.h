@@ -1,5 +1,5 @@
-// What is done to the bytes of a log behind its back, and what may be missing from them since. Recovery can only detect it, not
-// undo it: the disk is not intact until it is found to be whole again.
+// Damage done to the bytes of a log behind its back, and bytes that may be missing since. Recovery can only detect it, not undo
+// it: the disk is not intact until it is found to be whole again.
 #pragma once
 
 #include "base/random.h"
@@ -25,7 +25,7 @@ class LogDamage {
   // Whether an error of the disk has a cause: this, or a fault that is in force.
   bool explains_errors() const { return !intact() || bytes_.files().faults() != FileFaults{}; }
 
-  // What was found out about the bytes since.
+  // The findings about the bytes since.
   void found_whole();                        // everything that was acknowledged is there
   void loss_accepted() { rotten_ = false; }  // what is missing is gone for good, and what is left is whole
   void nothing_missing();                    // that matters
