@@ -1,6 +1,6 @@
-// What holds for every answer, whatever was asked. It carries the index (or revision) that decided it, so a run is linearizable
-// if replaying the log through the model gives the same answers and if indexes respect real time. Both are checked as answers
-// come in, in O(log n) each. Also: an outcome NONE never had an effect, a success had exactly one.
+// The rules for every answer, whatever was asked. An answer carries the index (or revision) that decided it. So a run is
+// linearizable if replaying the log through the model gives the same answers and if indexes respect real time. Both are checked
+// as answers come in, in O(log n) each. Also: an outcome NONE never had an effect, a success had exactly one.
 // (docs/invariants.md: INV_R11, R15, R16, L08, L09.)
 #pragma once
 
@@ -17,7 +17,7 @@ namespace coordkit::sim {
 
 class AnswerRules {
  public:
-  // Checks, or only counts what is pending so that the black-box check stands alone.
+  // Checks, or only counts what is pending so that the black-box check judges alone.
   enum class Duty : uint8_t { Judge, Count };
   // Says whether a result is what a caller was answered.
   using Matches = std::function<bool(const machine::Result&)>;
@@ -33,9 +33,9 @@ class AnswerRules {
   void decided(const Call& call, Index index);
   void observed(const Call& call, Index index);
 
-  // Of the command that carries the call's label.
+  // The execution of the command that carries the call's label.
   const CommandOutcomes::Outcome& only_execution(const Call& call) const;
-  // Of a command without a label: a caller's answer is what the log decided for one command with exactly these contents from
+  // For a command without a label: a caller's answer is what the log decided for one command with exactly these contents from
   // its node, each matched to one call.
   void executed(CallNumber number, const absl::Status& answer, const Matches& matches);
   std::optional<Index> match(const Call& call, const Matches& matches);

@@ -1,5 +1,5 @@
-// What became of each command that the log carries: found by the label that it carries, by its contents, or by the entry it
-// came with.
+// The outcome of each command that the log carries: found by the label that the command carries, by its contents, or by the
+// entry it came with.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace coordkit::sim {
 
 class CommandOutcomes {
  public:
-  // Of a command that carries a label of the workload.
+  // The outcome of a command that carries a label of the workload.
   struct Outcome {
     uint64_t executions = 0;
     RequestId request;

@@ -121,9 +121,9 @@ void ConsensusObserver::restored(uint32_t node, Position position) {
   }
 }
 
-// INV_R10, as far as the replica can know: a leader of an older term than the one that committed an entry may legitimately
-// take it from a replica that hears it late, and the newer leader puts it back, possibly in the same turn. What follows a
-// damaged entry goes with it and returns the same way (docs/decisions/0024).
+// INV_R10, as far as the replica can know. A leader of an older term than the one that committed an entry may legitimately take
+// it from a replica that hears it late. The newer leader puts it back, possibly in the same turn. Entries behind a damaged one
+// go with it and return the same way (docs/decisions/0024).
 void ConsensusObserver::check_truncation(uint32_t node, const LogWrite& write) {
   if (!write.truncate_after) return;
   const LogImage& log = views_[node].log->submitted();

@@ -1,5 +1,5 @@
-// Watches the whole cluster's consensus from outside and keeps its own history: who led which term, which entry was first
-// seen at (index, term), what was committed at each index. It reads what replicas write, send and claim, and the
+// Watches the whole cluster's consensus from outside and keeps its own history: the leader of each term, the entry first seen
+// at each (index, term), and the entry committed at each index. It reads what replicas write, send and claim, and the
 // disks; it never trusts an engine. Each check names its invariant (invariants.md, section 1).
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace coordkit::sim {
 
-// What the observer may read of one node.
+// The parts of one node that the observer may read.
 struct NodeView {
   const SimLogStore* log = nullptr;
   const SimStateStore* state = nullptr;

@@ -1,4 +1,4 @@
-// What is still missing of a cluster that faults have left alone: a leader, replicas that are level, the end of what the dead
+// Tells what a cluster still lacks that faults have left alone: a leader, replicas that are level, the end of what the dead
 // have left behind. It only looks.
 #pragma once
 

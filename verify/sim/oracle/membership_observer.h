@@ -1,9 +1,9 @@
-// Who is a member, according to the logs: the observer's own account, kept from what replicas write, never asked of an engine.
+// The members according to the logs: the observer's own account, kept from what replicas write, never asked of an engine.
 //
 // A replica acts by the newest configuration of its log, committed or not (thesis 4.1). INV_R12: a leader appends the next one
 // only when the previous one is committed, and the two are neighbours: a joint step keeps the old voters as its other half.
-// A majority is one of stores, not of ids: a replica that lost its disk is not the one that acknowledged. What a disk held when
-// it was lost is kept here, because a leader may rightly have counted it.
+// A majority is one of stores, not of ids: a replica that lost its disk is not the one that acknowledged. The content of a lost
+// disk is kept here, because a leader may rightly have counted it.
 #pragma once
 
 #include <functional>
@@ -46,7 +46,7 @@ class MembershipObserver {
   // decides first: an overtaken leader's configuration is older than the one that took its place, at whatever index.
   const raft::Configuration* newer_than_log(uint32_t node, Index index) const;
   bool overtaken(uint32_t node) const;  // by a committed configuration
-  // Of every configuration that a running process uses and none has overtaken, a majority of each half still has its disks.
+  // In every configuration that a running process uses and none has overtaken, a majority of each half still has its disks.
   bool majorities_have_disks(const std::function<bool(uint32_t)>& runs) const;
   std::optional<uint32_t> voter_without_disk() const;  // of any configuration in use that none has overtaken
   bool member(uint32_t node) const;                    // by the newest committed one, with the disk it has now

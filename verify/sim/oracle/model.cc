@@ -181,8 +181,8 @@ Result Model::run(const machine::RevokeLease& revoke) {
   return {.deleted = end_lease(*lease, false)};
 }
 
-// The timer of a session has the session's id, that of a lease its number; that of a wait the index of the entry that queued
-// it, top bit set; that of a delay its own number, from the counter of the session ids.
+// The timer of a session has the session's id, that of a lease its number. That of a wait has the index of the entry that
+// queued it, top bit set. That of a delay has its own number, from the counter of the session ids.
 void Model::fire(const engine::FireTimers& fired) {
   std::map<LeaseId, const LeaseModel::Lease*> dead;  // by the id that keys use; null: a session
   for (const FiredTimer& timer : fired.timers) {

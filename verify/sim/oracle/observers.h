@@ -24,7 +24,7 @@
 
 namespace coordkit::sim {
 
-// Its parts are handed to the code that needs them. What they have in common is here: the events of a node, in their order.
+// Its parts are handed to the code that needs them. Here is what they have in common: the events of a node, in their order.
 struct Observers {
   Observers(World& world, const Plan& plan, const SimOptions& options, const std::vector<std::unique_ptr<Node>>& nodes);
   Observers(const Observers&) = delete;  // its parts refer to each other

@@ -4,7 +4,7 @@
 
 namespace coordkit::sim {
 
-// Of two disks under one id the one that still votes may act.
+// If two disks have one id, the one that still votes may act.
 void OriginModel::configure(const raft::Configuration& configuration) {
   members_.clear();
   for (const auto* list : {&configuration.learners, &configuration.outgoing, &configuration.voters}) {

@@ -7,7 +7,7 @@
 
 namespace coordkit::sim {
 
-// ---- who learns what
+// ---- promises that others learn
 
 void Promises::handles(uint32_t node, const EngineInput& input) {
   const auto* mail = std::get_if<MessageReceived>(&input);
@@ -178,7 +178,7 @@ bool Promises::held(const Promise& promise, const Disk& disk) {
   return same || (promise.chain == 0 && disk.log.contains(promise.match));
 }
 
-// What others learned from this disk, and what it learned from others: an older image knows less of both.
+// An older image knows less of what others learned from this disk, and of what it learned from others.
 void Promises::set_back(uint32_t node, Disk now) {
   const SimLogStore& log = nodes_[node]->stores().log();
   const auto own = std::ranges::find(now.log.peers, log.id(), &PeerMark::store);
@@ -226,7 +226,7 @@ Promises::Verdict Promises::judge(uint32_t node) const {
   return majority_answered(node) ? Verdict::Unknown : Verdict::Unasked;
 }
 
-// Of each half of the members that it goes by, or that one of those who answered said to be settled, itself included.
+// A majority of each half of the members that it goes by, or that one of those that answered called settled, itself included.
 bool Promises::majority_answered(uint32_t node) const {
   const auto answered = answered_.find(node);
   const auto told = told_.find(node);

@@ -1,10 +1,10 @@
-// What replicas have promised each other, as the world saw it: votes, acknowledgements and starts, each with who learned of it
-// and whether that replica must still know. A disk that is rolled back to an earlier image forgets some of them, and this class
-// learns which.
+// The promises of replicas to each other, as the world saw them: votes, acknowledgements and starts. Each has the replica that
+// learned of it and whether that one must still know. A disk that is rolled back to an earlier image forgets some of them, and
+// this class learns which.
 //
-// Nothing is compared that replicas compare: a disk holds a vote if it had given it by then, and what it acknowledged if it
-// knows the term of that leader and the very entry is there with all before it. So the simulator may roll back any disk at any
-// time. The invariant (INV_R23): such a replica takes part in nothing if one of those that answered it had learned of
+// Nothing is compared that replicas compare. A disk holds a vote if it had given it by then. It holds what it acknowledged if
+// it knows the term of that leader and the very entry is there with all before it. So the simulator may roll back any disk at
+// any time. The invariant (INV_R23): such a replica takes part in nothing if one of those that answered it had learned of
 // something forgotten, had it on its own disk or was never stopped since. One that forgot nothing others had learned continues,
 // and the other invariants judge the result. The rest is beyond the promise (docs/decisions/0017).
 #pragma once
@@ -87,10 +87,10 @@ class Promises {
   const World& world_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
   std::map<StoreId, std::vector<Promise>> promises_;                       // by the store that gave them
-  std::map<std::tuple<StoreId, uint32_t, Promise::Kind>, size_t> newest_;  // of them, by who learned of it
+  std::map<std::tuple<StoreId, uint32_t, Promise::Kind>, size_t> newest_;  // of them, by the node that learned of it
   std::map<uint32_t, std::vector<std::pair<StoreId, size_t>>> new_;        // learned by this process, not yet durable there
   std::map<StoreId, std::vector<Promise>> forgotten_;                      // of disks that were rolled back
-  std::map<uint32_t, std::set<uint32_t>> answered_;                        // who answered this process
+  std::map<uint32_t, std::set<uint32_t>> answered_;                        // the nodes that answered this process
   std::map<uint32_t, std::map<uint32_t, std::vector<Told>>> told_;         // and what it was told, by whom
 };
 

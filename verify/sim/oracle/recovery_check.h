@@ -1,4 +1,4 @@
-// What recovery may find after a crash, and whether it did: the model of a log against its bytes.
+// The logs that recovery may find after a crash, and whether it did: the model of a log against its bytes.
 //
 // Allowed are all writes known to be durable and any prefix of the doubtful ones, nothing else. The
 // base may lag behind what was compacted, and rot may leave an older record of what was remembered about peers. Holes stand for

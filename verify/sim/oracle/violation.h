@@ -11,7 +11,7 @@
 
 namespace coordkit::sim {
 
-// What a violation concerns, as far as known; the timeline opens there.
+// The subject of a violation, as far as known; the timeline opens there.
 struct Culprit {
   std::optional<uint64_t> operation = {};  // number of the call
   Index index = {};                        // of the entry

@@ -1,5 +1,5 @@
 // The witness check: the answers that callers get, checked against the log. Every call is begun here before the client makes
-// it, and its answer goes to the witness of its kind; what holds for all kinds of calls is in answer_rules.h.
+// it, and its answer goes to the witness of its kind; the rules for all kinds of calls are in answer_rules.h.
 #pragma once
 
 #include "sim/keys/key_witness.h"

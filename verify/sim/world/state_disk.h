@@ -1,7 +1,7 @@
 // A node's state store: a model in memory of atomic commits, each after its own latency. It outlives every
 // incarnation of the node; a crash keeps what was committed, and a random prefix of what was in progress.
 //
-// What rots is on its disk (rows_on_disk.h). A write may fail, which ends the process, and a disk may be full for a while
+// All rot is on its disk (rows_on_disk.h). A write may fail, which ends the process, and a disk may be full for a while
 // (FLT_D04).
 #pragma once
 
@@ -30,7 +30,7 @@ class SimStateStore final : public StateStore {
   void close() override { sink_ = nullptr; }
 
   void synced(const Event& event);
-  // What is staged is lost, and operations in progress survive up to a random point.
+  // Staged rows are lost, and operations in progress survive up to a random point.
   void crash();
   void set_errors(uint64_t per_million) { errors_per_million_ = per_million; }  // of commits and the like; the first is final
   void set_full(bool full);                                                     // commits and the like wait
