@@ -1,4 +1,4 @@
-// What ./dev sim does about a failing seed: prints how to run it again, draws its timeline, shrinks it.
+// The reaction of ./dev sim to a failing seed: prints how to run it again, draws its timeline, shrinks it.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,9 +1,9 @@
 // A certificate authority for trying out TLS: it makes what docs/security.md describes. Its key lies beside the others, so
 // do not trust a service to it.
 //
-// Uses OpenSSL's library and not its command: tests make a thousand certificates, some of them expired or not valid yet, which
-// the command of OpenSSL 3.0 cannot date; and coordkit's build has the library anyway, but not the command.
-// Throws std::runtime_error with a sentence.
+// Uses OpenSSL's library and not its command. Tests make a thousand certificates, some of them expired or not valid yet, which
+// the command of OpenSSL 3.0 cannot date. And coordkit's build has the library anyway, but not the command. Throws
+// std::runtime_error with a sentence.
 #pragma once
 
 #include <openssl/evp.h>

@@ -65,7 +65,7 @@ Members members_in(const fs::path& folder) {
   return found;
 }
 
-// What the order leaves open is as it was, and what it says has to agree with that.
+// Parts that the order leaves open are as they were, and parts that it states have to agree with that.
 FolderOrder completed(FolderOrder order) {
   const Members found = members_in(order.folder);
   const bool renews = found.highest > 0;

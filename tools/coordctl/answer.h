@@ -10,7 +10,7 @@ namespace coordkit::coordctl {
 class AnswerPrinter {
  public:
   enum class Form {
-    Table,    // aligned, once all rows have arrived; of fields a line for each
+    Table,    // aligned, once all rows have arrived; fields are a line each
     Lines,    // each row at once, its cells two spaces apart
     Objects,  // each row at once, as a JSON object; all fields as one object, at the end
     Samples,  // of metrics: each row at once, as a JSON object of name, labels and value

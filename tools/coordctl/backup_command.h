@@ -15,7 +15,7 @@ struct BackupArguments {
 void add_backup(CLI::App& app, BackupArguments& arguments);
 int run_backup(const BackupArguments& arguments);
 
-// What both ways to a new cluster need to know about it.
+// Both ways to a new cluster need to know this about it.
 struct NewClusterArguments {
   std::vector<std::string> members;  // ID=HOST:PORT=DIRECTORY
   std::string cluster;

@@ -1,5 +1,5 @@
 // While it lives, what would end this process (SIGINT, SIGTERM, SIGHUP) is noted instead: what is being made is given up, and
-// the command says how it ended. A second signal ends the process. What is ignored, as by nohup, stays so.
+// the command says how it ended. A second signal ends the process. An ignored signal, as by nohup, stays ignored.
 //
 // Threads: one of these at a time.
 #pragma once

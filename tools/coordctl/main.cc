@@ -1,5 +1,5 @@
 // coordctl: the command line beside the library. `check` reads a history and says whether it is linearizable
-// (docs/format-history.md); `--socket PATH ...` talks to a running replica (docs/coordctl.md); `inspect`, `cat`, `backup`,
+// (docs/format-history.md). `--socket PATH ...` talks to a running replica (docs/coordctl.md). `inspect`, `cat`, `backup`,
 // `restore` and `recover` work on data directories that no replica has open, and on backups of them (docs/backup.md).
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -37,7 +37,7 @@ int run(const CLI::App& app, const Arguments& arguments) {
   return run_check(arguments.check);
 }
 
-// What was printed may still be in a buffer, and the disk behind it full.
+// The output may still be in a buffer, and the disk behind it full.
 int finish(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   std::fprintf(stderr, "coordctl: the output could not be written in full: is its disk full, or its reader gone?\n");

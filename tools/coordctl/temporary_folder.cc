@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr int kRemovals = 1000;  // of a folder into which files are being written
 
-// What would end this process; what is ignored, as by nohup, stays so.
+// The signals that would end this process; an ignored one, as by nohup, stays ignored.
 sigset_t interruptions() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<TemporaryFolder>> TemporaryFolder::make() {
   std::string path = among / "coordctl-XXXXXX";
   const sigset_t signals = interruptions();
   sigset_t before = {};
-  ::pthread_sigmask(SIG_BLOCK, &signals, &before);  // none is to come between the folder and who removes it
+  ::pthread_sigmask(SIG_BLOCK, &signals, &before);  // none is to come between the folder and its remover
   if (::mkdtemp(path.data()) != nullptr) return std::unique_ptr<TemporaryFolder>(new TemporaryFolder(path, before));
   const std::string why = std::strerror(errno);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

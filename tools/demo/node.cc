@@ -1,8 +1,8 @@
 // One process of the service: a replica, a session, and a worker that acquires the lock and writes rows while it holds it.
 //
-// Commands come a line each on standard input: "hold N", "rotate N", "rest N" set what the worker does (N is returned in
-// "resting"), "late" writes with the last token it was given, valid or not, "queue", "status"; a worker at rest may
-// "leave" (closes its session, which takes a majority) and then "quit".
+// Commands come a line each on standard input. "hold N", "rotate N", "rest N" set what the worker does (N is returned in
+// "resting"). "late" writes with the last token it was given, valid or not. There are "queue" and "status". A worker at rest
+// may "leave" (closes its session, which takes a majority) and then "quit".
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -180,8 +180,8 @@ class Node {
     lost.get_future().wait_for(5s);  // announced by another thread, a moment after this one saw it
   }
 
-  // What every holder should do: check right before the use, and let the resource check the token as well. The readings of
-  // the clock are taken before the questions, so that "valid at" is never later than the moment it was true.
+  // Every holder should do this: check right before the use, and let the resource check the token as well. The readings of the
+  // clock are taken before the questions, so that "valid at" is never later than the moment it was true.
   bool write_row(Grant& grant, uint64_t token, int row) {
     const int64_t before = machine_time_ns();
     if (!grant.valid()) {

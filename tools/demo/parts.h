@@ -1,4 +1,4 @@
-// What the replicas of the demo are made of. A program that links another definition tells the same story, with the same
+// The parts of the replicas of the demo. A program that links another definition tells the same story, with the same
 // checks, over parts of its own (tests/examples/foreign_parts.cc).
 #pragma once
 

@@ -1,5 +1,5 @@
-// The story of the demo as one still picture (SVG, for a page that runs no scripts): a row per process showing who led, stood
-// still or was dead, who held the lock with which token, and which late writes were refused; below it the story in sentences.
+// The story of the demo as one still picture (SVG, for a page that runs no scripts). A row per process shows when it led, was
+// paused or dead, or held the lock with which token, and which late writes were refused. Below is the story in sentences.
 #pragma once
 
 #include <string>

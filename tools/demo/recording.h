@@ -1,5 +1,5 @@
-// What the story knows about its processes, kept for the timeline page: who led, stood still or was dead, who awaited the lock
-// and held it, which late writes were refused. From the processes' own reports, in the time of one machine.
+// The story's knowledge of its processes, kept for the timeline page: when each led, was paused or was dead, when it awaited
+// the lock and held it, which late writes were refused. From the processes' own reports, in the time of one machine.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What the lock protects: a table of rows that any holder may write, over TCP on loopback.
+// The resource that the lock protects: a table of rows that any holder may write, over TCP on loopback.
 //
 //   "NODE TOKEN ROW" -> "ok" or "refused"
 //

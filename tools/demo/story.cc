@@ -1,8 +1,8 @@
 // The story: what is done to the three processes, one sentence a step, and what must hold when it is over.
 //
-// It never waits for time to pass, only for reports; one deadline bounds it all. Whatever the machine does on
-// its own meanwhile (for instance an election because a disk stalled) is part of the story: a step that needs the leader to
-// hold the lock retries with the new one.
+// It never waits for time to pass, only for reports; one deadline bounds it all. Everything that the machine does on its own
+// meanwhile is part of the story, for instance an election because a disk stalled. So a step that needs the leader to hold the
+// lock retries with the new one.
 #include <unistd.h>
 
 #include <chrono>
@@ -165,7 +165,7 @@ void Story::freeze_leader() {
   cast_.tell(leader, "late");
   cast_.tell_mode(leader, "rest");
   cast_.until("the frozen leader is replaced", [&] { return cast_.leader() != 0 && cast_.leader() != leader; });
-  // What it reported before it stood still may be read only now.
+  // Reports that it made before it was frozen may be read only now.
   expect_next_holder(waiter, old_token, frozen_at, "the freeze");
 
   cast_.thaw(leader);

@@ -29,7 +29,7 @@ Answer answer(const Came& result, Form form) {
   return out;
 }
 
-// What was answered to an operation; one with nothing to report sends nothing.
+// The answer to an operation; one with nothing to report sends nothing.
 template <typename Reply>
 Reply reply_of(const Result& result) {
   if (result.reply.empty()) return Reply();

@@ -1,6 +1,6 @@
 // The same random steps on a real etcd and on coordkit's machine, and a comparison of the answers, step by step.
 //
-// What coordkit does differently on purpose is in deliberate.h; anything else that differs is printed and ends the run.
+// Differences that coordkit makes on purpose are in deliberate.h; any other one is printed and ends the run.
 #include <CLI/CLI.hpp>
 #include <deque>
 #include <iostream>

@@ -1,7 +1,7 @@
-// The judge of the history experiment behind a fault that is beyond the fault model: most directories were set back to older
-// copies of themselves, or a copied directory was started beside the original and the network was cut between them.
+// The judge of the history experiment behind a fault that is beyond the fault model. Either most directories were set back to
+// older copies of themselves, or a copied directory was started beside the original and the network was cut between them.
 //
-// What was seen before the fault is judged as ever. Behind it acknowledged writes may be lost, and two histories may be
+// Everything seen before the fault is judged as ever. Behind it acknowledged writes may be lost, and two histories may be
 // served. The duty is to stop loudly and invent nothing (docs/faults.md, FLT_P27). So this is wrong:
 //
 //   invented      a read or a watch is given a value that nobody had begun to write to that key.
@@ -19,8 +19,8 @@
 // two processes act as one replica. Warnings about elections and silent members are none: they do not say that data is wrong.
 //
 // Nobody can miss a write whose every copy was set back. So the judge demands a word only about writes that a kept directory
-// had: the watch of a process was given the change, and its directory stayed as this process left it. What only a judge can
-// know to be lost is counted, and excused. When a word has to come is left open until the end: a replica cannot know of a
+// had: the watch of a process was given the change, and its directory stayed as this process left it. Losses that only a judge
+// can know are counted, and excused. When a word has to come is left open until the end: a replica cannot know of a
 // history that it has not met. Locks are not judged behind the fault; their grants are entries of the same log.
 #pragma once
 
@@ -79,7 +79,7 @@ constexpr std::string_view name_of(Ending ending) {
 struct Judgement {
   Ending ending = Ending::Harmless;
   uint64_t contradictions = 0;     // of writes that a kept directory had
-  std::vector<std::string> wrong;  // sentences; of many alike the first ones
+  std::vector<std::string> wrong;  // sentences; if many are alike, the first ones
 };
 
 Judgement judge(const Episode& episode);

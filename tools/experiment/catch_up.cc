@@ -1,5 +1,5 @@
-// One follower of three stops under full load and resumes: how long until it has caught up while the load lasts, what
-// that costs in memory, how often a state transfer was begun, and whether any other process noticed.
+// One follower of three stops under full load and resumes. How long until it has caught up while the load lasts? What does that
+// cost in memory, how often was a state transfer begun, and did any other process notice?
 #include <cstdio>
 #include <nlohmann/json.hpp>
 

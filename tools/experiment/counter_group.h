@@ -19,7 +19,7 @@ class CounterGroup {
     std::vector<std::string> node;
   };
 
-  // Empties `data`. What is reported comes from a node's id, or from zero, the counter.
+  // Empties `data`. Reports come from a node's id, or from zero, the counter.
   CounterGroup(const std::filesystem::path& data, const std::filesystem::path& log, Processes::OnReport on_report);
 
   // All nodes are ready when it returns.

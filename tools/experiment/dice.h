@@ -1,4 +1,4 @@
-// What is random in an experiment: the same for the same seed.
+// All that is random in an experiment: the same for the same seed.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,8 @@
 // The conductor: three members at work, of which one or more are killed or stopped every second or two, also all at once, or
-// asked to hand leadership over. What their callers saw is one history on the clock of this machine, and is put before the
+// asked to hand leadership over. All that their callers saw is one history on the clock of this machine. It is put before the
 // checker of verify/check, which knows nothing but the history: the keys as one store, the locks as mutexes whose holders were
-// still inside when they last trusted their hold. What watches were given has to be the same everywhere, without gaps, and has
-// to have every write that was answered.
+// still inside when they last trusted their hold. All that watches were given has to be the same everywhere, without gaps, and
+// has to have every write that was answered.
 //
 // With faults beyond the fault model there are many clusters, one after the other. Each ends with one such fault, and what was
 // seen from there on is judged by beyond.h.
@@ -43,7 +43,7 @@ check::Report checked(const std::vector<std::string>& lines, std::string_view mo
   return checker->finish();
 }
 
-// Of all clusters.
+// The findings over all clusters.
 struct Findings {
   Verdict keys = Verdict::Linearizable, locks = Verdict::Linearizable;  // the worst
   uint64_t calls = 0, answered = 0, watch_errors = 0, handed_over = 0, contradictions = 0;
@@ -116,7 +116,7 @@ Trial::Fault Trial::go_beyond(HistoryGroup& group, std::vector<Disturbance>& dis
   return {disturbances.back().at_ns, rest_ns};
 }
 
-// What was found wrong can be looked at afterwards: data, logs and history.
+// The evidence of an error can be looked at afterwards: data, logs and history.
 void Trial::one_cluster(const std::string& name, Deadline end) {
   const std::filesystem::path data = options_.out / (name + "-data"), log = options_.out / (name + ".log"),
                               history = options_.out / (name + ".jsonl");

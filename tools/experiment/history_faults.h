@@ -1,4 +1,4 @@
-// What the history experiment does to its members: each fault is drawn, begun, left for a while and ended.
+// The faults of the history experiment's members: each is drawn, begun, left for a while and ended.
 //
 // Threads: one owner.
 #pragma once

@@ -166,7 +166,7 @@ uint64_t HistoryGroup::answered() const {
   return answered;
 }
 
-// Whoever stands aside has no part in it.
+// A member that stepped aside has no part in it.
 bool HistoryGroup::settled() {
   std::set<std::pair<uint64_t, uint64_t>> leaders;
   for (const auto& [number, place] : places_) {

@@ -43,7 +43,7 @@ class HistoryGroup {
   bool leads(int id) { return places_[id].leads; }
   uint64_t handed_over() const { return handed_over_; }
 
-  // Of members at rest: a copy of the directory is made, in place of the one before, or takes the directory's place.
+  // For members at rest: a copy of the directory is made, in place of the one before, or takes the directory's place.
   void copy(int id);
   bool has_copy(int id) const { return std::filesystem::exists(copy_of(id)); }
   void put_back(int id);

@@ -1,7 +1,7 @@
 // One member of the history experiment: a replica, and callers who read and write a few keys, take a few locks and watch, as
-// fast as they are answered. What they see goes into a file of this life of the member, a line before each call and one after
-// it, so that a killed process leaves what it had asked for. A line "transfer ID" of its standard input asks it to hand
-// leadership over; it ends when that input does. What the replica tells its operator is reported.
+// fast as they are answered. All that they see goes into a file of this life of the member, a line before each call and one
+// after it, so that a killed process leaves what it had asked for. A line "transfer ID" of its standard input asks it to hand
+// leadership over; it ends when that input does. All that the replica tells its operator is reported.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ using nlohmann::json;
 
 constexpr auto kCallMax = 2s;
 
-// What callers see, in the words of docs/format-history.md. Threads: any.
+// Writes what callers see, in the words of docs/format-history.md. Threads: any.
 class Scribe {
  public:
   explicit Scribe(const std::string& path)
@@ -83,7 +83,7 @@ json shown(const std::optional<KeyValue>& entry) {
   return {{"value", entry->value}, {"create", entry->create.value()}, {"mod", entry->mod.value()}, {"version", entry->version}};
 }
 
-// What every caller has: a number of its own, dice, and a name for what it writes.
+// The belongings of every caller: a number of its own, dice, and a name for what it writes.
 class Caller {
  public:
   Caller(const HistoryNodeOptions& options, int number)
@@ -154,7 +154,7 @@ class KeyCaller {
     scribe_.end(call, result.status(), std::move(out));
   }
 
-  // What one key is now decides which of two is written.
+  // The present value of one key decides which of two is written.
   void commit() {
     const std::string from = caller_.any_key(), to = caller_.any_key();
     const std::string value = caller_.next_value(), other = caller_.next_value();

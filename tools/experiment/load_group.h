@@ -18,7 +18,7 @@ struct MemoryUse : support::MemoryUse {
   uint64_t anonymous_peak = 0;  // over the moments of measurement
 };
 
-// What a member has reported since its start.
+// The reports of a member since its start.
 struct MemberNews {
   bool filled = false;
   std::string state, sentence;

@@ -1,7 +1,7 @@
-// The processes of an experiment: members of one cluster and what stands beside them, started, told, heard and ended. Each
+// The processes of an experiment: members of one cluster and those beside them, started, told, heard and ended. Each
 // reports in JSON lines (tools/support/report.h), and all of these go into one log.
 //
-// Threads: one owner. What does not come in time, or says that it has an error, ends the experiment (std::runtime_error).
+// Threads: one owner. A process that is late, or says that it has an error, ends the experiment (std::runtime_error).
 #pragma once
 
 #include <chrono>

@@ -21,7 +21,7 @@ inline constexpr int kNodes = 3;
 inline constexpr std::chrono::milliseconds kTtl{2000};
 inline constexpr std::chrono::milliseconds kSectionMax{2000};  // of the work between reading the counter and writing it
 
-// What stands between a paused holder and the counter. With neither, updates are lost.
+// The barriers between a paused holder and the counter. With neither, updates are lost.
 struct Protection {
   bool gate = true;   // the counter refuses older tokens
   bool check = true;  // the holder asks valid() before it writes

@@ -29,8 +29,8 @@ Seen::Seen(const std::vector<std::filesystem::path>& lives, int64_t until) {
   for (const std::filesystem::path& file : lives) lives_.push_back(read_life(file, until));
 }
 
-// A hold ends once. If it is not known that a release did it, something did that needs no caller, from the moment on at which
-// the holder trusted it last; of a grant that nobody was told of even the token is unknown.
+// A hold ends once. If no release is known to have ended it, something did that needs no caller, from the moment on at which
+// the holder trusted it last. If nobody was told of a grant, even its token is unknown.
 std::vector<Seen::Line> Seen::endings_of(const SeenLife& life) {
   std::set<std::pair<std::string, uint64_t>> released;
   for (const auto& [number, call] : life.calls) {

@@ -1,5 +1,5 @@
-// What the callers of the history experiment saw: the files of all lives of all members (history_node.cc), made into lines of
-// one history (docs/format-history.md) and into what can be said beside it.
+// All that the callers of the history experiment saw: the files of all lives of all members (history_node.cc), made into lines
+// of one history (docs/format-history.md) and into what can be said beside it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Disturbance {
   bool leader_alone = false;  // the leader, and no other
 };
 
-// Of durations in milliseconds.
+// The spread of durations in milliseconds.
 struct Spread {
   uint64_t count = 0;
   int64_t median_ms = 0;
@@ -36,7 +36,7 @@ struct Gaps {
 
 class Seen {
  public:
-  // `until`: as of read_life().
+  // `until`: that of read_life().
   explicit Seen(const std::vector<std::filesystem::path>& lives, int64_t until = kToTheEnd);
 
   // In the order of the calls. A hold that was not released for certain may have ended from the moment on at which its holder

@@ -36,11 +36,11 @@ struct SeenLife {
   std::vector<std::string> errors;         // of its watch
 };
 
-// What was known at `until`: calls that were made later are left out, those that were answered later have no answer.
+// Reads what was known at `until`: calls that were made later are left out, those that were answered later have no answer.
 inline constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
 SeenLife read_life(const std::filesystem::path& file, int64_t until = kToTheEnd);
 
-// Of a line of a history.
+// Facts about a line of a history.
 inline bool is(const nlohmann::json& line, const char* op) { return line["op"] == op; }
 inline std::string outcome(const nlohmann::json& line) { return line.value("outcome", std::string("unknown")); }
 inline bool ok(const nlohmann::json& line) { return outcome(line) == "ok"; }

@@ -23,8 +23,8 @@ constexpr auto kWork = 3s;
 constexpr auto kPause = 700ms;  // more than an election timeout, and than what short sessions last
 constexpr auto kAnswerLimit = 90s;
 
-// Of a thousand scenes. An object of C++ left behind by one scene in fifty is noticed; of what one round more or less of
-// checkpoints and log is on the disk, nothing is said.
+// In a thousand scenes. An object of C++ left behind by one scene in fifty is noticed. One round more or less of checkpoints
+// and log on the disk is not judged.
 const std::map<std::string, double> kGrowthMax = {{"objects", 20}, {"descriptors", 0.1}, {"threads", 0.1}, {"disk", 50'000}};
 
 std::string shown(const Holding& holding) {

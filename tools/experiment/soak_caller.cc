@@ -80,7 +80,7 @@ bool SoakCaller::act() {
   return true;
 }
 
-// What ended with its session has gone, too.
+// Holds that ended with their session are gone, too.
 bool SoakCaller::given(const Give& give) {
   try {
     const absl::Status status = give();

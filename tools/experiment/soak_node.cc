@@ -125,7 +125,7 @@ class SoakNode {
     }
   }
 
-  // What was compacted goes little by little, with every entry that comes; an erase of nothing makes no history of its own.
+  // Compacted history goes little by little, with every entry that comes; an erase of nothing makes no history of its own.
   void compact() {
     Kv kv(*replica_);
     const auto now = kv.erase("nothing");

@@ -1,7 +1,7 @@
 // The conductor: three members at work, and again and again the files of one of them are damaged, while it is stopped or
-// running. It may continue, repair itself, refuse to open, step aside or stop, each with a sentence; it must not crash, and
-// nothing that was acknowledged may be missing in the end, because the other two are intact. A member that cannot continue is
-// replaced by a blank one, as an operator would do it.
+// running. It may continue, repair itself, refuse to open, step aside or stop, each with a sentence. It must not crash. Nothing
+// that was acknowledged may be missing in the end, because the other two are intact. A member that cannot continue is replaced
+// by a blank one, as an operator would do it.
 #include <sys/wait.h>
 
 #include <array>
@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr int kKeys = 12;  // of each member, which writes them one after the other: what was acknowledged last is the newest
 
-// What a member has reported since its start.
+// The reports of a member since its start.
 struct MemberReports {
   bool opened = false, ready = false, quarantined = false;
   std::string refused, halted, sentence;  // of opening, of the end, of its health
@@ -173,7 +173,7 @@ void Spoiler::note(Outcome outcome, const std::string& spoiled, const std::strin
                << std::endl;
 }
 
-// What an operator does with a member that cannot continue.
+// Does what an operator does with a member that cannot continue.
 void Spoiler::replace(int id) {
   ++replacements_;
   for (int attempt = 0; attempt < 5; ++attempt) {
@@ -190,7 +190,7 @@ void Spoiler::replace(int id) {
   throw std::runtime_error("a member could not be replaced");
 }
 
-// What an operator reads first.
+// The sentence that an operator reads first.
 std::string first_sentence_of(const MemberReports& member) {
   if (!member.refused.empty()) return member.refused;
   if (!member.halted.empty()) return member.halted;

@@ -48,7 +48,7 @@ Usage usage_of(pid_t pid) {
   return usage;
 }
 
-// What a node reports about itself.
+// The report of a node about itself.
 struct NodeReport {
   uint64_t term = 0;
   uint64_t leader = 0;

@@ -119,7 +119,7 @@ void Wires::carry() {
   }
 }
 
-// In the order of carry(). What is cut meanwhile stays in its place until then.
+// In the order of carry(). A connection that is cut meanwhile stays in its place until then.
 void Wires::wait(std::vector<pollfd>& ready) {
   ready.assign(1, {waker_.get(), POLLIN, 0});
   const auto events = [](const Flow& in, const Flow& out) {

@@ -1,5 +1,5 @@
-// The network between the processes of an experiment, which can be cut: each process dials another one through a door of its
-// own on loopback, behind which this object passes bytes on to wherever that door leads at the moment, or nowhere.
+// The network between the processes of an experiment, which can be cut. Each process dials another one through a door of its
+// own on loopback. Behind it this object passes bytes on to wherever that door leads at the moment, or nowhere.
 //
 // A cut ends the connections behind its doors, and a connection that is made while a door leads nowhere ends at once. Threads:
 // one owner, and one of its own from the constructor to the destructor. Throws std::system_error for want of a socket.
@@ -28,7 +28,7 @@ class Wires {
   Wires(const Wires&) = delete;
   Wires& operator=(const Wires&) = delete;
 
-  // What the process at `from` dials to reach `member`.
+  // The address that the process at `from` dials to reach `member`.
   std::string door(int from, int member) const;
   // From now on that door leads to this address of loopback, "127.0.0.1:port"; empty: nowhere.
   void lead(int from, int member, const std::string& address);

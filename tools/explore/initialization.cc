@@ -260,7 +260,7 @@ class Initializations {
     finish_move(world, self);
   }
 
-  // What it sent uses the connection on which it last received from the receiver, if that is still open.
+  // Its messages use the connection on which it last received from the receiver, if that is still open.
   void finish_move(InitializationWorld& world, uint8_t self) {
     while (scope_.defect == InitializationDefect::ReportsEarly && !lives_[world.lives[self]].pending.empty()) {
       send_offers(world, self);
@@ -331,7 +331,7 @@ class Initializations {
     return lives_.start_of(world.lives[self]);
   }
 
-  // What it began with, and what was written since: everything reported durable and the first `kept` of the rest.
+  // The disk with which it began, and all written since: everything reported durable and the first `kept` of the rest.
   InitializationDisk disk_after(const InitializationWorld& world, uint8_t self, uint8_t kept) {
     InitializationDisk disk = disk_at_start(world, self);
     if (scope_.defect == InitializationDefect::ReportsEarly) return disk;

@@ -16,7 +16,7 @@ class NoState final : public CheckpointView {
 };
 
 EngineOptions options_of(ReplicaId id, const InitializationDisk& disk) {
-  // Every start draws anew the id it would give a cluster, as a host does.
+  // Every start draws another id that it would give a cluster, as a host does.
   EngineOptions options{.new_cluster = ClusterId(disk.store.value() * 100 + disk.boot.value()), .start = disk.boot.value()};
   options.raft.self = id;
   options.members = members_of(disk.list);

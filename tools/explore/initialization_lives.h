@@ -1,4 +1,4 @@
-// What one replica has gone through since its start, with a real engine behind it. A life is a number; an input leads to
+// All that one replica has gone through since its start, with a real engine behind it. A life is a number; an input leads to
 // another one. Engines cannot be copied, so a new life is replayed from its start; each only once. Two lives that differ
 // only in the order of two greetings to which the engine did not react are one.
 #pragma once

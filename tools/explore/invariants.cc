@@ -1,5 +1,5 @@
-// What only a view of all replicas can tell (docs/invariants.md): INV_R01 R04 R06 R07 R08 R10 R18. What one replica can break
-// by itself is in replica.cc. The replica that moved is compared with the others and with the history that the world carries.
+// Violations that take a view of all replicas (docs/invariants.md): INV_R01 R04 R06 R07 R08 R10 R18. Those of one replica by
+// itself are in replica.cc. The replica that moved is compared with the others and with the history that the world carries.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

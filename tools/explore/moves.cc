@@ -23,10 +23,10 @@ bool asks_for_a_vote(const Letter& letter) {
 
 }  // namespace
 
-// Once no crash is left, a write of a non-leader may as well be finished first: whatever can happen before, can happen
-// after. What the replica would have held back until then is only in flight earlier, and the network may take its
-// time; a candidate leads no sooner than its last vote arrives; log, term and vote are the same. Heartbeats must not be
-// answered, though, because the answer reveals how much is durable.
+// Once no crash is left, a write of a non-leader may as well be finished first: whatever can happen before, can happen after.
+// Messages that the replica would have held back until then are only in flight earlier, and the network may take its time. A
+// candidate leads no sooner than its last vote arrives; log, term and vote are the same. Heartbeats must not be answered,
+// though, because the answer reveals how much is durable.
 std::optional<Move> Space::harmless(const World& world) const {
   if (world.spent.crashes < scope_.crashes || scope_.heartbeats == Heartbeats::All) return std::nullopt;
   for (uint8_t self = 0; self < scope_.replicas; ++self) {

@@ -196,7 +196,7 @@ class Stepper {
     release();
   }
 
-  // There is no compaction, so what everyone has or needs does not matter; nor does the age of a state, since it is never read.
+  // Without compaction it does not matter what everyone has or needs; nor does the age of a state, since it is never read.
   static void simplify(Message& message) {
     std::visit(
         [](auto& one) {

@@ -75,7 +75,7 @@ struct Input {
       0;  // Learn: the term; // Restart: how many of the writes in progress reached the disk; Propose: which command
 };
 
-// What a single replica can violate by itself, as a text that begins with the invariant; empty: nothing.
+// `violation`: that of a single replica by itself, as a text that begins with the invariant; empty: none.
 struct Step {
   Replica after;
   std::vector<Outgoing> sent;

@@ -18,7 +18,7 @@ struct Findings {
   bool complete = false;  // nothing was left out
   std::string violation;
   std::vector<Move> trace;  // to the violation, its last move included
-  // What the worlds were like, so that a scope that reaches nothing is noticed.
+  // The reach of the worlds, so that a scope that reaches nothing is noticed.
   uint64_t leaders_most = 0;  // terms with a leader, in one world
   uint64_t committed_most = 0;
 };

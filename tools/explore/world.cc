@@ -158,8 +158,8 @@ bool Space::dead(Number replica, const Inbox::Item& item, bool may_crash) {
   return !std::holds_alternative<AppendRequest>(*message) && !CoreTwin::admissible(receiver.core, from, *message);
 }
 
-// While heartbeats are not answered and leaders bind no voter, a heartbeat only raises the commit index of the
-// followers of its sender; and a replica that moves on to a later term never comes back.
+// While heartbeats are not answered and leaders bind no voter, a heartbeat only raises the commit index of its sender's
+// followers. A replica that moves on to a later term never comes back.
 bool Space::tells_nothing(Number replica, size_t from, const Heartbeat& heartbeat) const {
   if (scope_.heartbeats == Heartbeats::All || scope_.elections == Elections::Real) return false;
   const Leadership& now = replicas_[replica].core.leadership();

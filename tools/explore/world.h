@@ -45,7 +45,7 @@ struct Log {
   std::vector<uint64_t> chain;  // hash over the log up to each entry
 };
 
-// What is often asked about one replica.
+// The facts about one replica that are often asked for.
 struct Facts {
   Role role = Role::Follower;
   bool hears_leader = false;

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every place where these whole lines stand in a text.
+// Every place where a text has these whole lines.
 std::vector<size_t> places_of(const std::string& lines, const std::string& text) {
   std::vector<size_t> found;
   for (size_t at = text.find(lines); at != std::string::npos; at = text.find(lines, at + 1)) {

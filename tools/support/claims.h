@@ -1,4 +1,4 @@
-// Who believed to hold the lock, and when: checked from the holders' own reports, all in the time of one machine.
+// Claims to hold the lock, by holder and time: checked from the holders' own reports, all in the time of one machine.
 //
 // A claim runs from the moment a holder knew its grant to the last moment at which it still found valid() true. It asks
 // right before and after it uses the lock and takes the earlier reading, so a process that is frozen in between claims

@@ -1,4 +1,4 @@
-// What a process uses in memory, as counted by the kernel.
+// The memory that a process uses, as counted by the kernel.
 #pragma once
 
 #include <sys/types.h>
