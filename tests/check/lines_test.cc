@@ -1,4 +1,4 @@
-// What a history may contain, and the errors for everything else.
+// The lines that a history may contain, and the errors for everything else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -119,8 +119,8 @@ TYPED_TEST(TwinTest, AgreesWithTryingAllOrders) {
   EXPECT_GT(proofs, 100);
 }
 
-// The kv model looks at each key by itself and at revisions across keys. What it rejects, a whole store must reject too; what
-// a whole store rejects beyond that is only a revision that grew by more than one, or unknown changes.
+// The kv model looks at each key by itself and at revisions across keys. A whole store must reject all that it rejects. Beyond
+// that a whole store rejects only a revision that grew by more than one, or unknown changes.
 TEST(KvAcrossKeysTest, WhatItRefusesAWholeStoreRefuses) {
   Random random(8);
   int refused = 0, across = 0, wrong = 0;

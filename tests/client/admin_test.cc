@@ -1,4 +1,4 @@
-// What administrators and dashboards ask for, and campaigns by an owner that may already lead, over the real machine.
+// The questions of administrators and dashboards, and campaigns by an owner that may already lead, over the real machine.
 #include "client/locks/delegations.h"
 #include "machine/guard.h"
 #include "tests/client/two_members.h"

@@ -203,7 +203,7 @@ TEST_P(CancelEachTest, S59_AfterItIsSentItEndsOnceAndSaysWhatMayComeOfIt) {
   EXPECT_EQ(ended->times, 1);
 }
 
-// Whoever stops to wait is not kept waiting until there is a leader again, however long it would have waited.
+// A caller that stops to wait is not kept waiting until there is a leader again, however long it would have waited.
 TEST_P(CancelEachTest, S59_WithoutALeaderItEndsSoonAfterItsCancelAndItsLaterOutcomeIsUndone) {
   if (GetParam().kind != Kind::Waits) return;
   const CallId call = start(GetParam(), 1h);

@@ -337,7 +337,7 @@ TEST_F(ClusterTest, REG_F69_ALostSessionReallyEndsOnceItsNodeIsBack) {
   EXPECT_EQ(cluster.machine.lock_claims(), 0u);
 }
 
-// What the machine no longer knows, this replica's own state decides: without the session there is nothing to hold.
+// If the machine no longer knows, this replica's own state decides: without the session there is nothing to hold.
 TEST_F(ClusterTest, REG_R73_AnAcquireWhoseSessionEndedInSkippedEntriesIsToldSoAndCancelsNothing) {
   const SessionRef theirs = open(two);
   const auto holder = acquire(two, theirs);

@@ -109,7 +109,7 @@ class FakeEngine : public Engine {
   void complete_bytes(Ticket ticket, std::string bytes) {
     next.completions.push_back({.ticket = ticket, .bytes = SharedBytes(bytes), .index = Index(index)});
   }
-  // What was asked for may be read now, for one turn, as `seen` says.
+  // The state that was asked for may be read now, for one turn, as `seen` says.
   void let_read(Ticket ticket, const machine::Reads& seen) {
     state = &seen;
     next.completions.push_back({.ticket = ticket, .index = Index(index)});

@@ -173,7 +173,7 @@ TEST_F(KvTest, S35_WhatHasNoRoomIsRefusedBeforeTheLogAndAgainWhereItIsFull) {
   EXPECT_TRUE(put({.key = "b"}).ok()) << "nothing had to be cleared";
 }
 
-// The early check knows what was applied; what is in flight meets the limit in the log.
+// The early check knows what was applied; puts in flight meet the limit in the log.
 TEST_F(KvTest, S35_PutsThatFilledTheStoreTogetherAreRefusedByTheLogWithoutEffect) {
   apply(machine::SetKeyQuota{uint64_t{3} * 65});
   turn();

@@ -145,7 +145,7 @@ TEST_F(LockTest, S59_AGrantFoundByTheCancelOfAnUnknownAcquireIsReleased) {
   EXPECT_THAT(engine.take_commands<machine::Release>(), SizeIs(1));
 }
 
-// What this replica's own state says of the session counts: it is the caller's, ends soon, is over, or belongs to another
+// This replica's own state of the session counts: it is the caller's, ends soon, is over, or belongs to another
 // process. A state that a step left half done, as that of a halted replica may be, does not.
 TEST_F(LockTest, S45_S59_AnUnknownAcquireOfASessionThatIsGoneIsLost) {
   struct Case {
@@ -624,7 +624,7 @@ TEST_F(LockTest, REG_R75_ManyTimedOutCallsLeaveNothingBehind) {
 }
 
 // An acquire about which nothing is known any more outlives its session here: the session goes to another process and comes
-// back. What it holds then, including the grant of that very acquire, belongs to the process that resumed it.
+// back. All that it holds then, including the grant of that very acquire, belongs to the process that resumed it.
 class PreviousFlightTest : public LockTest {
  public:
   // Its acquire has ended with an unknown outcome; returns the ticket of the pending cancel.

@@ -11,7 +11,7 @@ using testing::SizeIs;
 
 constexpr Duration kResumableTtl = 3s;
 
-// A process: one boot of one node. All clocks show true time, so that what one may trust can be compared with the others.
+// A process: one boot of one node. All clocks show true time, so that beliefs can be compared with the others.
 struct Process {
   Process(FakeCluster& cluster, uint64_t id, uint64_t boot, ClientOptions options) : node(cluster, id, boot) {
     options.draw_secret = [count = 0, id]() mutable { return "secret " + std::to_string(id) + "." + std::to_string(++count); };
@@ -335,7 +335,7 @@ TEST_F(ResumeTest, S45_REG_F56_ThePreviousProcessLosesTheSessionAndCannotEndIt) 
   EXPECT_EQ(previous.client->status().sessions, 0u);
 }
 
-// It was cut off when the session changed hands and learned nothing; what it sends once it is back finds nothing of its own.
+// It was cut off when the session changed hands and learned nothing; its commands once it is back find nothing of its own.
 TEST_F(ResumeTest, S45_APreviousProcessThatGaveUpMeanwhileDoesNotCloseTheSessionOfTheOther) {
   Process& previous = start(1);
   const SessionRef session = open(previous);

@@ -21,7 +21,7 @@ TEST(ValidityTest, LT1_IsTheTtlShortenedByTheRateErrorOfBothClocksAndTheSlack) {
   EXPECT_LT(validity(1ns, 10'000, 1ms), 0ns);
 }
 
-// What it says about sessions that it gave up must not apply to a binding that it could not know yet.
+// Its news about sessions that it gave up must not apply to a binding that it could not know yet.
 TEST_F(SessionTest, S45_REG_F81_ARenewalSaysUpToWhichEntryItsSenderKnew) {
   open();
   engine.index = 40;

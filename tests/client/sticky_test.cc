@@ -515,7 +515,7 @@ TEST_F(StickyTest, S59_S58_ALateDelegationThatNobodyWantsIsGivenBack) {
   EXPECT_EQ(client.status().holds, 0u);
 }
 
-// Of locks under ever new names, whoever releases them, those go back that were not used for longest.
+// Among locks under ever new names, those not used for longest go back, no matter which owner releases them.
 TEST_F(StickyTest, S58_OnlySoManyIdleLocksAreKept) {
   Client small(engine, {.sticky = {.idle_max = 2}});
   const auto step = [&] {

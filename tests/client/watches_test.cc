@@ -406,7 +406,7 @@ TEST_F(WatchesTest, S28_ASlowWatchWhoseHistoryIsCompactedEndsAndSaysWhereToBegin
   EXPECT_EQ(watches.size(), 0u);
 }
 
-// What was compacted and not swept yet is still there for those that need it.
+// Revisions that were compacted and not swept yet are still there for those that need them.
 TEST_F(WatchesTest, S28_ACompactionInTheSameTurnTakesNothingFromWhoKeepsUp) {
   const WatchId a = watch(WatchOptions::of("a"));
   take(a);

@@ -96,7 +96,7 @@ TEST(CompareTest, INV_L02_CoordkitNeitherOverlapsNorLosesAFencedUpdate) {
   EXPECT_TRUE(figures.fence);
 }
 
-// What no clock can notice: the machine believes that no time has passed, and writes. Its token reveals it.
+// No clock can notice this: the machine believes that no time has passed, and writes. Its token reveals it.
 TEST(CompareTest, FLT_P04_INV_L14_AStoppedMachineOverlapsAndTheFenceHolds) {
   CompareFaults faults = kNone;
   faults.stopped_machines = true;

@@ -49,7 +49,7 @@ uint64_t chance() {
 }
 
 // Keys that count how often they were named; each arms its own timer. "?a" waits until a is named once more, unless somebody
-// waits for that already. Who waits for it is the row "?a"; who did last, and what was answered, is the row "=a".
+// waits for that already. The waiter is the row "?a"; the last one, and its answer, is the row "=a".
 class Tally final : public StateMachine {
  public:
   explicit Tally(Defect defect) : defect_(defect) {}

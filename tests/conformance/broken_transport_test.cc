@@ -196,7 +196,7 @@ class TooLongIsCut : public TransportWrapper {
   }
 };
 
-// What a port allows: a frame may come once more.
+// A port allows this: a frame may come once more.
 class RepeatsFrames : public TransportWrapper {
  public:
   using TransportWrapper::TransportWrapper;

@@ -58,7 +58,7 @@ class Rig {
     return entry([&](Step& step) { return state.release(session, name, token, step); });
   }
 
-  // What the last entry decided, in order: the entries that queued, and how their waits ended.
+  // The decisions of the last entry, in order: the entries that queued, and how their waits ended.
   std::vector<std::pair<Index, Result>> decided() const {
     std::vector<std::pair<Index, Result>> out;
     for (const Decision& decision : decisions) out.emplace_back(decision.queued, decision.verdict.kind);

@@ -362,7 +362,7 @@ TEST_F(DoubleBarriersTest, S37_ADeadPartyBreaksTheCycleForAllWhoAreThere) {
   EXPECT_EQ(rig.decisions.size(), 2u);
   EXPECT_EQ(rig.decided().back(), (std::pair(b, Result::Broken)));
   EXPECT_EQ(rig.state.records(), 0u);
-  // The same while they are inside: who waits to leave is answered, and the others' places are gone.
+  // The same while they are inside: those that wait to leave are answered, and the others' places are gone.
   enter(Rig::wait(kA, "d"), 3);
   const Index a2 = rig.index;
   enter(Rig::wait(kB, "d"), 3);

@@ -1,4 +1,4 @@
-// Members that were exchanged while a replica was away: started again, it goes on with those that there are.
+// Members that were exchanged while a replica was away: started again, it continues with those that there are.
 #include <gtest/gtest.h>
 
 #include "raft/log/entry_codec.h"

@@ -56,7 +56,7 @@ void answer_all_kinds(Rig& rig) {
   rig.ask(kTwo, 7, "result 300", 6);
 }
 
-// What builds of before level 4 read.
+// Builds of before level 4 read these rows.
 TEST(AnswerRowsTest, INV_S08_BeforeTheirLevelRowsAreByteForByteAsEver) {
   LeveledRig rig(3);
   Table table;
@@ -73,7 +73,7 @@ TEST(AnswerRowsTest, GoldenRowsOfTheirLevelAreAsEver) {
   expect_as_ever("origin_rows_level4.hex", origin_rows(table));
 }
 
-// What is stored changes its form, whether it was restored from rows of before or not, and means the same.
+// Stored answers change their form, whether they were restored from rows of before or not, and mean the same.
 TEST(AnswerRowsTest, S44_INV_L09_ARaiseOfTheLevelMovesLargeAnswersToRowsOfTheirOwn) {
   LeveledRig plain(Origins::kAnswerRowsLevel - 1), always(Origins::kAnswerRowsLevel);
   Table before, there;

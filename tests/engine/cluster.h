@@ -18,7 +18,7 @@ namespace coordkit::engine {
 
 using namespace std::chrono_literals;
 
-// What survives a crash of one replica.
+// All that survives a crash of one replica.
 struct Disk {
   StoreId store;
   BootCounter boot;
@@ -49,7 +49,7 @@ class Cluster {
     LaggingTime busy_until{};
     std::map<ReplicaId, std::string> peers;  // the peers it wants to connect to, and where
 
-    // What came out since the start of the process.
+    // The output since the start of the process.
     std::map<Ticket, std::vector<Completion>> completions;
     std::vector<std::string> events;
     std::vector<RenewReply> renewals;

@@ -1,4 +1,4 @@
-// What a replica refuses and reports to its callers, by its condition and by its limits.
+// A replica's refusals and its reports to its callers, by its condition and by its limits.
 #include "engine/loop/condition.h"
 
 #include <gtest/gtest.h>

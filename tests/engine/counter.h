@@ -75,7 +75,7 @@ class Counter final : public StateMachine {
   std::vector<size_t> batches_;
 };
 
-// What batches leave behind; a StateStore in a map, and what is staged beside it.
+// The rows that batches leave behind; a StateStore in a map, and the staged rows beside it.
 class Table final : public CheckpointView {
  public:
   void commit(const CheckpointBatch& batch);

@@ -1,4 +1,4 @@
-// What a follower does first: the write, the acknowledgement, and only then what no caller waits for.
+// The order of a follower: first the write, then the acknowledgement, and only then what no caller waits for.
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {

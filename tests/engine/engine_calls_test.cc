@@ -450,8 +450,8 @@ TEST_F(EngineCallsTest, ACheckpointWaitsForTheOwnLog) {
   EXPECT_GT(eager.node(first).checkpoints_taken, before);
 }
 
-// Commits come from the two quick disks, so under load this one is never level with what it has applied: its log grew until
-// the disk was full, and then waited for a checkpoint that waited for the log.
+// Commits come from the two quick disks, so under load this one is never level with what it has applied. Its log grew until the
+// disk was full, and then waited for a checkpoint that waited for the log.
 TEST_F(EngineCallsTest, FLT_P10_AReplicaWhoseDiskIsAlwaysAWriteBehindTakesCheckpoints) {
   Cluster eager(3, [](EngineOptions& options) {
     options.checkpoint_entries = 5;

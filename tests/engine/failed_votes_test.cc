@@ -34,7 +34,7 @@ struct FailedVotes {
     }
     cluster.pass(3s);
   }
-  // What leaves of a vote must be on the disk of who gives it; and a leader of its term is known to all by its messages.
+  // A vote that leaves must be on its voter's disk; and a leader of its term is known to all by its messages.
   void note(ReplicaId from, const Message& message) {
     const raft::HardState& disk = cluster.node(from.value()).disk.hard_state;
     if (const auto* vote = std::get_if<raft::VoteReply>(&message)) {

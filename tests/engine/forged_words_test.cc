@@ -1,4 +1,4 @@
-// A member that lies. What it may do while it is there is outside of the promise; what it said must not outlive it.
+// A member that lies. Its acts while it is there are outside of the promise; its words must not outlive it.
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {

@@ -391,7 +391,7 @@ TEST(EngineMembershipTest, FLT_M11_AMemberThatIsHereIsNotGivenUpForOneThatIsToTa
   EXPECT_EQ(peers.at(other), "elsewhere");
 }
 
-// Who asks again what was half done when the caller died is told what is left to do.
+// A caller that asks again for a change left half done when the first caller died is told what is left to do.
 TEST(EngineMembershipTest, FLT_M04_WhoAddsOrReplacesALearnerThatWasLeftIsToldToPromoteIt) {
   Growing group(4, 3);
   Cluster& cluster = group.cluster;

@@ -1,4 +1,4 @@
-// The gate: who may send what, and what happens to a non-member that sends everything.
+// The gate: which peer may send which message, and what happens to a non-member that sends everything.
 #include "engine/peers/message_policy.h"
 
 #include <gtest/gtest.h>

@@ -34,7 +34,7 @@ struct ProposalsTest : ::testing::Test {
     proposals.collect(at(now), registered, out);
     return out;
   }
-  // What is handed over, as "sequence:payload".
+  // The requests that are handed over, as "sequence:payload".
   std::vector<std::string> words(Duration now) {
     std::vector<std::string> seen;
     payloads.clear();

@@ -126,7 +126,7 @@ TEST(ReachabilityTest, WithoutALeaderTheVotersAreCounted) {
               HasSubstr("2 of 3 voters are missing, and the others are no majority; replica 2 at b:1"));
 }
 
-// Of three voters that become one both halves elect; it said that every voter is connected and one elected soon.
+// If three voters become one, both halves elect; it said that every voter is connected and one elected soon.
 TEST(ReachabilityTest, WhileMembersChangeTheVotersOfBothHalvesAreCounted) {
   raft::Configuration configuration;
   for (const uint64_t id : {1, 2, 3}) configuration.outgoing.push_back({ReplicaId(id), StoreId(id), ""});

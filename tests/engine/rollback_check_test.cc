@@ -1,4 +1,4 @@
-// Rolled-back disks: who remembers, who asks, and the outcome.
+// Rolled-back disks: the peers that remember, the replica that asks, and the outcome.
 #include "engine/disks/rollback_check.h"
 
 #include <gtest/gtest.h>
@@ -416,8 +416,8 @@ TEST_F(SetBackTest, FLT_D10_ADiskThatLostWhatItHadSyncedIsNoticed) {
   ASSERT_TRUE(becomes(follower, ReplicaState::Quarantine));
 }
 
-// The log without its hard state knows the term of its last entry, and no vote; the hard state without its log is no member's
-// that was never started, for the genesis is stored before any term.
+// The log without its hard state knows the term of its last entry, and no vote. The hard state without its log is no disk of a
+// member that was never started, for the genesis is stored before any term.
 struct HalfADiskTest : SetBackTest {
   void lose_hard_state(uint64_t id) {
     Disk half = cluster.node(id).disk;
@@ -431,7 +431,7 @@ struct HalfADiskTest : SetBackTest {
     disk.base = {};
     return cluster.try_start(id);
   }
-  // Whoever gave a vote in the present term must be known to have forgotten it.
+  // A replica that gave a vote in the present term must be known to have forgotten it.
   bool voted(uint64_t id) { return bool(cluster.node(id).disk.hard_state.vote); }
 };
 

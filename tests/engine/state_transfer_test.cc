@@ -266,7 +266,7 @@ TEST_F(StateTransferTest, FLT_O06_REG_R57_VotesAndHeartbeatsGoOnWhileMachinesAre
 }
 
 // Two of three are left, and one of them builds its machines from a state for a minute. It hears its leader and will vote for
-// no other, so it counts for the leader's office and for reads. What is proposed waits for its disk.
+// no other, so it counts for the leader's office and for reads. Proposals wait for its disk.
 TEST_F(StateTransferTest, REG_R85_WhoInstallsAStateForLongCountsForTheOfficeAndForNoCommit) {
   leave_behind();
   made.node(third).loads = false;

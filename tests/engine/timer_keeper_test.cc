@@ -286,7 +286,7 @@ TEST(TimerKeeperTest, S45_REG_F81_ALateExclusionOfAPreviousLifeExcludesNothingOf
   EXPECT_EQ(due(keeper, at(190ms - 1ns)), Ids{2});
 }
 
-// What a renewal says about timers that its sender cannot know yet is ignored; without that statement it counts for all.
+// Exclusions of timers that the sender of a renewal cannot know yet are ignored; without that statement they count for all.
 TEST(TimerKeeperTest, S45_ARenewalThatDoesNotSayWhatItKnewExcludesAsEver) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));

@@ -37,7 +37,7 @@ inline void touch_distinct_names(uint64_t names) {
     }
     for (const Result& released : solo.run(releases)) ASSERT_EQ(released.code, ResultCode::Ok);
     ASSERT_EQ(solo.machine().lock_names(), 0u);
-    // After a tenth everything has its final size; what grows from then on would grow forever.
+    // After a tenth everything has its final size; anything that grows from then on would grow forever.
     const size_t used = mallinfo2().uordblks;
     if (next <= names / 10) {
       early = std::max(early, used);

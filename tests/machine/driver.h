@@ -38,7 +38,7 @@ class RowsView final : public CheckpointView {
   uint64_t digest() const override { return digest_of(rows); }
 };
 
-// What one entry produced, decoded.
+// The products of one entry, decoded.
 struct Produced {
   struct Answer {
     Sequence sequence;  // of the request answered
@@ -133,7 +133,7 @@ class Driver {
     for (const WaiterInfo& waiter : reply.waiters) sessions.push_back(waiter.session);
     return sessions;
   }
-  // What the machine says of this request, as one that was answered Queued.
+  // The machine's word about this request, as one that was answered Queued.
   std::optional<ApplyOutput::Result> queued_result(Sequence sequence) const {
     std::optional<ApplyOutput::Result> found;
     const RequestId request{kOrigin, sequence};

@@ -1,4 +1,4 @@
-// What a million sessions, each with a lock, cost in the machine: counted as the heap sees it, its own overhead included.
+// The cost of a million sessions, each with a lock, in the machine: counted as the heap sees it, its own overhead included.
 #include <gtest/gtest.h>
 #include <malloc.h>
 

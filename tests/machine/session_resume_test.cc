@@ -442,7 +442,7 @@ TEST_F(SessionKillTest, S57_AnEndingSessionLetsGoOfEveryKindAndTakesNothing) {
   d.machine.verify();
 }
 
-// What another process holds under the request of the previous one is not something the previous one was granted.
+// A hold of another process under the request of the previous one is not something the previous one was granted.
 TEST_F(SessionResumeTest, S45_REG_R73_AfterAnInstallThePreviousProcessIsToldThatItHasLostTheSession) {
   const SessionId a = open(), other = d.open();
   const Token token = d.acquire(other, "n").token;

@@ -1,5 +1,5 @@
-// Random entries of every kind on the whole machine: one that is never stored, and one that is stored, restored and told to
-// store everything anew at random moments, must stay the same in all that they answer, announce, time and show.
+// Random entries of every kind on the whole machine. One is never stored. The other is stored, restored and told to store
+// everything again at random moments. They must stay the same in all that they answer, announce, time and show.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What a million keys cost: counted as the heap sees it, its own overhead included.
+// The cost of a million keys: counted as the heap sees it, its own overhead included.
 #include <gtest/gtest.h>
 #include <malloc.h>
 

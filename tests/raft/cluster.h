@@ -1,9 +1,9 @@
 // Several cores in one process, for tests: a network that is a queue of messages, a disk per node that knows what is durable
 // and what is in progress, a clock per node. Nothing happens by itself; the test moves messages, writes and time.
 //
-// An observer watches every turn and keeps its own history (docs/invariants.md): election safety R1, one vote R2, log
-// matching R4, leader completeness R6, state machine safety R7, durable commit R8, reads R15, messages against the disk R17.
-// A violation is a gtest failure with the id.
+// An observer watches every turn and keeps its own history (docs/invariants.md). It checks election safety R1, one vote R2, log
+// matching R4, leader completeness R6, state machine safety R7, durable commit R8, reads R15, messages against the disk R17. A
+// violation is a gtest failure with the id.
 #pragma once
 
 #include <deque>
@@ -58,7 +58,7 @@ struct Node {
   WriteNumber durable;
   std::vector<Send> held;  // waiting for the disk
   Index applied;
-  Index commit_before;        // as of the turn before
+  Index commit_before;        // that of the turn before
   std::vector<Entry> states;  // what was applied since the checkpoint at start
   Position checkpoint;        // durable
   std::vector<ReadRequest> reads;

@@ -1,4 +1,4 @@
-// Who gets entries at once, and who a moment later (docs/decisions/0038).
+// Followers that get entries at once, and those that get them a moment later (docs/decisions/0038).
 #include <gtest/gtest.h>
 
 #include <array>

@@ -98,7 +98,7 @@ TEST(RetentionTest, FLT_O07_WhatAPeerLacksThatIsCatchingUpIsKeptUpToTheLargerBud
   EXPECT_EQ(little.effects.compact, at(3, 1));
 }
 
-// What it has in memory may be gone before it is on its disk, or be another leader's.
+// Entries that it has in memory may be gone before they are on its disk, or be another leader's.
 TEST(RetentionTest, FLT_O07_OfAPeerThatIsProbedOnlyWhatItAcknowledgedIsTakenForStored) {
   const auto conflict = [](Solo& solo, uint64_t rejected, Position hint) {
     solo.receive(3, AppendReply{.term = solo.term(),
@@ -364,7 +364,7 @@ TEST(BehindTest, AFollowerNamesNobody) {
   EXPECT_TRUE(solo.effects.behind.empty());
 }
 
-// ---- who is sent a state
+// ---- peers that are sent a state
 
 TEST(InstalledTest, ALogThatDoesNotHoldThePositionStartsAgainAfterIt) {
   Solo solo(3, {2, 2, 2});

@@ -143,7 +143,7 @@ TEST(LeaderTest, WhoWaitsIsToldAsSoonAsItCanBe) {
   Solo solo(3, {}, {}, {.commit_news_delay = milliseconds(1)});
   solo.lead({2});
   solo.written();
-  solo.accept(2, 2);  // committed by the two of us; what 3 has is unknown
+  solo.accept(2, 2);  // committed by the two of us; the log of 3 is unknown
   ASSERT_EQ(solo.core().commit(), Index(2));
   solo.step(SendCommit{ReplicaId(3)});
   EXPECT_TRUE(solo.sent<Heartbeat>(3).empty());

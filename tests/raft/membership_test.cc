@@ -1,4 +1,4 @@
-// Who is a member: the arithmetic against a naive twin, and how the core uses it.
+// The members: the arithmetic against a naive twin, and how the core uses it.
 #include "raft/members/membership.h"
 
 #include <gtest/gtest.h>
@@ -195,7 +195,7 @@ TEST(MembershipTest, REG_R40_REG_R06_ARemovedLeaderDoesNotCountItself) {
   EXPECT_NE(cluster.leader(), 0u);
 }
 
-// Replica 1 was added and removed; the entry that removes it is only on its own disk, and after a restart it knows of no commit
+// Replica 1 was added and removed; the entry that removes it is only on its own disk. After a restart it knows of no commit
 // later than that of the checkpoint, where it was not a member yet. No other can be elected against its longer log.
 TEST(MembershipTest, REG_R40_WhoLeavesByAnEntryThatMayNotBeCommittedCampaignsAfterARestartToo) {
   const auto entry = [](uint64_t index, const Configuration& configuration) {
@@ -281,7 +281,7 @@ TEST(MembershipTest, REG_R42_TheQuorumGrowsOnlyByWhoAnswersAndHasCaughtUp) {
   EXPECT_EQ(voters(cluster, 2), 2u);
 }
 
-// What a leader had heard of a learner before it lost the connection, or slept, may be about a disk that is gone.
+// A leader's news of a learner from before it lost the connection, or slept, may be about a disk that is gone.
 TEST(MembershipTest, REG_R42_REG_F82_WhoWasLostIsNotCountedUntilItAnswersAgain) {
   for (const ReplicaId down : {ReplicaId(2), ReplicaId()}) {
     Cluster cluster(1, {}, 1, 1);
@@ -379,8 +379,8 @@ struct ChangeInSteps {
   Cluster cluster;
 };
 
-// At each of its entries and between any two steps: one member or all of them at once, with what they had written on their
-// disks or without it, with a checkpoint of just then or without one.
+// At each of its entries and between any two steps: one member or all of them at once. They restart with what they had written
+// on their disks or without it, with a checkpoint of just then or without one.
 TEST(MembershipTest, REG_R86_RestartsAtEveryStepOfAJointChangeLeaveOneConfiguration) {
   constexpr uint64_t kAll = 0;
   size_t steps = 0, joint_at_restart = 0, done = 0, undone = 0;

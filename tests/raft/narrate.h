@@ -1,4 +1,4 @@
-// What a core did, in words: one line per message and per event, for scenario files and failure messages.
+// Tells in words what a core did: one line per message and per event, for scenario files and failure messages.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What outlives a leadership: a transfer, a membership change.
+// Calls that outlive a leadership: a transfer, a membership change.
 #include <gtest/gtest.h>
 
 #include <algorithm>

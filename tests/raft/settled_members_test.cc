@@ -1,4 +1,4 @@
-// What a replica says of the members that are settled, and what it makes of a peer's word that newer ones are.
+// A replica's word about the members that are settled, and its reaction to a peer's word that newer ones are.
 #include <gtest/gtest.h>
 
 #include "solo.h"
@@ -117,7 +117,7 @@ TEST_F(ToldTest, FLT_M03_WhoIsToldOfMembersWithoutItHearsThatItIsRemoved) {
   EXPECT_TRUE(solo.core().removed());
 }
 
-// Who was in the term that no vote is given in may be gone, and terms rise by real campaigns only.
+// Members that were in the term that no vote is given in may be gone, and terms rise by real campaigns only.
 TEST_F(ToldTest, FLT_M12_APreVoteIsGivenInATermThatGetsNoVote) {
   told(at(4, 2), newer);
   const auto asks = [&](VoteKind kind, uint64_t term, uint64_t round) {

@@ -98,7 +98,7 @@ class Solo {
     return step(Propose{{{Ticket(1), kind, bytes(std::move(text))}}});
   }
 
-  // What a legitimate leader of this term would send.
+  // As a legitimate leader of this term would send it.
   AppendRequest append(uint64_t term, Position previous, std::vector<Entry> entries, uint64_t commit = 0) {
     return {.term = Term(term),
             .stream = 1,

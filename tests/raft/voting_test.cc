@@ -1,4 +1,4 @@
-// Who gets a vote and who campaigns, judged from a log and from contact with leaders.
+// Candidates that get a vote and replicas that campaign, judged from a log and from contact with leaders.
 #include "raft/voting.h"
 
 #include <gtest/gtest.h>
