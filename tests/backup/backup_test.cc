@@ -60,7 +60,7 @@ TEST_F(BackupTest, INV_L04_TokensAndRevisionsOfTheNewClusterAreAboveAllOfTheForm
   }
   original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
-  // What the backup does not know of: the old cluster continued.
+  // The backup does not know this: the old cluster continued.
   ASSERT_NO_FATAL_FAILURE(original.open(busy(original.options(1))));
   ASSERT_THAT(original[1].wait_ready(kPatience), IsOk());
   Revision last;
@@ -277,7 +277,7 @@ TEST_F(BackupTest, ARestoreThatFindsNoRoomForAnIdentityLeavesNoDirectory) {
   EXPECT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
 }
 
-// What another restore is making is not this one's to remove.
+// The unfinished work of another restore is not this one's to remove.
 TEST_F(BackupTest, ARestoreLeavesWhatAnotherOneHasBegunAsItIs) {
   ASSERT_NO_FATAL_FAILURE(fill(5));
   original.close(1);

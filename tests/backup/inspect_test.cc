@@ -125,8 +125,8 @@ TEST_F(InspectTest, ACopyWithoutRoomOrPlaceIsRefusedWithTheReason) {
   EXPECT_THAT(std::string(report.status().message()), HasSubstr("No such file"));
 }
 
-// What was acknowledged before the copy was begun is in it; problems of a copy are called doubtful, and a last one, with
-// no writer left, has none.
+// A write that was acknowledged before the copy was begun is in it. Problems of a copy are called doubtful, and a last one,
+// with no writer left, has none.
 TEST_F(InspectTest, ACopyUnderLoadHoldsWhatWasAcknowledgedBefore) {
   ASSERT_NO_FATAL_FAILURE(fill(10));
   const Folder temporary;

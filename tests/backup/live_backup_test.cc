@@ -216,7 +216,7 @@ TEST_F(LiveBackupTest, ARelativeNameMeansWhatItMeansAtTheCall) {
   EXPECT_TRUE(fs::is_empty(elsewhere));
 }
 
-// A store in which a scan, once that is wanted, stands at its first row until the store is closed.
+// A store in which a scan, once that is wanted, stops at its first row until the store is closed.
 class StandsUntilClosed final : public StateWrapper {
  public:
   struct Moments {
@@ -264,7 +264,7 @@ class StandsUntilClosed final : public StateWrapper {
   Moments& moments_;
 };
 
-// It went on to its end, and close() waited for that where the admin socket had been asked for it.
+// It ran to its end, and close() waited for that where the admin socket had been asked for it.
 TEST_F(LiveBackupTest, ABackupUnderWayEndsWhenItsReplicaIsClosed) {
   StandsUntilClosed::Moments moments;
   Cluster one(1);

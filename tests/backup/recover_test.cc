@@ -186,7 +186,7 @@ TEST_F(RecoverTest, ADamagedDirectoryIsPassedOverAndSaidSo) {
   EXPECT_THAT(recover_directories({directory(cluster, 1)}, accepted(made)).status(), HasCode(absl::StatusCode::kDataLoss));
 }
 
-// What cannot be looked at for another reason than damage may be whole, and is not counted as lost.
+// A directory that cannot be looked at for another reason than damage may be whole, and is not counted as lost.
 TEST_F(RecoverTest, FLT_P20_OnlyADamagedDirectoryIsPassedOver) {
   Cluster cluster(3);
   ASSERT_NO_FATAL_FAILURE(run(cluster, 10));

@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-// What this process is reported by, in place of the standard streams.
+// The output for this process's reports, in place of the standard streams.
 class Report {
  public:
   Report() : copy_(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100)) {}

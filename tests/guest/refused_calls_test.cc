@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// What `work` returns in a child process.
+// Returns the result of `work` in a child process.
 std::string said_by_child(const std::function<std::string()>& work) {
   int ends[2];
   EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);

@@ -92,7 +92,7 @@ std::multiset<std::string> names_of(const std::map<std::string, Task>& tasks) {
   return names;
 }
 
-// What replica.h says.
+// As replica.h says.
 const std::multiset<std::string> kAlways = {"loop", "loop", "log", "spare", "state", "views", "notify", "timer", "scrub"};
 
 TEST(GuestTest, TheThreadsOfAReplicaAreThoseThatItsHeaderNames) {

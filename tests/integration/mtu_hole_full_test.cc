@@ -15,7 +15,7 @@ class MtuHoleTest : public MembersOnHosts {
   // Eight values of 64 KiB through `id`, whose answer is awaited elsewhere.
   void fill(int id) { ASSERT_TRUE(members().tell(id, "fill large- 8")); }
   void expect_filled(int id) { EXPECT_EQ(members().answer(id), "done"); }
-  // What an operator does about it: `sysctl net.ipv4.tcp_mtu_probing=2`, on that host.
+  // An operator's remedy: `sysctl net.ipv4.tcp_mtu_probing=2`, on that host.
   void let_tcp_find_out(int id) {
     const NetworkHost::Inside there(host(id));
     std::ofstream setting("/proc/sys/net/ipv4/tcp_mtu_probing");

@@ -1,7 +1,7 @@
 // The network between hosts of a test: takes whole IPv4 packets from each host's descriptor, and carries, delays, drops or
 // limits them on the way to the host they are addressed to. A way is one direction of one pair; all of them are independent.
 //
-// It stands in for `tc netem`, which not every kernel has: everything done to packets is in here and the same everywhere.
+// It replaces `tc netem`, which not every kernel has: everything done to packets is in here and the same everywhere.
 // Nothing answers for a packet that is lost (no ICMP), as on the worst of real networks. Threads: one of its own; all methods
 // are thread-safe. Lifetime: the descriptors outlive it.
 #pragma once

@@ -1,4 +1,4 @@
-// What happens to a cluster whose members cannot reach each other for a while.
+// The fate of a cluster whose members cannot reach each other for a while.
 #include "tests/integration/members_on_hosts.h"
 
 namespace coordkit::testkit {

@@ -1,5 +1,5 @@
-// Every image that a crash may leave: for each prefix of a log's life, each subset of the pages and name changes not synced
-// by then, in any order, up to twelve of them; beyond that, random subsets, torn at sectors.
+// Every image that a crash may leave. For each prefix of a log's life it takes each subset of the pages and name changes not
+// synced by then, in any order, up to twelve of them. Beyond that it takes random subsets, torn at sectors.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ std::vector<LogWrite> steps() {
 
 log::LogOptions options() { return {.store = kStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10}; }
 
-// What a segment of a log holds after these steps, up to its last block in use.
+// The bytes of a segment of a log after these steps, up to its last block in use.
 std::string bytes_of(RecordingFs& disk, log::Log& log, const std::string& segment, uint64_t level) {
   for (LogWrite step : steps()) {
     step.feature_level = level;

@@ -38,7 +38,7 @@ struct LogModel {
   }
 };
 
-// What two openings must have in common.
+// Two openings must have this in common.
 inline bool same(const log::OpenedLog& a, const log::OpenedLog& b) {
   return a.hard_state == b.hard_state && a.base == b.base && a.entries == b.entries && a.damaged == b.damaged &&
          a.peers == b.peers;

@@ -1,5 +1,5 @@
 // A disk in memory that remembers every change, so that a test can ask: what if the power had failed right here? It fails the
-// n-th call on request, and builds every image a crash may leave: what was synced is there; of what was not, any 512-byte
+// n-th call on request, and builds every image a crash may leave. Synced bytes are there; beside them any other 512-byte
 // sectors (or whole pages, of which there are fewer) and any name changes, in any combination.
 #pragma once
 
@@ -20,8 +20,8 @@ namespace coordkit::testkit {
 inline constexpr size_t kSectorBytes = 512;
 inline constexpr size_t kPageBytes = 4096;
 
-// What a crash decides piece by piece, and whether name changes reach the disk in order, as journalled file
-// systems guarantee.
+// The pieces on which a crash decides one by one, and whether name changes reach the disk in order, as journalled file systems
+// guarantee.
 struct Pieces {
   size_t bytes = kSectorBytes;
   bool names_in_order = true;
@@ -29,7 +29,7 @@ struct Pieces {
 
 using FileId = uint64_t;
 
-// What a disk holds: files by id, and the names of some.
+// The content of a disk: files by id, and the names of some.
 struct Image {
   std::map<FileId, std::string> files;
   std::map<std::string, FileId> names;
@@ -70,7 +70,7 @@ class RecordingFs final : public FileSystem {
   void fail_all_calls(absl::Status why) { all_fail_ = true, why_ = std::move(why); }
   // Every call of this name fails: "sync", "pread" and so on.
   void fail_calls(std::string_view what, absl::Status why) { failing_name_ = what, why_ = std::move(why); }
-  // Of the calls that name a spare, finished or not, or go to its bytes: `count` from this one on (from 1) fail.
+  // Among the calls that name a spare, finished or not, or go to its bytes: `count` from this one on (from 1) fail.
   void fail_spares(uint64_t from, uint64_t count, absl::Status why) {
     spare_calls_ = 0;
     failing_spare_ = from, failing_spares_ = count, why_ = std::move(why);

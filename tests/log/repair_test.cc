@@ -359,7 +359,7 @@ TEST_F(RepairTest, ARepairOfWhatIsIntactOrTruncatedChangesNothing) {
   EXPECT_EQ(reopened.entries, (std::vector<raft::Entry>{twin_[0], entries(2, 1, 9)[0]}));
 }
 
-// What an open carried over is as safe as what was there before it: no bad block can cut it.
+// An entry that an open carried over is as safe as those from before it: no bad block can cut it.
 TEST_F(RepairTest, FLT_D02_RotInWhatAnOpenCarriedOverIsAHole) {
   RecordingFs disk(image_);
   {

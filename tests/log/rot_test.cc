@@ -249,7 +249,7 @@ TEST_F(RotTest, FLT_D02_ARottenHeaderInABatchOfManyIsOneHole) {
   EXPECT_EQ(hurt->entries.size(), 8u);
 }
 
-// What is lost at the end of the durable log is revealed by the next mark, even if the rest of that batch is torn.
+// A loss at the end of the durable log is revealed by the next mark, even if the rest of that batch is torn.
 TEST_F(RotTest, FLT_D02_ALostEntryBeforeATornBatchIsAHoleNotTheEnd) {
   RecordingFs disk;
   auto opened = log::Log::open(disk, few_segments());
@@ -272,8 +272,8 @@ TEST_F(RotTest, FLT_D02_ALostEntryBeforeATornBatchIsAHoleNotTheEnd) {
   EXPECT_EQ(hurt->damaged[0].index, Index(3));
 }
 
-// What an open carried over ends with a mark. That mark alone may be lost; together with the previous batch, nothing shows any
-// more how far the log went.
+// The entries that an open carried over end with a mark. That mark alone may be lost; together with the previous batch, nothing
+// shows any more how far the log went.
 TEST_F(RotTest, FLT_D02_INV_S01_ANewestSegmentThatIsRottenUpToItsEndIsDataLossNotAShorterLog) {
   RecordingFs disk;
   {

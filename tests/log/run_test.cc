@@ -79,7 +79,7 @@ TEST(RunTest, ARunIsOfOneTermWithoutAGapAndEndsWhereReadingOneEntryWouldReadTooM
   expect_same(Written({{.entries = empty}}).entries(), empty);
 }
 
-// Of term 3, from index 9 on.
+// Entries of term 3, from index 9 on.
 std::vector<raft::Entry> with_payloads(const std::vector<std::string>& payloads) {
   std::vector<raft::Entry> made = entries(9, payloads.size(), 3);
   for (size_t i = 0; i < made.size(); ++i) {
@@ -222,7 +222,7 @@ TEST(RunLogTest, SegmentsAreOfVersionTwoOnceTheClusterIsAtItsLevelAndStaySo) {
   EXPECT_EQ(version_of(again.now(), segment_names(again.now()).back()), 2u) << "whoever reads the others reads this one";
 }
 
-// What builds before level 3 look for in both copies of the header, so that they say NewerFormat and touch nothing.
+// Builds before level 3 look for this in both copies of the header, so that they say NewerFormat and touch nothing.
 TEST(RunLogTest, FLT_D14_AHeaderOfVersionTwoIsNoneWhereVersionOneHasIts) {
   const std::string two = encode(log::SegmentHeader{.segment = 7, .format = 2, .store = StoreId(42)}, kOnlyGroup);
   const std::string one = encode(log::SegmentHeader{.segment = 7, .format = 1, .store = StoreId(42)}, kOnlyGroup);

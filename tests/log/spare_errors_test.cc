@@ -1,4 +1,4 @@
-// Errors of a file that holds nothing yet: whichever call of it fails, the log goes on, and nothing that was synced is missing.
+// Errors of a file that holds nothing yet: whichever call of it fails, the log continues, and no synced entry is missing.
 #include <gtest/gtest.h>
 
 #include <algorithm>

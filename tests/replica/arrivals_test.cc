@@ -1,4 +1,4 @@
-// What other threads leave for the engine's thread.
+// The mail that other threads leave for the engine's thread.
 #include "replica/loop/arrivals.h"
 
 #include <gtest/gtest.h>

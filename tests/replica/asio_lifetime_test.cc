@@ -149,7 +149,7 @@ TEST_F(AsioLifetimeTest, AReadOfAStreamGoesWithItsContextAndTakesNoEvent) {
   EXPECT_EQ(fate_.called, 0);
 }
 
-// What the call is answered later is given back: nobody holds or awaits it.
+// A later answer to the call is given back: nobody holds or awaits it.
 TEST_F(AsioLifetimeTest, AnAcquireWhoseContextIsGoneLeavesTheLine) {
   Grant held_by_another = held();
   {

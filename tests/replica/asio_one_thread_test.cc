@@ -125,7 +125,7 @@ TEST_F(OneThreadTest, FLT_A17_HealthAndMetricsAreReadThereWithoutWaiting) {
   const Runs runs(io_);
   std::unique_ptr<Replica> replica = open(asio_executor(io_.get_executor()));
   ASSERT_THAT(replica->put("key", "value", {.timeout = kPatience}).status(), IsOk());
-  // Whoever looks sees what was published for the last one who looked.
+  // Each look sees what was published for the look before.
   EXPECT_TRUE(eventually([&] {
     const Health health = made_on(io_, [&] { return replica->health(); });
     return health.state == ReplicaState::Ready && health.applied > Index(1);

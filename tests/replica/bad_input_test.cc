@@ -222,8 +222,8 @@ TEST_F(BadPlaceTest, ADirectoryThatIsOpenAlready) {
   EXPECT_THAT(cluster_[1].put("color", "green").status(), IsOk());
 }
 
-// A log and a checkpoint of different moments, on real files: refused with a sentence, in either direction. What can be rebuilt
-// from the other one is.
+// A log and a checkpoint of different moments, on real files: refused with a sentence, in either direction. All that can be
+// rebuilt from the other one is.
 TEST_F(BadPlaceTest, FLT_D21_AMemberWhoseLogOrCheckpointIsGoneIsRefused) {
   options_.checkpoint_entries = 5;
   options_.log_retained_bytes = 0;

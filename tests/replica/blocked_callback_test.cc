@@ -1,4 +1,4 @@
-// A callback of an *_async call blocks the engine's thread, until the test lets it go. What hangs meanwhile never gets so far.
+// A callback of an *_async call blocks the engine's thread, until the test lets it go. Calls that hang never get so far.
 #include <gmock/gmock.h>
 
 #include <atomic>

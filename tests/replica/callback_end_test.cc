@@ -17,7 +17,7 @@
 namespace coordkit::testkit {
 namespace {
 
-// A callback that stands still in its first call until it may go on.
+// A callback that stops in its first call until it may continue.
 class Slow {
  public:
   void operator()() {
@@ -67,7 +67,7 @@ class CallbackEndTest : public ::testing::Test {
   }
 
   // Ends what `slow` is called by, on a thread of its own, while a call is under way; returns how many calls were still under
-  // way when that returned. The call goes on once the end has begun, or waits.
+  // way when that returned. The call continues once the end has begun, or waits.
   int under_way_after(Slow& slow, const std::function<void()>& end) {
     slow.await_begin();
     chances_ = 0;

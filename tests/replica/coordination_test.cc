@@ -281,7 +281,7 @@ Mirror announced(const Replica& replica, std::function<void()> then) {
   return {replica, empty, [then = std::move(then)](const MirrorSeen&, const MirrorEntries&) { then(); }};
 }
 
-// What they would see is queued behind another callback, and the engine does not hear of their ends before it was run.
+// Their news is queued behind another callback, and the engine does not hear of their ends before it was run.
 TEST_F(CoordinationTest, S27_S37_NoCallOfAnObserverBeginsAfterTheEndOfItsHandle) {
   std::atomic<int> counts{0}, batches{0}, copies{0};
   Counter counter(cluster_[1], "c");

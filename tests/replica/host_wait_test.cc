@@ -1,4 +1,4 @@
-// What other threads wait for: a change of the published health, and their turn to close.
+// Other threads wait for this: a change of the published health, and their turn to close.
 #include <gtest/gtest.h>
 
 #include <atomic>

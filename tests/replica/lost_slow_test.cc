@@ -1,4 +1,4 @@
-// What time does to a hold. Real deadlines have to pass here, so these are slow; nothing asserts how long it took.
+// The effect of time on a hold. Real deadlines have to pass here, so these are slow; nothing asserts how long it took.
 #include <future>
 #include <mutex>
 #include <stop_token>

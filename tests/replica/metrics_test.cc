@@ -1,4 +1,4 @@
-// What a replica counts, compared with what a test knows that it did.
+// The counts of a replica, compared with what a test knows that it did.
 #include "coordkit/operate/metrics.h"
 
 #include <fstream>

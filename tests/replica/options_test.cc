@@ -152,7 +152,7 @@ TEST_F(OptionsTest, ALoneMemberMayHaveAnyFreePortAndAListenerEveryAddress) {
   EXPECT_THAT(options.validate(), IsOk());
 }
 
-// What each of its parts is given is a host's own affair, so the same holds for it.
+// Options of each of its parts are a host's own affair, so the same holds for them.
 TEST_F(OptionsTest, OptionsOfPartsListEveryProblemToo) {
   const std::string log(SegmentedLogOptions{.segment_bytes = 1, .batch_bytes_max = 0}.validate().message());
   EXPECT_THAT(log, AllOf(HasSubstr("segment_bytes"), HasSubstr("batch_bytes_max")));

@@ -18,7 +18,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// What other threads report, and a test waits for.
+// The words that other threads report, and a test waits for.
 class Received {
  public:
   void add(std::string word) {

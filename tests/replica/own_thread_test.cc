@@ -74,7 +74,7 @@ TEST(OwnThreadTest, FLT_P11_WhileATaskBlocksTheOtherThreadGoesOnWithTheLoop) {
   }
 }
 
-// Who is held up comes back at the moment at which the understudy takes over, or a little before or after it.
+// A thread that is held up comes back at the moment at which the understudy takes over, or a little before or after it.
 TEST(OwnThreadTest, NeverDoBothThreadsRunTheLoop) {
   OwnThread loop(50us);
   loop.start();

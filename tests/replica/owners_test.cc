@@ -33,7 +33,7 @@ class OwnersTest : public ::testing::Test {
     const auto in_line = [&] { return replica_->queue(lock)->waiters.size() == waiters; };
     return eventually([&] { return answered() || in_line(); }) && !answered();
   }
-  // `acquire()` in a thread of its own, which then ends: whoever gets the grant has it.
+  // `acquire()` in a thread of its own, which then ends: the process that gets the grant has it.
   static Answer in_a_thread(std::function<absl::StatusOr<Grant>()> acquire) {
     return std::async(std::launch::async, std::move(acquire));
   }
@@ -136,7 +136,7 @@ TEST_F(OwnersTest, S49_ThreadsOfTwoSessionsThatWaitForEachOtherAreADeadlockAndTh
   expect_granted(for_x);
 }
 
-// Whoever names an owner says that it is one thread of control, in elections too.
+// A caller that names an owner says that it is one thread of control, in elections too.
 TEST_F(OwnersTest, S37_S49_AnElectionOfANamedOwnerIsPartOfItsCircles) {
   Election here(one_, "shard", {.owner = "main"}), unchecked(one_, "shard", {.owner = "main", .no_deadlock_check = true});
   Grant jobs = one_.acquire("jobs", {.owner = "main"}).value();

@@ -78,7 +78,7 @@ TEST(OpenTest, FLT_P14_AReplicaWhoseThreadsCannotBeMadeIsNotOpenedAndLeavesNothi
   EXPECT_THAT(Replica::open(options).status(), IsOk());
 }
 
-// Opens a replica with ever more descriptors to be had, until that does not fail for want of one. What was said at last.
+// Opens a replica with ever more descriptors to be had, until that does not fail for want of one. Returns the last status.
 absl::Status open_with_ever_more_descriptors(const ReplicaOptions& options) {
   rlimit before = {};
   EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -103,7 +103,7 @@ TEST(OpenTest, FLT_P14_WhicheverDescriptorIsMissingAReplicaIsNotOpenedAndSaysSo)
   EXPECT_THAT(open_with_ever_more_descriptors(options), IsOk());
 }
 
-// Whoever could not ask took it for a dead one's.
+// A replica that could not ask took it for a dead one's.
 TEST(OpenTest, FLT_P14_AnAdminSocketAtWhichSomebodyListensIsLeftAlone) {
   Cluster cluster(1), other(1);
   const Folder folder;
@@ -655,7 +655,7 @@ TEST_F(ReplicaTest, AsyncAcquireAndReleaseEndOnce) {
   EXPECT_THAT(released.get_future().get(), IsOk());
 }
 
-// Nobody wants the answer; what was asked for happens, and what nobody takes is given back.
+// Nobody wants the answer; all that was asked for happens, and a grant that nobody takes is given back.
 TEST_F(ReplicaTest, FLT_A01_AnEmptyCallbackIsToldNothing) {
   cluster_[1].put_async("color", "green", {}, {});
   cluster_[1].open_session_async({}, {});

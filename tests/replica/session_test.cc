@@ -308,7 +308,7 @@ TEST(ForkGuardTest, FLT_P19_OnlyTheChildIsAFork) {
   EXPECT_FALSE(guard.forked());
 }
 
-// What a forked child finds; each wrong line sets a bit of its exit status.
+// The findings of a forked child; each wrong line sets a bit of its exit status.
 int child_of(Replica& replica, Session& session, Grant& grant) {
   int wrong = 0;
   if (session.valid() || grant.valid() || session.remaining() != 0s) wrong |= 1;
@@ -340,7 +340,7 @@ TEST_F(ReplicaSessionTest, LT9_FLT_P19_InAForkedChildNothingIsValidEveryCallFail
   EXPECT_THAT(cluster_[1].put("k", "parent").status(), IsOk());
 }
 
-// What a program would have open that is started now, by descriptor.
+// The files that a program would have open that is started now, by descriptor.
 std::map<int, std::string> inherited() {
   std::map<int, std::string> open;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

@@ -107,7 +107,7 @@ TEST_F(SpoiledDiskTest, FLT_D06_AScrubFindsRottenEntriesAndACheckpointTakesTheir
   EXPECT_EQ(cluster[1].health().state, ReplicaState::Ready);
 }
 
-// What a restart reads first, and nothing else before.
+// A restart reads this first, and nothing else before.
 TEST_F(SpoiledDiskTest, FLT_D06_AScrubWritesASpoiledHeaderOfASegmentAgainAndReportsIt) {
   std::mutex mutex;
   std::condition_variable changed;

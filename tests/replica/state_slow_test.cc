@@ -1,4 +1,4 @@
-// A replica that was absent while the others' logs went on: real files, real threads, a state over TCP.
+// A replica that was absent while the others' logs grew: real files, real threads, a state over TCP.
 #include <thread>
 
 #include "coordkit/coordkit.h"

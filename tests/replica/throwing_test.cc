@@ -20,7 +20,7 @@ using ::testing::StartsWith;
 
 constexpr MachineId kOwn{16};
 
-// What on_error received.
+// The errors that on_error received.
 class Errors {
  public:
   void add(const absl::Status& error) {

@@ -15,7 +15,7 @@ using ::testing::EndsWith;
 using ::testing::Le;
 using ::testing::SizeIs;
 
-// What one watch has delivered: every event with its revision, in order.
+// The deliveries of one watch: every event with its revision, in order.
 struct Reader {
   Watch watch;
   std::vector<WatchEvent> events;
@@ -270,7 +270,7 @@ TEST_F(WatchTest, S27_AnEndInsideAnAsyncCallbackTakesEffectAndWakesTheReaders) {
   ended.get_future().get();
 }
 
-// The engine may forget the watch before end() goes on.
+// The engine may forget the watch before end() continues.
 TEST_F(WatchTest, S27_AReaderIsToldOfTheEndHoweverTheEngineHurries) {
   for (int round = 0; round < 300; ++round) {
     Watch watch(cluster_[1], WatchOptions::prefix("w/"));

@@ -37,7 +37,7 @@ TEST_P(DefectTest, IsReported) {
   FAIL() << "not found in " << kSeedsMost << " seeds";
 }
 
-// What callers can see, the black box finds alone: no log, no indexes.
+// If callers can see it, the black box finds it alone: no log, no indexes.
 class BlackBoxDefectTest : public ::testing::TestWithParam<Planted> {};
 
 TEST_P(BlackBoxDefectTest, IsReportedWithoutTheWitness) {

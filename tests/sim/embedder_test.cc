@@ -1,4 +1,4 @@
-// What the author of a test brings to the simulator: machines, programs, scripts, sizes, a final check.
+// Everything that the author of a test brings to the simulator: machines, programs, scripts, sizes, a final check.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -410,7 +410,7 @@ TEST_F(EmbedderTest, INV_L11_TheDeadAreWaitedForByTheirOwnTtl) {
   EXPECT_GE(report.expiries, 1u);
 }
 
-// What a program's callbacks do when they learn that their process died: call it, fail, or start over.
+// The choices of a program's callbacks when they learn that their process died: call it, fail, or start over.
 struct Dying final : Program {
   enum class Last : uint8_t { Asks, Fails, FailsInMembers };
   Dying(Process& process, Last last, uint64_t& answers) : process_(process), last_(last), answers_(answers) {

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What the processes of the nodes are asked by the script.
+// The script asks the processes of the nodes for this.
 struct Operators {
   std::map<ReplicaId, Process*> at;
 

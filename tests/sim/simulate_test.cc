@@ -112,8 +112,8 @@ TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_D21_INV_S01_S
   }
 }
 
-// Replicas start as older and newer builds, in any order and with downgrades; nothing is written that one of them cannot read,
-// unless it was downgraded, and in the end the cluster is at the newest level.
+// Replicas start as older and newer builds, in any order and with downgrades. Nothing is written that one of them cannot read,
+// unless it was downgraded. In the end the cluster is at the newest level.
 TEST(SimulateTest, FLT_V01_FLT_V02_INV_S08_UpgradesInAnyOrderAndTheWayBack) {
   SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 60; ++seed) {

@@ -36,7 +36,7 @@ class StateRotTest : public ::testing::Test, protected StateSink {
   void pass() {
     while (!world_.empty()) store_.synced(world_.pop());
   }
-  // What a view shows of the one row; empty: an error.
+  // The one row as a view shows it; empty: an error.
   static std::string shown(const CheckpointView& view) {
     std::string found;
     const absl::Status status = view.scan("", [&](std::string_view, std::string_view value) {

@@ -1,4 +1,4 @@
-// What is recorded about a run, and within which bounds.
+// The records of a run, and their bounds.
 #include "coordkit/sim/timeline.h"
 
 #include <gmock/gmock.h>

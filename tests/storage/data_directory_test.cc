@@ -314,7 +314,7 @@ TEST_F(DataDirectoryTest, FLT_D03_FLT_D21_ThatThereIsALogIsNotKnownBeforeItsName
   EXPECT_TRUE((*directory)->note_log().ok());
 }
 
-// Of a user's quota statvfs says nothing: the start that needed the reserve left it where it was, and failed.
+// statvfs says nothing about a user's quota: the start that needed the reserve left it where it was, and failed.
 TEST_F(DataDirectoryTest, FLT_D04_AStartAtTheEndOfAQuotaUsesTheReserve) {
   ASSERT_TRUE((*open())->keep_reserve().ok());
   LmdbCalls::set_room(LmdbCalls::Room::Quota);

@@ -1,4 +1,4 @@
-// What a process with a limit of its files' size (ulimit -f) must not do is end: whatever does not fit is an error.
+// A process with a limit of its files' size (ulimit -f) must not end: whatever does not fit is an error.
 #include "tests/storage/file_size_limit.h"
 
 #include <gtest/gtest.h>

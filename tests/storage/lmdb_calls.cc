@@ -37,7 +37,7 @@ LmdbCalls::Room room_now() {
   return room;
 }
 
-// The result of a write of `size` bytes on a full disk; nullopt: it goes on to the kernel.
+// The result of a write of `size` bytes on a full disk; nullopt: it passes on to the kernel.
 std::optional<ssize_t> without_room(int fd, size_t size) {
   const LmdbCalls::Room now = room_now();
   if (now == LmdbCalls::Room::Enough || !is_data_file(fd)) return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<ssize_t> without_room(int fd, size_t size) {
   return -1;
 }
 
-// Whether the call goes on to the kernel; errno is set if not.
+// Whether the call passes on to the kernel; errno is set if not.
 bool passes(int fd, LmdbCalls::Change change) {
   const std::scoped_lock lock(mutex);
   if ((!watching && !all_fail) || !is_data_file(fd)) return true;

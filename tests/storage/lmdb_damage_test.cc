@@ -518,7 +518,7 @@ TEST_F(LmdbStoreDamageTest, FLT_D13_FLT_D15_TheCheckpointOfAnotherDirectoryThatT
   EXPECT_EQ((*other)->applied(), (Position{Index(9), Term(1)}));
 }
 
-// What a failed write or sync left is never trusted again: the whole state goes to a file of its own.
+// The file that a failed write or sync left is never trusted again: the whole state goes to a file of its own.
 TEST_F(LmdbStoreDamageTest, FLT_D22_INV_S10_AnyCallThatFailsIsMendedByAWholeBatchInAFreshFile) {
   uint64_t index = 1;
   Position good{Index(1), Term(1)};

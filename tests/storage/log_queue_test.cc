@@ -32,7 +32,7 @@ class LogQueueTest : public ::testing::Test {
     EXPECT_TRUE(queue_.next_deferred(tasks));
     return tasks;
   }
-  // What the own thread has to do, which it hears of in the end.
+  // The tasks of the own thread, which it hears of in the end.
   const LogQueue::Tasks& owns() {
     EXPECT_EQ(own_.wait_for(60s), std::future_status::ready) << "it sleeps";
     queue_.close();

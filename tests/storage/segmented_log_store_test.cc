@@ -150,7 +150,7 @@ TEST(SegmentedLogStoreTest, FLT_D04_ASegmentThatCompactionFreesIsRoomAsWell) {
   EXPECT_TRUE(probe.failures().empty());
 }
 
-// Whoever takes the room first: the write that waits, or the thread that makes segments for later.
+// One of two takes the room first: the write that waits, or the thread that makes segments for later.
 TEST(SegmentedLogStoreTest, FLT_D04_RoomForOneSegmentIsEnoughForAWriteThatWaits) {
   SharedDisk disk;
   LogSinkProbe probe;
@@ -271,7 +271,7 @@ TEST(SegmentedLogStoreTest, FLT_D22_WithoutASpareSegmentsAreMadeOnTheSpotOrWrite
   EXPECT_TRUE(probe.failures().empty());
 }
 
-// Its writes would go on to files that have no name, and be gone with the process.
+// Its writes would continue in files that have no name, and be gone with the process.
 TEST(SegmentedLogStoreTest, FLT_D23_FilesRemovedMovedOrReplacedUnderARunningLogAreNoticedWithoutAWrite) {
   const auto each_segment = [](const std::filesystem::path& log, auto act) {
     std::vector<std::filesystem::path> segments;
@@ -368,8 +368,8 @@ TEST(SegmentedLogStoreTest, FLT_D02_AnIdleStorePutsItsLastBatchBelowAMark) {
   EXPECT_EQ(opened->damaged[0], (DamagedEntry{lost.index, lost.term, lost.content_sum}));
 }
 
-// A store whose caller lends its thread, and whose own threads do nothing of their own accord: no mark is due for an hour, and
-// the preparer, whose file system is the second that is made, has no space for the next segment.
+// A store whose caller lends its thread, and whose own threads do nothing of their own accord. No mark is due for an hour. The
+// preparer, whose file system is the second that is made, has no space for the next segment.
 struct DeferredWriteTest : ::testing::Test {
   static constexpr SegmentedLogOptions kQuiet{
       .segment_bytes = 1 << 20, .small_segment_bytes = 1 << 20, .idle_before_mark = std::chrono::hours(1)};

@@ -1,4 +1,4 @@
-// What a test scripts for the cluster behind a fake service: late calls, changes of leader, outages. And the matchers.
+// The script of a test for the cluster behind a fake service: late calls, changes of leader, outages. And the matchers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -46,7 +46,7 @@ TEST(FakeSessionTest, CodeIsStoppedByTheLossThatTheTestScripts) {
   EXPECT_EQ(payer.paid, 5);
 }
 
-// What Redlock calls the validity: of two limits the earlier one counts.
+// Redlock calls this the validity: if there are two limits, the earlier one counts.
 TEST(FakeSessionTest, S51_S52_WhatRemainsOfAGrantIsUntilItsOwnEndOrThatOfItsSession) {
   FakeService service;
   Session session = service.open_session({.ttl = 10s});

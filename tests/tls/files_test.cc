@@ -1,4 +1,4 @@
-// What open_tls() and reload() report about the three files.
+// The reports of open_tls() and reload() about the three files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -191,7 +191,7 @@ class FakePeer {
 
 class FakeListener {
  public:
-  // On 127.0.0.1, or 127.0.0.`last`; zero: a port that is free. Beyond `backlog` + 1 who connects gets no answer.
+  // On 127.0.0.1, or 127.0.0.`last`; zero: a port that is free. Beyond `backlog` + 1 a dialer gets no answer.
   explicit FakeListener(uint16_t port = 0, uint32_t last = 1, int backlog = 16) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in any = FakePeer::loopback(port);
     any.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + last);

@@ -148,7 +148,7 @@ TEST(FrameTest, TheBufferIsBoundedByTheLargestFrame) {
   }
 }
 
-// What has arrived of a frame may be more than a limit that falls in the middle of it allows.
+// The bytes that have arrived of a frame may be more than a limit that falls in the middle of it allows.
 TEST(FrameTest, FLT_S09_ALimitThatFallsUnderAFullBufferKeepsItsBytesAndRefusesTheFrame) {
   const std::string stream = seal(FrameKind::Message, std::string(70'000, 'x'));
   FrameReader reader(72 << 10);
@@ -323,7 +323,7 @@ TEST(KeyedFrameTest, FLT_N09_FLT_S03_NoBitMayChange) {
   }
 }
 
-// What an attacker can do that knows how the header's sums are computed, but not the key of the frames.
+// The power of an attacker that knows how the header's sums are computed, but not the key of the frames.
 TEST(KeyedFrameTest, FLT_S03_TheSumOfTheHeaderAloneLetsNothingIn) {
   const SessionKey key = session_key("0123456789abcdef", Prover::Dialer, 1, 2);
   FrameSums seeded(key.headers);

@@ -101,7 +101,7 @@ TEST_F(SecretHandshakeTest, FLT_S03_AnEndWithoutTheSecretIsNotIdentified) {
   EXPECT_EQ(open.identify(), CloseReason::SecretMissing);
 }
 
-// What somebody on the way makes of a hello; the proofs that this build knows stay as they are.
+// A hello as somebody on the way changes it; the proofs that this build knows stay as they are.
 std::string changed(const std::string& body, const std::function<void(Hello&)>& change) {
   Introduction said = decode_introduction(body).value();
   change(said.hello);

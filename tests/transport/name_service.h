@@ -1,6 +1,6 @@
 // A name service that answers when it is told to: this program's getaddrinfo() takes precedence over the C library's. Names
-// below "silent.test" get no answer until release(), and then none that is any good; all others are this machine's, as far as
-// the C library does not know them, "known.test" is this machine, and "both.test" has two addresses, 127.0.0.1 and 127.0.0.2.
+// below "silent.test" get no answer until release(), and then none that is any good. All others are this machine's, as far as
+// the C library does not know them. "known.test" is this machine, and "both.test" has two addresses, 127.0.0.1 and 127.0.0.2.
 // One instance at a time.
 #pragma once
 

@@ -53,7 +53,7 @@ TEST_F(LossGaugeTest, AFewRepeatedPacketsAreNoLoss) {
   EXPECT_EQ(LossGauge().percent(after(0s)), 0);
 }
 
-// What a kernel does not know it refuses, and the connection works without.
+// A kernel refuses an option that it does not know, and the connection works without.
 TEST(PacketLossTest, FLT_N01_AConnectionIsToldToResendSoon) {
   const Descriptor socket = open_socket(AF_INET, SOCK_STREAM, 0);
   ASSERT_TRUE(socket);

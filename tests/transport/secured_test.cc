@@ -43,7 +43,7 @@ class TwoFaced final : public SecureChannels {
   UncheckedChannels distrusting_;
 };
 
-// From a moment on who dials it gets no answer.
+// From a moment on a replica that dials it gets no answer.
 class NotAtHome final : public SecureChannels {
  public:
   explicit NotAtHome(std::shared_ptr<SecureChannels> inner) : inner_(std::move(inner)) {}
@@ -419,7 +419,7 @@ TEST_F(SecuredTest, FLT_S11_WhomNobodyTrustsAnyMoreIsCutOffInBothDirections) {
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "is not trusted here"));
 }
 
-// Whoever has the key of replica 2, and its address, would keep what replica 1 has dialed.
+// A process that has the key of replica 2, and its address, would keep what replica 1 has dialed.
 TEST_F(SecuredTest, FLT_S11_WhomNobodyTrustsAnyMoreIsCutOffThoughItAnswersNoDial) {
   const Tls own = files_.valid(1);
   const auto channels = open_tls(own, files_.identity(1)).value();
@@ -442,7 +442,7 @@ TEST_F(SecuredTest, FLT_S11_WhatWasDialedIsNotCutOffForACertificateThatIsStillGo
   ASSERT_TRUE(wait_both_ways());
   second->leave();
   ASSERT_TRUE(channels->reload().ok());
-  // What the other one has dialed is closed when it had its time; what was dialed here would be next.
+  // Connections that the other one has dialed are closed when it had its time; those dialed here would be next.
   EXPECT_TRUE(sink_.wait([&] { return transport_->counters().closed_for(CloseReason::Renewed) >= 1; }, 60s));
   EXPECT_TRUE(wait_events(3, [](const TcpEvent& event) { return event.reason == CloseReason::HelloTimeout; }));
   for (const CloseReason reason : {CloseReason::CertificateUnknownAuthority, CloseReason::CertificateRefused}) {

@@ -151,7 +151,7 @@ TEST_F(TcpStrangersTest, WhoIsInvitedShowsItOnTheConnectionItHas) {
   EXPECT_TRUE(sink_.wait_body(std::string(1 << 20, 'x')));
 }
 
-// What is told about a peer stays in health() until that peer connects: a made-up one never does.
+// News of a peer stays in health() until that peer connects: a made-up one never does.
 TEST_F(TcpStrangersTest, FLT_S07_StrangersUnderOneIdAreRefusedAndAccuseNobody) {
   start();
   for (const uint64_t id : {2, 11}) {  // a peer's id, and an unused one

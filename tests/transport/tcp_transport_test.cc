@@ -748,7 +748,7 @@ TEST_F(TcpOneWayTest, FLT_S07_WhoCopiesAMembersHelloAtItsAddressDoesNotKeepItFro
   FakeListener listener;
   start_knowing(kMembers, "127.0.0.1:" + std::to_string(listener.port()));
   FakePeer impostor = listener.accept();
-  ASSERT_TRUE(impostor.welcome(introduction()));  // the member's very life, as it tells whoever dials it
+  ASSERT_TRUE(impostor.welcome(introduction()));  // the member's very life, as it tells all that dial it
   ASSERT_TRUE(sink_.wait_up(ReplicaId(2)));
   FakePeer peer = connect_as(kMembers);
   ASSERT_TRUE(peer.processed());
