@@ -27,7 +27,7 @@ constexpr rlim_t kLeft = rlim_t{24} << 20;
 std::string key_of(uint64_t number) { return absl::StrCat("value/", number); }
 std::string value_of(uint64_t number) { return std::string(kValueBytes, static_cast<char>('a' + number % 26)); }
 
-// What a member answers.
+// The answer of a member.
 struct Answer {
   uint64_t number = 0;
   bool leads = false;

@@ -1,6 +1,6 @@
 // FLT_A18: every allocation of coordkit's threads fails once, told apart by its thread and its whole call stack, until two
-// rounds of the work meet none that has not failed; then each with the allocations of its thread that follow, as if memory came
-// back only after a while. Each part of the stacks is a test of its own, because a run waits more than it works.
+// rounds of the work meet none that has not failed. Then each fails with the allocations of its thread that follow, as if
+// memory came back only after a while. Each part of the stacks is a test of its own, because a run waits more than it works.
 #include <gtest/gtest.h>
 
 #include <iostream>

@@ -1,8 +1,8 @@
 // Makes malloc() of this program fail, once for each call stack that allocates on a thread of coordkit's own. Operator new,
 // Asio, OpenSSL and LMDB all allocate with it.
 //
-// What has failed is kept in memory that forked processes share: a process that dies of a failure is replaced by another one,
-// which fails the rest.
+// The failures so far are kept in memory that forked processes share: a process that dies of a failure is replaced by another
+// one, which fails the rest.
 #pragma once
 
 #include <atomic>

@@ -39,7 +39,7 @@ constexpr auto kStepMax = 60s;    // nothing takes so long but a hang
 constexpr auto kSettleMax = 30s;  // until a cluster that lost a replica is whole again
 constexpr size_t kReportsMax = 64;
 
-// What the child reports; the parent reads it after the child's death, too.
+// The reports of the child; the parent reads them after the child's death, too.
 struct Board {
   struct Report {
     char kind;  // 'l': loss, 'w': wrong

@@ -1,7 +1,7 @@
 // Three replicas in one process with TLS, real files, checkpoints, state transfers, watches, locks, backups and scrubs, while
 // allocations of their threads fail one after the other (failing_malloc.h).
 //
-// The replicas run in a child process. If a failure ends that or holds it up, the parent counts it, and another child goes on
+// The replicas run in a child process. If a failure ends that or holds it up, the parent counts it, and another child continues
 // with the failures that are left.
 #pragma once
 

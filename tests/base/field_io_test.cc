@@ -1,5 +1,5 @@
-// Fields in any order, with others between them, read as the same message; what is written is what protozero would write, and
-// what is read is what protozero would read, or refuse.
+// Fields in any order, with others between them, are read as the same message. They are written as protozero would write them,
+// and read as protozero would read them, or refused as it would.
 #include "base/field_io.h"
 
 #include <gtest/gtest.h>
@@ -262,7 +262,7 @@ TEST(FieldIoTest, HostileBytesReadAsProtozeroReadsThem) {
         case 0: bytes[at] = static_cast<char>(random()); break;
         case 1: bytes.insert(at, 1, static_cast<char>(random())); break;
         case 2: bytes.resize(at + 1); break;
-        default: bytes[at] = static_cast<char>(bytes[at] | 0x80);  // a number that goes on
+        default: bytes[at] = static_cast<char>(bytes[at] | 0x80);  // a number that does not end
       }
     }
     const std::optional<Whole> expected = by_protozero(bytes);

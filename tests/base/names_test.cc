@@ -33,7 +33,7 @@
 namespace coordkit {
 namespace {
 
-// "coordkit::FenceMode::Shared", as the compiler calls it; of a number that has no enumerator "(coordkit::FenceMode)7".
+// "coordkit::FenceMode::Shared", as the compiler calls it; a number that has no enumerator is "(coordkit::FenceMode)7".
 template <auto kValue>
 std::string_view compiler_says() {
   const std::string_view signature = __PRETTY_FUNCTION__;

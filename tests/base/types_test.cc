@@ -31,7 +31,7 @@ TEST(IdTest, FollowsTheFormatOfTheStream) {
   EXPECT_EQ(out.str(), "ff");
 }
 
-// What StrCat and StrFormat of newer Abseils do; Debian 12's does not know the hook yet.
+// As StrCat and StrFormat of newer Abseils do; Debian 12's does not know the hook yet.
 struct Sink {
   std::string text;
   void Append(std::string_view piece) { text += piece; }

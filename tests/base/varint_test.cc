@@ -1,4 +1,4 @@
-// What is written is what protozero would write, and what is read is what protozero would read, or refuse.
+// Numbers are written as protozero would write them, and read as protozero would read them, or refused as it would.
 #include "base/varint.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::optional<Read> read(std::string_view bytes, uint64_t (*by)(const char**, co
 
 uint64_t ours(const char** at, const char* end) { return read_varint(at, end); }
 
-// Of every length that has bits to spare.
+// Numbers of every length that has bits to spare.
 uint64_t random_number(std::mt19937_64& random) { return random() >> (random() % 64); }
 
 TEST(VarintTest, IsWrittenAsByProtozeroAndReadBackWhateverFollows) {

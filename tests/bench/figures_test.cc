@@ -1,4 +1,4 @@
-// What runs are kept in and medians are taken of.
+// The files in which runs are kept and of which medians are taken.
 #include "bench/report/figures.h"
 
 #include <gmock/gmock.h>

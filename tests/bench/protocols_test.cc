@@ -1,4 +1,4 @@
-// What peers are spoken to in.
+// The protocols in which peers are spoken to.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

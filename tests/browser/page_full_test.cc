@@ -70,7 +70,7 @@ class PageTest : public testing::Test {
     return file;
   }
 
-  // What the page reports when opened at this address; and a picture.
+  // The reports of the page when opened at this address; and a picture.
   Facts open(const std::string& file, const std::string& address = {}) {
     const std::string common = browser_ +
                                " --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,720 "

@@ -75,7 +75,7 @@ TEST_F(CoordctlTest, RefusalsAreSentencesAndExitStatuses) {
   EXPECT_EQ(run("status").status, 3) << "which replica?";
 }
 
-// Of "[jobs]" it made "jobs", of "{}" nothing at all, and answered as if it had been asked that.
+// It made "jobs" of "[jobs]" and nothing at all of "{}", and answered as if it had been asked that.
 TEST_F(CoordctlTest, AWordInBracketsIsTakenAsItStands) {
   ASSERT_NO_FATAL_FAILURE(open());
   Session session = cluster_.session(1);
@@ -146,7 +146,7 @@ class LongState final : public StateWrapper {
   Moments& moments_;
 };
 
-// The replica wrote it to its end, whoever had hung up meanwhile.
+// The replica wrote it to its end, even if the caller had hung up meanwhile.
 TEST_F(CoordctlTest, AnInterruptedBackupEndsSoonSaysSoAndLeavesNothing) {
   LongState::Moments moments;
   ReplicaOptions options = cluster_.options(1);
@@ -176,7 +176,7 @@ TEST_F(CoordctlTest, AnInterruptedBackupEndsSoonSaysSoAndLeavesNothing) {
   }
 }
 
-// It had exit status 0, and a watch went on for ever where SIGPIPE is ignored, as in a service of systemd.
+// It had exit status 0, and a watch ran for ever where SIGPIPE is ignored, as in a service of systemd.
 TEST_F(CoordctlTest, OutputThatCannotBeWrittenIsNoSuccess) {
   ASSERT_NO_FATAL_FAILURE(open());
   for (const char* command : {"status", "status --json", "metrics"}) {

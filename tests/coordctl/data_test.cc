@@ -71,7 +71,7 @@ TEST_F(CoordctlDataTest, InspectAndCatTellWhatIsThere) {
   EXPECT_EQ(held, report["checkpoint"]["applied"]["index"].get<uint64_t>() > 0) << cat.text;
 }
 
-// What was copied until then stayed among the temporary files.
+// The part copied until then stayed among the temporary files.
 TEST_F(CoordctlDataTest, AnInterruptedLookAtACopyLeavesNoCopy) {
   cluster.close(1);
   std::filesystem::resize_file(directory + "/reserve", 128 << 20);  // so that there is something to interrupt

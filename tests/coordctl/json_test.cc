@@ -1,4 +1,4 @@
-// What `coordctl --json` gives to programs: the table of docs/coordctl.md, and one answer to the last byte.
+// The output of `coordctl --json` for programs: the table of docs/coordctl.md, and one answer to the last byte.
 #include <sys/socket.h>
 
 #include <fstream>
@@ -108,7 +108,7 @@ TEST_F(CoordctlJsonTest, EveryAnswerHasTheFieldsAndTypesOfThePage) {
   EXPECT_EQ(json("kill-session " + std::to_string(other.id().value())).text, "");
 }
 
-// Who knows the id may pass for a member (decision 0018).
+// A process that knows the id may pass for a member (decision 0018).
 TEST_F(CoordctlJsonTest, NoAnswerHasTheIdOfTheCluster) {
   ASSERT_NO_FATAL_FAILURE(open());
   const std::string id = std::to_string(cluster_[1].health().cluster.value());

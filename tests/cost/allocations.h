@@ -9,7 +9,7 @@ namespace coordkit::testkit {
 // False under a sanitizer, which has its own allocator; nothing is counted then.
 bool counts_allocations();
 
-// What is allocated now by operator new, in bytes as malloc() rounds them. Any thread.
+// The memory that operator new holds now, in bytes as malloc() rounds them. Any thread.
 uint64_t live_bytes();
 
 class CountAllocations {

@@ -1,5 +1,5 @@
-// What calls that are made inside callbacks cost at door 1 (decision 0035): the objects of the calls and of the hold come from
-// the thread's shelf, and no closure crosses a queue.
+// The cost at door 1 of calls that are made inside callbacks (decision 0035): the objects of the calls and of the hold come
+// from the thread's shelf, and no closure crosses a queue.
 #include <gtest/gtest.h>
 
 #include <cstdio>

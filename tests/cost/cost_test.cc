@@ -1,4 +1,4 @@
-// What an acquire and its release cost, counted and not timed: a change that makes them more expensive fails here, on any
+// The cost of an acquire and its release, counted and not timed: a change that makes them more expensive fails here, on any
 // machine. The bounds are the measured values when they were set, plus a little; when a figure improves, its bound is lowered.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -107,7 +107,7 @@ struct Measured {
   double entries = 0, entry_bytes = 0;
 };
 
-// What so many callers in the leader's process cost once everything has its size.
+// The cost of so many callers in the leader's process once everything has its size.
 Measured measure(ThreeMembers& members, const SessionRef& session, size_t count) {
   const size_t leader = members.leader();
   Callers callers(members.client(leader), session, count);

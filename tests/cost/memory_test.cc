@@ -1,4 +1,4 @@
-// What a process holds in memory for each waiting caller and each session, counted and not sampled. The bounds are the measured
+// The memory of a process for each waiting caller and each session, counted and not sampled. The bounds are the measured
 // values when they were set, plus a little; when a figure improves, its bound is lowered.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -78,7 +78,7 @@ TEST_F(MemoryTest, OfACallerThatWaitsInLine) {
     for (uint64_t asked = first; asked < first + kAtOnce; ++asked) {
       session.acquire_async("lock", {.owner = std::to_string(asked)}, [](const absl::StatusOr<Grant>&) {});
     }
-    ASSERT_TRUE(session.acquire("another").ok());  // behind them in the log: now they stand in line
+    ASSERT_TRUE(session.acquire("another").ok());  // behind them in the log: now they are in line
   };
   ask(kCallers);  // what a batch of calls needs is there from here on
   const uint64_t before = held();

@@ -1,4 +1,4 @@
-// What a turn costs a session that has sticky locks at its node (docs/semantics.md S-58).
+// The cost of a turn to a session that has sticky locks at its node (docs/semantics.md S-58).
 #include <cstdio>
 #include <string>
 
@@ -27,7 +27,7 @@ class StickyCostTest : public test::ClientBench {
     client.release_later(*lent);
     turn();
   }
-  // Of one more turn of a session that is not valid, in which an owner waits for one lock and the others are idle.
+  // The cost of one more turn of a session that is not valid, in which an owner waits for one lock and the others are idle.
   uint64_t while_one_waits(size_t locks) {
     const SessionRef session = open(locks);
     for (size_t i = 0; i < locks; ++i) lend(session, std::to_string(i), (i + 1) << 20);

@@ -1,7 +1,7 @@
 // Three replicas in one thread and in steps of their own time, each with the counts of what it costs: how often it allocates,
-// wakes up, syncs, sends, and how many bytes go where. Messages are bytes, as between processes; a write is durable a step
-// later, and what waited for it leaves then, as a replica sends it; a replica takes a turn only if it has something to do, as a
-// host's thread would.
+// wakes up, syncs, sends, and how many bytes go where. Messages are bytes, as between processes. A write is durable a step
+// later, and messages that waited for it leave then, as a replica sends them. A replica takes a turn only if it has something
+// to do, as a host's thread would.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct Cost {
   uint64_t log_bytes = 0;    // as they lie in a segment
   uint64_t entries = 0;
   uint64_t entry_bytes = 0;  // of their commands
-  uint64_t sends = 0;        // to one peer by one turn; what a transport may give to the network at once
+  uint64_t sends = 0;        // to one peer by one turn; a transport may give this to the network at once
   uint64_t messages = 0;     // each in a frame of its own
   uint64_t frame_bytes = 0;
 };

@@ -1,4 +1,4 @@
-// What the soak experiment calls growth.
+// The growth that the soak experiment finds.
 #include "tools/experiment/growth.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-// Of two members; the second holds `held(round)`.
+// Rounds of two members; the second holds `held(round)`.
 template <typename Held>
 std::vector<Holding> rounds(size_t count, Held held) {
   std::vector<Holding> all;

@@ -1,5 +1,5 @@
-// The history experiment, briefly: what the callers of killed and stopped processes saw could have come from one service,
-// holders who do not ask whether they still hold are caught, and what is beyond the fault model is not silent. Real processes;
+// The history experiment, briefly. All that the callers of killed and stopped processes saw could have come from one service.
+// Holders who do not ask whether they still hold are caught. A fault beyond the fault model is not silent. Real processes;
 // nothing asserts how long it took.
 #include "tests/experiment/report_of.h"
 

@@ -1,4 +1,4 @@
-// Bytes as a stream, cut at places the input chooses, with limits that change on the way: the reader finds the same frames and
+// Bytes as a stream, cut at places the input chooses, with limits that change on the way. The reader finds the same frames and
 // the same fault as when it gets everything between two limits at once, and its memory follows what arrived. The input is a
 // script: each step adds noise, another limit or a valid frame, perhaps with a flipped byte, since noise alone never gets past
 // the sums.

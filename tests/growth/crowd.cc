@@ -61,7 +61,7 @@ void Crowd::release(SessionId session, std::string name, Token token) {
   require(released.code == machine::ResultCode::Ok, "a lock was not released");
 }
 
-// ---- what stands
+// ---- the crowd that stays
 
 void Crowd::hold_locks(uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
@@ -177,7 +177,7 @@ uint64_t Crowd::look_at_newest() {
   });
 }
 
-// As a watch goes on that has read all of a revision but ten changes.
+// As a watch resumes that has read all of a revision but ten changes.
 uint64_t Crowd::watch_the_end() {
   const Revision newest = machine_.reads()->key_space().revision;
   return steps_of([&] {

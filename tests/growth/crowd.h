@@ -14,7 +14,7 @@ class Crowd {
  public:
   Crowd();
 
-  // ---- what stands while others come and go
+  // ---- the crowd that stays while others come and go
   void hold_locks(uint64_t count);  // by one session
   void lose_locks(uint64_t count);  // that a session had which is over
   enum class Holding : uint8_t { Nothing, Shared };
@@ -60,8 +60,8 @@ class Crowd {
   uint64_t rows_ = 0;
 };
 
-// What most operations cost: nine of ten cost no more. Now and then a table that is full is made anew, which all the operations
-// that filled it pay for together.
+// The cost of most operations: nine of ten cost no more. Now and then a full table is made again, which all the operations that
+// filled it pay for together.
 template <typename Operation>
 uint64_t usual_cost(Operation operation) {
   std::vector<uint64_t> costs(200);

@@ -6,7 +6,7 @@ uint64_t taken = 0;
 
 }  // namespace
 
-// What the compiler calls in every basic block (-fsanitize-coverage=trace-pc).
+// The compiler calls this in every basic block (-fsanitize-coverage=trace-pc).
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wreserved-identifier"
 #endif

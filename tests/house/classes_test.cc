@@ -127,7 +127,7 @@ std::vector<Class> classes_in(std::string_view text) {
   return found;
 }
 
-// What is wrong with these files, by path; and with the exceptions.
+// The faults of these files, by path; and with the exceptions.
 std::vector<std::string> judge(const std::map<std::string, std::string>& files, Exceptions exceptions) {
   std::vector<std::string> wrong;
   for (const auto& [path, text] : files) {

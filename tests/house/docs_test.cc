@@ -54,7 +54,7 @@ std::vector<fs::path> documents() {
   return found;
 }
 
-// The prose: what stands between two fences is code.
+// The prose: lines between two fences are code.
 std::string without_blocks(const std::string& document) {
   std::string prose;
   bool inside = false;

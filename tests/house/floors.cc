@@ -280,7 +280,7 @@ const std::map<std::string, Folders>& floors() {
     Folders all;
     for (const auto& row : rows) all.insert(row.first);
     rows["replica"] = all;
-    // Only who asks links them.
+    // Only targets that ask for them link them.
     for (const char* other : {"sim", "compare", "check", "timeline", "tls"}) rows["replica"].erase(other);
     rows["testing"] = rows["replica"];
     rows["testing"].insert("replica");

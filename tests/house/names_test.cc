@@ -59,7 +59,7 @@ Source split(std::string_view text) {
   return source;
 }
 
-// What each file says, and where each type and namespace of ours is declared.
+// The words of each file, and where each type and namespace of ours is declared.
 class Names {
  public:
   void add(const std::string& file, const Source& source) {

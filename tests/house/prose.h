@@ -23,8 +23,8 @@ std::vector<Finding> prose_of_comments(std::string_view cpp);
 using Counts = std::map<std::string, size_t>;
 Counts counts_in(std::string_view list);
 
-// What the list says against these counts, one sentence each: files above it, and files below it. A file that the list does
-// not name may have none.
+// Compares the list with these counts, one sentence for each difference: files above it, and files below it. A file that the
+// list does not name may have none.
 struct Verdict {
   std::vector<std::string> above;
   std::vector<std::string> below;

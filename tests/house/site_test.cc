@@ -1,5 +1,5 @@
 // The site of ./dev docs has every page of docs/: its navigation (tools/docs/mkdocs.yml) names each, or the page is on the list
-// of those that are left out on purpose. What is built of them is looked at by tests/docs.
+// of those that are left out on purpose. tests/docs looks at the pages built of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Every row of the tables of docs/ has a test that carries its id, or a written reason why not; and the script that says so
-// (./dev test regressions, faults, invariants, semantics) is shown to bite.
+// Every row of the tables of docs/ has a test that carries its id, or a written reason why not. The script that says so (./dev
+// test regressions, faults, invariants, semantics) is shown to bite.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What tests tell a shell.
+// The words that tests give to a shell.
 #include "tests/support/command.h"
 
 #include <gtest/gtest.h>
