@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
   app.add_flag("--without-witness", arguments.without_witness,
                "do not hold answers against the log; the difference in processor time is what that check costs");
   app.add_option("--resume", arguments.resume,
-                 "a file to go on from, written every 500 runs; a stopped set of runs loses no more");
+                 "a file to resume from, written every 500 runs; a stopped set of runs loses no more");
   arguments.compare.add_to(app);
   app.add_flag("--keep-going", arguments.keep_going, "do not stop at the first violation");
   app.add_flag("--json", arguments.json, "nothing on stdout but the JSON line");

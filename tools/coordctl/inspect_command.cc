@@ -199,7 +199,7 @@ absl::Status with_hint(const absl::Status& status) {
 
 void add_inspect(CLI::App& app, InspectArguments& arguments) {
   CLI::App* command = app.add_subcommand(
-      "inspect", "what a data directory at rest holds. Exit status: 0 intact, 1 refused, 2 something is wrong with it");
+      "inspect", "says what a data directory at rest holds. Exit status: 0 intact, 1 refused, 2 something is wrong with it");
   command
       ->add_option("directory", arguments.directory,
                    "data directory of a replica, of one that is stopped but for --read-only-copy")

@@ -17,7 +17,7 @@ int run(int argc, char** argv) {
   std::string out = "out";
   app.add_option("--out", out, "where demo.log, demo.json, demo.html, demo.svg and demo-data go")->capture_default_str();
   bool keep = false;
-  app.add_flag("--keep", keep, "the three go on afterwards, for an hour or until interrupted: look at them with coordctl");
+  app.add_flag("--keep", keep, "the three continue afterwards, for an hour or until interrupted: look at them with coordctl");
 
   coordkit::demo::NodeOptions node;
   CLI::App* node_role = app.add_subcommand("node", "one process of the service")->group("");

@@ -74,7 +74,7 @@ int run(int argc, char** argv) {
   experiment::SoakOptions soak;
   CLI::App* soaking = app.add_subcommand(
       "soak",
-      "three processes make things of every kind and give them up again, in rounds; what they hold at rest must not grow");
+      "three processes make things of every kind and give them up again, in rounds; their holdings at rest must not grow");
   soaking->add_option("--seconds", soak.seconds, "how long")->capture_default_str();
   soaking->add_option("--seed", soak.seed, "of what is random in it")->capture_default_str();
   soaking->add_option("--out", soak.out, "where its files go")->capture_default_str();
