@@ -132,8 +132,8 @@ void PeerSet::report_targets(const raft::Core* core, const Router& router, std::
 
 // A named store that is blank is given the genesis: at initialization by any member, later as an invitation. The leader
 // invites. So does a member that cannot give the genesis up because it has been beyond term 1. So does one that knows that
-// members that name the store are settled: a founder may have been away from the first moment, and be needed to elect one. An
-// acquaintance that the committed configuration does not know is told that it is removed.
+// members that name the store are settled: a founder may have been away from the first moment, and be needed to elect a leader.
+// An acquaintance that the committed configuration does not know is told that it is removed.
 void PeerSet::inform(const Router& router, Turn& turn) {
   const Consensus& consensus = turn.consensus;
   if (turn.now.lagging < next_deadline(consensus, router)) return;

@@ -1,4 +1,4 @@
-// The holds that a client found of a resumed session, as the handles of door 1.
+// All that a client found of a resumed session, as the handles of door 1.
 #pragma once
 
 #include <memory>
