@@ -130,8 +130,9 @@ class Grant {
   std::stop_token lost() const;
 
   // Releases and waits for the answer. Invalid from this call on, whatever the answer except
-  // InCallback, after which it is unchanged. kAborted: lost before. kFailedPrecondition (NotOwner):
-  // released before. kDeadlineExceeded: the release continues in the background.
+  // InCallback, after which it is unchanged. kAborted (Lost): lost before, with its session or
+  // alone. kFailedPrecondition (NotOwner): released before. kDeadlineExceeded: the release
+  // continues in the background.
   absl::Status release();
   // The same without waiting.
   void release_later();
@@ -141,7 +142,8 @@ class Grant {
   // one, ahead of all that wait. Both give it a new, larger token; the former token is worth
   // nothing.
   // Errors: kFailedPrecondition: others share it (UpgradeConflict), a lock-delay runs (Delayed),
-  // released or lost before (NotOwner). kAborted: the upgrade would close a circle (Deadlock).
+  // released or lost before (NotOwner). kAborted: the session has ended (Lost), or the upgrade
+  // would close a circle (Deadlock).
   // kInvalidArgument: it has that mode already, is held several times over, or is on several names.
   // After these the grant is unchanged. Unknown outcome: it is lost, unless the change is refused
   // in the end.
@@ -155,7 +157,7 @@ class Grant {
   AsyncCall downgrade_async(absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
   AsyncCall upgrade_async(absl::AnyInvocable<void(absl::StatusOr<Grant>)> done);
   // Replaces the value that others see, keeping lock and token. kFailedPrecondition (NotOwner):
-  // released or lost before.
+  // released or lost before. kAborted (Lost): the session has ended.
   absl::Status update_value(std::string value);
   AsyncCall update_value_async(std::string value, absl::AnyInvocable<void(absl::Status)> done);
   // Asks the cluster, linearizably, whether this token is still the hold.

@@ -525,6 +525,10 @@ TEST_F(LockTest, S52_ACheckThatFindsAnotherHolderMarksTheHoldLost) {
     EXPECT_EQ(grant->lost_token().stop_requested(), !held);
   }
   EXPECT_EQ(session->phase(), SessionPhase::Valid);
+  Answer<void> released;
+  client.release(grant, released.callback());
+  turn();
+  EXPECT_EQ(released.reason(), Reason::Lost) << "and not released before";
 }
 
 TEST_F(LockTest, S51_AHoldEndsAtItsLongestTimeAloneAndIsReleased) {
@@ -553,6 +557,10 @@ TEST_F(LockTest, S51_AHoldEndsAtItsLongestTimeAloneAndIsReleased) {
   EXPECT_EQ(std::get<machine::Release>(releases[0].second.body).token, Token(5000));
   EXPECT_TRUE(other->valid(now.leading)) << "that hold only";
   EXPECT_TRUE(session->valid(now.leading));
+  Answer<void> released;
+  client.release(grant, released.callback());
+  turn();
+  EXPECT_EQ(released.reason(), Reason::Lost) << "and not released before";
 }
 
 class MaxHoldTest : public ClientBench {

@@ -326,6 +326,46 @@ TEST_F(StickyTest, S52_S58_ALostSessionTakesItsLocalHoldsWithIt) {
   EXPECT_EQ(client.status().calls, 0u);
 }
 
+// The process slept past its deadline and does not know yet whether its session lives. Another one may have had the lock.
+TEST_F(StickyTest, S58_REG_F83_AReleaseInJeopardyIsAnsweredOnceTheFateOfTheSessionIsKnown) {
+  for (const bool ends_well : {true, false}) {
+    const SessionRef session = open(ends_well ? 1000 : 1001);
+    const HoldRef held = fetch(session, ends_well ? 5000 : 5000 + 65536);
+    jump(v);
+    Answer<void> released, twice;
+    client.release(held, released.callback());
+    turn();
+    EXPECT_EQ(released.times(), 0);
+    client.release(held, twice.callback());
+    turn();
+    EXPECT_EQ(twice.reason(), Reason::NotOwner);
+    if (ends_well) {
+      renew();
+      EXPECT_TRUE(released.ok()) << released.status();
+    } else {
+      engine.end_session(session->id());
+      turn();
+      EXPECT_EQ(released.reason(), Reason::Lost);
+    }
+    EXPECT_EQ(released.times(), 1);
+    EXPECT_EQ(client.status().calls, 0u);
+    EXPECT_EQ(released_in_log(), 0u) << "the lock stays with the session";
+  }
+}
+
+TEST_F(StickyTest, S59_REG_F83_AReleaseInJeopardyEndsAtItsDeadlineAsUnknown) {
+  const SessionRef session = open();
+  const HoldRef held = fetch(session);
+  jump(v);
+  Answer<void> released;
+  client.release(held, released.callback(), now.lagging + 100ms);
+  run(200ms);
+  EXPECT_EQ(released.reason(), Reason::CallTimeout);
+  EXPECT_EQ(released.outcome(), Outcome::Unknown);
+  renew();
+  EXPECT_EQ(released.times(), 1);
+}
+
 TEST_F(StickyTest, S58_AClosedSessionGivesItAllBackByItsClose) {
   const SessionRef session = open();
   const HoldRef held = fetch(session);
@@ -495,6 +535,10 @@ TEST_F(StickyTest, S51_S58_ALocalHoldMayHaveALongestTime) {
   run(101ms);
   EXPECT_FALSE((*brief)->valid(now.leading));
   EXPECT_TRUE((*brief)->lost_token().stop_requested());
+  Answer<void> released;
+  client.release(*brief, released.callback());
+  turn();
+  EXPECT_EQ(released.reason(), Reason::Lost);
   ASSERT_TRUE(next.ok()) << "the lock stays with the session";
   EXPECT_EQ(released_in_log(), 0u);
 }

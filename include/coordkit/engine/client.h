@@ -112,8 +112,8 @@ class Client {
   // before_turn. Anything the call is granted later is released.
   void abandon(CallId call);
   // The hold is invalid from this call on. Retried until it is acknowledged or the session has
-  // ended, also past the call's own deadline. NotOwner: released before. Lost: the session ended
-  // first.
+  // ended, also past the call's own deadline. NotOwner: released before. Lost: lost first, with its
+  // session or alone.
   CallId release(const HoldRef& hold, DoneCallback done, CallDeadline deadline = {});
   void release_later(const HoldRef& hold);  // the same without a callback; no effect on a released
                                             // hold

@@ -477,6 +477,13 @@ absl::Status lost_while_acquiring() {
 absl::Status no_grant() {
   return make_error(Reason::InvalidArgument, "no grant was given; pass the one that acquire() answered");
 }
+absl::Status hold_over() {
+  return make_error(Reason::Lost, "the grant was lost before: its longest time was over, or the log had ended it; acquire anew");
+}
+absl::Status released_or_lost(const HoldState& hold) {
+  if (hold.lost()) return hold_over();
+  return make_error(Reason::NotOwner, "the grant was released before; there is nothing left to do");
+}
 absl::Status hold_lost() { return make_error(Reason::Lost, "the session ended before, and the hold with it; open a new one"); }
 
 absl::Status unreadable(Outcome outcome) {

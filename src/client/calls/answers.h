@@ -56,6 +56,10 @@ absl::Status session_over();          // before the call, or before its command 
 absl::Status lost_while_acquiring();  // the session was lost meanwhile
 absl::Status no_grant();              // the caller gave none
 absl::Status hold_lost();             // with its session, before the call
+absl::Status hold_over();             // alone, before the call
+
+// The reason why there is nothing to release.
+absl::Status released_or_lost(const HoldState& hold);
 
 // For an answer that cannot be understood: Corrupt.
 absl::Status unreadable(Outcome outcome = Outcome::NoEffect);

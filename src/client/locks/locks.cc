@@ -12,11 +12,8 @@ CallId Locks::release(const HoldRef& hold, DoneCallback&& done, CallDeadline dea
   hold->invalidate();  // T8: before anything is sent
   Session* session = table_.find_live(hold->session());
   if (session == nullptr) return calls_.refuse(std::move(done), hold_lost());
-  if (!hold->delegation()) return releases_.release(*session, hold, std::move(done), deadline);
-  return calls_.refuse(std::move(done),
-                       lines_.release(*session, hold)
-                           ? absl::OkStatus()
-                           : make_error(Reason::NotOwner, "the grant was released or lost before; acquire anew"));
+  if (hold->delegation()) return lines_.release(*session, hold, std::move(done), deadline);
+  return releases_.release(*session, hold, std::move(done), deadline);
 }
 
 void Locks::release_later(const HoldRef& hold) {

@@ -15,10 +15,7 @@ CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback&& d
       return release == nullptr;
     });
   }
-  if (release == nullptr) {
-    return calls_.refuse(std::move(done),
-                         make_error(Reason::NotOwner, "the grant was released before; there is nothing left to do"));
-  }
+  if (release == nullptr) return calls_.refuse(std::move(done), released_or_lost(*hold));
   const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline, [](CallId, Now) {});
   if (Call* call = calls_.find(id)) call->submitted = true;  // nothing keeps it from being sent, not even its caller
   release->waiting.add(id);

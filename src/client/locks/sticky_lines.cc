@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "client/calls/answers.h"
 #include "client/calls/times.h"
 #include "client/locks/lock_refusal.h"
 #include "coordkit/error.h"
@@ -127,6 +128,7 @@ void StickyLines::wake(const Session& session) {
 }
 
 void StickyLines::serve_due(Now now) {
+  answer_releases(now);
   due_.merge(std::exchange(stalled_, {}));
   SessionId looked_at;  // lines of one session follow each other
   while (!due_.empty()) {
@@ -343,6 +345,27 @@ HoldRef StickyLines::adopt(Session& session, const machine::HeldLock& lock) {
 
 // ---- local holds
 
+// A process that slept past its deadline knows neither whether its session lives nor whether another one has had the lock.
+CallId StickyLines::release(Session& session, const HoldRef& hold, DoneCallback&& done, CallDeadline deadline) {
+  if (!release(session, hold)) return calls_.refuse(std::move(done), released_or_lost(*hold));
+  const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline, [this, of = session.state](CallId call, Now now) {
+    if (!answer_release(call, of, now)) in_doubt_.emplace_back(call, of);
+  });
+  if (Call* call = calls_.find(id)) call->submitted = true;  // the hold is over here, whatever becomes of the caller
+  return id;
+}
+
+// False: the session may end in either way.
+bool StickyLines::answer_release(CallId id, const SessionRef& of, Now now) {
+  if (calls_.find(id) == nullptr) return true;
+  if (table_.find_live(of) == nullptr) return calls_.answer_done(id, hold_lost());
+  return of->valid(now.leading) && calls_.answer_done(id, absl::OkStatus());
+}
+
+void StickyLines::answer_releases(Now now) {
+  std::erase_if(in_doubt_, [&](const auto& release) { return answer_release(release.first, release.second, now); });
+}
+
 bool StickyLines::release(Session& session, const HoldRef& hold) {
   if (session.state->delegations()->release(*hold) == Delegations::Released::NotCurrent) return false;
   released(hold);
@@ -367,6 +390,7 @@ void StickyLines::clear() {
   waits_.clear();
   due_.clear();
   stalled_.clear();
+  in_doubt_.clear();
 }
 
 }  // namespace coordkit::client

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/container/btree_set.h"
 #include "absl/functional/any_invocable.h"
@@ -52,6 +53,8 @@ class StickyLines {
   HoldRef adopt(Session& session, const machine::HeldLock& lock);
 
   // ---- local holds
+  // Answered at once while the session is valid: no other session can have had the lock. In jeopardy, once its fate is known.
+  CallId release(Session& session, const HoldRef& hold, DoneCallback&& done, CallDeadline deadline);
   bool release(Session& session, const HoldRef& hold);  // false: it had already ended
   void lose(Session& session, const HoldRef& hold);     // this hold only: its time is over, or the log refuses its token
   void released(const HoldRef& hold);                   // by another thread
@@ -65,6 +68,8 @@ class StickyLines {
   void clear();
 
  private:
+  bool answer_release(CallId id, const SessionRef& of, Now now);
+  void answer_releases(Now now);
   static absl::Status own_claim(const Session& session, const Line& line, const std::string& tag, const std::string& name);
   void stand_aside(Session& session, const std::string& name, Now now);
   static bool may_try(const Session& session, const Line& line, Now now);
@@ -93,6 +98,7 @@ class StickyLines {
   absl::btree_set<std::pair<LaggingTime, CallId>> waits_;       // ends of timed waits in lines
   absl::btree_set<std::pair<SessionId, std::string>> due_;      // lines with work to do
   absl::btree_set<std::pair<SessionId, std::string>> stalled_;  // lines waiting for their session to become valid
+  std::vector<std::pair<CallId, SessionRef>> in_doubt_;         // releases of local holds of sessions in jeopardy
 };
 
 }  // namespace coordkit::client

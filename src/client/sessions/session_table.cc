@@ -146,7 +146,7 @@ HoldRef SessionTable::replace(Session& session, const HoldRef& former, Token tok
       make_ref<HoldState>(session.state, former->name(), former->owner_tag(), token, since, former->until(), std::move(terms));
   fresh->take_listeners(*former);
   forget(session, former);
-  SessionWriter::lose(*former);
+  former->invalidate();  // not lost: it lives on
   const HoldRef hold = added(session, std::move(fresh));
   if (session.state->phase() != SessionPhase::Valid) stop(hold);
   return hold;

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "client/calls/answers.h"
 #include "client/locks/delegations.h"
 #include "replica/calls/call_control.h"
 #include "replica/calls/call_forms.h"
@@ -54,17 +55,27 @@ bool release_here(CallRunner& host, const HoldRef& hold) {
   return released != Delegations::Released::NotCurrent;
 }
 
+// S-51: where the whole process slept, the client has missed the moment too.
+bool past_its_time(const SessionHandle& session, const HoldState& hold) {
+  return !session.host().forked() && !hold.released() && hold.until() != LeadingTime::max() && session.now() >= hold.until();
+}
+DoneCallback unless_released(DoneCallback answer) {
+  return [answer = std::move(answer)](absl::Status status) mutable {
+    std::move(answer)(status.ok() ? client::hold_over() : std::move(status));
+  };
+}
+
 }  // namespace
 
-// The end of a local hold waits for nobody; refused, a grant is as it was.
+// The end of a local hold waits for nobody, if its session is valid: no other session can have had the lock then. In jeopardy
+// the client waits for the session's fate. Refused, a grant is as it was.
 absl::Status Grant::release() {
   if (!hold_) return no_grant();
   CallRunner& host = session_->host();
   if (host.forked()) return forked_away();
-  const bool local = hold_->delegation() != nullptr;
+  const bool local = hold_->delegation() != nullptr && hold_->valid(session_->now());
   if (absl::Status refused = refusal_to_wait(host); !local && !refused.ok()) return refused;
-  hold_->invalidate();
-  if (local && release_here(host, hold_)) return absl::OkStatus();
+  if (local && hold_->invalidate() && release_here(host, hold_)) return absl::OkStatus();
   return wait_by(host, *this, &Grant::release_async);
 }
 
@@ -79,10 +90,14 @@ AsyncCall Grant::release_async(absl::AnyInvocable<void(absl::Status)> done) {
     tell(std::move(done), no_grant());
     return {};
   }
+  const bool late = past_its_time(*session_, *hold_);
   hold_->invalidate();
   return begin<absl::Status>(
       session_->shared_host(),
-      [hold = hold_](Client& client, DoneCallback answer) { return client.release(hold, std::move(answer)); }, std::move(done));
+      [hold = hold_, late](Client& client, DoneCallback answer) {
+        return client.release(hold, late ? unless_released(std::move(answer)) : std::move(answer));
+      },
+      std::move(done));
 }
 
 AsyncCall Grant::check_async(absl::AnyInvocable<void(absl::StatusOr<bool>)> done) const {
