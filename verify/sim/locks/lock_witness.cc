@@ -23,6 +23,7 @@ CallNumber LockWitness::begin_check(uint32_t node, const HoldRef& hold) {
 
 CallNumber LockWitness::begin_release(uint32_t node, const HoldRef& hold) {
   const CallNumber number = calls_.begin(node, CallKind::Release, hold->name());
+  calls_.at(number).current_at_start = current(*hold);
   if (history_ && locks_ == Calls::Locks::Plain) history_->begin_release(number, node, hold);
   return number;
 }
@@ -89,6 +90,16 @@ void LockWitness::released(CallNumber number, const HoldRef& hold, const absl::S
   if (call && !hold->terms().counted && !hold->delegation() && current(*hold)) {
     fail("INV_R11", *call, "told that the hold was released, but it lives");
   }
+  if (call && rules_.judges() && released_too_late(*call, *hold)) {
+    fail("INV_R11", *call, "told that the hold was released, but it had ended before the call");
+  }
+}
+
+// A local hold (S-58) is ended without an entry, so the log does not judge its release. Where clocks keep their bounds, the
+// holder's own clock does. A process whose session was taken over may not know it before its deadline.
+bool LockWitness::released_too_late(const Call& call, const HoldState& hold) const {
+  return hold.delegation() && !call.current_at_start && beliefs_ == Beliefs::Judged &&
+         model_.sessions().never_resumed(hold.session()->id());
 }
 
 void LockWitness::checked(CallNumber number, const HoldRef& hold, const absl::StatusOr<bool>& answer) {

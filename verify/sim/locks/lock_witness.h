@@ -5,14 +5,16 @@
 #include <optional>
 
 #include "coordkit/engine/client.h"
+#include "sim/locks/beliefs.h"
 #include "sim/oracle/answer_rules.h"
 
 namespace coordkit::sim {
 
 class LockWitness {
  public:
-  LockWitness(const Model& model, Calls& calls, AnswerRules& rules, HistoryRecorder* history, Calls::Locks locks)
-      : model_(model), calls_(calls), rules_(rules), history_(history), locks_(locks) {}
+  LockWitness(const Model& model, Calls& calls, AnswerRules& rules, HistoryRecorder* history, Calls::Locks locks,
+              Beliefs beliefs)
+      : model_(model), calls_(calls), rules_(rules), history_(history), locks_(locks), beliefs_(beliefs) {}
 
   CallNumber begin_check(uint32_t node, const HoldRef& hold);
   CallNumber begin_release(uint32_t node, const HoldRef& hold);
@@ -30,6 +32,7 @@ class LockWitness {
 
  private:
   bool current(const HoldState& hold) const;
+  bool released_too_late(const Call& call, const HoldState& hold) const;
   void not_acquired(const Call& call, const absl::Status& answer);
   void acquired_locally(const Call& call, const HoldState& hold) const;
 
@@ -38,6 +41,7 @@ class LockWitness {
   AnswerRules& rules_;
   HistoryRecorder* const history_;
   const Calls::Locks locks_;
+  const Beliefs beliefs_;
 };
 
 }  // namespace coordkit::sim

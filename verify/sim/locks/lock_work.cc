@@ -105,6 +105,7 @@ bool LockWork::acquire_here(Worker& worker, const std::string& name, const Acqui
 
 bool LockWork::release_here(Worker& worker, const HoldRef& hold, uint64_t call) {
   if (!hold->delegation() || !worker.random.chance(0.5)) return false;
+  if (!hold->valid(calls_.clock(worker).leading)) return false;  // the client waits for the fate of the session
   hold->invalidate();
   const Delegations::Released released = hold->session()->delegations()->release(*hold);
   if (released == Delegations::Released::NotCurrent) return false;  // the client knows why

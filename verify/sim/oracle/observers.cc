@@ -44,7 +44,8 @@ Observers::Observers(World& the_world, const Plan& the_plan, const SimOptions& o
       locks(world, model, nodes, beliefs_in(options)),
       leases(world, model, nodes, beliefs_in(options)),
       history(records(options) ? std::make_unique<HistoryRecorder>(world) : nullptr),
-      witness(world, model, options.witness ? Witness::Duty::Judge : Witness::Duty::Count, history.get(), locks_in(plan.work)),
+      witness(world, model, options.witness ? Witness::Duty::Judge : Witness::Duty::Count, history.get(), locks_in(plan.work),
+              beliefs_in(options)),
       situations(world, plan.election_timeout, nodes, consensus, counts) {
   if (options.defects.one_state_rots) consensus.look_away_from_states();
   if (!options.machines) return;

@@ -20,11 +20,11 @@ class Witness {
   using Duty = AnswerRules::Duty;
 
   // `history` receives every call and answer too, without what the log says about it. Null: none.
-  Witness(World& world, const Model& model, Duty duty, HistoryRecorder* history, Calls::Locks locks)
+  Witness(World& world, const Model& model, Duty duty, HistoryRecorder* history, Calls::Locks locks, Beliefs beliefs)
       : calls_(world, history, locks),
         rules_(world, model, calls_, duty),
         sessions_(model, rules_),
-        locks_(model, calls_, rules_, history, locks),
+        locks_(model, calls_, rules_, history, locks, beliefs),
         keys_(model, calls_, rules_, history),
         leases_(model, calls_, rules_),
         coordination_(model, rules_) {}

@@ -48,7 +48,7 @@ struct Call {
   uint32_t node = 0;
   CallKind kind = CallKind::Put;
   bool ended = false;
-  bool current_at_start = false;  // Check: the hold was current
+  bool current_at_start = false;  // Check, Release of a lock: the hold was current
   bool without_effect = false;    // ended with outcome NONE, or Cancelled
   TrueTime began{};
   Index floor;          // highest index in any answer before this call began
