@@ -61,7 +61,7 @@ test_command() {
     --no-label-summary "${select[@]}" || code=$?
   if [ $code -ne 0 ]; then
     # The blocks of the failed tests only, then ctest's list of them.
-    awk '/^ *[0-9]+\/[0-9]+ Test +#/ {show = !/ Passed /} /^ +Start +[0-9]+:/ {show = 0} /^[0-9]+% tests passed/ {show = 0} show' "$log" |
+    awk '/^ *[0-9]+\/[0-9]+ Test +#/ {show = !/ Passed |[*]Skipped /} /^ +Start +[0-9]+:/ {show = 0} /^[0-9]+% tests passed/ {show = 0} show' "$log" |
       head -n 200 >&2 || true  # awk may still be writing
     sed -n '/^The following tests FAILED/,/^$/p; /^No tests were found/p' "$log" >&2
     say "the whole log is $log" >&2
