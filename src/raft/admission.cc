@@ -83,10 +83,10 @@ bool Admission::well_formed(ReplicaId from, const HeartbeatReply& reply) const {
          reply.match <= log_.last().index;
 }
 
-// One leader per term (thesis 3.6): a peer that claims a term in which we lead or follow another replica is not its leader.
+// One leader per term (thesis 3.6): a peer that claims a term in which we led or followed another replica is not its leader,
+// even when that one is gone. Two leaders prove two histories, and what one of them has proved must not count for the other.
 bool Admission::legitimate_leader(ReplicaId from, Term claimed) const {
-  if (claimed != log_.term()) return true;
-  return !leading_ && (!leadership_.leader || leadership_.leader == from);
+  return claimed != log_.term() || !leader_of_term_ || leader_of_term_ == from;
 }
 
 // Our log may be older than the configuration that made `from` a member. A candidate proves nothing and is checked like any

@@ -10,10 +10,15 @@ namespace coordkit::raft {
 
 class Admission {
  public:
-  // `leading`, `campaigning`: null if we do not.
-  Admission(const Options& options, const Log& log, const Leadership& leadership, const Leading* leading,
-            const Campaigning* campaigning)
-      : options_(options), log_(log), leadership_(leadership), leading_(leading), campaigning_(campaigning) {}
+  // `leader_of_term`: LeaderNews::leader. `leading`, `campaigning`: null if we do not.
+  Admission(const Options& options, const Log& log, const Leadership& leadership, ReplicaId leader_of_term,
+            const Leading* leading, const Campaigning* campaigning)
+      : options_(options),
+        log_(log),
+        leadership_(leadership),
+        leader_of_term_(leader_of_term),
+        leading_(leading),
+        campaigning_(campaigning) {}
 
   bool admits(ReplicaId from, const Message& message) const;
 
@@ -32,6 +37,7 @@ class Admission {
   const Options& options_;
   const Log& log_;
   const Leadership& leadership_;
+  const ReplicaId leader_of_term_;
   const Leading* leading_;
   const Campaigning* campaigning_;
 };

@@ -106,6 +106,7 @@ void Leading::send_append(Progress& peer, std::span<const Entry> entries, const 
   AppendRequest request{.term = term_,
                         .stream = peer.stream,
                         .previous = {previous, *previous_term},
+                        .previous_sum = peer.state == Progress::State::Probe ? step.log.cache().content_sum_at(previous) : 0,
                         .entries = {entries.begin(), entries.end()},
                         .commit = std::min(step.log.commit(), previous + entries.size()),
                         .everyone_has = step.log.everyone_has(),
@@ -124,6 +125,7 @@ void Leading::probe_at_base(const Progress& peer, const Step& step) {
                 AppendRequest{.term = term_,
                               .stream = peer.stream,
                               .previous = base,
+                              .previous_sum = step.log.cache().content_sum_at(base.index),
                               .commit = base.index,
                               .everyone_has = step.log.everyone_has(),
                               .round = round()});

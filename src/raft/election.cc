@@ -28,7 +28,7 @@ bool allowed(Role from, Role to, Cause cause) {
 }  // namespace
 
 Admission Core::Impl::admission() const {
-  return {*options_, log_, roles_.now(), leading(), campaigning_ ? &*campaigning_ : nullptr};
+  return {*options_, log_, roles_.now(), news_.leader, leading(), campaigning_ ? &*campaigning_ : nullptr};
 }
 
 // ---- voting
@@ -137,6 +137,7 @@ LaggingTime Core::Impl::next_question() const {
 // read.
 void Core::Impl::become_leader() {
   campaigning_.reset();
+  news_.leader = options_->self;
   roles_.enter({Role::Leader, log_.term(), options_->self});
   leading_.emplace(*options_, log_, streams_, now_);
   append(EntryKind::LeaderStart, {});

@@ -159,6 +159,7 @@ class CoreTwin::Reader {
     to_.add(static_cast<uint64_t>(role));
     to_.add(core_.roles_.now().term);
     to_.add(core_.roles_.leader());
+    to_.add(core_.news_.leader);
     to_.add(core_.news_.verified);
     to_.add(core_.election_timer_.campaign_);
     flag(core_.news_.removed);

@@ -8,6 +8,7 @@
 namespace coordkit::raft {
 
 void Core::Impl::follow(ReplicaId leader) {
+  news_.leader = leader;
   news_.received(now_);
   election_timer_.arm(now_);
   if (roles_.role() != Role::Follower || roles_.leader() != leader) roles_.request({Role::Follower, log_.term(), leader});
@@ -57,13 +58,13 @@ void Core::Impl::receive(ReplicaId from, AppendRequest& request) {
 // An acknowledgement of such a request would promise entries that this log does not have. They are below its commit index,
 // where no later check would look for them.
 bool Core::Impl::contradicts(ReplicaId from, const AppendRequest& request) {
-  const auto differs = [&](Position theirs) {
-    const std::optional<Position> ours = contradicted(log_, theirs);
+  const auto differs = [&](Position theirs, uint64_t sum) {
+    const std::optional<Position> ours = contradicted(log_, theirs, sum);
     if (ours && !outbox_.contradiction) outbox_.contradiction = Contradiction{from, request.term, theirs, *ours};
     return ours.has_value();
   };
-  return differs(request.previous) ||
-         std::ranges::any_of(request.entries, [&](const Entry& entry) { return differs(entry.position()); });
+  return differs(request.previous, request.previous_sum) ||
+         std::ranges::any_of(request.entries, [&](const Entry& entry) { return differs(entry.position(), entry.content_sum); });
 }
 
 // A commit index counts only as far as our log is known to be the leader's (regression R24).

@@ -10,6 +10,7 @@ namespace coordkit::raft {
 
 struct LeaderNews {
   LaggingTime contact;     // when a legitimate leader was last heard; with leases also when we started
+  ReplicaId leader;        // of this term, once heard or won by ourselves, whether or not it still leads
   Index verified;          // our log is equal to this term's leader's up to here
   Index commit;            // the highest commit index that this term's leader has named
   bool hold_back = false;  // requested by the leader we follow
@@ -17,7 +18,10 @@ struct LeaderNews {
   Freshness freshness;
 
   // A leader's statements end with its term.
-  void term_began() { verified = commit = Index(); }
+  void term_began() {
+    leader = ReplicaId();
+    verified = commit = Index();
+  }
   void received(LaggingTime now) {
     contact = now;
     removed = false;

@@ -66,6 +66,28 @@ TEST(DivergenceCheckTest, AMinorityConvictsNobodyButItself) {
   EXPECT_EQ(five.vote(5, 8), std::nullopt);  // the same verdict again
 }
 
+// The third voter is silent for good, so no vote of its own will ever decide (FLT_P27).
+TEST(DivergenceCheckTest, AFollowerThatDiffersForAWholeIntervalStepsAsideThoughAVoterIsSilent) {
+  for (const uint64_t self : {1, 2}) {
+    Check three(3, self, self);
+    three.vote(1, 1);
+    three.vote(2, 2);
+    three.sample(200, self);
+    EXPECT_EQ(three.vote(1, 1, 200), self == 1 ? std::nullopt : std::optional(Verdict::Unclear));
+    EXPECT_EQ(three.vote(2, 2, 200), self == 1 ? Verdict::Unclear : Verdict::Self);
+  }
+}
+
+TEST(DivergenceCheckTest, AVoterThatVotedAtTheIndexBeforeIsWaitedFor) {
+  Check five(5, 2);
+  for (const uint64_t id : {1, 2, 3, 4}) five.vote(id, id % 2 == 1 ? 8 : 7);
+  five.sample(200, 7);
+  EXPECT_EQ(five.vote(1, 8, 200), Verdict::Unclear);
+  EXPECT_EQ(five.vote(2, 7, 200), std::nullopt);
+  EXPECT_EQ(five.vote(3, 8, 200), std::nullopt) << "replica 4 is to come";
+  EXPECT_EQ(five.vote(4, 7, 200), Verdict::Self) << "replica 5 is not, and the leader differs";
+}
+
 TEST(DivergenceCheckTest, WithoutAMajorityThoseWhoDifferFromTheLeaderStepAside) {
   for (const uint64_t self : {1, 2}) {
     Check two(2, self, self);

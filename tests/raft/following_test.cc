@@ -89,6 +89,47 @@ TEST(FollowerTest, FLT_P27_WhatContradictsACommittedEntryIsNeverAcknowledgedAlso
   }
 }
 
+// One place in the log, one term, other contents: that term had two leaders.
+TEST(FollowerTest, FLT_P27_OtherContentsAtAnEqualPositionAreNeverAcknowledged) {
+  const Contradiction found{ReplicaId(3), Term(5), at(3, 2), at(3, 2)};
+  {
+    Solo solo(3, {2, 2});
+    solo.receive(3, solo.append(5, at(2, 2), {command(3, 2, "other"), command(4, 5)}));
+    EXPECT_EQ(solo.effects.contradiction, found);
+    EXPECT_TRUE(solo.sent<AppendReply>(3).empty());
+  }
+  const uint64_t own = command(3, 2, "e2").content_sum, others = command(3, 2, "other").content_sum;
+  for (const uint64_t sum : {uint64_t{0}, own, others}) {
+    Solo solo(3, {2, 2});
+    AppendRequest probe = solo.append(5, at(3, 2), {command(4, 5)});
+    probe.previous_sum = sum;
+    solo.receive(3, probe);
+    EXPECT_EQ(solo.effects.contradiction, sum == others ? std::optional(found) : std::nullopt) << sum;
+    EXPECT_EQ(solo.sent<AppendReply>(3).size(), sum == others ? 0U : 1U) << sum;
+  }
+}
+
+// What the first leader of a term has proved must not count for a second one, not even when the first is gone.
+TEST(FollowerTest, FLT_P27_ASecondLeaderOfTheTermIsNeverFollowed) {
+  for (const bool leads : {false, true}) {
+    Solo solo(3);
+    leads ? solo.lead({2}) : void(solo.receive(2, Heartbeat{.term = Term(4)}));
+    const Term term = solo.term();
+    solo.written();
+    for (int i = 0; i < 20 && solo.core().leadership().leader; ++i) leads ? solo.heartbeat_interval() : solo.timeout();
+    ASSERT_EQ(solo.core().leadership().leader, ReplicaId());
+    ASSERT_EQ(solo.term(), term);
+    const Index last = solo.last();
+    solo.receive(3, Heartbeat{.term = term});
+    solo.receive(3, solo.append(term.value(), at(1, 1), {command(2, term.value())}));
+    EXPECT_TRUE(solo.effects.sends.empty());
+    EXPECT_EQ(solo.last(), last);
+    EXPECT_EQ(solo.core().leadership().leader, ReplicaId());
+    solo.receive(3, Heartbeat{.term = term.next()});
+    EXPECT_EQ(solo.core().leadership().leader, ReplicaId(3));
+  }
+}
+
 TEST(FollowerTest, REG_R21_PreviousAroundZeroAndTheBase) {
   Recovered recovered{
       .hard_state = {Term(2), {}}, .base = at(4, 2), .configuration = genesis_of(3).configuration, .applied = at(5, 2)};

@@ -245,13 +245,14 @@ struct ReadRequest {
   size_t bytes_max = 0;
 };
 
-// The leader of our term has another entry where this log has a committed one. A leader has all
-// committed entries (thesis 3.6.3): a disk was set back or copied, here or on most others.
+// This log and that leader's belong to two histories, so a disk was set back or copied. A leader
+// has each committed entry (thesis 3.6.3), and one term has one leader (3.4), so one entry a place.
 struct Contradiction {
   ReplicaId leader;
   Term term;        // in which it leads
   Position theirs;  // of its entry
-  Position ours;    // the same index, or our log's start: earlier entries have no greater term
+  Position ours;    // that index, or our log's start; earlier entries have no greater term. Equal to
+                    // theirs: that entry has other contents
   friend bool operator==(const Contradiction&, const Contradiction&) = default;
 };
 
@@ -265,8 +266,7 @@ struct Effects {
   std::vector<ReadRequest> reads;
   std::optional<Leadership> leadership;  // present when it changed
   std::optional<Position> compact;       // the log store may drop entries up to here
-  // The host must drop the core and the rest of these effects: no acknowledgement is reliable.
-  std::optional<Contradiction> contradiction;
+  std::optional<Contradiction> contradiction;  // then drop the core and these effects: none is safe
   std::vector<ReplicaId> behind;  // leader: all peers that answer and need a state, in every drain
   Index commit;                   // never falls
 

@@ -64,6 +64,9 @@ struct AppendRequest {  // thesis 3.5
   Term term;
   uint64_t stream = 0;
   Position previous;
+  // A probe has the content sum of the entry at previous: it tells two leaders of one term apart.
+  // Zero: not known.
+  uint64_t previous_sum = 0;
   std::vector<Entry> entries;  // contiguous after previous; empty: a probe
   Index commit;
   Index everyone_has;  // every member holds the log up to here durably: it may be compacted

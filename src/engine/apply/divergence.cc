@@ -40,6 +40,13 @@ std::string sentence(const Divergence& found) {
 
 std::string text_of(Position at) { return std::to_string(at.index.value()) + " of term " + std::to_string(at.term.value()); }
 
+std::string difference(const raft::Contradiction& found) {
+  const std::string theirs = "it has entry " + text_of(found.theirs) + ", but in the log of this replica ";
+  if (found.ours == found.theirs) return theirs + "that entry has other contents";
+  if (found.ours.index == found.theirs.index) return theirs + "entry " + text_of(found.ours) + " is committed there";
+  return theirs + "everything up to entry " + text_of(found.ours) + " is committed";
+}
+
 }  // namespace
 
 std::optional<Divergence> DivergenceCheck::note(const DigestNote& note, const raft::Configuration& configuration,
@@ -53,7 +60,8 @@ std::optional<Divergence> DivergenceCheck::note(const DigestNote& note, const ra
   if (found == tallies_.end() || !votes(configuration, note.voter)) return std::nullopt;
   Tally& tally = found->second;
   tally.votes[note.voter] = note.digest;  // from its newest boot
-  const std::optional<Divergence::Verdict> verdict = judge(tally, configuration, leader);
+  const Tally* const before = found == tallies_.begin() ? nullptr : &std::prev(found)->second;
+  const std::optional<Divergence::Verdict> verdict = judge(tally, before, configuration, leader);
   if (!verdict && tally.votes.size() == configuration.voters.size()) warning_.clear();
   if (!verdict || tally.reported == verdict) return std::nullopt;
   tally.reported = verdict;
@@ -73,8 +81,9 @@ void DivergenceCheck::sampled(Index index, uint64_t digest, const raft::Configur
 
 // nullopt: every replica that has voted agrees with this one. Without a majority on any side it cannot be known which is
 // right; then those that differ from the leader step aside, so that not all do and the leader's side can be examined.
-std::optional<Divergence::Verdict> DivergenceCheck::judge(const Tally& tally, const raft::Configuration& configuration,
-                                                          ReplicaId leader) const {
+// A voter whose vote is missing here and was missing at the index before, when it was unclear, is not waited for any more.
+std::optional<Divergence::Verdict> DivergenceCheck::judge(const Tally& tally, const Tally* before,
+                                                          const raft::Configuration& configuration, ReplicaId leader) const {
   using Verdict = Divergence::Verdict;
   absl::btree_map<uint64_t, size_t> sides;
   for (const auto& [replica, digest] : tally.votes) ++sides[digest];
@@ -85,7 +94,10 @@ std::optional<Divergence::Verdict> DivergenceCheck::judge(const Tally& tally, co
     if (count >= quorum) return digest == tally.own ? Verdict::Other : Verdict::Self;
     largest = std::max(largest, count);
   }
-  const size_t missing = configuration.voters.size() - std::min(configuration.voters.size(), tally.votes.size());
+  const bool unclear_before = before != nullptr && before->reported == Verdict::Unclear;
+  const size_t missing = static_cast<size_t>(std::ranges::count_if(configuration.voters, [&](const raft::Member& voter) {
+    return !tally.votes.contains(voter.id) && !(unclear_before && !before->votes.contains(voter.id));
+  }));
   const auto led = tally.votes.find(leader);
   const bool undecidable = largest + missing < quorum;
   return undecidable && led != tally.votes.end() && led->second != tally.own ? Verdict::Self : Verdict::Unclear;
@@ -98,12 +110,8 @@ std::optional<DigestVote> DivergenceCheck::due(LaggingTime now) {
 }
 
 std::string why_aside(const raft::Contradiction& found) {
-  const std::string ours = found.ours.index == found.theirs.index
-                               ? "entry " + text_of(found.ours) + " is committed there"
-                               : "everything up to entry " + text_of(found.ours) + " is committed";
-  std::string text = "replica " + std::to_string(found.leader.value()) + ", the leader of term ";
-  text.append(std::to_string(found.term.value())).append(", has entry ").append(text_of(found.theirs));
-  text.append(", but in the log of this replica ").append(ours);
+  std::string text = "replica " + std::to_string(found.leader.value()) + " is the leader of term ";
+  text.append(std::to_string(found.term.value())).append(", and ").append(difference(found));
   text.append(". A data directory was set back to an older state or copied, this one or most of the others, ");
   text.append("so this replica steps aside and acknowledges nothing. ");
   text.append("Keep its directory: it may be the only one that has everything. ");

@@ -41,8 +41,8 @@ class DivergenceCheck {
     std::optional<Divergence::Verdict> reported;
   };
   void sampled(Index index, uint64_t digest, const raft::Configuration& configuration);
-  std::optional<Divergence::Verdict> judge(const Tally& tally, const raft::Configuration& configuration,
-                                           ReplicaId leader) const;
+  std::optional<Divergence::Verdict> judge(const Tally& tally, const Tally* before,
+                                           const raft::Configuration& configuration, ReplicaId leader) const;
 
   ReplicaId self_;
   Duration retry_;

@@ -57,6 +57,7 @@ void describe_head(Io& io, Describes<raft::AppendRequest> auto& m) {
   io.number(5, m.commit);
   io.number(6, m.everyone_has);
   io.number(7, m.round);
+  io.fixed(9, m.previous_sum);
 }
 template <typename Io>
 void describe_entries(Io& io, Describes<raft::AppendRequest> auto& m) {

@@ -165,11 +165,15 @@ Position durable_position(const Log& log) {
   return term ? Position{log.durable(), *term} : Position{};
 }
 
+// The one leader of a term makes one entry a place, so other contents there show two leaders of one term, committed or not.
 // Terms never fall along a log. Before our base, our own terms are forgotten. So a term there that is above the term of the
 // base shows another entry as well.
-std::optional<Position> contradicted(const Log& log, Position theirs) {
-  if (theirs.index > log.commit()) return std::nullopt;
+std::optional<Position> contradicted(const Log& log, Position theirs, uint64_t their_sum) {
+  if (theirs.index > log.last().index) return std::nullopt;
   const std::optional<Term> own = log.term_at(theirs.index);
+  const uint64_t own_sum = log.cache().content_sum_at(theirs.index);
+  if (own == theirs.term && own_sum != 0 && their_sum != 0 && own_sum != their_sum) return theirs;
+  if (theirs.index > log.commit()) return std::nullopt;
   const bool possible = own ? theirs.term == *own : theirs.term <= log.base().term;
   if (possible) return std::nullopt;
   return own ? Position{theirs.index, *own} : log.base();

@@ -94,8 +94,9 @@ class Log {
 };
 
 SettledMembers settled_members(const Log& log);
-// Whether a log with this position cannot have all entries that are committed in ours. If so: our own position that shows it.
-std::optional<Position> contradicted(const Log& log, Position theirs);
+// Whether a leader's log with this entry, with these contents unless zero, belongs to another history than ours. If so: our own
+// position that shows it.
+std::optional<Position> contradicted(const Log& log, Position theirs, uint64_t their_sum);
 Position durable_position(const Log& log);  // zero: its term is not known any more
 
 }  // namespace coordkit::raft

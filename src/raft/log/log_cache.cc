@@ -67,6 +67,12 @@ std::span<const Entry> LogCache::cached(Index first, Index last, size_t bytes_ma
   return {begin, count};
 }
 
+uint64_t LogCache::content_sum_at(Index index) const {
+  if (index.next() == first_cached_) return sum_before_;
+  if (index < first_cached_ || index > last().index) return 0;
+  return entries_[dropped_ + (index - first_cached_)].content_sum;
+}
+
 size_t LogCache::memory_bytes() const {
   const size_t cached = entries_.size() - dropped_;
   return entries_.capacity() * sizeof(Entry) + bytes_ - cached * Entry{}.bytes();
@@ -85,6 +91,7 @@ void LogCache::evict(Index through, size_t bytes_max) {
 
 // Releases slots at once and moves the rest only when half of the vector is empty: O(1) per entry, contiguous for spans.
 void LogCache::drop_front(size_t count) {
+  if (count > 0) sum_before_ = entries_[dropped_ + count - 1].content_sum;
   for (size_t i = dropped_; i < dropped_ + count; ++i) {
     bytes_ -= entries_[i].bytes();
     entries_[i] = Entry{};

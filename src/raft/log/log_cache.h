@@ -31,6 +31,7 @@ class LogCache {
   size_t bytes() const { return bytes_; }               // of the cached entries, as limits count it
   size_t memory_bytes() const;                          // the memory that they take
   Index first_cached() const { return first_cached_; }  // last + 1 when nothing is cached
+  uint64_t content_sum_at(Index index) const;           // of the cached entries and the one before them; zero: not known
   // Entries [first, last] that are cached: at most `bytes_max` but at least one; none if `first` is not cached.
   std::span<const Entry> cached(Index first, Index last, size_t bytes_max) const;
   void forget(Index through);  // drops the cached entries up to there
@@ -51,6 +52,7 @@ class LogCache {
   std::vector<Entry> entries_;  // from dropped_ on: first_cached_ ... last
   size_t dropped_ = 0;          // slots at the front that are already given up
   Index first_cached_;
+  uint64_t sum_before_ = 0;              // content sum of the entry before first_cached_; zero: not known
   size_t bytes_ = 0;                     // of the cached entries
   std::vector<InForce> configurations_;  // by index; the last is in force
 };
