@@ -5,7 +5,6 @@
 
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <string>
@@ -14,7 +13,7 @@
 #include <vector>
 
 #include "tests/house/words.h"
-#include "tests/support/source_dir.h"
+#include "tests/support/tree.h"
 
 namespace coordkit::house {
 namespace {
@@ -143,14 +142,9 @@ std::vector<std::string> judge(const std::map<std::string, std::string>& files, 
 }
 
 TEST(ClassesTest, NoneIsTooLargeToBeHeldInMind) {
-  const fs::path top = source_dir();
   std::map<std::string, std::string> files;
-  for (const char* root : {"src", "include", "verify"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(top / root)) {
-      if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
-      std::ifstream in(entry.path());
-      files[entry.path().lexically_relative(top)] = {std::istreambuf_iterator<char>(in), {}};
-    }
+  for (const fs::path& path : files_below({"src", "include", "verify"}, {".h", ".cc"})) {
+    files[path_in_tree(path)] = text_of_file(path);
   }
   EXPECT_GE(files.size(), 500u) << "the test found hardly any file";
   for (const std::string& text : judge(files, exceptions())) ADD_FAILURE() << text;

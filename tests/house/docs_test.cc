@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -14,6 +13,7 @@
 
 #include "coordkit/error.h"
 #include "tests/support/source_dir.h"
+#include "tests/support/tree.h"
 
 namespace coordkit::house {
 namespace {
@@ -23,11 +23,6 @@ using Lines = std::vector<std::string>;
 
 const fs::path kTop = source_dir();
 
-std::string read(const fs::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 Lines lines_of(const std::string& text) {
   Lines lines;
   std::istringstream in(text);
@@ -35,19 +30,8 @@ Lines lines_of(const std::string& text) {
   return lines;
 }
 
-std::vector<fs::path> files(const std::set<fs::path>& roots, const std::set<std::string>& extensions) {
-  std::vector<fs::path> found;
-  for (const fs::path& root : roots) {
-    if (!fs::is_directory(kTop / root)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(kTop / root)) {
-      if (extensions.contains(entry.path().extension())) found.push_back(entry.path());
-    }
-  }
-  return found;
-}
-
 std::vector<fs::path> documents() {
-  std::vector<fs::path> found = files({"docs"}, {".md"});
+  std::vector<fs::path> found = files_below({"docs"}, {".md"});
   for (const auto& entry : fs::directory_iterator(kTop)) {
     if (entry.path().extension() == ".md") found.push_back(entry.path());
   }
@@ -124,8 +108,8 @@ std::set<std::string> commands_in(const std::string& text) {
 
 bool dev_has(const std::string& command) {
   static const std::string script = [] {
-    std::string all = read(kTop / "dev");
-    for (const fs::path& part : files({"tools/dev"}, {".sh"})) all += "\n" + read(part);
+    std::string all = text_of_file(kTop / "dev");
+    for (const fs::path& part : files_below({"tools/dev"}, {".sh"})) all += "\n" + text_of_file(part);
     return all;
   }();
   return script.find("\n" + command + "_command()") != std::string::npos ||
@@ -134,15 +118,16 @@ bool dev_has(const std::string& command) {
 
 TEST(DocsTest, EveryCppBlockIsAPartOfACompiledFile) {
   for (const fs::path& document : documents()) {
-    for (const CodeBlock& block : cpp_blocks(read(document))) {
+    for (const CodeBlock& block : cpp_blocks(text_of_file(document))) {
       const std::string where =
           document.lexically_relative(kTop).string() + ", the block that begins with: " + block.code.at(0);
       if (!block.source) {
         ADD_FAILURE() << where << "\nhas no <!-- source: file --> line right above it";
       } else if (!fs::exists(kTop / *block.source)) {
-        EXPECT_TRUE(files({"examples"}, {".cc"}).empty()) << where << "\nnames " << *block.source << ", which does not exist";
+        EXPECT_TRUE(files_below({"examples"}, {".cc"}).empty())
+            << where << "\nnames " << *block.source << ", which does not exist";
       } else {
-        EXPECT_TRUE(contains(lines_of(read(kTop / *block.source)), block.code))
+        EXPECT_TRUE(contains(lines_of(text_of_file(kTop / *block.source)), block.code))
             << where << "\nis not in " << *block.source << " like this";
       }
     }
@@ -150,9 +135,9 @@ TEST(DocsTest, EveryCppBlockIsAPartOfACompiledFile) {
 }
 
 TEST(DocsTest, EveryCommandOfTheDocumentsExists) {
-  EXPECT_THAT(commands_in(read(kTop / "README.md")), testing::IsSupersetOf({"demo", "test"}));
+  EXPECT_THAT(commands_in(text_of_file(kTop / "README.md")), testing::IsSupersetOf({"demo", "test"}));
   for (const fs::path& document : documents()) {
-    for (const std::string& command : commands_in(read(document)))
+    for (const std::string& command : commands_in(text_of_file(document)))
       EXPECT_TRUE(dev_has(command)) << document << ": ./dev " << command;
   }
 }
@@ -160,7 +145,7 @@ TEST(DocsTest, EveryCommandOfTheDocumentsExists) {
 TEST(DocsTest, EveryRelativeLinkLeadsToAFile) {
   static const std::regex link("\\]\\(([^)#:]+)(#[^)]*)?\\)");
   for (const fs::path& document : documents()) {
-    const std::string text = without_blocks(read(document));
+    const std::string text = without_blocks(text_of_file(document));
     for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
       EXPECT_TRUE(fs::exists(document.parent_path() / (*at)[1].str())) << document << ": " << (*at)[1];
     }
@@ -186,11 +171,11 @@ TEST(DocsTest, EveryTestAndFileNamedInTheDocumentsExists) {
   static const std::regex test(R"(`(\w+Test\.[\w*]+)`)");
   static const std::regex file(R"(`((?:src|include|verify|tests|tools|examples|bench|cmake)/[\w/.-]+\.\w+)`)");
   std::vector<std::string> tests;
-  for (const fs::path& source : files({"tests", "include"}, {".cc", ".h"})) {
-    for (std::string& name : tests_in(read(source))) tests.push_back(std::move(name));
+  for (const fs::path& source : files_below({"tests", "include"}, {".cc", ".h"})) {
+    for (std::string& name : tests_in(text_of_file(source))) tests.push_back(std::move(name));
   }
   for (const fs::path& document : documents()) {
-    const std::string text = without_blocks(read(document));
+    const std::string text = without_blocks(text_of_file(document));
     for (std::sregex_iterator at(text.begin(), text.end(), test), end; at != end; ++at)
       EXPECT_TRUE(names_one((*at)[1], tests)) << document << ": " << (*at)[1];
     for (std::sregex_iterator at(text.begin(), text.end(), file), end; at != end; ++at)
@@ -209,7 +194,7 @@ TEST(DocsTest, ATestThatDoesNotExistIsNoticed) {
 TEST(DocsTest, ProseIsNoWiderThanAScreen) {
   constexpr size_t kWidth = 120;
   for (const fs::path& document : documents()) {
-    for (const std::string& line : lines_of(without_blocks(read(document)))) {
+    for (const std::string& line : lines_of(without_blocks(text_of_file(document)))) {
       const bool free = line.find("](http") != std::string::npos || line.find_first_not_of(' ') == line.find('|');
       EXPECT_TRUE(free || line.size() <= kWidth) << document << ": " << line;
     }
@@ -218,10 +203,10 @@ TEST(DocsTest, ProseIsNoWiderThanAScreen) {
 
 TEST(DocsTest, EveryInvariantNamedInCodeIsDescribed) {
   static const std::regex id("INV_[A-Z][0-9]{2}");
-  const std::string described = read(kTop / "docs/invariants.md");
-  for (const fs::path& file : files({"src", "include", "verify", "tests", "tools"}, {".h", ".cc", ".txt"})) {
+  const std::string described = text_of_file(kTop / "docs/invariants.md");
+  for (const fs::path& file : files_below({"src", "include", "verify", "tests", "tools"}, {".h", ".cc", ".txt"})) {
     if (file.filename() == "docs_test.cc") continue;
-    const std::string text = read(file);
+    const std::string text = text_of_file(file);
     for (std::sregex_iterator at(text.begin(), text.end(), id), end; at != end; ++at) {
       EXPECT_NE(described.find("| " + at->str() + " |"), std::string::npos) << file << ": " << at->str();
     }
@@ -241,7 +226,7 @@ std::string spelled(absl::StatusCode code) {  // kOutOfRange, of OUT_OF_RANGE
 // A reader finds there what each reason means, and whether it may be tried again.
 TEST(DocsTest, EveryReasonHasARowThatSaysItsCode) {
   std::map<std::string, std::string> rows;
-  for (const std::string& line : lines_of(read(kTop / "docs" / "semantics.md"))) {
+  for (const std::string& line : lines_of(text_of_file(kTop / "docs" / "semantics.md"))) {
     static const std::regex row(R"(\| ([A-Z]\w+(?:, [A-Z]\w+)*) \| (k[A-Z]\w+(?:, k[A-Z]\w+)*) \|.*)");
     static const std::regex word(R"(\w+)");
     std::smatch match;

@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 
 #include "tests/support/source_dir.h"
+#include "tests/support/tree.h"
 
 namespace coordkit::house {
 namespace {
@@ -25,19 +25,10 @@ std::vector<std::string> faults(std::string_view path, std::string_view text) {
 }
 
 TEST(FloorsTest, NoFileLooksUpOrSideways) {
-  const std::filesystem::path top = source_dir();
   Findings findings;
-  size_t files = 0;
-  for (const char* root : {"src", "include", "verify"}) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(top / root)) {
-      const std::string extension = entry.path().extension();
-      if (extension != ".h" && extension != ".cc") continue;
-      std::ifstream in(entry.path());
-      scan(entry.path().lexically_relative(top).string(), std::string(std::istreambuf_iterator<char>(in), {}), findings);
-      ++files;
-    }
-  }
-  EXPECT_GE(files, 20u) << "the scan found hardly any file";
+  const std::vector<std::filesystem::path> files = files_below({"src", "include", "verify"}, {".h", ".cc"});
+  for (const std::filesystem::path& path : files) scan(path_in_tree(path), text_of_file(path), findings);
+  EXPECT_GE(files.size(), 20u) << "the scan found hardly any file";
   for (const std::string& text : findings.broken) ADD_FAILURE() << text;
   for (const std::string& text : findings.long_) std::cout << "long: " << text << "\n";
 }

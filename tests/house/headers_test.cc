@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <regex>
@@ -15,6 +14,7 @@
 
 #include "coordkit/version.h"
 #include "tests/support/source_dir.h"
+#include "tests/support/tree.h"
 
 namespace coordkit::house {
 namespace {
@@ -23,18 +23,11 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // Their text, by path below include/.
 std::map<std::string, std::string> headers() {
   const fs::path top = fs::path(source_dir()) / "include";
   std::map<std::string, std::string> found;
-  for (const auto& entry : fs::recursive_directory_iterator(top)) {
-    if (entry.path().extension() == ".h") found[entry.path().lexically_relative(top)] = text_of(entry.path());
-  }
+  for (const fs::path& path : files_below({"include"}, {".h"})) found[path.lexically_relative(top)] = text_of_file(path);
   return found;
 }
 
@@ -124,7 +117,7 @@ TEST(PublicHeadersTest, TheVersionIsSaidOnce) {
                                             .c_str());
   EXPECT_EQ(COORDKIT_VERSION, COORDKIT_MAKE_VERSION(COORDKIT_VERSION_MAJOR, COORDKIT_VERSION_MINOR, COORDKIT_VERSION_PATCH));
   EXPECT_LT(COORDKIT_MAKE_VERSION(0, 1, 999), COORDKIT_MAKE_VERSION(0, 2, 0));
-  const std::string readme = text_of(fs::path(source_dir()) / "README.md");
+  const std::string readme = text_of_file(fs::path(source_dir()) / "README.md");
   const std::string minor = std::to_string(COORDKIT_VERSION_MAJOR) + "." + std::to_string(COORDKIT_VERSION_MINOR);
   EXPECT_THAT(captures(readme, R"(find_package\(coordkit ([0-9.]+))"), ElementsAre(minor));
 }

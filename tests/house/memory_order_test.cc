@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <regex>
 #include <set>
@@ -11,16 +10,12 @@
 #include <string_view>
 
 #include "tests/support/source_dir.h"
+#include "tests/support/tree.h"
 
 namespace coordkit::house {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string contents(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // "src/a.h phase_" for each access in the text that names an order.
 std::set<std::string> accesses(const std::string& path, const std::string& text) {
@@ -50,18 +45,15 @@ size_t count(std::string_view text, std::string_view word) {
 
 TEST(MemoryOrderTest, EveryNamedOrderHasARowAndEveryRowAnAtomic) {
   std::set<std::string> in_sources;
-  for (const char* tree : {"include", "src", "verify"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_dir()) / tree)) {
-      if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
-      const std::string text = contents(entry.path());
-      if (text.find("memory_order_") == std::string::npos) continue;
-      const std::string path = fs::relative(entry.path(), source_dir()).string();
-      const std::set<std::string> found = accesses(path, text);
-      EXPECT_FALSE(found.empty()) << path << " names a memory order in a way that this test does not understand";
-      in_sources.insert(found.begin(), found.end());
-    }
+  for (const fs::path& file : files_below({"include", "src", "verify"}, {".h", ".cc"})) {
+    const std::string text = text_of_file(file);
+    if (text.find("memory_order_") == std::string::npos) continue;
+    const std::string path = path_in_tree(file);
+    const std::set<std::string> found = accesses(path, text);
+    EXPECT_FALSE(found.empty()) << path << " names a memory order in a way that this test does not understand";
+    in_sources.insert(found.begin(), found.end());
   }
-  EXPECT_EQ(rows(contents(fs::path(source_dir()) / "docs/memory-order.md")), in_sources);
+  EXPECT_EQ(rows(text_of_file(fs::path(source_dir()) / "docs/memory-order.md")), in_sources);
 }
 
 TEST(MemoryOrderTest, AnAccessWithoutAnOrderNeedsNoRow) {
@@ -73,11 +65,8 @@ TEST(MemoryOrderTest, AnAccessWithoutAnOrderNeedsNoRow) {
 
 // Fences and orders in other forms would escape the scan above.
 TEST(MemoryOrderTest, NoFences) {
-  for (const char* tree : {"include", "src", "verify"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_dir()) / tree)) {
-      if (!entry.is_regular_file()) continue;
-      EXPECT_EQ(count(contents(entry.path()), "atomic_thread_fence"), 0U) << entry.path();
-    }
+  for (const fs::path& path : files_below({"include", "src", "verify"})) {
+    EXPECT_EQ(count(text_of_file(path), "atomic_thread_fence"), 0U) << path;
   }
 }
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <regex>
@@ -15,6 +14,7 @@
 
 #include "tests/house/words.h"
 #include "tests/support/source_dir.h"
+#include "tests/support/tree.h"
 
 namespace coordkit::house {
 namespace {
@@ -24,20 +24,6 @@ using Words = std::set<std::string>;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::string source_text(const fs::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::vector<fs::path> files_of(const std::string& tree) {
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_dir()) / tree)) {
-    const std::string kind = entry.path().extension();
-    if (kind == ".h" || kind == ".cc") found.push_back(entry.path());
-  }
-  return found;
-}
 
 struct Source {
   std::string code;
@@ -113,12 +99,10 @@ std::vector<std::string> dead_ids(const std::string& tables, const std::string& 
 TEST(NamesTest, AMemberThatACommentNamesIsDeclared) {
   Names names;
   std::map<std::string, std::string> comments;
-  for (const char* tree : {"include", "src", "verify"}) {
-    for (const fs::path& file : files_of(tree)) {
-      const Source source = split(source_text(file));
-      names.add(file, source);
-      comments[file] = source.comments;
-    }
+  for (const fs::path& file : files_below({"include", "src", "verify"}, {".h", ".cc"})) {
+    const Source source = split(text_of_file(file));
+    names.add(file, source);
+    comments[file] = source.comments;
   }
   EXPECT_GE(comments.size(), 500u) << "hardly any file was found";
   for (const auto& [file, text] : comments) EXPECT_THAT(dead_names(names, file, text), IsEmpty());
@@ -127,10 +111,10 @@ TEST(NamesTest, AMemberThatACommentNamesIsDeclared) {
 TEST(NamesTest, AnIdThatACommentNamesHasARow) {
   std::string tables;
   for (const char* name : {"invariants.md", "faults.md", "regressions.md"}) {
-    tables += source_text(fs::path(source_dir()) / "docs" / name) + "\n";
+    tables += text_of_file(fs::path(source_dir()) / "docs" / name) + "\n";
   }
-  for (const char* tree : {"include", "src", "verify"}) {
-    for (const fs::path& file : files_of(tree)) EXPECT_THAT(dead_ids(tables, file, split(source_text(file)).comments), IsEmpty());
+  for (const fs::path& file : files_below({"include", "src", "verify"}, {".h", ".cc"})) {
+    EXPECT_THAT(dead_ids(tables, file, split(text_of_file(file)).comments), IsEmpty());
   }
 }
 
@@ -158,7 +142,7 @@ std::vector<std::string> crowded(const std::vector<fs::path>& files, size_t most
 }
 
 TEST(NamesTest, NoFolderIsAList) {
-  for (const char* tree : {"src", "verify"}) EXPECT_THAT(crowded(files_of(tree), 25), IsEmpty());
+  for (const char* tree : {"src", "verify"}) EXPECT_THAT(crowded(files_below({tree}, {".h", ".cc"}), 25), IsEmpty());
 }
 
 TEST(NamesTest, ACrowdedFolderIsFound) {

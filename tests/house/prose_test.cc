@@ -14,6 +14,7 @@
 #include <iterator>
 
 #include "tests/support/source_dir.h"
+#include "tests/support/tree.h"
 
 namespace coordkit::house {
 namespace {
@@ -29,13 +30,8 @@ const fs::path kList = kRoot / "tests/house/prose_allowed.txt";
 // Folders that became clean: the list must not name a file of theirs again.
 constexpr std::array<std::string_view, 3> kClean = {"include/", "src/", "verify/"};
 
-std::string content_of(const fs::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::vector<Finding> findings_in(const fs::path& path) {
-  const std::string text = content_of(path);
+  const std::string text = text_of_file(path);
   return path.extension() == ".md" ? prose_of_document(text) : prose_of_comments(text);
 }
 
@@ -44,11 +40,9 @@ std::map<std::string, std::vector<Finding>> read_all() {
   std::map<std::string, std::vector<Finding>> found;
   const auto add = [&](const fs::path& path) {
     const fs::path kind = path.extension();
-    if (kind == ".md" || kind == ".h" || kind == ".cc") found[path.lexically_relative(kRoot)] = findings_in(path);
+    if (kind == ".md" || kind == ".h" || kind == ".cc") found[path_in_tree(path)] = findings_in(path);
   };
-  for (const char* folder : {"include", "docs", "src", "verify"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) add(entry.path());
-  }
+  for (const fs::path& path : files_below({"include", "docs", "src", "verify"})) add(path);
   for (const auto& entry : fs::directory_iterator(kRoot)) {
     if (entry.path().extension() == ".md") add(entry.path());
   }
@@ -69,7 +63,7 @@ TEST(ProseTest, NoFileHasMoreFindingsThanItsListAllows) {
   for (const auto& [path, findings] : files) {
     if (!findings.empty()) found[path] = findings.size();
   }
-  const std::string list = content_of(kList);
+  const std::string list = text_of_file(kList);
   if (std::getenv("COORDKIT_LOWER_PROSE") != nullptr) std::ofstream(kList) << lowered(list, found);
   const Verdict verdict = compare(found, counts_in(list));
   for (const std::string& sentence : verdict.above) {
@@ -91,7 +85,7 @@ std::vector<std::string> listed_though_clean(std::string_view list) {
 }
 
 TEST(ProseTest, TheListNamesNoFileOfAFolderThatIsClean) {
-  EXPECT_THAT(listed_though_clean(content_of(kList)), IsEmpty()) << "these folders have no findings: rewrite what you added";
+  EXPECT_THAT(listed_though_clean(text_of_file(kList)), IsEmpty()) << "these folders have no findings: rewrite what you added";
   EXPECT_THAT(listed_though_clean("# src/c.h 1\ndocs/a.md 1\nsrc/a.h 1\nverify/sim/b.cc 2\n"),
               ElementsAre("src/a.h", "verify/sim/b.cc"));
 }

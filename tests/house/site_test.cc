@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <regex>
 #include <set>
 #include <string>
 
 #include "tests/support/source_dir.h"
+#include "tests/support/tree.h"
 
 namespace coordkit::house {
 namespace {
@@ -27,16 +27,9 @@ const PagePaths kLeftOut = {
     "docs/decisions/0000-template.md",  // no decision, but the form of one
 };
 
-std::string page_text(const fs::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-PagePaths pages_below(const fs::path& folder) {
+PagePaths pages_below(std::string_view folder) {
   PagePaths found;
-  for (const auto& entry : fs::recursive_directory_iterator(kTopOfPages / folder)) {
-    if (entry.path().extension() == ".md") found.insert(entry.path().lexically_relative(kTopOfPages));
-  }
+  for (const fs::path& path : files_below({folder}, {".md"})) found.insert(path_in_tree(path));
   return found;
 }
 
@@ -58,7 +51,7 @@ bool is_made(const std::string& path) {  // of headers and of examples, by tools
 }
 
 TEST(SiteTest, EveryPageIsInTheNavigationOrLeftOutOnPurpose) {
-  const PagePaths named = named_by(page_text(kTopOfPages / "tools/docs/mkdocs.yml"));
+  const PagePaths named = named_by(text_of_file(kTopOfPages / "tools/docs/mkdocs.yml"));
   for (const std::string& page : pages_below("docs")) EXPECT_TRUE(named.contains(page) || kLeftOut.contains(page)) << page;
   for (const std::string& page : named) EXPECT_TRUE(is_made(page) || fs::exists(kTopOfPages / page)) << page;
   for (const std::string& page : kLeftOut) EXPECT_TRUE(fs::exists(kTopOfPages / page)) << page;
@@ -73,7 +66,7 @@ TEST(SiteTest, ThePagesOfANavigationAreSeen) {
 
 // A newcomer finds the answer to each question from there in one click.
 TEST(SiteTest, EachOfTheQuestionsHasAnAnswerAndALink) {
-  const std::string page = page_text(kTopOfPages / "docs/start/questions.md");
+  const std::string page = text_of_file(kTopOfPages / "docs/start/questions.md");
   int questions = 0;
   for (size_t at = page.find("\n### "); at != std::string::npos; ++questions) {
     const size_t next = page.find("\n### ", at + 1);

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/support/source_dir.h"
+#include "tests/support/tree.h"
 
 namespace coordkit {
 namespace {
@@ -25,10 +25,7 @@ class DevSignalTest : public ::testing::TestWithParam<int> {
   void SetUp() override {
     top_ = fs::path(::testing::TempDir()) / ("dev-" + std::to_string(::getpid()) + "-" + std::to_string(GetParam()));
     fs::create_directories(top_ / "bin");
-    fs::copy_file(source_dir() + "/dev", top_ / "dev", fs::copy_options::overwrite_existing);
-    fs::create_directories(top_ / "tools");
-    fs::copy(source_dir() + "/tools/dev", top_ / "tools/dev",
-             fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    copy_dev(top_);
     program("dpkg-query", "printf installed");
     program("cmake", "(printf 'at work' >&9; exec sleep 3600) & wait");
   }

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "tests/support/command.h"
-#include "tests/support/source_dir.h"
+#include "tests/support/tree.h"
 
 namespace coordkit {
 namespace {
@@ -21,10 +21,7 @@ class DevTest : public ::testing::Test {
   void SetUp() override {
     fs::create_directories(top_ / "bin");
     fs::create_directories(top_ / "out/dev/tests/house");
-    fs::copy_file(source_dir() + "/dev", top_ / "dev", fs::copy_options::overwrite_existing);
-    fs::create_directories(top_ / "tools");
-    fs::copy(source_dir() + "/tools/dev", top_ / "tools/dev",
-             fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    copy_dev(top_);
     program("bin/dpkg-query", "printf installed");
     for (const char* name : {"bin/cmake", "bin/shellcheck", "bin/ninja", "out/dev/tests/house/test_house"})
       program(name, "exit 0");
