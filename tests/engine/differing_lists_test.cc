@@ -179,6 +179,33 @@ TEST_F(OfAnOlderBuild, FLT_A19_AGenesisGivesWayThoughACheckpointHasItToo) {
   EXPECT_EQ(cluster.read(1), "1");
 }
 
+// The disk has forgotten what it acknowledged by the other genesis, and looks like one that waits for its cluster.
+TEST_F(OfAnOlderBuild, FLT_A19_FLT_P15_ADiskSetBackToAFormerGenesisAsksAMajority) {
+  lists[1] = list({1, 2});
+  cluster.start_all();
+  cluster.pass(5s);
+  const Disk former = cluster.node(1).disk;
+  ASSERT_EQ(genesis(1).configuration.voters.size(), 2u);
+  cluster.says_lists = true;
+  lists.clear();
+  restart_all();
+  expect_one_cluster_of(list({1, 2, 3}));
+  cluster.crash(1);
+  const StoreId store = cluster.node(1).disk.store;
+  cluster.node(1).disk = former;
+  ASSERT_EQ(cluster.node(1).disk.store, store);
+  cluster.filter = [](ReplicaId, ReplicaId, const Message& message) { return !std::holds_alternative<RecallReply>(message); };
+  cluster.start(1);
+  cluster.pass(5s);
+  EXPECT_EQ(genesis(1).configuration.voters.size(), 3u) << "it was invited again";
+  EXPECT_EQ(cluster.engine(1).status().state, ReplicaState::Starting);
+  EXPECT_THAT(cluster.engine(1).status().reason, HasSubstr("what it remembers of this disk"));
+  EXPECT_EQ(cluster.engine(1).core()->hard_state(), (raft::HardState{Term(1), ReplicaId()})) << "no vote, no acknowledgement";
+  cluster.filter = nullptr;
+  cluster.pass(2s);
+  EXPECT_EQ(cluster.engine(1).status().state, ReplicaState::Quarantine);
+}
+
 // It may still give way, and a state after it says nothing that the log does not.
 class CheckpointsEachEntry : public OfAnOlderBuild {
  protected:

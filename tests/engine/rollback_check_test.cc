@@ -53,7 +53,7 @@ struct Asked : ::testing::Test {
   Asked() {
     options.start = 77;
     check.emplace(options, Origin{ReplicaId(1), StoreId(101), BootCounter(5)});
-    check->begin(RollbackCheck::Disk::WithLog);
+    check->begin(RollbackCheck::Disk::WithHistory);
   }
   // The disk knows term 4 and gave its vote to replica 2; its log starts after entry 5, and from 15 on it is of term 3.
   std::optional<std::string> answer(PeerMark known) {

@@ -1,9 +1,10 @@
 // Is the disk that this replica started from the one it last had? A disk that was rolled back to an older state, or lost
 // what it had called durable, has forgotten votes and acknowledgements that others rely on. So after a start from a log a
 // replica asks its peers what they remember of it, and the core keeps silent (raft::Recovered::rollback_checked) until a
-// majority of the members, including itself, has answered. Anything that a peer remembers and the disk lacks ends in
-// quarantine, even if the answer is a late one. Its log may be so old that it names replicas that are gone: answers say who the
-// members are (docs/decisions/0036).
+// majority of the members, including itself, has answered. So does one that gave up a genesis and was given another: its disk
+// may have been set back to the former one. Anything that a peer remembers and the disk lacks ends in quarantine, even if the
+// answer is a late one. Its log may be so old that it names replicas that are gone: answers say who the members are
+// (docs/decisions/0036).
 //
 // A later term on the disk is proof by itself: everything said in an earlier term was on the disk before it. Within one term it
 // takes the vote and the very entry. A longer log proves nothing: the first append of a term may cut an older term's tail and
@@ -29,11 +30,12 @@ class RollbackCheck {
  public:
   RollbackCheck(const EngineOptions& options, const Origin& self) : options_(options), self_(self) {}
 
-  // From here on peers are asked, and so learn of this start. A blank disk has promised nothing yet and waits for no answer.
-  enum class Disk : uint8_t { Blank, WithLog };
+  // From here on peers are asked, and so learn of this start. A disk without a history has promised nothing, and the replica
+  // waits for no answer.
+  enum class Disk : uint8_t { Blank, WithHistory };
   void begin(Disk disk) {
     begun_ = true;
-    waiting_ = disk == Disk::WithLog;
+    waiting_ = disk == Disk::WithHistory;
   }
   bool waiting() const { return waiting_; }
   void passed() { waiting_ = false; }

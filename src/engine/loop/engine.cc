@@ -200,7 +200,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
   std::span<const raft::Entry> ahead = log.entries;
   if (applied.index > log.base.index) ahead = ahead.subspan(std::min<size_t>(ahead.size(), applied.index - log.base.index));
   if (absl::Status status = router.check_readable(ahead); !status.ok()) return status;
-  recall_.begin(RollbackCheck::Disk::WithLog);
+  recall_.begin(RollbackCheck::Disk::WithHistory);
   EngineEffects ignored;  // nothing is sent before the first turn
   Turn turn{{now.lagging, {}}, ignored, consensus_};
   start_core({.hard_state = log.hard_state,

@@ -97,10 +97,12 @@ void EngineImpl::Inputs::operator()(LogWritten& input) {
   }
   const std::optional<raft::Genesis> genesis = writes.take_founded();
   if (!genesis) return;
-  engine_.recall_.begin(RollbackCheck::Disk::Blank);
+  const bool gave_one_up = engine_.founding_.gave_one_up();
+  engine_.recall_.begin(gave_one_up ? RollbackCheck::Disk::WithHistory : RollbackCheck::Disk::Blank);
   engine_.start_core({.hard_state = {Term(1), ReplicaId()},
                       .configuration = genesis->configuration,
-                      .entries = {genesis_entry(engine_.options_.raft.group, *genesis)}},
+                      .entries = {genesis_entry(engine_.options_.raft.group, *genesis)},
+                      .rollback_checked = !gave_one_up},
                      turn_);
 }
 

@@ -33,6 +33,7 @@ class Founding {
   void offered(ReplicaId from, const GenesisOffer& offer);
   // At the start. True: this disk holds a genesis that gives way; there is no cluster yet.
   bool gives_way(const RecoveredLog& log);
+  bool gave_one_up() const { return former_.has_value(); }
 
   // Writes the genesis as entry 1, once known.
   void bootstrap(WriteGate& writes, EngineEffects& effects);

@@ -197,7 +197,6 @@ bool Churn::copy_disk(uint32_t node) {
     return false;
   if (nodes_[node]->stores().rots()) return false;
   if (!log.durable().last()) return false;  // rolled back to before genesis it would wait for a new cluster
-  if (!plan_.first_start.wrong.empty() && log.durable().hard_state.term <= Term(1)) return false;  // the same
   std::vector<Copy>& kept = copies_[node];
   std::erase_if(kept, [&](const Copy& copy) { return !log.stands_for(copy.store); });
   if (kept.size() >= kCopiesKept) kept.erase(kept.begin() + static_cast<ptrdiff_t>(random_.below(kept.size())));

@@ -12,8 +12,7 @@ namespace coordkit::sim {
 void RetentionObserver::started(uint32_t node) {
   const NodeStores& stores = nodes_[node]->stores();
   if (!stores.intact() || stores.log().disk().was_set_back() || stores.log().disk().found().holes) damaged_.insert(node);
-  // A process that has just started has answered nobody, whatever the one before it had answered.
-  std::erase_if(streams_, [node](const auto& one) { return one.first.first == node || one.first.second.value() == node + 1; });
+  std::erase_if(streams_, [node](const auto& one) { return one.first.first == node; });
 }
 
 void RetentionObserver::handles(uint32_t node, const EngineInput& input) {
