@@ -29,6 +29,11 @@ using StateOperation = std::variant<CheckpointBatch, StageRows, InstallStaged, U
 inline bool changes_state(const StateOperation& operation) {
   return std::holds_alternative<CheckpointBatch>(operation) || std::holds_alternative<InstallStaged>(operation);
 }
+// Whether it is a commit of the whole state.
+inline bool is_whole(const StateOperation& operation) {
+  const auto* batch = std::get_if<CheckpointBatch>(&operation);
+  return batch != nullptr && batch->whole;
+}
 using StateReport = std::function<void(StateSink&)>;  // the report to the sink; empty: no report
 
 using RowsByKey = std::map<std::string, std::string>;

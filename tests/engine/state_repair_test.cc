@@ -75,6 +75,21 @@ TEST_F(StateRepairTest, FLT_D15_AStoreThatHasLostEverythingGetsAWholeCheckpointA
   ASSERT_TRUE(made.until([&] { return made.engine(follower).status().digest == made.engine(leader).status().digest; }));
 }
 
+TEST_F(StateRepairTest, FLT_D22_INV_S10_ACheckpointThatFailsOnItsWayIsFollowedByAWholeOne) {
+  made.node(leader).checkpoints = false;
+  work(7);
+  const size_t before = made.node(leader).checkpoints_taken;
+  ASSERT_GT(before, 0u) << "one is on its way";
+  for (size_t failures = 1; failures <= 3; ++failures) {
+    if (failures == 3) made.node(leader).checkpoints = true;
+    made.post(leader, StateDamaged{absl::DataLossError("input/output error")});
+    made.run_until_idle();
+    EXPECT_EQ(made.node(leader).checkpoints_taken, before + failures);
+  }
+  EXPECT_FALSE(made.node(leader).halted);
+  EXPECT_EQ(made.engine(leader).status().checkpointed, made.engine(leader).applied());
+}
+
 TEST_F(StateRepairTest, FLT_D08_WhatWasStagedInADamagedStoreIsFetchedAnew) {
   leave_behind();
   size_t chunks = 0;

@@ -19,9 +19,11 @@ class Sink final : public LogSink {
   void log_read(Index, absl::StatusOr<std::vector<raft::Entry>> entries) override { read = std::move(entries); }
   void log_failed(absl::Status why) override { failures.push_back(std::move(why)); }
   void log_space(LogSpace now) override { space = now; }
+  void log_waits(absl::Status why) override { waits.push_back(std::move(why)); }
+  void log_spare_fails(absl::Status why) override { spare_fails.push_back(std::move(why)); }
 
   WriteNumber durable;
-  std::vector<absl::Status> failures;
+  std::vector<absl::Status> failures, waits, spare_fails;
   LogSpace space = LogSpace::Ample;
   absl::StatusOr<std::vector<raft::Entry>> read = absl::UnknownError("not yet");
 };
@@ -130,6 +132,38 @@ TEST_F(SimLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnWhenThereIsSome) {
   pass(std::chrono::seconds(1));
   EXPECT_EQ(sink_.durable, WriteNumber(number_));
   EXPECT_EQ(sink_.space, LogSpace::Ample);
+}
+
+TEST_F(SimLogStoreTest, FLT_D22_ASpareThatFailsIsMadeAgainAndNothingWaits) {
+  for (uint64_t after = 0; after < 12; ++after) {
+    open();
+    store_.disk().bytes().fail_spares(after, 1);
+    acknowledged(600);  // some segments
+    EXPECT_EQ(sink_.failures.size(), 0u);
+    ASSERT_EQ(sink_.spare_fails.size(), 2u) << "after " << after << " other calls";
+    EXPECT_TRUE(absl::IsDataLoss(sink_.spare_fails[0])) << sink_.spare_fails[0];
+    EXPECT_TRUE(sink_.spare_fails[1].ok()) << sink_.spare_fails[1];
+    store_.crash(CrashKind::Power);
+    open();
+    store_.crash(CrashKind::Power);
+  }
+}
+
+TEST_F(SimLogStoreTest, FLT_D22_WritesWaitWhereNoFileCanBeMadeAndGoOnOnceThereIsOne) {
+  open();
+  store_.disk().bytes().fail_spares(0, 40);
+  acknowledged(600);
+  EXPECT_EQ(sink_.failures.size(), 0u);
+  ASSERT_GE(sink_.waits.size(), 2u);
+  EXPECT_TRUE(absl::IsUnavailable(sink_.waits.front())) << sink_.waits.front();
+  EXPECT_TRUE(sink_.waits.back().ok());
+}
+
+// The checker can fail: nothing explains the end of this log.
+TEST_F(SimLogStoreTest, INV_S10_ALogThatErrorsOfSparesEndIsReported) {
+  open();
+  store_.disk().bytes().fail_spares(0, 1'000'000);
+  EXPECT_THROW(acknowledged(1'000), Violation) << "it took the disk to be lost, after as many tries as it has";
 }
 
 TEST_F(SimLogStoreTest, FLT_D04_CompactionFreesSpaceForWhatWaits) {

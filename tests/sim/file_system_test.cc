@@ -110,6 +110,19 @@ TEST_F(SimFileSystemTest, FLT_D03_APageOfAFailedSyncIsReadableUntilThePowerGoes)
   EXPECT_LT(lost, 20u);
 }
 
+TEST_F(SimFileSystemTest, SomeErrorsHitTheCallsOfSomeFilesAndNoOthers) {
+  auto other = durable_file("b", page('b'));
+  files_.fail_some({.of = [](std::string_view name) { return name == "a"; }, .after = 2, .count = 2});
+  const auto others = [&] { return other->sync().ok() && files_.sync_dir().ok() && files_.rename("b", "c").ok(); };
+  EXPECT_TRUE(others());
+  auto file = *files_.open("a", OpenMode::CreateNew);
+  EXPECT_TRUE(file->pwrite(0, page('a')).ok());
+  EXPECT_TRUE(absl::IsDataLoss(file->sync()));
+  EXPECT_TRUE(absl::IsDataLoss(files_.rename("b", "a"))) << "a new name counts";
+  EXPECT_TRUE(file->sync().ok()) << "that was the last one";
+  EXPECT_TRUE(files_.remove("a").ok());
+}
+
 TEST_F(SimFileSystemTest, FLT_D10_ALyingSyncIsFoundOutByALossOfPower) {
   auto file = durable_file("a", page('a'));
   files_.set_faults({.lying_syncs = true});

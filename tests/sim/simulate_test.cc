@@ -91,7 +91,7 @@ TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_P18_INV_R23_MembersChangeUnderEve
 
 // Disks fail, fill up, rot and lie; replicas halt, wait, step aside or get another disk, and nothing answered is
 // lost.
-TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_D21_INV_S01_S04_DisksOfEveryKindOfBadness) {
+TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_D21_D22_INV_S01_S04_S10_DisksOfEveryKindOfBadness) {
   Report sum;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const Report report = run(seed, "disks");
@@ -99,15 +99,17 @@ TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_D21_INV_S01_S
     for (size_t kind = 0; kind < kFaultKinds; ++kind) sum.faults[kind] += report.faults[kind];
     for (size_t situation = 0; situation < kSituations; ++situation) sum.situations[situation] += report.situations[situation];
   }
-  for (const FaultKind kind : {FaultKind::DiskError, FaultKind::DiskFull, FaultKind::Rot, FaultKind::Misdirected,
-                               FaultKind::LostSync, FaultKind::StateRot, FaultKind::LostFiles}) {
+  for (const FaultKind kind :
+       {FaultKind::DiskError, FaultKind::DiskFull, FaultKind::Rot, FaultKind::Misdirected, FaultKind::LostSync,
+        FaultKind::StateRot, FaultKind::LostFiles, FaultKind::SpareError, FaultKind::CheckpointError}) {
     EXPECT_GT(sum.faults[static_cast<size_t>(kind)], 0u) << name_of(kind);
   }
   for (const Situation situation :
        {Situation::UnsyncedWriteFound, Situation::HolesFound, Situation::ShortLogFound, Situation::OpenFailed,
         Situation::PowerLostInOpen, Situation::HaltedByDisk, Situation::WaitedForSpace, Situation::MemberReplaced,
         Situation::RottenStateFound, Situation::LogLost, Situation::SegmentLost, Situation::CheckpointLost,
-        Situation::StoresRefused}) {
+        Situation::StoresRefused, Situation::SegmentAwaited, Situation::SpareDropped, Situation::SpareMadeAgain,
+        Situation::CheckpointInDoubt, Situation::FreshCheckpointFailed, Situation::CheckpointSoundAgain}) {
     EXPECT_GT(sum.situations[static_cast<size_t>(situation)], 0u) << name_of(situation);
   }
 }

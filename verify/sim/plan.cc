@@ -255,13 +255,14 @@ struct Profile {
   double scrubs = 0;      // how likely replicas scrub
   double overtaken = 0;   // how likely members change on both sides of a cut
   double lists = 0;       // how likely the lists of members differ at the first start
+  double passing = 0;     // how likely files that can be made again have errors
 };
-constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1, 0.2, 0.2, 0, 0.05},
-                                 {"harsh", harsh, 0, 0.3, 0.3, 0, 0.1},
+constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1, 0.2, 0.2, 0, 0.05, 0.2},
+                                 {"harsh", harsh, 0, 0.3, 0.3, 0, 0.1, 0.3},
                                  {"holders", holders},
                                  {"leases", leases},
                                  {"membership", membership, 0, 0.3, 0.2, 0.4, 0.2},
-                                 {"disks", disks, 0, 0.5, 0.5, 0.4, 0.1},
+                                 {"disks", disks, 0, 0.5, 0.5, 0.4, 0.1, 0.5},
                                  {"locks", locks, 0.5},
                                  {"keys", keys},
                                  {"calm", calm},
@@ -320,6 +321,7 @@ bool draw_plan(const SimOptions& options, Random random, Plan& plan) {
     adjust(plan, options);
     leave_time(plan.states);
     if (!options.script) draw_first_start(plan, random, profile.lists);
+    if (profile.passing > 0) draw_passing_errors(plan, random, profile.passing);
     return true;
   }
   return false;

@@ -1,4 +1,4 @@
-// Lists of members that differ at the first start, and their correction: the part of a plan that comes last.
+// Lists of members that differ at the first start, and their correction.
 #pragma once
 
 #include "base/random.h"

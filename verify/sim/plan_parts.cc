@@ -191,4 +191,11 @@ void draw_scrubs(Plan& plan, Random& random, double chance) {
   plan.faults.push_back({FaultKind::RotEverywhere, draw(random, seconds(1), seconds(5)), {}, milliseconds(1)});
 }
 
+void draw_passing_errors(Plan& plan, Random& random, double chance) {
+  for (const FaultKind kind : {FaultKind::SpareError, FaultKind::CheckpointError}) {
+    if (!random.chance(chance)) continue;
+    plan.faults.push_back({kind, draw(random, milliseconds(500), seconds(4)), {}, milliseconds(1)});
+  }
+}
+
 }  // namespace coordkit::sim

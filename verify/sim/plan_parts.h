@@ -36,5 +36,7 @@ void draw_lost_files(Plan& plan, Random& random, double chance);
 void draw_overtaken(Plan& plan, Random& random, double chance);
 // Replicas read what they have stored now and then, and what they hold rots in different places on all of them.
 void draw_scrubs(Plan& plan, Random& random, double chance);
+// Errors that come once, or some in a row, of files that can be made again. The part that comes last.
+void draw_passing_errors(Plan& plan, Random& random, double chance);
 
 }  // namespace coordkit::sim

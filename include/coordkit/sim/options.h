@@ -52,8 +52,10 @@ enum class FaultKind : uint8_t {
   // The stored bytes of running replicas change on all of them at once, in different places; the
   // fault ends with the process.
   RotEverywhere,
+  SpareError,       // calls for files that are kept ready for the log fail, once or some in a row
+  CheckpointError,  // writes or syncs of a checkpoint do
 };
-inline constexpr size_t kFaultKinds = 27;
+inline constexpr size_t kFaultKinds = 29;
 std::string_view name_of(FaultKind kind);
 std::optional<FaultKind> fault_named(std::string_view name);
 

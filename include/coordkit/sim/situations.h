@@ -58,9 +58,15 @@ enum class Situation : uint8_t {
   PowerLostInOpen,           // while the log was recovered
   HaltedByDisk,              // a failed store ended its process
   WaitedForSpace,            // writes wait for the next segment
+  SegmentAwaited,            // they do because no file for it can be made, but for lack of space
+  SpareDropped,              // a file that was kept ready for the log, or was to be, has an error
+  SpareMadeAgain,            // and one is ready again
   CheckpointWaited,          // for room on the disk
-  StateRewritten,            // rotten rows were met on a running replica: all of its state is
-                             // written again from memory
+  CheckpointInDoubt,         // a write or a sync of it failed: the state goes to a fresh file
+  FreshCheckpointFailed,     // and that one failed as well
+  CheckpointSoundAgain,      // the whole state is durable in a fresh file
+  StateRewritten,            // a write of a running replica's checkpoint failed, or its rows do not
+                             // verify: all of its state is written again from memory
   LargeAnswerStored,         // an answer has a row of its own in a checkpoint
   LogScrubbed,               // a scrub has found rotten entries of a running replica's log
   RotHealed,                 // the parts that had rotted under a running replica are whole again,

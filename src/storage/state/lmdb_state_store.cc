@@ -91,11 +91,6 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
     StateOperation operation = Unstage{};
   };
 
-  static bool is_whole(const StateOperation& operation) {
-    const auto* batch = std::get_if<CheckpointBatch>(&operation);
-    return batch != nullptr && batch->whole;
-  }
-
   storage::LmdbTable::Options table_options() const {
     return {.path = directory_->state_path(),
             .store = directory_->store(),

@@ -16,10 +16,12 @@ FileFaults draw_errors(Random& random) {
   return faults;
 }
 
+bool takes_data(FaultKind kind) { return kind >= FaultKind::Rot && kind <= FaultKind::LostFiles; }
+
 }  // namespace
 
 std::optional<FileFaults> DiskFaults::strike(FaultKind kind, uint32_t node, Random& striking) {
-  if (kind >= FaultKind::Rot && !churn_.may_lose_disk(node)) return std::nullopt;
+  if (takes_data(kind) && !churn_.may_lose_disk(node)) return std::nullopt;
   const uint64_t used = stores(node).log().disk().bytes().files().bytes();
   FileFaults lasting;
   if (kind == FaultKind::DiskError) lasting = draw_errors(striking);
@@ -37,6 +39,7 @@ bool DiskFaults::damage(FaultKind kind, uint32_t node, Random& striking) {
   if (kind == FaultKind::Misdirected) return log.misdirect();
   if (kind == FaultKind::StateRot) return stores(node).state().disk().rot();
   if (kind == FaultKind::LostFiles) return lose_files(node, striking);
+  if (kind == FaultKind::SpareError || kind == FaultKind::CheckpointError) return fail_some(kind, node, striking);
   if (kind != FaultKind::Rot) return true;
   if (!log.rot()) return false;
   for (uint64_t more = striking.below(4); more > 0; --more) log.rot();
@@ -58,6 +61,19 @@ bool DiskFaults::lose_files(uint32_t node, Random& striking) {
   return lost;
 }
 
+// Errors of files that can be made again (INV_S10), not so many that the log runs out of tries.
+bool DiskFaults::fail_some(FaultKind kind, uint32_t node, Random& striking) {
+  if (!nodes_[node]->up()) return false;
+  const bool once = striking.chance(0.5);
+  if (kind == FaultKind::CheckpointError) {
+    stores(node).state().fail_next(once ? 1 : striking.between(2, 7));
+  } else {
+    const uint64_t after = striking.below(16);
+    stores(node).log().disk().bytes().fail_spares(after, once ? 1 : striking.between(2, 40));
+  }
+  return true;
+}
+
 void DiskFaults::begin(uint32_t node, const FileFaults& faults) {
   active_[node].push_back(faults);
   refresh(node);
@@ -66,6 +82,13 @@ void DiskFaults::begin(uint32_t node, const FileFaults& faults) {
 void DiskFaults::end(uint32_t node, const FileFaults& faults) {
   active_[node].erase(std::ranges::find(active_[node], faults));
   refresh(node);
+}
+
+void DiskFaults::end_all() {
+  for (const auto& node : nodes_) {
+    node->stores().log().disk().bytes().fail_spares(0, 0);
+    node->stores().state().fail_next(0);
+  }
 }
 
 void DiskFaults::refresh(uint32_t node) {

@@ -35,6 +35,7 @@ class DiskFaults {
   // Faults of one disk add up.
   void begin(uint32_t node, const FileFaults& faults);
   void end(uint32_t node, const FileFaults& faults);
+  void end_all();  // errors that were still to come
   void slow_down(uint32_t node);
   void speed_up(uint32_t node);
 
@@ -42,6 +43,7 @@ class DiskFaults {
   NodeStores& stores(uint32_t node) { return nodes_[node]->stores(); }
   bool damage(FaultKind kind, uint32_t node, Random& striking);
   bool lose_files(uint32_t node, Random& striking);
+  bool fail_some(FaultKind kind, uint32_t node, Random& striking);
   void refresh(uint32_t node);
 
   World& world_;

@@ -8,10 +8,10 @@ namespace coordkit::sim {
 namespace {
 
 constexpr std::string_view kFaultNames[kFaultKinds] = {
-    "storm",   "one_way_cut", "pair_cut",        "isolation", "split",         "flap",          "clog",
-    "fade",    "held_kind",   "connection_loss", "crash",     "crash_in_turn", "power_loss",    "pause",
-    "suspend", "slow_disk",   "clock_rate",      "stranger",  "overtaken",     "disk_error",    "disk_full",
-    "rot",     "misdirected", "lost_sync",       "state_rot", "lost_files",    "rot_everywhere"};
+    "storm",      "one_way_cut",     "pair_cut",       "isolation",     "split",           "flap",  "clog",        "fade",
+    "held_kind",  "connection_loss", "crash",          "crash_in_turn", "power_loss",      "pause", "suspend",     "slow_disk",
+    "clock_rate", "stranger",        "overtaken",      "disk_error",    "disk_full",       "rot",   "misdirected", "lost_sync",
+    "state_rot",  "lost_files",      "rot_everywhere", "spare_error",   "checkpoint_error"};
 
 }  // namespace
 

@@ -219,6 +219,7 @@ void Faults::process_stopped(uint32_t node) {
 void Faults::end_all() {
   hostile_ = false;
   for (ActiveFault& fault : active_) undo(fault);
+  disks_.end_all();
 }
 
 void Faults::cut_links(ActiveFault& fault) {

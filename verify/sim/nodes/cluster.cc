@@ -137,7 +137,7 @@ bool Cluster::may_go_on(uint32_t node) {
                     fmt::format("n{} takes part with a disk that was set back, and no majority was asked", node + 1));
   }
   if (verdict == Promises::Verdict::Unknown) return false;
-  reach(Situation::SetBackHarmless);
+  reached(Situation::SetBackHarmless);
   world_.trace(node, "has forgotten nothing that matters");
   promises.stands_again(node);
   log.stand_again();
@@ -146,7 +146,7 @@ bool Cluster::may_go_on(uint32_t node) {
 
 // Beyond the promise: none that answered could know. All that would follow proves nothing, so an operator steps in.
 void Cluster::pulled_out(uint32_t node) {
-  reach(Situation::SetBackUnnoticed);
+  reached(Situation::SetBackUnnoticed);
   processes_.replace_disk(node);
   processes_.start_soon(node);
 }

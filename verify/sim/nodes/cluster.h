@@ -37,22 +37,17 @@ class Cluster final : private NodeWatcher {
   void stopped(uint32_t node) override;
   void halted(uint32_t node) override { processes_.halted(node); }
   void resumed(uint32_t node) override { users_->process_resumed(node); }
-  void space_changed(LogSpace space) override {
-    if (space == LogSpace::Full) reach(Situation::WaitedForSpace);
-  }
+  void reached(Situation situation) override { observers_.situations.reach(situation); }
   void handling(uint32_t node, const EngineInput& input) override { observers_.handles(node, input); }
   bool may_go_on(uint32_t node) override;
   void pulled_out(uint32_t node) override;
   void checkpointing(uint32_t node, const CheckpointBatch& batch) override { observers_.checkpoints(node, batch); }
-  void checkpoint_waited() override { reach(Situation::CheckpointWaited); }
-  void log_scrubbed() override { reach(Situation::LogScrubbed); }
   void writing(uint32_t node, const LogWrite& write) override { observers_.writes(node, write); }
   void synced(uint32_t node) override;
   void turned(uint32_t node, EngineEffects& effects) override;
   void sending(uint32_t node, ReplicaId to, const Message& message) override { observers_.sends(node, to, message); }
   void answered(uint32_t node) override { observers_.answered(node); }
 
-  void reach(Situation situation) { observers_.situations.reach(situation); }
   void dispatch(const Event& event);
   void check_history();
 

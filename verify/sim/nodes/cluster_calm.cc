@@ -120,15 +120,16 @@ void Cluster::await_rest() {
   const auto locks_free = [&] { return options_.program || convergence_.nothing_held(); };
   const bool converged = run_until(idle_by, [&] {
     return !calls_pend() && users_->done() && locks_free() && convergence_.has_leader() && convergence_.level() &&
-           convergence_.levels_raised() && scrubs_.rot_is_over();
+           convergence_.levels_raised() && convergence_.checkpoints_sound() && scrubs_.rot_is_over();
   });
   if (converged) return;
   users_->demand_all_caught_up();
-  const char* id = calls_pend()                    ? "INV_L08"
-                   : !scrubs_.rot_is_over()        ? "INV_S06"
-                   : !convergence_.levels_raised() ? "INV_S08"
-                   : locks_free()                  ? "INV_R20"
-                                                   : "INV_L12";
+  const char* id = calls_pend()                        ? "INV_L08"
+                   : !convergence_.checkpoints_sound() ? "INV_S10"
+                   : !scrubs_.rot_is_over()            ? "INV_S06"
+                   : !convergence_.levels_raised()     ? "INV_S08"
+                   : locks_free()                      ? "INV_R20"
+                                                       : "INV_L12";
   throw Violation(id, "not converged: " + convergence_.describe());
 }
 

@@ -15,12 +15,17 @@ class Inbox final : public StoreEvents {
  public:
   Inbox(NodeWatcher& watcher, TurnSchedule& schedule) : watcher_(watcher), schedule_(schedule) {}
 
-  void open() { open_ = true; }
+  void open() { open_ = true, in_doubt_ = false; }
   void close();
   void post(EngineInput input);
   std::vector<EngineInput>& inputs() { return inputs_; }
 
+  // Reports of its stores, some of which are situations.
   void log_space(LogSpace space) override;
+  void log_waits(absl::Status why) override;
+  void log_spare_fails(absl::Status why) override;
+  void checkpointed(Position applied) override;
+  void checkpoint_damaged(absl::Status why) override;
   void checkpoint_waits(absl::Status why) override;
 
  private:
@@ -29,6 +34,7 @@ class Inbox final : public StoreEvents {
   NodeWatcher& watcher_;
   TurnSchedule& schedule_;
   bool open_ = false;
+  bool in_doubt_ = false;  // what the state store holds
   std::vector<EngineInput> inputs_;
 };
 

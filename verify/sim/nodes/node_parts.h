@@ -17,14 +17,12 @@ class NodeWatcher {
  public:
   virtual ~NodeWatcher() = default;
   virtual void started(uint32_t node) = 0;
-  virtual void stopped(uint32_t node) = 0;     // crashed
-  virtual void halted(uint32_t node) = 0;      // its disk failed and its process has ended
-  virtual void resumed(uint32_t node) = 0;     // it was frozen
-  virtual void pulled_out(uint32_t node) = 0;  // it must not continue; its process has ended
-  virtual void space_changed(LogSpace space) = 0;
+  virtual void stopped(uint32_t node) = 0;                                      // crashed
+  virtual void halted(uint32_t node) = 0;                                       // its disk failed and its process has ended
+  virtual void resumed(uint32_t node) = 0;                                      // it was frozen
+  virtual void pulled_out(uint32_t node) = 0;                                   // it must not continue; its process has ended
+  virtual void reached(Situation situation) = 0;                                // by one of its stores
   virtual void checkpointing(uint32_t node, const CheckpointBatch& batch) = 0;  // before the store has it
-  virtual void checkpoint_waited() = 0;                                         // its disk is full
-  virtual void log_scrubbed() = 0;                                              // and was damaged
   virtual void handling(uint32_t node, const EngineInput& input) = 0;           // in the turn that begins
   virtual bool may_go_on(uint32_t node) = 0;                       // after the engine's part; false: its disk is replaced
   virtual void writing(uint32_t node, const LogWrite& write) = 0;  // before the store has it

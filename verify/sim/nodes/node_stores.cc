@@ -76,7 +76,7 @@ void NodeStores::scrub(Inbox& inbox) {
     log_.scrub(from, [&](LogScrub part) {
       from = part.next;
       if (!part.first_bad) return;  // a header of a segment may have been mended
-      parts_.watcher.log_scrubbed();
+      parts_.watcher.reached(Situation::LogScrubbed);
       parts_.world.trace(node_, "finds entries {} to {} rotten", part.first_bad.value(), part.last_bad.value());
       inbox.post(LogDamaged{part.first_bad, part.last_bad, part.why});
     });

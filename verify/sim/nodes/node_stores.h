@@ -31,8 +31,8 @@ class NodeStores {
   SimStateStore& state() { return state_; }
   const SimStateStore& state() const { return state_; }
   void set_quality(const DiskQuality& quality);
-  void hurry();                                                     // slow writes in progress continue at the present quality
-  bool failed() const { return log_.failed() || state_.failed(); }  // and ended the process
+  void hurry();                                  // slow writes in progress continue at the present quality
+  bool failed() const { return log_.failed(); }  // and ended the process
   // The disk has everything it should.
   bool intact() const { return log_.disk().damage().intact() && state_.disk().intact(); }
 

@@ -30,6 +30,10 @@ bool Convergence::levels_raised() const {
       nodes_, [&](const auto& node) { return node->up() && node->engine()->status().feature_level == kFeatureLevel; });
 }
 
+bool Convergence::checkpoints_sound() const {
+  return std::ranges::none_of(nodes_, [](const auto& node) { return node->up() && node->stores().state().in_doubt(); });
+}
+
 Duration Convergence::longest_ttl() const {
   Duration longest = plan_.work.ttl_max;
   for (const auto& [id, session] : model_.sessions().all()) {

@@ -24,6 +24,8 @@ class Convergence {
   bool leader_began() const;  // it has applied an entry of its own term
   bool level() const;
   bool levels_raised() const;  // to the newest one
+  // INV_S10: what every replica's store holds is known to be durable, whatever failed before.
+  bool checkpoints_sound() const;
   bool nothing_held() const { return model_.locks().names().empty() && model_.sessions().all().empty(); }
 
   // Programs choose the TTLs of their own sessions. One that outlives every run is not awaited.

@@ -16,7 +16,7 @@ bool hits_one_node(FaultKind kind) {
 bool is_a_moment(FaultKind kind) {
   return kind == FaultKind::ConnectionLoss || kind == FaultKind::ClockRate || kind == FaultKind::Rot ||
          kind == FaultKind::StateRot || kind == FaultKind::Stranger || kind == FaultKind::LostFiles ||
-         kind == FaultKind::RotEverywhere;
+         kind >= FaultKind::RotEverywhere;
 }
 
 }  // namespace

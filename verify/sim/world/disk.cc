@@ -1,8 +1,11 @@
 #include "sim/world/disk.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "sim/oracle/violation.h"
 #include "sim/world/draw.h"
 
 namespace coordkit::sim {
@@ -52,12 +55,13 @@ void SimLogStore::synced(const Event& event) {
 void SimLogStore::write_batch() {
   const std::vector<LogWrite>& batch = writes_.batch();
   const absl::Status status = disk_.write(batch);
-  if (!status.ok() && disk_.bytes().waits_for_space(status)) {
-    report(LogSpace::Full);
+  if (disk_.bytes().may_retry(status)) {
+    absl::IsResourceExhausted(status) ? report(LogSpace::Full) : report_wait(status);
     try_compact();
     return schedule(world_.now() + kSpaceRetry, EventKind::LogSynced, batch.back().number.value());
   }
   if (!status.ok()) return fail(status);
+  report_wait(absl::OkStatus());
   writes_.batch_written();
   persisted();
   if (failed_) return;
@@ -66,7 +70,9 @@ void SimLogStore::write_batch() {
 }
 
 void SimLogStore::persisted() {
-  if (absl::Status status = disk_.persisted(); !status.ok()) return fail(std::move(status));
+  report_spare(disk_.bytes().look_at_spares());
+  if (absl::Status status = disk_.persisted(world_.now()); !status.ok()) return fail(std::move(status));
+  report_spare(disk_.bytes().look_at_spares());
   if (!writes_.batch_waits()) report(disk_.bytes().space());
   const TrueTime idle_at = world_.now() + disk_.bytes().options().idle_before_mark;
   if (mark_at_) {
@@ -88,15 +94,31 @@ void SimLogStore::idle(const Event& event) {
   if (world_.now() < idle_at || writes_.batch_waits()) return mark_later(std::max(idle_at, world_.now() + kSpaceRetry));
   const absl::Status status = disk_.write_mark();
   if (status.ok()) return persisted();
-  if (!disk_.bytes().waits_for_space(status)) return fail(status);
+  if (!disk_.bytes().may_retry(status)) return fail(status);
   mark_later(world_.now() + kSpaceRetry);
 }
 
 void SimLogStore::report(LogSpace space) {
-  if (std::exchange(space_, space) != space) sink_->log_space(space);
+  if (std::exchange(told_.space, space) != space) sink_->log_space(space);
 }
 
+void SimLogStore::report_wait(absl::Status why) {
+  if (why == told_.waits) return;
+  told_.waits = why;
+  sink_->log_waits(std::move(why));
+}
+
+void SimLogStore::report_spare(const absl::Status& why) {
+  if (why == told_.spare_fails) return;
+  told_.spare_fails = why;
+  sink_->log_spare_fails(why);
+}
+
+// INV_S10: no error of a file that can be made again ends the log.
 void SimLogStore::fail(absl::Status why) {
+  if (!disk_.damage().explains_errors()) {
+    throw Violation("INV_S10", fmt::format("n{}: the log of a sound disk has failed: {}", node_ + 1, why.ToString()));
+  }
   failed_ = true;
   sink_->log_failed(std::move(why));
 }
@@ -110,7 +132,7 @@ void SimLogStore::compact(Position through) {
 // Behind the earlier writes, unless these wait for space: then it goes first, since it may free some.
 void SimLogStore::try_compact() {
   if (!compaction_ || failed_) return;
-  const bool stalled = space_ == LogSpace::Full;
+  const bool stalled = writes_.batch_waits();
   if (!stalled && writes_.durable() < compaction_->after) return;
   if (absl::Status status = disk_.compact(compaction_->through); !status.ok()) return fail(std::move(status));
   compaction_.reset();
@@ -139,7 +161,7 @@ void SimLogStore::crash(CrashKind kind) {
   reads_.clear();
   compaction_.reset();
   mark_at_.reset();
-  space_ = LogSpace::Ample;
+  told_ = {};
   failed_ = false;
   submitted_ = disk_.durable();
 }
@@ -169,7 +191,9 @@ bool SimLogStore::rot_passing(Index applied) {
 
 void SimLogStore::scrub(Index from, std::function<void(LogScrub)> done) {
   constexpr size_t kScrubBytes = 64 << 10;
-  done(sink_ == nullptr || failed_ ? LogScrub() : disk_.bytes().scrub(from, kScrubBytes));
+  if (sink_ == nullptr || failed_) return done({});
+  done(disk_.bytes().scrub(from, kScrubBytes));
+  if (!disk_.bytes().failure().ok()) fail(disk_.bytes().failure());
 }
 
 }  // namespace coordkit::sim

@@ -82,6 +82,8 @@ class SimLogStore final : public LogStore {
   void mark_later(TrueTime at);
   void try_compact();
   void report(LogSpace space);
+  void report_wait(absl::Status why);  // for something other than room; OK: no more
+  void report_spare(const absl::Status& why);
   void fail(absl::Status why);
 
   World& world_;
@@ -95,7 +97,10 @@ class SimLogStore final : public LogStore {
   WriteQueue writes_;
   std::optional<Compaction> compaction_;  // wanted
   std::optional<TrueTime> mark_at_;       // scheduled; when the log will have been idle for long enough
-  LogSpace space_ = LogSpace::Ample;
+  struct Told {                           // the sink
+    LogSpace space = LogSpace::Ample;
+    absl::Status waits, spare_fails;
+  } told_;
   bool failed_ = false;
   std::map<uint64_t, Read> reads_;
   uint64_t next_read_ = 1;

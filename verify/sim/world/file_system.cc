@@ -34,13 +34,13 @@ class SimFileSystem::OpenFile final : public File {
     return files_.write(*inode_, offset, bytes);
   }
   absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const override {
-    if (absl::Status status = files_.strike(Call::Read, "pread"); !status.ok()) return status;
+    if (absl::Status status = files_.strike(Call::Read, "pread", *inode_); !status.ok()) return status;
     if (files_.lucky(files_.faults_.misdirected_reads)) offset += kPageBytes;
     return files_.read(*inode_, offset, length);
   }
   absl::Status sync() override { return files_.sync(*inode_); }
   absl::StatusOr<uint64_t> size() const override {
-    if (absl::Status status = files_.strike(Call::Read, "size"); !status.ok()) return status;
+    if (absl::Status status = files_.strike(Call::Read, "size", *inode_); !status.ok()) return status;
     return inode_->size;
   }
 
@@ -50,19 +50,35 @@ class SimFileSystem::OpenFile final : public File {
   const OpenMode mode_;
 };
 
-absl::Status SimFileSystem::strike(Call call, const char* what) {
+absl::Status SimFileSystem::strike(Call call, const char* what, const Inode& inode) {
+  std::string_view named;
+  if (some_errors_.count != 0) {
+    const auto found = std::ranges::find_if(names_, [&inode](const auto& file) { return file.second.get() == &inode; });
+    if (found != names_.end()) named = found->first;
+  }
+  return strike(call, what, named);
+}
+
+bool SimFileSystem::one_of_some(std::string_view name) {
+  if (some_errors_.count == 0 || name.empty() || !some_errors_.of(name)) return false;
+  const bool fails = some_errors_.after == 0;
+  --(fails ? some_errors_.count : some_errors_.after);
+  return fails;
+}
+
+absl::Status SimFileSystem::strike(Call call, const char* what, std::string_view name) {
   if (calls_left_ && *calls_left_ != 0 && call != Call::Read) --*calls_left_;
   if (died()) return absl::UnavailableError("the power is gone");
   const uint64_t rate = call == Call::Read     ? faults_.read_errors
                         : call == Call::Change ? faults_.write_errors
                                                : faults_.sync_errors;
-  return lucky(rate) ? absl::DataLossError(std::string(what) + ": input/output error") : absl::OkStatus();
+  return one_of_some(name) || lucky(rate) ? absl::DataLossError(std::string(what) + ": input/output error") : absl::OkStatus();
 }
 
 // ---- names
 
 absl::StatusOr<std::unique_ptr<File>> SimFileSystem::open(std::string_view name, OpenMode mode) {
-  if (absl::Status status = strike(Call::Read, "open"); !status.ok()) return status;
+  if (absl::Status status = strike(Call::Read, "open", name); !status.ok()) return status;
   const auto found = names_.find(name);
   if (mode != OpenMode::CreateNew) {
     if (found == names_.end()) return absl::NotFoundError(std::string(name));
@@ -75,7 +91,7 @@ absl::StatusOr<std::unique_ptr<File>> SimFileSystem::open(std::string_view name,
 }
 
 absl::Status SimFileSystem::rename(std::string_view from, std::string_view to) {
-  if (absl::Status status = strike(Call::Change, "rename"); !status.ok()) return status;
+  if (absl::Status status = strike(Call::Change, "rename", to); !status.ok()) return status;
   const auto found = names_.find(from);
   if (found == names_.end()) return absl::NotFoundError(std::string(from));
   change_name({std::string(from), std::string(to), found->second});
@@ -83,7 +99,7 @@ absl::Status SimFileSystem::rename(std::string_view from, std::string_view to) {
 }
 
 absl::Status SimFileSystem::remove(std::string_view name) {
-  if (absl::Status status = strike(Call::Change, "remove"); !status.ok()) return status;
+  if (absl::Status status = strike(Call::Change, "remove", name); !status.ok()) return status;
   if (!names_.contains(name)) return absl::NotFoundError(std::string(name));
   change_name({.from = std::string(name), .to = {}, .inode = nullptr});
   return absl::OkStatus();
@@ -100,7 +116,7 @@ void SimFileSystem::change_name(NameChange change) {
 }
 
 absl::Status SimFileSystem::sync_dir() {
-  if (absl::Status status = strike(Call::Sync, "sync of the directory"); !status.ok()) return status;
+  if (absl::Status status = strike(Call::Sync, "sync of the directory", ""); !status.ok()) return status;
   if (faults_.lying_syncs) return absl::OkStatus();
   for (const NameChange& change : name_changes_) apply(disk_names_, change);
   name_changes_.clear();
@@ -108,7 +124,7 @@ absl::Status SimFileSystem::sync_dir() {
 }
 
 absl::StatusOr<std::vector<std::string>> SimFileSystem::list() {
-  if (absl::Status status = strike(Call::Read, "list"); !status.ok()) return status;
+  if (absl::Status status = strike(Call::Read, "list", ""); !status.ok()) return status;
   std::vector<std::string> names;
   for (const auto& [name, inode] : names_) names.push_back(name);
   return names;
@@ -154,7 +170,7 @@ void SimFileSystem::write_page(Inode& inode, size_t number, size_t offset, std::
 }
 
 absl::Status SimFileSystem::write(Inode& inode, uint64_t offset, std::string_view bytes) {
-  const absl::Status status = strike(Call::Change, "pwrite");
+  const absl::Status status = strike(Call::Change, "pwrite", inode);
   if (!status.ok()) bytes = bytes.substr(0, random_.below(bytes.size() / kSectorBytes + 1) * kSectorBytes);
   if (absl::Status grown = grow(inode, offset + bytes.size()); !grown.ok()) return grown;
   while (!bytes.empty()) {
@@ -182,7 +198,7 @@ std::string SimFileSystem::read(const Inode& inode, uint64_t offset, size_t leng
 }
 
 absl::Status SimFileSystem::sync(Inode& inode) {
-  const absl::Status status = strike(Call::Sync, "fdatasync");
+  const absl::Status status = strike(Call::Sync, "fdatasync", inode);
   if (!misdirected_to_.name.empty() && status.ok()) misdirect(inode);
   for (const size_t number : inode.unwritten) {
     Page& page = inode.pages[number];

@@ -67,6 +67,15 @@ class SimFileSystem final : public FileSystem {
   void die_after(std::optional<uint64_t> calls) { calls_left_ = calls; }
   bool died() const { return calls_left_ == 0u; }
 
+  // Errors that come once, or a few times in a row. They hit calls that name a file for which `of` is true, or that read,
+  // change or sync its bytes: `after` of them succeed, then `count` fail. No call of the directory as a whole is hit.
+  struct SomeErrors {
+    bool (*of)(std::string_view name) = nullptr;
+    uint64_t after = 0;
+    uint64_t count = 0;
+  };
+  void fail_some(const SomeErrors& errors) { some_errors_ = errors; }
+
   // The whole directory as programs see it, to be restored here or elsewhere between two processes.
   using Image = std::map<std::string, std::string>;
   Image image() const;
@@ -102,7 +111,9 @@ class SimFileSystem final : public FileSystem {
   };
 
   enum class Call : uint8_t { Read, Change, Sync };
-  absl::Status strike(Call call, const char* what);
+  absl::Status strike(Call call, const char* what, std::string_view name);
+  absl::Status strike(Call call, const char* what, const Inode& inode);
+  bool one_of_some(std::string_view name);
   bool lucky(uint64_t per_million) { return per_million != 0 && random_.below(1'000'000) < per_million; }
   static void apply(Names& names, const NameChange& change);
   void change_name(NameChange change);
@@ -117,6 +128,7 @@ class SimFileSystem final : public FileSystem {
 
   Random random_;
   FileFaults faults_;
+  SomeErrors some_errors_;
   Place misdirected_to_;
   std::optional<uint64_t> calls_left_;
   Names names_;

@@ -112,10 +112,10 @@ absl::Status LogDisk::write(std::span<const LogWrite> batch) {
   return absl::OkStatus();
 }
 
-absl::Status LogDisk::persisted() {
+absl::Status LogDisk::persisted(TrueTime now) {
   durable_.forget(compacted_);
   bytes_.forget_passing(durable_.base.index);
-  return bytes_.prepare();
+  return bytes_.prepare(now);
 }
 
 absl::Status LogDisk::compact(Position through) {

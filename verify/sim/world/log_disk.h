@@ -32,11 +32,11 @@ class LogDisk {
   // Recovers from the bytes and throws a Violation if the model does not allow the result. An error: a fault is in
   // force. A disk that is not intact and has lost acknowledged writes without a trace opens as if it were rolled back.
   absl::StatusOr<RecoveredLog> open();
-  // Written and synced as one batch. An error for which bytes().waits_for_space(): nothing was written, try again.
+  // Written and synced as one batch. An error for which bytes().may_retry(): nothing was written, try again.
   absl::Status write(std::span<const LogWrite> batch);
   absl::Status write_mark() { return bytes_.write_mark(); }
   // After each sync, of a batch or of a mark: what the log was told to forget is gone for good.
-  absl::Status persisted();
+  absl::Status persisted(TrueTime now);
   absl::Status compact(Position through);
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max);
   // The process ends. These writes survive up to a random point.

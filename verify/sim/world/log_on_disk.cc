@@ -7,6 +7,13 @@ namespace coordkit::sim {
 namespace {
 
 constexpr uint64_t kFillStepBytes = 64 << 10;  // of a spare, between two batches
+constexpr Duration kSparePauseMin = std::chrono::milliseconds(100);
+constexpr Duration kSparePauseMax = std::chrono::minutes(1);
+
+bool is_spare(std::string_view name) {
+  const std::optional<log::ParsedName> parsed = log::parse_name(name);
+  return parsed && parsed->use != log::FileUse::Segment;
+}
 
 }  // namespace
 
@@ -14,6 +21,9 @@ absl::StatusOr<log::OpenedLog> LogOnDisk::open(StoreId store) {
   log_.reset();
   spare_.reset();
   short_of_space_ = false;
+  spare_failure_ = absl::OkStatus();
+  spare_pause_ = {};
+  spare_again_at_ = {};
   const FileFaults faults = files_.faults();
   FileFaults without_misreads = faults;
   without_misreads.misdirected_reads = 0;  // what recovery misreads counts as damaged, and may be the newest batch
@@ -36,28 +46,49 @@ absl::Status LogOnDisk::write(std::span<const LogWrite> steps) {
   return status;
 }
 
-absl::Status LogOnDisk::prepare() {
+const absl::Status& LogOnDisk::look_at_spares() {
+  if (absl::Status why = log_->spares().take_failure(); !why.ok()) spare_failure_ = std::move(why);
+  return spare_failure_;
+}
+
+absl::Status LogOnDisk::prepare(TrueTime now) {
   if (!spare_) {
     if (!log_->spares().wanted()) {
       short_of_space_ = false;
+      spare_failure_ = absl::OkStatus();
       return absl::OkStatus();
     }
     spare_.emplace(files_, log_->spares().take_number(), log_->spares().segment_bytes());
   }
+  if (now < spare_again_at_) return absl::OkStatus();
   const absl::StatusOr<bool> ready = spare_->step(kFillStepBytes);
-  if (!ready.ok()) {
-    spare_->discard().IgnoreError();  // a leftover is removed by the next open
-    spare_.reset();
-    if (!absl::IsResourceExhausted(ready.status())) return ready.status();
-    short_of_space_ = true;
-    return absl::OkStatus();
-  }
+  if (!ready.ok()) return spare_fails(ready.status(), now);
   if (*ready) {
     log_->spares().add(spare_->number(), spare_->capacity());
     spare_.reset();
     short_of_space_ = false;
+    spare_failure_ = absl::OkStatus();
+    spare_pause_ = {};
   }
   return absl::OkStatus();
+}
+
+absl::Status LogOnDisk::spare_fails(absl::Status why, TrueTime now) {
+  if (spare_->directory_failed()) return why;
+  spare_->discard().IgnoreError();  // a leftover is removed by the next attempt, or by the next open
+  if (absl::IsResourceExhausted(why)) {
+    spare_.reset();
+    short_of_space_ = true;
+    return absl::OkStatus();
+  }
+  spare_failure_ = std::move(why);
+  spare_pause_ = std::clamp(2 * spare_pause_, kSparePauseMin, kSparePauseMax);
+  spare_again_at_ = now + spare_pause_;
+  return absl::OkStatus();
+}
+
+void LogOnDisk::fail_spares(uint64_t after, uint64_t count) {
+  files_.fail_some({.of = is_spare, .after = after, .count = count});
 }
 
 void LogOnDisk::restore(const SimFileSystem::Image& files, const log::DiskPosition& marked) {
@@ -71,6 +102,7 @@ void LogOnDisk::end_process(std::span<const LogWrite> unwritten) {
   log_.reset();
   spare_.reset();
   files_.misdirect_next_write({}, 0);  // there is no next write
+  files_.fail_some({});
 }
 
 std::optional<LogOnDisk::Place> LogOnDisk::place_below_mark() {

@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "log/log.h"
 #include "sim/world/file_system.h"
+#include "sim/world/world.h"
 
 namespace coordkit::sim {
 
@@ -33,13 +34,17 @@ class LogOnDisk {
 
   // The real recovery; once per process.
   absl::StatusOr<log::OpenedLog> open(StoreId store);
-  // Written and synced as one batch. kResourceExhausted with `waits_for_space`: nothing was written, try again.
+  // Written and synced as one batch. An error with may_retry(): nothing was written, try again.
   absl::Status write(std::span<const LogWrite> steps);
   absl::Status write_mark() { return write({}); }
-  bool waits_for_space(const absl::Status& status) const { return absl::IsResourceExhausted(status) && log_->failure().ok(); }
+  bool may_retry(const absl::Status& status) const { return log_->may_retry(status); }
+  const absl::Status& failure() const { return log_->failure(); }  // not OK: the final one
   bool progress_due() const { return log_->progress_due(); }
-  // Advances the creation of the next segment. Lack of space is reported through LogSpace, not as an error.
-  absl::Status prepare();
+  // Advances the creation of the next segment. Lack of space is reported through LogSpace, not as an error. A file with an
+  // error is made again after a pause that doubles.
+  absl::Status prepare(TrueTime now);
+  // Why there is no spare although one is wanted, or was dropped since the last look. OK: nothing has failed.
+  const absl::Status& look_at_spares();
   LogSpace space() const { return short_of_space_ ? LogSpace::Low : LogSpace::Ample; }
   absl::StatusOr<std::vector<raft::Entry>> read(Index first, Index last, size_t bytes_max) {
     return log_->read(first, last, bytes_max);
@@ -47,6 +52,9 @@ class LogOnDisk {
   LogScrub scrub(Index from, size_t bytes_max) const { return log_->scrub(from, bytes_max); }
   absl::Status compact(Position through) { return log_->compact(through); }
   const log::LogState& state() const { return log_->state(); }
+
+  // Calls for files that hold nothing yet: `after` of them succeed, then `count` fail, unless the process ends before.
+  void fail_spares(uint64_t after, uint64_t count);
 
   // The process ends. It may have handed the first of these writes to the system, which does not mean to the disk.
   void end_process(std::span<const LogWrite> unwritten);
@@ -77,12 +85,17 @@ class LogOnDisk {
   void forget_passing(Index through) { passing_.erase(passing_.begin(), passing_.upper_bound(through)); }
 
  private:
+  absl::Status spare_fails(absl::Status why, TrueTime now);
+
   Random random_;
   SimFileSystem files_;
   LogFilesOptions options_;
   std::unique_ptr<log::Log> log_;
   std::optional<log::SpareMaker> spare_;  // being created
   bool short_of_space_ = false;
+  absl::Status spare_failure_;
+  Duration spare_pause_{};  // before the next attempt, after one that failed
+  TrueTime spare_again_at_{};
   log::DiskPosition marked_;  // the highest mark on disk
   struct Flipped {
     std::string file;

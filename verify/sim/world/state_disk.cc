@@ -4,8 +4,18 @@
 #include <utility>
 
 #include "base/check.h"
+#include "coordkit/error.h"
 
 namespace coordkit::sim {
+namespace {
+
+constexpr uint64_t kPauseOver = 0;  // in place of the number of an operation
+constexpr Duration kWholePauseMin = std::chrono::milliseconds(100);
+constexpr Duration kWholePauseMax = std::chrono::minutes(1);
+
+absl::Status input_output_error() { return make_error(Reason::StorageFailed, "the state's file: input/output error"); }
+
+}  // namespace
 
 absl::StatusOr<Position> SimStateStore::open(StateSink& sink) {
   if (absl::Status opened = disk_.open(); !opened.ok()) return opened;
@@ -22,7 +32,7 @@ void SimStateStore::install(Position applied, uint64_t digest) { start(InstallSt
 void SimStateStore::unstage() { start(Unstage{}); }
 
 void SimStateStore::start(StateOperation operation) {
-  if (sink_ == nullptr || failed_) return;
+  if (sink_ == nullptr || (doubt_.any && changes_state(operation) && !is_whole(operation))) return;
   const bool busy = std::ranges::any_of(pending_, [](const Pending& one) { return changes_state(one.operation); });
   COORDKIT_CHECK_MSG(!changes_state(operation) || !busy, "at most one commit or install is under way");
   pending_.push_back({++started_, std::move(operation)});
@@ -37,24 +47,62 @@ void SimStateStore::hurry() {
 }
 
 void SimStateStore::synced(const Event& event) {
-  if (sink_ == nullptr || failed_ || event.epoch != epoch_) return;
-  if (errors_per_million_ != 0 && random_.below(1'000'000) < errors_per_million_) {
-    failed_ = true;
-    return sink_->checkpoint_failed(absl::DataLossError("the state's file: input/output error"));
+  if (sink_ == nullptr || event.epoch != epoch_) return;
+  if (event.item == kPauseOver) return doubt();
+  if (doubt_.pauses) return;
+  bool fails = errors_.per_million != 0 && random_.below(1'000'000) < errors_.per_million;
+  if (full_ && !fails && !pending_.empty()) return tell_waiting(true);
+  for (auto due = next(); due != pending_.end() && due->number <= event.item; due = next()) {
+    StateOperation operation = std::move(due->operation);
+    pending_.erase(due);
+    const bool writes = !std::holds_alternative<Unstage>(operation);
+    if (!fails && writes && errors_.left != 0) fails = errors_.left-- != 0;
+    if (fails && writes) return fail(std::move(operation));
+    perform(std::move(operation));
   }
-  if (full_ && !pending_.empty()) return tell_waiting(true);
-  while (!pending_.empty() && pending_.front().number <= event.item) {
-    const StateReport report = disk_.perform(std::move(pending_.front().operation));
-    pending_.pop_front();
-    if (report) report(*sink_);
+}
+
+// A whole batch is the first to come once what is stored is in doubt, and what is staged waits for it.
+std::deque<SimStateStore::Pending>::iterator SimStateStore::next() {
+  if (!doubt_.any) return pending_.begin();
+  return std::ranges::find_if(pending_, [](const Pending& one) { return is_whole(one.operation); });
+}
+
+void SimStateStore::perform(StateOperation operation) {
+  if (is_whole(operation)) {
+    doubt_.any = false;
+    doubt_.pause = {};
+    if (!full_) tell_waiting(false);
   }
+  const StateReport report = disk_.perform(std::move(operation));
+  if (report) report(*sink_);
+}
+
+// A whole batch goes to a file of its own, which is dropped. Another one may have been stored or not.
+void SimStateStore::fail(StateOperation operation) {
+  if (!is_whole(operation)) {
+    if (std::holds_alternative<CheckpointBatch>(operation) && random_.chance(0.5)) disk_.perform(std::move(operation));
+    return doubt();
+  }
+  doubt_.pauses = true;
+  doubt_.pause = std::clamp(2 * doubt_.pause, kWholePauseMin, kWholePauseMax);
+  waits_ = true;
+  sink_->checkpoint_waits(input_output_error());
+  world_.schedule(world_.now() + doubt_.pause, EventKind::StateSynced, node_, epoch_, kPauseOver);
+}
+
+void SimStateStore::doubt() {
+  doubt_.any = true;
+  doubt_.pauses = false;
+  pending_.clear();
+  sink_->checkpoint_damaged(input_output_error());
 }
 
 void SimStateStore::set_full(bool full) {
   const bool goes_on = full_ && !full;
   full_ = full;
   if (!goes_on || sink_ == nullptr) return;
-  tell_waiting(false);
+  if (!doubt_.any) tell_waiting(false);
   hurry();
 }
 
@@ -71,7 +119,9 @@ void SimStateStore::crash() {
   }
   pending_.clear();
   disk_.end_process();
-  failed_ = waits_ = false;
+  doubt_ = {};
+  waits_ = false;
+  errors_.left = 0;
   last_sync_ = TrueTime{};
 }
 

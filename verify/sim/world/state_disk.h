@@ -1,8 +1,9 @@
 // A node's state store: a model in memory of atomic commits, each after its own latency. It outlives every
 // incarnation of the node; a crash keeps what was committed, and a random prefix of what was in progress.
 //
-// All rot is on its disk (rows_on_disk.h). A write may fail, which ends the process, and a disk may be full for a while
-// (FLT_D04).
+// All rot is on its disk (rows_on_disk.h). A disk may be full for a while (FLT_D04). A write may fail, with or without
+// effect: then only a whole batch changes what is stored, and where that fails too, another one is asked for after a pause
+// (FLT_D22).
 #pragma once
 
 #include <deque>
@@ -32,9 +33,10 @@ class SimStateStore final : public StateStore {
   void synced(const Event& event);
   // Staged rows are lost, and operations in progress survive up to a random point.
   void crash();
-  void set_errors(uint64_t per_million) { errors_per_million_ = per_million; }  // of commits and the like; the first is final
+  void set_errors(uint64_t per_million) { errors_.per_million = per_million; }  // of commits and the like
+  void fail_next(uint64_t count) { errors_.left = count; }                      // so many of them, until the process ends
   void set_full(bool full);                                                     // commits and the like wait
-  bool failed() const { return failed_; }                                       // a write failed, and ended the process
+  bool in_doubt() const { return doubt_.any; }                                  // one failed, and nothing whole came since
 
   void set_quality(const DiskQuality& quality) { quality_ = quality; }
   void hurry();  // slow writes in progress continue at the present quality
@@ -48,6 +50,10 @@ class SimStateStore final : public StateStore {
     StateOperation operation;
   };
   void start(StateOperation operation);
+  std::deque<Pending>::iterator next();
+  void perform(StateOperation operation);
+  void fail(StateOperation operation);
+  void doubt();
   void tell_waiting(bool waits);
 
   World& world_;
@@ -60,8 +66,15 @@ class SimStateStore final : public StateStore {
   std::deque<Pending> pending_;
   TrueTime last_sync_{};
   uint64_t started_ = 0;  // operations ever; numbers them
-  uint64_t errors_per_million_ = 0;
-  bool failed_ = false;
+  struct Errors {
+    uint64_t per_million = 0;
+    uint64_t left = 0;
+  } errors_;
+  struct Doubt {
+    bool any = false;
+    bool pauses = false;  // after a whole batch that failed
+    Duration pause{};     // the last one
+  } doubt_;
   bool full_ = false;
   bool waits_ = false;  // as reported to the sink
 };
