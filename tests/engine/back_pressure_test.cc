@@ -1,6 +1,7 @@
 // Admission: one budget of bytes and one count for everything in progress, and a disk that runs full.
 #include <gtest/gtest.h>
 
+#include "coordkit/ports/store_events.h"
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {
@@ -91,6 +92,24 @@ TEST_F(BackPressureTest, FLT_P14_WhatWritesWaitForIsAWarningWhileTheyDo) {
             std::vector<std::string>{"writes to the log wait: too many open files"});
   cluster.post(follower, LogWaits{absl::OkStatus()});
   cluster.run_until_idle();
+  EXPECT_TRUE(cluster.engine(follower).status().warnings.empty());
+}
+
+// A store's reports arrive through StoreEvents.
+TEST_F(BackPressureTest, FLT_D22_AnErrorOfTheFileThatTheLogKeepsReadyIsAWarningUntilOneIsReady) {
+  struct Reports final : StoreEvents {
+    explicit Reports(std::function<void(EngineInput)> to) : to_(std::move(to)) {}
+    void post_event(EngineInput input) override { to_(std::move(input)); }
+    std::function<void(EngineInput)> to_;
+  } reports([this](EngineInput input) { cluster.post(follower, std::move(input)), cluster.run_until_idle(); });
+  static_cast<LogSink&>(reports).log_spare_fails(make_error(Reason::StorageFailed, "7.spare: input/output error"));
+  const std::vector<std::string> warnings = cluster.engine(follower).status().warnings;
+  ASSERT_EQ(warnings.size(), 1u);
+  for (const char* part : {"7.spare", "nothing is lost", "look after this disk"}) {
+    EXPECT_NE(warnings[0].find(part), std::string::npos) << warnings[0];
+  }
+  EXPECT_FALSE(cluster.node(follower).halted);
+  static_cast<LogSink&>(reports).log_spare_fails(absl::OkStatus());
   EXPECT_TRUE(cluster.engine(follower).status().warnings.empty());
 }
 

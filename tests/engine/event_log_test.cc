@@ -275,6 +275,38 @@ TEST_F(EventLogTest, DamageIsMendedByACheckpointThatWasTakenAfterIt) {
               ElementsAre(Kind::DiskDamaged, Kind::Checkpointed, Kind::Checkpointed, Kind::DiskMended, Kind::Checkpointed));
 }
 
+// It was told as a full disk.
+TEST_F(EventLogTest, FLT_D22_AnErrorOfTheCheckpointIsToldOnceAndSoIsItsEnd) {
+  const absl::Status error = make_error(Reason::StorageFailed, "cannot sync: input/output error");
+  const auto takes = [this](uint64_t applied) {
+    EngineEffects effects;
+    effects.checkpoint = CheckpointBatch{.applied = {Index(applied), Term(1)}, .whole = true};
+    turn(3s, effects);
+  };
+  arrives(StateDamaged{error});
+  takes(40);
+  arrives(StateWaits{error});
+  arrives(StateDamaged{error});
+  takes(41);
+  ASSERT_THAT(kinds(), ElementsAre(Kind::DiskFails));
+  EXPECT_EQ(on_event_[0].severity, Severity::Warning);
+  EXPECT_THAT(on_event_[0].sentence, AllOf(HasSubstr("input/output error"), HasSubstr("look after this disk")));
+  arrives(StateCheckpointed{{Index(41), Term(1)}});
+  arrives(StateWaits{absl::OkStatus()});
+  arrives(StateCheckpointed{{Index(50), Term(1)}});
+  EXPECT_THAT(kinds(), ElementsAre(Kind::DiskFails, Kind::Checkpointed, Kind::DiskWorks, Kind::Checkpointed));
+}
+
+TEST_F(EventLogTest, FLT_D22_AnErrorOfTheFileThatTheLogKeepsReadyIsToldOnceAndSoIsItsEnd) {
+  arrives(LogSpareFails{make_error(Reason::StorageFailed, "cannot write 7.spare: input/output error")});
+  arrives(LogSpareFails{make_error(Reason::StorageFailed, "cannot create 8.spare: input/output error")});
+  ASSERT_THAT(kinds(), ElementsAre(Kind::DiskFails));
+  EXPECT_THAT(on_event_[0].sentence, AllOf(HasSubstr("7.spare"), HasSubstr("look after this disk")));
+  arrives(LogSpareFails{absl::OkStatus()});
+  arrives(LogSpareFails{absl::OkStatus()});
+  EXPECT_THAT(kinds(), ElementsAre(Kind::DiskFails, Kind::DiskWorks));
+}
+
 // It was fetched again and again, and nobody was told to look after that disk.
 TEST_F(EventLogTest, FLT_D08_AStateThatIsRefusedOnceItIsStagedIsTold) {
   arrives(InstallRefused{{Index(90), Term(3)}, absl::DataLossError("the staged rows are rotten")});

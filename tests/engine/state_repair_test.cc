@@ -90,6 +90,23 @@ TEST_F(StateRepairTest, FLT_D22_INV_S10_ACheckpointThatFailsOnItsWayIsFollowedBy
   EXPECT_EQ(made.engine(leader).status().checkpointed, made.engine(leader).applied());
 }
 
+TEST_F(StateRepairTest, FLT_D22_AnErrorOfTheCheckpointIsAWarningUntilAWholeOneIsDurable) {
+  const absl::Status error = make_error(Reason::StorageFailed, "cannot sync: input/output error");
+  made.node(leader).checkpoints = false;
+  made.post(leader, StateDamaged{error});
+  made.post(leader, StateWaits{error});
+  made.run_until_idle();
+  const std::vector<std::string> warnings = made.engine(leader).status().warnings;
+  ASSERT_EQ(warnings.size(), 1u) << "said once";
+  for (const char* part : {"input/output error", "nothing is lost", "look after this disk"}) {
+    EXPECT_NE(warnings[0].find(part), std::string::npos) << warnings[0];
+  }
+  made.node(leader).checkpoints = true;
+  made.post(leader, StateDamaged{error});
+  made.run_until_idle();
+  EXPECT_TRUE(made.engine(leader).status().warnings.empty()) << "it works again";
+}
+
 TEST_F(StateRepairTest, FLT_D08_WhatWasStagedInADamagedStoreIsFetchedAnew) {
   leave_behind();
   size_t chunks = 0;

@@ -57,15 +57,13 @@ struct EngineOptions {
   // Compared with the hellos of peers. Absent: nothing is compared.
   std::optional<Agreement> agreement = {};
 
-  size_t requests_max = 65536;         // calls in progress; beyond: TooManyRequests. Legal: 1 and
-                                       // up
+  size_t requests_max = 65536;         // calls in progress; beyond: TooManyRequests. Legal: above 0
   size_t request_bytes_max = 3 << 19;  // of a command; beyond: RequestTooLarge. Legal: 1 to 15 MiB
   // Bytes of commands and reads in progress together. Beyond it calls get TooManyRequests, reserved
   // ones beyond a quarter more. A command that waits in the state (Queued) does not count: only its
   // call is kept here, and that counts in requests_max. Legal: request_bytes_max and up.
   size_t request_bytes_in_flight_max = 64 << 20;
-  size_t window = 1024;                   // unanswered sequences of this origin in the log at once.
-                                          // Legal: 1 to 1024
+  size_t window = 1024;                   // unanswered sequences of this origin. Legal: 1 to 1024
   size_t apply_bytes_per_turn = 1 << 20;  // the control lane is served in between. Legal: 1 and up
   uint64_t checkpoint_entries = 4096;     // applied between two checkpoints. Legal: 1 and up
   uint64_t checkpoint_bytes = 16 << 20;   // or this many payload bytes
@@ -78,8 +76,7 @@ struct EngineOptions {
   // Transfer of a state to peers whose log ends before ours begins. A chunk holds at least one row.
   size_t state_chunk_bytes = 512 << 10;                 // legal: 1 to 8 MiB
   uint64_t state_bytes_per_second = 256 << 20;          // to all of them together. Legal: 1 and up
-  Duration state_view_idle = std::chrono::seconds(10);  // a view that is not read is closed. Legal:
-                                                        // above zero
+  Duration state_view_idle = std::chrono::seconds(10);  // an unread view is closed. Legal: above 0
   // A view that is being read gives way to a newer one after this time. Legal: above zero. A state
   // that cannot be read once in this time never arrives.
   Duration state_view_max = std::chrono::minutes(10);
@@ -134,6 +131,10 @@ struct LogSpaceChanged {
 struct LogWaits {
   absl::Status why;
 };
+// The file that the log keeps ready has an error, and is made again. OK: one is ready.
+struct LogSpareFails {
+  absl::Status why;
+};
 struct StoreFailed {
   absl::Status why;
 };
@@ -147,7 +148,7 @@ struct StateDamaged {
 struct StateRotten {
   absl::Status why;
 };
-// A checkpoint (or the staged rows) waits for room on its disk. OK: it continues.
+// A checkpoint (or staged rows) waits for room, or (kDataLoss) for errors to end. OK: it continues.
 struct StateWaits {
   absl::Status why;
 };
@@ -271,7 +272,7 @@ using EngineInput =
     std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed, StoreFailed,
                  LogSpaceChanged, Submit, Ask, Renew, Forget, ViewOpened, ViewWasRead, RangeStaged, StateInstalled,
                  InstallRefused, StateRestored, ChangeMembers, TransferLeadership, PeerRefused, PeerUnreachable, StateDamaged,
-                 StateRotten, StateWaits, LogDamaged, CheckpointWanted, LogWaits>;
+                 StateRotten, StateWaits, LogDamaged, CheckpointWanted, LogWaits, LogSpareFails>;
 
 // ---- effects
 

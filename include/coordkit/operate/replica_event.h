@@ -54,6 +54,8 @@ enum class ReplicaEventKind : uint8_t {
   DiskSlow,          // a write took as long as half an election timeout, or waits for a descriptor
   DiskDamaged,       // stored bytes do not verify
   DiskMended,        // the damaged part was written again
+  DiskFails,         // it returned an error for a file that can be made again
+  DiskWorks,         // that file was made again
   Checkpointed,      // the applied state is durable
   StateSent,         // the transfer of the whole state to a peer has begun
   StateReceived,     // a peer's whole state replaced this one's
@@ -82,6 +84,8 @@ constexpr std::string_view name_of(ReplicaEventKind kind) {
     case ReplicaEventKind::DiskSlow: return "DiskSlow";
     case ReplicaEventKind::DiskDamaged: return "DiskDamaged";
     case ReplicaEventKind::DiskMended: return "DiskMended";
+    case ReplicaEventKind::DiskFails: return "DiskFails";
+    case ReplicaEventKind::DiskWorks: return "DiskWorks";
     case ReplicaEventKind::Checkpointed: return "Checkpointed";
     case ReplicaEventKind::StateSent: return "StateSent";
     case ReplicaEventKind::StateReceived: return "StateReceived";

@@ -29,6 +29,7 @@ class StoreEvents : public LogSink, public StateSink {
   void log_failed(absl::Status why) override { post_event(StoreFailed{std::move(why)}); }
   void log_space(LogSpace space) override { post_event(LogSpaceChanged{space}); }
   void log_waits(absl::Status why) override { post_event(LogWaits{std::move(why)}); }
+  void log_spare_fails(absl::Status why) override { post_event(LogSpareFails{std::move(why)}); }
   void checkpointed(Position applied) override { post_event(StateCheckpointed{applied}); }
   void staged(Ticket ticket) override { post_event(RangeStaged{ticket}); }
   void installed(Position applied) override { post_event(StateInstalled{applied}); }

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "coordkit/error.h"
 #include "coordkit/types.h"
+#include "engine/disks/disk_errors.h"
 
 namespace coordkit::engine {
 
@@ -21,22 +22,23 @@ class StateRepair {
   void damaged(const absl::Status& why) {
     owed_ = true;
     writing_ = false;
-    damage_ = std::string(why.message());
+    if (is_disk_error(why)) {
+      error_ = sentence_of_failed_checkpoint(why);
+    } else {
+      damage_ = why.message().empty() ? "its store does not say how" : std::string(why.message());
+    }
   }
   void log_damaged(Index last, const absl::Status& why) {
     log_until_ = std::max(log_until_, last);
     log_damage_ = std::string(why.message());
   }
-  // For room, or for errors to pass.
+  // For room, or a whole one, which is owed until it is durable, for errors to pass.
   void waits(const absl::Status& why) {
-    waits_ = why.ok()                ? ""
-             : absl::IsDataLoss(why) ? sentence_of_failed_write(why)
-                                     : "checkpoints wait for room: " + std::string(why.message());
-  }
-  static std::string sentence_of_failed_write(const absl::Status& why) {
-    return "the checkpoint on this disk cannot be written (" + std::string(sentence_of(why)) +
-           "): nothing is lost, the state is in memory and is written again as a whole; look after this disk, or replace this "
-           "member if it goes on";
+    if (absl::IsDataLoss(why)) {
+      error_ = sentence_of_failed_checkpoint(why);
+    } else {
+      waits_ = why.ok() ? "" : "checkpoints wait for room: " + std::string(why.message());
+    }
   }
 
   // Whether the next checkpoint must be whole, or taken at once because the log up to there is no longer needed. Entries that
@@ -51,9 +53,12 @@ class StateRepair {
   Index checkpointed(Index at) {
     if (owed_ && writing_) {
       owed_ = writing_ = false;
-      mended_.push_back("the checkpoint on this disk was damaged (" + damage_ +
-                        ") and was written anew from memory, at entry " + std::to_string(at.value()) +
-                        ": look after this disk");
+      if (!damage_.empty())
+        mended_.push_back("the checkpoint on this disk was damaged (" + damage_ +
+                          ") and was written anew from memory, at entry " + std::to_string(at.value()) +
+                          ": look after this disk");
+      damage_.clear();
+      error_.clear();
     }
     return log_covered(at);
   }
@@ -68,7 +73,9 @@ class StateRepair {
 
   void warnings(std::vector<std::string>& out) const {
     out.insert(out.end(), mended_.begin(), mended_.end());
-    if (owed_) out.push_back("the checkpoint on this disk is damaged (" + damage_ + "); it is being written anew from memory");
+    if (!damage_.empty())
+      out.push_back("the checkpoint on this disk is damaged (" + damage_ + "); it is being written anew from memory");
+    if (!error_.empty()) out.push_back(error_);
     if (log_until_)
       out.push_back("entries of the log on this disk are rotten (" + log_damage_ + "); a checkpoint takes their place");
     if (!waits_.empty()) out.push_back(waits_);
@@ -79,8 +86,9 @@ class StateRepair {
 
   bool owed_ = false;
   bool writing_ = false;  // a whole one is in progress
-  std::string damage_;
-  Index log_until_;  // entries up to here are damaged on this disk; zero: none
+  std::string damage_;    // of what is stored, while a whole one is owed; empty: none
+  std::string error_;     // the same: a write, a sync or a read failed
+  Index log_until_;       // entries up to here are damaged on this disk; zero: none
   std::string log_damage_;
   std::string waits_;
   std::vector<std::string> mended_;  // until the next start, to inform an operator

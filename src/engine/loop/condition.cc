@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "coordkit/error.h"
+#include "engine/disks/disk_errors.h"
 
 namespace coordkit::engine {
 
@@ -32,6 +33,8 @@ absl::Status Condition::refusal_of_state(const std::string* uninvited) const {
 void Condition::set_log_waits(const absl::Status& why) {
   log_waits_ = why.ok() ? "" : "writes to the log wait: " + std::string(sentence_of(why));
 }
+
+void Condition::set_spare_fails(const absl::Status& why) { spare_fails_ = why.ok() ? "" : sentence_of_failed_spare(why); }
 
 absl::Status Condition::refusal(Urgency urgency, size_t bytes, const Load& load, const std::string* uninvited) const {
   if (absl::Status state = refusal_of_state(uninvited); !state.ok()) return state;
@@ -66,6 +69,7 @@ void Condition::warnings(bool holds_back, std::vector<std::string>& out) const {
     out.emplace_back("the disk of the log is nearly full, new commands are refused here: free some space, or raise its quota");
   }
   if (!log_waits_.empty()) out.push_back(log_waits_);
+  if (!spare_fails_.empty()) out.push_back(spare_fails_);
   if (holds_back) {
     out.emplace_back("a voter is further behind the leader than follower_lag_bytes_max: new commands are held back");
   }

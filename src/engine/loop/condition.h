@@ -26,6 +26,7 @@ class Condition {
   void set_removed(bool removed) { removed_ = removed; }
   void set_log_space(LogSpace space) { log_space_ = space; }
   void set_log_waits(const absl::Status& why);
+  void set_spare_fails(const absl::Status& why);
   // The message of a replica in quarantine to its peers.
   SteppedAside stepped_aside() const { return {reason_.substr(0, kSteppedAsideBytesMax)}; }
   bool halted() const { return halted_; }
@@ -48,7 +49,8 @@ class Condition {
   bool removed_ = false;
   std::string reason_;
   LogSpace log_space_ = LogSpace::Ample;
-  std::string log_waits_;  // empty: it does not, or for room
+  std::string log_waits_;    // empty: it does not, or for room
+  std::string spare_fails_;  // empty: it does not
 };
 
 // Every machine that a call names must be hosted here.

@@ -28,6 +28,7 @@ class EngineImpl::Inputs {
   void operator()(LogDamaged& input);
   void operator()(LogSpaceChanged& input) { engine_.condition_.set_log_space(input.space); }
   void operator()(LogWaits& input) { engine_.condition_.set_log_waits(input.why); }
+  void operator()(LogSpareFails& input) { engine_.condition_.set_spare_fails(input.why); }
   void operator()(StoreFailed& input) {
     const bool said = !input.why.ok() && !sentence_of(input.why).empty();
     engine_.halt(said ? std::move(input.why) : make_error(Reason::StorageFailed, "a store has failed and did not say why"),

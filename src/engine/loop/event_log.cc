@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "coordkit/error.h"
+#include "engine/disks/disk_errors.h"
 #include "engine/peers/hello_check.h"
 
 namespace coordkit::engine {
@@ -75,9 +76,12 @@ class EventLog::Arrival {
     if (input.why.ok()) return;  // how long it took is said of the write
     log_.report(EventKind::DiskSlow, Severity::Warning, "writes to the log wait: " + std::string(sentence_of(input.why)));
   }
-  void operator()(const StateWaits& input) const { log_.waits(log_.checkpoint_waits_, input.why); }
-  void operator()(const StateDamaged& input) const { log_.damaged("the checkpoint", input.why); }
-  void operator()(const StateRotten& input) const { log_.damaged("the checkpoint", input.why); }
+  void operator()(const LogSpareFails& input) const { log_.spare_fails(input.why); }
+  void operator()(const StateWaits& input) const {
+    absl::IsDataLoss(input.why) ? checkpoint(input.why) : log_.waits(log_.checkpoint_waits_, input.why);
+  }
+  void operator()(const StateDamaged& input) const { checkpoint(input.why); }
+  void operator()(const StateRotten& input) const { checkpoint(input.why); }
   void operator()(const LogDamaged& input) const {
     if (!input.last) {
       const std::string what = "the log on this disk was damaged: " + std::string(sentence_of(input.why));
@@ -90,16 +94,15 @@ class EventLog::Arrival {
                 "the state after " + entry(input.at.index) +
                     " that a peer sent is refused, and fetched again: " + std::string(sentence_of(input.why)));
   }
-  void operator()(const StateCheckpointed& input) const {
-    log_.report(EventKind::Checkpointed, Severity::Debug, "the state after " + entry(input.applied.index) + " is durable");
-    if (log_.damage_.empty() || !log_.repairing_ || input.applied.index < log_.repairing_) return;
-    log_.report(EventKind::DiskMended, Severity::Info, "what had rotted was written anew: " + std::exchange(log_.damage_, {}));
-    log_.repairing_ = {};
-  }
+  void operator()(const StateCheckpointed& input) const { log_.checkpointed(input.applied.index); }
   template <typename Other>
   void operator()(const Other&) const {}
 
  private:
+  void checkpoint(const absl::Status& why) const {
+    is_disk_error(why) ? log_.checkpoint_fails(why) : log_.damaged("the checkpoint", why);
+  }
+
   EventLog& log_;
 };
 
@@ -214,8 +217,31 @@ void EventLog::waits(std::string& for_room, const absl::Status& why) {
 
 void EventLog::damaged(const std::string& what, const absl::Status& why) {
   const std::string sentence = what + " on this disk is damaged, and is replaced: " + std::string(sentence_of(why));
-  repairing_ = {};
-  if (std::exchange(damage_, sentence) != sentence) report(EventKind::DiskDamaged, Severity::Warning, sentence);
+  disk_.rot.by = {};
+  if (std::exchange(disk_.rot.sentence, sentence) != sentence) report(EventKind::DiskDamaged, Severity::Warning, sentence);
+}
+
+// The first of several errors in a row is told.
+void EventLog::checkpoint_fails(const absl::Status& why) {
+  const bool first = disk_.error.sentence.empty();
+  disk_.error = {sentence_of_failed_checkpoint(why), Index()};
+  if (first) report(EventKind::DiskFails, Severity::Warning, disk_.error.sentence);
+}
+
+void EventLog::spare_fails(const absl::Status& why) {
+  if (std::exchange(disk_.spare_fails, !why.ok()) == !why.ok()) return;
+  if (!why.ok()) return report(EventKind::DiskFails, Severity::Warning, sentence_of_failed_spare(why));
+  report(EventKind::DiskWorks, Severity::Info, "the file that the log keeps ready was made again");
+}
+
+void EventLog::checkpointed(Index applied) {
+  report(EventKind::Checkpointed, Severity::Debug, "the state after " + entry(applied) + " is durable");
+  if (disk_.rot.taken(applied)) {
+    report(EventKind::DiskMended, Severity::Info, "what had rotted was written anew: " + std::exchange(disk_.rot, {}).sentence);
+  }
+  if (!disk_.error.taken(applied)) return;
+  disk_.error = {};
+  report(EventKind::DiskWorks, Severity::Info, "the checkpoint was written again as a whole, after an error of its disk");
 }
 
 void EventLog::look_at_leader(const EngineEffects& effects) {
@@ -229,7 +255,10 @@ void EventLog::look_at_leader(const EngineEffects& effects) {
 
 void EventLog::look_at_disk(const EngineEffects& effects) {
   for (const LogWrite& write : effects.writes) writes_.push_back({write.number, next_.at});
-  if (effects.checkpoint && !damage_.empty() && !repairing_) repairing_ = effects.checkpoint->applied.index;
+  if (!effects.checkpoint) return;
+  for (Repair* repair : {&disk_.rot, &disk_.error}) {
+    if (!repair->by) repair->by = effects.checkpoint->applied.index;
+  }
 }
 
 void EventLog::look_at_states(const EngineEffects& effects) {

@@ -53,6 +53,16 @@ class EventLog {
     absl::btree_set<ReplicaId> silent;
     absl::btree_map<ReplicaId, std::string> lists;  // that differ
   };
+  struct Repair {
+    std::string sentence;  // as reported; empty: nothing is wrong
+    Index by;              // the checkpoint that repairs it; zero: not taken yet
+    bool taken(Index applied) const { return !sentence.empty() && by && applied >= by; }
+  };
+  struct Disk {
+    Repair rot;    // of the checkpoint or the log
+    Repair error;  // of a call for the checkpoint
+    bool spare_fails = false;
+  };
   void report(ReplicaEventKind kind, Severity severity, std::string sentence, ReplicaId peer = {});
   void connected(const Hello& hello);
   void lost(ReplicaId peer);
@@ -60,6 +70,9 @@ class EventLog {
   void written(WriteNumber number);
   void waits(std::string& for_room, const absl::Status& why);
   void damaged(const std::string& what, const absl::Status& why);
+  void checkpoint_fails(const absl::Status& why);
+  void spare_fails(const absl::Status& why);
+  void checkpointed(Index applied);
   void look_at_leader(const EngineEffects& effects);
   void look_at_disk(const EngineEffects& effects);
   void look_at_states(const EngineEffects& effects);
@@ -79,8 +92,7 @@ class EventLog {
   LaggingTime slow_reported_ = LaggingTime::min();
   std::deque<Write> writes_;                  // not durable yet, in their order
   std::string log_waits_, checkpoint_waits_;  // for room; empty: no
-  std::string damage_;                        // of the checkpoint or the log, being repaired; empty: none
-  Index repairing_;                           // the checkpoint that repairs it; zero: not taken yet
+  Disk disk_;
   Peers peers_;
 };
 
