@@ -122,7 +122,7 @@ struct ReplicaOptions {
   uint64_t digest_entries = 65'536;
   // Log and checkpoint are read in full at this interval, at this pace, and rotten parts are
   // written again. Legal: zero (never, only scrub_now()), or a second and up; 1 and up.
-  Duration scrub_every = std::chrono::hours(24 * 7);
+  Duration scrub_every = std::chrono::hours(24);
   uint64_t scrub_bytes_per_second = 16 << 20;
   Duration drain = std::chrono::milliseconds(250);  // close()'s wait for posted releases. Legal: 0+
   // How long this replica's own thread polls for input before it sleeps, as long as polling mostly
