@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <set>
 #include <utility>
 
@@ -371,65 +370,9 @@ std::vector<Finding> findings_of(const std::vector<Passage>& passages) {
   return found;
 }
 
-size_t number_in(std::string_view text) {
-  size_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-// "path count": the path, or nothing if it is no such line.
-std::string path_in(std::string_view line) {
-  const size_t space = line.find(' ');
-  return line.starts_with('#') || space == line.npos ? "" : std::string(line.substr(0, space));
-}
-
-size_t at_or_none(const Counts& counts, const std::string& path) {
-  const auto at = counts.find(path);
-  return at == counts.end() ? 0 : at->second;
-}
-
 }  // namespace
 
 std::vector<Finding> prose_of_document(std::string_view markdown) { return findings_of(passages_of_document(markdown)); }
 std::vector<Finding> prose_of_comments(std::string_view cpp) { return findings_of(passages_of_comments(cpp)); }
-
-Counts counts_in(std::string_view list) {
-  Counts counts;
-  for (const std::string_view line : split_lines(list)) {
-    const std::string path = path_in(line);
-    if (!path.empty()) counts[path] = number_in(line.substr(path.size() + 1));
-  }
-  return counts;
-}
-
-Verdict compare(const Counts& found, const Counts& allowed) {
-  const auto sentence = [](const std::string& path, size_t has, size_t may) {
-    return path + " has " + std::to_string(has) + ", the list allows " + std::to_string(may);
-  };
-  Verdict verdict;
-  for (const auto& [path, count] : found) {
-    const size_t may = at_or_none(allowed, path);
-    if (count > may) verdict.above.push_back(sentence(path, count, may));
-  }
-  for (const auto& [path, may] : allowed) {
-    const size_t has = at_or_none(found, path);
-    if (has < may || may == 0) verdict.below.push_back(sentence(path, has, may));
-  }
-  return verdict;
-}
-
-std::string lowered(std::string_view list, const Counts& found) {
-  std::string kept;
-  for (const std::string_view line : split_lines(list)) {
-    const std::string path = path_in(line);
-    if (path.empty()) {
-      kept.append(line) += '\n';
-      continue;
-    }
-    const size_t count = std::min(number_in(line.substr(path.size() + 1)), at_or_none(found, path));
-    if (count != 0) kept += path + " " + std::to_string(count) + "\n";
-  }
-  return kept;
-}
 
 }  // namespace coordkit::house

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,20 +17,5 @@ struct Finding {
 
 std::vector<Finding> prose_of_document(std::string_view markdown);
 std::vector<Finding> prose_of_comments(std::string_view cpp);
-
-// The list of files that are not clean yet: "path count" a line, # begins a comment.
-using Counts = std::map<std::string, size_t>;
-Counts counts_in(std::string_view list);
-
-// Compares the list with these counts, one sentence for each difference: files above it, and files below it. A file that the
-// list does not name may have none.
-struct Verdict {
-  std::vector<std::string> above;
-  std::vector<std::string> below;
-};
-Verdict compare(const Counts& found, const Counts& allowed);
-
-// The list with every count that fell; no count rises and no file is added. Comments stay.
-std::string lowered(std::string_view list, const Counts& found);
 
 }  // namespace coordkit::house

@@ -1,17 +1,13 @@
-// A reader understands comments of headers and sources, and documents, at the first reading. Each document that is not clean
-// yet is in prose_allowed.txt with the number of its findings; these numbers only fall.
+// A reader understands comments of headers and sources, and documents, at the first reading.
 #include "tests/house/prose.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "tests/support/source_dir.h"
 #include "tests/support/tree.h"
@@ -25,10 +21,6 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 const fs::path kRoot = source_dir();
-const fs::path kList = kRoot / "tests/house/prose_allowed.txt";
-
-// Folders that became clean: the list must not name a file of theirs again.
-constexpr std::array<std::string_view, 3> kClean = {"include/", "src/", "verify/"};
 
 std::vector<Finding> findings_in(const fs::path& path) {
   const std::string text = text_of_file(path);
@@ -42,52 +34,20 @@ std::map<std::string, std::vector<Finding>> read_all() {
     const fs::path kind = path.extension();
     if (kind == ".md" || kind == ".h" || kind == ".cc") found[path_in_tree(path)] = findings_in(path);
   };
-  for (const fs::path& path : files_below({"include", "docs", "src", "verify"})) add(path);
+  for (const fs::path& path : files_below({"include", "docs", "src", "verify", "tools"})) add(path);
   for (const auto& entry : fs::directory_iterator(kRoot)) {
     if (entry.path().extension() == ".md") add(entry.path());
   }
   return found;
 }
 
-std::string listing_of(const std::string& path, const std::vector<Finding>& findings) {
-  std::string text;
-  for (const Finding& each : findings)
-    text += path + ":" + std::to_string(each.line) + ": " + each.rule + ": " + each.sentence + "\n";
-  return text;
-}
-
-TEST(ProseTest, NoFileHasMoreFindingsThanItsListAllows) {
+TEST(ProseTest, EverySentenceIsUnderstoodAtTheFirstReading) {
   const auto files = read_all();
   ASSERT_GE(files.size(), 500u);
-  Counts found;
   for (const auto& [path, findings] : files) {
-    if (!findings.empty()) found[path] = findings.size();
+    for (const Finding& each : findings)
+      ADD_FAILURE() << path << ":" << each.line << ": " << each.rule << ": " << each.sentence;
   }
-  const std::string list = text_of_file(kList);
-  if (std::getenv("COORDKIT_LOWER_PROSE") != nullptr) std::ofstream(kList) << lowered(list, found);
-  const Verdict verdict = compare(found, counts_in(list));
-  for (const std::string& sentence : verdict.above) {
-    const std::string path = sentence.substr(0, sentence.find(' '));
-    ADD_FAILURE() << sentence << ". Rewrite what you added:\n" << listing_of(path, files.at(path));
-  }
-  for (const std::string& sentence : verdict.below) {
-    std::cout << sentence << ": run test_house with COORDKIT_LOWER_PROSE=1 and commit prose_allowed.txt\n";
-  }
-}
-
-std::vector<std::string> listed_though_clean(std::string_view list) {
-  std::vector<std::string> found;
-  for (const auto& [path, count] : counts_in(list)) {
-    if (std::ranges::any_of(kClean, [&path](std::string_view folder) { return path.starts_with(folder); }))
-      found.push_back(path);
-  }
-  return found;
-}
-
-TEST(ProseTest, TheListNamesNoFileOfAFolderThatIsClean) {
-  EXPECT_THAT(listed_though_clean(text_of_file(kList)), IsEmpty()) << "these folders have no findings: rewrite what you added";
-  EXPECT_THAT(listed_though_clean("# src/c.h 1\ndocs/a.md 1\nsrc/a.h 1\nverify/sim/b.cc 2\n"),
-              ElementsAre("src/a.h", "verify/sim/b.cc"));
 }
 
 std::vector<std::string> rules(const std::vector<Finding>& findings) {
@@ -198,16 +158,6 @@ TEST(ProseTest, CommentsThatDoNotBelongTogetherAreReadApart) {
   EXPECT_THAT(rules(prose_of_comments("//   " + half + "\n//   " + half + "\n")), IsEmpty());
   EXPECT_THAT(rules(prose_of_comments("// a.cc  " + half + "\n// b.cc  " + half + "\n")), IsEmpty());
   EXPECT_THAT(rules(prose_of_comments("// - " + half + "\n//   " + half + "\n")), ElementsAre("a sentence of 60 words"));
-}
-
-TEST(ProseTest, TheListOnlyFalls) {
-  const std::string list = "# why\na.md 3\nb.md 2\nc.md 1\n";
-  const Counts found = {{"a.md", 2}, {"b.md", 3}, {"d.md", 1}};
-  EXPECT_EQ(lowered(list, found), "# why\na.md 2\nb.md 2\n");
-  const Verdict verdict = compare(found, counts_in(list));
-  EXPECT_THAT(verdict.above, ElementsAre("b.md has 3, the list allows 2", "d.md has 1, the list allows 0"));
-  EXPECT_THAT(verdict.below, ElementsAre("a.md has 2, the list allows 3", "c.md has 0, the list allows 1"));
-  EXPECT_THAT(compare({{"a.md", 3}, {"b.md", 2}, {"c.md", 1}}, counts_in(list)).above, IsEmpty());
 }
 
 }  // namespace

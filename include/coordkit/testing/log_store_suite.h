@@ -378,7 +378,7 @@ TEST_P(LogStoreSuite, AScrubOfAnIntactLogComesToItsEndAndFindsNothing) {
     EXPECT_TRUE(found.why.ok() && !found.first_bad && !found.last_bad)
         << "a scrub complains about intact entries, " << found.first_bad.value() << " to " << found.last_bad.value() << ": "
         << found.why.ToString();
-    ASSERT_TRUE(!found.next || found.next > from) << "a scrub goes on where it was: at entry " << found.next.value();
+    ASSERT_TRUE(!found.next || found.next > from) << "a scrub stays at one place: at entry " << found.next.value();
     from = found.next;
   }
   if (bytes == 0) GTEST_SKIP() << "scrub() is not implemented: what rots in this log is found when it is read, or at a restart";

@@ -161,7 +161,7 @@ TEST_P(StateMachineSuite, ACheckpointRestoresToTheSameMachineFromAnyPointOn) {
       copies.push_back(std::make_unique<MachineUnderTest>(GetParam().make()));
       const absl::Status restored = copies.back()->restore(store);
       ASSERT_TRUE(restored.ok()) << restored.ToString();
-      SCOPED_TRACE("a machine that was restored from its checkpoints differs from the one that went on");
+      SCOPED_TRACE("a machine that was restored from its checkpoints differs from the one that kept running");
       for (auto& copy : copies) expect_alike(*copy, original);
     }
   }

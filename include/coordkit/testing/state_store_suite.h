@@ -50,7 +50,7 @@ TEST_P(StateStoreSuite, ScanStopsAtTheVisitorsError) {
     return absl::CancelledError("enough");
   });
   EXPECT_TRUE(absl::IsCancelled(status));
-  EXPECT_EQ(visited, 1) << "scan() goes on although its visitor has said stop";
+  EXPECT_EQ(visited, 1) << "scan() continues although its visitor said stop";
 }
 
 TEST_P(StateStoreSuite, LaterCommitsDoNotChangeAView) {
@@ -376,7 +376,7 @@ TEST_P(StateStoreSuite, AScrubOfIntactRowsReadsThemAllAndStopsOnRequest) {
   const absl::Status all = store_->scrub([&bytes](size_t more) { return bytes += more, true; });
   EXPECT_TRUE(all.ok()) << "a scrub complains about intact rows: " << all.ToString();
   EXPECT_GE(bytes, 2000u) << "a scrub has read less than there is";
-  EXPECT_TRUE(absl::IsAborted(store_->scrub([](size_t) { return false; }))) << "a scrub goes on although it was told to stop";
+  EXPECT_TRUE(absl::IsAborted(store_->scrub([](size_t) { return false; }))) << "a scrub continues although it was told to stop";
 }
 
 TEST_P(StateStoreSuite, AViewMayOutliveTheClose) {
