@@ -202,20 +202,44 @@ TEST_F(AskedOfMembers, FLT_S12_AClaimCountsUntilItsAuthorTakesItBackOrAnotherDis
     const RecallReply lie{check->question(), {.store = StoreId(101), .term = Term(7)}, {}};
     EXPECT_TRUE(check->answered(ReplicaId(2), StoreId(102), lie, disk));
   };
-  EXPECT_EQ(check->claim(three), "");
+  EXPECT_EQ(check->claim(three, at), "");
   claims();
-  EXPECT_NE(check->claim(three), "");
+  EXPECT_NE(check->claim(three, at), "");
   check->lost(ReplicaId(2));
-  EXPECT_NE(check->claim(three), "") << "it may come back, and be right";
-  EXPECT_NE(check->claim(members({1, 3, 4})), "") << "it may be a member by entries that are not here";
+  EXPECT_NE(check->claim(three, at), "") << "it may come back, and be right";
+  EXPECT_NE(check->claim(members({1, 3, 4}), at), "") << "it may be a member by entries that are not here";
   raft::Configuration exchanged = three;
   exchanged.voters[1].store = StoreId(999);
-  EXPECT_EQ(check->claim(exchanged), "");
+  EXPECT_EQ(check->claim(exchanged, at), "");
   told(2, {});
-  EXPECT_EQ(check->claim(three), "") << "taken back";
+  EXPECT_EQ(check->claim(three, at), "") << "taken back";
   claims();
   told(2, {}, 999);
-  EXPECT_EQ(check->claim(three), "") << "by the same replica on another disk, too";
+  EXPECT_EQ(check->claim(three, at), "") << "by the same replica on another disk, too";
+}
+
+// A disk that was set back to before the disks of all its peers were exchanged waited for ever.
+TEST_F(AskedOfMembers, REG_F84_FLT_P15_AClaimCountsIfAnotherOneNamesTheDiskOfItsAuthor) {
+  const raft::Configuration three = members({1, 2, 3});
+  raft::Configuration exchanged = three;
+  exchanged.voters[1].store = StoreId(202);
+  exchanged.voters[2].store = StoreId(203);
+  const auto no_entries = [](Index) { return std::optional<Term>(); };
+  const RollbackCheck::Holds disk{{}, {}, no_entries};
+  const auto claims = [&](uint64_t by, Position told_at, const raft::Configuration& told) {
+    const RecallReply reply{check->question(), {.store = StoreId(101), .term = Term(7)}, {told_at, told}};
+    EXPECT_TRUE(check->answered(ReplicaId(by), StoreId(200 + by), reply, disk));
+  };
+  const Position newer{Index(9), Term(3)};
+  claims(2, newer, exchanged);
+  EXPECT_EQ(check->claim(three, at), "") << "nobody but its author names that disk";
+  claims(3, Position{Index(4), Term(2)}, exchanged);
+  EXPECT_EQ(check->claim(three, newer), "") << "the members here are as new";
+  claims(3, newer, exchanged);
+  EXPECT_NE(check->claim(three, at).find("replica 2 remembers"), std::string::npos) << check->claim(three, at);
+  exchanged.voters[1].store = StoreId(999);
+  claims(3, Position{Index(12), Term(4)}, exchanged);
+  EXPECT_NE(check->claim(three, at).find("replica 3 remembers"), std::string::npos) << "another disk has the place of 2";
 }
 
 // ---- among replicas

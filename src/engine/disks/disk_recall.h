@@ -31,7 +31,9 @@ class DiskRecall {
   // Asks peers, and lets the core take part once a majority has answered.
   void check(Turn& turn);
   // While it waits: what a peer says that the disk lacks, as a sentence; empty: none does.
-  std::string claim(const raft::Core& core) const { return waiting() ? check_.claim(core.configuration()) : std::string(); }
+  std::string claim(const raft::Core& core) const {
+    return waiting() ? check_.claim(core.configuration(), core.configuration_position()) : std::string();
+  }
   // A sentence: the disk lacks something that the peer remembers, though this replica has taken part.
   std::optional<std::string> receive(const Hello& from, const RecallReply& reply, const raft::Core& core);
   void mend_log(Turn& turn);

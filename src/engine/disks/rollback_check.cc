@@ -87,7 +87,7 @@ std::optional<std::string> RollbackCheck::answered(ReplicaId from, StoreId store
   std::string lacks = lacks_of(from, reply.known, disk);
   if (!lacks.empty()) {
     answered_.erase(from);
-    claims_[from] = {store, lacks};
+    claims_[from] = {store, lacks, reply.settled};
     return lacks;
   }
   claims_.erase(from);
@@ -109,12 +109,24 @@ std::string RollbackCheck::lacks_of(ReplicaId from, const PeerMark& known, const
 }
 
 // A peer that is not named may be a member by entries that are not here.
-std::string RollbackCheck::claim(const raft::Configuration& members) const {
+std::string RollbackCheck::claim(const raft::Configuration& members, Position at) const {
   for (const auto& [peer, claim] : claims_) {
     const raft::Member* member = raft::member_of(members, peer);
-    if (member == nullptr || !member->store || member->store == claim.by) return claim.sentence;
+    const bool named = member == nullptr || !member->store || member->store == claim.by;
+    if (named || named_by_another_claim(peer, claim.by, at)) return claim.sentence;
   }
   return {};
+}
+
+// Where the disks of all peers were exchanged since, the members in force here name none of them, and nobody whose answer
+// counts says who the members are. Then the authors of claims do. A claim only ever keeps this disk aside.
+bool RollbackCheck::named_by_another_claim(ReplicaId peer, StoreId disk, Position at) const {
+  return std::ranges::any_of(claims_, [&](const auto& other) {
+    const raft::SettledMembers& told = other.second.settled;
+    if (other.first == peer || !told.at.index || !raft::newer(told.at, at)) return false;
+    const raft::Member* member = raft::member_of(told.configuration, peer);
+    return member != nullptr && member->store == disk;
+  });
 }
 
 // A directory counts only where it is the one that is named.

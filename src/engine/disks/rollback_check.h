@@ -63,8 +63,9 @@ class RollbackCheck {
   // that back.
   std::optional<std::string> answered(ReplicaId from, StoreId store, const RecallReply& reply, const Holds& disk);
   bool answered(ReplicaId peer) const { return answered_.contains(peer); }
-  // A sentence, if a peer says that the disk lacks something. The peer's own disk must be the one that is named for it.
-  std::string claim(const raft::Configuration& members) const;
+  // A sentence, if a peer says that the disk lacks something. The peer's own disk must be the one that is named for it: by
+  // the members in force here, whose entry is at `at`, or by newer ones of another peer that says so too.
+  std::string claim(const raft::Configuration& members, Position at) const;
   // A sentence about a member whose answer cannot be true; empty: there is none.
   const std::string& disbelief() const { return disbelief_; }
   // A majority has answered, of these members or of settled ones as new as they are: a joint configuration here may be over.
@@ -73,6 +74,7 @@ class RollbackCheck {
  private:
   std::string lacks_of(ReplicaId from, const PeerMark& known, const Holds& disk) const;
   bool majority(const raft::Configuration& members) const;
+  bool named_by_another_claim(ReplicaId peer, StoreId disk, Position at) const;
 
   const EngineOptions& options_;
   const Origin self_;
@@ -83,6 +85,7 @@ class RollbackCheck {
   struct Claim {
     StoreId by;
     std::string sentence;
+    raft::SettledMembers settled;  // as its author told with it
   };
   absl::btree_map<ReplicaId, Claim> claims_;
   std::string disbelief_;

@@ -284,7 +284,7 @@ void Churn::put_copy(uint32_t node, const Copy& copy) {
 void Churn::exchange_set_back() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
     const SimLogStore& log = nodes_[node]->stores().log();
-    if (!stands_aside(node) && !knows_nobody(node)) continue;
+    if (!stands_aside(node)) continue;
     const EngineStatus status = nodes_[node]->engine()->status();
     if (!log.disk().was_set_back()) {
       if (!nodes_[node]->stores().intact() || status.reason.find("was set back") == std::string::npos) continue;
@@ -295,17 +295,6 @@ void Churn::exchange_set_back() {
     ++situations_[static_cast<size_t>(mixed_up(node) ? Situation::MixUpNoticed : Situation::SetBackNoticed)];
     lose_disk(node);
   }
-}
-
-// It was set back to before the others' disks were replaced, and waits for ever to hear what those disks remember.
-bool Churn::knows_nobody(uint32_t node) const {
-  const SimLogStore& log = nodes_[node]->stores().log();
-  if (!calm_ || !nodes_[node]->up() || log.stands_for(log.id())) return false;
-  const raft::Configuration& known = consensus_.members().in_force(node);
-  return std::ranges::none_of(known.voters, [this](const raft::Member& member) {
-    const uint64_t at = member.id.value() - 1;
-    return at < nodes_.size() && nodes_[at]->stores().log().stands_for(member.store);
-  });
 }
 
 // Also on a disk that stands for its store again: a peer may remember what a later leader has lawfully cut off there.

@@ -87,7 +87,6 @@ class Churn {
   const Copy* copy_of(uint32_t node);  // one of the kept copies; null: none
   void exchange_set_back();
   bool stands_aside(uint32_t node) const;
-  bool knows_nobody(uint32_t node) const;
   void bring_back();
   void post(uint32_t node, std::vector<raft::MemberChange> changes, Duration patience);
   raft::MemberChange draw_change();
