@@ -99,7 +99,7 @@ void LockWitness::released(CallNumber number, const HoldRef& hold, const absl::S
 // holder's own clock does. A process whose session was taken over may not know it before its deadline.
 bool LockWitness::released_too_late(const Call& call, const HoldState& hold) const {
   return hold.delegation() && !call.current_at_start && beliefs_ == Beliefs::Judged &&
-         model_.sessions().never_resumed(hold.session()->id());
+         !model_.sessions().ever_resumed(hold.session()->id());
 }
 
 void LockWitness::checked(CallNumber number, const HoldRef& hold, const absl::StatusOr<bool>& answer) {

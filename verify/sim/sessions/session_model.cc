@@ -51,6 +51,7 @@ Result SessionModel::resume(const machine::ResumeSession& resume, const RequestI
   session.generation = session.generation.next();
   session.resumed_by = id.sequence;
   session.resumed = index;
+  resumed_.insert(resume.id);
   return {.code = ResultCode::Ok, .session = resume.id, .ttl = session.ttl, .previous_gone = gone};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ class SessionModel {
   // It lives, and the handle that opened it is still its own: one that went to another process is over for that handle, even
   // if it came back, to another one.
   bool never_resumed(SessionId id) const { return due(id, Generation()); }
+  // Another process has taken it over at some time, whether it lives or not.
+  bool ever_resumed(SessionId id) const { return resumed_.contains(id); }
   // Whether a request of this session is answered Lost: it belongs to another process now, or is ending and this is no release.
   bool lost_to_sender(const machine::Request& request, SessionId id, const RequestId& by) const;
   const std::map<SessionId, Session>& all() const { return sessions_; }
@@ -60,7 +63,8 @@ class SessionModel {
 
   uint64_t& counter_;
   std::map<SessionId, Session> sessions_;
-  std::vector<Life> lives_;  // ascending ids
+  std::vector<Life> lives_;      // ascending ids
+  std::set<SessionId> resumed_;  // living ones and others
   uint64_t expiries_ = 0;
 };
 
