@@ -247,6 +247,24 @@ void founding(Plan& plan, const SimOptions& options, Random& random) {
   if (random.chance(0.3)) plan.churn_interval = draw(random, milliseconds(200), seconds(2));
 }
 
+// Two histories (FLT_P27, FLT_P18), with other faults around them.
+void histories(Plan& plan, const SimOptions& options, Random& random) {
+  draw_cluster(plan, options, random);
+  plan.nodes = random.chance(0.75) ? 3 : 5;
+  plan.hostile /= 2;
+  draw_clocks(plan, random);
+  draw_qualities(plan, random);
+  draw_work(plan, random);
+  plan.work.workers_per_node = std::min(plan.work.workers_per_node, uint32_t{3});
+  plan.work.think_max = draw_wide(random, milliseconds(5), milliseconds(200));
+  for (FaultKind kind : {FaultKind::Crash, FaultKind::Isolation, FaultKind::Storm}) {
+    if (!random.chance(0.5)) continue;
+    plan.faults.push_back({kind, draw(random, seconds(1), seconds(5)), milliseconds(1), seconds(1)});
+  }
+  draw_states(plan, random);
+  draw_histories(plan, random);
+}
+
 struct Profile {
   std::string_view name;
   void (*draw)(Plan&, const SimOptions&, Random&);
@@ -268,7 +286,8 @@ constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1, 0.2, 0.2, 0, 0.05, 0.2},
                                  {"calm", calm},
                                  {"strangers", strangers},
                                  {"upgrade", upgrade, 0.1, 0.2, 0.2},
-                                 {"founding", founding, 0, 0, 0, 0, 1}};
+                                 {"founding", founding, 0, 0, 0, 0, 1},
+                                 {"histories", histories}};
 
 }  // namespace
 
@@ -305,6 +324,7 @@ void adjust(Plan& plan, const SimOptions& options) {
     plan.clock_ppm.resize(plan.nodes);
   }
   if (options.founders != 0) plan.founders = options.founders;
+  if (options.program || options.script || options.machines || !options.built_in_work) plan.histories.reset();
 }
 
 }  // namespace
@@ -314,7 +334,7 @@ bool draw_plan(const SimOptions& options, Random random, Plan& plan) {
     if (profile.name != options.profile) continue;
     profile.draw(plan, options, random);
     if (profile.primitives > 0) draw_primitives(plan, random, profile.primitives);
-    draw_strangers(plan, random, 0.5, 1);
+    if (!plan.histories) draw_strangers(plan, random, 0.5, 1);
     if (profile.lost_files > 0) draw_lost_files(plan, random, profile.lost_files);
     if (profile.scrubs > 0) draw_scrubs(plan, random, profile.scrubs);
     if (profile.overtaken > 0) draw_overtaken(plan, random, profile.overtaken);

@@ -2,6 +2,7 @@
 // work is. Everything is drawn here, once, before the run; a profile is a row of a table that draws.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/random.h"
@@ -76,6 +77,21 @@ struct FirstStartPlan {
   Duration down_max{};            // of a replica whose list is changed
 };
 
+// A fault beyond the fault model, once, half way through the hostile part (FLT_P27, FLT_P18), and how long the two histories
+// that may follow do not meet.
+struct HistoriesPlan {
+  enum class Strike : uint8_t { MajoritySetBack, CopyBesideOriginal };
+  enum class Sound : uint8_t { CutOff, Down, Present };  // the members that are not set back, until the histories meet
+  Strike strike = Strike::MajoritySetBack;
+  Sound sound = Sound::CutOff;
+  uint32_t copied = 0;       // the member whose directory is copied; modulo the number of nodes
+  uint32_t images = 4;       // taken of every disk before, at equal intervals
+  uint32_t newer = 0;        // of these, left out in search of the one that is put back
+  bool copy_ends = false;    // before the network is whole
+  bool all_restart = false;  // once it is
+  Duration apart{};
+};
+
 struct Plan {
   uint32_t nodes = 3;
   uint32_t founders = 0;        // the first nodes; the others are blank until they are added. Zero: all
@@ -113,6 +129,11 @@ struct Plan {
   WorkPlan work;
   StatePlan states;
   FirstStartPlan first_start;
+  std::optional<HistoriesPlan> histories;
+
+  // A place is a process with a disk: one for each member, and one more for a copy of a member's directory.
+  uint32_t places() const { return histories ? nodes + 1 : nodes; }
+  uint32_t member_at(uint32_t place) const { return place < nodes ? place : histories->copied % nodes; }
 };
 
 // False if there is no such profile.

@@ -198,4 +198,19 @@ void draw_passing_errors(Plan& plan, Random& random, double chance) {
   }
 }
 
+void draw_histories(Plan& plan, Random& random) {
+  using Sound = HistoriesPlan::Sound;
+  constexpr std::array<Sound, 6> kSound = {Sound::CutOff, Sound::CutOff, Sound::CutOff,
+                                           Sound::Down,   Sound::Down,   Sound::Present};
+  HistoriesPlan& histories = plan.histories.emplace();
+  if (random.chance(0.5)) histories.strike = HistoriesPlan::Strike::CopyBesideOriginal;
+  histories.sound = kSound[random.below(kSound.size())];
+  histories.copied = static_cast<uint32_t>(random.below(plan.nodes));
+  histories.images = static_cast<uint32_t>(random.between(2, 6));
+  histories.newer = static_cast<uint32_t>(random.below(histories.images));
+  histories.copy_ends = random.chance(0.5);
+  histories.all_restart = random.chance(0.2);
+  histories.apart = draw_wide(random, plan.election_timeout, plan.hostile / 2);
+}
+
 }  // namespace coordkit::sim

@@ -39,4 +39,7 @@ void draw_scrubs(Plan& plan, Random& random, double chance);
 // Errors that come once, or some in a row, of files that can be made again. The part that comes last.
 void draw_passing_errors(Plan& plan, Random& random, double chance);
 
+// The fault that two histories come of.
+void draw_histories(Plan& plan, Random& random);
+
 }  // namespace coordkit::sim

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "coordkit/sim/options.h"
+#include "sim/histories/histories.h"
 #include "sim/nodes/cluster.h"
 #include "sim/oracle/violation.h"
 #include "sim/plan.h"
@@ -30,7 +31,10 @@ void violated(const World& world, Report& report, std::string id, const std::str
   if (world.recorder()) world.recorder()->violated(report.violation, what, culprit);
 }
 
-void conduct(Cluster& cluster, const World& world, Report& report) try { cluster.run(); } catch (const Violation& violation) {
+template <typename Run>
+void conduct(Run& run, const World& world, Report& report) try {
+  run.run();
+} catch (const Violation& violation) {
   violated(world, report, violation.id(), violation.what(), violation.culprit());
 } catch (const CheckFailure& failure) {
   violated(world, report, "CHECK", failure.what(), {});
@@ -88,13 +92,19 @@ Report simulate(const SimOptions& options) {
     return report;
   }
   std::optional<Recorder> recorder;
-  if (options.timeline) world.set_recorder(&recorder.emplace(*options.timeline, world, plan.nodes));
+  if (options.timeline) world.set_recorder(&recorder.emplace(*options.timeline, world, plan.places()));
   distort_clocks(options.defects, plan);
-  {
-    Cluster cluster(world, plan, options);
+  const auto make = [&](auto& cluster) {
     conduct(cluster, world, report);
     cluster.fill(report);
     world.set_recorder(nullptr);  // what dying clients report is not part of the run
+  };
+  if (plan.histories) {
+    Histories cluster(world, plan, options);
+    make(cluster);
+  } else {
+    Cluster cluster(world, plan, options);
+    make(cluster);
   }
   if (recorder) {
     recorder->finish();

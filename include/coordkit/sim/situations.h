@@ -117,6 +117,12 @@ enum class Situation : uint8_t {
   GenesisLeftBehind,         // it was stored when others had given it up: its replica starts once more
   StrangerSpoke,             // to a replica that belongs to the cluster
   StrangerAsMember,          // under the name of a member that is away
+  MajoritySetBack,           // most disks, at once, to older states: beyond the promise
+  CopyBesideOriginal,        // a copied directory runs, as the same member: beyond the promise
+  Cut,                       // two histories begin on its sides
+  SoundFollowerCompacted,    // its log does not reach back to where a history that began on disks
+                             // that were set back differs
+  SteppedAside,              // after one of the two faults: a replica is in quarantine
   Count,
 };
 inline constexpr size_t kSituations = static_cast<size_t>(Situation::Count);

@@ -48,7 +48,8 @@ void Incarnation::turn(Now now, Inbox& inbox) {
 }
 
 void Incarnation::check() const {
-  if (effects_.divergence) {  // noticed by the replicas themselves, whether or not an observer saw it before
+  if (effects_.divergence &&
+      !parts_.watcher.beyond_promise()) {  // noticed by the replicas themselves, whether or not an observer saw it before
     throw Violation("DIVERGED", fmt::format("n{}: {}", node_ + 1, effects_.divergence->sentence));
   }
   if (rejected_due_ && engine_->core() && engine_->status().rejected < *rejected_due_) {
@@ -105,6 +106,7 @@ void Incarnation::tell(const ReplicaEvent& event) const {
   }();
   parts_.world.trace(node_, formats[static_cast<size_t>(event.kind)].c_str(), event.peer.value(), event.term.value(),
                      event.applied.value());
+  parts_.watcher.told(node_, event);
 }
 
 }  // namespace coordkit::sim

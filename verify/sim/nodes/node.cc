@@ -20,7 +20,7 @@ Node::Node(const NodeParts& parts, uint32_t number, Random random)
     : parts_(parts),
       number_(number),
       random_(random),
-      clock_(Duration(random_.below(uint64_t{1} << 50)), parts.plan.clock_ppm[number]),
+      clock_(Duration(random_.below(uint64_t{1} << 50)), parts.plan.clock_ppm[member()]),
       stores_(parts_, number, random_),
       build_(parts.world, number, parts.plan.upgraded),
       schedule_(parts.world, number, parts.plan.turn_latency_max, random_),
@@ -35,7 +35,7 @@ void Node::receive(std::unique_ptr<Parcel> parcel) {
   change_message(parts_.defects, random_, parcel->message);
   parts_.world.mix(parcel->message.index());
   parts_.world.trace(number_, "receives message kind {} from n{}", parcel->message.index(), parcel->from + 1);
-  post(MessageReceived{ReplicaId(parcel->from + 1), std::move(parcel->message)});
+  post(MessageReceived{ReplicaId(parts_.plan.member_at(parcel->from) + 1), std::move(parcel->message)});
 }
 
 void Node::visited(const Hello& claim, std::vector<Message> messages) {
@@ -97,7 +97,7 @@ void Node::halt() {
   const absl::Status& why = *running_->effects().halted;
   if (reason_of(why) == Reason::NewerFormat) {
     build_.is_too_old(why);
-  } else if (!stores_.failed()) {
+  } else if (!stores_.failed() && !parts_.watcher.beyond_promise()) {
     throw Violation("HALTED", fmt::format("n{} halts: {}", number_ + 1, why.ToString()));
   }
   running_->answer(clock_now());
@@ -127,7 +127,7 @@ Hello Node::hello_to(const Node& peer) const {
   hello.boot = stores_.log().boot();
   if (running_) hello.cluster = running_->cluster();
   hello.feature_level = build_.level();
-  hello.members = parts_.lists.said_by(number_);
+  hello.members = parts_.lists.said_by(member());
   return hello;
 }
 

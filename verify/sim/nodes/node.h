@@ -28,7 +28,8 @@ class Node final {
   Node(const NodeParts& parts, uint32_t number, Random random);
 
   uint32_t number() const { return number_; }
-  ReplicaId id() const { return ReplicaId(number_ + 1); }
+  uint32_t member() const { return parts_.plan.member_at(number_); }
+  ReplicaId id() const { return ReplicaId(member() + 1); }
   bool up() const { return running_ != nullptr && !running_->ended(); }
   bool frozen() const { return schedule_.frozen(); }
   uint32_t epoch() const { return schedule_.epoch(); }  // of the process; rises at every start and crash

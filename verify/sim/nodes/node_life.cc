@@ -19,18 +19,18 @@ absl::Status Node::start() {
   parts_.network.begin_life(number_);
   absl::StatusOr<NodeStores::Recovered> recovered = stores_.open(inbox_);
   if (!recovered.ok()) return recovered.status();
-  EngineOptions options = engine_options(parts_, number_, build_.level());
-  options.members = parts_.lists.start(number_, stores_.were_lost());
+  EngineOptions options = engine_options(parts_, member(), build_.level());
+  options.members = parts_.lists.start(member(), stores_.were_lost());
   options.raft.seed = random_();
   options.new_cluster = ClusterId(random_() | 1);
   const uint64_t start = options.start = random_() | 1;
   const Now now = clock_now();
   absl::StatusOr<std::unique_ptr<Engine>> engine =
-      Engine::recover(std::move(options), machines_of(parts_, number_), std::move(recovered->log), *recovered->view, now);
+      Engine::recover(std::move(options), machines_of(parts_, member()), std::move(recovered->log), *recovered->view, now);
   if (!engine.ok()) return refused(engine.status());
   stores_.taken_up();
   running_ = std::make_unique<Incarnation>(parts_, number_, *std::move(engine),
-                                           client_options(parts_, number_, stores_.log().boot()), start, now);
+                                           client_options(parts_, member(), stores_.log().boot()), start, now);
   outbox_.transfers().begin();
   inbox_.open();
   const LogImage& log = stores_.log().durable();

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "coordkit/engine/engine.h"
+#include "coordkit/operate/replica_event.h"
 #include "coordkit/sim/options.h"
 #include "sim/faults/member_lists.h"
 #include "sim/plan.h"
@@ -29,7 +30,9 @@ class NodeWatcher {
   virtual void synced(uint32_t node) = 0;
   virtual void turned(uint32_t node, EngineEffects& effects) = 0;  // after the engine's part, writes submitted
   virtual void sending(uint32_t node, ReplicaId to, const Message& message) = 0;
-  virtual void answered(uint32_t node) = 0;  // after the client's part
+  virtual void answered(uint32_t node) = 0;              // after the client's part
+  virtual void told(uint32_t, const ReplicaEvent&) {}    // its operator
+  virtual bool beyond_promise() const { return false; }  // replicas may have to halt and to differ
 };
 
 struct NodeParts {

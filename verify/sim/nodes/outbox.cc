@@ -10,7 +10,7 @@
 namespace coordkit::sim {
 
 void Outbox::carry_out(EngineEffects& effects) {
-  if (effects.peers) parts_.lists.connects_to(node_, *effects.peers);
+  if (effects.peers) parts_.lists.connects_to(parts_.plan.member_at(node_), *effects.peers);
   for (LogWrite& write : effects.writes) submit(write);
   if (effects.checkpoint) {
     parts_.watcher.checkpointing(node_, *effects.checkpoint);
@@ -41,13 +41,22 @@ void Outbox::submit(LogWrite& write) {
 void Outbox::send(Outbound& outbound) {
   parts_.watcher.sending(node_, outbound.to, outbound.message);
   const uint32_t to = static_cast<uint32_t>(outbound.to.value() - 1);
-  if (to >= parts_.plan.nodes || to == node_) {
+  const uint32_t self = parts_.plan.member_at(node_);
+  if (to >= parts_.plan.nodes || to == self) {
     throw Violation("INV_R21", fmt::format("n{} sends to replica {}", node_ + 1, outbound.to.value()));
   }
-  if (!parts_.lists.has_address(node_, outbound.to)) return;
+  if (!parts_.lists.has_address(self, outbound.to)) return;
   if (parts_.plan.through_wire) outbound.message = through_wire(outbound.message);
   answer_early(parts_.defects, inbox_, outbound);
-  parts_.network.send(node_, to, std::move(outbound.message));
+  parts_.network.send(node_, place_of(to), std::move(outbound.message));
+}
+
+// Where a peer knows this member to be.
+uint32_t Outbox::place_of(uint32_t member) const {
+  for (uint32_t place = parts_.plan.nodes; place < parts_.plan.places(); ++place) {
+    if (parts_.plan.member_at(place) == member && parts_.network.connected(node_, place)) return place;
+  }
+  return member;
 }
 
 }  // namespace coordkit::sim

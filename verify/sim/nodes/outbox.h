@@ -30,6 +30,7 @@ class Outbox {
 
  private:
   void submit(LogWrite& write);
+  uint32_t place_of(uint32_t member) const;
 
   const NodeParts& parts_;
   const uint32_t node_;

@@ -103,6 +103,11 @@ constexpr std::string_view kSituationNames[kSituations] = {
     "genesis_left_behind",
     "stranger_spoke",
     "stranger_as_member",
+    "majority_set_back",
+    "copy_beside_original",
+    "cut",
+    "sound_follower_compacted",
+    "stepped_aside",
 };
 
 }  // namespace

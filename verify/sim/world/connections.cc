@@ -32,7 +32,7 @@ void Connections::disconnect(uint32_t node, uint32_t peer) {
   if (!network_.connected(node, peer)) return;
   network_.disconnect(node, peer);
   world_.trace(node, "has lost n{}", peer + 1);
-  nodes_[node]->post(PeerLost{ReplicaId(peer + 1)});
+  nodes_[node]->post(PeerLost{nodes_[peer]->id()});
   world_.schedule(world_.now() + Duration(random_.below(20'000'000)), EventKind::Connect, node, 0, peer);
 }
 
