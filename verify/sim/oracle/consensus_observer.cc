@@ -311,7 +311,9 @@ void ConsensusObserver::check_members(uint32_t node) {
     left.outgoing.clear();
     return core.configuration() == told || core.configuration() == left;
   };
-  const raft::Configuration* committed = leads ? nullptr : members_.newer_than_log(node, goes_by);
+  // Another entry was committed in the place of its log's own latest members, which are over whatever their term is.
+  const bool replaced = own.index && own.index <= committed() && at(own.index).term != own.term;
+  const raft::Configuration* committed = leads ? nullptr : members_.newer_than_log(node, goes_by, replaced);
   if (committed != nullptr && goes_by_told(*committed)) {
     if (goes_by <= own.index && !std::exchange(seen_[node].told, true)) members_.reach(Situation::MembersOvertaken);
     return;

@@ -121,10 +121,13 @@ Position MembershipObserver::in_force_at(uint32_t node) const { return in_use(no
 
 bool MembershipObserver::overtaken(uint32_t node) const { return raft::newer(newest().at, in_force_at(node)); }
 
-const raft::Configuration* MembershipObserver::newer_than_log(uint32_t node, Index index) const {
+const raft::Configuration* MembershipObserver::newer_than_log(uint32_t node, Index index, bool replaced) const {
+  const Position own = in_force_at(node);
   const auto found = committed_.find(index);
-  const bool newer = found != committed_.end() && raft::newer(found->second.at, in_force_at(node));
-  return newer ? &found->second.configuration : nullptr;
+  if (found == committed_.end()) return nullptr;
+  const auto next = std::next(found);
+  const bool in_its_place = replaced && (next == committed_.end() || next->first > own.index);
+  return in_its_place || raft::newer(found->second.at, own) ? &found->second.configuration : nullptr;
 }
 
 bool MembershipObserver::majorities_have_disks(const std::function<bool(uint32_t)>& runs) const {

@@ -44,7 +44,8 @@ class MembershipObserver {
   const raft::Configuration& newest_committed() const { return newest().configuration; }
   // The committed configuration of that very entry, if it is newer than the one of `node`'s log; null: it is not. The term
   // decides first: an overtaken leader's configuration is older than the one that took its place, at whatever index.
-  const raft::Configuration* newer_than_log(uint32_t node, Index index) const;
+  // `replaced`: another entry was committed in the place of the log's own. Then the committed one in force there is newer too.
+  const raft::Configuration* newer_than_log(uint32_t node, Index index, bool replaced) const;
   bool overtaken(uint32_t node) const;  // by a committed configuration
   // In every configuration that a running process uses and none has overtaken, a majority of each half still has its disks.
   bool majorities_have_disks(const std::function<bool(uint32_t)>& runs) const;

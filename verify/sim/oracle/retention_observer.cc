@@ -50,9 +50,13 @@ void RetentionObserver::sends(uint32_t node, ReplicaId to, const Message& messag
 void RetentionObserver::turned(uint32_t node, const EngineEffects& effects) {
   const raft::Core* core = nodes_[node]->engine()->core();
   if (effects.compact && core != nullptr && core->leadership().role == raft::Role::Leader) check(node, effects.compact->index);
-  for (auto stream = streams_.lower_bound({node, ReplicaId()}); stream != streams_.end() && stream->first.first == node;
-       ++stream)
-    stream->second.answered = stream->second.answered || std::exchange(stream->second.answered_in_this_turn, false);
+  for (auto one = streams_.lower_bound({node, ReplicaId()}); one != streams_.end() && one->first.first == node;) {
+    Stream& stream = one->second;
+    stream.answered = stream.answered || std::exchange(stream.answered_in_this_turn, false);
+    // A member that is removed and added again has answered nothing since.
+    const bool member = core != nullptr && raft::member_of(core->configuration(), one->first.second) != nullptr;
+    one = member ? std::next(one) : streams_.erase(one);
+  }
 }
 
 void RetentionObserver::check(uint32_t node, Index through) const {
