@@ -27,7 +27,7 @@ std::vector<Peer> MemberLists::start(uint32_t node, bool again) {
   std::vector<Peer> members = right_list(plan_, node, again);
   const auto& wrong = plan_.first_start.wrong;
   const auto slip = std::ranges::find(wrong, node, &FirstStartPlan::WrongList::node);
-  if (listed.wrong && slip != wrong.end()) members = slip->members;
+  if (listed.wrong && !again && slip != wrong.end()) members = slip->members;
   const bool says = corrected_ || !plan_.first_start.unsaid;
   listed.said = says ? list_for_hello(members) : std::vector<ListedMember>();
   listed.misled.clear();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "raft/members/membership.h"
 #include "sim/oracle/violation.h"
 
 namespace coordkit::sim {
@@ -128,6 +129,10 @@ bool Cluster::may_go_on(uint32_t node) {
   const raft::Core* core = nodes_[node]->engine()->core();
   if (log.stands_for(log.id()) || core == nullptr || !core->rollback_checked()) return true;
   const Promises::Verdict verdict = promises.judge(node);
+  // A directory of another replica, whose members were exchanged since, may not name its owner. It takes part in nothing as
+  // long as it is no member either.
+  const raft::Member* member = raft::member_of(core->configuration(), nodes_[node]->id());
+  if (churn_.mixed_up(node) && (member == nullptr || member->store != log.id())) return true;
   if (verdict == Promises::Verdict::Known || churn_.mixed_up(node)) {
     throw Violation("INV_R23",
                     fmt::format("n{} takes part with a disk that forgot what those who answered had heard", node + 1));
