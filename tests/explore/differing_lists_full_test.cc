@@ -1,0 +1,16 @@
+// As differing_lists_slow_test.cc, where a founder is wrong and processes crash: 45 million states, 4 GB, minutes.
+#include <gtest/gtest.h>
+
+#include "explore/initialization.h"
+
+namespace coordkit::explore {
+namespace {
+
+TEST(DifferingListsFullTest, INV_R04_FLT_A19_CrashesOfFoundersLeaveOneClusterThatMayHaveAnswered) {
+  const InitializationFindings found = search_initializations(*initialization_scope_named("lists-founded-crash"));
+  EXPECT_TRUE(found.complete) << found.violation << "\n" << found.trace;
+  EXPECT_GT(found.born, 0u);
+}
+
+}  // namespace
+}  // namespace coordkit::explore
