@@ -13,6 +13,7 @@
 #include <string>
 
 #include "tests/support/source_dir.h"
+#include "tests/support/tree.h"
 #include "tools/mutants/tree.h"
 
 namespace coordkit::house {
@@ -88,11 +89,8 @@ TEST(MutantsTest, EachOriginalTextIsFoundExactlyOnce) {
 
 TEST(MutantsTest, TheProductDoesNotKnowThem) {
   static const std::regex word("mutant", std::regex::icase);
-  for (const char* folder : {"src", "include", "verify"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(kTree / folder)) {
-      if (!entry.is_regular_file()) continue;
-      EXPECT_FALSE(std::regex_search(read_file(entry.path()), word)) << entry.path();
-    }
+  for (const fs::path& path : files_below({"src", "include", "verify"})) {
+    EXPECT_FALSE(std::regex_search(read_file(path), word)) << path;
   }
 }
 

@@ -26,7 +26,7 @@ bool lists(const std::vector<Peer>& members, ReplicaId id) {
 std::vector<uint32_t> draw_some(Random& random, uint32_t founders, uint64_t count) {
   std::vector<uint32_t> all;
   for (uint32_t node = 0; node < founders; ++node) all.push_back(node);
-  for (size_t i = 0; i + 1 < all.size(); ++i) std::swap(all[i], all[i + random.below(all.size() - i)]);
+  shuffle(all, random);
   all.resize(count);
   return all;
 }

@@ -40,6 +40,16 @@ void conduct(Run& run, const World& world, Report& report) try {
   violated(world, report, "CHECK", failure.what(), {});
 }
 
+// The facts that every run has, whatever cluster it was of.
+void outline(const World& world, const Plan& plan, Report& report) {
+  report.nodes = plan.nodes;
+  report.workers = plan.work.workers_per_node;
+  report.hostile = plan.hostile;
+  report.virtual_time = world.now().time_since_epoch();
+  report.events = world.events();
+  report.trace_hash = world.trace_hash();
+}
+
 // The head of the page.
 void describe(const SimOptions& options, const Report& report, Timeline& timeline) {
   timeline.title = fmt::format("seed {}, profile {}", options.seed, options.profile);
@@ -96,6 +106,7 @@ Report simulate(const SimOptions& options) {
   distort_clocks(options.defects, plan);
   const auto make = [&](auto& cluster) {
     conduct(cluster, world, report);
+    outline(world, plan, report);
     cluster.fill(report);
     world.set_recorder(nullptr);  // what dying clients report is not part of the run
   };

@@ -55,18 +55,20 @@ void Background::cut_apart(const std::set<uint32_t>& these, const std::set<uint3
   remember(FaultKind::Split, std::move(links));
 }
 
-void Background::take_down(uint32_t place) {
-  kept_down_.insert(place);
-  if (!nodes_[place]->up()) return;
+bool Background::kill(uint32_t place) {
+  if (!nodes_[place]->up()) return false;
   ++crashes_;
   nodes_[place]->crash(random_.chance(0.5) ? CrashKind::Process : CrashKind::Power);
+  return true;
+}
+
+void Background::take_down(uint32_t place) {
+  kept_down_.insert(place);
+  kill(place);
 }
 
 void Background::crash(uint32_t place, Duration down) {
-  if (!nodes_[place]->up()) return;
-  ++crashes_;
-  nodes_[place]->crash(random_.chance(0.5) ? CrashKind::Process : CrashKind::Power);
-  world_.schedule(world_.now() + down, EventKind::Restart, place);
+  if (kill(place)) world_.schedule(world_.now() + down, EventKind::Restart, place);
 }
 
 }  // namespace coordkit::sim

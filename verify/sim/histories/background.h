@@ -48,6 +48,7 @@ class Background {
   };
   void remember(FaultKind kind, Links links);
   void undo(Active& fault);
+  bool kill(uint32_t place);  // false: no process runs there
 
   World& world_;
   const Plan& plan_;

@@ -5,6 +5,7 @@
 
 #include "sim/oracle/violation.h"
 #include "sim/record/recorder.h"
+#include "sim/world/draw.h"
 
 namespace coordkit::sim {
 
@@ -115,7 +116,7 @@ void Histories::told(uint32_t place, const ReplicaEvent& event) {
 std::vector<uint32_t> Histories::draw_members() {
   std::vector<uint32_t> members;
   for (uint32_t i = 0; i < plan_.nodes; ++i) members.push_back(i);
-  for (size_t i = 0; i + 1 < members.size(); ++i) std::swap(members[i], members[i + random_.below(members.size() - i)]);
+  shuffle(members, random_);
   return members;
 }
 
@@ -176,8 +177,7 @@ void Histories::heal() {
   const HistoriesPlan& histories = *plan_.histories;
   const bool set_back = struck_ && histories.strike == Strike::MajoritySetBack;
   background_.end_all();
-  const bool copied = struck_ && !set_back;
-  if (!copied || histories.copy_ends) background_.take_down(plan_.nodes);
+  if (!struck_ || set_back || histories.copy_ends) background_.take_down(plan_.nodes);
   if (histories.all_restart) {
     for (uint32_t place = 0; place < plan_.places(); ++place) background_.crash(place, {});
   }
@@ -192,12 +192,6 @@ void Histories::heal() {
 }
 
 void Histories::fill(Report& report) const {
-  report.nodes = plan_.nodes;
-  report.workers = plan_.work.workers_per_node;
-  report.hostile = plan_.hostile;
-  report.virtual_time = world_.now().time_since_epoch();
-  report.events = world_.events();
-  report.trace_hash = world_.trace_hash();
   for (const auto& node : nodes_) report.turns += node->turns();
   report.crashes = background_.crashes();
   report.messages = network_.counters().sent;

@@ -74,15 +74,17 @@ auto HistoryUsers::then(Worker& worker, size_t call, F done) {
   };
 }
 
+LaggingTime HistoryUsers::draw_deadline(Worker& worker) const {
+  return nodes_[worker.place]->clock_now().lagging + draw(worker.random, milliseconds(50), seconds(2));
+}
+
 void HistoryUsers::put(Worker& worker, std::string key) {
   const size_t call = begin(worker, key);
   const std::string value = fmt::format("w{}-{}", worker.number, ++worker.values);
   told_.calls[call].put = true;
   told_.calls[call].value = value;
   const auto done = [](KeyCall& ended, const PutResult& answer) { ended.revision = ended.changed = answer.revision.value(); };
-  nodes_[worker.place]->client().put(
-      std::move(key), value, then(worker, call, done),
-      {.deadline = nodes_[worker.place]->clock_now().lagging + draw(worker.random, milliseconds(50), seconds(2))});
+  nodes_[worker.place]->client().put(std::move(key), value, then(worker, call, done), {.deadline = draw_deadline(worker)});
 }
 
 void HistoryUsers::get(Worker& worker, std::string key) {
@@ -94,9 +96,7 @@ void HistoryUsers::get(Worker& worker, std::string key) {
     ended.changed = answer.entry->mod.value();
   };
   const Consistency consistency = worker.random.chance(0.3) ? Consistency::Lease : Consistency::Linearizable;
-  nodes_[worker.place]->client().get(
-      std::move(key), then(worker, call, done),
-      nodes_[worker.place]->clock_now().lagging + draw(worker.random, milliseconds(50), seconds(2)), consistency);
+  nodes_[worker.place]->client().get(std::move(key), then(worker, call, done), draw_deadline(worker), consistency);
 }
 
 void HistoryUsers::watch(uint32_t place) {

@@ -38,6 +38,7 @@ class HistoryUsers {
   void watch(uint32_t place);
   void given(uint32_t place, const WatchBatch& batch);
   size_t begin(const Worker& worker, std::string key);
+  LaggingTime draw_deadline(Worker& worker) const;
   template <typename F>
   auto then(Worker& worker, size_t call, F done);
 

@@ -128,12 +128,15 @@ bool Cluster::may_go_on(uint32_t node) {
   LogDisk& log = nodes_[node]->stores().log().disk();
   const raft::Core* core = nodes_[node]->engine()->core();
   if (log.stands_for(log.id()) || core == nullptr || !core->rollback_checked()) return true;
+  if (churn_.mixed_up(node)) {
+    // At its start the directory may name no owner: its members were exchanged since. While no members name this replica on it,
+    // nobody counts its votes and acknowledgements.
+    const raft::Member* member = raft::member_of(core->configuration(), nodes_[node]->id());
+    if (member == nullptr || member->store != log.id()) return true;
+    throw Violation("INV_R23", fmt::format("n{} takes part with a copy of another replica's disk", node + 1));
+  }
   const Promises::Verdict verdict = promises.judge(node);
-  // A directory of another replica, whose members were exchanged since, may not name its owner. It takes part in nothing as
-  // long as it is no member either.
-  const raft::Member* member = raft::member_of(core->configuration(), nodes_[node]->id());
-  if (churn_.mixed_up(node) && (member == nullptr || member->store != log.id())) return true;
-  if (verdict == Promises::Verdict::Known || churn_.mixed_up(node)) {
+  if (verdict == Promises::Verdict::Known) {
     throw Violation("INV_R23",
                     fmt::format("n{} takes part with a disk that forgot what those who answered had heard", node + 1));
   }
@@ -157,12 +160,6 @@ void Cluster::pulled_out(uint32_t node) {
 }
 
 void Cluster::fill(Report& report) const {
-  report.nodes = plan_.nodes;
-  report.workers = plan_.work.workers_per_node;
-  report.hostile = plan_.hostile;
-  report.virtual_time = world_.now().time_since_epoch();
-  report.events = world_.events();
-  report.trace_hash = world_.trace_hash();
   for (const auto& node : nodes_) report.turns += node->turns();
   report.crashes = processes_.crashes();
   report.messages = network_.counters().sent;

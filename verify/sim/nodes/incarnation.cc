@@ -48,8 +48,8 @@ void Incarnation::turn(Now now, Inbox& inbox) {
 }
 
 void Incarnation::check() const {
-  if (effects_.divergence &&
-      !parts_.watcher.beyond_promise()) {  // noticed by the replicas themselves, whether or not an observer saw it before
+  // The replicas themselves noticed it, whether or not an observer saw it before.
+  if (effects_.divergence && !parts_.watcher.beyond_promise()) {
     throw Violation("DIVERGED", fmt::format("n{}: {}", node_ + 1, effects_.divergence->sentence));
   }
   if (rejected_due_ && engine_->core() && engine_->status().rejected < *rejected_due_) {
