@@ -55,8 +55,8 @@ void Core::Impl::receive(ReplicaId from, AppendRequest& request) {
   outbox_.send(from, after, reply);
 }
 
-// An acknowledgement of such a request would promise entries that this log does not have. They are below its commit index,
-// where no later check would look for them.
+// An acknowledgement of such a request would promise entries that this log does not have, at positions where no later check
+// would look for them.
 bool Core::Impl::contradicts(ReplicaId from, const AppendRequest& request) {
   const auto differs = [&](Position theirs, uint64_t sum) {
     const std::optional<Position> ours = contradicted(log_, theirs, sum);

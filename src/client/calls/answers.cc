@@ -478,7 +478,8 @@ absl::Status no_grant() {
   return make_error(Reason::InvalidArgument, "no grant was given; pass the one that acquire() answered");
 }
 absl::Status hold_over() {
-  return make_error(Reason::Lost, "the grant was lost before: its longest time was over, or the log had ended it; acquire anew");
+  return make_error(Reason::Lost,
+                    "the grant was lost before: its longest time was over, or the log had ended it; acquire it again");
 }
 absl::Status released_or_lost(const HoldState& hold) {
   if (hold.lost()) return hold_over();

@@ -14,7 +14,7 @@ absl::Status HoldChanges::refusal_of(const HoldRef& hold) {
   if (session == nullptr) return session_over();
   const bool known = hold->delegation() ? session->state->delegations()->current(*hold) : session->holds.contains(hold);
   if (!hold->released() && known) return absl::OkStatus();
-  return make_error(Reason::NotOwner, "the grant was released or lost before; acquire anew");
+  return make_error(Reason::NotOwner, "the grant was released or lost before; acquire it again");
 }
 
 // ---- another mode

@@ -118,8 +118,8 @@ std::string RollbackCheck::claim(const raft::Configuration& members, Position at
   return {};
 }
 
-// Where the disks of all peers were exchanged since, the members in force here name none of them, and nobody whose answer
-// counts says who the members are. Then the authors of claims do. A claim only ever keeps this disk aside.
+// The disks of all peers may have been exchanged since. The members in force here name none of them then, so no answer says
+// who the members are, and the claims have to. A claim only keeps this disk aside.
 bool RollbackCheck::named_by_another_claim(ReplicaId peer, StoreId disk, Position at) const {
   return std::ranges::any_of(claims_, [&](const auto& other) {
     const raft::SettledMembers& told = other.second.settled;
