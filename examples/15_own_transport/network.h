@@ -145,6 +145,7 @@ class Network {
     if (!from.announced) say_hello(from);
     Link& link = links_[hello.from];
     link.peer.id = hello.from;
+    link.meet(hello);
     link.up = true;
     link.reported.clear();
     link.backoff = kRedialMin;

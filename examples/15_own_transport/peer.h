@@ -46,13 +46,19 @@ struct Link {
     (is_control ? control : bulk)
         .push(std::move(frame.body), up ? kFramesMax : kAbsentFramesMax, is_control ? kControlBytesMax : kBulkBytesMax);
   }
+  // What waits for an earlier process of this peer is not for a later one.
+  void meet(const Hello& hello) {
+    if (last && (last->store != hello.store || last->boot != hello.boot)) control = bulk = {};
+    last = hello;
+  }
   bool waits() const { return !control.bodies.empty() || !bulk.bodies.empty(); }
   std::string pop() { return (control.bodies.empty() ? bulk : control).pop(); }  // control before bulk
   bool guest() const { return peer.address.empty(); }
   Peer peer;
   Queue control, bulk;
-  bool up = false;       // as reported
-  std::string reported;  // why it is missing, as reported; empty: unknown
+  std::optional<Hello> last;  // as reported
+  bool up = false;            // as reported
+  std::string reported;       // why it is missing, as reported; empty: unknown
   Time dial_at = {}, let_go_at = Time::max();
   Duration backoff = kRedialMin;
 };

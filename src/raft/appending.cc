@@ -103,10 +103,12 @@ void Leading::send_append(Progress& peer, std::span<const Entry> entries, const 
   const Index previous = peer.next.previous();
   const std::optional<Term> previous_term = step.log.term_at(previous);
   if (!previous_term) return;
+  const bool probe = peer.state == Progress::State::Probe;
   AppendRequest request{.term = term_,
                         .stream = peer.stream,
                         .previous = {previous, *previous_term},
-                        .previous_sum = peer.state == Progress::State::Probe ? step.log.cache().content_sum_at(previous) : 0,
+                        .previous_sum = probe ? step.log.cache().content_sum_at(previous) : 0,
+                        .last = probe ? step.log.last().index : Index(),
                         .entries = {entries.begin(), entries.end()},
                         .commit = std::min(step.log.commit(), previous + entries.size()),
                         .everyone_has = step.log.everyone_has(),
@@ -126,6 +128,7 @@ void Leading::probe_at_base(const Progress& peer, const Step& step) {
                               .stream = peer.stream,
                               .previous = base,
                               .previous_sum = step.log.cache().content_sum_at(base.index),
+                              .last = step.log.last().index,
                               .commit = base.index,
                               .everyone_has = step.log.everyone_has(),
                               .round = round()});

@@ -35,7 +35,7 @@ Core::Impl::Impl(const Options& options, Recovered recovered, LaggingTime now)
       reader_(*options_),
       roles_(log_.term()),
       election_timer_(*options_),
-      news_{.contact = now},
+      news_{.contact = now, .leader_has = log_.commit()},
       reach_(log_.term(), now) {
   outbox_.commit_reported = log_.commit();
   election_timer_.arm(now_);

@@ -91,7 +91,7 @@ void Core::Impl::perform(const Transition& transition) {
 void Core::Impl::become_follower(const Transition& transition) {
   if (transition.term > log_.term()) {
     log_.set_hard_state({transition.term, ReplicaId()});
-    news_.term_began();
+    news_.term_began(log_.commit());
   }
   if (leading_) {
     leading_->refuse_questions(outbox_);
@@ -108,7 +108,7 @@ void Core::Impl::begin_campaign(Role role, Cause cause) {
   const bool real = role == Role::Candidate;
   if (real) {
     log_.set_hard_state({log_.term().next(), options_->self});
-    news_.term_began();
+    news_.term_began(log_.commit());
     election_timer_.arm(now_);
   }
   roles_.enter({role, log_.term(), ReplicaId()});

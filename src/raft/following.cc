@@ -56,13 +56,19 @@ void Core::Impl::receive(ReplicaId from, AppendRequest& request) {
 }
 
 // An acknowledgement of such a request would promise entries that this log does not have, at positions where no later check
-// would look for them.
+// would look for them. A leader whose log ends too early may have entries that are equal to ours in term and index, before our
+// base, and the end alone shows that they are others.
 bool Core::Impl::contradicts(ReplicaId from, const AppendRequest& request) {
+  const auto found = [&](Position theirs, Position ours) {
+    if (!outbox_.contradiction) outbox_.contradiction = Contradiction{from, request.term, theirs, ours};
+    return true;
+  };
   const auto differs = [&](Position theirs, uint64_t sum) {
     const std::optional<Position> ours = contradicted(log_, theirs, sum);
-    if (ours && !outbox_.contradiction) outbox_.contradiction = Contradiction{from, request.term, theirs, *ours};
-    return ours.has_value();
+    return ours && found(theirs, *ours);
   };
+  const bool ends_early = request.last && request.last < news_.leader_has;
+  if (ends_early) return found({request.last, Term()}, {news_.leader_has, log_.term_at(news_.leader_has).value_or(Term())});
   return differs(request.previous, request.previous_sum) ||
          std::ranges::any_of(request.entries, [&](const Entry& entry) { return differs(entry.position(), entry.content_sum); });
 }

@@ -176,6 +176,8 @@ TEST(ContradictionTest, TheSentenceNamesBothPositions) {
   const raft::Contradiction before{ReplicaId(2), Term(9), {Index(51), Term(9)}, {Index(60), Term(5)}};
   EXPECT_THAT(why_aside(before), HasSubstr("everything up to entry 60 of term 5 is committed"));
   EXPECT_LE(why_aside(before).size(), kSteppedAsideBytesMax);
+  EXPECT_THAT(why_aside({ReplicaId(2), Term(9), {Index(51), Term()}, {Index(60), Term(5)}}),
+              HasSubstr("its log ends at entry 51, but in the log of this replica everything up to entry 60 of term 5"));
   EXPECT_THAT(why_aside({ReplicaId(2), Term(9), {Index(51), Term(5)}, {Index(51), Term(5)}}),
               HasSubstr("has entry 51 of term 5, but in the log of this replica that entry has other contents"));
 }

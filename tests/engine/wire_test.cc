@@ -51,6 +51,7 @@ raft::AppendRequest any_append(Random& random) {
                         .round = any_number(random)};
   m.previous = {any_index(random), Term(any_number(random, m.term.value()))};
   m.previous_sum = any_number(random);
+  m.last = any_index(random);
   Position at = m.previous;
   for (uint64_t n = random.below(8); n > 0; --n) {
     at = {at.index.next(), std::max(Term(1), at.term + random.below(m.term - at.term + 1))};
@@ -457,7 +458,7 @@ Message golden_message(size_t alternative) {
     case 0: return raft::VoteRequest{raft::VoteKind::Real, Term(7), 3, {Index(300), Term(6)}};
     case 1: return raft::VoteReply{raft::VoteKind::Pre, Term(7), 3, Answer::Yes};
     case 2: {
-      raft::AppendRequest m{Term(7), 42, {Index(300), Term(6)}, 0x0f1e2d3c4b5a6978, {}, Index(299), Index(200), 12};
+      raft::AppendRequest m{Term(7), 42, {Index(300), Term(6)}, 0x0f1e2d3c4b5a6978, Index(302), {}, Index(299), Index(200), 12};
       m.entries.push_back({Index(301), Term(7), EntryKind::LeaderStart, 0x0123456789abcdef, SharedBytes()});
       m.entries.push_back({Index(302), Term(7), EntryKind::Command, 0xfedcba9876543210, SharedBytes("acquire billing")});
       return m;

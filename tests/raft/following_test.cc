@@ -109,6 +109,38 @@ TEST(FollowerTest, FLT_P27_OtherContentsAtAnEqualPositionAreNeverAcknowledged) {
   }
 }
 
+// 4@2 is the base. A leader of the term in which it was committed had it from then on, and so has one of any later term.
+TEST(FollowerTest, FLT_P27_ALeaderWhoseLogEndsBeforeWhatWasCommittedIsNotAcknowledged) {
+  const Recovered recovered{
+      .hard_state = {Term(2), {}}, .base = at(4, 2), .configuration = genesis_of(3).configuration, .applied = at(4, 2)};
+  for (const uint64_t term : {2, 3}) {
+    for (const uint64_t last : {0, 3, 4, 9}) {  // 0: an older build does not say it
+      Solo solo(recovered);
+      AppendRequest probe = solo.append(term, at(3, 2), {});
+      probe.last = Index(last);
+      solo.receive(2, probe);
+      const bool ends_early = last == 3;
+      const Contradiction found{ReplicaId(2), Term(term), {Index(3), Term()}, at(4, 2)};
+      EXPECT_EQ(solo.effects.contradiction, ends_early ? std::optional(found) : std::nullopt) << term << ' ' << last;
+      EXPECT_EQ(solo.sent<AppendReply>(2).size(), ends_early ? 0U : 1U) << term << ' ' << last;
+    }
+  }
+}
+
+// A delayed probe of the one leader of the term, from before it had what it committed since.
+TEST(FollowerTest, FLT_P27_AProbeThatWasSentBeforeTheLeaderHadMoreContradictsNothing) {
+  Solo solo(3, {2, 2});
+  AppendRequest probe = solo.append(2, at(2, 2), {});
+  probe.last = Index(2);
+  solo.receive(2, solo.append(2, at(3, 2), {command(4, 2)}, 4));
+  ASSERT_EQ(solo.core().commit(), Index(4));
+  solo.receive(2, probe);
+  EXPECT_FALSE(solo.effects.contradiction);
+  probe.term = Term(3);
+  solo.receive(3, probe);
+  EXPECT_TRUE(solo.effects.contradiction) << "a later term began, and its leader must have all that was committed before";
+}
+
 // What the first leader of a term has proved must not count for a second one, not even when the first is gone.
 TEST(FollowerTest, FLT_P27_ASecondLeaderOfTheTermIsNeverFollowed) {
   for (const bool leads : {false, true}) {

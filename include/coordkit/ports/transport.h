@@ -87,7 +87,7 @@ class TransportSink {
   // `from` is the identity that the connection proved, not one in the payload. Once a peer_up has
   // named a later boot or another store of a peer, nothing that was sent before is reported any
   // more. A starting peer asks others about its disk, and messages of its earlier life must not
-  // overtake that.
+  // overtake that. Nor is anything reported that was sent to an earlier life of this replica.
   virtual void received(ReplicaId from, std::string body) = 0;
   // An operator must fix this; the sentence says why this peer cannot be talked to. Cleared by its
   // next peer_up(). The reasons: the peer has another cluster name or id, or another replica

@@ -250,9 +250,9 @@ struct ReadRequest {
 struct Contradiction {
   ReplicaId leader;
   Term term;        // in which it leads
-  Position theirs;  // of its entry
-  Position ours;    // that index, or our log's start; earlier entries have no greater term. Equal to
-                    // theirs: that entry has other contents
+  Position theirs;  // of its entry; with term zero the end of its log, which is before ours
+  Position ours;    // committed at that index or later, or our log's start: earlier entries have no
+                    // greater term. Equal to theirs: that entry has other contents
   friend bool operator==(const Contradiction&, const Contradiction&) = default;
 };
 
@@ -264,11 +264,11 @@ struct Effects {
   std::vector<TransferOutcome> transfers;
   std::vector<ChangeOutcome> changes;
   std::vector<ReadRequest> reads;
-  std::optional<Leadership> leadership;  // present when it changed
-  std::optional<Position> compact;       // the log store may drop entries up to here
+  std::optional<Leadership> leadership;        // present when it changed
+  std::optional<Position> compact;             // the log store may drop entries up to here
   std::optional<Contradiction> contradiction;  // then drop the core and these effects: none is safe
-  std::vector<ReplicaId> behind;  // leader: all peers that answer and need a state, in every drain
-  Index commit;                   // never falls
+  std::vector<ReplicaId> behind;               // leader: all peers that answer and need a state, in every drain
+  Index commit;                                // never falls
 
   void clear();
 };

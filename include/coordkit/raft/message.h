@@ -67,6 +67,8 @@ struct AppendRequest {  // thesis 3.5
   // A probe has the content sum of the entry at previous: it tells two leaders of one term apart.
   // Zero: not known.
   uint64_t previous_sum = 0;
+  // A probe has the last index of the leader's log, which never falls in a term. Zero: not known.
+  Index last;
   std::vector<Entry> entries;  // contiguous after previous; empty: a probe
   Index commit;
   Index everyone_has;  // every member holds the log up to here durably: it may be compacted

@@ -198,12 +198,12 @@ TEST_P(LogStoreSuite, DeferredWritesKeepTheirPlaceAmongTheOthers) {
     LogWrite write{.number = next_number(), .entries = entries(i, 1, 1)};
     if (i % 3 == 0) {
       store_->submit(std::move(write));
+      owed = false;  // a store may write both on its own thread
     } else if (store_->defer(std::move(write))) {
       EXPECT_FALSE(std::exchange(owed, true)) << "defer() says that perform_deferred() is owed although it is owed already";
     }
-    if (i % 5 == 0 && std::exchange(owed, false)) store_->perform_deferred();
+    if (i % 5 == 0) store_->perform_deferred(), owed = false;
   }
-  if (owed) store_->perform_deferred();
   append(61, 1, 1);
   ASSERT_NO_FATAL_FAILURE(expect_written());
   EXPECT_TRUE(probe_->in_order()) << "written() must name growing numbers only";

@@ -122,6 +122,22 @@ TEST_P(TransportSuite, FLT_P18_NothingOfAPreviousLifeIsReportedOnceALaterOneIsUp
   }
 }
 
+TEST_P(TransportSuite, FLT_P27_FramesInFlightDoNotOutliveARestartOfTheirReceiver) {
+  const auto a = make_started(1);
+  for (uint64_t life = 1; life <= 12; ++life) {
+    const auto b = make_started(2, life);
+    ASSERT_TRUE(a->sink.wait_hello(ReplicaId(2), [&](const Hello& hello) { return hello.boot == BootCounter(life); }));
+    const std::string body = "to life " + std::to_string(life);
+    ASSERT_TRUE(send_until_received(*a, *b, 2, body)) << "a peer that came again gets nothing";
+    for (int i = 0; i < 500; ++i) send(*a, 2, body);
+    b->transport->close();
+    for (int i = 0; i < 500; ++i) send(*a, 2, body);
+    for (const auto& received : b->sink.all()) {
+      ASSERT_EQ(received.body, body) << "a frame that was sent to an earlier life was reported to a later one";
+    }
+  }
+}
+
 TEST_P(TransportSuite, FLT_P18_FramesInFlightDoNotOutliveARestartOfTheirSender) {
   const auto tag = [](StoreId store, BootCounter boot) {
     return std::to_string(store.value()) + "/" + std::to_string(boot.value()) + ":";

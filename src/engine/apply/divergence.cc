@@ -41,10 +41,12 @@ std::string sentence(const Divergence& found) {
 std::string text_of(Position at) { return std::to_string(at.index.value()) + " of term " + std::to_string(at.term.value()); }
 
 std::string difference(const raft::Contradiction& found) {
-  const std::string theirs = "it has entry " + text_of(found.theirs) + ", but in the log of this replica ";
-  if (found.ours == found.theirs) return theirs + "that entry has other contents";
-  if (found.ours.index == found.theirs.index) return theirs + "entry " + text_of(found.ours) + " is committed there";
-  return theirs + "everything up to entry " + text_of(found.ours) + " is committed";
+  const std::string theirs = found.theirs.term ? "it has entry " + text_of(found.theirs)
+                                               : "its log ends at entry " + std::to_string(found.theirs.index.value());
+  const std::string here = theirs + ", but in the log of this replica ";
+  if (found.ours == found.theirs) return here + "that entry has other contents";
+  if (found.ours.index == found.theirs.index) return here + "entry " + text_of(found.ours) + " is committed there";
+  return here + "everything up to entry " + text_of(found.ours) + " is committed";
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ void describe_head(Io& io, Describes<raft::AppendRequest> auto& m) {
   io.number(6, m.everyone_has);
   io.number(7, m.round);
   io.fixed(9, m.previous_sum);
+  io.number(10, m.last);
 }
 template <typename Io>
 void describe_entries(Io& io, Describes<raft::AppendRequest> auto& m) {

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/backoff.h"
 #include "transport/incarnation.h"
@@ -48,6 +49,7 @@ struct Link {
   std::shared_ptr<Connection> accepted;  // established
   bool detour = false;                   // dialing has failed since the beginning of `accepted`, which is vouched for
   bool up = false;                       // up as last reported
+  std::optional<Incarnation> last_met;   // as last reported to be up
   IncarnationGuard guard;                // for peers that belong; the claims of others never count against them
   IncarnationGuard guard_of_dialed, guard_of_accepted;  // for peers that have proved nothing
   Backoff backoff;
@@ -73,6 +75,11 @@ struct Link {
   // The replica that answers at the address has proved nothing, and the peer has proved itself on the connection that it
   // made. A hello that says that both are one process is soon followed by a proof, or is a copy (FLT_S07).
   bool doubtful() const { return dialed && dialed->established() && !dialed->belongs() && accepted && accepted->belongs(); }
+  // Frames that wait are for the process before it.
+  bool met_another_process(const Incarnation& now) {
+    const std::optional<Incarnation> before = std::exchange(last_met, now);
+    return before && before != now;
+  }
   // The connection on which frames leave. A guest has only the connection that it made. A peer waits until it is dialed, so
   // that frames stay in order, unless dialing fails.
   Connection* outlet() const { return guest() || detour || doubtful() ? accepted.get() : dialed.get(); }

@@ -237,6 +237,7 @@ void Network::tell_up(Link& link, const Connection& connection) {
   link.unreachable.clear();
   {
     const std::lock_guard lock(link.mutex);
+    if (link.met_another_process(incarnation_of(connection))) tally_.dropped(link.outbox.clear());
     link.outbox.set_online(true);
   }
   sink_->peer_up(connection.shown());

@@ -52,6 +52,8 @@ class Histories final : private NodeWatcher {
   bool beyond_promise() const override { return struck_; }
 
   void dispatch(const Event& event);
+  void settle();
+  Index applied() const;
   void pass(Duration time);
   void start(uint32_t place);
   void strike();

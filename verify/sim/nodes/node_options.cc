@@ -27,7 +27,7 @@ EngineOptions engine_options(const NodeParts& parts, uint32_t node, uint64_t lev
   options.apply_bytes_per_turn = plan.apply_bytes_per_turn;
   options.checkpoint_entries = plan.checkpoint_entries;
   options.timers_per_entry = plan.timers_per_entry;
-  options.digest_entries = 128;
+  options.digest_entries = kDigestEntries;
   options.raft.log_retained_bytes = plan.states.log_retained_bytes;
   if (parts.options.sizes.log_retained_bytes) {  // this choice wants states to be sent, to short absences as well
     options.raft.log_pinned_bytes = std::max<uint64_t>(plan.states.log_retained_bytes, 2 << 10);

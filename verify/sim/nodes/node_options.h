@@ -9,6 +9,8 @@
 
 namespace coordkit::sim {
 
+inline constexpr uint64_t kDigestEntries = 128;  // EngineOptions::digest_entries
+
 // `level`: the feature level of the build. Without the list of members, which is the operator's (member_lists.h).
 EngineOptions engine_options(const NodeParts& parts, uint32_t node, uint64_t level);
 ClientOptions client_options(const NodeParts& parts, uint32_t node, BootCounter boot);
