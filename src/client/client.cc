@@ -62,7 +62,7 @@ void Client::Impl::before_turn(Now now) {
   sessions.end_lost();
   requests.run_due(now);
   sessions.renew(now.leading);
-  locks.lines().serve_due(now);
+  locks.acquiring().serve_lines(now);
   locks.releases().post_due();
   calls.start_new(now);
   observations.ask(now);
@@ -75,7 +75,9 @@ void Client::Impl::before_turn(Now now) {
 void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   if (calls.stopped()) return;
   requests.turned(effects);
-  for (const Completion& completion : effects.completions) requests.complete(completion, now);
+  for (const Completion& completion : effects.completions) {
+    if (const auto acquire = requests.complete(completion, now)) locks.acquires().complete(acquire, completion, now);
+  }
   if (cut_off(effects)) sessions.lose_all(SessionEvent::Ended);
   if (effects.restored) observations.observers().skipped(effects.restored->index);
   if (effects.restored) watches.watches().restored();
@@ -90,7 +92,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   if (effects.leadership && effects.leadership->leader) sessions.leader_known(now.leading);
   if (!effects.more_expired) calls.expire(now);  // else it would end calls to which the engine has answers
   locks.lines().end_waits(now.lagging);
-  locks.lines().serve_due(now);
+  locks.acquiring().serve_lines(now);
   watches.tell(now);
   deliveries.flush();
   if (!calls.stopped()) gaps_.promise(client::later(now.leading, next_turn(now)));

@@ -23,7 +23,8 @@ struct RequestsTest : testing::Test {
     return [this, name = std::move(name)](const Completion&, Now) { delivered.push_back(name); };
   }
   void complete(Ticket ticket, ApplyOutput::Stage stage = ApplyOutput::Stage::Final) {
-    requests.complete({.ticket = ticket, .stage = stage}, now);
+    const auto ended = requests.complete({.ticket = ticket, .stage = stage}, now);
+    if (ended) delivered.push_back("end of " + std::to_string(ended->call.value()));
   }
   test::FakeEngine engine;
   Requests requests{engine, 300ms};
@@ -75,9 +76,6 @@ TEST_F(RequestsTest, TheSecondCompletionOfAnAcquireGoesToWhoeverAwaitsItsEnd) {
                              requests.await_end(completion.ticket, acquire);
                            });
   };
-  requests.on_acquire_end([&](const PoolRef<PendingAcquire>& ended, const Completion&, Now) {
-    delivered.push_back("end of " + std::to_string(ended->call.value()));
-  });
   const Ticket first = submit("first"), second = submit("second");
   EXPECT_EQ(requests.unanswered(), 2u);
   complete(first, ApplyOutput::Stage::Queued);

@@ -84,17 +84,14 @@ void Requests::turned(const EngineEffects& effects) {
 }
 
 // The callback may clear everything (by stopping the client), forget this very ticket, and submit.
-void Requests::complete(const Completion& completion, Now now) {
+PoolRef<PendingAcquire> Requests::complete(const Completion& completion, Now now) {
   const Waiting* const found = tickets_.find(completion.ticket);
-  if (found == nullptr) return;
+  if (found == nullptr) return {};
   const PoolRef<Request> request = found->first();
-  const PoolRef<PendingAcquire> acquire = found->second();
+  PoolRef<PendingAcquire> acquire = found->second();
   const bool once_more = completion.status.ok() && completion.stage == ApplyOutput::Stage::Queued;
   if (!once_more) tickets_.remove(completion.ticket);
-  if (acquire) {
-    on_acquire_end_(acquire, completion, now);
-    return;
-  }
+  if (acquire) return acquire;
   if (const auto submitted = std::exchange(request->submitted, std::nullopt)) {
     if (completion.status.ok()) {
       statistics_.latency.add(now.lagging - *submitted);
@@ -103,6 +100,7 @@ void Requests::complete(const Completion& completion, Now now) {
     }
   }
   request->on_completion(completion, now);
+  return {};
 }
 
 void Requests::clear() {

@@ -25,7 +25,6 @@ class Requests {
  public:
   static constexpr size_t kOnCompletionBytes = 48;  // of a command of a session
   using OnCompletion = InlineFunction<void(const Completion&, Now), kOnCompletionBytes, alignof(void*)>;
-  using OnAcquireEnd = absl::AnyInvocable<void(const PoolRef<PendingAcquire>&, const Completion&, Now)>;
   Requests(Engine& engine, Duration retry) : engine_(engine), retry_(retry) {}
 
   // Keeps the bytes of a command side by side with those of others.
@@ -39,10 +38,9 @@ class Requests {
   Ticket when_readable(Ask ask, OnCompletion on_completion);
   void renew(RenewRequest request) { post(Renew{std::move(request)}); }
   void forget(Ticket ticket);  // it will not be completed
-  // Call it from the callback of an acquire that the machine has queued. The second completion then goes to on_acquire_end()
-  // instead, since thousands may wait for theirs at the same time.
+  // Call it from the callback of an acquire that the machine has queued. complete() then returns the acquire with its second
+  // completion, and no callback is kept, since thousands may wait for theirs at the same time.
   void await_end(Ticket ticket, PoolRef<PendingAcquire> acquire);
-  void on_acquire_end(OnAcquireEnd run) { on_acquire_end_ = std::move(run); }
 
   // This replica's own state, as it is now. Null: the engine hosts no machine of coordkit.
   const machine::Reads* reads() const;
@@ -67,7 +65,8 @@ class Requests {
 
   // ---- the loop
   void turned(const EngineEffects& effects);
-  void complete(const Completion& completion, Now now);
+  // Runs the callback of the request. Not null: there is none, and the completion ends this acquire.
+  [[nodiscard]] PoolRef<PendingAcquire> complete(const Completion& completion, Now now);
   bool posted() const { return posted_; }  // inputs are waiting in the engine
   size_t tickets() const { return tickets_.size(); }
   const CommandStatistics& statistics() const { return statistics_; }
@@ -91,7 +90,6 @@ class Requests {
   using Waiting = PoolRefOfTwo<Request, PendingAcquire>;
   Pool<Request> pending_;
   Slots<Ticket, Waiting> tickets_{uint64_t{1} << 63};  // the host's tickets are smaller
-  OnAcquireEnd on_acquire_end_;
   absl::btree_map<std::pair<LaggingTime, uint64_t>, absl::AnyInvocable<void(Now)>> timers_;
   uint64_t last_timer_ = 0;
   LaggingTime now_{};  // of the last turn

@@ -52,7 +52,7 @@ void Acquires::submit(Call& call, Session& session, Terms&& terms, machine::Requ
   acquire->mode = terms.hold.mode;
   acquire->counted = terms.hold.counted;
   acquire->of_lock = terms.of_lock;
-  acquire->in_log = true;
+  take(acquire, AcquireEvent::Sent);
   if (terms.block != 0 || acquire->proclaims || !terms.hold.others.empty()) {
     PendingAcquire::Extension& extension = acquire->make_extension();
     extension.others = std::move(terms.hold.others);
@@ -71,17 +71,9 @@ void Acquires::submit(Call& call, Session& session, Terms&& terms, machine::Requ
 
 void Acquires::answered(const Pending& acquire, const Completion& completion, const SessionCommands::Result& result, Now now) {
   if (completion.request.sequence) acquire->sequence = completion.request.sequence;
-  if (!result.ok()) return failed(acquire, result.status());
-  if (completion.stage == ApplyOutput::Stage::Queued) {
-    Call* call = calls_.find(acquire->call);
-    if (call == nullptr || call->cancelled) post_cancel(acquire);
-    if (call != nullptr && acquire->of_lock && !acquire->waited) {
-      acquire->waited = true;
-      statistics_.queued();
-    }
-    requests_.await_end(completion.ticket, acquire);
-    return;
-  }
+  if (!result.ok()) return failed(acquire, result.status(), now);
+  if (completion.stage == ApplyOutput::Stage::Queued) return queued(acquire, completion.ticket, now);
+  take(acquire, AcquireEvent::Ended);
   if (result->code == machine::ResultCode::Granted) {
     granted(*acquire, *result, now);
   } else if (result->code == machine::ResultCode::Ok) {  // a wait that ends without a hold
@@ -96,21 +88,36 @@ void Acquires::answered(const Pending& acquire, const Completion& completion, co
   lines_.fetched(*acquire);
 }
 
+void Acquires::complete(const Pending& acquire, const Completion& completion, Now now) {
+  const SessionCommands::Result result = result_of(completion);
+  answered(acquire, completion, result, now);
+  commands_.settle(acquire->session, result);
+}
+
+void Acquires::queued(const Pending& acquire, Ticket ticket, Now now) {
+  const bool awaited = calls_.find(acquire->call) != nullptr;
+  if (!awaited) take(acquire, AcquireEvent::CallerLeaves);
+  perform(acquire, take(acquire, AcquireEvent::Waits), now);
+  if (awaited && acquire->of_lock && !acquire->waited) {
+    acquire->waited = true;
+    statistics_.queued();
+  }
+  requests_.await_end(ticket, acquire);
+}
+
 // The engine gave up. If the command may still take effect, only a cancel can find out and undo it. Without its session a
 // cancel cannot. A grant to the session is gone with it, and a grant that another process got with the session is not the
 // caller's. Queued acquires end this way if a peer's state includes the entries that ended their session.
-void Acquires::failed(const Pending& acquire, absl::Status status) {
+void Acquires::failed(const Pending& acquire, absl::Status status, Now now) {
   const bool unknown = outcome_of(status) == Outcome::Unknown;
   if (unknown && commands_.lost_its_session(acquire->session)) {
+    take(acquire, AcquireEvent::Ended);
     calls_.fail(acquire->call, lost_while_acquiring());
     return commands_.settle(acquire->session, machine::Result{.code = machine::ResultCode::Lost});
   }
-  if (unknown && acquire->sequence) {
-    acquire->given_up = true;
-    post_cancel(acquire);
-  } else {
-    lines_.fetched(*acquire);
-  }
+  const bool can_be_cancelled = unknown && acquire->sequence;
+  perform(acquire, take(acquire, can_be_cancelled ? AcquireEvent::OutcomeUnknown : AcquireEvent::Ended), now);
+  if (acquire->state == AcquireState::Done) lines_.fetched(*acquire);
   const Call* call = calls_.find(acquire->call);
   if (call != nullptr && call->cancelled) {
     const bool late = reason_of(status) == Reason::CallTimeout;
@@ -161,7 +168,7 @@ void Acquires::proclaim(CallId id, const SessionRef& of, std::string_view name, 
     return refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::AlreadyHeld, .token = token}, name);
   }
   const HoldRef hold = *found;
-  call->acquire->in_log = false;
+  take(call->acquire, AcquireEvent::Ended);  // its owner has the lock
   call->submitted = true;
   machine::UpdateValue body{session->id(), hold->owner_tag(), std::string(name), token, std::move(value)};
   call->ticket = commands_.submit(*session, {.body = std::move(body)}, call->deadline, Urgency::Normal,
@@ -175,19 +182,19 @@ void Acquires::proclaim(CallId id, const SessionRef& of, std::string_view name, 
 // ---- ends of the call
 
 bool Acquires::cancel(Call& call) {
-  if (!call.acquire->in_log) return false;
+  if (!in_log(call.acquire->state)) return false;
   call.cancelled = true;
-  if (call.acquire->sequence) post_cancel(call.acquire);
+  leave(call.acquire);
   return true;
 }
 
 void Acquires::abandoned(const Call& call) {
-  if (call.acquire->in_line && !call.submitted) statistics_.refused(machine::ResultCode::Cancelled);
+  if (call.acquire->state == AcquireState::InLine) statistics_.refused(machine::ResultCode::Cancelled);
 }
 
 bool Acquires::pursues(const Call& call) {
-  if (!call.acquire->in_log) return false;
-  if (call.acquire->sequence) post_cancel(call.acquire);
+  if (!in_log(call.acquire->state)) return false;
+  leave(call.acquire);
   return true;
 }
 
@@ -198,10 +205,31 @@ void Acquires::ended(CallId id, const Call& call) {
   if (call.acquire->in_line) lines_.leave(*session, id, *call.acquire);
 }
 
+// ---- its life (acquire_life.h)
+
+AcquireAction Acquires::take(const Pending& acquire, AcquireEvent event) {
+  const AcquireStep taken = step(acquire->state, event);
+  acquire->state = taken.next;
+  return taken.action;
+}
+
+void Acquires::leave(const Pending& acquire) {
+  if (take(acquire, AcquireEvent::CallerLeaves) == AcquireAction::PostCancel) post_cancel(acquire);
+}
+
+void Acquires::perform(const Pending& acquire, AcquireAction action, Now now) {
+  switch (action) {
+    case AcquireAction::None: return;
+    case AcquireAction::PostCancel: return post_cancel(acquire);
+    case AcquireAction::RepeatCancel:
+      if (!requests_.halted()) requests_.retry(now, [this, acquire](Now) { post_cancel(acquire); });
+      return;
+  }
+}
+
 void Acquires::post_cancel(const Pending& acquire) {
   Session* session = table_.find_live(acquire->session);
-  if (acquire->cancel_posted || session == nullptr) return;
-  acquire->cancel_posted = true;
+  if (session == nullptr || !is_cancelled(acquire->state)) return;
   machine::CancelAcquire body{.session = session->id(),
                               .owner_tag = std::string(acquire->owner_tag()),
                               .name = std::string(acquire->name()),
@@ -212,17 +240,15 @@ void Acquires::post_cancel(const Pending& acquire) {
                    });
 }
 
-// While the engine still pursues the acquire, that acquire's final answer counts. Afterwards this is the only answer. A
-// session that left and came back has brought its holds along, this grant included. So this acquire may no longer release it.
+// A session that left and came back has brought its holds along, this grant included. So this acquire may no longer release it.
 void Acquires::cancel_answered(const Pending& acquire, const SessionCommands::Result& result, Now now) {
-  if (!result.ok()) {
-    acquire->cancel_posted = false;
-    if (!requests_.halted()) requests_.retry(now, [this, acquire](Now) { post_cancel(acquire); });
-    return;
-  }
-  if (acquire->given_up) lines_.fetched(*acquire);
+  if (!result.ok()) return perform(acquire, take(acquire, AcquireEvent::CancelUnanswered), now);
+  const bool decides = acquire->state == AcquireState::Orphaned;
+  take(acquire, AcquireEvent::CancelAnswered);
+  if (!decides) return;
+  lines_.fetched(*acquire);
   Session* session = table_.find(acquire->session);
-  const bool late_grant = result->code == machine::ResultCode::Granted && acquire->given_up;
+  const bool late_grant = result->code == machine::ResultCode::Granted;
   if (late_grant && session != nullptr && session->phase != SessionPhase::Lost) {
     releases_.give_back(*session, std::string(acquire->name()), result->token, acquire->counted);
   }

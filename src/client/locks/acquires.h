@@ -24,13 +24,7 @@ class Acquires final : public CallOwner {
         releases_(releases),
         lines_(lines),
         limits_(limits),
-        statistics_(statistics) {
-    requests_.on_acquire_end([this](const PoolRef<PendingAcquire>& acquire, const Completion& completion, Now now) {
-      const SessionCommands::Result result = result_of(completion);
-      answered(acquire, completion, result, now);
-      commands_.settle(acquire->session, result);
-    });
-  }
+        statistics_(statistics) {}
 
   // Turns the call into an acquire. It ends if its session does, and the log decides its cancellation.
   void own(CallId id, Duration max_hold = {}, bool proclaims = false);
@@ -48,6 +42,8 @@ class Acquires final : public CallOwner {
   };
   // Submits a call that has begun and not ended, with its session.
   void submit(Call& call, Session& session, Terms&& terms, machine::Request&& request);
+  // The second completion of an acquire that the log had queued (Requests::complete).
+  void complete(const PoolRef<PendingAcquire>& acquire, const Completion& completion, Now now);
   // For an owner that has the lock: it keeps the lock with another value, and gets its existing handle as the answer.
   void proclaim(CallId id, const SessionRef& session, std::string_view name, Token token, std::string value);
 
@@ -61,8 +57,13 @@ class Acquires final : public CallOwner {
   using Pending = PoolRef<PendingAcquire>;
 
   void answered(const Pending& acquire, const Completion& completion, const SessionCommands::Result& result, Now now);
-  void failed(const Pending& acquire, absl::Status status);
+  void queued(const Pending& acquire, Ticket ticket, Now now);
+  void failed(const Pending& acquire, absl::Status status, Now now);
   void granted(const PendingAcquire& acquire, const machine::Result& result, Now now);
+
+  static AcquireAction take(const Pending& acquire, AcquireEvent event);
+  void leave(const Pending& acquire);
+  void perform(const Pending& acquire, AcquireAction action, Now now);
   void post_cancel(const Pending& acquire);
   void cancel_answered(const Pending& acquire, const SessionCommands::Result& result, Now now);
 

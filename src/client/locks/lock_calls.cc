@@ -109,7 +109,20 @@ void LockCalls::start(CallId id, const SessionRef& of, machine::Request&& reques
     });
     return;
   }
-  if (!lines_.join(id, *session, std::get<Body>(request.body), now)) go_to_log<Body>(id, std::move(request));
+  const bool joined = lines_.join(id, *session, std::get<Body>(request.body), now);
+  send_fetches();
+  if (!joined) go_to_log<Body>(id, std::move(request));
+}
+
+void LockCalls::serve_lines(Now now) {
+  lines_.look_again(now);
+  while (lines_.serve_next(now)) send_fetches();
+}
+
+void LockCalls::send_fetches() {
+  while (auto fetch = lines_.take_fetch()) {
+    if (calls_.find(fetch->call) != nullptr) go_to_log<machine::Acquire>(fetch->call, {.body = std::move(fetch->body)});
+  }
 }
 
 template <typename Body>
@@ -123,8 +136,6 @@ void LockCalls::go_to_log(CallId id, machine::Request&& request) {
     submit<Body>(call, session, std::move(request));
   }
 }
-
-template void LockCalls::go_to_log<machine::Acquire>(CallId, machine::Request&&);
 
 // Judged by this replica's own state, possibly stale. If a release of ours is pending, the try is worth a log entry, which
 // performs it.

@@ -30,10 +30,8 @@ class LockCalls {
   CallId acquire_all(const SessionRef& session, std::vector<NamedLock> locks, AcquireOptions options, Callback<HoldRef> done);
   CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);
 
-  // Starts a call that has begun, with a request of that kind. The log decides; for a try that cannot be granted, one
-  // confirmed read decides.
-  template <typename Body>
-  void go_to_log(CallId id, machine::Request&& request);
+  // All that the lines of sticky locks have to do now.
+  void serve_lines(Now now);
 
  private:
   // A call between its entry and its start.
@@ -47,6 +45,11 @@ class LockCalls {
   CallId enter(const SessionRef& session, Fill fill, const AcquireOptions& options, bool proclaims, Callback<HoldRef>&& done);
   template <typename Body>
   void start(CallId id, const SessionRef& session, machine::Request&& request, Now now);
+  // Starts a call that has begun, with a request of that kind. The log decides; for a try that cannot be granted, one
+  // confirmed read decides.
+  template <typename Body>
+  void go_to_log(CallId id, machine::Request&& request);
+  void send_fetches();
   template <typename Body>
   bool seems_held(const Session& session, const Body& body) const;
   template <typename Body>

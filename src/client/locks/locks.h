@@ -17,10 +17,7 @@ class Locks {
       : table_(table),
         calls_(calls),
         releases_(table, requests, calls, commands, limits_),
-        lines_(options, table, requests, calls, commands, releases_, limits_, lent_, statistics_,
-               [this](CallId id, machine::Acquire body) {
-                 acquiring_.go_to_log<machine::Acquire>(id, {.body = std::move(body)});
-               }),
+        lines_(options, table, requests, calls, commands, releases_, limits_, lent_, statistics_),
         acquires_(table, requests, calls, commands, releases_, lines_, limits_, statistics_),
         changes_(table, requests, calls, commands, releases_, lines_, limits_),
         acquiring_(options, table, requests, calls, lines_, acquires_, statistics_) {}

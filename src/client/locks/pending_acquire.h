@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/short_text.h"
+#include "client/locks/acquire_life.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/options.h"
 
@@ -38,10 +39,8 @@ struct PendingAcquire {
   bool proclaims : 1 = false;  // satisfied with its owner's existing hold
   bool of_lock : 1 = false;    // answered with a hold; else with an Executed
   bool in_line : 1 = false;    // its line waits for it (S-58)
-  bool in_log : 1 = false;     // the log decides how it ends
   bool waited : 1 = false;     // it waited in line
-  bool cancel_posted : 1 = false;
-  bool given_up : 1 = false;  // the engine stopped pursuing it with an unknown outcome: only a cancel can find out
+  AcquireState state = AcquireState::Entered;
 
   std::string_view name() const { return text.view().substr(0, name_bytes); }
   std::string_view owner_tag() const { return text.view().substr(name_bytes); }

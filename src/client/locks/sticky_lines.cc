@@ -52,12 +52,13 @@ void StickyLines::enqueue(CallId id, Session& session, machine::Acquire& body, N
   PendingAcquire& acquire = *calls_.find(id)->acquire;
   acquire.set_names(name, {});
   acquire.in_line = true;
+  acquire.state = step(acquire.state, AcquireEvent::Joined).next;
   line_of(session, name).waiting.push_back({id, std::move(body), until});
   if (until != LaggingTime::max()) waits_.emplace(until, id);
   serve(session, name, now);
   Call* call = calls_.find(id);
   const Line* const joined = session.line(name);
-  if (call != nullptr && !call->acquire->in_log && joined != nullptr && joined->fetching != id) {
+  if (call != nullptr && call->acquire->state == AcquireState::InLine && joined != nullptr && joined->fetching != id) {
     call->acquire->waited = true;
     statistics_.queued();
   }
@@ -108,7 +109,7 @@ void StickyLines::leave(Session& session, CallId id, const PendingAcquire& acqui
     waits_.erase({waiting->until, id});
     line.waiting.erase(waiting);
   }
-  if (line.fetching == id && !acquire.in_log) line.fetching = CallId();  // the acquire was never sent
+  if (line.fetching == id && acquire.state == AcquireState::InLine) line.fetching = CallId();  // the acquire was never sent
   due_.emplace(session.id(), acquire.name());
 }
 
@@ -127,18 +128,22 @@ void StickyLines::wake(const Session& session) {
   for (const auto& [name, line] : session.extension->lines) due_.emplace(session.id(), name);
 }
 
-void StickyLines::serve_due(Now now) {
+void StickyLines::look_again(Now now) {
   answer_releases(now);
   due_.merge(std::exchange(stalled_, {}));
-  SessionId looked_at;  // lines of one session follow each other
-  while (!due_.empty()) {
-    const auto [id, name] = *due_.begin();
-    due_.erase(due_.begin());
-    Session* session = table_.find(id);
-    if (session == nullptr) continue;
-    if (std::exchange(looked_at, id) != id) ask_for_surplus(*session, now);
-    serve(*session, name, now);
-  }
+  served_ = SessionId();
+}
+
+// Lines of one session follow each other.
+bool StickyLines::serve_next(Now now) {
+  if (due_.empty()) return false;
+  const auto [id, name] = *due_.begin();
+  due_.erase(due_.begin());
+  Session* session = table_.find(id);
+  if (session == nullptr) return true;
+  if (std::exchange(served_, id) != id) ask_for_surplus(*session, now);
+  serve(*session, name, now);
+  return true;
 }
 
 // Only so many idle locks are kept here. The others are released as if another session wanted them.
@@ -229,11 +234,18 @@ void StickyLines::fetch(Line& line, Now now) {
     body.wait.timeout = first.until - now.lagging;
     if (body.wait.timeout <= Duration::zero()) {
       refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::WaitTimeout}, body.name);
-      return;  // the line continues in serve_due()
+      return;  // the line continues in serve_next()
     }
   }
+  fetches_.push_back({id, std::move(body)});
   line.fetching = id;
-  begin_acquire_(id, std::move(body));
+}
+
+std::optional<StickyLines::Fetch> StickyLines::take_fetch() {
+  if (fetches_.empty()) return std::nullopt;
+  std::optional<Fetch> first(std::move(fetches_.front()));
+  fetches_.erase(fetches_.begin());
+  return first;
 }
 
 void StickyLines::delegated(Session& session, const PendingAcquire& acquire, const machine::Result& result, Now now) {
@@ -348,9 +360,10 @@ HoldRef StickyLines::adopt(Session& session, const machine::HeldLock& lock) {
 // A process that slept past its deadline knows neither whether its session lives nor whether another one has had the lock.
 CallId StickyLines::release(Session& session, const HoldRef& hold, DoneCallback&& done, CallDeadline deadline) {
   if (!release(session, hold)) return calls_.refuse(std::move(done), released_or_lost(*hold));
-  const CallId id = calls_.enter(std::move(done), OnAbandon::Persist, deadline, [this, of = session.state](CallId call, Now now) {
-    if (!answer_release(call, of, now)) in_doubt_.emplace_back(call, of);
-  });
+  const CallId id =
+      calls_.enter(std::move(done), OnAbandon::Persist, deadline, [this, of = session.state](CallId call, Now now) {
+        if (!answer_release(call, of, now)) in_doubt_.emplace_back(call, of);
+      });
   if (Call* call = calls_.find(id)) call->submitted = true;  // the hold is over here, whatever becomes of the caller
   return id;
 }
@@ -388,6 +401,7 @@ void StickyLines::released(const HoldRef& hold) {
 
 void StickyLines::clear() {
   waits_.clear();
+  fetches_.clear();
   due_.clear();
   stalled_.clear();
   in_doubt_.clear();

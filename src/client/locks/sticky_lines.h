@@ -5,13 +5,13 @@
 // the lock from it. Otherwise its acquire goes to the log like any other, and the rest of the line waits behind it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/container/btree_set.h"
-#include "absl/functional/any_invocable.h"
 #include "client/calls/calls.h"
 #include "client/locks/delegations.h"
 #include "client/locks/hold_limits.h"
@@ -26,9 +26,8 @@ namespace coordkit::client {
 
 class StickyLines {
  public:
-  using BeginAcquire = absl::AnyInvocable<void(CallId, machine::Acquire)>;  // in the log
   StickyLines(const ClientOptions& options, SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands,
-              Releases& releases, HoldLimits& limits, LentLocks& lent, Statistics& statistics, BeginAcquire begin_acquire)
+              Releases& releases, HoldLimits& limits, LentLocks& lent, Statistics& statistics)
       : options_(options),
         table_(table),
         requests_(requests),
@@ -37,8 +36,14 @@ class StickyLines {
         releases_(releases),
         limits_(limits),
         lent_(lent),
-        statistics_(statistics),
-        begin_acquire_(std::move(begin_acquire)) {}
+        statistics_(statistics) {}
+
+  // The first in a line that has no lock: its acquire, which must be sent to the log after a join() and after each line served.
+  struct Fetch {
+    CallId call;
+    machine::Acquire body;
+  };
+  std::optional<Fetch> take_fetch();
 
   // True: the line handles the acquire, or it was answered. False: the caller must send it to the log.
   bool join(CallId id, Session& session, machine::Acquire& body, Now now);
@@ -61,7 +66,8 @@ class StickyLines {
 
   // ---- the loop
   void wake(const Session& session);  // work that its lines held back may continue
-  void serve_due(Now now);
+  void look_again(Now now);           // at what time alone may have changed
+  bool serve_next(Now now);           // one line that has work to do; false: none has
   void end_waits(LaggingTime now);
   bool any_due() const { return !due_.empty(); }
   LaggingTime next_wait() const { return waits_.empty() ? LaggingTime::max() : waits_.begin()->first; }
@@ -94,10 +100,11 @@ class StickyLines {
   HoldLimits& limits_;
   LentLocks& lent_;
   Statistics& statistics_;
-  BeginAcquire begin_acquire_;
+  std::vector<Fetch> fetches_;
   absl::btree_set<std::pair<LaggingTime, CallId>> waits_;       // ends of timed waits in lines
   absl::btree_set<std::pair<SessionId, std::string>> due_;      // lines with work to do
   absl::btree_set<std::pair<SessionId, std::string>> stalled_;  // lines waiting for their session to become valid
+  SessionId served_;                                            // the session of the last line that was served
   std::vector<std::pair<CallId, SessionRef>> in_doubt_;         // releases of local holds of sessions in jeopardy
 };
 
