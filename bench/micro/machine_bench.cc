@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "lock/table.h"
+#include "lock/lock_table.h"
 #include "machine/machine.h"
 
 namespace coordkit::bench {

@@ -6,7 +6,7 @@
 #include "backup/resting_state.h"
 #include "base/row_map.h"
 #include "coordkit/operate/backup.h"
-#include "machine/rows.h"
+#include "machine/checkpoint_rows.h"
 
 namespace coordkit::backup {
 

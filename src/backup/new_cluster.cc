@@ -8,7 +8,7 @@
 #include "coordkit/error.h"
 #include "engine/apply/router_meta.h"
 #include "lock/token_counter.h"
-#include "machine/rows.h"
+#include "machine/checkpoint_rows.h"
 
 namespace coordkit::backup {
 namespace {

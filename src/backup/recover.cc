@@ -12,7 +12,7 @@
 #include "backup/restore.h"
 #include "base/with_reason.h"
 #include "coordkit/error.h"
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 #include "raft/position.h"
 #include "raft/quorum.h"
 

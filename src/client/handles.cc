@@ -1,7 +1,7 @@
 #include "coordkit/client/handles.h"
 
 #include "base/thread_shelf.h"
-#include "client/locks/delegations.h"
+#include "client/locks/lent_delegations.h"
 #include "client/sessions/lifecycle.h"
 
 namespace coordkit {

@@ -12,7 +12,7 @@
 #include "client/keys/leases.h"
 #include "client/locks/locks.h"
 #include "client/objects/objects.h"
-#include "client/sessions/session_commands.h"
+#include "client/sessions/commands_in_order.h"
 #include "client/sessions/sessions.h"
 #include "client/watches/observations.h"
 #include "client/watches/watch_feed.h"

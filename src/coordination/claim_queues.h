@@ -12,9 +12,9 @@
 
 #include "absl/functional/function_ref.h"
 #include "base/flat_table.h"
-#include "coordination/rows.h"
+#include "coordination/indexed_rows.h"
 #include "coordination/step.h"
-#include "coordination/waits.h"
+#include "coordination/wait_list.h"
 
 namespace coordkit::coordination {
 

@@ -15,7 +15,7 @@
 #include "coordination/groups.h"
 #include "coordination/latches.h"
 #include "coordination/semaphores.h"
-#include "coordination/waits.h"
+#include "coordination/wait_list.h"
 
 namespace coordkit::coordination {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "coordination/rows.h"
+#include "coordination/indexed_rows.h"
 #include "coordination/step.h"
 
 namespace coordkit::coordination {

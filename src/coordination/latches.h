@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "coordination/rows.h"
+#include "coordination/indexed_rows.h"
 #include "coordination/step.h"
-#include "coordination/waits.h"
+#include "coordination/wait_list.h"
 
 namespace coordkit::coordination {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "base/flat_table.h"
-#include "coordination/rows.h"
+#include "coordination/indexed_rows.h"
 #include "coordination/step.h"
-#include "coordination/waits.h"
+#include "coordination/wait_list.h"
 
 namespace coordkit::coordination {
 

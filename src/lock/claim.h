@@ -16,7 +16,7 @@
 
 #include "base/linked.h"
 #include "coordkit/types.h"
-#include "lock/short_text.h"
+#include "lock/lock_text.h"
 #include "lock/terms.h"
 
 namespace coordkit::lock {

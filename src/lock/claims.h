@@ -1,6 +1,6 @@
 // All claims of the lock table, and the only place where they begin, change and end. A change of a claim changes its records,
-// the digest, the rows and the list of touched locks together. This class knows no rules: the table (table.h) and the objects
-// beside it decide which changes may happen.
+// the digest, the rows and the list of touched locks together. This class knows no rules: the table (lock_table.h) and the
+// objects beside it decide which changes may happen.
 //
 // A lock with one owner and no waiters is kept small (compact_holds.h). It gets records (records.h) when an operation needs
 // them. It gives the records up at the end of the step if it is plain enough again. A lock is never in both forms.

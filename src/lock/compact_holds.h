@@ -22,7 +22,7 @@
 #include "base/handle_pool.h"
 #include "base/spare_nodes.h"
 #include "coordkit/types.h"
-#include "lock/short_text.h"
+#include "lock/lock_text.h"
 #include "lock/terms.h"
 
 namespace coordkit::lock {

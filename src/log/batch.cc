@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/fixed.h"
-#include "log/peer_marks.h"
+#include "log/peer_marks_record.h"
 #include "log/run.h"
 
 namespace coordkit::log {

@@ -1,5 +1,5 @@
-// The replica's memory of its peers' disks (peer_marks.h), and the newest segment that has it on disk. Recycling must never
-// remove the only copy.
+// The replica's memory of its peers' disks (peer_marks_record.h), and the newest segment that has it on disk. Recycling must
+// never remove the only copy.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "log/peer_marks.h"
+#include "log/peer_marks_record.h"
 #include "log/record.h"
 
 namespace coordkit::log {

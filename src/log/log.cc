@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/sums.h"
 #include "coordkit/error.h"
-#include "log/peer_marks.h"
+#include "log/peer_marks_record.h"
 
 namespace coordkit::log {
 namespace {

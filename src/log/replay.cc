@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "log/peer_marks.h"
+#include "log/peer_marks_record.h"
 #include "log/run.h"
 
 namespace coordkit::log {

@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 #include "coordkit/error.h"
+#include "machine/checkpoint_rows.h"
 #include "machine/guard.h"
-#include "machine/rows.h"
 
 namespace coordkit::machine {
 namespace {

@@ -27,12 +27,12 @@
 #include <vector>
 
 #include "coordkit/ports/state_machine.h"
+#include "machine/checkpoint_rows.h"
 #include "machine/keys/machine_keys.h"
 #include "machine/keys/machine_leases.h"
 #include "machine/locks/machine_locks.h"
 #include "machine/machine_reads.h"
 #include "machine/objects/machine_coordination.h"
-#include "machine/rows.h"
 #include "machine/sessions/machine_sessions.h"
 #include "machine/state.h"
 

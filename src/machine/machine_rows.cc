@@ -4,9 +4,9 @@
 #include "absl/status/status.h"
 #include "base/check.h"
 #include "base/sums.h"
+#include "machine/checkpoint_rows.h"
 #include "machine/machine.h"
 #include "machine/objects/coordination_rows.h"
-#include "machine/rows.h"
 
 namespace coordkit::machine {
 namespace {

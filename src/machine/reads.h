@@ -16,7 +16,7 @@
 #include "machine/keys/changes.h"
 #include "machine/keys/key_space.h"
 #include "machine/locks/lock_commands.h"
-#include "machine/objects/objects.h"
+#include "machine/objects/object_views.h"
 #include "machine/result.h"
 
 namespace coordkit::machine {

@@ -21,7 +21,7 @@
 #include "coordkit/records.h"
 #include "lease/secret.h"
 #include "machine/field_list.h"
-#include "machine/fields.h"
+#include "machine/machine_fields.h"
 
 namespace coordkit::machine::fields {
 

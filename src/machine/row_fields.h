@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "machine/checkpoint_rows.h"
 #include "machine/record_codec.h"
-#include "machine/rows.h"
 
 namespace coordkit::machine::rows {
 

@@ -9,8 +9,8 @@
 
 #include "coordination/coordination.h"
 #include "coordkit/ports/state_machine.h"
-#include "lease/table.h"
-#include "lock/table.h"
+#include "lease/lease_table.h"
+#include "lock/lock_table.h"
 #include "machine/locks/cancel_marks.h"
 #include "machine/result.h"
 #include "mvcc/store.h"

@@ -27,7 +27,7 @@
 #include "absl/status/status.h"
 #include "coordkit/types.h"
 #include "mvcc/interval.h"
-#include "mvcc/keys.h"
+#include "mvcc/key_index.h"
 #include "mvcc/refusal.h"
 #include "mvcc/version.h"
 

@@ -2,7 +2,7 @@
 // no vote of one campaign counts for another.
 #pragma once
 
-#include "raft/log/log.h"
+#include "raft/log/raft_log.h"
 #include "raft/outbox.h"
 #include "raft/quorum.h"
 

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "raft/log/log.h"
+#include "raft/log/raft_log.h"
 #include "raft/peers.h"
 
 namespace coordkit::raft {

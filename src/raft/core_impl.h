@@ -8,7 +8,7 @@
 //   following.cc      the follower's half (3.5); leader_news.h has the leaders' statements
 //   pending_transfer.h  handing leadership over (3.10); disk_monitor.h decides when it happens without a request
 //   members.cc        the membership (4); change_rules.h judges, pending_change.h
-//   log.h             the log, its disk, and the part that must stay; log_reader.h reads back evicted entries
+//   raft_log.h        the log, its disk, and the part that must stay; log_reader.h reads back evicted entries
 //   installing.cc     a state in place of entries that are gone (5)
 //
 // Handlers never change the role: they request it and finish_step() performs it when they are done.
@@ -24,8 +24,8 @@
 #include "raft/election_timer.h"
 #include "raft/leader_news.h"
 #include "raft/leading.h"
-#include "raft/log/log.h"
 #include "raft/log/log_reader.h"
+#include "raft/log/raft_log.h"
 #include "raft/members/pending_change.h"
 #include "raft/outbox.h"
 #include "raft/pending_transfer.h"

@@ -8,7 +8,7 @@
 // nor is one that lacks more than the newest entries.
 #pragma once
 
-#include "raft/log/log.h"
+#include "raft/log/raft_log.h"
 #include "raft/peers.h"
 
 namespace coordkit::raft {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "raft/log/log.h"
+#include "raft/log/raft_log.h"
 
 namespace coordkit::raft {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "coordkit/raft/core.h"
-#include "raft/log/log.h"
+#include "raft/log/raft_log.h"
 
 namespace coordkit::raft {
 

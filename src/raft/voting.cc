@@ -1,6 +1,6 @@
 #include "raft/voting.h"
 
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 #include "raft/quorum.h"
 
 namespace coordkit::raft {

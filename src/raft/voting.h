@@ -3,7 +3,7 @@
 #pragma once
 
 #include "raft/leader_news.h"
-#include "raft/log/log.h"
+#include "raft/log/raft_log.h"
 
 namespace coordkit::raft {
 

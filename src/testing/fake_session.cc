@@ -9,7 +9,7 @@
 #include "coordkit/ports/store_events.h"
 #include "machine/command.h"
 #include "replica/calls/waiting.h"
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 #include "replica/shell/host.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_disk.h"

@@ -1,5 +1,5 @@
 // The questions of administrators and dashboards, and campaigns by an owner that may already lead, over the real machine.
-#include "client/locks/delegations.h"
+#include "client/locks/lent_delegations.h"
 #include "machine/guard.h"
 #include "tests/client/two_members.h"
 

@@ -1,5 +1,3 @@
-#include "client/locks/delegations.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "client/locks/lent_delegations.h"
 #include "client/locks/lent_locks.h"
 
 namespace coordkit::client {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "client/locks/delegations.h"
+#include "client/locks/lent_delegations.h"
 
 namespace coordkit::client {
 namespace {

@@ -2,7 +2,7 @@
 // given back.
 #include <set>
 
-#include "client/locks/delegations.h"
+#include "client/locks/lent_delegations.h"
 #include "tests/client/bench.h"
 
 namespace coordkit::test {

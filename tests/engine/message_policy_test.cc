@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/sums.h"
-#include "engine/members/members.h"
+#include "engine/members/capacities.h"
 #include "raft/log/entry_codec.h"
 #include "tests/engine/cluster.h"
 

@@ -1,7 +1,6 @@
-#include "engine/calls/reads.h"
-
 #include <gtest/gtest.h>
 
+#include "engine/calls/pending_reads.h"
 #include "tests/engine/lagging_time.h"
 
 namespace coordkit::engine {

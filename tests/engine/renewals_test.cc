@@ -1,8 +1,7 @@
-#include "engine/timers/renewals.h"
-
 #include <gtest/gtest.h>
 
 #include "coordkit/engine/wire.h"
+#include "engine/timers/renewal_rounds.h"
 #include "tests/engine/lagging_time.h"
 
 namespace coordkit::engine {

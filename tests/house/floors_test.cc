@@ -58,7 +58,7 @@ TEST(FloorsTest, PlantedFaultsAreFound) {
   const Planted planted[] = {
       {"src/raft/core.cc", "#include \"log/segment.h\"", "raft may not include log"},
       {"src/raft/core.cc", "#include \"engine/loop/turn.h\"", "raft may not include engine"},
-      {"src/lock/table.h", "#include \"lease/table.h\"", "lock may not include lease"},
+      {"src/lock/lock_table.h", "#include \"lease/lease_table.h\"", "lock may not include lease"},
       {"src/base/check.h", "#include \"raft/core.h\"", "base may not include raft"},
       {"src/engine/turn.cc", "#include \"machine/machine.h\"", "engine may not include machine"},
       {"src/machine/machine.cc", "#include \"coordkit/raft/core.h\"", "headers of raft"},
@@ -66,7 +66,7 @@ TEST(FloorsTest, PlantedFaultsAreFound) {
       {"src/transport/tcp.cc", "#include \"engine/loop/turn.h\"", "transport may not include engine"},
       {"verify/sim/world/world.cc", "#include \"storage/files.h\"", "sim may not include storage"},
       {"verify/sim/world/world.cc", "#include \"coordkit/sim/compare.h\"", "headers of compare"},
-      {"src/storage/files.cc", "#include \"lease/table.h\"", "storage may not include lease"},
+      {"src/storage/files.cc", "#include \"lease/lease_table.h\"", "storage may not include lease"},
       {"src/replica/replica.cc", "#include \"sim/world/world.h\"", "replica may not include sim"},
       {"verify/timeline/json.cc", "#include \"coordkit/sim/options.h\"", "only the simulator sees"},
       {"verify/timeline/json.cc", "#include \"sim/record/recorder.h\"", "timeline may not include sim"},

@@ -145,6 +145,23 @@ TEST(NamesTest, NoFolderIsAList) {
   for (const char* tree : {"src", "verify"}) EXPECT_THAT(crowded(files_below({tree}, {".h", ".cc"}), 25), IsEmpty());
 }
 
+// Somebody who hears a file's name finds one.
+std::vector<std::string> namesakes(const std::vector<fs::path>& files) {
+  std::map<std::string, fs::path> first;
+  std::vector<std::string> found;
+  for (const fs::path& file : files) {
+    const auto [known, is_first] = first.try_emplace(file.filename().string(), file);
+    if (!is_first) found.push_back(file.string() + " has the name of " + known->second.string());
+  }
+  return found;
+}
+
+TEST(NamesTest, NoTwoSourcesHaveOneName) { EXPECT_THAT(namesakes(files_below({"src"}, {".h", ".cc"})), IsEmpty()); }
+
+TEST(NamesTest, ANamesakeIsFound) {
+  EXPECT_THAT(namesakes({"a/b.cc", "a/b.h", "c/b.h"}), ElementsAre("c/b.h has the name of a/b.h"));
+}
+
 TEST(NamesTest, ACrowdedFolderIsFound) {
   EXPECT_THAT(crowded({"a/b.cc", "a/c.cc", "a/c.h", "d/e.cc"}, 1), ElementsAre(HasSubstr("a has 2")));
 }

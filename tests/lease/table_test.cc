@@ -1,5 +1,3 @@
-#include "lease/table.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -8,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/random.h"
+#include "lease/lease_table.h"
 
 namespace coordkit::lease {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "lock/claim_hash.h"
-#include "lock/table.h"
+#include "lock/lock_table.h"
 
 namespace coordkit::lock {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "lock/table.h"
+#include "lock/lock_table.h"
 
 namespace coordkit::lock {
 

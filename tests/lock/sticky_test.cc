@@ -1,7 +1,7 @@
 // Delegations in the lock table (docs/semantics.md S-58).
 #include <gtest/gtest.h>
 
-#include "lock/table.h"
+#include "lock/lock_table.h"
 
 namespace coordkit::lock {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/random.h"
-#include "lock/table.h"
+#include "lock/lock_table.h"
 #include "tests/lock/naive_table.h"
 #include "tests/lock/restored_twin.h"
 

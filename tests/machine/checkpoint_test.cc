@@ -1,7 +1,7 @@
 // Rows out and in: what is written, what is refused, and that nothing is left behind.
 #include <gtest/gtest.h>
 
-#include "machine/rows.h"
+#include "machine/checkpoint_rows.h"
 #include "tests/machine/driver.h"
 
 namespace coordkit::machine {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "machine/checkpoint_rows.h"
 #include "machine/keys/kv_codec.h"
-#include "machine/rows.h"
 #include "tests/machine/driver.h"
 
 namespace coordkit::machine {

@@ -1,5 +1,3 @@
-#include "mvcc/keys.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "mvcc/key_index.h"
 
 namespace coordkit::mvcc {
 namespace {

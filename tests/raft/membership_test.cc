@@ -1,9 +1,8 @@
 // The members: the arithmetic against a naive twin, and how the core uses it.
-#include "raft/members/membership.h"
-
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "raft/members/configuration_rules.h"
 #include "raft/quorum.h"
 #include "solo.h"
 

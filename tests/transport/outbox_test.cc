@@ -1,6 +1,6 @@
-#include "transport/outbox.h"
-
 #include <gtest/gtest.h>
+
+#include "transport/frame_lanes.h"
 
 namespace coordkit {
 namespace {

@@ -9,8 +9,8 @@
 #include "coordkit/engine/engine.h"
 #include "engine/apply/log_command.h"
 #include "engine/apply/router_meta.h"
+#include "machine/checkpoint_rows.h"
 #include "machine/guard.h"
-#include "machine/rows.h"
 #include "raft/log/entry_codec.h"
 #include "tools/coordctl/describe_command.h"
 

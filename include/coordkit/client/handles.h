@@ -42,7 +42,7 @@ constexpr std::string_view name_of(SessionPhase phase) {
   return "?";
 }
 
-// Locks that the session itself grants (S-58); src/client/locks/delegations.h.
+// Locks that the session itself grants (S-58); src/client/locks/lent_delegations.h.
 class Delegation;
 class Delegations;
 

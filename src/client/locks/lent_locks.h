@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "client/locks/delegations.h"
+#include "client/locks/lent_delegations.h"
 #include "coordkit/keys/key_operations.h"
 
 namespace coordkit::client {

@@ -5,7 +5,7 @@
 
 #include <deque>
 
-#include "client/locks/delegations.h"
+#include "client/locks/lent_delegations.h"
 #include "coordkit/client/options.h"
 #include "machine/locks/lock_commands.h"
 

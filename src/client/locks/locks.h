@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "client/locks/acquires.h"
-#include "client/locks/hold_changes.h"
+#include "client/locks/hold_change_calls.h"
 #include "client/locks/lock_calls.h"
 #include "client/locks/releases.h"
 #include "client/locks/sticky_lines.h"

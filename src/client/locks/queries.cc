@@ -3,7 +3,7 @@
 
 #include "client/calls/answers.h"
 #include "client/impl.h"
-#include "client/locks/delegations.h"
+#include "client/locks/lent_delegations.h"
 #include "coordkit/error.h"
 
 namespace coordkit {

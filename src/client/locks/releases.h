@@ -12,7 +12,7 @@
 #include "base/spare_nodes.h"
 #include "client/calls/calls.h"
 #include "client/locks/hold_limits.h"
-#include "client/sessions/session_commands.h"
+#include "client/sessions/commands_in_order.h"
 
 namespace coordkit::client {
 

@@ -13,14 +13,14 @@
 
 #include "absl/container/btree_set.h"
 #include "client/calls/calls.h"
-#include "client/locks/delegations.h"
 #include "client/locks/hold_limits.h"
+#include "client/locks/lent_delegations.h"
 #include "client/locks/lent_locks.h"
 #include "client/locks/line.h"
 #include "client/locks/pending_acquire.h"
 #include "client/locks/releases.h"
 #include "client/locks/statistics.h"
-#include "client/sessions/session_commands.h"
+#include "client/sessions/commands_in_order.h"
 
 namespace coordkit::client {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "coordkit/client/handles.h"
-#include "machine/objects/objects.h"
+#include "machine/objects/object_views.h"
 #include "machine/result.h"
 
 namespace coordkit::client {

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "client/calls/times.h"
-#include "client/locks/delegations.h"
+#include "client/locks/lent_delegations.h"
 
 namespace coordkit::client {
 namespace {

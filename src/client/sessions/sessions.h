@@ -11,7 +11,7 @@
 #include "absl/functional/any_invocable.h"
 #include "client/calls/calls.h"
 #include "client/calls/requests.h"
-#include "client/sessions/renewals.h"
+#include "client/sessions/session_renewals.h"
 #include "client/sessions/session_table.h"
 #include "coordkit/client/resumed.h"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/fields.h"
-#include "engine/loop/fields.h"
+#include "engine/loop/engine_fields.h"
 
 namespace coordkit::engine {
 

@@ -13,7 +13,7 @@
 #include "coordkit/error.h"
 #include "engine/apply/router_meta.h"
 #include "raft/log/entry_codec.h"
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 
 namespace coordkit {
 

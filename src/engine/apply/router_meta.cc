@@ -4,7 +4,7 @@
 
 #include "coordkit/engine/engine.h"
 #include "coordkit/error.h"
-#include "engine/loop/fields.h"
+#include "engine/loop/engine_fields.h"
 #include "raft/log/entry_codec.h"
 
 namespace coordkit::engine {

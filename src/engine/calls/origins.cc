@@ -6,7 +6,7 @@
 
 #include "base/fixed.h"
 #include "base/sums.h"
-#include "engine/loop/fields.h"
+#include "engine/loop/engine_fields.h"
 
 namespace coordkit::engine {
 

@@ -22,7 +22,7 @@
 #include "coordkit/ports/state_machine.h"
 #include "coordkit/ports/state_store.h"
 #include "engine/apply/log_command.h"
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 
 namespace coordkit::engine {
 

@@ -8,11 +8,11 @@
 
 #include "absl/container/btree_map.h"
 #include "engine/apply/router.h"
-#include "engine/calls/reads.h"
+#include "engine/calls/pending_reads.h"
 #include "engine/loop/condition.h"
 #include "engine/loop/consensus.h"
 #include "engine/timers/expirations.h"
-#include "engine/timers/renewals.h"
+#include "engine/timers/renewal_rounds.h"
 #include "engine/timers/sleep_gauge.h"
 
 namespace coordkit::engine {

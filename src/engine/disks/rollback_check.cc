@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 #include "raft/position.h"
 #include "raft/quorum.h"
 

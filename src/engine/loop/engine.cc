@@ -13,7 +13,7 @@
 #include "engine/disks/matching_stores.h"
 #include "engine/loop/engine_impl.h"
 #include "raft/log/entry_codec.h"
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 
 namespace coordkit {
 namespace {

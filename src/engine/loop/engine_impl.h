@@ -20,7 +20,7 @@
 
 #include "base/last_words.h"
 #include "engine/apply/applied_state.h"
-#include "engine/calls/calls.h"
+#include "engine/calls/engine_calls.h"
 #include "engine/disks/checkpoints.h"
 #include "engine/disks/disk_recall.h"
 #include "engine/loop/condition.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 
 namespace coordkit::engine {
 namespace {

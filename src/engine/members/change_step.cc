@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 
 namespace coordkit::engine {
 namespace {

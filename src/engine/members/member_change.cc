@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "coordkit/engine/wire.h"
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 #include "raft/quorum.h"
 
 namespace coordkit::engine {

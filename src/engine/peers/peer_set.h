@@ -1,5 +1,5 @@
-// The other replicas as seen by this one: the connected ones with their capacities (members.h), and those missing or far away
-// (reachability.h, round_trips.h). It says which to connect to, and what must be sent to peers that no log reaches.
+// The other replicas as seen by this one: the connected ones with their capacities (capacities.h), and those missing or far
+// away (reachability.h, round_trips.h). It says which to connect to, and what must be sent to peers that no log reaches.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 #include "engine/apply/router.h"
 #include "engine/loop/consensus.h"
 #include "engine/loop/unrest.h"
+#include "engine/members/capacities.h"
 #include "engine/members/member_lists.h"
-#include "engine/members/members.h"
 #include "engine/peers/reachability.h"
 #include "engine/peers/round_trips.h"
 

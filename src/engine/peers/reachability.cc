@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/container/btree_set.h"
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 #include "raft/quorum.h"
 
 namespace coordkit {

@@ -1,10 +1,10 @@
-// The checkpoint rows of semaphores, barriers and the like. Each kind of record has one letter; rows.h describes key and
-// value.
+// The checkpoint rows of semaphores, barriers and the like. Each kind of record has one letter; checkpoint_rows.h describes key
+// and value.
 #pragma once
 
 #include "coordination/coordination.h"
+#include "machine/checkpoint_rows.h"
 #include "machine/record_codec.h"
-#include "machine/rows.h"
 
 namespace coordkit::machine::rows {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "machine/objects/objects.h"
+#include "machine/objects/object_views.h"
 
 namespace coordkit::machine {
 namespace {

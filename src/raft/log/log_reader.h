@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "raft/log/log.h"
+#include "raft/log/raft_log.h"
 
 namespace coordkit::raft {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "raft/log/log.h"
+#include "raft/log/raft_log.h"
 #include "raft/peers.h"
 
 namespace coordkit::raft {

@@ -6,7 +6,7 @@
 
 #include "raft/core_impl.h"
 #include "raft/log/entry_codec.h"
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 #include "raft/quorum.h"
 
 namespace coordkit::raft {

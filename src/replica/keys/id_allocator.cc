@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 #include "replica/shell/host.h"
 
 namespace coordkit {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "replica/calls/call_forms.h"
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 #include "replica/shell/host.h"
 
 namespace coordkit {

@@ -8,7 +8,7 @@
 
 #include "replica/calls/subscription.h"
 #include "replica/calls/waiting.h"
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 #include "replica/shell/host.h"
 
 namespace coordkit {

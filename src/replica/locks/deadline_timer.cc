@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "client/locks/delegations.h"
+#include "client/locks/lent_delegations.h"
 
 namespace coordkit {
 namespace {

@@ -1,6 +1,6 @@
 #include "coordkit/objects/barrier.h"
 
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 
 namespace coordkit {
 

@@ -1,6 +1,6 @@
 #include "coordkit/objects/counter.h"
 
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 #include "replica/shell/host.h"
 
 namespace coordkit {

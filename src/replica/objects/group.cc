@@ -1,6 +1,6 @@
 #include "coordkit/objects/group.h"
 
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 
 namespace coordkit {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 #include "replica/shell/host.h"
 
 namespace coordkit {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "coordkit/error.h"
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 #include "replica/shell/host.h"
 #include "storage/absolute_path.h"
 #include "storage/data_files.h"

@@ -10,7 +10,7 @@
 #include "coordkit/replica.h"
 #include "replica/calls/callback_stream.h"
 #include "replica/calls/waiting.h"
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 #include "replica/sessions/open_session.h"
 #include "replica/shell/host.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "replica/calls/call_control.h"
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 #include "replica/sessions/phases.h"
 
 namespace coordkit {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "coordkit/sessions/resumed.h"
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 
 namespace coordkit {
 

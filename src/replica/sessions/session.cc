@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "client/calls/answers.h"
-#include "client/locks/delegations.h"
+#include "client/locks/lent_delegations.h"
 #include "replica/calls/call_control.h"
 #include "replica/calls/call_forms.h"
 #include "replica/calls/no_grant.h"

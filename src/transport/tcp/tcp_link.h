@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "base/backoff.h"
+#include "transport/frame_lanes.h"
 #include "transport/incarnation.h"
-#include "transport/outbox.h"
 #include "transport/tcp/lookup.h"
 #include "transport/tcp/packet_loss.h"
 #include "transport/tcp/tcp_connection.h"

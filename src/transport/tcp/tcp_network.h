@@ -18,8 +18,8 @@
 
 #include "coordkit/transport/tcp_transport.h"
 #include "transport/handover.h"
+#include "transport/secure/certificate_renewals.h"
 #include "transport/secure/nonces.h"
-#include "transport/secure/renewals.h"
 #include "transport/secure/unverified.h"
 #include "transport/tcp/tcp_connection.h"
 #include "transport/tcp/tcp_links.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "coordkit/transport/tcp_transport.h"
-#include "transport/outbox.h"
+#include "transport/frame_lanes.h"
 
 namespace coordkit::tcp {
 

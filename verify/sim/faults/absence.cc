@@ -1,6 +1,6 @@
 #include "sim/faults/absence.h"
 
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 
 namespace coordkit::sim {
 

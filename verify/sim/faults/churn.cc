@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "raft/log/entry_codec.h"
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 #include "sim/oracle/violation.h"
 
 namespace coordkit::sim {

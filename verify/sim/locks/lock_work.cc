@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/locks/delegations.h"
+#include "client/locks/lent_delegations.h"
 #include "sim/record/recorder.h"
 #include "sim/world/draw.h"
 

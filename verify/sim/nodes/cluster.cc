@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 #include "sim/oracle/violation.h"
 
 namespace coordkit::sim {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "machine/command.h"
-#include "machine/objects/objects.h"
+#include "machine/objects/object_views.h"
 #include "sim/objects/barrier_model.h"
 #include "sim/objects/claim_queue_model.h"
 #include "sim/objects/coordination_entry.h"

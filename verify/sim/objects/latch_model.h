@@ -5,7 +5,7 @@
 #include <string>
 
 #include "machine/command.h"
-#include "machine/objects/objects.h"
+#include "machine/objects/object_views.h"
 #include "sim/objects/waits_and_holds.h"
 
 namespace coordkit::sim {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/sums.h"
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 #include "sim/oracle/violation.h"
 
 namespace coordkit::sim {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 #include "sim/oracle/violation.h"
 
 namespace coordkit::sim {

@@ -1,4 +1,4 @@
-#include "client/locks/hold_changes.h"
+#include "client/locks/hold_change_calls.h"
 
 #include <utility>
 

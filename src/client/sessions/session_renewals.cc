@@ -1,4 +1,4 @@
-#include "client/sessions/renewals.h"
+#include "client/sessions/session_renewals.h"
 
 #include <algorithm>
 

@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "coordkit/types.h"
-#include "lease/table.h"
-#include "lock/table.h"
+#include "lease/lease_table.h"
+#include "lock/lock_table.h"
 #include "machine/locks/cancel_marks.h"
 #include "mvcc/store.h"
 

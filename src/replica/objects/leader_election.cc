@@ -1,6 +1,5 @@
 #include "coordkit/objects/election.h"
-
-#include "replica/objects/coordination.h"
+#include "replica/objects/object_access.h"
 
 namespace coordkit {
 

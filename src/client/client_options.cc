@@ -1,8 +1,7 @@
-#include "coordkit/client/options.h"
-
 #include <limits>
 
 #include "client/calls/option_checks.h"
+#include "coordkit/client/options.h"
 #include "machine/locks/lock_commands.h"
 
 namespace coordkit {

@@ -1,4 +1,4 @@
-#include "transport/outbox.h"
+#include "transport/frame_lanes.h"
 
 #include <algorithm>
 #include <utility>

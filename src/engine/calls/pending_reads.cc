@@ -1,4 +1,4 @@
-#include "engine/calls/reads.h"
+#include "engine/calls/pending_reads.h"
 
 #include <string>
 #include <utility>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
-#include "coordination/rows.h"
+#include "coordination/indexed_rows.h"
 #include "coordination/step.h"
 
 namespace coordkit::coordination {

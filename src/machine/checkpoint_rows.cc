@@ -1,4 +1,4 @@
-#include "machine/rows.h"
+#include "machine/checkpoint_rows.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "engine/timers/renewals.h"
+#include "engine/timers/renewal_rounds.h"
 
 #include <utility>
 

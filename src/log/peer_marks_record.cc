@@ -1,4 +1,4 @@
-#include "log/peer_marks.h"
+#include "log/peer_marks_record.h"
 
 #include "base/fixed.h"
 #include "coordkit/ports/log_store.h"

@@ -1,8 +1,8 @@
-#include "engine/members/members.h"
+#include "engine/members/capacities.h"
 
 #include <algorithm>
 
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 
 namespace coordkit::engine {
 

@@ -1,4 +1,4 @@
-#include "raft/log/log.h"
+#include "raft/log/raft_log.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "coordination/waits.h"
+#include "coordination/wait_list.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "client/locks/delegations.h"
+#include "client/locks/lent_delegations.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "lock/table.h"
+#include "lock/lock_table.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "transport/secure/renewals.h"
+#include "transport/secure/certificate_renewals.h"
 
 #include "coordkit/transport/secure_channel.h"
 #include "transport/secure/certified.h"

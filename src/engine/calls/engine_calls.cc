@@ -1,4 +1,4 @@
-#include "engine/calls/calls.h"
+#include "engine/calls/engine_calls.h"
 
 #include <algorithm>
 

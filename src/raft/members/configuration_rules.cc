@@ -1,4 +1,4 @@
-#include "raft/members/membership.h"
+#include "raft/members/configuration_rules.h"
 
 #include <algorithm>
 #include <optional>

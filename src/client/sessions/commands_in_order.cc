@@ -1,4 +1,4 @@
-#include "client/sessions/session_commands.h"
+#include "client/sessions/commands_in_order.h"
 
 #include <algorithm>
 #include <utility>
