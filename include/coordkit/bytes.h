@@ -15,6 +15,8 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Bytes that never change. Copies share them, and the last copy frees them. A default-constructed
+// object has none.
 class SharedBytes {
  public:
   SharedBytes() = default;
@@ -41,6 +43,7 @@ class SharedBytes {
 
   SharedBytes(const SharedBytes&) = default;
   SharedBytes& operator=(const SharedBytes&) = default;
+  // Leaves `other` without bytes.
   SharedBytes(SharedBytes&& other) noexcept : bytes_(std::move(other.bytes_)), size_(std::exchange(other.size_, 0)) {}
   SharedBytes& operator=(SharedBytes&& other) noexcept {
     bytes_ = std::move(other.bytes_);
@@ -48,10 +51,11 @@ class SharedBytes {
     return *this;
   }
 
+  // Valid as long as this object or a copy of it.
   std::string_view view() const { return {bytes_.get(), size_}; }
   operator std::string_view() const { return view(); }  // NOLINT: meant to convert
-  size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }                 // in bytes
+  bool empty() const { return size_ == 0; }             // size() is zero
   friend bool operator==(const SharedBytes& a, const SharedBytes& b) { return a.view() == b.view(); }
   friend bool operator==(const SharedBytes& a, std::string_view b) { return a.view() == b; }
 
@@ -67,6 +71,8 @@ class SharedBytes {
 // Threads: not thread-safe. The SharedBytes that it returns are.
 class ByteSlab {
  public:
+  // Copies the bytes: at most 2 KiB into the present slab, or a new one if they do not fit. More
+  // than that gets an allocation of its own.
   SharedBytes keep(std::string_view bytes) {
     if (bytes.empty() || bytes.size() > kSlabBytes / 8) return SharedBytes(bytes);
     if (bytes.size() > left_) {

@@ -43,14 +43,16 @@ class CallControl;
 // A call that is running. Copies are the same call.
 class AsyncCall {
  public:
-  AsyncCall();  // no call
-  explicit AsyncCall(Ref<CallControl> control);
+  AsyncCall();                                   // no call
+  explicit AsyncCall(Ref<CallControl> control);  // for coordkit's own calls, which return it
   AsyncCall(const AsyncCall& other);
   AsyncCall(AsyncCall&& other) noexcept;
   AsyncCall& operator=(const AsyncCall& other);
   AsyncCall& operator=(AsyncCall&& other) noexcept;
   ~AsyncCall();
 
+  // Asks to end the call, and returns at once; the list at the top says how its callback is then
+  // answered. No effect without a call, and once the call has ended.
   void cancel() const;
 
  private:

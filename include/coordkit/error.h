@@ -115,13 +115,15 @@ std::string_view name_of(Reason reason);  // as in the enum; "?" for an unknown 
 // Makes a status with code, reason and outcome. `message` is a sentence that the user can act on.
 // If it begins with the reason, that reason is dropped.
 absl::Status make_error(Reason reason, std::string_view message);
+// The same with an outcome that the moment decides. The message names it if it is not the usual one
+// of the reason.
 absl::Status make_error(Reason reason, Outcome outcome, std::string_view message);
 
 // The inverse of make_error(): the reason of a status whose message begins with the reason's name
 // and whose code is the reason's. Any other status (OK included) has no reason; its outcome is
 // UNKNOWN unless it is OK.
 std::optional<Reason> reason_of(const absl::Status& status);
-Outcome outcome_of(const absl::Status& status);
+Outcome outcome_of(const absl::Status& status);  // OK: Done
 // The message without reason and outcome, for use in another sentence. Valid as long as the status.
 std::string_view sentence_of(const absl::Status& status);
 

@@ -6,8 +6,8 @@
 #pragma once
 
 #if defined(__GNUC__)
-#define COORDKIT_EXPORT [[gnu::visibility("default")]]
-#define COORDKIT_HIDDEN [[gnu::visibility("hidden")]]
+#define COORDKIT_EXPORT [[gnu::visibility("default")]]  // shown to programs
+#define COORDKIT_HIDDEN [[gnu::visibility("hidden")]]   // not shown to them
 #else
 #define COORDKIT_EXPORT
 #define COORDKIT_HIDDEN

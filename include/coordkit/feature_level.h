@@ -20,6 +20,6 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-inline constexpr uint64_t kFeatureLevel = 5;
+inline constexpr uint64_t kFeatureLevel = 5;  // the last row of the table above
 
 }  // namespace coordkit

@@ -23,37 +23,38 @@ constexpr std::string_view name_of(LockMode mode) {
 
 // One of the locks that are requested or held together.
 struct NamedLock {
-  std::string name;
-  LockMode mode = LockMode::Exclusive;
+  std::string name;                     // of the lock: 1 to 1,024 bytes
+  LockMode mode = LockMode::Exclusive;  // in which it is requested or held
   friend bool operator==(const NamedLock&, const NamedLock&) = default;
 };
 
 // A waiter for a lock.
 struct WaiterInfo {
-  uint64_t position = 0;  // from 0
-  SessionId session;
-  std::string owner_tag;
-  Index since;        // the entry that queued it
-  RequestId request;  // of the acquire
-  LockMode mode = LockMode::Exclusive;
+  uint64_t position = 0;                // from 0
+  SessionId session;                    // that waits
+  std::string owner_tag;                // the thread of control that waits (LockOptions::owner);
+                                        // "~..." was drawn
+  Index since;                          // the entry that queued it
+  RequestId request;                    // of the acquire
+  LockMode mode = LockMode::Exclusive;  // the mode that it waits for
   friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
 };
 
 // A key of the store with the revisions that made it (docs/semantics.md S-02).
 struct KeyValue {
-  std::string key;
-  std::string value;
-  Revision create;
-  Revision mod;
-  uint64_t version = 0;
-  LeaseId lease = {};  // or session, with whose end the key is deleted; zero: none
+  std::string key;       // 1 to 8,192 bytes
+  std::string value;     // at most 1 MiB; empty where a read leaves values out
+  Revision create;       // of the put that created it, after its last deletion
+  Revision mod;          // of its last change
+  uint64_t version = 0;  // 1 at creation, one more with each put; zero: a deletion (WatchEvent)
+  LeaseId lease = {};    // or session, with whose end the key is deleted; zero: none
   friend bool operator==(const KeyValue&, const KeyValue&) = default;
 };
 
 // How much the replicated state holds now: it makes up a replica's memory (docs/operations.md,
 // "Memory").
 struct Contents {
-  uint64_t sessions = 0;
+  uint64_t sessions = 0;    // that have not ended
   uint64_t leases = 0;      // of keys
   uint64_t locks = 0;       // names that are held or waited for
   uint64_t claims = 0;      // holds and waits on them

@@ -50,7 +50,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-struct MemberAddress {
+struct MemberAddress {  // one of ReplicaOptions::members
   uint64_t id = 0;      // 1 and up, unique, the same in every process's list
   std::string address;  // "host:port" or "[IPv6]:port" where this member's replica listens
 };
@@ -67,9 +67,9 @@ struct SharedSecret {
   std::string secret;  // 16 to 1024 random bytes, the same on every replica: openssl rand -hex 32
 };
 
-struct ReplicaOptions {
-  uint64_t id = 0;      // this replica's, one of the members
-  std::string cluster;  // a name; replicas with another cluster name are refused. Not empty
+struct ReplicaOptions {  // the options of Replica::open(); validate() checks them
+  uint64_t id = 0;       // this replica's, one of the members
+  std::string cluster;   // a name; replicas with another cluster name are refused. Not empty
   // Created if its parent exists. It belongs to this replica alone, and is locked while it is open.
   // Empty only if `parts` has both stores. Relative paths, here and below, are resolved at the
   // open, wherever the host changes its directory to later.
@@ -89,7 +89,7 @@ struct ReplicaOptions {
 
   // A follower campaigns after 1 to 2 of these without leader. Legal: 10 ms to 1 h, > 2 heartbeats.
   Duration election_timeout = std::chrono::milliseconds(300);
-  Duration heartbeat_interval = std::chrono::milliseconds(60);
+  Duration heartbeat_interval = std::chrono::milliseconds(60);  // of a leader. Legal: 1 ms and up
   // Bound on the difference of clock rates, in ppm. Equal on all replicas. Legal: 0 to 500'000.
   uint32_t rate_error_ppm = 10'000;
   StickyLimits sticky = {};  // for locks acquired with the option sticky: client/options.h
@@ -123,7 +123,7 @@ struct ReplicaOptions {
   // Log and checkpoint are read in full at this interval, at this pace, and rotten parts are
   // written again. Legal: zero (never, only scrub_now()), or a second and up; 1 and up.
   Duration scrub_every = std::chrono::hours(24);
-  uint64_t scrub_bytes_per_second = 16 << 20;
+  uint64_t scrub_bytes_per_second = 16 << 20;       // of both together
   Duration drain = std::chrono::milliseconds(250);  // close()'s wait for posted releases. Legal: 0+
   // How long this replica's own thread polls for input before it sleeps, as long as polling mostly
   // finds some. Between two polls it yields its processor. It costs processor time, and saves each
@@ -144,7 +144,7 @@ struct ReplicaOptions {
   OnReplicaEvent on_event = {};
   // On the callback thread. on_leadership: the state at first, then each change once, in order.
   std::function<void(const raft::Leadership&)> on_leadership = {};
-  std::function<void(const absl::Status&)> on_halt = {};
+  std::function<void(const absl::Status&)> on_halt = {};  // once, at a halt, with its cause
   // Errors that stop nothing: a callback, an observer or a machine's query() of yours threw
   // (HostThrew, with its text). Each once, on the callback thread; health().warnings counts them. A
   // machine that changes the state must not throw: that halts this replica, and on_halt is called.
@@ -155,23 +155,23 @@ struct ReplicaOptions {
   absl::Status validate() const;  // kInvalidArgument listing every problem
 };
 
-struct Health {
-  ReplicaState state = ReplicaState::Starting;
-  std::string reason;  // for every state except Ready and Learner: a sentence
-  raft::Role role = raft::Role::Follower;
-  Term term;
-  ReplicaId leader;  // zero: none known
-  Index applied;
-  Index commit;
-  Index durable;       // own log
-  Index checkpointed;  // the state on this disk: a start resumes from there
-  ClusterId cluster;
-  uint64_t feature_level = 0;  // of the cluster: feature_level.h
-  uint64_t digest = 0;         // of the applied state: equal on all replicas at equal applied index
-  MemberList members;
-  std::optional<CatchUp> catch_up;    // in state CatchingUp: the remaining distance
-  std::string change;                 // why the member change started here waits; empty: no change
-  std::vector<std::string> warnings;  // problems that need an operator, in any state; sentences
+struct Health {                                 // a replica's view of itself: Replica::health()
+  ReplicaState state = ReplicaState::Starting;  // whether it serves calls: engine_status.h
+  std::string reason;                           // a sentence, unless Ready or Learner
+  raft::Role role = raft::Role::Follower;       // in `term`
+  Term term;                                    // the newest that it knows; zero: a blank replica
+  ReplicaId leader;                             // zero: none known
+  Index applied;                                // the last entry that its state includes
+  Index commit;                                 // the last entry that it knows to be committed
+  Index durable;                                // own log
+  Index checkpointed;                           // the state on disk: a start resumes from there
+  ClusterId cluster;                            // drawn at genesis; zero: not known yet
+  uint64_t feature_level = 0;                   // of the cluster: feature_level.h
+  uint64_t digest = 0;                          // of the state: equal wherever `applied` is
+  MemberList members;                           // the configuration in force; empty: blank
+  std::optional<CatchUp> catch_up;              // in state CatchingUp: the remaining distance
+  std::string change;                           // why the change begun here waits; empty: none
+  std::vector<std::string> warnings;            // problems for operators, in any state; sentences
   // Members that are not heard, by id: for how long, and why if it is known here. On the leader
   // also connected ones that do not answer. Without a majority of the voters there is no leader.
   std::vector<MissingMember> missing;
@@ -192,14 +192,14 @@ struct ProposeOptions {
   std::optional<Fence> fence = {};
 };
 
-struct QueryOptions {
-  Duration timeout = std::chrono::seconds(10);
-  ReadOptions read = {};  // consistency, as in get()
+struct QueryOptions {                           // options of calls that only read
+  Duration timeout = std::chrono::seconds(10);  // no answer by then: CallTimeout, no effect
+  ReadOptions read = {};                        // consistency, as in get()
 };
 
-struct LiveBackupOptions {
-  Consistency consistency = Consistency::Linearizable;
-  Duration timeout = std::chrono::minutes(2);
+struct LiveBackupOptions {                              // options of Replica::backup()
+  Consistency consistency = Consistency::Linearizable;  // what the saved state has: backup()
+  Duration timeout = std::chrono::minutes(2);           // for that state, not for the writing
   // Called on the calling thread, five times a second while it waits for the state, and with each
   // MiB written. False ends the call with kCancelled. Unset: the caller waits to the end.
   std::function<bool()> awaited = {};
@@ -268,7 +268,8 @@ class Replica {
   absl::Status clear_delay(std::string name, Duration timeout = std::chrono::seconds(10));
   AsyncCall clear_delay_async(std::string name, Duration timeout, DoneCallback done);
 
-  // The revisioned store. An answered write is durable on a majority. Errors: as propose();
+  // These use the revisioned store. An answered write is durable on a majority. A missing key is no
+  // error: get() answers no entry, erase() that it deleted none. Errors: as propose();
   // kInvalidArgument (empty key), kResourceExhausted (LimitExceeded: too large; NoSpace).
   absl::StatusOr<PutResult> put(std::string key, std::string value, ProposeOptions options = {});
   absl::StatusOr<GetResult> get(std::string key, ReadOptions options = {});
@@ -292,8 +293,8 @@ class Replica {
   absl::StatusOr<QueryResult> query(MachineId machine, std::string question, QueryOptions options = {});
   AsyncCall query_async(MachineId machine, std::string question, QueryOptions options, Callback<QueryResult> done);
 
-  // Linearizable. holders(): a lock's holders. queue(): its waiters. session_info(): a session by
-  // its id, kNotFound if it has ended. sessions(): all in pages, by ascending ids above `after`.
+  // These are linearizable. holders(): a lock's holders. queue(): its waiters. session_info(): a
+  // session by its id, kNotFound if it has ended. sessions(): all in pages, by ids above `after`.
   // locks_of(): one session's, in pages, in the order of their grants, none if it has ended.
   absl::StatusOr<LockInfo> holders(std::string name);
   absl::StatusOr<QueueInfo> queue(std::string name);
@@ -305,7 +306,7 @@ class Replica {
   AsyncCall session_info_async(SessionId session, Callback<SessionInfo> done);
   AsyncCall sessions_async(SessionId after, uint64_t limit, Callback<SessionList> done);
   AsyncCall locks_of_async(SessionId session, Token after, Callback<SessionLocks> done);
-  // Figures about this replica's own callers since it was opened: client/locks/statistics.h. No round
+  // Figures about this replica's own callers since it was opened: client/statistics.h. No round
   // trip. kFailedPrecondition (Closed) only in a forked child. As old as metrics().
   absl::StatusOr<LockStatistics> lock_statistics() const;
   // This replica's activity since it was opened, as numbers: metrics.h, which also writes them for

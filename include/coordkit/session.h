@@ -137,10 +137,10 @@ class Grant {
   // The same without waiting.
   void release_later();
   AsyncCall release_async(absl::AnyInvocable<void(absl::Status)> done);
-  // downgrade() makes an exclusive grant a shared one, and admits those that wait to share; the
-  // grant is invalid until that is decided. upgrade() makes the only shared grant the exclusive
-  // one, ahead of all that wait. Both give it a new, larger token; the former token is worth
-  // nothing.
+  // These change the grant's mode. downgrade() makes an exclusive grant a shared one, and admits
+  // those that wait to share; the grant is invalid until that is decided. upgrade() makes the only
+  // shared grant the exclusive one, ahead of all that wait. Both give it a new, larger token; the
+  // former token is worth nothing.
   // Errors: kFailedPrecondition: others share it (UpgradeConflict), a lock-delay runs (Delayed),
   // released or lost before (NotOwner). kAborted: the session has ended (Lost), or the upgrade
   // would close a circle (Deadlock).
@@ -196,11 +196,10 @@ class Session {
   Duration ttl() const;        // as granted
   bool valid() const;          // by this machine's own clock
   SessionPhase phase() const;  // as this replica knows it
-  // validity_deadline(): when valid() becomes false if no renewal is confirmed before, on the clock
-  // of Clock::now().leading; LeadingTime::min() when nothing is confirmed. remaining(): the time
-  // until then; zero when it is not valid.
+  // When valid() becomes false if no renewal is confirmed before, on the clock of
+  // Clock::now().leading. LeadingTime::min() when nothing is confirmed.
   LeadingTime validity_deadline() const;
-  Duration remaining() const;
+  Duration remaining() const;  // until then; zero when it is not valid
   // Stops once, when the session is Lost: it ended, was killed, taken over or given up, or it or
   // its replica was closed. In jeopardy it does not stop, because that may end well. Runs stop
   // callbacks on the callback thread, as Grant::lost() does. Never stops for a moved-from or empty

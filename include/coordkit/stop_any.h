@@ -25,6 +25,8 @@ namespace COORDKIT_EXPORT coordkit {
 
 class StopAny {
  public:
+  // Listens to all of them. A token that can never stop is left out; without any other, this one
+  // never stops either.
   StopAny(std::initializer_list<std::stop_token> tokens) {
     for (const std::stop_token& token : tokens) listen(token);
   }
@@ -50,6 +52,8 @@ class StopAny {
   std::vector<std::unique_ptr<Callback>> callbacks_;
 };
 
+// Makes a StopAny that listens to all of them. Keep it for as long as its token is used: a
+// temporary listens until the end of its statement.
 template <std::convertible_to<std::stop_token>... Tokens>
 [[nodiscard]] StopAny stop_any(const Tokens&... tokens) {
   return StopAny(std::initializer_list<std::stop_token>{std::stop_token(tokens)...});

@@ -20,14 +20,16 @@ template <typename Tag>
 class Id {
  public:
   constexpr Id() = default;
-  constexpr explicit Id(uint64_t value) : value_(value) {}
+  constexpr explicit Id(uint64_t value) : value_(value) {}  // zero: none
 
-  constexpr uint64_t value() const { return value_; }
-  constexpr explicit operator bool() const { return value_ != 0; }
-  constexpr Id next() const { return Id(value_ + 1); }
+  constexpr uint64_t value() const { return value_; }               // the plain number; zero: none
+  constexpr explicit operator bool() const { return value_ != 0; }  // false: none
+  constexpr Id next() const { return Id(value_ + 1); }              // wraps after 2^64 - 1
   // Zero wraps; the caller knows that it is not zero.
   constexpr Id previous() const { return Id(value_ - 1); }
+  // `distance` places later. It wraps beyond 2^64 - 1; the caller knows that it does not.
   friend constexpr Id operator+(Id id, uint64_t distance) { return Id(id.value_ + distance); }
+  // How many places `to` is behind `from`. The caller knows that it is not before it.
   friend constexpr uint64_t operator-(Id to, Id from) { return to.value_ - from.value_; }
   friend constexpr auto operator<=>(Id, Id) = default;
 
@@ -72,32 +74,32 @@ using MachineId = Id<struct MachineIdTag>;      // a state machine hosted in the
 using TimerId = Id<struct TimerIdTag>;          // a replicated timer of one machine
 using Ticket = Id<struct TicketTag>;            // a call in progress in one process
 
-inline constexpr GroupId kOnlyGroup{1};
+inline constexpr GroupId kOnlyGroup{1};            // of every entry and message today
 inline constexpr MachineId kCoordination{1};       // coordkit's own machine: sessions, locks, keys
 inline constexpr MachineId kFirstHostMachine{16};  // smaller ids are coordkit's, these and larger
                                                    // ones the host's
 
-using Duration = std::chrono::nanoseconds;
+using Duration = std::chrono::nanoseconds;  // every span of time; signed
 
 // A place in the log: the index and the term of the entry there.
 struct Position {
-  Index index;
-  Term term;
+  Index index;  // from 1; zero: before the first entry
+  Term term;    // of the leader that appended the entry; zero with index zero
   friend constexpr bool operator==(const Position&, const Position&) = default;
 };
 
 // A submitter of requests: one incarnation of one replica. A newer boot replaces the older one.
 struct Origin {
-  ReplicaId replica;
-  StoreId store;
-  BootCounter boot;
+  ReplicaId replica;  // the member's id
+  StoreId store;      // its data directory; a new directory makes a new origin
+  BootCounter boot;   // which opening of that directory, from 1
   friend constexpr auto operator<=>(const Origin&, const Origin&) = default;
 };
 
 // Names one request for ever, so that a repeat is recognised (exactly once).
 struct RequestId {
-  Origin origin;
-  Sequence sequence;
+  Origin origin;      // the incarnation that submitted the request
+  Sequence sequence;  // the request's number at that origin, from 1
   friend constexpr auto operator<=>(const RequestId&, const RequestId&) = default;
   template <typename H>
   friend H AbslHashValue(H state, const RequestId& id) {

@@ -21,14 +21,15 @@ namespace COORDKIT_EXPORT coordkit {
 
 // Permits of one semaphore that the session holds.
 struct ResumedPermits {
-  Grant grant;  // name(): the semaphore
-  uint64_t permits = 0;
+  Grant grant;           // name(): the semaphore
+  uint64_t permits = 0;  // that the grant gives back together
 };
 
+// The answer of Replica::resume_session().
 struct Resumed {
-  Session session;
-  std::vector<Grant> grants = {};  // locks
-  std::vector<ResumedPermits> permits = {};
+  Session session;                           // in jeopardy until a renewal is confirmed
+  std::vector<Grant> grants = {};            // locks
+  std::vector<ResumedPermits> permits = {};  // of semaphores
   std::vector<Grant> places = {};            // inside the double barriers of their names: for
                                              // DoubleBarrier::leave()
   std::vector<WorkItem> items = {};          // for ClaimQueue::acknowledge(); grant.name(): the
