@@ -46,14 +46,17 @@ constexpr std::string_view name_of(SessionPhase phase) {
 class Delegation;
 class Delegations;
 
+// A session as its client keeps it and any thread reads it.
 class SessionState : public RefCounted {
  public:
+  // In jeopardy, until the client confirms a deadline. An empty secret: it cannot be resumed.
   SessionState(SessionId id, Duration ttl, std::string_view metadata = {}, std::string_view secret = {})
       : id_(id), ttl_(ttl), texts_(secret, metadata) {}
   ~SessionState();
 
-  SessionId id() const { return id_; }
+  SessionId id() const { return id_; }   // the same for its whole life, also after a resume
   Duration ttl() const { return ttl_; }  // as granted: never below the requested one
+  // As it was opened with; empty: none.
   std::string metadata() const { return std::string(texts_.second()); }
   // The secret that Client::resume_session() demands to take the session over after a restart.
   // Anyone who knows it can do that. Empty: the session cannot be resumed.
@@ -68,6 +71,7 @@ class SessionState : public RefCounted {
     if (phase() != SessionPhase::Valid || now >= deadline) return Duration::zero();
     return deadline == (LeadingTime::max)() || deadline - now <= ttl_ ? deadline - now : Duration::zero();
   }
+  // Valid may be out of date: ask valid().
   SessionPhase phase() const { return phase_.load(std::memory_order_acquire); }
   // The moment valid() becomes false if no renewal is confirmed before; LeadingTime::min() when
   // nothing is confirmed.
@@ -109,15 +113,17 @@ class SessionState : public RefCounted {
   std::atomic<int64_t> deadline_{(LeadingTime::min)().time_since_epoch().count()};
 };
 
-using SessionRef = Ref<SessionState>;
+using SessionRef = Ref<SessionState>;  // null: no session
 
 // The facts about a hold besides its name and token.
 struct HoldTerms {
-  LockMode mode = LockMode::Exclusive;
-  bool counted = false;                // by re-entry: several handles may share one hold
-  std::vector<NamedLock> others = {};  // held together with it, under the same token
+  LockMode mode = LockMode::Exclusive;  // as it was granted
+  bool counted = false;                 // by re-entry: several handles may share one hold
+  std::vector<NamedLock> others = {};   // held together with it, under the same token
 };
 
+// A hold as its client keeps it and any thread reads it: a lock, permits, a place or a claimed
+// item.
 class HoldState : public RefCounted {
  public:
   // `until`: when a hold with a longest time (S-51) ends.
@@ -134,8 +140,10 @@ class HoldState : public RefCounted {
         Extension{.until = until, .others = std::move(terms.others), .delegation = std::move(delegation)});
   }
 
-  const SessionRef& session() const { return session_; }
+  const SessionRef& session() const { return session_; }  // never null
+  // The name of the lock or object; the first of several locks.
   std::string name() const { return std::string(texts_.first()); }
+  // The thread of control that holds it; may be empty.
   std::string owner_tag() const { return std::string(texts_.second()); }
   // The fencing token; never changes.
   Token token() const { return token_; }
@@ -143,6 +151,7 @@ class HoldState : public RefCounted {
   Index since() const { return since_; }
   // max() without a longest time.
   LeadingTime until() const { return extension_ ? extension_->until : (LeadingTime::max)(); }
+  // A copy of what the grant said, besides name and token.
   HoldTerms terms() const { return {mode_, counted_, extension_ ? extension_->others : std::vector<NamedLock>()}; }
   bool counted() const { return counted_; }  // as in terms()
   // The delegation that granted this local hold (S-58). Null: the log granted it.
@@ -158,8 +167,11 @@ class HoldState : public RefCounted {
                ? (std::min)(session_->remaining(now), until() == (LeadingTime::max)() ? (Duration::max)() : until() - now)
                : Duration::zero();
   }
+  // By this process: a release, a finished change of its mode, a leave or an acknowledgement.
   bool released() const { return released_.load(std::memory_order_acquire); }
+  // A downgrade is being decided; it is valid again if that is refused.
   bool suspended() const { return suspended_.load(std::memory_order_acquire); }
+  // Known to be lost, alone or with its session.
   bool lost() const { return lost_.load(std::memory_order_acquire) || session_->phase() == SessionPhase::Lost; }
   // Stops once, when the hold first became invalid by other means than its release: its session is
   // in jeopardy or lost, or its longest time is over. It stays stopped even if the session
@@ -179,12 +191,13 @@ class HoldState : public RefCounted {
   // Stops lost_token(), which runs user code: only where announcements are made. Repeats do
   // nothing.
   void report_invalid() { stop_.request_stop(); }
+  // Whether report_invalid() was called.
   bool reported_invalid() const { return stop_.stop_requested(); }
 
   // Holds are made and destroyed by the thousand on any thread: each thread keeps some of those
   // that it freed.
   static void* operator new(size_t bytes);
-  static void operator delete(void* hold, size_t bytes) noexcept;
+  static void operator delete(void* hold, size_t bytes) noexcept;  // to those of the calling thread
 
  private:
   friend class SessionWriter;
@@ -211,6 +224,6 @@ class HoldState : public RefCounted {
                                           // Notifier
 };
 
-using HoldRef = Ref<HoldState>;
+using HoldRef = Ref<HoldState>;  // null: nothing is held
 
 }  // namespace coordkit

@@ -33,6 +33,7 @@ class Holds {
     if (row_ != nullptr) return row_->find(token);
     return only_ != nullptr && only_->token() == token ? &only_ : nullptr;
   }
+  // Whether this very object is among them.
   bool contains(const HoldRef& hold) const { return row_ != nullptr ? row_->contains(hold) : only_ == hold; }
   // False: it is not here.
   bool remove(const HoldRef& hold) {
@@ -41,11 +42,12 @@ class Holds {
     only_ = nullptr;
     return true;
   }
-  void clear() {
+  void clear() {  // forgets them; they stay held
     only_ = nullptr;
     row_ = nullptr;
   }
   template <typename Visit>
+  // Calls `visit` with each HoldRef, in the order of the tokens. It must not add or remove any.
   void each(Visit visit) const {
     if (row_ != nullptr) {
       row_->each(visit);
@@ -53,6 +55,7 @@ class Holds {
       visit(only_);
     }
   }
+  // How many there are.
   size_t size() const { return row_ != nullptr ? row_->size() : only_ != nullptr ? 1 : 0; }
 
  private:

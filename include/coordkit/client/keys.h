@@ -17,14 +17,16 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Client;
 
+// The answer of KeyCalls::range().
 struct RangeResult {
-  std::vector<KeyValue> entries;
+  std::vector<KeyValue> entries;     // in the requested order
   bool more = false;                 // the limit cut something off
   uint64_t count = 0;                // keys of the interval, before filters and limit
   Revision revision;                 // of the store that was read, not the requested one
   Index as_of;                       // the applied state that was read
   std::optional<Duration> age = {};  // as in GetResult
 };
+// The answer of KeyCalls::commit().
 struct TransactionResult {
   bool succeeded = false;               // all compares held
   std::vector<OperationReply> replies;  // one for each operation of the branch that was executed
@@ -32,35 +34,38 @@ struct TransactionResult {
   Index index;                          // of the entry; if it only reads: the applied state that
                                         // was read
 };
+// The answer of KeyCalls::compact().
 struct CompactResult {
   Revision revision;  // of the store; a compaction does not change it
-  Index index;
+  Index index;        // of the entry
 };
 
 // How much room the keys take (docs/semantics.md S-35).
 struct KeySpaceInfo {
-  uint64_t weight = 0;  // 64 bytes, key and value of every put that can still be read, past ones
-                        // too
-  uint64_t quota = 0;   // the most that may weigh; zero: no limit
-  uint64_t keys = 0;
-  uint64_t changes = 0;
-  Revision revision;
-  Revision compacted;
+  uint64_t weight = 0;    // 64 bytes, key and value of every put that can still be read, past ones
+                          // too
+  uint64_t quota = 0;     // the most that may weigh; zero: no limit
+  uint64_t keys = 0;      // that exist
+  uint64_t changes = 0;   // of keys that can still be read, including past ones and deletions
+  Revision revision;      // of the store
+  Revision compacted;     // reads below it are refused; zero: nothing was compacted
   bool sweeping = false;  // a part that was compacted away still counts
   Index as_of;            // the applied state that was read
 };
+// The answer of KeyCalls::set_quota().
 struct QuotaResult {
   Revision revision;  // of the store; a quota does not change it
-  Index index;
+  Index index;        // of the entry
 };
 
 // The revision that a refusal carries. Compacted: the lowest that can be read. FutureRevision: the
 // newest.
 std::optional<Revision> revision_of(const absl::Status& refusal);
 
+// The calls. Made by Client::keys().
 class KeyCalls {
  public:
-  explicit KeyCalls(Client& client) : client_(&client) {}
+  explicit KeyCalls(Client& client) : client_(&client) {}  // `client` outlives it
 
   // NoSpace: the keys would weigh more than their quota; a write that only deletes is never refused
   // for that. EmptyKey, LimitExceeded, ValueProvided, LeaseProvided, KeyNotFound, LeaseNotFound,
@@ -90,6 +95,7 @@ class KeyCalls {
   // Limits the weight of the keys, for all replicas and in every state from here on; zero: no
   // limit.
   CallId set_quota(uint64_t bytes, Callback<QuotaResult> done, WriteOptions options = {});
+  // How much room the keys take, in the state that `options` ask for.
   CallId space(Callback<KeySpaceInfo> done, CallDeadline deadline = {}, ReadOptions options = {});
 
  private:

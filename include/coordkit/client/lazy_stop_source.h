@@ -20,9 +20,11 @@ class LazyStopSource {
   // Makes this one and `other` stop together. Call it before any other thread knows this one, and
   // before its first use.
   void share(const LazyStopSource& other) { made_.store(new std::stop_source(other.source()), std::memory_order_release); }
+  // The token of this source, which it makes now if nothing has needed it before.
   std::stop_token get_token() const { return source().get_token(); }
+  // Runs the listeners' callbacks here; no effect on a second call.
   void request_stop() { source().request_stop(); }
-  bool stop_requested() const {
+  bool stop_requested() const {  // false also if nothing has needed it
     const std::stop_source* const made = made_.load(std::memory_order_acquire);
     return made != nullptr && made->stop_requested();
   }

@@ -22,10 +22,11 @@ namespace COORDKIT_EXPORT coordkit {
 
 class Client;
 
+// Options of LeaseCalls::keep().
 struct KeepLeaseOptions {
-  Duration ttl{};   // above zero, at most 9,000,000,000 s; raised to the floor of 50 ms
-  LeaseId id = {};  // zero: one is drawn, 2^62 or above
-  CallDeadline deadline = {};
+  Duration ttl{};              // above zero, at most 9,000,000,000 s; raised to the floor of 50 ms
+  LeaseId id = {};             // zero: one is drawn, 2^62 or above
+  CallDeadline deadline = {};  // absent: as CallDeadline says
   // Reports every change of phase, in order, each once, through the Notifier. The first is the
   // phase it was granted with.
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};
@@ -36,6 +37,7 @@ struct KeepLeaseOptions {
 // client, and is then invalid.
 class KeyLeaseState {
  public:
+  // For LeaseCalls::keep(). `life`: its phases and its deadline.
   KeyLeaseState(LeaseId id, SessionRef life, bool short_lived) : id_(id), life_(std::move(life)), short_lived_(short_lived) {}
 
   LeaseId id() const { return id_; }             // for PutOperation::lease
@@ -46,8 +48,11 @@ class KeyLeaseState {
   // must be a reading made for this question. Phases and deadline are those of a session
   // (docs/time.md).
   bool valid(LeadingTime now) const { return life_->valid(now); }
+  // How long valid() stays true without another renewal; zero when it is not.
   Duration remaining(LeadingTime now) const { return life_->remaining(now); }
+  // As that of a session. Lost: ended, revoked or given up.
   SessionPhase phase() const { return life_->phase(); }
+  // When valid() turns false without another renewal; LeadingTime::min(): nothing is confirmed.
   LeadingTime validity_deadline() const { return life_->validity_deadline(); }
   bool revoked() const { return life_->closed(); }  // by this handle, or Client::stop() was called
   // First half of a revoke: any thread; the client sends it.
@@ -59,42 +64,47 @@ class KeyLeaseState {
   const SessionRef life_;
   const bool short_lived_;
 };
-using KeyLeaseRef = std::shared_ptr<KeyLeaseState>;
+using KeyLeaseRef = std::shared_ptr<KeyLeaseState>;  // null: no lease
 
 // The answer of grant() and renew().
 struct GrantedLease {
-  LeaseId id;
+  LeaseId id;                // as asked for, or as it was drawn
   Duration ttl{};            // as granted
   bool short_lived = false;  // below three election timeouts: it may not outlive a change of leader
   Revision revision;         // of the store; neither call changes it
   Index index;               // of the entry
 };
+// The answer of revoke() by id.
 struct RevokedLease {
   uint64_t deleted = 0;  // keys that were deleted with it
   Revision revision;     // of their deletion; the store's, if there were none
-  Index index;
+  Index index;           // of the entry
 };
+// A lease at one moment.
 struct LeaseInfo {
-  LeaseId id;
+  LeaseId id;                          // never zero
   Duration ttl{};                      // as granted
   Duration remaining{};                // by the leader's clock; zero: it is about to end
   ReplicaId keeper;                    // the replica whose client keeps it; zero: no client does
   std::vector<std::string> keys = {};  // if requested, ascending
   friend bool operator==(const LeaseInfo&, const LeaseInfo&) = default;
 };
+// The answer of LeaseCalls::time_to_live().
 struct LeaseDetails {
-  LeaseInfo lease;
+  LeaseInfo lease;    // with its keys, if requested
   Revision revision;  // of the store that was read
   Index as_of;        // the applied state that was read
 };
+// The answer of LeaseCalls::list().
 struct LeaseList {
   std::vector<LeaseInfo> leases;  // by remaining time, then by id
-  Index as_of;
+  Index as_of;                    // the applied state that was read
 };
 
+// The calls. Made by Client::leases().
 class LeaseCalls {
  public:
-  explicit LeaseCalls(Client& client) : client_(&client) {}
+  explicit LeaseCalls(Client& client) : client_(&client) {}  // `client` outlives it
 
   // Grants a lease and keeps it renewed until it is revoked. If the caller does not learn of it, no
   // lease is left behind. InvalidArgument, TtlTooLarge, LeaseExists (NONE); CallTimeout.
@@ -111,6 +121,8 @@ class LeaseCalls {
   CallId revoke(LeaseId id, Callback<RevokedLease> done, CallDeadline deadline = {});
   // LeaseNotFound; NoLeader or CallTimeout (NONE): no leader answered by the deadline.
   CallId time_to_live(LeaseId id, bool keys, Callback<LeaseDetails> done, CallDeadline deadline = {});
+  // All leases. Which there are is linearizable; their times are the leader's. NoLeader or
+  // CallTimeout (NONE): no leader answered by the deadline.
   CallId list(Callback<LeaseList> done, CallDeadline deadline = {});
 
  private:
