@@ -27,6 +27,7 @@ using CallId = Id<struct CallIdTag>;  // a call of one client; never reused
 // not run a turn, destroy the client, block or throw.
 template <typename T>
 using Callback = absl::AnyInvocable<void(absl::StatusOr<T>)>;
+// The same for a call that answers only whether it succeeded. OK: it did.
 using DoneCallback = absl::AnyInvocable<void(absl::Status)>;
 
 // Runs user code (phase announcements, stop callbacks of lost holds) in the order handed over, each
@@ -48,6 +49,7 @@ struct StickyLimits {
   // none.
   size_t idle_max = 4096;
 
+  // Whether each value is in its range.
   bool legal() const { return block >= 1 && block <= uint64_t{1} << 20 && time_max >= Duration::zero(); }
   friend bool operator==(const StickyLimits&, const StickyLimits&) = default;
 };
@@ -60,9 +62,11 @@ struct CompactionPolicy {
   // counts it from its takeover, in steps of a tenth. Legal: zero, or 100 ms and up.
   Duration age{};
 
+  // Whether `age` is in its range.
   bool legal() const { return age == Duration::zero() || age >= std::chrono::milliseconds(100); }
 };
 
+// Options of a Client.
 struct ClientOptions {
   // As the engine's. Legal: above zero. Sets retry pace, default deadlines and the give-up limit.
   Duration election_timeout = std::chrono::milliseconds(300);
@@ -82,7 +86,7 @@ struct ClientOptions {
   // Calls in progress; more get TooManyRequests at the entrance. Legal: 1 and up. Release, cancel
   // and close are not refused.
   size_t calls_max = 65536;
-  StickyLimits sticky = {};
+  StickyLimits sticky = {};          // of locks that this client's sessions keep
   CompactionPolicy compaction = {};  // while this replica leads; equal on all of them
   // Absent: user code runs inline, at the end of before_turn and after_turn.
   Notifier notify = {};
@@ -107,27 +111,31 @@ using CallDeadline = std::optional<LaggingTime>;
 // How a read is answered. Converts from a Consistency, so that `get(key, done, {},
 // Consistency::Local)` reads well.
 struct ReadOptions {
-  Consistency consistency = Consistency::Linearizable;
+  Consistency consistency = Consistency::Linearizable;  // how new the state is that answers
   // Local only: a state at or beyond this log index (the `index` of an earlier answer, from any
   // replica). The read waits for it until the deadline (CallTimeout, no effect).
   Index at_least = {};
   ReadOptions() = default;
+  // So that a Consistency may be given alone.
   ReadOptions(Consistency wanted, Index at_least_index = {})  // NOLINT: meant to convert
       : consistency(wanted), at_least(at_least_index) {}
 };
 
+// Options of Client::open_session().
 struct OpenOptions {
-  Duration ttl{};             // above zero; raised to the floor of 50 ms
-  std::string metadata = {};  // shown by sessions(); at most 4 KiB
-  CallDeadline deadline = {};
+  Duration ttl{};              // above zero; raised to the floor of 50 ms
+  std::string metadata = {};   // shown by sessions(); at most 4 KiB
+  CallDeadline deadline = {};  // of the call; absent: as CallDeadline says
   // Reports every change of phase, in order, each once, through the Notifier. The first is the
   // phase the session was opened with.
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};
   Duration give_up{};  // longest time in jeopardy; zero: as in ClientOptions
 };
 
+// Options of Client::resume_session().
 struct ResumeOptions {
-  CallDeadline deadline = {};
+  CallDeadline deadline = {};                            // of the call; absent: as CallDeadline
+                                                         // says
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};  // the first is Jeopardy
   // The caller vouches that no other process that ever had the session still runs. That saves the
   // wait of one TTL. A restart on the same data directory needs no voucher.
@@ -135,7 +143,9 @@ struct ResumeOptions {
   Duration give_up{};  // as in OpenOptions
 };
 
+// How long an acquire or another wait may wait in line. By default not at all.
 struct LockWait {
+  // The kind of a wait. Timed: for `timeout`.
   enum class Kind : uint8_t { NoWait, Timed, Forever };
   friend constexpr std::string_view name_of(Kind one) {
     switch (one) {
@@ -145,17 +155,20 @@ struct LockWait {
     }
     return "?";
   }
-  Kind kind = Kind::NoWait;
-  Duration timeout{};  // above zero if Timed; decided in the log, by the leader's clock; each new
-                       // leader restarts it
+  Kind kind = Kind::NoWait;  // what none(), timed() and endless() set
+  Duration timeout{};        // above zero if Timed; decided in the log, by the leader's clock; each
+                             // new leader restarts it
 
-  static LockWait none() { return {}; }
+  static LockWait none() { return {}; }  // answered at once: Held where it would wait
+  // `timeout`: above zero. WaitTimeout when it is over.
   static LockWait timed(Duration timeout) { return {Kind::Timed, timeout}; }
+  // Waits until the decision, a cancel or the call's deadline.
   static LockWait endless() { return {Kind::Forever, {}}; }
 };
 
+// Options of Client::acquire() and acquire_all().
 struct AcquireOptions {
-  LockWait wait = {};
+  LockWait wait = {};                   // by default none: Held or Delayed if it is not free
   std::string owner_tag = {};           // the thread of control; different tags of one session
                                         // exclude each other
   std::string value = {};               // shown to callers that ask for the holders; at most 4 KiB
@@ -178,65 +191,74 @@ struct AcquireOptions {
   bool sticky = false;
 };
 
+// A holder of a lock.
 struct HolderInfo {
-  SessionId session;
-  std::string owner_tag;
-  Token token;
-  Index since;
-  RequestId request;
-  std::string value;
-  LockMode mode = LockMode::Exclusive;
-  uint64_t count = 1;  // acquires that the hold counts
+  SessionId session;                    // that holds it
+  std::string owner_tag;                // the thread of control that holds it; "~..." was drawn
+  Token token;                          // its fencing token, as the log granted it (S-58)
+  Index since;                          // the entry that granted it
+  RequestId request;                    // of the acquire
+  std::string value;                    // as acquired with, or last updated
+  LockMode mode = LockMode::Exclusive;  // in which it is held
+  uint64_t count = 1;                   // acquires that the hold counts
   friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
 };
+// The answer of Client::holders(): a lock in one applied state.
 struct LockInfo {
-  std::vector<HolderInfo> holders;
-  uint64_t waiters = 0;
-  bool delayed = false;  // a holder's session expired, and the delay that it requested is running
-  Index as_of;           // the applied state that was read
-  bool more = false;     // there are more holders than one answer has (10,000, and about 4 MiB)
+  std::vector<HolderInfo> holders;  // in the order of their grants; none: it is free, or `delayed`
+  uint64_t waiters = 0;             // acquires in line; queue() lists them
+  bool delayed = false;             // a holder's session expired, and the delay that it requested
+                                    // is running
+  Index as_of;                      // the applied state that was read
+  bool more = false;                // there are more holders than one answer has (10,000, and about
+                                    // 4 MiB)
 };
+// The answer of Client::queue().
 struct QueueInfo {
-  std::vector<WaiterInfo> waiters;
-  bool more = false;
-  Index as_of;
+  std::vector<WaiterInfo> waiters;  // by position
+  bool more = false;                // there are more than one answer has (10,000, and about 4 MiB)
+  Index as_of;                      // the applied state that was read
 };
+// A session in one applied state.
 struct SessionInfo {
-  SessionId session;
-  Duration ttl{};
-  ReplicaId node;
-  BootCounter boot;
-  uint64_t holds = 0;
-  uint64_t waiters = 0;
-  std::string metadata;
-  bool ending = false;  // killed: it is no longer renewed and ends within its TTL
+  SessionId session;     // its id
+  Duration ttl{};        // as granted
+  ReplicaId node;        // the replica whose client renews it
+  BootCounter boot;      // the opening of that replica that it is bound to
+  uint64_t holds = 0;    // holds of locks; one of several names counts once
+  uint64_t waiters = 0;  // acquires of locks in line, counted alike
+  std::string metadata;  // as it was opened with
+  bool ending = false;   // killed: it is no longer renewed and ends within its TTL
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 // A lock that a session holds.
 struct HeldLockInfo {
-  std::string name;
-  std::string owner_tag;
-  Token token;  // the same for all names of one acquire_all
-  Index since;
-  RequestId request;
-  LockMode mode = LockMode::Exclusive;
-  uint64_t count = 1;  // as in HolderInfo
+  std::string name;                     // of the lock
+  std::string owner_tag;                // the thread of control that holds it; "~..." was drawn
+  Token token;                          // the same for all names of one acquire_all
+  Index since;                          // the entry that granted it
+  RequestId request;                    // of the acquire
+  LockMode mode = LockMode::Exclusive;  // in which it is held
+  uint64_t count = 1;                   // as in HolderInfo
   friend bool operator==(const HeldLockInfo&, const HeldLockInfo&) = default;
 };
+// The answer of Client::locks_of().
 struct SessionLocks {
   std::vector<HeldLockInfo> locks;  // in the order of their grants
   bool more = false;                // ask again after the last token
-  Index as_of;
+  Index as_of;                      // the applied state that was read
 };
+// The answer of Client::sessions().
 struct SessionList {
   std::vector<SessionInfo> sessions;  // ascending ids
   bool more = false;                  // ask again after the last one
-  Index as_of;
+  Index as_of;                        // the applied state that was read
 };
 // "Only while this lock is held with this token", or "only while it is not held": a condition of a
 // write. The log decides it right before the write would take effect, so that a holder whose time
 // is over changes nothing (docs/semantics.md S-54, S-60).
 struct Fence {
+  // The condition that a fence sets.
   enum class Wants : uint8_t {
     Held,             // with this token, in any mode
     HeldExclusively,  // with this token; a shared hold is not enough
@@ -251,9 +273,9 @@ struct Fence {
     }
     return "?";
   }
-  std::string lock;
-  Token token;
-  Wants wants = Wants::Held;
+  std::string lock;           // the name; empty: refused as kInvalidArgument
+  Token token;                // of the hold; zero only with Free
+  Wants wants = Wants::Held;  // by default that it is held in any mode
   // Set by fenced_by(). The process that lends a sticky lock (S-58) refuses a hold that is over
   // before it reaches the log, which would not know. It recognises the hold by this field, or by
   // the token if the fence was made by hand. In another process, to which a token was sent, the log
@@ -261,43 +283,50 @@ struct Fence {
   // shown to it.
   HoldRef hold = {};
 };
+// "Only while this hold is held, in any mode." Null: a fence that is refused.
 Fence fenced_by(const HoldRef& hold);
+// "Only while no owner holds this lock." Others may wait for it, and a lock-delay may run.
 Fence while_free(std::string lock);
 
+// Options of calls that go through the log.
 struct WriteOptions {
-  CallDeadline deadline = {};
-  std::optional<Fence> fence = {};
+  CallDeadline deadline = {};       // of the call; absent: as CallDeadline says
+  std::optional<Fence> fence = {};  // not met: Fenced, not executed. Absent: none
 };
 
 // The answer of a host's state machine to a command, and to a question.
 struct ProposeResult {
-  std::string bytes;
-  Index index;  // of the entry
+  std::string bytes;  // that the machine's apply gave: at most 1 MiB
+  Index index;        // of the entry
 };
+// The answer of Client::query().
 struct QueryResult {
-  std::string bytes;
-  Index as_of;
+  std::string bytes;            // that the machine's query() gave
+  Index as_of;                  // the applied state that was read
   std::optional<Duration> age;  // as in GetResult
 };
+// The answer of a read of one key.
 struct GetResult {
-  std::optional<KeyValue> entry;
-  Revision revision;  // of the store that was read
-  Index as_of;        // the applied state that was read
+  std::optional<KeyValue> entry;  // nullopt: there is no such key
+  Revision revision;              // of the store that was read
+  Index as_of;                    // the applied state that was read
   // Local reads: how long ago that state was the newest one, as far as this replica knows from its
   // leader. Not a bound (a message's travel is not counted). Absent: it has heard nothing since it
   // started.
   std::optional<Duration> age;
 };
+// The answer of a put.
 struct PutResult {
-  Revision revision;
+  Revision revision;                      // of the store after it: the put's own
   Index index;                            // of the entry
   std::string key = {};                   // of a sequential put: the key it made
   std::optional<KeyValue> previous = {};  // if requested, and there was one
 };
+// The answer of a deletion.
 struct EraseResult {
-  uint64_t deleted = 0;
-  Revision revision;
-  Index index;
+  uint64_t deleted = 0;                 // keys; zero: there were none, and the revision stays
+  Revision revision;                    // of the store after it
+  Index index;                          // of the entry
   std::vector<KeyValue> previous = {};  // if requested, by key
 };
 

@@ -41,16 +41,21 @@ class RefCounted {
   mutable std::atomic<uint32_t> users_{0};
 };
 
+// A counted pointer to a RefCounted object. May be null.
 template <typename T>
 class Ref {
  public:
   Ref() = default;
+  // Points to nothing.
   Ref(std::nullptr_t) {}  // NOLINT: like any pointer
+  // Becomes a user of `object`, which was made with new. Null: points to nothing.
   explicit Ref(T* object) : object_(object) {
     if (object_ != nullptr) object_->add_user();
   }
-  Ref(const Ref& other) : Ref(other.object_) {}
+  Ref(const Ref& other) : Ref(other.object_) {}  // one user more
+  // Leaves `other` null.
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  // Converts from a Ref to a derived type, as pointers do.
   template <typename U, typename = std::enable_if_t<std::is_convertible_v<U*, T*>>>
   Ref(Ref<U> other) noexcept : object_(std::exchange(other.object_, nullptr)) {}  // NOLINT: as pointers convert
   Ref& operator=(Ref other) noexcept {
@@ -69,9 +74,10 @@ class Ref {
     return found;
   }
 
-  T* get() const { return object_; }
-  T& operator*() const { return *object_; }
-  T* operator->() const { return object_; }
+  T* get() const { return object_; }         // valid as long as any Ref to the object; may be null
+  T& operator*() const { return *object_; }  // not if it is null
+  T* operator->() const { return object_; }  // not if it is null
+  // False: null.
   explicit operator bool() const { return object_ != nullptr; }
   friend bool operator==(const Ref& a, const Ref& b) { return a.object_ == b.object_; }
   friend bool operator==(const Ref& a, std::nullptr_t) { return a.object_ == nullptr; }
@@ -82,6 +88,7 @@ class Ref {
   T* object_ = nullptr;
 };
 
+// Makes an object with these arguments, and its first Ref.
 template <typename T, typename... Args>
 Ref<T> make_ref(Args&&... args) {
   return Ref<T>(new T(std::forward<Args>(args)...));

@@ -21,13 +21,13 @@ namespace COORDKIT_EXPORT coordkit {
 // Durations, in buckets that double.
 class WaitTimes {
  public:
-  static constexpr size_t kBuckets = 40;
+  static constexpr size_t kBuckets = 40;  // the last one's upper(): some six days
 
   // Bucket i counts durations of at most upper(i), and more than upper(i - 1). The last one also
   // counts all longer ones.
   static constexpr Duration upper(size_t bucket) { return std::chrono::microseconds(int64_t{1} << bucket); }
 
-  void add(Duration waited) {
+  void add(Duration waited) {  // below zero: counts as zero
     const auto micros = static_cast<uint64_t>(std::chrono::ceil<std::chrono::microseconds>(waited).count());
     ++buckets_[waited <= upper(0) ? 0 : (std::min)(static_cast<size_t>(std::bit_width(micros - 1)), kBuckets - 1)];
     ++count_;
@@ -35,10 +35,11 @@ class WaitTimes {
     longest_ = (std::max)(longest_, waited);
   }
 
+  // How many durations are in each.
   const std::array<uint64_t, kBuckets>& buckets() const { return buckets_; }
-  uint64_t count() const { return count_; }
-  Duration total() const { return total_; }
-  Duration longest() const { return longest_; }
+  uint64_t count() const { return count_; }      // durations that were added
+  Duration total() const { return total_; }      // their sum
+  Duration longest() const { return longest_; }  // zero: none was added
   // At least this many percent took no longer, up to six days. At most twice the exact value; zero
   // when nothing was counted.
   Duration percentile(unsigned percent) const {
@@ -61,21 +62,22 @@ class WaitTimes {
 
 // Commands that this process's callers, or its client for them, put into the log.
 struct CommandStatistics {
-  uint64_t submitted = 0;
-  uint64_t refused = 0;  // refused without effect, or given up without an answer
-  WaitTimes latency;     // of the others, from the turn that took them up to the first answer
+  uint64_t submitted = 0;  // handed to this replica's engine, whatever became of them
+  uint64_t refused = 0;    // refused without effect, or given up without an answer
+  WaitTimes latency;       // of the others, from the turn that took them up to the first answer
   friend bool operator==(const CommandStatistics&, const CommandStatistics&) = default;
 };
 
 // Renewals of the sessions and kept leases of this process. Each is one message to the leader for
 // all that have something to renew, or as few messages as may name their TTLs.
 struct RenewalStatistics {
-  uint64_t sent = 0;
+  uint64_t sent = 0;   // messages to the leader
   WaitTimes answered;  // from the send of each to the first answer that confirmed something;
                        // unanswered ones are missing
   friend bool operator==(const RenewalStatistics&, const RenewalStatistics&) = default;
 };
 
+// Acquires of locks by this process's callers.
 struct LockStatistics {
   uint64_t grants = 0;        // acquires that were granted
   uint64_t local_grants = 0;  // of these, sticky ones that needed no log entry (S-58)

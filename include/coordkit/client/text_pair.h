@@ -11,12 +11,13 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// `kInside`: how many bytes of both together are stored without an allocation.
 template <size_t kInside>
 class TextPair {
   static_assert(kInside >= sizeof(char*));
 
  public:
-  TextPair(std::string_view first, std::string_view second)
+  TextPair(std::string_view first, std::string_view second)  // copies both
       : first_size_(static_cast<uint32_t>(first.size())), second_size_(static_cast<uint32_t>(second.size())) {
     if (outside()) {
       const char* const copy = new char[first.size() + second.size()];
@@ -31,7 +32,8 @@ class TextPair {
   TextPair(const TextPair&) = delete;
   TextPair& operator=(const TextPair&) = delete;
 
-  std::string_view first() const { return {data(), first_size_}; }
+  std::string_view first() const { return {data(), first_size_}; }  // valid as long as the pair
+  // Valid as long as the pair.
   std::string_view second() const { return {data() + first_size_, second_size_}; }
 
  private:

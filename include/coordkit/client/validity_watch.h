@@ -21,19 +21,20 @@ namespace COORDKIT_EXPORT coordkit {
 
 // Receives every change of phase. Running announcements keep it alive.
 struct PhaseCallback : RefCounted {
+  // `to_run`: not empty.
   explicit PhaseCallback(absl::AnyInvocable<void(SessionPhase)> to_run) : run(std::move(to_run)) {}
-  absl::AnyInvocable<void(SessionPhase)> run;
+  absl::AnyInvocable<void(SessionPhase)> run;  // called through the Notifier, one call at a time
 };
-using OnPhase = Ref<PhaseCallback>;
+using OnPhase = Ref<PhaseCallback>;  // null: nobody listens
 
 // A session as its client keeps it and its watch sees it, from valid() until expire() or lost().
 struct WatchedSession {
-  SessionRef state;
+  SessionRef state;  // never null
   OnPhase on_phase;  // may be null
   Holds holds;       // granted by the log; they change under the watch's guard()
   // For the watch alone: links the sessions that it has into a list.
-  WatchedSession *before = nullptr, *after = nullptr;
-  bool watched = false;
+  WatchedSession *before = nullptr, *after = nullptr;  // null: none
+  bool watched = false;                                // whether the watch has it
 };
 
 class ValidityWatch {
@@ -48,9 +49,9 @@ class ValidityWatch {
   // destroyed after this, or become valid() again later. Also called for a session that the watch
   // does not have.
   virtual void lost(WatchedSession& session) = 0;
-  // limited(): a hold with a longest time (S-51). limit_over(): its end before that time: released,
-  // or notified by the client.
+  // The hold has a longest time (S-51): at HoldState::until() its holder is notified.
   virtual void limited(const HoldRef& hold) = 0;
+  // Its end before that time: released, or notified by the client.
   virtual void limit_over(const HoldRef& hold) = 0;
 };
 

@@ -33,35 +33,39 @@ namespace COORDKIT_EXPORT coordkit {
 
 using WatchId = Id<struct WatchIdTag>;  // of one client
 
+// Options of a watch.
 struct WatchOptions {
   // The interval, as in RangeOperation; an empty key is the lowest there is. An empty interval:
   // EmptyRange.
   std::string key;
-  std::string end = {};
+  std::string end = {};  // as in RangeOperation
   // The first revision to deliver, inclusive. Zero: the first after the revision in Created. Above
   // the newest: nothing is delivered before that revision exists. Below the compacted: Compacted.
   Revision from = {};
   bool previous = false;  // events carry the previous entry, unless that history is compacted
   bool puts = true;       // false: puts are left out; the same for deletes. Neither:
                           // InvalidArgument
-  bool deletes = true;
+  bool deletes = true;    // false: deletes are left out
   // A progress report after this long without events, in sync; at least 100 ms.
   Duration progress_every = std::chrono::minutes(10);
   size_t room = 16 << 20;  // bytes of events that are not destroyed yet; the first batch may be
                            // larger
 
-  static WatchOptions of(std::string key) { return {.key = std::move(key)}; }
+  static WatchOptions of(std::string key) { return {.key = std::move(key)}; }  // of one key
+  // Of all keys that start with it; empty: all keys.
   static WatchOptions prefix(std::string prefix) {
     std::string end = prefix_end(prefix);
     return {.key = std::move(prefix), .end = std::move(end)};
   }
 };
 
+// One change of one key.
 struct WatchEvent {
   KeyValue entry;                    // of a delete: key and mod only
   std::optional<KeyValue> previous;  // if requested
 
-  bool deleted() const { return entry.version == 0; }
+  bool deleted() const { return entry.version == 0; }  // false: a put
+  // A put of a key that was not there.
   bool created() const { return !deleted() && entry.create == entry.mod; }
   friend bool operator==(const WatchEvent&, const WatchEvent&) = default;
 };
@@ -70,12 +74,13 @@ struct WatchEvent {
 // their room back.
 class WatchEvents {
  public:
+  // These are the names that containers have.
   using value_type = WatchEvent;
   using const_iterator = std::vector<WatchEvent>::const_iterator;
   using iterator = const_iterator;
 
-  WatchEvents() = default;  // none
-  explicit WatchEvents(std::vector<WatchEvent> events)
+  WatchEvents() = default;                              // none
+  explicit WatchEvents(std::vector<WatchEvent> events)  // takes no room
       : events_(std::make_shared<const std::vector<WatchEvent>>(std::move(events))) {}
   // The same events with a room of their own.
   WatchEvents in(std::shared_ptr<void> room) const {
@@ -84,14 +89,16 @@ class WatchEvents {
     return same;
   }
 
-  const std::vector<WatchEvent>& all() const {
+  const std::vector<WatchEvent>& all() const {  // valid as long as this object or a copy of it
     static const std::vector<WatchEvent> kNone;
     return events_ ? *events_ : kNone;
   }
+  // These are those of all(), and valid as long. front() and back(): not of an empty batch.
   const_iterator begin() const { return all().begin(); }
   const_iterator end() const { return all().end(); }
   size_t size() const { return all().size(); }
   bool empty() const { return all().empty(); }
+  // `place`: below size().
   const WatchEvent& operator[](size_t place) const { return all()[place]; }
   const WatchEvent& front() const { return all().front(); }
   const WatchEvent& back() const { return all().back(); }
@@ -102,7 +109,9 @@ class WatchEvents {
   std::shared_ptr<void> room_;                             // null: they take none
 };
 
+// A batch of a watch, or a report about it.
 struct WatchBatch {
+  // The kind of a batch.
   enum class What : uint8_t {
     Created = 1,   // first, once: the watch has begun; `revision` is the newest one here
     Events = 2,    // `revision` is that of the last event
@@ -120,10 +129,10 @@ struct WatchBatch {
     }
     return "?";
   }
-  What what = What::Created;
-  Revision revision;
-  WatchEvents events;  // of Events; otherwise none
-  absl::Status why;
+  What what = What::Created;  // says which other fields are set
+  Revision revision;          // as What says; zero: ended, but not with Compacted
+  WatchEvents events;         // of Events; otherwise none
+  absl::Status why;           // of Ended; otherwise OK
 };
 
 // Runs where all announcements of a client run, one call at a time for each watch.
