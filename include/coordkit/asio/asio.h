@@ -43,8 +43,9 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// Each field has the meaning of the same option of the call without Asio.
+// How an acquire waits, and how its lock is held. Strings are separate parameters.
 struct LockTimes {
+  // These are the fields of LockOptions with the same names.
   Duration timeout = kForever;
   Duration max_hold{};
   LockMode mode = LockMode::Exclusive;
@@ -53,6 +54,7 @@ struct LockTimes {
   bool no_deadlock_check = false;
   bool sticky = false;
 
+  // LockOptions of these fields and two strings.
   LockOptions options(std::string owner, std::string value) const {
     LockOptions out{.timeout = timeout, .owner = std::move(owner), .value = std::move(value), .mode = mode};
     out.reentrant = reentrant;
@@ -63,18 +65,23 @@ struct LockTimes {
     return out;
   }
 };
+// The times of async_open_session().
 struct SessionTimes {
+  // These are the fields of SessionOptions with the same names.
   Duration ttl = std::chrono::seconds(5);
   Duration timeout = std::chrono::seconds(10);
   Duration give_up{};
 };
+// The options of async_resume_session().
 struct ResumeTimes {
+  // These are the fields of ResumeSessionOptions with the same names.
   Duration timeout = std::chrono::seconds(10);
   Duration give_up{};
   bool previous_is_gone = false;
 };
+// The timeout of the other operations.
 struct CallTimes {
-  Duration timeout = std::chrono::seconds(10);
+  Duration timeout = std::chrono::seconds(10);  // no answer by then: CallTimeout
 };
 static_assert(std::is_trivially_destructible_v<LockTimes> && std::is_trivially_destructible_v<SessionTimes> &&
               std::is_trivially_destructible_v<ResumeTimes> && std::is_trivially_destructible_v<CallTimes>);
@@ -110,12 +117,14 @@ Copied(Handle) -> Copied<Handle>;
 
 // ---- the replica
 
+// Replica::wait_ready() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_wait_ready(const Replica& replica, Duration timeout, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::wait_ready_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
                            timeout);
 }
 
+// Replica::health_async() as an operation. Completes with an absl::StatusOr<Health>.
 template <typename Token = DefaultToken>
 auto async_health(const Replica& replica, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::health_async, asio_detail::kWithoutEffect, std::forward<Token>(token));
@@ -130,6 +139,7 @@ auto async_close(Replica& replica, Token&& token = Token()) {
 
 // ---- sessions
 
+// Replica::open_session() as an operation. Completes with an absl::StatusOr<Session>.
 template <typename Token = DefaultToken>
 auto async_open_session(Replica& replica, std::string metadata = {}, SessionTimes times = {}, Token&& token = Token()) {
   return asio_detail::initiate<absl::StatusOr<Session>>(
@@ -141,6 +151,7 @@ auto async_open_session(Replica& replica, std::string metadata = {}, SessionTime
       asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
+// Replica::resume_session() as an operation. Completes with an absl::StatusOr<Resumed>.
 template <typename Token = DefaultToken>
 auto async_resume_session(Replica& replica, SessionId session, std::string secret, ResumeTimes times = {},
                           Token&& token = Token()) {
@@ -153,18 +164,21 @@ auto async_resume_session(Replica& replica, SessionId session, std::string secre
       asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
+// Session::close() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_close(Session session, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(session)}, &Session::close_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token));
 }
 
+// Replica::kill_session() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_kill_session(Replica& replica, SessionId session, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::kill_session_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
                            session, times.timeout);
 }
 
+// Replica::force_release() as an operation. Completes with an absl::StatusOr<SessionId>.
 template <typename Token = DefaultToken>
 auto async_force_release(Replica& replica, std::string name, coordkit::Token hold, CallTimes times = {},
                          Token&& token = Token()) {
@@ -172,6 +186,7 @@ auto async_force_release(Replica& replica, std::string name, coordkit::Token hol
                            std::move(name), hold, times.timeout);
 }
 
+// Replica::clear_delay() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_clear_delay(Replica& replica, std::string name, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::clear_delay_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
@@ -180,17 +195,21 @@ auto async_clear_delay(Replica& replica, std::string name, CallTimes times = {},
 
 // ---- locks
 
+// Session::acquire() as an operation. Completes with an absl::StatusOr<Grant>. An empty `owner` is
+// a separate owner.
 template <typename Token = DefaultToken>
 auto async_acquire(Session session, std::string name, std::string owner, std::string value, LockTimes times = {},
                    Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(session)}, &Session::acquire_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), std::move(name), times.options(std::move(owner), std::move(value)));
 }
+// The same without a value, by a separate owner.
 template <typename Token = DefaultToken>
 auto async_acquire(Session session, std::string name, LockTimes times = {}, Token&& token = Token()) {
   return async_acquire(std::move(session), std::move(name), std::string(), std::string(), times, std::forward<Token>(token));
 }
 
+// The same with LockTimes as they are by default.
 template <typename Token, typename = asio_detail::UnlessOptions<Token, LockTimes>>
 auto async_acquire(Session session, std::string name, Token&& token) {
   return async_acquire(std::move(session), std::move(name), LockTimes(), std::forward<Token>(token));
@@ -216,17 +235,21 @@ template <typename Token = DefaultToken>
 auto async_downgrade(Grant& grant, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::downgrade_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
+// Grant::upgrade() as an operation. Completes with an absl::StatusOr<Grant>. As with
+// async_downgrade(), `grant` then holds nothing.
 template <typename Token = DefaultToken>
 auto async_upgrade(Grant& grant, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::upgrade_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
+// Grant::update_value() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_update_value(Grant& grant, std::string value, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::update_value_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
                            std::move(value));
 }
 
+// Grant::check() as an operation. Completes with an absl::StatusOr<bool>.
 template <typename Token = DefaultToken>
 auto async_check(const Grant& grant, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::check_async, asio_detail::kWithoutEffect, std::forward<Token>(token));
@@ -234,17 +257,20 @@ auto async_check(const Grant& grant, Token&& token = Token()) {
 
 // ---- keys and own machines
 
+// Replica::put() as an operation. Completes with an absl::StatusOr<PutResult>.
 template <typename Token = DefaultToken>
 auto async_put(Replica& replica, std::string key, std::string value, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::put_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
                            std::move(key), std::move(value), ProposeOptions{.timeout = times.timeout});
 }
 
+// Replica::get() as an operation. Completes with an absl::StatusOr<GetResult>.
 template <typename Token = DefaultToken>
 auto async_get(Replica& replica, std::string key, ReadOptions read = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::get_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
                            std::move(key), read);
 }
+// The same, linearizably.
 template <typename Token, typename = asio_detail::UnlessOptions<Token, ReadOptions>>
 auto async_get(Replica& replica, std::string key, Token&& token) {
   return async_get(replica, std::move(key), ReadOptions(), std::forward<Token>(token));
@@ -258,24 +284,30 @@ auto async_range(const Kv& kv, const RangeOperation& range, CallTimes times = {}
                            std::forward<Token>(token), range, QueryOptions{.timeout = times.timeout});
 }
 
+// Kv::commit() as an operation. Completes with an absl::StatusOr<TransactionResult>. Give the
+// transaction a name first, as with async_range().
 template <typename Token = DefaultToken>
 auto async_commit(const Kv& kv, const Transaction& transaction, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{Kv(kv)}, &Kv::commit_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), transaction, ProposeOptions{.timeout = times.timeout}, ReadOptions());
 }
 
+// Kv::erase() as an operation. Completes with an absl::StatusOr<EraseResult>. Give the description
+// a name first, as with async_range().
 template <typename Token = DefaultToken>
 auto async_erase(const Kv& kv, const DeleteOperation& erase, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{Kv(kv)}, &Kv::erase_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), erase, ProposeOptions{.timeout = times.timeout});
 }
 
+// Replica::propose() as an operation. Completes with an absl::StatusOr<ProposeResult>.
 template <typename Token = DefaultToken>
 auto async_propose(Replica& replica, MachineId machine, std::string command, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::propose_async, asio_detail::kMayTakeEffect, std::forward<Token>(token), machine,
                            std::move(command), ProposeOptions{.timeout = times.timeout});
 }
 
+// Replica::query() as an operation, linearizable. Completes with an absl::StatusOr<QueryResult>.
 template <typename Token = DefaultToken>
 auto async_query(Replica& replica, MachineId machine, std::string question, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::query_async, asio_detail::kWithoutEffect, std::forward<Token>(token), machine,

@@ -27,36 +27,42 @@ static_assert(std::is_trivially_destructible_v<PermitsWanted> && std::is_trivial
 
 // ---- waits: cancelled without effect
 
+// Semaphore::acquire() as an operation. Completes with an absl::StatusOr<Grant>.
 template <typename Token = DefaultToken>
 auto async_acquire(Semaphore semaphore, PermitsWanted wanted = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(semaphore)}, &Semaphore::acquire_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), wanted);
 }
 
+// Latch::wait() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_wait(Latch latch, Duration timeout = kForever, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(latch)}, &Latch::wait_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), timeout);
 }
 
+// Barrier::wait() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_wait(Barrier barrier, Duration timeout = kForever, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(barrier)}, &Barrier::wait_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), timeout);
 }
 
+// DoubleBarrier::enter() as an operation. Completes with an absl::StatusOr<Grant>.
 template <typename Token = DefaultToken>
 auto async_enter(DoubleBarrier barrier, Duration timeout = kForever, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(barrier)}, &DoubleBarrier::enter_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), timeout);
 }
 
+// ClaimQueue::claim() as an operation. Completes with an absl::StatusOr<WorkItem>.
 template <typename Token = DefaultToken>
 auto async_claim(ClaimQueue queue, ClaimWanted wanted = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(queue)}, &ClaimQueue::claim_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), wanted);
 }
 
+// Election::campaign() as an operation. Completes with an absl::StatusOr<Grant>.
 template <typename Token = DefaultToken>
 auto async_campaign(Election election, std::string value = {}, Duration timeout = kForever, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(election)}, &Election::campaign_async, asio_detail::kWithoutEffect,
@@ -72,36 +78,42 @@ auto async_leave(DoubleBarrier barrier, const Grant& place, Duration timeout = k
                            std::forward<Token>(token), std::cref(place), timeout);
 }
 
+// Latch::count_down() as an operation. Completes with an absl::StatusOr<uint64_t>.
 template <typename Token = DefaultToken>
 auto async_count_down(Latch latch, uint64_t by = 1, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(latch)}, &Latch::count_down_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), by);
 }
 
+// ClaimQueue::enqueue() as an operation. Completes with an absl::StatusOr<Index>.
 template <typename Token = DefaultToken>
 auto async_enqueue(ClaimQueue queue, std::string value, int64_t priority = 0, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(queue)}, &ClaimQueue::enqueue_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::move(value), priority);
 }
 
+// ClaimQueue::acknowledge() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_acknowledge(ClaimQueue queue, const WorkItem& item, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(queue)}, &ClaimQueue::acknowledge_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::cref(item));
 }
 
+// Election::proclaim() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_proclaim(Election election, const Grant& leadership, std::string value, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(election)}, &Election::proclaim_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::cref(leadership), std::move(value));
 }
 
+// Group::join() as an operation. Completes with an absl::StatusOr<Index>.
 template <typename Token = DefaultToken>
 auto async_join(Group group, std::string value = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(group)}, &Group::join_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::move(value));
 }
 
+// Counter::allocate() as an operation. Completes with an absl::StatusOr<int64_t>.
 template <typename Token = DefaultToken>
 auto async_allocate(Counter counter, int64_t count, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(counter)}, &Counter::allocate_async, asio_detail::kMayTakeEffect,

@@ -137,6 +137,7 @@ struct Reading {
 
 }  // namespace asio_detail
 
+// The reports of one observer as a stream.
 template <typename Event>
 class EventStream {
  public:
@@ -181,6 +182,7 @@ class EventStream {
 // waiting batches, and none of them is lost.
 class WatchStream {
  public:
+  // Begins to watch. Errors of the options end the reads: EmptyRange, InvalidArgument.
   WatchStream(const Replica& replica, WatchOptions options)
       : watch_(replica, std::move(options), [queue = batches_.queue_](WatchBatch batch) {
           if (batch.what == WatchBatch::What::Ended) return queue->end(batch.why);
@@ -194,6 +196,8 @@ class WatchStream {
     watch_.end();
     if (queue) queue->close(make_error(Reason::Closed, "the watch was ended here; make a new one"));
   }
+  // Answers the next batch. Completes with an absl::StatusOr<WatchBatch>. Every type of
+  // cancellation cancels it without effect.
   template <typename Token = DefaultToken>
   auto next(Token&& token = Token()) {
     return batches_.next(std::forward<Token>(token));
@@ -204,11 +208,12 @@ class WatchStream {
   Watch watch_;
 };
 
-// The same as functions, like Asio's own operations.
+// EventStream::next() as a function, like Asio's own operations.
 template <typename Event, typename Token = DefaultToken>
 auto async_next(EventStream<Event>& stream, Token&& token = Token()) {
   return stream.next(std::forward<Token>(token));
 }
+// WatchStream::next() as a function, like Asio's own operations.
 template <typename Token = DefaultToken>
 auto async_next(WatchStream& watch, Token&& token = Token()) {
   return watch.next(std::forward<Token>(token));

@@ -45,7 +45,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-using DefaultToken = boost::asio::use_awaitable_t<>;
+using DefaultToken = boost::asio::use_awaitable_t<>;  // of operations without a token
 
 namespace asio_detail {
 
@@ -94,13 +94,15 @@ struct AnswerHandler {
 // A completion token, made by as_error_code or as_exception.
 template <typename Form, typename Token>
 struct TokenInForm {
-  Token token;
+  Token token;  // the token inside
 };
 
+// Makes `token` complete with (boost::system::error_code, T).
 template <typename Token>
 TokenInForm<asio_detail::ErrorCodeForm, std::decay_t<Token>> as_error_code(Token&& token) {
   return {std::forward<Token>(token)};
 }
+// Makes `token` complete with (std::exception_ptr, T).
 template <typename Token>
 TokenInForm<asio_detail::ExceptionForm, std::decay_t<Token>> as_exception(Token&& token) {
   return {std::forward<Token>(token)};

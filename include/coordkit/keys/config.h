@@ -31,13 +31,14 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Settings of type T that follow the keys of an interval.
 template <typename T>
 class Config {
  public:
   // Gets all entries of the interval, by key. An empty interval is a case of its own: return
   // defaults, or an error.
   using Decode = std::function<absl::StatusOr<T>(const MirrorEntries&)>;
-  using OnChange = std::function<void(const T&)>;
+  using OnChange = std::function<void(const T&)>;  // gets each value that was decoded, once
 
   // `on_change` gets every decoded value, in order, the first one included. current() returns
   // `before` until then.
@@ -68,6 +69,8 @@ class Config {
     const std::lock_guard lock(shared_->mutex);
     return shared_->revision ? absl::OkStatus() : shared_->problem;
   }
+  // The newest value that was decoded. Until there is one: the value that this object was made
+  // with.
   std::shared_ptr<const T> current() const {  // never null
     const std::lock_guard lock(shared_->mutex);
     return shared_->value;

@@ -85,11 +85,13 @@ class Leases {
   AsyncCall keep_async(LeaseOptions options, Callback<KeyLease> done);
 
   // Grants a lease that is not kept. It ends after its TTL, unless renew() is called, by any
-  // process. Each call is a log entry. Errors as above; renew(): kNotFound (LeaseNotFound: it has
-  // ended, and nothing brings it back).
+  // process. The call is a log entry. Errors as above.
   absl::StatusOr<GrantedLease> grant(Duration ttl, LeaseId id = {}, Duration timeout = std::chrono::seconds(10));
+  // Gives a lease its full TTL again. The call is a log entry. kNotFound (LeaseNotFound): it has
+  // ended, and nothing brings it back.
   absl::StatusOr<GrantedLease> renew(LeaseId id, Duration timeout = std::chrono::seconds(10));
   AsyncCall grant_async(Duration ttl, LeaseId id, Duration timeout, Callback<GrantedLease> done);
+  // renew() without blocking.
   AsyncCall renew_async(LeaseId id, Duration timeout, Callback<GrantedLease> done);
 
   // Ends anybody's lease at once, with all its keys, in one revision. kNotFound (LeaseNotFound).

@@ -20,12 +20,13 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-inline constexpr std::string_view kNoEnd("\0", 1);
+inline constexpr std::string_view kNoEnd("\0", 1);  // the end of all keys from `key` on
 
 // The end of the interval of all keys that start with `prefix`. For an empty prefix: the end of the
 // interval of all keys.
 std::string prefix_end(std::string_view prefix);
 
+// The property by which a range orders its entries.
 enum class SortTarget : uint8_t { Key = 0, Version = 1, Create = 2, Mod = 3, Value = 4 };
 constexpr std::string_view name_of(SortTarget target) {
   switch (target) {
@@ -51,35 +52,38 @@ constexpr std::string_view name_of(SortOrder order) {
 
 // Reads an interval. Filters and order apply to the whole interval; the limit is applied last.
 struct RangeOperation {
-  std::string key;
-  std::string end = {};
+  std::string key;       // the lowest key; empty: every key with kNoEnd, otherwise EmptyKey
+  std::string end = {};  // exclusive; empty: the one key
   // The state right after this revision is read; zero: the newest. Above the newest:
   // FutureRevision; below the compacted one: Compacted.
   Revision revision = {};
-  int64_t limit = 0;  // of entries; zero: all
-  SortTarget sort_by = SortTarget::Key;
-  SortOrder order = SortOrder::Default;
-  bool keys_only = false;   // values are left out
-  bool count_only = false;  // entries are left out
-  // Inclusive bounds; zero: none.
+  int64_t limit = 0;                     // of entries; zero: all
+  SortTarget sort_by = SortTarget::Key;  // the property that orders the entries
+  SortOrder order = SortOrder::Default;  // by default ascending
+  bool keys_only = false;                // values are left out
+  bool count_only = false;               // entries are left out
+  // These are inclusive bounds; zero: none.
   Revision mod_min = {};
   Revision mod_max = {};
   Revision create_min = {};
   Revision create_max = {};
   friend bool operator==(const RangeOperation&, const RangeOperation&) = default;
 
-  static RangeOperation of(std::string key) { return {.key = std::move(key)}; }
+  static RangeOperation of(std::string key) { return {.key = std::move(key)}; }  // the one key
+  // All keys that start with `prefix`; empty: every key.
   static RangeOperation prefix(std::string prefix) {
     std::string end = prefix_end(prefix);
     return {.key = std::move(prefix), .end = std::move(end)};
   }
+  // All keys from `key` on; empty: every key.
   static RangeOperation from(std::string key) { return {.key = std::move(key), .end = std::string(kNoEnd)}; }
-  static RangeOperation all() { return from({}); }
+  static RangeOperation all() { return from({}); }  // every key
 };
 
+// Writes one key.
 struct PutOperation {
-  std::string key;
-  std::string value = {};
+  std::string key;         // 1 to 8,192 bytes, including the digits of a sequential put
+  std::string value = {};  // at most 1 MiB
   // A lease, or a session by its id. The key is deleted when it ends; it replaces the key's
   // previous lease. Zero: none.
   LeaseId lease = {};
@@ -93,9 +97,10 @@ struct PutOperation {
   friend bool operator==(const PutOperation&, const PutOperation&) = default;
 };
 
+// Deletes the keys of an interval.
 struct DeleteOperation {
-  std::string key;
-  std::string end = {};
+  std::string key;        // as in RangeOperation
+  std::string end = {};   // as in RangeOperation
   bool previous = false;  // answers the previous entries, by key
   friend bool operator==(const DeleteOperation&, const DeleteOperation&) = default;
 };
@@ -104,6 +109,7 @@ struct DeleteOperation {
 // condition on the value is met. For an interval, every key has to meet it; an empty interval
 // counts as one missing key.
 struct Compare {
+  // The property that a condition is about.
   enum class Target : uint8_t {
     Version = 1,
     Create = 2,
@@ -139,14 +145,15 @@ struct Compare {
     return "?";
   }
 
-  std::string key;
-  std::string end = {};
-  Target target = Target::Version;
-  Relation relation = Relation::Equal;
-  uint64_t number = 0;     // the number to compare with; not used for Value
-  std::string value = {};  // the bytes to compare with; only for Value
+  std::string key;                      // the key, the lowest of an interval, or the name of a lock
+  std::string end = {};                 // as in RangeOperation; empty for a lock
+  Target target = Target::Version;      // of the key, or a state of the lock
+  Relation relation = Relation::Equal;  // of the key's property to `number` or `value`
+  uint64_t number = 0;                  // the number to compare with; not used for Value
+  std::string value = {};               // the bytes to compare with; only for Value
   friend bool operator==(const Compare&, const Compare&) = default;
 
+  // These compare a number of the key, which is zero if the key is missing.
   static Compare version(std::string key, Relation relation, uint64_t number) {
     return {.key = std::move(key), .target = Target::Version, .relation = relation, .number = number};
   }
@@ -156,17 +163,23 @@ struct Compare {
   static Compare modified(std::string key, Relation relation, Revision revision) {
     return {.key = std::move(key), .target = Target::Mod, .relation = relation, .number = revision.value()};
   }
+  // Never met by a missing key.
   static Compare value_of(std::string key, Relation relation, std::string value) {
     return {.key = std::move(key), .target = Target::Value, .relation = relation, .value = std::move(value)};
   }
+  // Zero: the key has no lease, or is missing.
   static Compare lease_of(std::string key, Relation relation, LeaseId lease) {
     return {.key = std::move(key), .target = Target::Lease, .relation = relation, .number = lease.value()};
   }
+  // The key is there.
   static Compare exists(std::string key) { return version(std::move(key), Relation::Greater, 0); }
+  // The key is not there.
   static Compare missing(std::string key) { return version(std::move(key), Relation::Equal, 0); }
+  // The lock is held under this token, in any mode (S-54).
   static Compare lock_held(std::string lock, Token token) {
     return {.key = std::move(lock), .target = Target::LockHeld, .number = token.value()};
   }
+  // No owner holds the lock.
   static Compare lock_free(std::string lock) { return {.key = std::move(lock), .target = Target::LockFree}; }
 };
 
@@ -179,22 +192,27 @@ struct Operation;
 // operations that those around it leave over. DuplicateKey: a key is put more than once in a
 // branch, or put and deleted in it. A nested transaction counts with both its branches.
 struct Transaction {
-  std::vector<Compare> compares;
-  std::vector<Operation> then;
-  std::vector<Operation> otherwise;
+  std::vector<Compare> compares;     // none: `then` is executed
+  std::vector<Operation> then;       // executed if all compares hold
+  std::vector<Operation> otherwise;  // executed if one does not hold
   friend bool operator==(const Transaction&, const Transaction&);
 };
 
+// An operation of a transaction. Converts from each kind.
 struct Operation {
   // A vector of one: a transaction within the transaction.
   using Body = std::variant<std::monostate, RangeOperation, PutOperation, DeleteOperation, std::vector<Transaction>>;
-  Body body;
+  Body body;  // monostate: InvalidArgument
 
   Operation() = default;
-  Operation(RangeOperation range) : body(std::move(range)) {}   // NOLINT: meant to convert
-  Operation(PutOperation put) : body(std::move(put)) {}         // NOLINT
+  // From a range.
+  Operation(RangeOperation range) : body(std::move(range)) {}  // NOLINT: meant to convert
+  // From a put.
+  Operation(PutOperation put) : body(std::move(put)) {}  // NOLINT
+  // From a deletion.
   Operation(DeleteOperation erase) : body(std::move(erase)) {}  // NOLINT
-  Operation(Transaction nested);                                // NOLINT
+  // From a transaction, which is then nested in another one.
+  Operation(Transaction nested);  // NOLINT
   friend bool operator==(const Operation&, const Operation&);
 };
 
@@ -208,30 +226,36 @@ inline bool operator==(const Transaction& a, const Transaction& b) {
 
 // ---- results
 
+// The reply to a range of a transaction.
 struct RangeReply {
-  std::vector<KeyValue> entries;
-  bool more = false;   // the limit cut something off
-  uint64_t count = 0;  // keys of the interval at that revision, before filters and limit
+  std::vector<KeyValue> entries;  // in the requested order
+  bool more = false;              // the limit cut something off
+  uint64_t count = 0;             // keys of the interval at that revision, before filters and limit
   friend bool operator==(const RangeReply&, const RangeReply&) = default;
 };
+// The reply to a put of a transaction.
 struct PutReply {
-  std::string key = {};  // of a sequential put: the key it made
-  std::optional<KeyValue> previous;
+  std::string key = {};              // of a sequential put: the key it made
+  std::optional<KeyValue> previous;  // if requested, and there was one
   friend bool operator==(const PutReply&, const PutReply&) = default;
 };
+// The reply to a deletion of a transaction.
 struct DeleteReply {
-  uint64_t deleted = 0;
-  std::vector<KeyValue> previous;
+  uint64_t deleted = 0;            // keys that were there
+  std::vector<KeyValue> previous;  // if requested, by key
   friend bool operator==(const DeleteReply&, const DeleteReply&) = default;
 };
 
 struct OperationReply;
+// The reply to a transaction, nested or not.
 struct TransactionReply {
   bool succeeded = false;               // all compares held
   std::vector<OperationReply> replies;  // one for each operation of the branch that was executed
   friend bool operator==(const TransactionReply&, const TransactionReply&);
 };
+// The reply to one operation of a transaction.
 struct OperationReply {
+  // Of the same kind as the operation. A vector of one: the reply to a nested transaction.
   std::variant<std::monostate, RangeReply, PutReply, DeleteReply, std::vector<TransactionReply>> body;
   friend bool operator==(const OperationReply&, const OperationReply&);
 };

@@ -10,7 +10,7 @@
 // Every change has a revision, and every earlier state can be read by its revision until it is
 // compacted. A write is durable on a majority when it is answered. It takes effect exactly once,
 // however often the library repeats it. Reads are linearizable unless `read` says otherwise, and
-// change nothing. The operations and their refusals: key_operations.h, client/keys/keys.h. Transactions
+// change nothing. The operations and their refusals: key_operations.h, client/keys.h. Transactions
 // piece by piece: txn.h.
 //
 // Threads: all methods are thread-safe. Callbacks of the *_async methods run on the engine's
@@ -46,6 +46,7 @@ class Kv {
   // kResourceExhausted (LimitExceeded: too much for an order other than that of the keys).
   absl::StatusOr<RangeResult> range(RangeOperation range, QueryOptions options = {}) const;
 
+  // These write. Each takes one revision, but none if it deletes nothing.
   // Errors: as propose(), and these:
   // kInvalidArgument (EmptyKey, ValueProvided, LeaseProvided), kNotFound (KeyNotFound,
   // LeaseNotFound), kResourceExhausted (LimitExceeded: key above 8 KiB, value above 1 MiB; NoSpace:
@@ -67,6 +68,7 @@ class Kv {
   // little. kInvalidArgument (zero), kOutOfRange (Compacted: it was already; FutureRevision).
   absl::StatusOr<CompactResult> compact(Revision at, ProposeOptions options = {});
 
+  // These are the same without blocking.
   AsyncCall range_async(RangeOperation range, QueryOptions options, Callback<RangeResult> done) const;
   AsyncCall put_async(PutOperation put, ProposeOptions options, Callback<PutResult> done);
   AsyncCall erase_async(DeleteOperation erase, ProposeOptions options, Callback<EraseResult> done);

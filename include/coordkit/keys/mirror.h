@@ -39,12 +39,13 @@ class Replica;
 
 // The interval of keys, and how it is followed.
 struct MirrorOptions {
-  std::string key;  // the interval, as in RangeOperation; it must not be empty: kInvalidArgument
-                    // (EmptyKey, EmptyRange)
-  std::string end = {};
+  std::string key;         // the interval, as in RangeOperation; it must not be empty:
+                           // kInvalidArgument (EmptyKey, EmptyRange)
+  std::string end = {};    // exclusive; empty: the one key
   size_t room = 16 << 20;  // bytes of changes that wait for the observer, as WatchOptions::room
 
   static MirrorOptions of(std::string key) { return {.key = std::move(key)}; }  // of one key
+  // All keys that start with `prefix`; empty: every key.
   static MirrorOptions prefix(std::string prefix) {
     std::string end = prefix_end(prefix);
     return {.key = std::move(prefix), .end = std::move(end)};
@@ -71,11 +72,11 @@ struct MirrorSeen {
     }
     return "?";
   }
-  What what = What::Snapshot;
-  Revision revision;   // the revision that the copy shows from here on: all of it, and nothing
-                       // later
-  WatchEvents events;  // of Changes; otherwise none
-  absl::Status why;
+  What what = What::Snapshot;  // which kind of report it is
+  Revision revision;           // the revision that the copy shows from here on: all of it, and
+                               // nothing later
+  WatchEvents events;          // of Changes; otherwise none
+  absl::Status why;            // of Ended; otherwise OK
 };
 // Gets each report, with all entries as they are after it.
 using MirrorObserver = absl::AnyInvocable<void(const MirrorSeen&, const MirrorEntries& all)>;
@@ -96,7 +97,7 @@ class Mirror {
   // of the observer, as Observation::end() does. May be called again.
   void end();
 
-  // One key, or all of them, at revision(). Before the first copy: empty.
+  // These show one key, or all of them, at revision(). Before the first copy: empty.
   std::optional<KeyValue> get(const std::string& key) const;
   MirrorEntries entries() const;
   // The revision of the store that the copy shows; zero: there is no copy yet. If only other keys

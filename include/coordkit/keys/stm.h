@@ -53,12 +53,13 @@ struct StmOptions {
     }
     return "?";
   }
-  Isolation isolation = Isolation::SerializableSnapshot;
-  uint32_t attempts_max = 64;                   // Legal: 1 and up
-  Duration timeout = std::chrono::seconds(10);  // of all attempts together. Legal: above zero
-  std::optional<Fence> fence = {};              // of the writes: Fenced unless the lock is held
-                                                // then
-  absl::Status validate() const;                // kInvalidArgument
+  Isolation isolation = Isolation::SerializableSnapshot;  // which changes of others are conflicts
+  uint32_t attempts_max = 64;                             // Legal: 1 and up
+  Duration timeout = std::chrono::seconds(10);            // of all attempts together. Legal: above
+                                                          // zero
+  std::optional<Fence> fence = {};                        // of the writes: Fenced unless the lock
+                                                          // is held then
+  absl::Status validate() const;                          // kInvalidArgument
 };
 
 // The answer of run_stm().
@@ -80,7 +81,7 @@ class Stm {
   // zero.
   absl::StatusOr<std::optional<KeyValue>> entry(const std::string& key);
 
-  // Remembered until the function returns. The later one of two on one key counts.
+  // These are remembered until the function returns. The later one of two on one key counts.
   void put(std::string key, std::string value, LeaseId lease = {});
   void erase(std::string key);
 

@@ -24,15 +24,15 @@ class Txn {
   // Empty: nothing to compare, and nothing to do.
   explicit Txn(Kv kv) : kv_(std::move(kv)) {}
 
-  // Each adds one: when() a condition, then() an operation if all conditions hold, otherwise() an
-  // operation if not.
+  // These each add one: when() a condition, then() an operation if all conditions hold, otherwise()
+  // an operation if not.
   Txn& when(Compare compare);
   Txn& then(Operation operation);
   Txn& otherwise(Operation operation);
 
   // As Kv::commit(); may be called again, for another transaction of the same operations.
   absl::StatusOr<TransactionResult> commit(ProposeOptions options = {}, ReadOptions read = {});
-  const Transaction& transaction() const { return transaction_; }
+  const Transaction& transaction() const { return transaction_; }  // what commit() would execute
 
  private:
   Kv kv_;

@@ -44,6 +44,7 @@ struct FenceState {
   Token highest;         // last_exclusive <= highest
   Token last_exclusive;  // the newest exclusive token admitted
 
+  // Whether a gate in this state admits such a token.
   constexpr bool admits(Token token, FenceMode mode) const {
     return mode == FenceMode::Exclusive ? token >= highest : token > last_exclusive;
   }
@@ -58,6 +59,7 @@ struct FenceState {
 // The newest token that a gate had seen when it refused with Fenced. Absent for any other status.
 std::optional<Token> fenced_by(const absl::Status& refusal);
 
+// A gate in memory. A new one has seen no token.
 class FenceGate {
  public:
   // OK: the holder of this token may act. kFailedPrecondition (Fenced, outcome NONE): a newer token
@@ -70,6 +72,7 @@ class FenceGate {
   FenceState state_;
 };
 
+// A gate whose state is in a file.
 class FileFenceGate {
  public:
   // Opens the file, or makes it if there is none (as `path`.coordkit-part until it is whole). May
@@ -85,7 +88,7 @@ class FileFenceGate {
   // same holder comes again. The first failed write or sync is final: every later call answers its
   // status. The next open() shows whether that token was stored.
   absl::Status admit(Token token, FenceMode mode = FenceMode::Exclusive);
-  FenceState state() const;
+  FenceState state() const;  // the newest that is durable
 
  private:
   struct Rep;

@@ -44,10 +44,14 @@ class Mutex {
   // Waits as long as it takes.
   void lock();
   bool try_lock();  // false: another owner has it, or waits
+  // Waits at most that long, for other threads and for other owners together. False: it was not
+  // enough.
   template <typename Rep, typename Period>
   bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
     return try_lock_within(timeout_of(timeout));
   }
+  // Waits until that moment of any clock, which becomes a time to wait at the call. False: it was
+  // not enough.
   template <typename TimeClock, typename TimeDuration>
   bool try_lock_until(std::chrono::time_point<TimeClock, TimeDuration> deadline) {
     return try_lock_within(timeout_until(deadline));
@@ -100,9 +104,9 @@ class MultiLock {
   MultiLock(const MultiLock&) = delete;
   MultiLock& operator=(const MultiLock&) = delete;
 
-  bool owns_lock() const { return owns_; }  // false: it waited in vain
-  explicit operator bool() const { return owns_; }
-  void unlock();  // before the end of the scope
+  bool owns_lock() const { return owns_; }          // false: it waited in vain
+  explicit operator bool() const { return owns_; }  // as owns_lock()
+  void unlock();                                    // before the end of the scope
   // As those of Mutex. Call them only while locked.
   bool valid() const { return grant_.valid(); }
   Token token() const { return grant_.token(); }

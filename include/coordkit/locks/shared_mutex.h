@@ -32,34 +32,42 @@ class SharedMutex {
   SharedMutex& operator=(const SharedMutex&) = delete;
 
   // ---- exclusively
+  // Waits as long as it takes.
   void lock();
   bool try_lock();  // false: another owner has it, or waits
+  // Waits at most that long. False: it was not enough.
   template <typename Rep, typename Period>
   bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
     return try_lock_within(LockMode::Exclusive, timeout_of(timeout));
   }
+  // Waits until that moment of any clock, which becomes a time to wait at the call. False: it was
+  // not enough.
   template <typename TimeClock, typename TimeDuration>
   bool try_lock_until(std::chrono::time_point<TimeClock, TimeDuration> deadline) {
     return try_lock_within(LockMode::Exclusive, timeout_until(deadline));
   }
-  void unlock();
+  void unlock();  // at once; the release follows
 
   // ---- together with others
+  // Waits as long as it takes.
   void lock_shared();
   bool try_lock_shared();  // false: an owner has it exclusively, or waits
+  // Waits at most that long. False: it was not enough.
   template <typename Rep, typename Period>
   bool try_lock_shared_for(std::chrono::duration<Rep, Period> timeout) {
     return try_lock_within(LockMode::Shared, timeout_of(timeout));
   }
+  // Waits until that moment of any clock, which becomes a time to wait at the call. False: it was
+  // not enough.
   template <typename TimeClock, typename TimeDuration>
   bool try_lock_shared_until(std::chrono::time_point<TimeClock, TimeDuration> deadline) {
     return try_lock_within(LockMode::Shared, timeout_until(deadline));
   }
   void unlock_shared();  // one of those this object has: they are all alike
 
-  // The state of the exclusive hold if there is one, else of all shared ones: valid while every one
-  // of them is, and the newest token. Call them only while locked. If several threads share it,
-  // fence each by a Grant of its own (Session::acquire_shared).
+  // These tell the state of the exclusive hold if there is one, else of all shared ones: valid
+  // while every one of them is, and the newest token. Call them only while locked. If several
+  // threads share it, fence each by a Grant of its own (Session::acquire_shared).
   bool valid() const;
   Token token() const;
 
