@@ -42,7 +42,8 @@ class Holds {
     only_ = nullptr;
     return true;
   }
-  void clear() {  // forgets them; they stay held
+  // Forgets them. They stay held.
+  void clear() {
     only_ = nullptr;
     row_ = nullptr;
   }

@@ -24,7 +24,8 @@ class LazyStopSource {
   std::stop_token get_token() const { return source().get_token(); }
   // Runs the listeners' callbacks here; no effect on a second call.
   void request_stop() { source().request_stop(); }
-  bool stop_requested() const {  // false also if nothing has needed it
+  // False also while nothing has needed it.
+  bool stop_requested() const {
     const std::stop_source* const made = made_.load(std::memory_order_acquire);
     return made != nullptr && made->stop_requested();
   }

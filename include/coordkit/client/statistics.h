@@ -27,7 +27,8 @@ class WaitTimes {
   // counts all longer ones.
   static constexpr Duration upper(size_t bucket) { return std::chrono::microseconds(int64_t{1} << bucket); }
 
-  void add(Duration waited) {  // below zero: counts as zero
+  // Counts one duration; one below zero counts as zero.
+  void add(Duration waited) {
     const auto micros = static_cast<uint64_t>(std::chrono::ceil<std::chrono::microseconds>(waited).count());
     ++buckets_[waited <= upper(0) ? 0 : (std::min)(static_cast<size_t>(std::bit_width(micros - 1)), kBuckets - 1)];
     ++count_;

@@ -17,7 +17,8 @@ class TextPair {
   static_assert(kInside >= sizeof(char*));
 
  public:
-  TextPair(std::string_view first, std::string_view second)  // copies both
+  // Copies both.
+  TextPair(std::string_view first, std::string_view second)
       : first_size_(static_cast<uint32_t>(first.size())), second_size_(static_cast<uint32_t>(second.size())) {
     if (outside()) {
       const char* const copy = new char[first.size() + second.size()];

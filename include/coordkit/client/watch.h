@@ -79,8 +79,9 @@ class WatchEvents {
   using const_iterator = std::vector<WatchEvent>::const_iterator;
   using iterator = const_iterator;
 
-  WatchEvents() = default;                              // none
-  explicit WatchEvents(std::vector<WatchEvent> events)  // takes no room
+  WatchEvents() = default;  // none
+  // They take no room.
+  explicit WatchEvents(std::vector<WatchEvent> events)
       : events_(std::make_shared<const std::vector<WatchEvent>>(std::move(events))) {}
   // The same events with a room of their own.
   WatchEvents in(std::shared_ptr<void> room) const {
@@ -89,16 +90,17 @@ class WatchEvents {
     return same;
   }
 
-  const std::vector<WatchEvent>& all() const {  // valid as long as this object or a copy of it
+  // Valid as long as this object or a copy of it.
+  const std::vector<WatchEvent>& all() const {
     static const std::vector<WatchEvent> kNone;
     return events_ ? *events_ : kNone;
   }
-  // These are those of all(), and valid as long. front() and back(): not of an empty batch.
+  // These read all(). Iterators and references are valid as long as its answer.
   const_iterator begin() const { return all().begin(); }
   const_iterator end() const { return all().end(); }
   size_t size() const { return all().size(); }
   bool empty() const { return all().empty(); }
-  // `place`: below size().
+  // These three need an event that is there: `place` is below size().
   const WatchEvent& operator[](size_t place) const { return all()[place]; }
   const WatchEvent& front() const { return all().front(); }
   const WatchEvent& back() const { return all().back(); }

@@ -90,6 +90,7 @@ class Leases {
   // Gives a lease its full TTL again. The call is a log entry. kNotFound (LeaseNotFound): it has
   // ended, and nothing brings it back.
   absl::StatusOr<GrantedLease> renew(LeaseId id, Duration timeout = std::chrono::seconds(10));
+  // grant() without blocking.
   AsyncCall grant_async(Duration ttl, LeaseId id, Duration timeout, Callback<GrantedLease> done);
   // renew() without blocking.
   AsyncCall renew_async(LeaseId id, Duration timeout, Callback<GrantedLease> done);
