@@ -237,7 +237,8 @@ class CoordinationCalls {
  public:
   explicit CoordinationCalls(Client& client) : client_(&client) {}  // `client` outlives it
 
-  // ---- semaphores. Amounts are at most 2^63 - 1.
+  // ---- semaphores. Amounts are at most 2^63 - 1
+
   // Makes the semaphore if there is none. Lowering the limit takes no permits back.
   CallId set_limit(const SessionRef& session, std::string name, uint64_t limit, DoneCallback done, CallDeadline deadline = {});
   // Acquires all `count` permits or none, in the order of asking. Held, WaitTimeout, Cancelled,
@@ -277,6 +278,7 @@ class CoordinationCalls {
   CallId barrier(std::string name, Callback<BarrierInfo> done, CallDeadline deadline = {});
 
   // ---- double barriers
+
   // Answers when all parties have entered. TooManyParties, InvalidArgument (another number of
   // parties), Broken.
   CallId enter(const SessionRef& session, std::string name, uint64_t parties, PartyAtSessionEnd at_end, LockWait wait,
@@ -321,7 +323,8 @@ class CoordinationCalls {
   // Zero if there is none.
   CallId counter(std::string name, Callback<int64_t> done, CallDeadline deadline = {});
 
-  // ---- groups. A member's value has at most 4 KiB.
+  // ---- groups. A member's value has at most 4 KiB
+
   // Answers the member's number. AlreadyExists: this owner is a member. A join that is given up is
   // undone by a leave.
   CallId join(const SessionRef& session, std::string group, std::string owner, std::string value, Callback<Index> done,
@@ -336,6 +339,7 @@ class CoordinationCalls {
 
   // ---- elections: to campaign is to acquire the lock of that name with a value, to resign is to
   // release it
+
   // As Client::acquire(). NotOwner, with proclaim_if_leader: the leadership ended before the new
   // value could be proclaimed.
   CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);

@@ -52,7 +52,7 @@ struct WatchOptions {
                            // larger
 
   static WatchOptions of(std::string key) { return {.key = std::move(key)}; }  // of one key
-  // Of all keys that start with it; empty: all keys.
+  // All keys that start with `prefix`; empty: every key.
   static WatchOptions prefix(std::string prefix) {
     std::string end = prefix_end(prefix);
     return {.key = std::move(prefix), .end = std::move(end)};

@@ -255,7 +255,7 @@ struct TransactionReply {
 };
 // The reply to one operation of a transaction.
 struct OperationReply {
-  // Of the same kind as the operation. A vector of one: the reply to a nested transaction.
+  // Its kind is the operation's. A vector of one: the reply to a nested transaction.
   std::variant<std::monostate, RangeReply, PutReply, DeleteReply, std::vector<TransactionReply>> body;
   friend bool operator==(const OperationReply&, const OperationReply&);
 };

@@ -32,6 +32,7 @@ class SharedMutex {
   SharedMutex& operator=(const SharedMutex&) = delete;
 
   // ---- exclusively
+
   // Waits as long as it takes.
   void lock();
   bool try_lock();  // false: another owner has it, or waits
@@ -49,6 +50,7 @@ class SharedMutex {
   void unlock();  // at once; the release follows
 
   // ---- together with others
+
   // Waits as long as it takes.
   void lock_shared();
   bool try_lock_shared();  // false: an owner has it exclusively, or waits
