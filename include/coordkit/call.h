@@ -43,7 +43,7 @@ class CallControl;
 // A call that is running. Copies are the same call.
 class AsyncCall {
  public:
-  AsyncCall();                                   // no call
+  AsyncCall();                                   // no call: cancel() has no effect
   explicit AsyncCall(Ref<CallControl> control);  // for coordkit's own calls, which return it
   AsyncCall(const AsyncCall& other);
   AsyncCall(AsyncCall&& other) noexcept;

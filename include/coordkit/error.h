@@ -109,7 +109,7 @@ enum class Reason : uint16_t {
 
 // The usual outcome of a reason. For a few reasons it depends on the moment; their callers pass it.
 Outcome default_outcome(Reason reason);
-absl::StatusCode code_of(Reason reason);  // the code that goes with it
+absl::StatusCode code_of(Reason reason);  // the status code that goes with a reason
 std::string_view name_of(Reason reason);  // as in the enum; "?" for an unknown number
 
 // Makes a status with code, reason and outcome. `message` is a sentence that the user can act on.
@@ -123,7 +123,8 @@ absl::Status make_error(Reason reason, Outcome outcome, std::string_view message
 // and whose code is the reason's. Any other status (OK included) has no reason; its outcome is
 // UNKNOWN unless it is OK.
 std::optional<Reason> reason_of(const absl::Status& status);
-Outcome outcome_of(const absl::Status& status);  // OK: Done
+// Done for OK; Unknown for a status without a reason.
+Outcome outcome_of(const absl::Status& status);
 // The message without reason and outcome, for use in another sentence. Valid as long as the status.
 std::string_view sentence_of(const absl::Status& status);
 
@@ -138,7 +139,7 @@ std::string_view sentence_of(const absl::Status& status);
 // The category's values are those of Reason, its name is "coordkit". message(): the name of the
 // reason.
 const std::error_category& error_category();
-std::error_code make_error_code(Reason reason);  // for std::system_error
+std::error_code make_error_code(Reason reason);  // makes the code of a std::system_error
 
 }  // namespace coordkit
 

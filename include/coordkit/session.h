@@ -121,8 +121,8 @@ class Grant {
   // (For a sticky lock: every later grant of this lock, and of any lock once it has left its
   // session.)
   Token token() const;
-  std::string name() const;  // of several: the first
-  LockMode mode() const;     // the same
+  std::string name() const;  // of the lock, or the first of several
+  LockMode mode() const;     // of the lock, or of the first of several
   // Stops once, when the hold first becomes invalid by other means than its release. A session that
   // recovers from jeopardy keeps its holds: valid() then says so, but this token stays stopped.
   // Runs stop callbacks on the callback thread. A stop callback that throws ends the process, as

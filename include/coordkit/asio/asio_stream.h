@@ -147,7 +147,7 @@ class EventStream {
   EventStream& operator=(EventStream&&) = delete;
   ~EventStream() { end(make_error(Reason::Closed, "this stream is gone")); }
 
-  // The function to observe with.
+  // Makes the function to observe with. It may outlive this stream.
   auto observer() const {
     return [queue = queue_](Event event, const auto&...) {
       if (queue) queue->push(std::move(event));

@@ -245,18 +245,21 @@ class CoordinationCalls {
   // Lost, NotFound; CallTimeout, CancelPending (UNKNOWN; a grant that arrives late is given back).
   CallId acquire_permits(const SessionRef& session, std::string name, uint64_t count, PermitOptions options,
                          Callback<HoldRef> done);
-  // Held.
+  // Deletes the semaphore. Held: permits are held or waited for. NotFound: there is none.
   CallId delete_semaphore(const SessionRef& session, std::string name, DoneCallback done, CallDeadline deadline = {});
   // Reads the semaphore, linearizably.
   CallId semaphore(std::string name, Callback<SemaphoreInfo> done, CallDeadline deadline = {});
 
   // ---- latches
 
-  // Makes a latch with `count` (1 and up) to count down.
+  // Makes a latch with `count` (1 and up) to count down. AlreadyExists: there is one, whatever its
+  // count.
   CallId create_latch(const SessionRef& session, std::string name, uint64_t count, DoneCallback done,
-                      CallDeadline deadline = {});  // AlreadyExists
+                      CallDeadline deadline = {});
+  // Counts down by `by` (1 and up), to zero at most. Answers the count that is left. NotFound:
+  // there is no latch.
   CallId count_down(const SessionRef& session, std::string name, uint64_t by, Callback<uint64_t> done,
-                    CallDeadline deadline = {});  // answers the remaining count; NotFound
+                    CallDeadline deadline = {});
   // Answers when the count is zero, at once if it is. NotFound: there is no latch, or it was
   // deleted meanwhile. Held, WaitTimeout, Cancelled, Lost; CallTimeout, CancelPending.
   CallId await_latch(const SessionRef& session, std::string name, LockWait wait, DoneCallback done, CallDeadline deadline = {});
@@ -268,12 +271,15 @@ class CoordinationCalls {
   // ---- barriers
 
   // Closes the barrier, so that waits begin. `at_end` decides about the end of this session.
+  // AlreadyExists: it is closed.
   CallId close_barrier(const SessionRef& session, std::string name, BarrierAtSessionEnd at_end, DoneCallback done,
-                       CallDeadline deadline = {});  // AlreadyExists: it is closed
-  // NotFound.
+                       CallDeadline deadline = {});
+  // Opens the barrier: all waits return. NotFound: it is not closed.
   CallId open_barrier(const SessionRef& session, std::string name, DoneCallback done, CallDeadline deadline = {});
+  // Answers when the barrier is open, at once if it is. Broken: the session that closed it has
+  // ended. Held, WaitTimeout, Cancelled, Lost; CallTimeout, CancelPending.
   CallId await_barrier(const SessionRef& session, std::string name, LockWait wait, DoneCallback done,
-                       CallDeadline deadline = {});  // Broken
+                       CallDeadline deadline = {});
   // Reads the barrier, linearizably.
   CallId barrier(std::string name, Callback<BarrierInfo> done, CallDeadline deadline = {});
 
@@ -311,16 +317,16 @@ class CoordinationCalls {
   // Adds `by`, which may be negative, and answers the sum. CounterOverflow: it is unchanged. A
   // missing counter counts as zero, here and below.
   CallId add(std::string name, int64_t by, Callback<int64_t> done, CallDeadline deadline = {});
-  // Answers `value`. Makes the counter if there is none.
+  // Sets the counter, and answers `value`. Makes it if there is none.
   CallId set(std::string name, int64_t value, Callback<int64_t> done, CallDeadline deadline = {});
-  // Sets it to `value` if it is `expected`; answers whether it did, and its value now.
+  // Sets the counter to `value` if it is `expected`. Answers whether it did, and the value now.
   CallId compare_and_set(std::string name, int64_t expected, int64_t value, Callback<SwapResult> done,
                          CallDeadline deadline = {});
   // Answers the first of `count` (1 and up) consecutive numbers, which are given out only once.
   CallId allocate(std::string name, int64_t count, Callback<int64_t> done, CallDeadline deadline = {});
-  // NotFound.
+  // Deletes the counter, which then counts as zero. NotFound: there is none.
   CallId delete_counter(std::string name, DoneCallback done, CallDeadline deadline = {});
-  // Zero if there is none.
+  // Reads the counter, linearizably. Zero if there is none.
   CallId counter(std::string name, Callback<int64_t> done, CallDeadline deadline = {});
 
   // ---- groups. A member's value has at most 4 KiB
@@ -329,9 +335,10 @@ class CoordinationCalls {
   // undone by a leave.
   CallId join(const SessionRef& session, std::string group, std::string owner, std::string value, Callback<Index> done,
               CallDeadline deadline = {});
+  // Replaces the value of this member. NotFound: this owner is no member.
   CallId update(const SessionRef& session, std::string group, std::string owner, std::string value, DoneCallback done,
-                CallDeadline deadline = {});  // NotFound: not a member
-  // NotFound: not a member.
+                CallDeadline deadline = {});
+  // Ends this owner's membership. NotFound: it is no member.
   CallId leave_group(const SessionRef& session, std::string group, std::string owner, DoneCallback done,
                      CallDeadline deadline = {});
   // Reads the group, linearizably.
@@ -343,7 +350,8 @@ class CoordinationCalls {
   // As Client::acquire(). NotOwner, with proclaim_if_leader: the leadership ended before the new
   // value could be proclaimed.
   CallId campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done);
-  // NotOwner.
+  // Replaces the leader's value; the token stays. NotOwner: the leadership is over, or the hold is
+  // shared.
   CallId proclaim(const HoldRef& leadership, std::string value, DoneCallback done, CallDeadline deadline = {});
   // Reads the leader, linearizably. nullopt: vacant.
   CallId leader(std::string name, Callback<std::optional<LeaderInfo>> done, CallDeadline deadline = {});

@@ -147,7 +147,7 @@ class HoldState : public RefCounted {
   std::string owner_tag() const { return std::string(texts_.second()); }
   // The fencing token; never changes.
   Token token() const { return token_; }
-  // The entry that granted.
+  // The entry that granted it.
   Index since() const { return since_; }
   // max() without a longest time.
   LeadingTime until() const { return extension_ ? extension_->until : (LeadingTime::max)(); }

@@ -83,7 +83,7 @@ using MirrorObserver = absl::AnyInvocable<void(const MirrorSeen&, const MirrorEn
 
 class Mirror {
  public:
-  Mirror() = default;  // follows nothing
+  Mirror() = default;  // follows nothing: get() and entries() are empty
   // Begins to follow the store.
   Mirror(const Replica& replica, MirrorOptions options, MirrorObserver observer = {});
   Mirror(Mirror&&) noexcept = default;

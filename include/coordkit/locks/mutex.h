@@ -41,7 +41,7 @@ class Mutex {
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
-  // Waits as long as it takes.
+  // Waits as long as it takes. Errors throw (see above): it returns only with the lock.
   void lock();
   bool try_lock();  // false: another owner has it, or waits
   // Waits at most that long, for other threads and for other owners together. False: it was not
@@ -56,7 +56,7 @@ class Mutex {
   bool try_lock_until(std::chrono::time_point<TimeClock, TimeDuration> deadline) {
     return try_lock_within(timeout_until(deadline));
   }
-  void unlock();  // at once; the release follows
+  void unlock();  // gives it up at once; the release follows
 
   // These concern the current hold. Call them only while locked.
   bool valid() const;
@@ -104,9 +104,9 @@ class MultiLock {
   MultiLock(const MultiLock&) = delete;
   MultiLock& operator=(const MultiLock&) = delete;
 
-  bool owns_lock() const { return owns_; }          // false: it waited in vain
+  bool owns_lock() const { return owns_; }          // whether it has them; false: it waited in vain
   explicit operator bool() const { return owns_; }  // as owns_lock()
-  void unlock();                                    // before the end of the scope
+  void unlock();                                    // releases all of them now
   // As those of Mutex. Call them only while locked.
   bool valid() const { return grant_.valid(); }
   Token token() const { return grant_.token(); }

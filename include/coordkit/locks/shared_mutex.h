@@ -33,7 +33,7 @@ class SharedMutex {
 
   // ---- exclusively
 
-  // Waits as long as it takes.
+  // Waits as long as it takes. Errors throw: it returns only with the lock.
   void lock();
   bool try_lock();  // false: another owner has it, or waits
   // Waits at most that long. False: it was not enough.
@@ -47,11 +47,11 @@ class SharedMutex {
   bool try_lock_until(std::chrono::time_point<TimeClock, TimeDuration> deadline) {
     return try_lock_within(LockMode::Exclusive, timeout_until(deadline));
   }
-  void unlock();  // at once; the release follows
+  void unlock();  // gives the exclusive hold up at once; the release follows
 
   // ---- together with others
 
-  // Waits as long as it takes.
+  // Waits as long as it takes. Errors throw: it returns only with the lock.
   void lock_shared();
   bool try_lock_shared();  // false: an owner has it exclusively, or waits
   // Waits at most that long. False: it was not enough.

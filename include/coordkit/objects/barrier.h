@@ -26,7 +26,7 @@ class Barrier {
   // closed).
   absl::Status wait(Duration timeout = kForever);
 
-  absl::StatusOr<BarrierInfo> info() const;  // linearizable
+  absl::StatusOr<BarrierInfo> info() const;  // linearizable: closed or open, and its waits
 
   // The same without blocking. Callbacks run on the engine's thread, where nothing may block. How
   // to cancel a call: call.h.
@@ -63,7 +63,7 @@ class DoubleBarrier {
   // barrier broke. kDeadlineExceeded (WaitTimeout): it left, others have not.
   absl::Status leave(const Grant& place, Duration timeout = kForever);
 
-  absl::StatusOr<DoubleBarrierInfo> info() const;  // linearizable
+  absl::StatusOr<DoubleBarrierInfo> info() const;  // linearizable: its parties, and its waits
 
   // The same without blocking. Callbacks run on the engine's thread, where nothing may block. How
   // to cancel a call: call.h.

@@ -34,9 +34,10 @@ class Counter {
   // Answers the first of `count` (1 and up) consecutive numbers, which begin at 1. Unused numbers
   // are lost.
   absl::StatusOr<int64_t> allocate(int64_t count = 1);
-  absl::Status remove();  // kNotFound
+  absl::Status remove();  // deletes it: it then counts as zero. kNotFound
 
-  absl::StatusOr<int64_t> get() const;                                      // linearizable
+  // Linearizable; zero if there is no such counter.
+  absl::StatusOr<int64_t> get() const;
   [[nodiscard]] Observation observe(Observer<CounterSeen> observer) const;  // every change
 
   // The same without blocking. Callbacks run on the engine's thread, where nothing may block. How

@@ -25,8 +25,8 @@ class Group {
   // value has at most 4 KiB. kAlreadyExists: this owner is a member. kDeadlineExceeded
   // (CallTimeout): a join that takes effect later is undone.
   absl::StatusOr<Index> join(std::string value = {});
-  absl::Status update(std::string value);  // kNotFound: not a member
-  absl::Status leave();                    // kNotFound: not a member
+  absl::Status update(std::string value);  // replaces this member's value. kNotFound: not a member
+  absl::Status leave();                    // ends the membership. kNotFound: not a member
 
   absl::StatusOr<GroupInfo> members() const;                              // linearizable
   [[nodiscard]] Observation observe(Observer<GroupSeen> observer) const;  // every change

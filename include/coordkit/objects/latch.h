@@ -28,9 +28,9 @@ class Latch {
   // Waits until it is zero. kDeadlineExceeded (WaitTimeout), kFailedPrecondition (Held: timeout
   // zero), kAborted (Lost), kNotFound.
   absl::Status wait(Duration timeout = kForever);
-  absl::Status remove();  // ends all waits with kNotFound
+  absl::Status remove();  // deletes it, and ends all waits with kNotFound
 
-  absl::StatusOr<LatchInfo> info() const;  // linearizable
+  absl::StatusOr<LatchInfo> info() const;  // linearizable: its count, and its waits
   // Every change of the count.
   [[nodiscard]] Observation observe(Observer<LatchSeen> observer) const;
 

@@ -36,9 +36,9 @@ class Registry {
   // there is no session), kNotFound (LeaseNotFound: the session has ended), else as Kv::put().
   // After CallTimeout (unknown) an entry may exist, until the session ends.
   absl::StatusOr<std::string> join(const Session& session, std::string value, ProposeOptions options = {});
-  // kNotFound (KeyNotFound).
+  // Replaces the value of an entry that join() answered. kNotFound (KeyNotFound): it is gone.
   absl::Status update(const std::string& entry, std::string value, ProposeOptions options = {});
-  // kNotFound (KeyNotFound).
+  // Deletes an entry that join() answered. kNotFound (KeyNotFound): it is gone.
   absl::Status leave(const std::string& entry, ProposeOptions options = {});
 
   // Linearizable unless the options say otherwise; in the order of joining.

@@ -42,7 +42,7 @@ class Semaphore {
   absl::StatusOr<Grant> acquire(PermitsWanted wanted = {});
   absl::StatusOr<Grant> try_acquire(PermitsWanted wanted = {});  // acquire() without a wait
 
-  absl::StatusOr<SemaphoreInfo> info() const;  // linearizable
+  absl::StatusOr<SemaphoreInfo> info() const;  // linearizable: its limit, holders and waits
   absl::Status remove();                       // kFailedPrecondition (Held): a session holds
                                                // permits or waits. kNotFound
 
