@@ -123,7 +123,7 @@ struct ReplicaOptions {  // the options of Replica::open(); validate() checks th
   // Log and checkpoint are read in full at this interval, at this pace, and rotten parts are
   // written again. Legal: zero (never, only scrub_now()), or a second and up; 1 and up.
   Duration scrub_every = std::chrono::hours(24);
-  uint64_t scrub_bytes_per_second = 16 << 20;       // of both together
+  uint64_t scrub_bytes_per_second = 16 << 20;       // log and checkpoint together. Legal: 1 and up
   Duration drain = std::chrono::milliseconds(250);  // close()'s wait for posted releases. Legal: 0+
   // How long this replica's own thread polls for input before it sleeps, as long as polling mostly
   // finds some. Between two polls it yields its processor. It costs processor time, and saves each
@@ -163,7 +163,7 @@ struct Health {                                 // a replica's view of itself: R
   ReplicaId leader;                             // zero: none known
   Index applied;                                // the last entry that its state includes
   Index commit;                                 // the last entry that it knows to be committed
-  Index durable;                                // own log
+  Index durable;                                // the last entry that is durable in its own log
   Index checkpointed;                           // the state on disk: a start resumes from there
   ClusterId cluster;                            // drawn at genesis; zero: not known yet
   uint64_t feature_level = 0;                   // of the cluster: feature_level.h
@@ -193,7 +193,7 @@ struct ProposeOptions {
 };
 
 struct QueryOptions {                           // options of calls that only read
-  Duration timeout = std::chrono::seconds(10);  // no answer by then: CallTimeout, no effect
+  Duration timeout = std::chrono::seconds(10);  // no answer by then: CallTimeout or NoLeader
   ReadOptions read = {};                        // consistency, as in get()
 };
 

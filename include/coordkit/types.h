@@ -29,7 +29,7 @@ class Id {
   constexpr Id previous() const { return Id(value_ - 1); }
   // `distance` places later. It wraps beyond 2^64 - 1; the caller knows that it does not.
   friend constexpr Id operator+(Id id, uint64_t distance) { return Id(id.value_ + distance); }
-  // How many places `to` is behind `from`. The caller knows that it is not before it.
+  // How many places `to` comes after `from`. The caller knows that it does not come before.
   friend constexpr uint64_t operator-(Id to, Id from) { return to.value_ - from.value_; }
   friend constexpr auto operator<=>(Id, Id) = default;
 

@@ -203,13 +203,13 @@ auto async_acquire(Session session, std::string name, std::string owner, std::st
   return asio_detail::call(asio_detail::Copied{std::move(session)}, &Session::acquire_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), std::move(name), times.options(std::move(owner), std::move(value)));
 }
-// The same without a value, by a separate owner.
+// Session::acquire() without a value, by a separate owner.
 template <typename Token = DefaultToken>
 auto async_acquire(Session session, std::string name, LockTimes times = {}, Token&& token = Token()) {
   return async_acquire(std::move(session), std::move(name), std::string(), std::string(), times, std::forward<Token>(token));
 }
 
-// The same with LockTimes as they are by default.
+// Session::acquire() without options, by a separate owner.
 template <typename Token, typename = asio_detail::UnlessOptions<Token, LockTimes>>
 auto async_acquire(Session session, std::string name, Token&& token) {
   return async_acquire(std::move(session), std::move(name), LockTimes(), std::forward<Token>(token));
@@ -270,7 +270,7 @@ auto async_get(Replica& replica, std::string key, ReadOptions read = {}, Token&&
   return asio_detail::call(&replica, &Replica::get_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
                            std::move(key), read);
 }
-// The same, linearizably.
+// Replica::get() without options: a linearizable read.
 template <typename Token, typename = asio_detail::UnlessOptions<Token, ReadOptions>>
 auto async_get(Replica& replica, std::string key, Token&& token) {
   return async_get(replica, std::move(key), ReadOptions(), std::forward<Token>(token));

@@ -270,8 +270,8 @@ class CoordinationCalls {
 
   // ---- barriers
 
-  // Closes the barrier, so that waits begin. `at_end` decides about the end of this session.
-  // AlreadyExists: it is closed.
+  // Closes the barrier: later waits do not return until it is open. `at_end` decides about the end
+  // of this session. AlreadyExists: it is closed.
   CallId close_barrier(const SessionRef& session, std::string name, BarrierAtSessionEnd at_end, DoneCallback done,
                        CallDeadline deadline = {});
   // Opens the barrier: all waits return. NotFound: it is not closed.

@@ -23,7 +23,8 @@ namespace COORDKIT_EXPORT coordkit {
 struct PhaseCallback : RefCounted {
   // `to_run`: not empty.
   explicit PhaseCallback(absl::AnyInvocable<void(SessionPhase)> to_run) : run(std::move(to_run)) {}
-  absl::AnyInvocable<void(SessionPhase)> run;  // called through the Notifier, one call at a time
+  absl::AnyInvocable<void(SessionPhase)> run;  // called where announcements are made, one call
+                                               // at a time
 };
 using OnPhase = Ref<PhaseCallback>;  // null: nobody listens
 
