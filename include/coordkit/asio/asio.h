@@ -45,14 +45,13 @@ namespace COORDKIT_EXPORT coordkit {
 
 // How an acquire waits, and how its lock is held. Strings are separate parameters.
 struct LockTimes {
-  // These are the fields of LockOptions with the same names.
-  Duration timeout = kForever;
-  Duration max_hold{};
-  LockMode mode = LockMode::Exclusive;
-  bool reentrant = false;
-  Duration delay{};
-  bool no_deadlock_check = false;
-  bool sticky = false;
+  Duration timeout = kForever;          // as in LockOptions
+  Duration max_hold{};                  // as in LockOptions
+  LockMode mode = LockMode::Exclusive;  // as in LockOptions
+  bool reentrant = false;               // as in LockOptions
+  Duration delay{};                     // as in LockOptions
+  bool no_deadlock_check = false;       // as in LockOptions
+  bool sticky = false;                  // as in LockOptions
 
   // LockOptions of these fields and two strings.
   LockOptions options(std::string owner, std::string value) const {
@@ -67,17 +66,15 @@ struct LockTimes {
 };
 // The times of async_open_session().
 struct SessionTimes {
-  // These are the fields of SessionOptions with the same names.
-  Duration ttl = std::chrono::seconds(5);
-  Duration timeout = std::chrono::seconds(10);
-  Duration give_up{};
+  Duration ttl = std::chrono::seconds(5);       // as in SessionOptions
+  Duration timeout = std::chrono::seconds(10);  // as in SessionOptions
+  Duration give_up{};                           // as in SessionOptions
 };
 // The options of async_resume_session().
 struct ResumeTimes {
-  // These are the fields of ResumeSessionOptions with the same names.
-  Duration timeout = std::chrono::seconds(10);
-  Duration give_up{};
-  bool previous_is_gone = false;
+  Duration timeout = std::chrono::seconds(10);  // as in ResumeSessionOptions
+  Duration give_up{};                           // as in ResumeSessionOptions
+  bool previous_is_gone = false;                // as in ResumeSessionOptions
 };
 // The timeout of the other operations.
 struct CallTimes {
@@ -124,7 +121,7 @@ auto async_wait_ready(const Replica& replica, Duration timeout, Token&& token = 
                            timeout);
 }
 
-// Replica::health_async() as an operation. Completes with an absl::StatusOr<Health>.
+// Replica::health_async() as an operation. Completes with `absl::StatusOr<Health>`.
 template <typename Token = DefaultToken>
 auto async_health(const Replica& replica, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::health_async, asio_detail::kWithoutEffect, std::forward<Token>(token));
@@ -139,7 +136,7 @@ auto async_close(Replica& replica, Token&& token = Token()) {
 
 // ---- sessions
 
-// Replica::open_session() as an operation. Completes with an absl::StatusOr<Session>.
+// Replica::open_session() as an operation. Completes with `absl::StatusOr<Session>`.
 template <typename Token = DefaultToken>
 auto async_open_session(Replica& replica, std::string metadata = {}, SessionTimes times = {}, Token&& token = Token()) {
   return asio_detail::initiate<absl::StatusOr<Session>>(
@@ -151,7 +148,7 @@ auto async_open_session(Replica& replica, std::string metadata = {}, SessionTime
       asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
-// Replica::resume_session() as an operation. Completes with an absl::StatusOr<Resumed>.
+// Replica::resume_session() as an operation. Completes with `absl::StatusOr<Resumed>`.
 template <typename Token = DefaultToken>
 auto async_resume_session(Replica& replica, SessionId session, std::string secret, ResumeTimes times = {},
                           Token&& token = Token()) {
@@ -178,7 +175,7 @@ auto async_kill_session(Replica& replica, SessionId session, CallTimes times = {
                            session, times.timeout);
 }
 
-// Replica::force_release() as an operation. Completes with an absl::StatusOr<SessionId>.
+// Replica::force_release() as an operation. Completes with `absl::StatusOr<SessionId>`.
 template <typename Token = DefaultToken>
 auto async_force_release(Replica& replica, std::string name, coordkit::Token hold, CallTimes times = {},
                          Token&& token = Token()) {
@@ -195,7 +192,7 @@ auto async_clear_delay(Replica& replica, std::string name, CallTimes times = {},
 
 // ---- locks
 
-// Session::acquire() as an operation. Completes with an absl::StatusOr<Grant>. An empty `owner` is
+// Session::acquire() as an operation. Completes with `absl::StatusOr<Grant>`. An empty `owner` is
 // a separate owner.
 template <typename Token = DefaultToken>
 auto async_acquire(Session session, std::string name, std::string owner, std::string value, LockTimes times = {},
@@ -235,7 +232,7 @@ template <typename Token = DefaultToken>
 auto async_downgrade(Grant& grant, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::downgrade_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
-// Grant::upgrade() as an operation. Completes with an absl::StatusOr<Grant>. As with
+// Grant::upgrade() as an operation. Completes with `absl::StatusOr<Grant>`. As with
 // async_downgrade(), `grant` then holds nothing.
 template <typename Token = DefaultToken>
 auto async_upgrade(Grant& grant, Token&& token = Token()) {
@@ -249,7 +246,7 @@ auto async_update_value(Grant& grant, std::string value, Token&& token = Token()
                            std::move(value));
 }
 
-// Grant::check() as an operation. Completes with an absl::StatusOr<bool>.
+// Grant::check() as an operation. Completes with `absl::StatusOr<bool>`.
 template <typename Token = DefaultToken>
 auto async_check(const Grant& grant, Token&& token = Token()) {
   return asio_detail::call(&grant, &Grant::check_async, asio_detail::kWithoutEffect, std::forward<Token>(token));
@@ -257,14 +254,14 @@ auto async_check(const Grant& grant, Token&& token = Token()) {
 
 // ---- keys and own machines
 
-// Replica::put() as an operation. Completes with an absl::StatusOr<PutResult>.
+// Replica::put() as an operation. Completes with `absl::StatusOr<PutResult>`.
 template <typename Token = DefaultToken>
 auto async_put(Replica& replica, std::string key, std::string value, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::put_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
                            std::move(key), std::move(value), ProposeOptions{.timeout = times.timeout});
 }
 
-// Replica::get() as an operation. Completes with an absl::StatusOr<GetResult>.
+// Replica::get() as an operation. Completes with `absl::StatusOr<GetResult>`.
 template <typename Token = DefaultToken>
 auto async_get(Replica& replica, std::string key, ReadOptions read = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::get_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
@@ -284,7 +281,7 @@ auto async_range(const Kv& kv, const RangeOperation& range, CallTimes times = {}
                            std::forward<Token>(token), range, QueryOptions{.timeout = times.timeout});
 }
 
-// Kv::commit() as an operation. Completes with an absl::StatusOr<TransactionResult>. Give the
+// Kv::commit() as an operation. Completes with `absl::StatusOr<TransactionResult>`. Give the
 // transaction a name first, as with async_range().
 template <typename Token = DefaultToken>
 auto async_commit(const Kv& kv, const Transaction& transaction, CallTimes times = {}, Token&& token = Token()) {
@@ -292,7 +289,7 @@ auto async_commit(const Kv& kv, const Transaction& transaction, CallTimes times 
                            std::forward<Token>(token), transaction, ProposeOptions{.timeout = times.timeout}, ReadOptions());
 }
 
-// Kv::erase() as an operation. Completes with an absl::StatusOr<EraseResult>. Give the description
+// Kv::erase() as an operation. Completes with `absl::StatusOr<EraseResult>`. Give the description
 // a name first, as with async_range().
 template <typename Token = DefaultToken>
 auto async_erase(const Kv& kv, const DeleteOperation& erase, CallTimes times = {}, Token&& token = Token()) {
@@ -300,14 +297,14 @@ auto async_erase(const Kv& kv, const DeleteOperation& erase, CallTimes times = {
                            std::forward<Token>(token), erase, ProposeOptions{.timeout = times.timeout});
 }
 
-// Replica::propose() as an operation. Completes with an absl::StatusOr<ProposeResult>.
+// Replica::propose() as an operation. Completes with `absl::StatusOr<ProposeResult>`.
 template <typename Token = DefaultToken>
 auto async_propose(Replica& replica, MachineId machine, std::string command, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::propose_async, asio_detail::kMayTakeEffect, std::forward<Token>(token), machine,
                            std::move(command), ProposeOptions{.timeout = times.timeout});
 }
 
-// Replica::query() as an operation, linearizable. Completes with an absl::StatusOr<QueryResult>.
+// Replica::query() as an operation, linearizable. Completes with `absl::StatusOr<QueryResult>`.
 template <typename Token = DefaultToken>
 auto async_query(Replica& replica, MachineId machine, std::string question, CallTimes times = {}, Token&& token = Token()) {
   return asio_detail::call(&replica, &Replica::query_async, asio_detail::kWithoutEffect, std::forward<Token>(token), machine,

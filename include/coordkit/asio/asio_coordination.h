@@ -27,7 +27,7 @@ static_assert(std::is_trivially_destructible_v<PermitsWanted> && std::is_trivial
 
 // ---- waits: cancelled without effect
 
-// Semaphore::acquire() as an operation. Completes with an absl::StatusOr<Grant>.
+// Semaphore::acquire() as an operation. Completes with `absl::StatusOr<Grant>`.
 template <typename Token = DefaultToken>
 auto async_acquire(Semaphore semaphore, PermitsWanted wanted = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(semaphore)}, &Semaphore::acquire_async, asio_detail::kWithoutEffect,
@@ -48,21 +48,21 @@ auto async_wait(Barrier barrier, Duration timeout = kForever, Token&& token = To
                            std::forward<Token>(token), timeout);
 }
 
-// DoubleBarrier::enter() as an operation. Completes with an absl::StatusOr<Grant>.
+// DoubleBarrier::enter() as an operation. Completes with `absl::StatusOr<Grant>`.
 template <typename Token = DefaultToken>
 auto async_enter(DoubleBarrier barrier, Duration timeout = kForever, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(barrier)}, &DoubleBarrier::enter_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), timeout);
 }
 
-// ClaimQueue::claim() as an operation. Completes with an absl::StatusOr<WorkItem>.
+// ClaimQueue::claim() as an operation. Completes with `absl::StatusOr<WorkItem>`.
 template <typename Token = DefaultToken>
 auto async_claim(ClaimQueue queue, ClaimWanted wanted = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(queue)}, &ClaimQueue::claim_async, asio_detail::kWithoutEffect,
                            std::forward<Token>(token), wanted);
 }
 
-// Election::campaign() as an operation. Completes with an absl::StatusOr<Grant>.
+// Election::campaign() as an operation. Completes with `absl::StatusOr<Grant>`.
 template <typename Token = DefaultToken>
 auto async_campaign(Election election, std::string value = {}, Duration timeout = kForever, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(election)}, &Election::campaign_async, asio_detail::kWithoutEffect,
@@ -78,14 +78,14 @@ auto async_leave(DoubleBarrier barrier, const Grant& place, Duration timeout = k
                            std::forward<Token>(token), std::cref(place), timeout);
 }
 
-// Latch::count_down() as an operation. Completes with an absl::StatusOr<uint64_t>.
+// Latch::count_down() as an operation. Completes with `absl::StatusOr<uint64_t>`.
 template <typename Token = DefaultToken>
 auto async_count_down(Latch latch, uint64_t by = 1, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(latch)}, &Latch::count_down_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), by);
 }
 
-// ClaimQueue::enqueue() as an operation. Completes with an absl::StatusOr<Index>.
+// ClaimQueue::enqueue() as an operation. Completes with `absl::StatusOr<Index>`.
 template <typename Token = DefaultToken>
 auto async_enqueue(ClaimQueue queue, std::string value, int64_t priority = 0, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(queue)}, &ClaimQueue::enqueue_async, asio_detail::kMayTakeEffect,
@@ -106,14 +106,14 @@ auto async_proclaim(Election election, const Grant& leadership, std::string valu
                            std::forward<Token>(token), std::cref(leadership), std::move(value));
 }
 
-// Group::join() as an operation. Completes with an absl::StatusOr<Index>.
+// Group::join() as an operation. Completes with `absl::StatusOr<Index>`.
 template <typename Token = DefaultToken>
 auto async_join(Group group, std::string value = {}, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(group)}, &Group::join_async, asio_detail::kMayTakeEffect,
                            std::forward<Token>(token), std::move(value));
 }
 
-// Counter::allocate() as an operation. Completes with an absl::StatusOr<int64_t>.
+// Counter::allocate() as an operation. Completes with `absl::StatusOr<int64_t>`.
 template <typename Token = DefaultToken>
 auto async_allocate(Counter counter, int64_t count, Token&& token = Token()) {
   return asio_detail::call(asio_detail::Copied{std::move(counter)}, &Counter::allocate_async, asio_detail::kMayTakeEffect,

@@ -196,7 +196,7 @@ class WatchStream {
     watch_.end();
     if (queue) queue->close(make_error(Reason::Closed, "the watch was ended here; make a new one"));
   }
-  // Answers the next batch. Completes with an absl::StatusOr<WatchBatch>. Every type of
+  // Answers the next batch. Completes with `absl::StatusOr<WatchBatch>`. Every type of
   // cancellation cancels it without effect.
   template <typename Token = DefaultToken>
   auto next(Token&& token = Token()) {

@@ -74,10 +74,9 @@ struct WatchEvent {
 // their room back.
 class WatchEvents {
  public:
-  // These are the names that containers have.
-  using value_type = WatchEvent;
-  using const_iterator = std::vector<WatchEvent>::const_iterator;
-  using iterator = const_iterator;
+  using value_type = WatchEvent;                                   // of the range
+  using const_iterator = std::vector<WatchEvent>::const_iterator;  // of all()
+  using iterator = const_iterator;                                 // events do not change
 
   WatchEvents() = default;  // none
   // They take no room.

@@ -62,11 +62,10 @@ struct RangeOperation {
   SortOrder order = SortOrder::Default;  // by default ascending
   bool keys_only = false;                // values are left out
   bool count_only = false;               // entries are left out
-  // These are inclusive bounds; zero: none.
-  Revision mod_min = {};
-  Revision mod_max = {};
-  Revision create_min = {};
-  Revision create_max = {};
+  Revision mod_min = {};                 // of the last change, inclusive; zero: no bound
+  Revision mod_max = {};                 // of the last change, inclusive; zero: no bound
+  Revision create_min = {};              // of the creation, inclusive; zero: no bound
+  Revision create_max = {};              // of the creation, inclusive; zero: no bound
   friend bool operator==(const RangeOperation&, const RangeOperation&) = default;
 
   static RangeOperation of(std::string key) { return {.key = std::move(key)}; }  // the one key

@@ -49,13 +49,13 @@ struct KeptSessionOptions {
   // (Lost), or the status of a failed attempt. So it is never called more often than the pauses
   // allow.
   std::function<void(const absl::Status& why)> on_failure = {};
-  // These bound the pause before an attempt: at first about `backoff_min`, then doubled up to
-  // `backoff_max`. It is drawn at random between half of that and the whole, so that processes that
-  // lost their sessions together do not return together. After a session that lived longer than
-  // `backoff_max` the pauses begin with `backoff_min` again. Legal: above zero, `backoff_max` not
-  // below `backoff_min` and at most a day.
+  // The pause before an attempt: at first about `backoff_min`, then doubled up to `backoff_max`. It
+  // is drawn at random between half of that and the whole, so that processes that lost their
+  // sessions together do not return together. After a session that lived longer than `backoff_max`
+  // the pauses begin with `backoff_min` again. Legal: above zero, `backoff_max` not below
+  // `backoff_min` and at most a day.
   Duration backoff_min = std::chrono::milliseconds(100);
-  Duration backoff_max = std::chrono::seconds(10);
+  Duration backoff_max = std::chrono::seconds(10);  // the longest pause; see above
 };
 
 class KeptSession {
