@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,7 +81,7 @@ class SharedMutex {
   Session session_;
   std::string name_;
   mutable std::mutex guard_;  // guards the grants: one thread may lock while another unlocks
-  Grant exclusive_;
+  std::optional<Grant> exclusive_;
   std::vector<Grant> shared_;
 };
 

@@ -37,7 +37,8 @@ bool SharedMutex::try_lock_shared() { return take(LockMode::Shared, Duration::ze
 
 void SharedMutex::unlock() {
   const std::lock_guard lock(guard_);
-  exclusive_.release_later();
+  if (exclusive_) exclusive_->release_later();
+  exclusive_.reset();
 }
 
 void SharedMutex::unlock_shared() {
@@ -49,13 +50,14 @@ void SharedMutex::unlock_shared() {
 
 bool SharedMutex::valid() const {
   const std::lock_guard lock(guard_);
-  if (shared_.empty()) return exclusive_.valid();
-  return std::ranges::all_of(shared_, &Grant::valid);
+  if (exclusive_) return exclusive_->valid();
+  return !shared_.empty() && std::ranges::all_of(shared_, &Grant::valid);
 }
 
 Token SharedMutex::token() const {
   const std::lock_guard lock(guard_);
-  Token newest = shared_.empty() ? exclusive_.token() : Token();
+  if (exclusive_) return exclusive_->token();
+  Token newest;
   for (const Grant& grant : shared_) newest = std::max(newest, grant.token());
   return newest;
 }
