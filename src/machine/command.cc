@@ -26,28 +26,29 @@ namespace {
 
 using namespace fields;  // the vocabulary of this file
 
-ResultCode check(std::monostate) { return ResultCode::Unsupported; }
-ResultCode check(const OpenSession& open) {
-  if (open.ttl <= Duration::zero() || !open.node || !open.boot) return ResultCode::InvalidArgument;
-  if (open.ttl > kTtlMax) return ResultCode::TtlTooLarge;
-  return open.metadata.size() <= kMetadataBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
+Objection check(std::monostate) { return {ResultCode::Unsupported}; }
+Objection check(const OpenSession& open) {
+  if (Objection ttl = check_ttl(open.ttl); ttl.code == ResultCode::InvalidArgument) return ttl;
+  if (!open.node || !open.boot) return invalid();
+  if (Objection ttl = check_ttl(open.ttl); !ttl.none()) return ttl;
+  return check_size("session's metadata", open.metadata.size(), kMetadataBytesMax);
 }
-ResultCode check(const CloseSession&) { return ResultCode::Ok; }
-ResultCode check(const RenewLease&) { return ResultCode::Ok; }  // the lease may or may not exist
-ResultCode check(const RevokeLease&) { return ResultCode::Ok; }
-ResultCode check(const SetKeyQuota&) { return ResultCode::Ok; }
+Objection check(const CloseSession&) { return {}; }
+Objection check(const RenewLease&) { return {}; }  // the lease may or may not exist
+Objection check(const RevokeLease&) { return {}; }
+Objection check(const SetKeyQuota&) { return {}; }
 using machine::check;  // for the other kinds
 
 // Checks everything except the body.
-ResultCode check_rest(const Request& request, std::optional<SessionId> session) {
-  if (session && !*session) return ResultCode::InvalidArgument;
-  if (!request.prior_releases.empty() && !session) return ResultCode::InvalidArgument;
-  if (request.prior_releases.size() > kPriorReleasesMax) return ResultCode::LimitExceeded;
+Objection check_rest(const Request& request, std::optional<SessionId> session) {
+  if (session && !*session) return invalid();
+  if (!request.prior_releases.empty() && !session) return invalid();
+  if (request.prior_releases.size() > kPriorReleasesMax) return {ResultCode::LimitExceeded};
   for (const PriorRelease& prior : request.prior_releases) {
-    if (const ResultCode name = check_name(prior.name); name != ResultCode::Ok) return name;
-    if (!prior.token) return ResultCode::InvalidArgument;
+    if (Objection name = check_name(prior.name); !name.none()) return {name.code};
+    if (!prior.token) return invalid();
   }
-  return ResultCode::Ok;
+  return {};
 }
 
 // nullopt: a kind that names no session.
@@ -65,10 +66,11 @@ SessionId session_of(const Request& request) {
 }
 
 Validated validated(const Request& request) {
-  const auto [code, session] = std::visit(
-      [](const auto& body) { return std::pair<ResultCode, std::optional<SessionId>>(check(body), session_named(body)); },
+  auto [objection, session] = std::visit(
+      [](const auto& body) { return std::pair<Objection, std::optional<SessionId>>(check(body), session_named(body)); },
       request.body);
-  return {code == ResultCode::Ok ? check_rest(request, session) : code, session.value_or(SessionId())};
+  if (objection.none()) objection = check_rest(request, session);
+  return {std::move(objection), session.value_or(SessionId())};
 }
 
 uint32_t answer_bytes_max(const Request& request) {

@@ -76,13 +76,12 @@ struct Request {
 SessionId session_of(const Request& request);
 
 struct Validated {
-  // Ok, or the reason why the request is refused without effect in any state: EmptyKey, InvalidArgument, LimitExceeded,
-  // TtlTooLarge, Unsupported, and the reasons of mvcc::check().
-  ResultCode code;
+  // Its codes: EmptyKey, InvalidArgument, LimitExceeded, TtlTooLarge, Unsupported, and the reasons of mvcc::check().
+  Objection objection;
   SessionId session;  // session_of() the request
 };
 Validated validated(const Request& request);
-inline ResultCode validate(const Request& request) { return validated(request).code; }
+inline ResultCode validate(const Request& request) { return validated(request).objection.code; }
 
 // The most bytes that the answer to it can have.
 uint32_t answer_bytes_max(const Request& request);

@@ -78,7 +78,7 @@ Answer MachineSide::take_one(const DeleteOperation& erase) {
 
 // A read-only one is read, as the client does.
 Answer MachineSide::take_one(const Transaction& transaction) {
-  if (machine::check(transaction) == ResultCode::Ok && !machine::writes(transaction)) {
+  if (machine::check(transaction).none() && !machine::writes(transaction)) {
     const auto now = machine_.reads()->read(transaction);
     return answer(now, [&] { return form_of(now.reply); });
   }

@@ -238,8 +238,8 @@ struct ChangeMembers {
 };
 
 // Hands leadership to `target` (zero: the voter that is best prepared), on whichever replica it is
-// called. Completes OK when the new leader's first entry is applied here. Otherwise nothing
-// changes.
+// called. Completes OK when the new leader's first entry is applied here. Otherwise the old leader
+// still leads.
 struct TransferLeadership {
   Ticket ticket;
   ReplicaId target;

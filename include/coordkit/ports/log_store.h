@@ -7,7 +7,7 @@
 // inside a call.
 // Lifetime: the sink outlives close().
 // Errors: after one failed sync nothing later is attempted, ever. The store reports that once
-// through failed().
+// through log_failed().
 #pragma once
 
 #include <cstdint>

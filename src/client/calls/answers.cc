@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/last_number.h"
+#include "base/quoted.h"
 #include "client/keys/key_limits.h"
 #include "coordkit/client/keys.h"
 #include "coordkit/error.h"
@@ -14,13 +15,6 @@ namespace coordkit::client {
 namespace {
 
 using machine::ResultCode;
-
-// A printable stand-in for a name in a sentence: short, and never the raw bytes of a hostile one.
-std::string quoted(std::string_view name) {
-  std::string out = "\"";
-  for (const char byte : name.substr(0, 64)) out += byte >= 0x20 && byte < 0x7f ? byte : '?';
-  return out + (name.size() > 64 ? "...\"" : "\"");
-}
 
 absl::Status refusal_of_lock(const machine::Result& result, const std::string& it) {
   switch (result.code) {
@@ -196,6 +190,20 @@ absl::Status status_of_command(const absl::StatusOr<machine::Result>& result, Ob
   return result->code == ResultCode::Lost ? session_over() : status_of(*result, object);
 }
 
+namespace {
+
+Reason reason_for(ResultCode code) {
+  if (code == ResultCode::LimitExceeded) return Reason::LimitExceeded;
+  return code == ResultCode::TtlTooLarge ? Reason::TtlTooLarge : Reason::InvalidArgument;
+}
+
+absl::Status refusal_of(const machine::Objection& objection) {
+  if (!objection.sentence.empty()) return make_error(reason_for(objection.code), objection.sentence);
+  return status_of(machine::Result{.code = objection.code}, Nameless{"request"});
+}
+
+}  // namespace
+
 absl::Status watch_compacted(Revision lowest) {
   return make_error(
       Reason::Compacted,
@@ -204,13 +212,7 @@ absl::Status watch_compacted(Revision lowest) {
                    lowest.value()));
 }
 
-absl::Status check_lock_name(std::string_view name) {
-  if (name.empty()) return make_error(Reason::InvalidArgument, "the name is empty; give 1 to 1024 bytes");
-  if (name.size() > machine::kNameBytesMax) {
-    return make_error(Reason::LimitExceeded, absl::StrCat("the name has ", name.size(), " bytes; at most 1024 are allowed"));
-  }
-  return absl::OkStatus();
-}
+absl::Status check_lock_name(std::string_view name) { return refusal_of(machine::check_name(name)); }
 
 absl::Status check_key(std::string_view key) {
   if (key.empty()) return make_error(Reason::EmptyKey, "the key is empty; give 1 to 8192 bytes");
@@ -221,7 +223,7 @@ absl::Status check_key(std::string_view key) {
 }
 
 absl::Status check_range(const RangeOperation& range) {
-  const ResultCode code = machine::check(range);
+  const ResultCode code = machine::check(range).code;
   if (code == ResultCode::LimitExceeded) return check_limits(range);
   if (code == ResultCode::InvalidArgument && range.limit < 0)
     return make_error(Reason::InvalidArgument, "the limit of the range is negative; give 0 for all entries, or more");
@@ -236,121 +238,6 @@ absl::Status unordered_range_too_large() {
 }
 
 namespace {
-
-absl::Status check_body(const machine::OpenSession& open) {
-  if (open.ttl <= Duration::zero()) {
-    return make_error(Reason::InvalidArgument, "the time to live is not above zero; give 50 ms or more");
-  }
-  if (open.ttl > machine::kTtlMax)
-    return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s; give a shorter one");
-  if (open.metadata.size() > machine::kMetadataBytesMax) {
-    return too_large("session's metadata", open.metadata.size(), machine::kMetadataBytesMax);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status check_body(const machine::GrantLease& grant) {
-  if (grant.ttl <= Duration::zero()) {
-    return make_error(Reason::InvalidArgument, "the time to live is not above zero; give 50 ms or more");
-  }
-  if (grant.ttl > machine::kTtlMax)
-    return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s; give a shorter one");
-  return absl::OkStatus();
-}
-
-absl::Status check_body(const machine::ResumeSession& resume) {
-  if (!resume.id) return make_error(Reason::InvalidArgument, "the session id is 0: give what Session::id() said");
-  if (resume.secret.empty())
-    return make_error(Reason::InvalidArgument, "the secret is empty: give what Session::secret() said");
-  if (resume.secret.size() > machine::kSecretBytesMax) {
-    return too_large("secret", resume.secret.size(), machine::kSecretBytesMax);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status check_body(const machine::KillSession& kill) {
-  return kill.victim
-             ? absl::OkStatus()
-             : make_error(Reason::InvalidArgument, "the session id is 0; give the id of a session, which sessions() lists");
-}
-
-absl::Status check_body(const machine::ForceRelease& force) {
-  if (absl::Status name = check_lock_name(force.name); !name.ok()) return name;
-  return force.token
-             ? absl::OkStatus()
-             : make_error(Reason::InvalidArgument, "the token is 0; give the token of the hold to end, which holders() lists");
-}
-
-absl::Status check_body(const machine::ClearDelay& clear) { return check_lock_name(clear.name); }
-
-absl::Status check_owner(std::string_view tag) {
-  if (tag.size() <= machine::kOwnerTagBytesMax) return absl::OkStatus();
-  return too_large("owner tag", tag.size(), machine::kOwnerTagBytesMax);
-}
-absl::Status check_wait(const machine::Wait& wait) {
-  if (wait.kind != machine::Wait::Kind::Timed || wait.timeout > Duration::zero()) return absl::OkStatus();
-  return make_error(Reason::InvalidArgument,
-                    "the time to wait is not above zero; to try once without a wait, use LockWait::none()");
-}
-
-// The checks that both kinds of acquire have in common.
-absl::Status check_terms(const auto& acquire) {
-  if (acquire.value.size() > machine::kLockValueBytesMax) {
-    return too_large("hold's value", acquire.value.size(), machine::kLockValueBytesMax);
-  }
-  if (absl::Status owner = check_owner(acquire.owner_tag); !owner.ok()) return owner;
-  if (absl::Status wait = check_wait(acquire.wait); !wait.ok()) return wait;
-  if (acquire.delay < Duration::zero() || acquire.delay > machine::kLockDelayMax) {
-    return make_error(Reason::InvalidArgument, "the lock-delay is not between zero and 60 s");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status check_body(const machine::Acquire& acquire) {
-  if (absl::Status name = check_lock_name(acquire.name); !name.ok()) return name;
-  const bool plain = acquire.mode == LockMode::Exclusive && (acquire.flags & machine::kReentrant) == 0;
-  if (acquire.block != 0 && !plain) {
-    return make_error(Reason::InvalidArgument,
-                      "a sticky acquire cannot be shared or re-entrant: leave out `sticky`, or the other option");
-  }
-  return check_terms(acquire);
-}
-
-absl::Status check_body(const machine::AcquireAll& acquire) {
-  if (acquire.locks.empty()) return make_error(Reason::InvalidArgument, "the list of locks is empty; give 1 to 128 names");
-  if (acquire.locks.size() > machine::kLocksMax) {
-    return make_error(Reason::LimitExceeded,
-                      absl::StrCat(acquire.locks.size(), " locks are named; at most 128 are acquired at once"));
-  }
-  std::vector<std::string_view> names;
-  for (const NamedLock& lock : acquire.locks) {
-    if (absl::Status name = check_lock_name(lock.name); !name.ok()) return name;
-    names.push_back(lock.name);
-  }
-  std::ranges::sort(names);
-  if (const auto twice = std::ranges::adjacent_find(names); twice != names.end()) {
-    return make_error(Reason::InvalidArgument, quoted(*twice) + " is named twice; name each lock once");
-  }
-  if ((acquire.flags & machine::kReentrant) != 0) {
-    return make_error(Reason::InvalidArgument,
-                      "several locks acquired at once cannot be re-entrant: leave out `reentrant`, or acquire them one by one");
-  }
-  return check_terms(acquire);
-}
-
-absl::Status check_hold(const auto& command) {
-  if (absl::Status name = check_lock_name(command.name); !name.ok()) return name;
-  return check_owner(command.owner_tag.value_or(""));
-}
-absl::Status check_body(const machine::Release& release) { return check_hold(release); }
-absl::Status check_body(const machine::Downgrade& downgrade) { return check_hold(downgrade); }
-absl::Status check_body(const machine::Upgrade& upgrade) { return check_hold(upgrade); }
-
-absl::Status check_body(const machine::UpdateValue& update) {
-  if (absl::Status hold = check_hold(update); !hold.ok()) return hold;
-  if (update.value.size() <= machine::kLockValueBytesMax) return absl::OkStatus();
-  return too_large("hold's value", update.value.size(), machine::kLockValueBytesMax);
-}
 
 absl::Status check_body(const machine::Put& put) {
   if (absl::Status key = check_key(put.key); !key.ok()) return key;
@@ -367,75 +254,16 @@ absl::Status check_body(const machine::Delete& erase) {
 }
 
 absl::Status check_body(const Transaction& transaction) { return check_limits(transaction); }
-absl::Status check_body(const machine::Compact& compact) {
-  return compact.at ? absl::OkStatus()
-                    : make_error(Reason::InvalidArgument, "the revision to compact up to is 0; give 1 or more");
-}
-
-// The specific checks of each kind of semaphore, barrier and the like.
-absl::Status check_value(const char* what, size_t size, size_t limit) {
-  return size <= limit ? absl::OkStatus() : too_large(what, size, limit);
-}
-absl::Status check_amount(const char* what, uint64_t amount, uint64_t least) {
-  if (amount < least) return make_error(Reason::InvalidArgument, absl::StrCat("the ", what, " is 0; give 1 or more"));
-  if (amount <= static_cast<uint64_t>(machine::kAmountMax)) return absl::OkStatus();
-  return make_error(Reason::LimitExceeded, absl::StrCat("the ", what, " is ", amount, "; at most 2^63 - 1 is allowed"));
-}
-absl::Status check_rest(const machine::SetSemaphoreLimit& one) { return check_amount("limit of the semaphore", one.limit, 0); }
-absl::Status check_rest(const machine::AcquirePermits& one) {
-  if (absl::Status limit = check_amount("limit of the semaphore", one.initial_limit.value_or(0), 0); !limit.ok()) return limit;
-  return check_amount("number of permits", one.count, 1);
-}
-absl::Status check_rest(const machine::CreateLatch& one) { return check_amount("count of the latch", one.count, 1); }
-absl::Status check_rest(const machine::CountDown& one) {
-  return check_amount("number by which the latch is counted down", one.by, 1);
-}
-absl::Status check_rest(const machine::EnterBarrier& one) { return check_amount("number of parties", one.parties, 1); }
-absl::Status check_rest(const machine::ChangeCounter& one) {
-  const bool allocates = one.operation == machine::ChangeCounter::Operation::Allocate;
-  if (!allocates || one.operand > 0) return absl::OkStatus();
-  return make_error(Reason::InvalidArgument,
-                    absl::StrCat("the number of ids to allocate is ", one.operand, "; give 1 or more"));
-}
-absl::Status check_rest(const machine::Enqueue& one) {
-  return check_value("item's value", one.value.size(), machine::kItemBytesMax);
-}
-absl::Status check_rest(const machine::JoinGroup& one) {
-  return check_value("member's value", one.value.size(), machine::kMemberValueBytesMax);
-}
-absl::Status check_rest(const machine::UpdateMember& one) {
-  return check_value("member's value", one.value.size(), machine::kMemberValueBytesMax);
-}
-absl::Status check_rest(const machine::ClaimItem& one) {
-  if (one.term >= Duration::zero()) return absl::OkStatus();
-  return make_error(Reason::InvalidArgument,
-                    "the term of the claim is negative; give zero for one that lasts as long as the session, or more");
-}
-absl::Status check_rest(const auto&) { return absl::OkStatus(); }
-
-absl::Status check_body(const machine::CoordinationCommand& command) {
-  const auto check = [](const auto& one) -> absl::Status {
-    if (absl::Status name = check_lock_name(one.name); !name.ok()) return name;
-    if constexpr (requires { one.wait; }) {
-      if (absl::Status wait = check_wait(one.wait); !wait.ok()) return wait;
-    }
-    if constexpr (requires { one.owner_tag; }) {
-      if (absl::Status owner = check_owner(one.owner_tag); !owner.ok()) return owner;
-    }
-    return check_rest(one);
-  };
-  return std::visit(check, command);
-}
 absl::Status check_body(const auto&) { return absl::OkStatus(); }
 
 }  // namespace
 
-// The machine's own predicate refuses everything that has a sentence above, and more.
 absl::Status check_request(const machine::Request& request) {
-  const ResultCode code = machine::validate(request);
-  if (code == ResultCode::Ok) return absl::OkStatus();
+  const machine::Objection objection = machine::validated(request).objection;
+  if (objection.none() || !objection.sentence.empty()) return refusal_of(objection);
+  // The limits of operations on keys have their sentences here.
   absl::Status status = std::visit([](const auto& body) { return check_body(body); }, request.body);
-  return status.ok() ? status_of(machine::Result{.code = code}, Nameless{"request"}) : status;  // it has no sentence of its own
+  return status.ok() ? refusal_of(objection) : status;
 }
 
 }  // namespace coordkit::client

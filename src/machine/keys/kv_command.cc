@@ -22,10 +22,12 @@ ResultCode code_of(mvcc::Refusal refusal) {
   return ResultCode::InvalidArgument;
 }
 
-ResultCode check(const RangeOperation& range) { return code_of(mvcc::check(range)); }
-ResultCode check(const PutOperation& put) { return code_of(mvcc::check(put)); }
-ResultCode check(const DeleteOperation& erase) { return code_of(mvcc::check(erase)); }
-ResultCode check(const Transaction& transaction) { return code_of(mvcc::check(transaction)); }
-ResultCode check(const Compact& compact) { return compact.at ? ResultCode::Ok : ResultCode::InvalidArgument; }
+Objection check(const RangeOperation& range) { return {code_of(mvcc::check(range))}; }
+Objection check(const PutOperation& put) { return {code_of(mvcc::check(put))}; }
+Objection check(const DeleteOperation& erase) { return {code_of(mvcc::check(erase))}; }
+Objection check(const Transaction& transaction) { return {code_of(mvcc::check(transaction))}; }
+Objection check(const Compact& compact) {
+  return compact.at ? Objection() : invalid("the revision to compact up to is 0; give 1 or more");
+}
 
 }  // namespace coordkit::machine

@@ -6,7 +6,7 @@
 
 #include "coordkit/keys/key_operations.h"
 #include "coordkit/types.h"
-#include "machine/result.h"
+#include "machine/objection.h"
 #include "mvcc/transaction.h"
 
 namespace coordkit::machine {
@@ -29,10 +29,10 @@ inline constexpr size_t kSweptPerEntry = 256;
 ResultCode code_of(mvcc::Refusal refusal);
 
 // Ok, or the reason why it is refused without effect in any state.
-ResultCode check(const RangeOperation& range);
-ResultCode check(const PutOperation& put);
-ResultCode check(const DeleteOperation& erase);
-ResultCode check(const Transaction& transaction);
-ResultCode check(const Compact& compact);
+Objection check(const RangeOperation& range);
+Objection check(const PutOperation& put);
+Objection check(const DeleteOperation& erase);
+Objection check(const Transaction& transaction);
+Objection check(const Compact& compact);
 
 }  // namespace coordkit::machine

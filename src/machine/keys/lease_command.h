@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "coordkit/types.h"
-#include "machine/result.h"
+#include "machine/objection.h"
 
 namespace coordkit::machine {
 
@@ -45,6 +45,6 @@ struct RevokeLease {
   friend bool operator==(const RevokeLease&, const RevokeLease&) = default;
 };
 
-ResultCode check(const GrantLease& grant);  // InvalidArgument, TtlTooLarge
+Objection check(const GrantLease& grant);  // InvalidArgument, TtlTooLarge
 
 }  // namespace coordkit::machine

@@ -4,10 +4,10 @@
 
 namespace coordkit::machine {
 
-ResultCode check(const GrantLease& grant) {
+Objection check(const GrantLease& grant) {
   const bool bound = bool{grant.node};
-  if (grant.ttl <= Duration::zero() || bound != bool{grant.boot}) return ResultCode::InvalidArgument;
-  return grant.ttl <= kTtlMax ? ResultCode::Ok : ResultCode::TtlTooLarge;
+  if (Objection ttl = check_ttl(grant.ttl); ttl.code == ResultCode::InvalidArgument) return ttl;
+  return bound == bool{grant.boot} ? check_ttl(grant.ttl) : invalid();
 }
 
 Answer MachineLeases::execute(GrantLease& grant, ApplyStep& step) {

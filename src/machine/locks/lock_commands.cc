@@ -2,79 +2,84 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+#include "base/quoted.h"
+
 namespace coordkit::machine {
 namespace {
 
 bool known(LockMode mode) { return mode == LockMode::Exclusive || mode == LockMode::Shared; }
 
-ResultCode fits(bool within) { return within ? ResultCode::Ok : ResultCode::LimitExceeded; }
-
 // The fields that Acquire and AcquireAll have in common besides their names.
-ResultCode check_terms(const auto& acquire) {
-  if ((acquire.flags & ~kAcquireFlags) != 0) return ResultCode::Unsupported;
-  if (acquire.wait.kind < Wait::Kind::None || acquire.wait.kind > Wait::Kind::Forever) return ResultCode::Unsupported;
-  const bool timed = acquire.wait.kind == Wait::Kind::Timed;
-  if (timed != (acquire.wait.timeout > Duration::zero())) return ResultCode::InvalidArgument;
-  if (!timed && acquire.wait.timeout != Duration::zero()) return ResultCode::InvalidArgument;
-  if (acquire.delay < Duration::zero() || acquire.delay > kLockDelayMax) return ResultCode::InvalidArgument;
-  return fits(acquire.owner_tag.size() <= kOwnerTagBytesMax && acquire.value.size() <= kLockValueBytesMax);
+Objection check_terms(const auto& acquire) {
+  if ((acquire.flags & ~kAcquireFlags) != 0) return {ResultCode::Unsupported};
+  if (Objection wait = check_wait(acquire.wait); !wait.none()) return wait;
+  if (acquire.delay < Duration::zero() || acquire.delay > kLockDelayMax) {
+    return invalid("the lock-delay is not between zero and 60 s");
+  }
+  if (Objection owner = check_owner(acquire.owner_tag); !owner.none()) return owner;
+  return check_size("hold's value", acquire.value.size(), kLockValueBytesMax);
 }
 
-ResultCode check_hold(const auto& command) {
-  if (const ResultCode name = check_name(command.name); name != ResultCode::Ok) return name;
-  if (!command.token) return ResultCode::InvalidArgument;
-  return fits(!command.owner_tag || command.owner_tag->size() <= kOwnerTagBytesMax);
+Objection check_hold(const auto& command) {
+  if (Objection name = check_name(command.name); !name.none()) return name;
+  if (!command.token) return invalid();
+  return check_owner(command.owner_tag.value_or(""));
 }
 
 }  // namespace
 
-ResultCode check_name(std::string_view name) {
-  if (name.empty()) return ResultCode::InvalidArgument;
-  return fits(name.size() <= kNameBytesMax);
-}
-
-ResultCode check(const Acquire& acquire) {
-  if (const ResultCode name = check_name(acquire.name); name != ResultCode::Ok) return name;
-  if (!known(acquire.mode)) return ResultCode::Unsupported;
-  if (acquire.block > kTokenBlockMax) return ResultCode::LimitExceeded;
+Objection check(const Acquire& acquire) {
+  if (Objection name = check_name(acquire.name); !name.none()) return name;
+  if (!known(acquire.mode)) return {ResultCode::Unsupported};
+  if (acquire.block > kTokenBlockMax) return {ResultCode::LimitExceeded};
   const bool plain = acquire.mode == LockMode::Exclusive && (acquire.flags & kReentrant) == 0;
-  if (acquire.block != 0 && !plain) return ResultCode::InvalidArgument;
+  if (acquire.block != 0 && !plain) {
+    return invalid("a sticky acquire cannot be shared or re-entrant: leave out `sticky`, or the other option");
+  }
   return check_terms(acquire);
 }
 
-ResultCode check(const AcquireAll& acquire) {
-  if (acquire.locks.empty()) return ResultCode::InvalidArgument;
-  if (acquire.locks.size() > kLocksMax) return ResultCode::LimitExceeded;
+Objection check(const AcquireAll& acquire) {
+  if (acquire.locks.empty()) return invalid("the list of locks is empty; give 1 to 128 names");
+  if (acquire.locks.size() > kLocksMax) {
+    return {ResultCode::LimitExceeded,
+            absl::StrCat(acquire.locks.size(), " locks are named; at most 128 are acquired at once")};
+  }
   std::vector<std::string_view> names;
   for (const NamedLock& wanted : acquire.locks) {
-    if (const ResultCode name = check_name(wanted.name); name != ResultCode::Ok) return name;
-    if (!known(wanted.mode)) return ResultCode::Unsupported;
+    if (Objection name = check_name(wanted.name); !name.none()) return name;
+    if (!known(wanted.mode)) return {ResultCode::Unsupported};
     names.push_back(wanted.name);
   }
   std::ranges::sort(names);
-  const bool distinct = std::ranges::adjacent_find(names) == names.end();
-  if (!distinct || (acquire.flags & kReentrant) != 0) return ResultCode::InvalidArgument;
+  if (const auto twice = std::ranges::adjacent_find(names); twice != names.end()) {
+    return invalid(quoted(*twice) + " is named twice; name each lock once");
+  }
+  if ((acquire.flags & kReentrant) != 0) {
+    return invalid("several locks acquired at once cannot be re-entrant: leave out `reentrant`, or acquire them one by one");
+  }
   return check_terms(acquire);
 }
 
-ResultCode check(const Release& release) { return check_hold(release); }
+Objection check(const Release& release) { return check_hold(release); }
 
-ResultCode check(const CancelAcquire& cancel) {
-  if (const ResultCode name = check_name(cancel.name); name != ResultCode::Ok) return name;
-  if (!cancel.acquire.sequence) return ResultCode::InvalidArgument;
-  return fits(cancel.owner_tag.size() <= kOwnerTagBytesMax);
+Objection check(const CancelAcquire& cancel) {
+  if (Objection name = check_name(cancel.name); !name.none()) return name;
+  if (!cancel.acquire.sequence) return invalid();
+  return check_owner(cancel.owner_tag);
 }
 
-ResultCode check(const Downgrade& downgrade) { return check_hold(downgrade); }
-ResultCode check(const Upgrade& upgrade) { return check_hold(upgrade); }
-ResultCode check(const UpdateValue& update) {
-  if (const ResultCode hold = check_hold(update); hold != ResultCode::Ok) return hold;
-  return fits(update.value.size() <= kLockValueBytesMax);
+Objection check(const Downgrade& downgrade) { return check_hold(downgrade); }
+Objection check(const Upgrade& upgrade) { return check_hold(upgrade); }
+Objection check(const UpdateValue& update) {
+  if (Objection hold = check_hold(update); !hold.none()) return hold;
+  return check_size("hold's value", update.value.size(), kLockValueBytesMax);
 }
-ResultCode check(const RefillBlock& refill) {
-  if (const ResultCode name = check_name(refill.name); name != ResultCode::Ok) return name;
-  return refill.token ? ResultCode::Ok : ResultCode::InvalidArgument;
+Objection check(const RefillBlock& refill) {
+  if (Objection name = check_name(refill.name); !name.none()) return name;
+  return refill.token ? Objection() : invalid();
 }
-ResultCode check(const ClearDelay& clear) { return check_name(clear.name); }
+Objection check(const ClearDelay& clear) { return check_name(clear.name); }
 
 }  // namespace coordkit::machine

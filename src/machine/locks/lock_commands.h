@@ -12,7 +12,7 @@
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 #include "machine/field_list.h"
-#include "machine/result.h"
+#include "machine/objection.h"
 #include "machine/wait.h"
 
 namespace coordkit::machine {
@@ -169,15 +169,14 @@ struct PriorRelease {
   friend bool operator==(const PriorRelease&, const PriorRelease&) = default;
 };
 
-ResultCode check_name(std::string_view name);
-ResultCode check(const Acquire& acquire);
-ResultCode check(const AcquireAll& acquire);
-ResultCode check(const Release& release);
-ResultCode check(const CancelAcquire& cancel);
-ResultCode check(const Downgrade& downgrade);
-ResultCode check(const Upgrade& upgrade);
-ResultCode check(const UpdateValue& update);
-ResultCode check(const ClearDelay& clear);
-ResultCode check(const RefillBlock& refill);
+Objection check(const Acquire& acquire);
+Objection check(const AcquireAll& acquire);
+Objection check(const Release& release);
+Objection check(const CancelAcquire& cancel);
+Objection check(const Downgrade& downgrade);
+Objection check(const Upgrade& upgrade);
+Objection check(const UpdateValue& update);
+Objection check(const ClearDelay& clear);
+Objection check(const RefillBlock& refill);
 
 }  // namespace coordkit::machine

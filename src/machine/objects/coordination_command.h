@@ -15,7 +15,7 @@
 #include "coordination/barriers.h"
 #include "coordination/double_barriers.h"
 #include "coordkit/types.h"
-#include "machine/result.h"
+#include "machine/objection.h"
 #include "machine/wait.h"
 
 namespace coordkit::machine {
@@ -231,7 +231,7 @@ using CoordinationCommand =
                  ChangeCounter, JoinGroup, UpdateMember, LeaveGroup>;
 
 // Ok, or the reason why it is refused without effect in any state.
-ResultCode check(const CoordinationCommand& command);
+Objection check(const CoordinationCommand& command);
 
 // The session for which it acts. nullopt: a kind that needs none.
 std::optional<SessionId> session_of(const CoordinationCommand& command);

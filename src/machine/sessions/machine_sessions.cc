@@ -24,8 +24,8 @@ bool succeeds(const TimerGroup& previous, const Origin& origin) {
 }  // namespace
 
 ResultCode MachineSessions::admit(const Request& request, const RequestId& by) const {
-  const auto [refusal, id] = validated(request);
-  if (refusal != ResultCode::Ok) return refusal;
+  const auto [objection, id] = validated(request);
+  if (!objection.none()) return objection.code;
   if (!id) return ResultCode::Ok;
   switch (state_.sessions.standing(id, by)) {
     case lease::Standing::Unknown: return ResultCode::SessionNotFound;

@@ -1,19 +1,22 @@
 #include "machine/sessions/session_commands.h"
 
-#include "machine/locks/lock_commands.h"
-
 namespace coordkit::machine {
 
-ResultCode check(const ResumeSession& resume) {
-  if (!resume.id || resume.secret.empty()) return ResultCode::InvalidArgument;
-  return resume.secret.size() <= kSecretBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
+Objection check(const ResumeSession& resume) {
+  if (!resume.id) return invalid("the session id is 0: give what Session::id() said");
+  if (resume.secret.empty()) return invalid("the secret is empty: give what Session::secret() said");
+  return check_size("secret", resume.secret.size(), kSecretBytesMax);
 }
 
-ResultCode check(const KillSession& kill) { return kill.victim ? ResultCode::Ok : ResultCode::InvalidArgument; }
+Objection check(const KillSession& kill) {
+  return kill.victim ? Objection() : invalid("the session id is 0; give the id of a session, which sessions() lists");
+}
 
-ResultCode check(const ForceRelease& force) {
-  if (force.name.empty() || !force.token) return ResultCode::InvalidArgument;
-  return force.name.size() <= kNameBytesMax ? ResultCode::Ok : ResultCode::LimitExceeded;
+Objection check(const ForceRelease& force) {
+  if (!force.name.empty() && !force.token) {
+    return invalid("the token is 0; give the token of the hold to end, which holders() lists");
+  }
+  return check_name(force.name);
 }
 
 }  // namespace coordkit::machine

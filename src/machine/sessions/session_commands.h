@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "coordkit/types.h"
-#include "machine/result.h"
+#include "machine/objection.h"
 
 namespace coordkit::machine {
 
@@ -45,8 +45,8 @@ struct ForceRelease {
   friend bool operator==(const ForceRelease&, const ForceRelease&) = default;
 };
 
-ResultCode check(const ResumeSession& resume);
-ResultCode check(const KillSession& kill);
-ResultCode check(const ForceRelease& force);
+Objection check(const ResumeSession& resume);
+Objection check(const KillSession& kill);
+Objection check(const ForceRelease& force);
 
 }  // namespace coordkit::machine
