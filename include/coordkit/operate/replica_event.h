@@ -23,7 +23,7 @@ namespace COORDKIT_EXPORT coordkit {
 enum class Severity : uint8_t {
   Debug,    // for debugging
   Info,     // normal operation
-  Warning,  // the replica continues; an operator should look after it
+  Warning,  // the replica continues; an operator should check it
   Error,    // this replica does not continue, or its data may be wrong
 };
 constexpr std::string_view name_of(Severity severity) {

@@ -25,8 +25,9 @@ namespace coordkit::testkit {
 // The found log must have at least the reported writes, and nothing that was not written.
 inline void expect_prefix(const LogHistory& history, WriteNumber reported, const RecoveredLog& found) {
   const std::optional<uint64_t> writes = history.writes_in(found);
-  ASSERT_TRUE(writes) << "what is found afterwards is not the result of the first so many writes: " << found.entries.size()
-                      << " entries, " << found.damaged.size() << " of them damaged, after " << history.size() << " writes";
+  ASSERT_TRUE(writes) << "the log that is found afterwards is not the result of a prefix of the writes: "
+                      << found.entries.size() << " entries, " << found.damaged.size() << " of them damaged, after "
+                      << history.size() << " writes";
   EXPECT_GE(*writes, reported.value()) << "a write was reported by written() before it was durable: it is not there afterwards";
 }
 
@@ -45,7 +46,7 @@ TEST_P(LogStoreSuite, REG_F32_INV_S01_APowerCutLeavesWhatWasReportedWritten) {
     EXPECT_EQ(found.store, before.store) << "the store id was not durable when open() returned";
     append(found.base.index.value() + found.entries.size() + 1, 1, 99);
     ASSERT_NO_FATAL_FAILURE(expect_written());
-    EXPECT_EQ(reopen().entries.size(), found.entries.size() + 1) << "the log does not go on after a power cut";
+    EXPECT_EQ(reopen().entries.size(), found.entries.size() + 1) << "the log does not continue after a power cut";
   }
 }
 
@@ -90,7 +91,7 @@ TEST_P(LogStoreSuite, REG_F32_FLT_P01_AKilledProcessHasWrittenWhatItReported) {
         if (history.size() > kAhead) sink.wait_for(history.size() - kAhead);
       }
     });
-    ASSERT_GE(reported.size(), reports) << "a process that writes for ever has stopped to report";
+    ASSERT_GE(reported.size(), reports) << "a process that writes for ever has stopped reporting";
     LogHistory history(reports);
     while (history.size() < reported.back() + kAhead + 1) history.next();
     LogSinkProbe probe;
@@ -173,7 +174,8 @@ TEST_P(LogStoreSuite, FLT_D04_AFullDiskIsSaidAndNothingIsReportedThatIsNotThere)
   EXPECT_LT(history.size(), 3000u) << "every write was reported although the disk is full";
   ASSERT_TRUE(harness_->set_full(false));
   if (probe_->failures().empty()) {
-    EXPECT_TRUE(probe_->wait_written(WriteNumber(history.size()))) << "a write that waited for room does not go on with room";
+    EXPECT_TRUE(probe_->wait_written(WriteNumber(history.size())))
+        << "a write that waited for room does not continue once there is room";
   }
   store_->close();
   const WriteNumber reported = probe_->written();

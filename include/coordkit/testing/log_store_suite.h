@@ -60,7 +60,7 @@ TEST_P(LogStoreSuite, AnotherMediumHasAnotherIdentity) {
   EXPECT_TRUE(probe.wait_written(WriteNumber(1)));
   store.close();
   ASSERT_NO_FATAL_FAILURE(expect_written());
-  EXPECT_EQ(reopen().entries, entries(1, 3, 1)) << "what was written to one medium is on another";
+  EXPECT_EQ(reopen().entries, entries(1, 3, 1)) << "a write to one medium is on another";
 }
 
 TEST_P(LogStoreSuite, INV_S01_REG_F32_WhatWasWrittenIsThereAfterRestart) {
@@ -179,7 +179,7 @@ TEST_P(LogStoreSuite, OnlyWhatACheckpointCoversMayComeWithoutItsBytesAndReadHasA
   const WriteNumber last = append(1, 10, 1);
   ASSERT_TRUE(probe_->wait_written(last));
   const RecoveredLog again = reopen(Index(6));
-  ASSERT_EQ(again.entries.size(), written.size()) << "what a checkpoint covers stays in the log until it is compacted";
+  ASSERT_EQ(again.entries.size(), written.size()) << "entries that a checkpoint covers stay in the log until it is compacted";
   for (size_t i = 0; i < written.size(); ++i) {
     raft::Entry without = written[i];
     without.payload = {};
@@ -262,7 +262,7 @@ TEST_P(LogStoreSuite, IndexesAreThoseOfTheLogWhereverItBegins) {
     EXPECT_EQ(none.base, (Position{Index(base), Term(1)})) << "a log without entries has forgotten where it begins";
     ASSERT_TRUE(none.entries.empty()) << "entries above the point of truncation are still there";
     ASSERT_TRUE(probe_->wait_written(append(base + 1, 2, 3)));
-    EXPECT_EQ(reopen().entries, entries(base + 1, 2, 3)) << "a log does not go on after all its entries were truncated";
+    EXPECT_EQ(reopen().entries, entries(base + 1, 2, 3)) << "a log does not continue after all its entries were truncated";
 
     store_->compact({Index(base + 2), Term(3)});
     // A restart may cut power.
@@ -273,7 +273,7 @@ TEST_P(LogStoreSuite, IndexesAreThoseOfTheLogWhereverItBegins) {
         << "a log that was compacted to its end has forgotten where it is";
     EXPECT_TRUE(all.entries.empty());
     ASSERT_TRUE(probe_->wait_written(append(base + 3, 1, 3)));
-    EXPECT_EQ(reopen().entries, entries(base + 3, 1, 3)) << "a log does not go on after it was compacted to its end";
+    EXPECT_EQ(reopen().entries, entries(base + 3, 1, 3)) << "a log does not continue after it was compacted to its end";
   }
 }
 

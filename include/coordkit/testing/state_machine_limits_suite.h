@@ -22,7 +22,7 @@ inline std::string thrown_by(const std::function<void()>& act) {
   } catch (const std::exception& thrown) {
     return std::string("'") + thrown.what() + "'";
   } catch (...) {
-    return "what is no std::exception";
+    return "something that is no std::exception";
   }
   return "";
 }

@@ -88,7 +88,7 @@ TEST_P(StateMachineSuite, WhatTheStateSaysOfAQueuedCommandIsWhatBecameOfIt) {
     }
   }
   if (!queues) GTEST_SKIP() << "no command of StateMachineCase::command is answered Queued";
-  if (!says) GTEST_SKIP() << "queued_results() is not implemented: who waits while a peer's state comes learns nothing";
+  if (!says) GTEST_SKIP() << "queued_results() is not implemented: callers that wait while a peer's state comes learn nothing";
 }
 
 // REG_R23: nothing is rolled back. The effects of apply stay, the digest shows it, and queries

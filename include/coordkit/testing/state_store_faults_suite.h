@@ -33,7 +33,7 @@ TEST_P(StateStoreSuite, FLT_D16_INV_S03_APowerCutLeavesTheStateReportedOrTheNext
     const Position opened = reopen();
     ASSERT_NO_FATAL_FAILURE(expect_one_state(round, opened, *view())) << "round " << round;
     commit(100, {{"goes on", "1"}});
-    EXPECT_EQ(reopen(), at(100)) << "the state does not go on after a power cut";
+    EXPECT_EQ(reopen(), at(100)) << "the state does not continue after a power cut";
   }
 }
 
@@ -80,7 +80,7 @@ TEST_P(StateStoreSuite, REG_F34_FLT_D16_INV_S03_AKilledProcessLeavesTheStateItRe
         if (!sink.wait_for(number)) return;
       }
     });
-    ASSERT_GE(reported.size(), reports) << "a process that commits for ever has stopped to report";
+    ASSERT_GE(reported.size(), reports) << "a process that commits for ever has stopped reporting";
     StateSinkProbe probe;
     StateStore& store = harness->restart();
     const absl::StatusOr<Position> opened = store.open(probe);
@@ -123,7 +123,7 @@ TEST_P(StateStoreSuite, FLT_D04_AFullDiskIsSaidAndTheStateBeforeStays) {
   ASSERT_TRUE(harness_->set_full(false));
   const bool waits = probe_->failures().empty();
   if (waits) {
-    EXPECT_TRUE(probe_->wait_applied(at(number))) << "a commit that waited for room does not go on with room";
+    EXPECT_TRUE(probe_->wait_applied(at(number))) << "a commit that waited for room does not continue once there is room";
   }
   EXPECT_EQ(reopen(), at(waits ? number : number - 1)) << "a commit was reported and is not there after a restart";
 }

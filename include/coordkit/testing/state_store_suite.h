@@ -168,7 +168,7 @@ TEST_P(StateStoreSuite, FLT_D16_StagedRowsDoNotSurviveARestart) {
   stage({}, {{"b", "2"}, {"c", "3"}});
   EXPECT_EQ(reopen(), at(1));
   EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}}));
-  EXPECT_FALSE(install(9, {{"b", "2"}, {"c", "3"}})) << "what was staged before a restart was installed after it";
+  EXPECT_FALSE(install(9, {{"b", "2"}, {"c", "3"}})) << "rows that were staged before a restart were installed after it";
   stage({}, {{"d", "4"}});
   EXPECT_TRUE(install(9, {{"d", "4"}}));
 }
@@ -234,7 +234,7 @@ TEST_P(StateStoreSuite, UnstageForgetsWhatIsStaged) {
   store_->unstage();
   store_->unstage();
   stage({}, {{"c", "3"}});
-  ASSERT_TRUE(install(2, {{"c", "3"}})) << "what unstage() was to forget is still staged";
+  ASSERT_TRUE(install(2, {{"c", "3"}})) << "rows that unstage() had to forget are still staged";
   EXPECT_EQ(rows_of(*view()), (Rows{{"c", "3"}}));
 }
 

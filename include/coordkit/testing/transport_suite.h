@@ -201,7 +201,7 @@ TEST_P(TransportSuite, AClusterIdSetLaterReachesThePeers) {
   EXPECT_TRUE(b->sink.wait_hello(ReplicaId(1), [](const Hello& hello) { return bool(hello.cluster); }))
       << "peers do not learn of the cluster id that set_cluster() gave";
   send(*a, 2, "come in");
-  EXPECT_TRUE(b->sink.wait_body("come in")) << "who is blank can be invited";
+  EXPECT_TRUE(b->sink.wait_body("come in")) << "a blank peer can be invited";
   b->transport->set_cluster(ClusterId(77));
   EXPECT_TRUE(a->sink.wait_hello(ReplicaId(2), knows));
   EXPECT_TRUE(b->sink.wait_hello(ReplicaId(1), knows));
