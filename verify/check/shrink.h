@@ -154,7 +154,7 @@ class Shrinking {
     }
     counterexample.why = fmt::format("operation {} has no place in any order that keeps to real time", counterexample.unplaced);
     if (counterexample.shut_out != 0)
-      counterexample.why += fmt::format("; where it could stand, operation {} never could", counterexample.shut_out);
+      counterexample.why += fmt::format("; in each order with a place for it, operation {} has none", counterexample.shut_out);
     return counterexample;
   }
 

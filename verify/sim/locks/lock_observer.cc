@@ -214,8 +214,9 @@ void LockObserver::resource_admits(const std::string& lock, Token token, LockMod
   if (held < later) {
     throw Violation(
         "INV_L14",
-        fmt::format("the resource of {} takes a write of who had it by entry {}, with token {}, after one by entry {}", lock,
-                    held.value(), token.value(), later.value()),
+        fmt::format(
+            "the resource of {} takes a write of its holder by entry {}, with token {}, after one of its holder by entry {}",
+            lock, held.value(), token.value(), later.value()),
         {.index = held, .lock = lock, .token = token});
   }
   so_far.highest = std::max(so_far.highest, token);

@@ -138,7 +138,7 @@ bool Cluster::may_go_on(uint32_t node) {
   const Promises::Verdict verdict = promises.judge(node);
   if (verdict == Promises::Verdict::Known) {
     throw Violation("INV_R23",
-                    fmt::format("n{} takes part with a disk that forgot what those who answered had heard", node + 1));
+                    fmt::format("n{} takes part with a disk that forgot what the answering members had heard", node + 1));
   }
   if (verdict == Promises::Verdict::Unasked) {
     throw Violation("INV_R23",

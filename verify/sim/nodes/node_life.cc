@@ -110,7 +110,7 @@ void Node::resume() {
   slept_ = false;
   for (std::unique_ptr<Parcel>& parcel : missed_) parts_.network.send_again(std::move(parcel));
   missed_.clear();
-  parts_.world.trace(number_, "goes on with {} inputs", inbox_.inputs().size());
+  parts_.world.trace(number_, "continues with {} inputs", inbox_.inputs().size());
   schedule_.resume();
   parts_.watcher.resumed(number_);
 }

@@ -102,7 +102,7 @@ uint64_t ConsensusObserver::digest_of(uint32_t node) const {
 void ConsensusObserver::restored(uint32_t node, Position position) {
   ++installs_;
   seen_[node].restored = true;
-  world_.trace(node, "goes on from a state after {}", position.index.value());
+  world_.trace(node, "continues from a state after {}", position.index.value());
   chain(position);
   const Index index = position.index;
   const uint64_t digest = digest_of(node);

@@ -68,7 +68,7 @@ function showCauses() {
   panel.replaceChildren();
   const chain = selected.chain;
   if (!chain) {
-    panel.append(make('p', {}, 'Click a call, a message, a hold, a fault or a step of the log to see what led to it and what came of it.'));
+    panel.append(make('p', {}, 'Click a call, a message, a hold, a fault or a step of the log to see its causes and its effects.'));
     const story = T.notes.filter(note => note.weight === Weight.Story).map(note => [note.at, note.text, { type: 'note', item: note }]);
     if (story.length) listRows(panel, story, 'The story:', 300);
     return;
