@@ -112,7 +112,7 @@ bool write_picture(const std::string& path, const Sums& sums, Duration length) {
 void CompareArguments::add_to(CLI::App& app) {
   std::vector<std::string> names;
   for (const auto& [name, fault] : kFaults) names.emplace_back(name);
-  app.add_option("--picture", picture, "with --profile compare: where its picture goes; empty: nowhere")->capture_default_str();
+  app.add_option("--picture", picture, "with --profile compare: file of the picture; empty: none")->capture_default_str();
   app.add_option("--only", only, "with --profile compare: these faults alone")->delimiter(',')->check(CLI::IsMember(names));
 }
 

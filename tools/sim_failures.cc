@@ -57,14 +57,13 @@ void print_size(const char* when, const sim::Report& report) {
 void FailureArguments::add_to(CLI::App& app) {
   std::vector<std::string_view> kinds;
   for (size_t kind = 0; kind < sim::kFaultKinds; ++kind) kinds.push_back(name_of(sim::FaultKind(kind)));
-  trace_option_ =
-      app.add_option("--trace", trace, "where the timeline page of a violation, or of --replay, goes; \"\": nowhere");
+  trace_option_ = app.add_option("--trace", trace, "file of the timeline page of a violation, or of --replay; \"\": none");
   trace_option_->capture_default_str();
-  app.add_option("--without", without_, "kinds of faults that stay away: " + joined(kinds))->delimiter(',');
-  app.add_option("--faults", faults_, "only these strike, by their ordinal in the run: 1-3,7 or none");
+  app.add_option("--without", without_, "kinds of faults to leave out: " + joined(kinds))->delimiter(',');
+  app.add_option("--faults", faults_, "only these faults, by their ordinal in the run: 1-3,7 or none");
   app.add_option("--hostile", hostile_seconds_, "virtual seconds of the hostile part, exactly")->check(CLI::Range(0.0, 1e6));
-  app.add_option("--nodes", nodes_, "at most as many as the seed draws")->check(CLI::PositiveNumber);
-  app.add_option("--workers", workers_, "per node, at most as many as the seed draws")->check(CLI::PositiveNumber);
+  app.add_option("--nodes", nodes_, "number of nodes, at most as many as the seed draws")->check(CLI::PositiveNumber);
+  app.add_option("--workers", workers_, "workers per node, at most as many as the seed draws")->check(CLI::PositiveNumber);
   app.add_option("--defect", defect_names_, "plant a defect in the simulator: " + joined(sim::defect_names()));
 }
 

@@ -151,7 +151,7 @@ std::string read_resume(const Arguments& arguments, Totals& totals) {
   if (!file) return "";
   const nlohmann::json line = nlohmann::json::parse(file, nullptr, false);
   const auto known = tools::totals_of(line);
-  if (!known) return arguments.resume + " is no file of this version of coordkit-sim; remove it to begin anew";
+  if (!known) return arguments.resume + " is no file of this version of coordkit-sim; remove it to begin again";
   if (line.value("seed", uint64_t{0}) != arguments.seed || line.value("profile", std::string()) != arguments.profile ||
       line.value("seconds", 0.0) != arguments.seconds) {
     return arguments.resume + " belongs to runs with another --seed, --profile or --seconds";
@@ -176,23 +176,25 @@ bool write_resume(const Arguments& arguments, const Totals& totals) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"Runs coordkit clusters in virtual time against hostile networks, disks, clocks and processes."};
-  app.add_option("--runs", arguments.runs, "how many seeds")->capture_default_str();
+  app.add_option("--runs", arguments.runs, "number of seeds")->capture_default_str();
   app.add_option("--seed", arguments.seed, "the first seed")->capture_default_str();
-  app.add_option("--replay", arguments.replay, "run just this seed");
+  app.add_option("--replay", arguments.replay, "run only this seed");
   app.add_option("--shrink", arguments.shrink, "make this failing seed small: fewer faults, shorter, fewer workers and nodes");
   arguments.failures.add_to(app);
-  app.add_option("--profile", arguments.profile, "what the seeds draw: " + profile_names())->capture_default_str();
-  app.add_option("--seconds", arguments.seconds, "virtual seconds of the hostile part, about")->capture_default_str();
-  app.add_option("--jobs", arguments.jobs, "seeds at a time")->capture_default_str();
-  app.add_option("--history", arguments.history, "with --replay: write what callers saw to this file, for coordctl check");
-  app.add_option("--black-box", arguments.black_box, "search the histories of which runs for an order")
+  app.add_option("--profile", arguments.profile, "the kind of run that the seeds draw: " + profile_names())
+      ->capture_default_str();
+  app.add_option("--seconds", arguments.seconds, "approximate virtual seconds of the hostile part")->capture_default_str();
+  app.add_option("--jobs", arguments.jobs, "number of seeds that run at a time")->capture_default_str();
+  app.add_option("--history", arguments.history,
+                 "with --replay: write the history of the callers to this file, for coordctl check");
+  app.add_option("--black-box", arguments.black_box, "the runs whose histories are searched for an order")
       ->transform(CLI::CheckedTransformer(std::map<std::string, sim::BlackBox>{
           {"sampled", sim::BlackBox::Sampled}, {"always", sim::BlackBox::Every}, {"never", sim::BlackBox::Never}}))
       ->default_str("sampled");
   app.add_flag("--without-witness", arguments.without_witness,
                "do not hold answers against the log; the difference in processor time is what that check costs");
   app.add_option("--resume", arguments.resume,
-                 "a file to resume from, written every 500 runs; a stopped set of runs loses no more");
+                 "a file to resume from, written every 500 runs; a stopped set of runs loses at most these");
   arguments.compare.add_to(app);
   app.add_flag("--keep-going", arguments.keep_going, "do not stop at the first violation");
   app.add_flag("--json", arguments.json, "nothing on stdout but the JSON line");

@@ -52,9 +52,9 @@ void add_security(CLI::App& suite, Product& product) {
 }
 
 void add_programs(CLI::App& suite, PeerPrograms& programs) {
-  suite.add_option("--etcd", programs.etcd, "that program");
-  suite.add_option("--redis-server", programs.redis_server, "that program");
-  suite.add_option("--zookeeper", programs.zookeeper, "the class path of its server");
+  suite.add_option("--etcd", programs.etcd, "path of etcd");
+  suite.add_option("--redis-server", programs.redis_server, "path of redis-server");
+  suite.add_option("--zookeeper", programs.zookeeper, "class path of ZooKeeper's server");
 }
 
 void add_peers(CLI::App& suite, Arguments& arguments) {
@@ -62,14 +62,14 @@ void add_peers(CLI::App& suite, Arguments& arguments) {
       ->delimiter(',')
       ->check(CLI::IsMember(peer_names()));
   add_programs(suite, arguments.loads.programs);
-  suite.add_option("--csv", arguments.csv, "the figures, for plot");
+  suite.add_option("--csv", arguments.csv, "file for the figures, for plot");
 }
 
 CLI::App& add_suite(CLI::App& app, Arguments& arguments, const std::string& name, const std::string& what) {
   CLI::App* suite = app.add_subcommand(name, what);
   Suite& loads = arguments.loads;
   Product& product = arguments.product;
-  suite->add_option("--callers", product.callers, "how many, one measurement each")
+  suite->add_option("--callers", product.callers, "numbers of callers, one measurement each")
       ->delimiter(',')
       ->check(CLI::Range(1, 65'536))
       ->default_str("1,16,64; where they want one lock 2,16,64");
@@ -95,19 +95,19 @@ CLI::App& add_suite(CLI::App& app, Arguments& arguments, const std::string& name
 void add_overload(CLI::App& app, Arguments& arguments) {
   CLI::App* overload =
       app.add_subcommand("overload", "far more puts than can be done, beside sessions (bench/cluster/overload.h)");
-  overload->add_option("--times", arguments.loads.load.times, "what is offered, in sustainable loads")
+  overload->add_option("--times", arguments.loads.load.times, "the offered load, in sustainable loads")
       ->check(CLI::Range(0.1, 1000.0))
       ->capture_default_str();
-  overload->add_option("--seconds", arguments.overload_seconds, "how long it is offered")
+  overload->add_option("--seconds", arguments.overload_seconds, "seconds for which it is offered")
       ->check(CLI::Range(1.0, 3600.0))
       ->capture_default_str();
-  overload->add_option("--sessions", arguments.loads.load.sessions, "that are kept meanwhile")
+  overload->add_option("--sessions", arguments.loads.load.sessions, "sessions that are kept meanwhile")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   overload->add_option("--timeout", arguments.loads.load.timeout_s, "seconds that a put may take")
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
-  overload->add_option("--rounds", arguments.loads.rounds, "on a new cluster each")
+  overload->add_option("--rounds", arguments.loads.rounds, "rounds, each on a new cluster")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_place(*overload, arguments);
@@ -124,7 +124,7 @@ void add_rates(CLI::App& suite, Product& product) {
 
 void add_kinds(CLI::App& suite, Product& product, const std::string& of) {
   // Of one suite only: they share the place.
-  suite.add_option("--kind", product.kinds, "which loads")
+  suite.add_option("--kind", product.kinds, "the loads to measure")
       ->delimiter(',')
       ->check(CLI::IsMember(kinds_of(of)))
       ->default_str(CLI::detail::join(kinds_of(of)));
@@ -132,7 +132,7 @@ void add_kinds(CLI::App& suite, Product& product, const std::string& of) {
 
 void add_loads(CLI::App& app, Arguments& arguments) {
   CLI::App& lock = add_suite(app, arguments, "lock",
-                             "acquire and release, alone and in contention; the kinds are told in bench/cluster/load.h");
+                             "acquire and release, alone and in contention; bench/cluster/load.h describes the kinds");
   add_kinds(lock, arguments.product, "lock");
   CLI::App& handoff =
       add_suite(app, arguments, "handoff", "all callers want one lock; a cycle is one hand-off (lock --kind handoff)");
@@ -141,7 +141,7 @@ void add_loads(CLI::App& app, Arguments& arguments) {
   for (CLI::App* suite : {&lock, &handoff, &kv}) add_peers(*suite, arguments);
   for (CLI::App* suite : {&lock, &kv}) add_rates(*suite, arguments.product);
   CLI::App& watch = add_suite(app, arguments, "watch", "puts below one prefix that many watch (bench/cluster/watch_load.h)");
-  watch.add_option("--watchers", arguments.loads.load.watchers, "how many")
+  watch.add_option("--watchers", arguments.loads.load.watchers, "number of watchers")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   add_overload(app, arguments);
@@ -150,23 +150,23 @@ void add_loads(CLI::App& app, Arguments& arguments) {
 
 void add_grow(CLI::App& app, Arguments& arguments) {
   CLI::App* grow = app.add_subcommand("grow", "lock load on one replica while the cluster grows to 3, to 5 and shrinks to 3");
-  grow->add_option("--seconds", arguments.grow.seconds, "of load between two changes")
+  grow->add_option("--seconds", arguments.grow.seconds, "seconds of load between two changes")
       ->check(CLI::Range(0.1, 600.0))
       ->capture_default_str();
-  grow->add_option("--callers", arguments.grow.callers, "each with a lock of its own")
+  grow->add_option("--callers", arguments.grow.callers, "callers, each with a lock of its own")
       ->check(CLI::Range(1, 65'536))
       ->capture_default_str();
   add_place(*grow, arguments);
 }
 
 void add_takeovers(CLI::App& app, Arguments& arguments) {
-  CLI::App* takeover = app.add_subcommand("takeover", "what a new leader does with the sessions there are; memory only");
-  takeover->add_option("--sessions", arguments.takeover_sessions, "how many, one measurement each")
+  CLI::App* takeover = app.add_subcommand("takeover", "the work of a new leader for the existing sessions; memory only");
+  takeover->add_option("--sessions", arguments.takeover_sessions, "numbers of sessions, one measurement each")
       ->delimiter(',')
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
-  CLI::App* failover = app.add_subcommand("failover", "how long nobody leads when the leader's process is killed");
-  failover->add_option("--sessions", arguments.failover.sessions, "how many, one cluster each")
+  CLI::App* failover = app.add_subcommand("failover", "the time without a leader after the leader's process is killed");
+  failover->add_option("--sessions", arguments.failover.sessions, "numbers of sessions, one cluster each")
       ->delimiter(',')
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
@@ -175,26 +175,29 @@ void add_takeovers(CLI::App& app, Arguments& arguments) {
                    "milliseconds; a follower waits one to two of them")
       ->check(CLI::Range(10, 60'000))
       ->default_str("the library's");
-  failover->add_option("--kills", arguments.failover.kills, "of leaders, for each cluster")
+  failover->add_option("--kills", arguments.failover.kills, "kills of leaders, for each cluster")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_place(*failover, arguments);
 }
 
 void add_memory(CLI::App& app, Arguments& arguments) {
-  CLI::App* memory = app.add_subcommand("memory", "what a process allocates for each of many (bench/cluster/memory.h)");
-  memory->add_option("--kind", arguments.memory_kinds, "of what")
+  CLI::App* memory =
+      app.add_subcommand("memory", "the memory that a process allocates for each of many objects (bench/cluster/memory.h)");
+  memory->add_option("--kind", arguments.memory_kinds, "kinds of object to measure")
       ->delimiter(',')
       ->check(CLI::IsMember(arguments.memory_kinds))
       ->default_str(CLI::detail::join(arguments.memory_kinds));
-  memory->add_option("--count", arguments.memory_count, "how many")->check(CLI::Range(1, 10'000'000))->capture_default_str();
+  memory->add_option("--count", arguments.memory_count, "number of objects")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
   add_place(*memory, arguments);
 }
 
 void add_table(CLI::App& app, Arguments& arguments) {
   TableOptions& table = arguments.table;
-  CLI::App* command = app.add_subcommand("table", "what is to be reached (bench/report/targets.cc), with figures and verdicts");
-  command->add_option("--rounds", table.suite.rounds, "of all loads, interleaved")
+  CLI::App* command = app.add_subcommand("table", "the targets (bench/report/targets.cc), with figures and verdicts");
+  command->add_option("--rounds", table.suite.rounds, "rounds of all loads, interleaved")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--seconds", table.suite.load.seconds, "length of a measurement")
@@ -204,15 +207,15 @@ void add_table(CLI::App& app, Arguments& arguments) {
       ->check(CLI::Range(0.0, 600.0))
       ->capture_default_str();
   command->add_option("--rows", table.groups, "only these groups")->delimiter(',')->check(CLI::IsMember(target_groups()));
-  command->add_option("--kills", table.kills, "of leaders")->check(CLI::Range(1, 1000))->capture_default_str();
-  command->add_option("--sessions", table.many.sessions, "in the rows about many")
+  command->add_option("--kills", table.kills, "kills of leaders")->check(CLI::Range(1, 1000))->capture_default_str();
+  command->add_option("--sessions", table.many.sessions, "sessions in the rows about many")
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
-  command->add_option("--process-sessions", table.many.process_sessions, "of one process, for its memory")
+  command->add_option("--process-sessions", table.many.process_sessions, "sessions of one process, for its memory")
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
-  command->add_option("--csv", table.csv, "the figures, for plot and --from");
-  command->add_option("--from", table.from, "files of figures; nothing is measured")->delimiter(',');
+  command->add_option("--csv", table.csv, "file for the figures, for plot and --from");
+  command->add_option("--from", table.from, "files of figures to judge; nothing is measured")->delimiter(',');
   add_programs(*command, table.suite.programs);
   add_place(*command, arguments);
 }
@@ -223,8 +226,8 @@ void add_reports(CLI::App& app, Arguments& arguments) {
   plot->add_option("--out", arguments.out, "folder for the SVG files")->capture_default_str();
   CLI::App* compare =
       app.add_subcommand("compare", "the lines of two builds that ran one suite in turns (./dev bench against)");
-  compare->add_option("then", arguments.then, "of the older one, as --json printed them")->required();
-  compare->add_option("now", arguments.now, "of the newer one")->required();
+  compare->add_option("then", arguments.then, "lines of the older build, as --json printed them")->required();
+  compare->add_option("now", arguments.now, "lines of the newer build")->required();
 }
 
 // Only what can be paced, where it can: of kinds that were not asked for by name, the others are left out.

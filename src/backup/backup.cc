@@ -52,7 +52,7 @@ absl::Status refuse_holes(const RestingDirectory& directory, const RestingState&
   if (!state.holes.empty()) {
     return make_error(Reason::Corrupt, "entry " + std::to_string(state.holes.front().index.value()) + " of the log in " +
                                            directory.path() +
-                                           " rotted and no checkpoint covers it: make the backup of another member, or let "
+                                           " rotted and no checkpoint covers it: back up another member, or let "
                                            "this replica run until a leader has replaced what it lacks");
   }
   if (state.floor) {

@@ -99,8 +99,7 @@ absl::StatusOr<BackupInfo> fill(File& file, const std::string& path, const Backu
   if (status.ok()) status = writer.finish();
   if (!status.ok()) return status;
   if (writer.digest().value() != header.digest) {
-    return make_error(Reason::Corrupt,
-                      "no backup " + path + " was made: the rows that were read are not those of their digest");
+    return make_error(Reason::Corrupt, "no backup " + path + " was made: the rows that were read do not match their digest");
   }
   return BackupInfo{.cluster = header.cluster,
                     .replica = header.replica,
@@ -126,7 +125,7 @@ class Reader {
       more = *next;
     }
     if (at_ != size_) return damaged(path_, "there are bytes behind its end");
-    if (digest_.value() != found_.header.digest) return damaged(path_, "its rows are not those of its digest");
+    if (digest_.value() != found_.header.digest) return damaged(path_, "its rows do not match its digest");
     const BackupHeader& header = found_.header;
     return BackupInfo{.cluster = header.cluster,
                       .replica = header.replica,
@@ -244,7 +243,9 @@ std::string encode(const BackupHeader& header) {
   return bytes;
 }
 
-absl::Status not_awaited() { return make_error(Reason::Cancelled, "nobody waits for this backup any more, and none was made"); }
+absl::Status not_awaited() {
+  return make_error(Reason::Cancelled, "the caller stopped waiting for this backup, and none was made");
+}
 
 absl::StatusOr<BackupInfo> write_backup(const std::string& file, const BackupHeader& header, RowSource rows, Awaited awaited) {
   const SplitPath path = split_path(file);

@@ -89,7 +89,7 @@ void judge_log(const DirectoryReport& report, const RestingState* state, std::ve
   if (!report.log || report.log->damaged.empty()) return;
   const std::string which = range_text(report.log->damaged) + " of the log rotted on this disk";
   const bool covered = state != nullptr && state->holes.empty();
-  problems.push_back(which + (covered ? "; the checkpoint covers them, so a start repairs this: look after the disk"
+  problems.push_back(which + (covered ? "; the checkpoint covers them, so a start repairs this: check the disk"
                                       : "; a start leaves its replica without a vote until a leader has replaced them"));
 }
 
@@ -98,7 +98,7 @@ void judge_headers(const log::Recovery& log, std::vector<std::string>& problems)
   for (const log::SegmentFile& file : log.chain) {
     if (file.spoiled_copies == 0) continue;
     problems.push_back("one of the two copies of the header of " + log::file_name(log::FileUse::Segment, file.segment) +
-                       " does not verify; a scrub of the running replica writes it again: look after the disk");
+                       " does not verify; a scrub of the running replica writes it again: check the disk");
   }
 }
 
@@ -159,10 +159,10 @@ absl::StatusOr<DirectoryReport> inspect_at(const std::string& path, const Inspec
 // A copy of mixed moments shows damage in another place each time, or only once. Damage on the disk stays.
 constexpr int kCopies = 5;
 constexpr char kFromCopy[] =
-    "read from a copy of the directory, which a replica may have had open: what it wrote since is not in it";
+    "read from a copy of the directory, which a replica may have had open: the copy lacks its later writes";
 constexpr char kPerhapsTorn[] =
-    "each of 5 copies had problems; those of a replica that writes much may come of the copying alone: a look at the directory "
-    "at rest is certain";
+    "each of 5 copies had problems; if the replica writes much, the copying alone can cause them: stop the replica and inspect "
+    "its directory to be certain";
 
 absl::Status of_original(const absl::Status& status, const std::string& copy, const std::string& path) {
   return absl::Status(status.code(), absl::StrReplaceAll(status.message(), {{copy, path}}));

@@ -25,15 +25,15 @@ std::string prefix() { return row_prefix(kCoordination); }
 std::string counters_key() { return machine::rows::key(prefix(), TableByte::Counters, 0); }
 
 absl::Status no_state(std::string_view what) {
-  return make_error(Reason::Corrupt, "this is no state of a cluster: " + std::string(what));
+  return make_error(Reason::Corrupt, "this is not the state of a cluster: " + std::string(what));
 }
 
 absl::Status change_meta(RowsByKey& rows, Position applied, const raft::Genesis& genesis) {
   const auto row = rows.find(engine::meta_key());
-  if (row == rows.end()) return no_state("it does not say whose it is");
+  if (row == rows.end()) return no_state("its row about the cluster is missing");
   absl::StatusOr<engine::RouterMeta> meta = engine::decode_router_meta(row->second);
   if (!meta.ok()) return meta.status();
-  if (!meta->genesis) return no_state("it does not say how its cluster was born");
+  if (!meta->genesis) return no_state("the genesis of its cluster is missing");
   if (meta->feature_level > kFeatureLevel) {
     return make_error(Reason::NewerFormat, "this state is of feature level " + std::to_string(meta->feature_level) +
                                                ", and this build speaks " + std::to_string(kFeatureLevel) +
@@ -95,7 +95,7 @@ absl::Status check_new_cluster(const NewCluster& cluster, Token last_token, Revi
     return make_error(Reason::InvalidArgument,
                       "tokens of the new cluster would start above " + std::to_string(base) + ", but " +
                           std::to_string(last_token.value()) +
-                          " was granted already: this machine's clock is behind the previous cluster's; correct it, or say a "
+                          " was granted already: this machine's clock is behind the previous cluster's; correct it, or give a "
                           "token base that is above every token ever granted");
   }
   if (base > lock::TokenCounter::kMax - kTokensLeft) {

@@ -35,7 +35,7 @@ std::string entry_text(Position position) {
 std::string problem_of(const RestingState& state) {
   if (!state.holes.empty()) {
     return "entry " + std::to_string(state.holes.front().index.value()) +
-           " of its log rotted: what comes after it cannot be used";
+           " of its log rotted: the entries after it cannot be used";
   }
   if (state.floor) {
     return "its log lacks entries that it had once, up to entry " + std::to_string(state.floor->index.value());
@@ -49,7 +49,7 @@ absl::StatusOr<Survivor> passed_over(Survivor survivor, const absl::Status& why)
   if (!absl::IsDataLoss(why)) {
     return make_error(*reason_of(with_reason(why)),
                       survivor.report.path + ": " + std::string(sentence_of(why)) +
-                          " (it may be whole, and is not taken for lost: put that right, or leave the directory out if it is)");
+                          " (the directory may be whole: correct this, or leave the directory out if it is lost)");
   }
   survivor.report.problem = sentence_of(why);
   return survivor;
@@ -160,7 +160,7 @@ std::vector<std::string> losses_of(const RestingState& state, const RecoverRepor
   std::vector<std::string> losses;
   losses.push_back("writes that were acknowledged by the other " + std::to_string(report.voters - report.found) + " of " +
                    std::to_string(report.voters) +
-                   " voters and are not in the directories given are lost; nothing here can say how many");
+                   " voters and are not in the directories given are lost; their number is not known here");
   tell_known_losses(state.configuration(), state.at(), survivors, losses);
   if (raft::newer(state.at(), state.certain)) {
     losses.push_back("entries " + std::to_string(state.certain.index.next().value()) + " to " +

@@ -27,10 +27,11 @@ struct Machines {
 };
 
 absl::Status not_at_hand(Index index, MachineId machine) {
-  return make_error(Reason::MachineMissing,
-                    "entry " + std::to_string(index.value()) + " of the log, after the checkpoint, is a command of machine " +
-                        std::to_string(machine.value()) +
-                        ", which is not at hand: only the host's own program can do this (BackupOptions::machines)");
+  return make_error(
+      Reason::MachineMissing,
+      "entry " + std::to_string(index.value()) + " of the log, after the checkpoint, is a command of machine " +
+          std::to_string(machine.value()) +
+          ", which this program does not have: only the host's own program can do this (BackupOptions::machines)");
 }
 
 // Machines that have rows, as the checkpoint's own row about the cluster names them.

@@ -45,7 +45,7 @@ absl::Status validate(const RestoreOptions& options) {
     const std::string which = "member " + std::to_string(member.id);
     if (member.id == 0) problems.add("a member has id 0: give it an id from 1 up");
     if (!ids.insert(member.id).second) problems.add(which + " is named twice");
-    if (member.address.empty()) problems.add(which + " has no address: say host:port");
+    if (member.address.empty()) problems.add(which + " has no address: give host:port");
     if (member.address.size() > kAddressBytesMax) problems.add("the address of " + which + " is longer than 1024 bytes");
     if (!addresses.insert(member.address).second) problems.add("two members have the address " + member.address);
     if (member.directory.empty()) problems.add(which + " has no directory: name one to make");

@@ -10,7 +10,7 @@ void RowsMachine::apply(std::span<const Command>, ApplyOutput&) {
 }
 
 absl::StatusOr<std::string> RowsMachine::query(std::string_view) const {
-  return make_error(Reason::MachineMissing, "this machine is not at hand: only its rows are");
+  return make_error(Reason::MachineMissing, "this program has only the rows of this machine, not the machine");
 }
 
 }  // namespace coordkit::backup

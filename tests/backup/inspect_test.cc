@@ -190,7 +190,7 @@ TEST_F(InspectTest, FLT_D06_ASpoiledCopyOfAHeaderOfASegmentIsAProblem) {
       spoiled[at] ^= 1;
       write_file(file, spoiled);
       const std::string problem = "one of the two copies of the header of " + path +
-                                  " does not verify; a scrub of the running replica writes it again: look after the disk";
+                                  " does not verify; a scrub of the running replica writes it again: check the disk";
       EXPECT_THAT(look().problems, ElementsAre(problem));
       EXPECT_THAT(look(false).problems, ElementsAre(problem));
     }

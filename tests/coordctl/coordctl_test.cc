@@ -64,7 +64,7 @@ TEST_F(CoordctlTest, PrintsTablesForPeopleAndObjectsForPrograms) {
 
 TEST_F(CoordctlTest, RefusalsAreSentencesAndExitStatuses) {
   EXPECT_EQ(live("status").status, 2) << "no replica is there";
-  EXPECT_THAT(live("status").text, StartsWith("coordctl: nobody answers at "));
+  EXPECT_THAT(live("status").text, StartsWith("coordctl: no replica answers at "));
   ASSERT_NO_FATAL_FAILURE(open());
   const Ran refused = live("kill-session 77");
   EXPECT_EQ(refused.status, 1);
@@ -171,7 +171,7 @@ TEST_F(CoordctlTest, AnInterruptedBackupEndsSoonSaysSoAndLeavesNothing) {
     text << std::ifstream(said).rdbuf();
     ASSERT_TRUE(status && WIFEXITED(*status)) << text.str();
     EXPECT_EQ(WEXITSTATUS(*status), 1);
-    EXPECT_THAT(text.str(), StartsWith("coordctl: Cancelled: nobody waits for this backup any more"));
+    EXPECT_THAT(text.str(), StartsWith("coordctl: Cancelled: the caller stopped waiting for this backup"));
     EXPECT_TRUE(std::filesystem::is_empty(made));
   }
 }

@@ -14,12 +14,15 @@ int main(int argc, char** argv) {
   FolderOrder order;
   int64_t days = 365;
   CLI::App app("Makes a test authority and certificates for the replicas of one cluster; run again it renews these.");
-  app.add_option("DIR", order.folder, "where they are put")->required();
-  app.add_option("CLUSTER", order.cluster, "its name, as in ReplicaOptions::cluster; without: as in DIR, or demo");
-  app.add_option("REPLICAS", order.replicas, "how many, with ids from 1; without: as in DIR, or 3")->check(CLI::Range(1, 1000));
-  app.add_option("--days", days, "that they are valid")->check(CLI::Range(1, 3650))->capture_default_str();
+  app.add_option("DIR", order.folder, "folder for the authority and the certificates")->required();
+  app.add_option("CLUSTER", order.cluster, "name of the cluster, as in ReplicaOptions::cluster; without it as in DIR, or demo");
+  app.add_option("REPLICAS", order.replicas, "number of replicas, with ids from 1; without it as in DIR, or 3")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--days", days, "days for which the certificates are valid")
+      ->check(CLI::Range(1, 3650))
+      ->capture_default_str();
   app.add_flag("--new-authority", order.new_authority,
-               "only that; the former is trusted beside it, and the next run signs with it");
+               "make only a new authority; the former one stays trusted, and the next run signs with the new one");
   CLI11_PARSE(app, argc, argv);
   order.valid.until = std::chrono::hours(24 * days);
   try {

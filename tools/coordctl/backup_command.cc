@@ -54,10 +54,12 @@ int wrong(const absl::Status& why) {
 
 void add_new_cluster(CLI::App& command, NewClusterArguments& arguments) {
   arguments.revisions_skipped = RestoreOptions().revisions_skipped;
-  command.add_option("--cluster", arguments.cluster, "name of the new cluster; as before, if it is not said");
+  command.add_option("--cluster", arguments.cluster, "name of the new cluster; without it the name as before");
   command.add_option("--token-base", arguments.token_base,
-                     "tokens begin above it; from the calendar, if it is not said, as with every new cluster");
-  command.add_option("--skip-revisions", arguments.revisions_skipped, "how many the previous cluster may have made since")
+                     "tokens begin above it; without it from the calendar, as with every new cluster");
+  command
+      .add_option("--skip-revisions", arguments.revisions_skipped,
+                  "how many revisions the previous cluster may have made since")
       ->capture_default_str();
 }
 
@@ -104,9 +106,10 @@ void print_survivors(const RecoverReport& report) {
 }  // namespace
 
 void add_backup(CLI::App& app, BackupArguments& arguments) {
-  CLI::App* command = app.add_subcommand("backup", "the state of a data directory at rest, in one file with its own sums");
+  CLI::App* command =
+      app.add_subcommand("backup", "writes the state of a data directory at rest to one file with its own sums");
   command->add_option("directory", arguments.directory, "data directory of a replica that is stopped")->required();
-  command->add_option("file", arguments.file, "the backup; must not exist")->required();
+  command->add_option("file", arguments.file, "the file of the backup; it must not exist")->required();
 }
 
 int run_backup(const BackupArguments& arguments) {
@@ -126,11 +129,11 @@ int run_backup(const BackupArguments& arguments) {
 
 void add_restore(CLI::App& app, RestoreArguments& arguments) {
   CLI::App* command =
-      app.add_subcommand("restore", "a NEW cluster of a backup: its voters' data directories, all of them in one run");
+      app.add_subcommand("restore", "makes a NEW cluster from a backup: its voters' data directories, all of them in one run");
   command->add_option("file", arguments.file, "the backup")->required();
-  command->add_option("members", arguments.made.members, std::string("of the new cluster: ") + kMemberForm);
+  command->add_option("members", arguments.made.members, std::string("a member of the new cluster: ") + kMemberForm);
   command->add_flag("--check", arguments.check,
-                    "only read the backup and verify all of it. Exit status: 0 intact, 1 refused, 2 damaged");
+                    "only reads the backup and verifies all of it. Exit status: 0 intact, 1 refused, 2 damaged");
   add_new_cluster(*command, arguments.made);
 }
 
@@ -151,11 +154,13 @@ int run_restore(const RestoreArguments& arguments) {
 
 void add_recover(CLI::App& app, RecoverArguments& arguments) {
   CLI::App* command = app.add_subcommand(
-      "recover", "a NEW cluster of what a lost majority left; without the flag it only says what would be lost");
+      "recover",
+      "makes a NEW cluster from the directories that a lost majority left; without the flag it only says what would be lost");
   command->add_option("directories", arguments.directories, "data directories that are left, their replicas stopped")
       ->required();
-  command->add_option("--member", arguments.made.members, std::string("of the new cluster, once for each: ") + kMemberForm);
-  command->add_flag("--accept-the-loss-of-acknowledged-writes", arguments.accept_loss, "do it");
+  command->add_option("--member", arguments.made.members,
+                      std::string("a member of the new cluster, once for each: ") + kMemberForm);
+  command->add_flag("--accept-the-loss-of-acknowledged-writes", arguments.accept_loss, "makes the new cluster");
   add_new_cluster(*command, arguments.made);
 }
 
@@ -169,8 +174,8 @@ int run_recover(const RecoverArguments& arguments) {
   print_survivors(*report);
   if (!report->made) {
     return refuse(make_error(Reason::NotReady,
-                             "nothing was written; if nobody else is left, say --accept-the-loss-of-acknowledged-writes, and "
-                             "--member for each replica of the new cluster"));
+                             "nothing was written; if no other directory is left, give "
+                             "--accept-the-loss-of-acknowledged-writes, and --member for each replica of the new cluster"));
   }
   print_made(*report->made, members);
   return kDone;

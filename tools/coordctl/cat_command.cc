@@ -48,12 +48,13 @@ int cat_rows(const RestingDirectory& directory, const CatArguments& arguments) {
 void add_cat(CLI::App& app, CatArguments& arguments) {
   arguments.bytes = kShownBytes;
   CLI::App* command = app.add_subcommand(
-      "cat", "the log's entries, then the checkpoint's rows, as JSON lines. Exit status: 0, 1 refused, 2 some are damaged");
+      "cat",
+      "prints the log's entries, then the checkpoint's rows, as JSON lines. Exit status: 0, 1 refused, 2 some are damaged");
   command->add_option("directory", arguments.directory, "data directory of a replica that is stopped")->required();
-  CLI::Option* log = command->add_flag("--log", arguments.log_only, "only the entries");
-  command->add_flag("--rows", arguments.rows_only, "only the rows")->excludes(log);
-  command->add_option("--from", arguments.from, "entries from this index on")->capture_default_str();
-  command->add_option("--bytes", arguments.bytes, "shown of one value at most")->capture_default_str();
+  CLI::Option* log = command->add_flag("--log", arguments.log_only, "shows only the entries");
+  command->add_flag("--rows", arguments.rows_only, "shows only the rows")->excludes(log);
+  command->add_option("--from", arguments.from, "first index that is shown")->capture_default_str();
+  command->add_option("--bytes", arguments.bytes, "bytes of one value that are shown at most")->capture_default_str();
 }
 
 int run_cat(const CatArguments& arguments) {

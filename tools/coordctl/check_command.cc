@@ -133,17 +133,18 @@ void add_check(CLI::App& app, CheckArguments& arguments) {
   arguments.budget = limits.steps;
   arguments.configurations = limits.configurations;
   CLI::App* command =
-      app.add_subcommand("check", "is a history linearizable? Exit status: 0 yes, 1 no, 2 undecided, 3 bad input");
+      app.add_subcommand("check", "says whether a history is linearizable. Exit status: 0 yes, 1 no, 2 undecided, 3 bad input");
   command->add_option("history", arguments.file, "JSON lines, one operation each (docs/format-history.md); - is standard input")
       ->required();
-  command->add_option("--model", arguments.model, "what it is a history of: " + model_names())->required();
-  command->add_option("--budget", arguments.budget, "steps of the search before it gives up")->capture_default_str();
-  command->add_option("--configurations", arguments.configurations, "kept at a time before it gives up")->capture_default_str();
+  command->add_option("--model", arguments.model, "the kind of object in the history: " + model_names())->required();
+  command->add_option("--budget", arguments.budget, "steps of the search at most")->capture_default_str();
+  command->add_option("--configurations", arguments.configurations, "configurations kept at a time at most")
+      ->capture_default_str();
   command->add_option("--limit", arguments.limit, "permits of a semaphore before the first set_limit")->capture_default_str();
-  command->add_option("--revision", arguments.revision, "of the store before its first change (transaction)")
+  command->add_option("--revision", arguments.revision, "revision of the store before its first change (transaction)")
       ->capture_default_str();
   command->add_flag("--whole", arguments.whole,
-                    "read the whole history first: lines in any order, and better at unknown outcomes");
+                    "reads the whole history first: takes lines in any order, and decides more unknown outcomes");
   command->add_flag("--json", arguments.json, "one JSON object on stdout");
 }
 

@@ -202,11 +202,11 @@ void add_inspect(CLI::App& app, InspectArguments& arguments) {
       "inspect", "says what a data directory at rest holds. Exit status: 0 intact, 1 refused, 2 something is wrong with it");
   command
       ->add_option("directory", arguments.directory,
-                   "data directory of a replica, of one that is stopped but for --read-only-copy")
+                   "data directory of a replica; without --read-only-copy the replica must be stopped")
       ->required();
-  command->add_flag("--verify", arguments.verify, "every page of the checkpoint too");
+  command->add_flag("--verify", arguments.verify, "verifies every page of the checkpoint too");
   command->add_flag("--read-only-copy", arguments.copy,
-                    "look at a copy, made among the temporary files and removed at the end: for a directory in use");
+                    "inspects a copy, made among the temporary files and removed at the end: for a directory in use");
   command->add_flag("--json", arguments.json, "one JSON object on stdout");
 }
 

@@ -30,7 +30,7 @@ AnswerPrinter::Form form_of(const LiveArguments& arguments) {
 int broken_off(const Interruption* interruption) {
   if (interruption == nullptr || !interruption->noted())
     return unreachable("the answer broke off: has the replica been closed?");
-  return unreachable("interrupted, and the replica has not said what became of the backup: look whether the file is there");
+  return unreachable("interrupted, and the replica has not said what became of the backup: check whether the file exists");
 }
 
 int print_answer(LocalStream& replica, AnswerPrinter& printer, const Interruption* interruption) {
@@ -64,7 +64,7 @@ int print_answer(LocalStream& replica, AnswerPrinter& printer, const Interruptio
 }  // namespace
 
 void add_live(CLI::App& app, LiveArguments& arguments) {
-  app.add_option("--socket", arguments.socket, "where a replica has its admin socket ($COORDKIT_SOCKET)")
+  app.add_option("--socket", arguments.socket, "path of a replica's admin socket ($COORDKIT_SOCKET)")
       ->envname("COORDKIT_SOCKET");
   for (const AdminCommand& command : admin_commands()) {
     const std::string name(command.name);
@@ -94,7 +94,7 @@ int run_live(const LiveArguments& arguments) {
     return kBadArguments;
   }
   LocalStream replica = LocalStream::connect(arguments.socket);
-  if (!replica) return unreachable("nobody answers at " + arguments.socket + ": " + std::strerror(errno));
+  if (!replica) return unreachable("no replica answers at " + arguments.socket + ": " + std::strerror(errno));
   std::optional<Interruption> interruption;
   if (arguments.words.front() == "backup-to") interruption.emplace(replica.socket());
   replica.say(arguments.words);  // if it has hung up, it may have said why

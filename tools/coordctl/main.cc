@@ -47,7 +47,7 @@ int finish(int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Tools for coordkit and for histories of anything that calls itself linearizable."};
+  CLI::App app{"Tools for coordkit, and for histories of any system that claims to be linearizable."};
   app.require_subcommand(1);
   Arguments arguments;
   add_check(app, arguments.check);

@@ -15,7 +15,7 @@ constexpr unsigned kWatchdogSeconds = 30;  // for the story itself; its processe
 int run(int argc, char** argv) {
   CLI::App app("Three real processes, one lock; the leader is frozen, then killed; ends with a checked summary.");
   std::string out = "out";
-  app.add_option("--out", out, "where demo.log, demo.json, demo.html, demo.svg and demo-data go")->capture_default_str();
+  app.add_option("--out", out, "folder for demo.log, demo.json, demo.html, demo.svg and demo-data")->capture_default_str();
   bool keep = false;
   app.add_flag("--keep", keep, "the three continue afterwards, for an hour or until interrupted: look at them with coordctl");
 
@@ -25,7 +25,7 @@ int run(int argc, char** argv) {
   node_role->add_option("--data", node.data_dir)->required();
   node_role->add_option("--resource", node.resource_port)->required();
   node_role->add_option("--members", node.addresses)->required()->expected(3);
-  CLI::App* resource_role = app.add_subcommand("resource", "what the lock protects")->group("");
+  CLI::App* resource_role = app.add_subcommand("resource", "the resource that the lock protects")->group("");
   std::string gate_file;
   resource_role->add_option("--gate", gate_file)->required();
   CLI11_PARSE(app, argc, argv);

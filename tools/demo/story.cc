@@ -257,7 +257,7 @@ void Story::judge() {
   faults.insert(faults.end(), more.begin(), more.end());
   if (cast_.refusals() == 0) faults.emplace_back("no stale write was refused");
   for (const std::string& fault : faults) say("WRONG: " + fault);
-  if (!faults.empty()) throw StoryFailed("what the processes said does not fit together");
+  if (!faults.empty()) throw StoryFailed("the reports of the processes do not fit together");
   size_t taken = cast_.admissions().size() - cast_.refusals();
   say("summary: " + std::to_string(cast_.claims().handovers()) + " hand-overs, two holders at once 0, " +
       std::to_string(taken) + " writes taken, stale writes refused " + std::to_string(cast_.refusals()) + ", longest gap " +
@@ -283,7 +283,7 @@ void Story::write_page(const std::string& wrong) {
 void Story::stay() {
   alarm(0);  // the story's own watchdog
   for (int id = 1; id <= Cast::kNodes; ++id) cast_.tell_mode(id, "rotate");
-  say("the three go on for an hour, or until this is interrupted; in another shell: ./dev coordctl --socket " +
+  say("the three continue for an hour, or until this is interrupted; in another shell: ./dev coordctl --socket " +
       (out_ / "demo-data" / "node-1.admin").string() + " status");
   cast_.go_on(support::in(1h));
 }

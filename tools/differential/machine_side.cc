@@ -17,7 +17,7 @@ using nlohmann::json;
 // An unreadable answer of ours is as wrong as one that differs.
 template <typename T>
 T read(absl::StatusOr<T> value) {
-  if (!value.ok()) throw std::runtime_error("coordkit answered what cannot be read: " + std::string(value.status().message()));
+  if (!value.ok()) throw std::runtime_error("coordkit's answer cannot be read: " + std::string(value.status().message()));
   return *std::move(value);
 }
 

@@ -104,14 +104,14 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   coordkit::differential::Options options;
   CLI::App app("Sends the same random operations to a real etcd and to coordkit's machine, and compares all answers.");
-  app.add_option("--ops", options.ops, "steps to take")->capture_default_str();
-  app.add_option("--seed", options.seed, "of the steps")->capture_default_str();
+  app.add_option("--ops", options.ops, "number of steps")->capture_default_str();
+  app.add_option("--seed", options.seed, "seed of the steps")->capture_default_str();
   app.add_option("--etcd", options.etcd, "etcd's program")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     return coordkit::differential::run(options);
   } catch (const std::exception& error) {
-    std::cerr << "the comparison cannot go on: " << error.what() << "\n";
+    std::cerr << "the comparison cannot continue: " << error.what() << "\n";
     return 1;
   }
 }

@@ -19,18 +19,18 @@ int run(int argc, char** argv) {
   bool without_gate = false, without_check = false;
   CLI::App* lost_update = app.add_subcommand(
       "lost-update", "three processes add to one counter under a lock; one of them is stopped every five seconds");
-  lost_update->add_option("--seconds", options.seconds, "how long")->capture_default_str();
-  lost_update->add_option("--seed", options.seed, "of what is random in it")->capture_default_str();
-  lost_update->add_option("--out", options.out, "where its files go")->capture_default_str();
+  lost_update->add_option("--seconds", options.seconds, "duration of the experiment")->capture_default_str();
+  lost_update->add_option("--seed", options.seed, "seed of the random choices")->capture_default_str();
+  lost_update->add_option("--out", options.out, "folder for its files")->capture_default_str();
   lost_update->add_flag("--without-gate", without_gate, "the counter takes every write");
   lost_update->add_flag("--without-check", without_check, "holders do not ask valid() before they write");
   lost_update->add_flag("--json", options.json, "nothing on stdout but the JSON line");
 
   experiment::StrangersOptions strangers;
   CLI::App* siege = app.add_subcommand("strangers", "three processes at work, and hostile peers that were never invited");
-  siege->add_option("--seconds", strangers.seconds, "how long")->capture_default_str();
-  siege->add_option("--seed", strangers.seed, "of what is random in it")->capture_default_str();
-  siege->add_option("--out", strangers.out, "where its files go")->capture_default_str();
+  siege->add_option("--seconds", strangers.seconds, "duration of the experiment")->capture_default_str();
+  siege->add_option("--seed", strangers.seed, "seed of the random choices")->capture_default_str();
+  siege->add_option("--out", strangers.out, "folder for its files")->capture_default_str();
   siege->add_flag("--with-secret", strangers.secret, "the replicas share a secret");
   siege->add_flag("--json", strangers.json, "nothing on stdout but the JSON line");
 
@@ -39,8 +39,8 @@ int run(int argc, char** argv) {
       app.add_subcommand("spoiled-files", "three processes at work; the files of one are spoiled, stopped or running");
   spoiled_files->add_option("--runs", spoiled.runs, "spoilings of a stopped member")->capture_default_str();
   spoiled_files->add_option("--running", spoiled.running, "spoilings of a running member")->capture_default_str();
-  spoiled_files->add_option("--seed", spoiled.seed, "of what is random in it")->capture_default_str();
-  spoiled_files->add_option("--out", spoiled.out, "where its files go")->capture_default_str();
+  spoiled_files->add_option("--seed", spoiled.seed, "seed of the random choices")->capture_default_str();
+  spoiled_files->add_option("--out", spoiled.out, "folder for its files")->capture_default_str();
   spoiled_files->add_flag("--json", spoiled.json, "nothing on stdout but the JSON line");
   experiment::SpoiledNodeOptions spoiled_node;
   CLI::App* spoiled_role = app.add_subcommand("spoiled-node", "one member of spoiled-files")->group("");
@@ -52,12 +52,12 @@ int run(int argc, char** argv) {
   CLI::App* histories = app.add_subcommand(
       "history",
       "three processes at work, killed, stopped and asked to hand over at random; a checker judges what their callers saw");
-  histories->add_option("--seconds", history.seconds, "how long")->capture_default_str();
-  histories->add_option("--seed", history.seed, "of what is random in it")->capture_default_str();
-  histories->add_option("--out", history.out, "where its files go")->capture_default_str();
-  histories->add_flag("!--without-check", history.check, "holders do not ask valid(): the checker has to see it");
+  histories->add_option("--seconds", history.seconds, "duration of the experiment")->capture_default_str();
+  histories->add_option("--seed", history.seed, "seed of the random choices")->capture_default_str();
+  histories->add_option("--out", history.out, "folder for its files")->capture_default_str();
+  histories->add_flag("!--without-check", history.check, "holders do not ask valid(): the checker has to find the errors");
   histories->add_flag("--beyond", history.beyond,
-                      "also set most directories back, or start a copied one in a cut network: that must not be silent");
+                      "also set most directories back, or start a copied one in a cut network: replicas must report this");
   histories->add_flag("--json", history.json, "nothing on stdout but the JSON line");
   experiment::HistoryNodeOptions history_node;
   CLI::App* history_role = app.add_subcommand("history-node", "one member of history")->group("");
@@ -75,10 +75,10 @@ int run(int argc, char** argv) {
   CLI::App* soaking = app.add_subcommand(
       "soak",
       "three processes make things of every kind and give them up again, in rounds; their holdings at rest must not grow");
-  soaking->add_option("--seconds", soak.seconds, "how long")->capture_default_str();
-  soaking->add_option("--seed", soak.seed, "of what is random in it")->capture_default_str();
-  soaking->add_option("--out", soak.out, "where its files go")->capture_default_str();
-  soaking->add_flag("--careless", soak.careless, "callers forget some of it: that has to be seen");
+  soaking->add_option("--seconds", soak.seconds, "duration of the experiment")->capture_default_str();
+  soaking->add_option("--seed", soak.seed, "seed of the random choices")->capture_default_str();
+  soaking->add_option("--out", soak.out, "folder for its files")->capture_default_str();
+  soaking->add_flag("--careless", soak.careless, "callers forget some of their things: the experiment has to find this");
   soaking->add_flag("--json", soak.json, "nothing on stdout but the JSON line");
   experiment::SoakNodeOptions soak_node;
   CLI::App* soak_role = app.add_subcommand("soak-node", "one member of soak")->group("");
@@ -93,22 +93,22 @@ int run(int argc, char** argv) {
       app.add_subcommand("catch-up", "three processes under load; one of them stands still for a while and has to catch up");
   catching_up->add_option("--seconds", catch_up.seconds, "how long it stands still")->capture_default_str();
   catching_up->add_option("--limit", catch_up.limit, "seconds it may take to catch up")->capture_default_str();
-  catching_up->add_option("--state", catch_up.state_mb, "of values, in MB")->capture_default_str();
-  catching_up->add_option("--rate", catch_up.rate_mb, "of values written, in MB/s")->capture_default_str();
+  catching_up->add_option("--state", catch_up.state_mb, "size of the values in the state, in MB")->capture_default_str();
+  catching_up->add_option("--rate", catch_up.rate_mb, "rate of the values that are written, in MB/s")->capture_default_str();
   catching_up->add_option("--value", catch_up.value_bytes, "bytes of one value")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  catching_up->add_option("--out", catch_up.out, "where its files go")->capture_default_str();
+  catching_up->add_option("--out", catch_up.out, "folder for its files")->capture_default_str();
   catching_up->add_flag("--json", catch_up.json, "nothing on stdout but the JSON line");
 
   experiment::RestartOptions restart;
-  CLI::App* restarting = app.add_subcommand("restart", "one process with much state is started again");
-  restarting->add_option("--state", restart.state_mb, "of values, in MB")->capture_default_str();
+  CLI::App* restarting = app.add_subcommand("restart", "one process with a large state is started again");
+  restarting->add_option("--state", restart.state_mb, "size of the values in the state, in MB")->capture_default_str();
   restarting->add_option("--value", restart.value_bytes, "bytes of one value")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  restarting->add_option("--log", restart.log_mb, "of log behind the checkpoint, in MiB")->capture_default_str();
-  restarting->add_option("--out", restart.out, "where its files go")->capture_default_str();
+  restarting->add_option("--log", restart.log_mb, "length of the log behind the checkpoint, in MiB")->capture_default_str();
+  restarting->add_option("--out", restart.out, "folder for its files")->capture_default_str();
   restarting->add_flag("--json", restart.json, "nothing on stdout but the JSON line");
 
   experiment::LoadNodeOptions load_node;
@@ -129,7 +129,7 @@ int run(int argc, char** argv) {
   node_role->add_option("--secret", node.secret);
   int64_t section_ms = node.section.count();
   node_role->add_option("--section-ms", section_ms);
-  CLI::App* counter_role = app.add_subcommand("counter", "what the lock protects")->group("");
+  CLI::App* counter_role = app.add_subcommand("counter", "the resource that the lock protects")->group("");
   std::string directory;
   bool gate = true;
   counter_role->add_option("--directory", directory)->required();

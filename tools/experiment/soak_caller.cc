@@ -98,7 +98,7 @@ std::string SoakCaller::tidy() {
   };
   for (const Give& give : owed_) {
     while (!given(give)) {
-      if (!goes_on()) return "something made in a scene does not go";
+      if (!goes_on()) return "something made in a scene cannot be removed";
     }
   }
   owed_.clear();

@@ -20,10 +20,10 @@ constexpr size_t kReplicas = Lives::kReplicas;
 constexpr int kMajority = kReplicas / 2 + 1;
 
 constexpr InitializationScope kScopes[] = {
-    {.name = "initialization", .what = "a cluster is born, one crash", .crashes = 1},
-    {.name = "initialization-lost", .what = "a cluster is born, a disk loses what it reported durable", .lost = 1},
-    {.name = "initialization-wiped", .what = "a cluster is born, a disk is exchanged for a blank one", .wiped = 1},
-    {.name = "initialization-twice", .what = "a cluster is born, two crashes", .crashes = 2},
+    {.name = "initialization", .what = "a cluster is founded, one crash", .crashes = 1},
+    {.name = "initialization-lost", .what = "a cluster is founded, a disk loses what it reported durable", .lost = 1},
+    {.name = "initialization-wiped", .what = "a cluster is founded, a disk is exchanged for a blank one", .wiped = 1},
+    {.name = "initialization-twice", .what = "a cluster is founded, two crashes", .crashes = 2},
     {.name = "lists", .what = "1 lists two of three, and is corrected", .lists = {List::OneTwo}},
     {.name = "lists-agreed", .what = "1 and 2 list each other alone, and are corrected", .lists = {List::OneTwo, List::OneTwo}},
     {.name = "lists-all",

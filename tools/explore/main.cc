@@ -173,17 +173,17 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{
       "Visits every interleaving of a small scope with the real consensus core and checks the invariants in each state."};
-  app.add_option("--scope", arguments.scope, "which (see --list)")->capture_default_str();
-  app.add_option(
-         "--defect", arguments.defect,
-         "plant one: forgets-vote, counts-older-terms, sends-at-once, compares-too-little; at initializations reports-early, "
-         "greets-as-blank, and where lists differ never-gives-way, forgets-votes")
+  app.add_option("--scope", arguments.scope, "the scope to visit (see --list)")->capture_default_str();
+  app.add_option("--defect", arguments.defect,
+                 "plant this defect: forgets-vote, counts-older-terms, sends-at-once, compares-too-little; at initializations "
+                 "reports-early, "
+                 "greets-as-blank, and where lists differ never-gives-way, forgets-votes")
       ->capture_default_str();
-  app.add_option("--replay", arguments.replay, "tell one trace, in the words that a violation prints");
-  app.add_option("--states-max", arguments.states_max, "give up, incomplete, after so many states");
+  app.add_option("--replay", arguments.replay, "describe one trace, given in the words that a violation prints");
+  app.add_option("--states-max", arguments.states_max, "stop, incomplete, after this number of states");
   app.add_flag("--twins", arguments.twins, "also run replicas with equal fingerprints side by side (slow)");
   app.add_flag("--json", arguments.json, "nothing on stdout but the JSON line");
-  app.add_flag("--list", arguments.list, "the scopes");
+  app.add_flag("--list", arguments.list, "print the scopes");
   CLI11_PARSE(app, argc, argv);
   if (arguments.list) return list_scopes(), 0;
   if (const InitializationScope* initialization = initialization_scope_named(arguments.scope)) {

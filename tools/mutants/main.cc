@@ -26,7 +26,7 @@ struct Arguments {
 int plant_all(const Arguments& arguments) {
   const Table table = read_table(arguments.from);
   const Planted planted = plant(table, arguments.from, arguments.into);
-  std::printf("%zu mutants in %zu files below %s, %zu written anew\n", table.mutants.size(), planted.files,
+  std::printf("%zu mutants in %zu files below %s, %zu files rewritten\n", table.mutants.size(), planted.files,
               arguments.into.c_str(), planted.written);
   return 0;
 }
@@ -144,16 +144,17 @@ int main(int argc, char** argv) {
   arguments.setting.jobs = std::max(1u, std::thread::hardware_concurrency());
   CLI::App app("defects on purpose: planted into a second source tree, and tried one after the other");
   app.require_subcommand(1);
-  CLI::App* planting = app.add_subcommand("plant", "write the tree that has them, each behind its switch");
+  CLI::App* planting = app.add_subcommand("plant", "write the tree that has the mutants, each behind its switch");
   planting->add_option("--into", arguments.into, "where")->capture_default_str();
-  CLI::App* trying = app.add_subcommand("try", "does its test fail, how soon does the simulator see it");
-  trying->add_option("names", arguments.names, "these only");
-  trying->add_option("--seconds", arguments.seconds, "patience with each simulation")->capture_default_str();
+  CLI::App* trying =
+      app.add_subcommand("try", "check whether the test of each mutant fails, and how soon the simulator finds it");
+  trying->add_option("names", arguments.names, "only these mutants");
+  trying->add_option("--seconds", arguments.seconds, "seconds of each simulation at most")->capture_default_str();
   trying->add_option("--jobs", arguments.setting.jobs, "threads of a simulation")->capture_default_str();
-  trying->add_flag("--targets", arguments.targets, "try nothing, but print what must be built for it");
+  trying->add_flag("--targets", arguments.targets, "try no mutant, but print the targets that a trial needs built");
   for (CLI::App* one : {planting, trying})
     one->add_option("--from", arguments.from, "the top of this tree")->capture_default_str();
-  trying->add_option("--build", arguments.setting.build, "where that tree is built")->capture_default_str();
+  trying->add_option("--build", arguments.setting.build, "build folder of the second tree")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   return run(*planting, arguments);
 }

@@ -80,7 +80,7 @@ bool LineServer::serve(Connection& connection) {
 LineClient::LineClient(uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   const sockaddr_in address = loopback(port);
   if (connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    throw std::system_error(errno, std::generic_category(), "nobody answers on port " + std::to_string(port));
+    throw std::system_error(errno, std::generic_category(), "no process answers on port " + std::to_string(port));
   }
   send_at_once(socket_.get());
 }
