@@ -12,8 +12,8 @@ namespace coordkit {
 
 LastWords::LastWords()
     : no_memory_(make_error(Reason::OutOfMemory,
-                            "an allocation failed in the middle of a step, so this replica does nothing any more: give the "
-                            "process more memory or address space, then open a replica on this directory again")) {}
+                            "an allocation failed in the middle of a step: give the process more memory or address space, then "
+                            "open a replica on this directory again")) {}
 
 absl::Status LastWords::caught() const noexcept try {
   try {
@@ -22,7 +22,7 @@ absl::Status LastWords::caught() const noexcept try {
     return no_memory_;
   } catch (const std::system_error& error) {
     return make_error(Reason::LimitExceeded,
-                      std::string("the system refused what this replica cannot work without: ") + error.what());
+                      std::string("the system refused something that this replica needs: ") + error.what());
   } catch (const std::exception& error) {
     return make_error(Reason::BrokenInvariant, error.what());
   } catch (...) {

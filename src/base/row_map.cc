@@ -83,7 +83,7 @@ StateReport RowMap::perform_one(InstallStaged install) {
   RowsByKey staged = std::exchange(staged_, {});
   if (digest_of(staged) != install.digest) {
     return [applied = install.applied](StateSink& sink) {
-      sink.install_refused(applied, absl::DataLossError("the staged rows are not those of the digest; fetch them again"));
+      sink.install_refused(applied, absl::DataLossError("the staged rows do not match the digest; fetch them again"));
     };
   }
   rows_ = std::move(staged);
@@ -109,7 +109,7 @@ absl::Status StateStore::scrub(Pace pace) {
     return pace(key.size() + value.size()) ? absl::OkStatus() : absl::AbortedError("not read to its end");
   });
   if (!status.ok()) return status;
-  return digest.value() == (*all)->digest() ? absl::OkStatus() : absl::DataLossError("the rows are not those of their digest");
+  return digest.value() == (*all)->digest() ? absl::OkStatus() : absl::DataLossError("the rows do not match their digest");
 }
 
 }  // namespace coordkit

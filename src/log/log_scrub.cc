@@ -81,7 +81,7 @@ LogScrub Log::scrub(Index from, size_t bytes_max) {
 absl::Status Log::look_for_files() {
   if (!failure_.ok()) return failure_;
   constexpr char kCure[] =
-      ": what is written would not be there at the next start. If it was moved, stop this process, move it back and start; "
+      ": new writes would be missing at the next start. If it was moved, stop this process, move it back and start; "
       "otherwise replace this member";
   const absl::Status directory = files_.still_there();
   if (!directory.ok()) return final_failure(make_error(Reason::StorageFailed, std::string(sentence_of(directory)) + kCure));

@@ -118,7 +118,7 @@ class Recoverer {
         return make_error(Reason::Corrupt, "the newest segment of the log, " + file_name(FileUse::Segment, link.segment) +
                                                ", was cut short to " + std::to_string(link.bytes) + " of its " +
                                                std::to_string(link.header->capacity) +
-                                               " bytes: what the log ended with cannot be proved");
+                                               " bytes: the end of the log cannot be proved");
       }
     }
     std::erase_if(links_, [this](const Link& link) { return link.segment < first_live_; });
@@ -191,7 +191,7 @@ class Recoverer {
     if (replay_.end_unknown()) {
       return make_error(Reason::Corrupt, "the newest segment of the log, " +
                                              file_name(FileUse::Segment, links_.back().segment) +
-                                             ", is rotten up to its end: what the log ended with cannot be proved");
+                                             ", is rotten up to its end: the end of the log cannot be proved");
     }
     result_.state = replay_.state();
     result_.slots = std::move(replay_.slots());

@@ -82,7 +82,7 @@ absl::Status Spares::make(uint64_t bytes) {
 
 absl::Status until_it_passes(const absl::Status& why) {
   return absl::UnavailableError("no file can be made for the next segment of the log (" + std::string(sentence_of(why)) +
-                                "): look after this disk, or replace this member");
+                                "): check this disk, or replace this member");
 }
 
 }  // namespace coordkit::log

@@ -81,10 +81,10 @@ absl::Status Store::check_stamp(const Row& row, const Version* before, bool at_r
   if (!valid) return absl::DataLossError("a key with impossible revisions");
   if (at_rest) return before == nullptr ? absl::OkStatus() : absl::DataLossError("two changes at rest of one key");
   if (before == nullptr || before->deleted()) {
-    return stamp.version == 1 ? absl::OkStatus() : absl::DataLossError("a key that comes from nowhere");
+    return stamp.version == 1 ? absl::OkStatus() : absl::DataLossError("a key without its first version");
   }
   const bool goes_on = stamp.version == before->stamp.version + 1 && stamp.create == before->stamp.create;
-  return goes_on ? absl::OkStatus() : absl::DataLossError("a key that does not go on where it was");
+  return goes_on ? absl::OkStatus() : absl::DataLossError("a key that does not continue its previous version");
 }
 
 absl::Status Store::restore(const Row& row) {

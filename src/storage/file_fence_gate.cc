@@ -72,8 +72,8 @@ absl::StatusOr<Slot> recover(File& file) {
   }
   if (!slots[0] && !slots[1]) {
     return make_error(Reason::Corrupt,
-                      "not the file of a fence gate, or both of its slots are unreadable: what it admitted is unknown, so "
-                      "remove it only once no holder of an earlier token can still come");
+                      "not the file of a fence gate, or both of its slots are unreadable: the last admitted token is unknown, "
+                      "so remove it only once no holder of an earlier token can still come");
   }
   const bool first = slots[0] && (!slots[1] || slots[0]->number > slots[1]->number);
   Slot newer = first ? *slots[0] : *slots[1];

@@ -263,7 +263,7 @@ absl::Status PosixFileSystem::make_file(std::string_view name, absl::FunctionRef
   if (whole.find('\0') != std::string::npos) return make_error(Reason::InvalidArgument, "the name of a file has no zero byte");
   Descriptor fd = open_at(directory_.get(), part.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, kFileMode);
   if (!fd) return errno_status(errno, "cannot open " + in(part));
-  const std::string taken = in(part) + " is being written by somebody else: wait for that one, or choose another name";
+  const std::string taken = in(part) + " is being written by another writer: wait for it, or choose another name";
   if (absl::Status status = take_lock(fd, LOCK_EX, in(part), taken); !status.ok()) return status;
   const int made = fd.get();
   if (!is_name_of(part, made)) return make_error(Reason::InUse, taken);
@@ -274,7 +274,7 @@ absl::Status PosixFileSystem::make_file(std::string_view name, absl::FunctionRef
   if (status.ok()) status = fill(file);
   if (status.ok()) status = file.sync();
   if (!is_name_of(part, made)) {
-    return status.ok() ? make_error(Reason::StorageFailed, in(part) + " was taken away while it was written") : status;
+    return status.ok() ? make_error(Reason::StorageFailed, in(part) + " was removed while it was written") : status;
   }
   if (status.ok()) status = rename_to_free(part, whole);
   if (status.ok()) return sync_dir();

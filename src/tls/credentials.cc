@@ -183,7 +183,7 @@ absl::Status check_own(const Credentials& credentials, const CertifiedIdentity& 
   const std::string certificate = "the " + quoted("certificate", tls.certificate);
   if (X509_cmp_current_time(X509_get0_notAfter(&own)) < 0) return invalid(certificate + " has expired: renew it");
   if (X509_cmp_current_time(X509_get0_notBefore(&own)) > 0) {
-    return invalid(certificate + " is not valid yet: wait, or set this machine's clock right");
+    return invalid(certificate + " is not valid yet: wait, or correct this machine's clock");
   }
   if (absl::Status uses = check_uses(own, certificate); !uses.ok()) return uses;
   if (absl::Status size = check_size(*credentials.context, own, certificate); !size.ok()) return size;

@@ -279,7 +279,7 @@ TEST_F(LockTest, S59_ACancelThatIsNotDecidedHereSaysWhy) {
               FakeEngine::Sent::Yes);
   turn();
   EXPECT_EQ(answer.reason(), Reason::CancelPending);
-  EXPECT_EQ(sentence_of(answer.status()), "what the cancellation decided is not known: this replica was sent a whole state");
+  EXPECT_EQ(sentence_of(answer.status()), "the result of the cancellation is not known: this replica was sent a whole state");
 }
 
 TEST_F(LockTest, S59_ACancelBeforeAnythingWasSentIsDefinite) {

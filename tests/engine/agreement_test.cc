@@ -37,7 +37,7 @@ TEST(AgreementTest, FLT_A14_ClocksAndLeasesAreDangerousAndBothValuesAreTold) {
   EXPECT_EQ(
       clocks.dangerous,
       "replica 2 has other settings than this one: rate_error_ppm is 20000 there and 10000 here; with these two processes "
-      "could trust one lock, so neither hears the other: restart one of them with the other's");
+      "could trust one lock, so neither hears the other: restart one of them with the other's settings");
   EXPECT_THAT(clocks.tolerable, IsEmpty());
   const Disagreement leases = found([](Agreement& theirs) { theirs.leader_leases = true; });
   EXPECT_THAT(leases.dangerous, HasSubstr("leader_leases is on there and off here"));

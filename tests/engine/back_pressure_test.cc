@@ -105,7 +105,7 @@ TEST_F(BackPressureTest, FLT_D22_AnErrorOfTheFileThatTheLogKeepsReadyIsAWarningU
   static_cast<LogSink&>(reports).log_spare_fails(make_error(Reason::StorageFailed, "7.spare: input/output error"));
   const std::vector<std::string> warnings = cluster.engine(follower).status().warnings;
   ASSERT_EQ(warnings.size(), 1u);
-  for (const char* part : {"7.spare", "nothing is lost", "look after this disk"}) {
+  for (const char* part : {"7.spare", "nothing is lost", "check this disk"}) {
     EXPECT_NE(warnings[0].find(part), std::string::npos) << warnings[0];
   }
   EXPECT_FALSE(cluster.node(follower).halted);

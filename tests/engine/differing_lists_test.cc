@@ -199,7 +199,7 @@ TEST_F(OfAnOlderBuild, FLT_A19_FLT_P15_ADiskSetBackToAFormerGenesisAsksAMajority
   cluster.pass(5s);
   EXPECT_EQ(genesis(1).configuration.voters.size(), 3u) << "it was invited again";
   EXPECT_EQ(cluster.engine(1).status().state, ReplicaState::Starting);
-  EXPECT_THAT(cluster.engine(1).status().reason, HasSubstr("what it remembers of this disk"));
+  EXPECT_THAT(cluster.engine(1).status().reason, HasSubstr("what they remember of this disk"));
   EXPECT_EQ(cluster.engine(1).core()->hard_state(), (raft::HardState{Term(1), ReplicaId()})) << "no vote, no acknowledgement";
   cluster.filter = nullptr;
   cluster.pass(2s);

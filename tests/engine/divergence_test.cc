@@ -48,7 +48,7 @@ TEST(DivergenceCheckTest, AMajorityOfAnotherDigestConvictsThisReplica) {
   EXPECT_EQ(three.vote(2, 8), Verdict::Unclear);
   EXPECT_EQ(three.vote(1, 7), std::nullopt);  // still unclear
   EXPECT_EQ(three.vote(3, 8), Verdict::Self);
-  EXPECT_NE(three.check.warning().find("this one is not what the cluster agrees on"), std::string::npos);
+  EXPECT_NE(three.check.warning().find("this state is not the one that the cluster agrees on"), std::string::npos);
 }
 
 TEST(DivergenceCheckTest, ItIsConvictedEvenIfItsOwnVoteNeverGotThrough) {

@@ -290,7 +290,7 @@ TEST_F(EventLogTest, FLT_D22_AnErrorOfTheCheckpointIsToldOnceAndSoIsItsEnd) {
   takes(41);
   ASSERT_THAT(kinds(), ElementsAre(Kind::DiskFails));
   EXPECT_EQ(on_event_[0].severity, Severity::Warning);
-  EXPECT_THAT(on_event_[0].sentence, AllOf(HasSubstr("input/output error"), HasSubstr("look after this disk")));
+  EXPECT_THAT(on_event_[0].sentence, AllOf(HasSubstr("input/output error"), HasSubstr("check this disk")));
   arrives(StateCheckpointed{{Index(41), Term(1)}});
   arrives(StateWaits{absl::OkStatus()});
   arrives(StateCheckpointed{{Index(50), Term(1)}});
@@ -301,13 +301,13 @@ TEST_F(EventLogTest, FLT_D22_AnErrorOfTheFileThatTheLogKeepsReadyIsToldOnceAndSo
   arrives(LogSpareFails{make_error(Reason::StorageFailed, "cannot write 7.spare: input/output error")});
   arrives(LogSpareFails{make_error(Reason::StorageFailed, "cannot create 8.spare: input/output error")});
   ASSERT_THAT(kinds(), ElementsAre(Kind::DiskFails));
-  EXPECT_THAT(on_event_[0].sentence, AllOf(HasSubstr("7.spare"), HasSubstr("look after this disk")));
+  EXPECT_THAT(on_event_[0].sentence, AllOf(HasSubstr("7.spare"), HasSubstr("check this disk")));
   arrives(LogSpareFails{absl::OkStatus()});
   arrives(LogSpareFails{absl::OkStatus()});
   EXPECT_THAT(kinds(), ElementsAre(Kind::DiskFails, Kind::DiskWorks));
 }
 
-// It was fetched again and again, and nobody was told to look after that disk.
+// It was fetched again and again, and nobody was told to check that disk.
 TEST_F(EventLogTest, FLT_D08_AStateThatIsRefusedOnceItIsStagedIsTold) {
   arrives(InstallRefused{{Index(90), Term(3)}, absl::DataLossError("the staged rows are rotten")});
   ASSERT_THAT(kinds(), ElementsAre(Kind::DiskDamaged));
@@ -333,7 +333,7 @@ TEST_F(EventLogTest, WholeStatesMembersAndDivergenceAreTold) {
   effects.divergence = Divergence{.index = Index(9), .other = ReplicaId(3), .sentence = "replica 3 differs"};
   turn(2s, effects);
   ASSERT_THAT(kinds(), ElementsAre(Kind::MembersChanged, Kind::StateSent, Kind::StateReceived, Kind::Diverged));
-  EXPECT_EQ(on_event_[0].sentence, "belongs with: 2 at b:1, 3 at c:1");
+  EXPECT_EQ(on_event_[0].sentence, "this replica now connects with: 2 at b:1, 3 at c:1");
   EXPECT_EQ(on_event_[3].peer, ReplicaId(3));
 }
 

@@ -148,7 +148,7 @@ TEST(FeatureLevelRouterTest, FLT_V02_AnEntryOfANewerLevelStopsApplyWithASentence
   const raft::Entry raise{Index(1), Term(1), raft::EntryKind::Command, 0, SharedBytes(encode(RaiseLevel{2}))};
   EXPECT_THAT(
       [&] { router.apply(std::span(&raise, 1), output); },
-      testing::ThrowsMessage<NewerLevel>(HasSubstr("what follows entry 1 is of feature level 2, and this build speaks 1")));
+      testing::ThrowsMessage<NewerLevel>(HasSubstr("the log after entry 1 is of feature level 2, and this build speaks 1")));
   EXPECT_EQ(router.check_readable(std::span(&raise, 1)).code(), absl::StatusCode::kFailedPrecondition);
   router.speak(2);
   router.apply(std::span(&raise, 1), output);

@@ -60,7 +60,8 @@ TEST_F(ForgedWordsTest, FLT_S12_WhatNoDiskCanHaveHeldIsNotBelieved) {
                                 PeerMark{.boot = BootCounter(kNever.value())}}) {
     restart_and_hear(known);
     EXPECT_EQ(state(follower), ReplicaState::Starting) << reason(follower);
-    EXPECT_TRUE(warns(follower, "replica " + std::to_string(third) + " claims to remember of this disk what never was there"));
+    EXPECT_TRUE(warns(follower,
+                      "replica " + std::to_string(third) + " claims to remember something of this disk that was never there"));
     cluster.filter = {};
     ASSERT_TRUE(becomes(follower, ReplicaState::Ready)) << reason(follower);
   }

@@ -403,7 +403,7 @@ TEST(EngineMembershipTest, FLT_M04_WhoAddsOrReplacesALearnerThatWasLeftIsToldToP
   cluster.change(group.leader, {replace(4, 4)}, 60s);
   cluster.pass(1s);
   const std::string waits = cluster.engine(group.leader).status().change;
-  EXPECT_TRUE(waits.ends_with("end this call and promote it")) << waits;
+  EXPECT_TRUE(waits.ends_with("end this call and promote the learner")) << waits;
 }
 
 TEST(EngineMembershipTest, REG_R03_WhatTheOldDiskAcknowledgedDoesNotCountForTheNew) {

@@ -42,7 +42,7 @@ TEST_F(StateRepairTest, FLT_D08_ALeaderThatMeetsARottenRowWritesItsStateAnewAndT
   EXPECT_FALSE(made.node(leader).halted);
   EXPECT_FALSE(made.node(leader).rotten) << "a whole checkpoint took its place";
   EXPECT_EQ(made.engine(leader).leadership().role, raft::Role::Leader);
-  EXPECT_TRUE(warns_of(leader, "written anew from memory"));
+  EXPECT_TRUE(warns_of(leader, "written again from memory"));
   EXPECT_EQ(made.node(third).restored.size(), 1u);
   made.crash(leader);
   made.start(leader);
@@ -98,7 +98,7 @@ TEST_F(StateRepairTest, FLT_D22_AnErrorOfTheCheckpointIsAWarningUntilAWholeOneIs
   made.run_until_idle();
   const std::vector<std::string> warnings = made.engine(leader).status().warnings;
   ASSERT_EQ(warnings.size(), 1u) << "said once";
-  for (const char* part : {"input/output error", "nothing is lost", "look after this disk"}) {
+  for (const char* part : {"input/output error", "nothing is lost", "check this disk"}) {
     EXPECT_NE(warnings[0].find(part), std::string::npos) << warnings[0];
   }
   made.node(leader).checkpoints = true;

@@ -82,7 +82,7 @@ TEST_F(StateTransferTest, ARowThatIsTooLargeToBeSentIsToldToTheOperator) {
   const auto told = [&] {
     const std::vector<std::string> warnings = made.engine(leader).status().warnings;
     return std::ranges::any_of(warnings, [](const std::string& one) {
-      return one.starts_with("a member that needs the state cannot be sent it: a row of machine 1 has 28");
+      return one.starts_with("the state cannot be sent to a member that needs it: a row of machine 1 has 28");
     });
   };
   EXPECT_FALSE(told()) << "nobody needs it yet";

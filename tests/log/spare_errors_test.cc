@@ -103,7 +103,7 @@ TEST_F(SpareErrorsTest, FLT_D22_WithoutAnyNewFileAWriteWaitsAndGoesOnOnceThereIs
   uint64_t index = 0;
   while (status.ok() && index < 30) status = append(++index);
   ASSERT_TRUE(log_->may_retry(status)) << status;
-  EXPECT_NE(status.message().find("look after this disk"), std::string_view::npos) << status;
+  EXPECT_NE(status.message().find("check this disk"), std::string_view::npos) << status;
   disk_->fail_spares(0, 0, absl::OkStatus());
   EXPECT_TRUE(append(index).ok());
   EXPECT_TRUE(log_->failure().ok());

@@ -50,7 +50,7 @@ class ListsThatDifferTest : public ::testing::Test {
       const Health health = cluster_[id].health();
       EXPECT_EQ(health.state, ReplicaState::WaitingForMembers) << id;
       EXPECT_EQ(health.cluster, ClusterId()) << id;
-      EXPECT_THAT(health.reason, HasSubstr("nobody founds the cluster: replica ")) << id;
+      EXPECT_THAT(health.reason, HasSubstr("no replica founds the cluster: replica ")) << id;
       EXPECT_EQ(fault_of_words(health.reason), "") << id;
       for (const std::string& warning : health.warnings) EXPECT_EQ(fault_of_words(warning), "") << id;
       EXPECT_THAT(cluster_[id].wait_ready(0s), Is(Reason::CallTimeout)) << id;

@@ -92,7 +92,7 @@ TEST_F(HealthTest, WhatListensAtTheAddressOfAMemberIsToldAsItIsNow) {
         other.accept(visitor, ended);
       }
     });
-    says("what listens there closes each connection before it says who it is");
+    says("the process that listens there closes each connection before it names itself");
     ::shutdown(other.native_handle(), SHUT_RDWR);
     closes.join();
   }

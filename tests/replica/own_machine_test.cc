@@ -304,7 +304,7 @@ TEST_F(OwnMachineTest, FLT_A08_AReplicaWhoseMachineIsNotDeterministicIsReportedB
   for (int i = 0; i < 128; ++i) {
     cluster_[1].propose_async(kLedger, "x", {.timeout = kPatience}, [](absl::StatusOr<ProposeResult>) {});
   }
-  EXPECT_THAT(received_[2].first(1).at(0), HasSubstr("this one is not what the cluster agrees on"));
+  EXPECT_THAT(received_[2].first(1).at(0), HasSubstr("this state is not the one that the cluster agrees on"));
   for (const uint64_t id : {1, 3}) {
     EXPECT_THAT(received_[id].first(1).at(0), HasSubstr("that of replica 2"));
     EXPECT_THAT(cluster_[id].health().warnings, Contains(HasSubstr("that of replica 2")));

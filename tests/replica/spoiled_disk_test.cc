@@ -66,7 +66,7 @@ TEST_F(SpoiledDiskTest, FLT_D08_AScrubFindsARottenCheckpointAndItIsWrittenAnew) 
   const auto file = data / "state/data.mdb";
   zero(file, 8192, std::filesystem::file_size(file) - 8192);
   EXPECT_THAT(cluster[1].scrub_now(), HasCode(absl::StatusCode::kDataLoss));
-  ASSERT_TRUE(warned("was written anew from memory"));
+  ASSERT_TRUE(warned("was written again from memory"));
   EXPECT_THAT(cluster[1].scrub_now(), IsOk());
   ASSERT_NO_FATAL_FAILURE(put(50, 20));
   cluster.close(1);
@@ -79,7 +79,7 @@ TEST_F(SpoiledDiskTest, FLT_D15_AStateThatIsRemovedIsWrittenAnewBeforeAnyLogGoes
   ASSERT_NO_FATAL_FAILURE(put(0, 20));
   std::filesystem::remove_all(data / "state");
   ASSERT_NO_FATAL_FAILURE(put(20, 40));
-  ASSERT_TRUE(warned("was written anew from memory"));
+  ASSERT_TRUE(warned("was written again from memory"));
   cluster.close(1);
   ASSERT_NO_FATAL_FAILURE(open());
   expect_keys(60);

@@ -262,7 +262,7 @@ TEST(SegmentedLogStoreTest, FLT_D22_WithoutASpareSegmentsAreMadeOnTheSpotOrWrite
   ASSERT_TRUE(probe.wait_spare(false));
   while (probe.waits().empty() && probe.failures().empty()) std::this_thread::yield();
   ASSERT_TRUE(probe.failures().empty()) << probe.failures().front();
-  EXPECT_NE(probe.waits().front().message().find("look after this disk"), std::string_view::npos);
+  EXPECT_NE(probe.waits().front().message().find("check this disk"), std::string_view::npos);
   EXPECT_EQ(store.space(), LogSpace::Ample) << "it is not a matter of room";
   disk.with([](RecordingFs& fs) { fs.fail_spares(0, 0, absl::OkStatus()); });
   EXPECT_TRUE(probe.wait_written(WriteNumber(60)));

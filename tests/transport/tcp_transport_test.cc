@@ -729,7 +729,7 @@ TEST_F(TcpOneWayTest, FLT_N16_AnotherReplicaAtItsAddressIsNamedWhileItIsAnswered
   listener.accept().welcome(introduction(3));
   send("append");
   EXPECT_EQ(next_body(peer), "append");
-  EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "somebody else answers at the address of replica 2"));
+  EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "another replica answers at the address of replica 2"));
 }
 
 TEST_F(TcpOneWayTest, FLT_N16_WhoShowsNothingAtItsAddressDoesNotKeepItFromBeingAnswered) {

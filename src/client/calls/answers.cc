@@ -30,8 +30,8 @@ absl::Status refusal_of_lock(const machine::Result& result, const std::string& i
       return make_error(Reason::Deadlock,
                         absl::StrCat("a wait for ", it,
                                      " would be a deadlock: its holder waits, directly or through others, for this owner; "
-                                     "release what this owner holds, then acquire again, best all locks at once; if "
-                                     "somebody else is to release it, give the two an owner (or a session) each"));
+                                     "release the locks of this owner, then acquire them again, best all at once; if the lock "
+                                     "is to be released elsewhere, use another owner (or session) there"));
     case ResultCode::UpgradeConflict:
       return make_error(
           Reason::UpgradeConflict,
@@ -47,9 +47,10 @@ absl::Status refusal_of_lock(const machine::Result& result, const std::string& i
                         absl::StrCat("this owner holds ", it, " already, with token ", result.token.value(),
                                      "; release it first, or use another owner tag for another owner"));
     case ResultCode::AlreadyWaiting:
-      return make_error(Reason::AlreadyWaiting,
-                        absl::StrCat("this owner waits for ", it,
-                                     " already, in an earlier call that goes on; use another owner tag for another owner"));
+      return make_error(
+          Reason::AlreadyWaiting,
+          absl::StrCat("this owner waits for ", it,
+                       " already, in an earlier call that is under way; use another owner tag for another owner"));
     case ResultCode::NotOwner:
       return make_error(Reason::NotOwner, absl::StrCat(it,
                                                        " is not held with this token: it was released or lost before, and "
@@ -109,14 +110,16 @@ absl::Status refusal_of(const machine::Result& result, const std::string& it, co
       return make_error(Reason::SessionNotFound, "the session has ended or never existed; open a new one");
     case ResultCode::NotFound: return make_error(Reason::NotFound, absl::StrCat("there is ", absent, "; check its name or id"));
     case ResultCode::PermissionDenied:
-      return make_error(Reason::PermissionDenied,
-                        "the secret is not that of the session, or the session has none; give what Session::secret() said");
+      return make_error(
+          Reason::PermissionDenied,
+          "the secret is not that of the session, or the session has none; give the secret that Session::secret() returned");
     case ResultCode::Fenced:
       return make_error(Reason::Fenced, "the lock of the fence is not held with its token any more; acquire it again");
     case ResultCode::EmptyKey: return make_error(Reason::EmptyKey, "a key has 1 to 8192 bytes, and this has none");
     case ResultCode::LimitExceeded:
-      return make_error(Reason::LimitExceeded,
-                        absl::StrCat(it, " is beyond a limit of the cluster that this version does not know; upgrade it"));
+      return make_error(
+          Reason::LimitExceeded,
+          absl::StrCat(it, " is beyond a limit of the cluster that this version does not know; upgrade this process"));
     case ResultCode::TtlTooLarge:
       return make_error(Reason::TtlTooLarge, "the time to live is above 9,000,000,000 s; give a shorter one");
     case ResultCode::InvalidArgument:
@@ -316,7 +319,8 @@ absl::Status released_or_lost(const HoldState& hold) {
 absl::Status hold_lost() { return make_error(Reason::Lost, "the session ended before, and the hold with it; open a new one"); }
 
 absl::Status unreadable(Outcome outcome) {
-  return make_error(Reason::Corrupt, outcome, "the machine's answer cannot be read; is this replica too old?");
+  return make_error(Reason::Corrupt, outcome,
+                    "the machine's answer cannot be read; upgrade this replica if it is older than the leader");
 }
 
 bool was_executed(const machine::Result& result) {

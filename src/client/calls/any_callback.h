@@ -33,7 +33,7 @@ class AnyCallback {
   void fail(const absl::Status& why) { type_->fail(&bytes_, why); }
   template <typename Answer>
   absl::AnyInvocable<void(Answer)>& as() {
-    COORDKIT_CHECK_MSG(type_ == &kType<Answer>, "a call is answered with what it was not asked for");
+    COORDKIT_CHECK_MSG(type_ == &kType<Answer>, "a call gets an answer of another type than it asked for");
     return callback<Answer>(&bytes_);
   }
 

@@ -27,7 +27,7 @@ absl::Status told(const absl::Status& status, const std::optional<Fence>& fence)
     case Fence::Wants::Free:
       return make_error(
           Reason::Fenced,
-          "somebody held the lock when the write's turn came, so it was not executed; write again when the lock is free");
+          "the lock was held when the write's turn came, so the write was not executed; write again when the lock is free");
   }
   return status;
 }

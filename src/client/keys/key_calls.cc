@@ -59,7 +59,7 @@ absl::StatusOr<CompactResult> read_compact(const Completion& completion) {
 absl::Status answer_too_large() {
   return make_error(
       Reason::LimitExceeded,
-      "the ranges of this transaction found more than one answer has, 10,000 entries or 4 MiB; give them limits, or "
+      "the ranges of this transaction found more than the 10,000 entries or 4 MiB of one answer; give them limits, or "
       "read them one by one at the revision of the first");
 }
 

@@ -80,7 +80,7 @@ absl::Status Keys::within_reach(const Transaction& transaction) const {
   if (state == nullptr || !state->reaches_too_far(transaction)) return absl::OkStatus();
   return make_error(Reason::LimitExceeded,
                     "the conditions, ranges and deletes of this transaction look at more than a million keys together, and at "
-                    "more than there are; make them narrower, or read the ranges one by one");
+                    "more keys than exist; make them narrower, or read the ranges one by one");
 }
 
 // ---- automatic compaction

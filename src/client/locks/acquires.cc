@@ -124,7 +124,7 @@ void Acquires::failed(const Pending& acquire, absl::Status status, Now now) {
     status = !unknown ? make_error(Reason::Cancelled, "the acquire never reached the log; the caller does not hold the lock")
              : late   ? make_error(Reason::CancelPending, "the deadline passed before the cancellation was decided")
                       : make_error(Reason::CancelPending,
-                                   "what the cancellation decided is not known: " + std::string(sentence_of(status)));
+                                   "the result of the cancellation is not known: " + std::string(sentence_of(status)));
   }
   calls_.fail(acquire->call, std::move(status));
 }

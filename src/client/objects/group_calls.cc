@@ -46,7 +46,8 @@ CallId CoordinationCalls::campaign(const SessionRef& session, std::string name, 
 CallId CoordinationCalls::proclaim(const HoldRef& leadership, std::string value, DoneCallback done, CallDeadline deadline) {
   if (leadership && leadership->terms().mode != LockMode::Exclusive) {
     return client_->impl_->calls.refuse(
-        std::move(done), make_error(Reason::NotOwner, "who shares the lock does not lead; upgrade the grant, or campaign"));
+        std::move(done),
+        make_error(Reason::NotOwner, "a shared hold of the lock does not lead; upgrade the grant, or campaign"));
   }
   return client_->impl_->locks.changes().update_value(leadership, std::move(value), std::move(done), deadline);
 }

@@ -23,7 +23,7 @@ WatchId WatchFeed::add(WatchOptions options, WatchObserver observer, absl::Statu
 
 void WatchFeed::end(WatchId id, DoneCallback done) {
   absl::Status status =
-      watches_.remove(id) ? absl::OkStatus() : make_error(Reason::WatchNotFound, "the watch has ended before, or never was");
+      watches_.remove(id) ? absl::OkStatus() : make_error(Reason::WatchNotFound, "the watch has ended or never existed");
   deliveries_.answer([done = std::move(done), status = std::move(status)]() mutable { std::move(done)(std::move(status)); });
 }
 

@@ -50,11 +50,12 @@ absl::Status check_watch(const WatchOptions& options) {
     return make_error(Reason::EmptyRange, "the interval to watch is empty: its end must lie above its key");
   }
   if (!options.puts && !options.deletes) {
-    return make_error(Reason::InvalidArgument, "a watch without puts and without deletes would never be told anything");
+    return make_error(Reason::InvalidArgument,
+                      "a watch without puts and without deletes would never get an event; ask for one of the two");
   }
   if (options.progress_every < kProgressEveryMin) {
     return make_error(Reason::InvalidArgument,
-                      "progress_every is at least 100 ms; ask for progress where fewer reports are enough");
+                      "progress_every is below 100 ms: give it 100 ms at least, or ask_progress() for single reports");
   }
   return absl::OkStatus();
 }

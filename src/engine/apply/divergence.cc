@@ -27,15 +27,15 @@ std::string sentence(const Divergence& found) {
   switch (found.verdict) {
     case Divergence::Verdict::Self:
       return text +
-             "this one is not what the cluster agrees on; replace this member, and look for what is not deterministic in a "
-             "state machine, or for bad memory";
+             "this state is not the one that the cluster agrees on; replace this member, and look for a state machine that is "
+             "not deterministic, or for bad memory";
     case Divergence::Verdict::Other:
       return text +
-             "most replicas agree with this one; replace the other member, and look for what is not deterministic in a "
-             "state machine, or for bad memory";
+             "most replicas agree with this one; replace the other member, and look for a state machine that is not "
+             "deterministic, or for bad memory";
     case Divergence::Verdict::Unclear: break;
   }
-  return text + "which one is right cannot be told from the votes so far";
+  return text + "the votes so far do not show which one is right";
 }
 
 std::string text_of(Position at) { return std::to_string(at.index.value()) + " of term " + std::to_string(at.term.value()); }

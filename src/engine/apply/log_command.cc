@@ -91,9 +91,9 @@ const char* fault_of(const FireTimers& fired) {
   return fired.timers.size() > kFiredTimersMax ? "an entry with too many timers" : nullptr;
 }
 const char* fault_of(const DigestVote& vote) {
-  return !vote.replica || !vote.index ? "a digest of nobody or of nothing" : nullptr;
+  return !vote.replica || !vote.index ? "a digest without a replica or an index" : nullptr;
 }
-const char* fault_of(const RaiseLevel& raise) { return raise.level == 0 ? "a feature level of nothing" : nullptr; }
+const char* fault_of(const RaiseLevel& raise) { return raise.level == 0 ? "a feature level of 0" : nullptr; }
 
 // Read where it stays: this happens to every entry, and a command is large.
 template <typename Command>

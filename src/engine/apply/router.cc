@@ -43,7 +43,7 @@ std::string newer_level(const std::string& what, uint64_t level, uint64_t spoken
 }
 
 std::string newer_entry(Index index, const RaiseLevel& raise, uint64_t spoken) {
-  return newer_level("what follows entry " + std::to_string(index.value()), raise.level, spoken);
+  return newer_level("the log after entry " + std::to_string(index.value()), raise.level, spoken);
 }
 
 // Sums up all that a repeat of the id must have in common with the first.
@@ -366,7 +366,7 @@ absl::Status Router::whole_checkpoint(CheckpointBatch& batch) {
     ask_machine(id, applied_.index, [&] { forgets = find(id)->forget_stored(); });
     if (forgets) continue;
     return absl::UnimplementedError(name_of(id) +
-                                    " cannot write all its rows anew, and those that are stored are damaged: give it a "
+                                    " cannot write all its rows again, and the stored ones are damaged: give it a "
                                     "StateMachine::forget_stored, and replace this member");
   }
   origins_.forget_stored();

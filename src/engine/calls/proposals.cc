@@ -168,7 +168,7 @@ Proposals::Dispatch Proposals::hand_over(Call& call, LaggingTime retry_at) {
 Sequence Proposals::comes_after(const Call& call) const {
   const auto before = calls_.find(call.submit.after);
   if (before == calls_.end()) return {};
-  COORDKIT_CHECK_MSG(before->second.sequence < call.sequence, "what a call comes after gets its sequence first");
+  COORDKIT_CHECK_MSG(before->second.sequence < call.sequence, "a call gets its sequence after the call that it follows");
   return before->second.sequence;
 }
 

@@ -59,8 +59,8 @@ void Proposals::known_as_origin(bool registered, std::vector<Completion>& comple
     if (!progress.handed) continue;
     complete(ticket,
              {.status = make_error(Reason::UnknownOrigin, Outcome::Unknown,
-                                   "another data directory took the place of this replica's, and what the cluster had answered "
-                                   "to this one is gone; the call may have taken effect"),
+                                   "another data directory took the place of this replica's, and the cluster's answers to this "
+                                   "one are gone; the call may have taken effect"),
               .request = {origin_, progress.sequence}},
              completions);
   }

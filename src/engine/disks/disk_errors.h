@@ -13,12 +13,12 @@ inline bool is_disk_error(const absl::Status& why) { return reason_of(why) == Re
 
 inline std::string sentence_of_failed_spare(const absl::Status& why) {
   return "the file that the log keeps ready for its next entries has an error (" + std::string(sentence_of(why)) +
-         "): nothing is lost, another one is made; look after this disk, or replace this member if it does not end";
+         "): nothing is lost, another one is made; check this disk, or replace this member if it does not end";
 }
 
 inline std::string sentence_of_failed_checkpoint(const absl::Status& why) {
   return "the checkpoint on this disk has an error (" + std::string(sentence_of(why)) +
-         "): nothing is lost, the state is in memory and is written again as a whole; look after this disk, or replace this "
+         "): nothing is lost, the state is in memory and is written again as a whole; check this disk, or replace this "
          "member if it does not end";
 }
 

@@ -71,8 +71,8 @@ std::string LostEntries::why_waiting() const {
 
 void LostEntries::warnings(std::vector<std::string>& out) const {
   if (which_.empty()) return;
-  if (any()) return out.push_back(why_waiting() + ": look after this disk");
-  out.push_back(which_ + " had rotted; the checkpoint or the leader's log has replaced what it held: look after this disk");
+  if (any()) return out.push_back(why_waiting() + ": check this disk");
+  out.push_back(which_ + " had rotted; the checkpoint or the leader's log has replaced what it held: check this disk");
 }
 
 }  // namespace coordkit::engine

@@ -31,8 +31,9 @@ absl::Status pair_of_stores(const RecoveredLog& log, const CheckpointView& check
   const Position applied = checkpoint.applied();
   const bool from_birth = !applied.index && !log.base.index && !log.entries.empty();
   if (from_birth && log.entries.front().kind != raft::EntryKind::Genesis) {
-    return make_error(Reason::Corrupt,
-                      "the first entry of the log does not name the cluster: the log store gives back what it was not given");
+    return make_error(
+        Reason::Corrupt,
+        "the first entry of the log does not name the cluster: the log store returns another entry than it was given");
   }
   if (applied.index < log.base.index) {
     return make_error(Reason::Corrupt, "the log starts after entry " + std::to_string(log.base.index.value()) +

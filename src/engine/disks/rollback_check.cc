@@ -78,10 +78,9 @@ LaggingTime RollbackCheck::next_deadline() const { return begun_ ? std::min(agai
 std::optional<std::string> RollbackCheck::answered(ReplicaId from, StoreId store, const RecallReply& reply, const Holds& disk) {
   if (!begun_ || reply.asked != question()) return std::nullopt;
   if (out_of_reach(reply, self_.boot, disk)) {
-    disbelief_ =
-        "replica " + std::to_string(from.value()) +
-        " claims to remember of this disk what never was there: nothing of it was believed; look after its machine and "
-        "its disk";
+    disbelief_ = "replica " + std::to_string(from.value()) +
+                 " claims to remember something of this disk that was never there: the claim was ignored; check its machine "
+                 "and its disk";
     return std::nullopt;
   }
   std::string lacks = lacks_of(from, reply.known, disk);

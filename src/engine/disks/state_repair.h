@@ -55,8 +55,7 @@ class StateRepair {
       owed_ = writing_ = false;
       if (!damage_.empty())
         mended_.push_back("the checkpoint on this disk was damaged (" + damage_ +
-                          ") and was written anew from memory, at entry " + std::to_string(at.value()) +
-                          ": look after this disk");
+                          ") and was written again from memory, at entry " + std::to_string(at.value()) + ": check this disk");
       damage_.clear();
       error_.clear();
     }
@@ -67,14 +66,14 @@ class StateRepair {
     if (mended_.size() > kRemembered) mended_.erase(mended_.begin());
     if (!log_until_ || at < log_until_) return {};
     mended_.push_back("entries of the log on this disk were rotten (" + log_damage_ +
-                      ") and were replaced by the checkpoint at " + std::to_string(at.value()) + ": look after this disk");
+                      ") and were replaced by the checkpoint at " + std::to_string(at.value()) + ": check this disk");
     return std::exchange(log_until_, Index());
   }
 
   void warnings(std::vector<std::string>& out) const {
     out.insert(out.end(), mended_.begin(), mended_.end());
     if (!damage_.empty())
-      out.push_back("the checkpoint on this disk is damaged (" + damage_ + "); it is being written anew from memory");
+      out.push_back("the checkpoint on this disk is damaged (" + damage_ + "); it is being written again from memory");
     if (!error_.empty()) out.push_back(error_);
     if (log_until_)
       out.push_back("entries of the log on this disk are rotten (" + log_damage_ + "); a checkpoint takes their place");

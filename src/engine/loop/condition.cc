@@ -56,12 +56,12 @@ absl::Status Condition::refusal_of_command(Urgency urgency, bool holds_back) con
   if (log_space_ != LogSpace::Ample) {
     return make_error(Reason::NoSpace,
                       "the disk of this replica's log is nearly full: free some space, or raise its quota; releases, renewals "
-                      "and reads go on");
+                      "and reads continue");
   }
   if (!holds_back) return absl::OkStatus();
   return make_error(Reason::TooManyRequests,
                     "a voter is further behind the leader than follower_lag_bytes_max allows, and new commands wait for it: "
-                    "try again; releases, renewals and reads go on");
+                    "try again; releases, renewals and reads continue");
 }
 
 void Condition::warnings(bool holds_back, std::vector<std::string>& out) const {

@@ -25,8 +25,8 @@ std::string removal(ReplicaId self) {
 // it claims to be.
 std::string disbelief(const raft::TermLeap& leap) {
   return "replica " + std::to_string(leap.from.value()) + " claimed term " + std::to_string(leap.claimed.value()) +
-         ", out of all reach of this cluster's, " + std::to_string(leap.count) + (leap.count == 1 ? " time" : " times") +
-         ": nothing of it was believed; look after its machine and its disk";
+         ", far beyond this cluster's, " + std::to_string(leap.count) + (leap.count == 1 ? " time" : " times") +
+         ": the claim was ignored; check its machine and its disk";
 }
 
 // Zero: a machine threw, perhaps the one that has halted this replica. An operator that looks must not suffer for it.
@@ -104,7 +104,7 @@ std::vector<std::string> EngineImpl::warnings(const std::vector<MissingMember>& 
 std::string EngineImpl::why_starting(const std::vector<MissingMember>& missing) const {
   if (recall_.waiting()) {
     const std::string who = missing.empty() ? "" : "; " + roll_call(missing);
-    return "waits until a majority of the members has said what it remembers of this disk" + who;
+    return "waits for a majority of the members to report what they remember of this disk" + who;
   }
   const bool leaderless = !consensus_.leader();
   if (std::string lost = recall_.why_waiting(); leaderless && !lost.empty()) return lost;

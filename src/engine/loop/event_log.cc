@@ -204,7 +204,7 @@ void EventLog::written(WriteNumber number) {
   report(EventKind::DiskSlow, Severity::Warning,
          "a write to the log took " + std::to_string(took) + " ms: at an election timeout of " +
              std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(election_timeout_).count()) +
-             " ms a disk this slow can cost a leader its office");
+             " ms a disk this slow can make a leader lose its leadership");
 }
 
 void EventLog::waits(std::string& for_room, const absl::Status& why) {
@@ -237,7 +237,8 @@ void EventLog::spare_fails(const absl::Status& why) {
 void EventLog::checkpointed(Index applied) {
   report(EventKind::Checkpointed, Severity::Debug, "the state after " + entry(applied) + " is durable");
   if (disk_.rot.taken(applied)) {
-    report(EventKind::DiskMended, Severity::Info, "what had rotted was written anew: " + std::exchange(disk_.rot, {}).sentence);
+    report(EventKind::DiskMended, Severity::Info,
+           "the damaged data was written again: " + std::exchange(disk_.rot, {}).sentence);
   }
   if (!disk_.error.taken(applied)) return;
   disk_.error = {};
@@ -262,7 +263,8 @@ void EventLog::look_at_disk(const EngineEffects& effects) {
 }
 
 void EventLog::look_at_states(const EngineEffects& effects) {
-  if (effects.peers) report(EventKind::MembersChanged, Severity::Info, "belongs with: " + list_of(*effects.peers));
+  if (effects.peers)
+    report(EventKind::MembersChanged, Severity::Info, "this replica now connects with: " + list_of(*effects.peers));
   for (const ViewOrder& order : effects.views) {
     if (std::holds_alternative<ViewOpen>(order)) report(EventKind::StateSent, Severity::Info, "a peer is sent the whole state");
   }
@@ -306,7 +308,7 @@ void EventLog::look_at_missing(const std::vector<MissingMember>& missing) {
   }
   for (const ReplicaId id : peers_.silent) {
     if (!silent.contains(id))
-      report(EventKind::MemberResponding, Severity::Info, replica(id) + " is heard again, or belongs no more", id);
+      report(EventKind::MemberResponding, Severity::Info, replica(id) + " is heard again, or is no longer a member", id);
   }
   peers_.silent = std::move(silent);
 }

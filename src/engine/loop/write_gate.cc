@@ -57,7 +57,7 @@ void WriteGate::clear() {
 std::string WriteGate::slow(LaggingTime now, Duration limit) const {
   if (!since_ || now - *since_ < limit) return {};
   return "the disk of the log has not answered for " + std::to_string((now - *since_) / std::chrono::seconds(1)) +
-         " s: look after it; what was sent here meanwhile is neither voted nor acknowledged";
+         " s: check this disk; until it answers, this replica neither votes nor acknowledges entries";
 }
 
 }  // namespace coordkit::engine

@@ -58,7 +58,7 @@ bool Founding::gives_way(const RecoveredLog& log) {
   if (!std::ranges::all_of(voters, [this](const raft::Member& voter) { return listed(voter.id); })) {
     kept_ = "the list of members here leaves out some of those with whom this directory's cluster was founded, replicas " +
             names_of(list_of(voters)) +
-            ", and these may have a leader; start all of them with that list, and change the members later with "
+            ", and these may have a leader; start each of them with exactly this list, and change the members later with "
             "change_membership";
     return false;
   }
@@ -156,13 +156,13 @@ void Founding::reconsider() {
   } else if (!parted.empty()) {
     reason_ = parted;
   } else if (!missing.empty()) {
-    reason_ = "the cluster is born when every listed member was seen once; not seen yet: " + missing;
+    reason_ = "the cluster is founded when every listed member was seen once; not seen yet: " + missing;
   } else if (lowest != options_.raft.self) {
     reason_ = "all members are here; waiting for replica " + std::to_string(lowest.value()) + " to found the cluster";
   } else if (!may_take(genesis)) {
     reason_ =
-        "this directory was founded with other directories of the members than they have now: bring these back, or, if "
-        "that cluster has served nobody, start this replica on an empty directory";
+        "this directory was founded with other directories of the members than they have now: bring these back, or, if that "
+        "cluster has answered no call, start this replica on an empty directory";
   } else {
     auto& voters = genesis.configuration.voters;
     std::sort(voters.begin(), voters.end(), [](auto& a, auto& b) { return a.id < b.id; });
@@ -174,7 +174,7 @@ void Founding::reconsider() {
 // A peer that this list leaves out takes no part here, and its list does not matter.
 std::string Founding::why_parted() const {
   for (const auto& [id, seen] : seen_) {
-    if (seen.parts && listed(id)) return "nobody founds the cluster: " + differing_list(id, seen.how).sentence;
+    if (seen.parts && listed(id)) return "no replica founds the cluster: " + differing_list(id, seen.how).sentence;
   }
   return {};
 }

@@ -31,7 +31,7 @@ void LeadershipTransfer::start(const TransferLeadership& call, const raft::Confi
   const auto end = [&](absl::Status status) { completions.push_back({.ticket = call.ticket, .status = std::move(status)}); };
   if (call_) {
     return end(make_error(Reason::ChangeInProgress,
-                          "this replica still sees another transfer of leadership through; wait for its answer"));
+                          "another transfer of leadership is under way at this replica; wait for its answer"));
   }
   const ReplicaId target = call.target;
   if (target && target == leadership.leader) return end(absl::OkStatus());
@@ -88,7 +88,8 @@ void LeadershipTransfer::expire(LaggingTime now, std::vector<Completion>& comple
   if (!call_ || now < call_->deadline) return;
   if (!previous_)
     return fail(Reason::NoLeader, "no leader was found before the deadline of the call; nothing was done", completions);
-  fail(Reason::CallTimeout, "leadership was not handed over before the deadline of the call; the leader goes on", completions);
+  fail(Reason::CallTimeout, "leadership was not handed over before the deadline of the call; the leader continues",
+       completions);
 }
 
 void LeadershipTransfer::fail(Reason reason, std::string_view why, std::vector<Completion>& completions) {

@@ -123,7 +123,7 @@ void MemberChange::rebase(Index at, const raft::Configuration& configuration, st
 void MemberChange::state_replaced(Index at, const raft::Configuration& configuration, std::vector<Completion>& completions) {
   if (!call_ || at == at_) return;
   if (step_.led_to(configuration) || !may_take_effect()) return applied(at, configuration, completions);
-  fail(Reason::LeadershipLost, "this replica was sent a state instead of the log that would tell: look at the members",
+  fail(Reason::LeadershipLost, "this replica was sent a state instead of the log entries of the change: look at the members",
        completions);
 }
 
@@ -198,7 +198,7 @@ bool MemberChange::meet(const PeerSet& peers) {
     } else if (previous && previous->store == hello->store) {
       meeting_ = replica(new_member->id) + " still runs with the data directory that is to be replaced";
       if (!raft::is_voter(applied_, new_member->id)) {
-        meeting_ += ", as a learner: if it is the new one, of a change whose caller died, end this call and promote it";
+        meeting_ += ", as a learner: if an earlier call already replaced the directory, end this call and promote the learner";
       }
     } else {
       change.member.store = hello->store;
@@ -229,7 +229,7 @@ void MemberChange::complete(absl::Status status, Index index, std::vector<Comple
 // Definite: the current step has no effect and never will. An earlier one may have.
 void MemberChange::refuse(const Objection& objection, std::vector<Completion>& completions) {
   if (!begun_) return complete(make_error(objection.reason, Outcome::NoEffect, objection.sentence), Index(), completions);
-  complete(make_error(objection.reason, Outcome::Done, objection.sentence + "; what was added stays a learner"), Index(),
+  complete(make_error(objection.reason, Outcome::Done, objection.sentence + "; the added replica stays a learner"), Index(),
            completions);
 }
 

@@ -67,10 +67,10 @@ Disagreement compare(const Agreement& mine, ReplicaId peer, const Agreement& the
   if (!dangerous.empty()) {
     result.dangerous = who + dangerous.all() +
                        "; with these two processes could trust one lock, so neither hears the other: restart one of them with "
-                       "the other's";
+                       "the other's settings";
   }
   if (!tolerable.empty()) {
-    result.tolerable = who + tolerable.all() + "; restart one of them with what is right";
+    result.tolerable = who + tolerable.all() + "; restart one of them with the correct settings";
   }
   return result;
 }

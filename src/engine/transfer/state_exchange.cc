@@ -73,7 +73,7 @@ void StateExchange::step(bool checkpoint_under_way, Turn& turn) {
 }
 
 void StateExchange::warnings(std::vector<std::string>& out) const {
-  if (!sender_.unsent().empty()) out.push_back("a member that needs the state cannot be sent it: " + sender_.unsent());
+  if (!sender_.unsent().empty()) out.push_back("the state cannot be sent to a member that needs it: " + sender_.unsent());
 }
 
 LaggingTime StateExchange::next_deadline() const { return std::min(sender_.next_deadline(), receiver_.next_deadline()); }

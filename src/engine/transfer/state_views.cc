@@ -16,7 +16,7 @@ absl::Status enough() { return absl::CancelledError("enough"); }
 absl::Status too_large(std::string_view key, size_t bytes) {
   const std::string whose = key.size() < 8 ? "" : " of machine " + std::to_string(load_sortable(key.data()));
   return absl::ResourceExhaustedError("a row" + whose + " has " + std::to_string(bytes) + " bytes, and at most " +
-                                      std::to_string(kRowBytesMax) + " are sent: keep what grows in many rows");
+                                      std::to_string(kRowBytesMax) + " are sent: spread growing data over many rows");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ T value_of(uint64_t number) {
     require(number <= 255 && known(static_cast<T>(number)), "an unknown enumerator");
     return static_cast<T>(number);
   } else if constexpr (std::is_same_v<T, bool>) {
-    require(number <= 1, "a flag that is neither");
+    require(number <= 1, "a flag that is neither 0 nor 1");
     return number == 1;
   } else {
     return T(number);

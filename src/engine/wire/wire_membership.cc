@@ -72,7 +72,7 @@ template <>
 void finish_reading(ChangeRequest& m) {
   for (const MemberChange& change : m.changes) {
     const bool whole = known(change.kind) && change.member.id && change.member.address.size() <= kAddressBytesMax;
-    require(whole, "a change of members that is none");
+    require(whole, "a change of members without a kind or an id");
   }
 }
 template <>

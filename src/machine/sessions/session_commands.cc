@@ -3,8 +3,8 @@
 namespace coordkit::machine {
 
 Objection check(const ResumeSession& resume) {
-  if (!resume.id) return invalid("the session id is 0: give what Session::id() said");
-  if (resume.secret.empty()) return invalid("the secret is empty: give what Session::secret() said");
+  if (!resume.id) return invalid("the session id is 0: give the id that Session::id() returned");
+  if (resume.secret.empty()) return invalid("the secret is empty: give the secret that Session::secret() returned");
   return check_size("secret", resume.secret.size(), kSecretBytesMax);
 }
 

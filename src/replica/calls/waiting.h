@@ -104,9 +104,8 @@ class Slot {
 };
 
 inline absl::Status would_wait_for_itself() {
-  return make_error(
-      Reason::InCallback,
-      "a call that waits, inside a callback on the very thread it waits for; use the async form, or another thread");
+  return make_error(Reason::InCallback,
+                    "a blocking call inside a callback would wait for its own thread; use the async form, or another thread");
 }
 
 inline absl::Status closed_already() { return make_error(Reason::Closed, "the replica is closed; open another one"); }
@@ -118,10 +117,9 @@ inline absl::Status forked_away() {
 }
 
 inline absl::Status would_wait_for_executor() {
-  return make_error(
-      Reason::InCallback,
-      "a call that waits, on the only thread of the executor that runs this replica: it would wait for itself; use "
-      "the async form (coordkit/asio/asio.h has it for coroutines), or another thread");
+  return make_error(Reason::InCallback,
+                    "a blocking call on the only thread of the executor that runs this replica would wait for itself; use "
+                    "the async form (coordkit/asio/asio.h has it for coroutines), or another thread");
 }
 
 // Why a call that waits may not be made on this thread; OK: it may.
@@ -176,7 +174,7 @@ inline std::string words_or_past(const HoldUps& hold_ups) {
 inline absl::Status gave_up(const HoldUps& hold_ups, bool withdrawn) {
   const std::string why = words_or_past(hold_ups);
   return withdrawn ? make_error(Reason::CallTimeout, Outcome::NoEffect,
-                                "the call's time passed before it had begun, was taken back, and did nothing: " + why)
+                                "the call's time passed before it had begun; it was withdrawn and did nothing: " + why)
                    : make_error(Reason::CallTimeout, Outcome::Unknown,
                                 "the call's time passed before it was answered, and it may still take effect: " + why);
 }

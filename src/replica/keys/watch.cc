@@ -41,7 +41,7 @@ class BatchQueue {
   absl::StatusOr<WatchBatch> take(Duration timeout) {
     std::unique_lock lock(mutex_);
     if (!wait_up_to(wake_, lock, timeout, [this] { return any_locked(); })) {
-      return make_error(Reason::CallTimeout, Outcome::NoEffect, "nothing was told in that time; nothing is lost");
+      return make_error(Reason::CallTimeout, Outcome::NoEffect, "no event came in that time; nothing is lost");
     }
     if (batches_.empty()) return end_;
     WatchBatch batch = std::move(batches_.front());

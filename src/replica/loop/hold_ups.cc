@@ -8,7 +8,7 @@ namespace {
 
 constexpr Duration kLimitMax = std::chrono::milliseconds(250);
 constexpr Duration kOwedMax = std::chrono::seconds(1);  // a round that is late for no known reason
-constexpr std::string_view kAdvice = ": hand what takes long to a thread of your own";
+constexpr std::string_view kAdvice = ": move long work to a thread of your own";
 
 std::string milliseconds_text(Duration time) { return std::to_string(time / std::chrono::milliseconds(1)) + " ms"; }
 

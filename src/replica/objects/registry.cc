@@ -25,7 +25,7 @@ absl::Status Registry::update(const std::string& entry, std::string value, Propo
   if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what join() answered");
   absl::Status put = kv_.put({.key = entry, .value = std::move(value), .ignore_lease = true}, std::move(options)).status();
   if (reason_of(put) != Reason::KeyNotFound) return put;
-  return make_error(Reason::KeyNotFound, "the entry has gone, with its session or before; join anew with a session that lives");
+  return make_error(Reason::KeyNotFound, "the entry has gone, with its session or before; join again with a live session");
 }
 
 absl::Status Registry::leave(const std::string& entry, ProposeOptions options) {

@@ -94,7 +94,7 @@ absl::Status each_session(Replica& replica, AdminReply& reply, const std::functi
     if (!page.ok()) return page.status();
     for (const SessionInfo& session : page->sessions) {
       if (absl::Status status = visit(session); !status.ok()) return status;
-      if (reply.gone()) return make_error(Reason::Cancelled, "nobody reads the answer");
+      if (reply.gone()) return make_error(Reason::Cancelled, "the reader of the answer has gone");
       after = session.session;
     }
     if (!page->more || page->sessions.empty()) return absl::OkStatus();
@@ -301,12 +301,12 @@ absl::Status backup(Replica& replica, const AdminIdentity&, Words words, AdminRe
 
 const std::vector<AdminCommand>& table() {
   static const std::vector<AdminCommand> commands = {
-      {"status", "", "this replica: its state, its leader, what it has applied, who is missing, warnings", status},
-      {"members", "", "who belongs, and how far behind the leader each is (asked of the leader)", members},
-      {"locks", "[NAME]", "who holds one lock, or all that are held", locks},
-      {"queue", "NAME", "who waits for a lock, in order", queue},
+      {"status", "", "this replica: its state, its leader, its applied index, missing members, warnings", status},
+      {"members", "", "the members, and how far behind the leader each one is (asked of the leader)", members},
+      {"locks", "[NAME]", "the holders of one lock, or of all locks", locks},
+      {"queue", "NAME", "the owners that wait for a lock, in order", queue},
       {"sessions", "", "all sessions", sessions},
-      {"keys", "[PREFIX] [LIMIT]", "keys and values, 100 unless told otherwise", keys},
+      {"keys", "[PREFIX] [LIMIT]", "keys and values, 100 if no limit is given", keys},
       {"watch", "[PREFIX]", "every change of keys from now on, until interrupted", watch},
       {"metrics", "", "the numbers of this replica, as Prometheus reads them", metrics},
       {"transfer", "[ID]", "hands leadership to that member, or to the one that is best prepared", transfer},
@@ -319,7 +319,7 @@ const std::vector<AdminCommand>& table() {
        kill_session},
       {"force-release", "NAME TOKEN", "ends the session that holds this lock with this token", force_release},
       {"clear-delay", "NAME", "ends the lock-delay that an expired session left on a name", clear_delay},
-      {"backup-to", "FILE", "writes a backup of the state while everything goes on; FILE begins with '/'", backup},
+      {"backup-to", "FILE", "writes a backup of the state while the cluster keeps running; FILE begins with '/'", backup},
       {"scrub", "", "reads log and checkpoint in full and says what does not verify", scrub},
   };
   return commands;

@@ -31,10 +31,11 @@ absl::Status make_room(const std::string& path) {
   const absl::Status found = storage::find_socket(path);
   if (!found.ok()) return absl::IsNotFound(found) ? absl::OkStatus() : found;
   if (LocalStream::connect(path)) {
-    return make_error(Reason::InUse, "somebody listens at the admin socket " + path + ": give each replica a path of its own");
+    return make_error(Reason::InUse,
+                      "another process listens at the admin socket " + path + ": give each replica a path of its own");
   }
   if (errno != ECONNREFUSED && errno != ENOENT) {
-    return storage::errno_status(errno, "cannot tell whether somebody listens at the admin socket " + path);
+    return storage::errno_status(errno, "cannot tell whether another process listens at the admin socket " + path);
   }
   if (::unlink(path.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
   return storage::errno_status(errno, "cannot remove the old admin socket " + path);

@@ -104,7 +104,7 @@ void write(Page& page, const PeerMetrics& peers) {
   page.counter("message_bytes_sent_total", "Bytes of these messages.", peers.bytes_sent);
   page.counter("messages_received_total", "Messages from peers.", peers.messages_received);
   page.counter("message_bytes_received_total", "Bytes of all that was received as a message.", peers.bytes_received);
-  page.counter("messages_malformed_total", "What was received and is no message.", peers.malformed);
+  page.counter("messages_malformed_total", "Received frames that are not a message.", peers.malformed);
   page.counter("messages_rejected_total", "Messages from a sender that may not send them.", peers.rejected);
   if (peers.tcp) write(page, *peers.tcp);
 }
@@ -121,20 +121,19 @@ void write(Page& page, const ConsensusMetrics& consensus) {
 
 void write(Page& page, const CommandStatistics& commands) {
   page.counter("commands_total", "Commands that callers here put into the log.", commands.submitted);
-  page.counter("commands_refused_total", "Of these, refused or without an answer in time.", commands.refused);
-  page.histogram("command_seconds", "From a command's submission to its answer, of those that were answered.",
-                 commands.latency);
+  page.counter("commands_refused_total", "Commands that were refused or had no answer in time.", commands.refused);
+  page.histogram("command_seconds", "From a command's submission to its answer, of answered commands.", commands.latency);
 }
 
 void write(Page& page, const LockStatistics& locks) {
   page.counter("lock_grants_total", "Acquires that were granted.", locks.grants);
-  page.counter("lock_local_grants_total", "Of these, without a log entry.", locks.local_grants);
-  page.counter("lock_waits_total", "Acquires that had to stand in line.", locks.waits);
-  page.counter("lock_timeouts_total", "Acquires whose time was over first.", locks.timeouts);
+  page.counter("lock_local_grants_total", "Acquires that were granted without a log entry.", locks.local_grants);
+  page.counter("lock_waits_total", "Acquires that had to wait.", locks.waits);
+  page.counter("lock_timeouts_total", "Acquires whose time to wait was over first.", locks.timeouts);
   page.counter("lock_refusals_total", "Acquires that would not wait.", locks.refusals);
   page.counter("lock_deadlocks_total", "Acquires that would have closed a circle.", locks.deadlocks);
-  page.counter("session_expiries_total", "Sessions of anybody that ran out.", locks.expiries);
-  page.histogram("lock_wait_seconds", "From the call to the grant, of those that stood in line.", locks.wait_times);
+  page.counter("session_expiries_total", "Sessions of all callers that expired.", locks.expiries);
+  page.histogram("lock_wait_seconds", "From the call to the grant, of acquires that had to wait.", locks.wait_times);
 }
 
 void write(Page& page, const RenewalStatistics& renewals) {
@@ -149,12 +148,12 @@ void write(Page& page, const MemoryMetrics& memory) {
   const Contents& contents = memory.contents;
   page.gauge("sessions", "Sessions in the replicated state.", contents.sessions);
   page.gauge("leases", "Leases of keys in the replicated state.", contents.leases);
-  page.gauge("locks", "Names of locks that somebody holds or waits for.", contents.locks);
+  page.gauge("locks", "Names of locks that are held or waited for.", contents.locks);
   page.gauge("lock_claims", "Holds of locks and waits for them.", contents.claims);
   page.gauge("objects", "Records of semaphores, barriers and the like.", contents.objects);
   page.gauge("keys", "Keys that exist.", contents.keys);
   page.gauge("key_changes", "Changes of keys that can still be read.", contents.changes);
-  page.gauge("key_weight_bytes", "Of these changes, as a quota counts it.", contents.key_weight);
+  page.gauge("key_weight_bytes", "Size of these changes, as a quota counts it.", contents.key_weight);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ absl::Status Scrubber::now(absl::FunctionRef<bool()> awaited) {
   shared_->changed.notify_all();
   while (!shared_->changed.wait_for(lock, kAskEvery, [&] { return shared_->stopping || done_ >= mine; })) {
     lock.unlock();
-    if (!awaited()) return make_error(Reason::Cancelled, "nobody waits for the scrub, which goes on");
+    if (!awaited()) return make_error(Reason::Cancelled, "the caller stopped waiting; the scrub continues");
     lock.lock();
   }
   return done_ >= mine ? result_ : absl::UnavailableError("the replica closes before the scrub is over");

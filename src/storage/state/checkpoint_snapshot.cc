@@ -67,7 +67,7 @@ absl::Status verify_snapshot(const LmdbReader& reader, const CheckpointSnapshot&
     return absl::OkStatus();
   };
   if (absl::Status status = reader.check_all(snapshot.meta, trees, look, pace); !status.ok()) return status;
-  return digest == snapshot.checkpoint.digest ? absl::OkStatus() : rotten("its rows are not those of its digest");
+  return digest == snapshot.checkpoint.digest ? absl::OkStatus() : rotten("its rows do not match its digest");
 }
 
 absl::Status scan_live(const LmdbReader& reader, const CheckpointSnapshot& snapshot, std::string_view from,

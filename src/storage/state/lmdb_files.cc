@@ -74,8 +74,7 @@ absl::Status LmdbFiles::note() {
 absl::Status LmdbFiles::unchanged() const {
   const uint64_t noted_bytes = data_bytes_;  // first: while the file is looked at, it may grow and be noted
   const absl::StatusOr<Mark> now = mark(data_path_);
-  if (!now.ok())
-    return rotten("its file was taken away under the running replica (" + std::string(now.status().message()) + ")");
+  if (!now.ok()) return rotten("its file was removed under the running replica (" + std::string(now.status().message()) + ")");
   if (now->device != data_.device || now->inode != data_.inode) {
     return rotten("its file " + data_path_ + " was replaced under the running replica");
   }

@@ -238,9 +238,9 @@ class COORDKIT_HIDDEN LmdbStateStore::Writer {
     if (*fits == storage::LmdbTable::Fit::Refused) {
       table_->unstage();
       changed();
-      sink_->install_refused(install.applied, make_error(Reason::Corrupt,
-                                                         "the staged rows are rotten, or not those of the digest; "
-                                                         "fetch them again"));
+      sink_->install_refused(
+          install.applied,
+          make_error(Reason::Corrupt, "the staged rows are rotten or do not match the digest; fetch them again"));
       return absl::OkStatus();
     }
     if (absl::Status status = table_->install(install.applied); !status.ok()) return status;

@@ -344,9 +344,10 @@ void Network::explain(Link& link, const Connection& connection, CloseReason reas
   }
   if (const std::string_view met = obstacle(reason); !met.empty()) return tell_unreachable(link, std::string(met));
   if (reason != CloseReason::Ended || connection.liveness().established_at() != TimePoint{}) return;
-  tell_unreachable(link,
-                   "what listens there closes each connection before it says who it is: it is another program, or a replica "
-                   "with another kind of security or without room for this one; look at what runs there");
+  tell_unreachable(
+      link,
+      "the process that listens there closes each connection before it names itself: it is another program, or a replica "
+      "with another kind of security or without room for this one; look at what runs there");
 }
 
 void Network::tell_unreachable(Link& link, std::string why) {

@@ -43,12 +43,13 @@ std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReas
     case CloseReason::OtherClusterName:
       return says + subject + " names its cluster differently: correct the name or the address";
     case CloseReason::WrongReceiver:
-      return says + "somebody else answers at the address of " + (by_peer ? them : subject) + ": correct it";
+      return says + "another replica answers at the address of " + (by_peer ? them : subject) + ": correct it";
     case CloseReason::NoCommonProtocol:
       return says + subject + " speaks no protocol version that this one knows: upgrade the older";
     case CloseReason::NotProven:
       return says + subject +
-             " does not show that it belongs to this cluster: somebody pretends to be it, or its data directory is of another";
+             " does not show that it belongs to this cluster: another process pretends to be it, or its data directory belongs "
+             "to another cluster: look at what runs there";
     case CloseReason::SecretDiffers: return says + subject + " has another secret: give every replica the same SharedSecret";
     case CloseReason::SecretMissing:
       return says + "only one of replica " + std::to_string(self.value()) + " and " + them +
@@ -65,7 +66,7 @@ std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReas
     case CloseReason::CertificateExpired:
       return says + "the certificate of " + subject + ", or of its authority, has expired: renew it there and reload";
     case CloseReason::CertificateNotYetValid:
-      return says + "the certificate of " + subject + " is not valid yet: wait, or set the clock right that is wrong";
+      return says + "the certificate of " + subject + " is not valid yet: wait, or correct the clock that is wrong";
     case CloseReason::CertificateUnknownAuthority:
       return says + "the certificate of " + subject + " is signed by an authority that is not trusted " +
              (by_peer ? "there" : "here") + ": give every replica a file with all authorities in use";
@@ -86,14 +87,14 @@ std::string_view obstacle(CloseReason reason) {
   switch (reason) {
     case CloseReason::DialFailed: return "nothing listens there: start the replica, or correct its address";
     case CloseReason::HelloTimeout:
-      return "nothing there answers in time: look whether a firewall drops what is sent, or the process stands still";
+      return "nothing there answers in time: check whether a firewall drops the packets, or the process hangs";
     case CloseReason::Idle:
-      return "the connection stands, and nothing comes over it: look whether the network is cut, or the process stands still";
-    case CloseReason::BadTls: return "what listens there does not speak coordkit over TLS 1.3: correct the address";
+      return "the connection is open, and nothing comes over it: check whether the network is cut, or the process hangs";
+    case CloseReason::BadTls: return "the process that listens there does not speak coordkit over TLS 1.3: correct the address";
     case CloseReason::BadMagic:
     case CloseReason::BadVersion:
     case CloseReason::BadKind:
-    case CloseReason::BadHello: return "what listens there does not speak coordkit's protocol: correct the address";
+    case CloseReason::BadHello: return "the process that listens there does not speak coordkit's protocol: correct the address";
     default: return {};
   }
 }
