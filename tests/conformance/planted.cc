@@ -269,7 +269,7 @@ constexpr auto kPlanted = std::to_array<Planted>({
     {kMachine, "IndexLeftOut", "answers without saying which entry decided", "TheSameLogGivesTheSameWhateverTheBatches",
      "a result names the entry that decided"},
     {kMachine, "WaitsForEver", "says of answered commands that they wait", "WhatTheStateSaysOfAQueuedCommandIsWhatBecameOfIt",
-     "that it waits, which is not what became of it"},
+     "that it waits, which is not true"},
 });
 
 }  // namespace

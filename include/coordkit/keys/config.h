@@ -101,7 +101,7 @@ class Config {
         if (!made.ok()) return fail(made.status());
         fresh = std::make_shared<const T>(*std::move(made));
       } catch (...) {
-        fail(make_error(Reason::HostThrew, "`decode` threw; let it answer with a status what it cannot decode"));
+        fail(make_error(Reason::HostThrew, "`decode` threw; let it return a status for a value that it cannot decode"));
         throw;
       }
       {

@@ -54,7 +54,7 @@ TEST_P(LogStoreSuite, AnotherMediumHasAnotherIdentity) {
   LogSinkProbe probe;
   const absl::StatusOr<RecoveredLog> opened = store.open(probe);
   ASSERT_TRUE(opened.ok()) << "a second medium does not open beside the first: " << opened.status().ToString();
-  EXPECT_NE(opened->store, recovered_.store) << "two media have one store id, so nobody sees when one takes the other's place";
+  EXPECT_NE(opened->store, recovered_.store) << "two media have one store id, so an exchange of the two is not noticed";
   append(1, 3, 1);
   store.submit({.number = WriteNumber(1), .entries = entries(1, 2, 9)});
   EXPECT_TRUE(probe.wait_written(WriteNumber(1)));
@@ -381,7 +381,7 @@ TEST_P(LogStoreSuite, AScrubOfAnIntactLogComesToItsEndAndFindsNothing) {
     ASSERT_TRUE(!found.next || found.next > from) << "a scrub stays at one place: at entry " << found.next.value();
     from = found.next;
   }
-  if (bytes == 0) GTEST_SKIP() << "scrub() is not implemented: what rots in this log is found when it is read, or at a restart";
+  if (bytes == 0) GTEST_SKIP() << "scrub() is not implemented: rot in this log is found when it is read, or at a restart";
   EXPECT_GE(bytes, 33u * 2000) << "a scrub has read less than there is";
 }
 
@@ -389,7 +389,7 @@ TEST_P(LogStoreSuite, CloseIsIdempotentAndNothingIsPostedAfterIt) {
   append(1, 50, 1);
   const uint64_t bytes = store_->bytes_written();
   store_->close();
-  EXPECT_GE(store_->bytes_written(), bytes) << "bytes_written() tells what was written since open(), also after close()";
+  EXPECT_GE(store_->bytes_written(), bytes) << "bytes_written() counts all bytes since open(), also after close()";
   static_cast<void>(store_->index_bytes());
   const WriteNumber at_close = probe_->written();
   store_->close();

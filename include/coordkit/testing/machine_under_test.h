@@ -129,7 +129,7 @@ class MachineUnderTest {
     std::map<RequestId, std::string> known;
     machine->queued_results(requests, [&](const ApplyOutput::Result& result) {
       EXPECT_TRUE(std::binary_search(requests.begin(), requests.end(), result.request))
-          << "queued_results() answers what it was not asked";
+          << "queued_results() answers a question that was not asked";
       const bool final = result.stage == ApplyOutput::Stage::Final;
       EXPECT_TRUE(known.emplace(result.request, final ? "was answered " + std::string(result.bytes.view()) : "waits").second)
           << "queued_results() answers a request twice";

@@ -80,7 +80,7 @@ TEST_P(StateMachineSuite, WhatTheStateSaysOfAQueuedCommandIsWhatBecameOfIt) {
       for (const auto& [request, what] : known) {
         ASSERT_EQ(original.queued.at(request), what == "waits")
             << "queued_results() of a restored machine says of entry " << request.sequence.value() << " that it " << what
-            << ", which is not what became of it";
+            << ", which is not true";
       }
       ASSERT_EQ(known, original.known_of(asked)) << "queued_results() depends on more than the state";
       queues = queues || !asked.empty();
@@ -127,7 +127,7 @@ TEST_P(StateMachineSuite, AFiringOfWhatWasArmedAgainOrIsGoneIsSkipped) {
   }
   if (stale.empty()) {
     GTEST_SKIP() << "no command of StateMachineCase::command disarms a timer or arms one again under a new generation, without "
-                    "which a firing that is under way ends what was just armed";
+                    "which a firing that is under way ends the timer that was just armed";
   }
   const uint64_t digest = machine.machine->digest();
   ApplyOutput output;

@@ -60,7 +60,7 @@ TEST_P(TransportSuite, FLT_N12_AnotherReplicaAtAPeersAddressIsRefusedWithASenten
   for (const Peer& peer : world_->peers()) {
     if (peer.id == ReplicaId(3)) swapped.back().address = peer.address;
   }
-  if (swapped == peers_but(3)) GTEST_SKIP() << "the addresses of this world are all the same: nobody can be at a wrong one";
+  if (swapped == peers_but(3)) GTEST_SKIP() << "the addresses of this world are all the same: no replica can be at a wrong one";
   const auto third = make_started(3);
   const auto a = make(1);
   ASSERT_TRUE(a->transport->start(hello_of(1), swapped, a->sink).ok());

@@ -116,7 +116,8 @@ TEST_P(TransportSuite, FLT_N10_APeerThatStandsStillIsDownUntilItGoesOnAndAQuietO
     GTEST_SKIP() << "TransportWorld::freeze() would show whether a peer that stands still is noticed";
   const bool noticed = a->sink.wait_down(ReplicaId(3));
   world_->thaw(ReplicaId(3));
-  EXPECT_TRUE(noticed) << "a peer stands still and peer_down() is never called: nobody listens for signs of life";
+  EXPECT_TRUE(noticed)
+      << "a peer stands still and peer_down() is never called: the transport does not listen for signs of life";
   EXPECT_EQ(a->sink.downs(ReplicaId(2)), 0) << "a peer that has nothing to say was taken for one that stands still";
   EXPECT_TRUE(a->sink.wait_up(ReplicaId(3))) << "a peer continues after a while and is not found again";
   EXPECT_TRUE(send_until_received(*a, *frozen, 3, "awake?"));

@@ -258,7 +258,7 @@ TEST_P(TransportSuite, APeerThatIsRemovedIsLetGoAndMayBeAddedAgain) {
   a->transport->set_peers(peers_but(3));
   EXPECT_TRUE(third->sink.wait_body("goodbye"));
   ASSERT_TRUE(a->sink.wait_down(ReplicaId(3)) && third->sink.wait_down(ReplicaId(1)))
-      << "a peer that set_peers() has removed is not let go";
+      << "a peer that set_peers() has removed is still connected";
   EXPECT_TRUE(b->sink.is_up(ReplicaId(3)) && a->sink.is_up(ReplicaId(2)));
   a->transport->set_peers(world_->peers());
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(3)) && third->sink.wait_up(ReplicaId(1)));
