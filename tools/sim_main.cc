@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
           {"sampled", sim::BlackBox::Sampled}, {"always", sim::BlackBox::Every}, {"never", sim::BlackBox::Never}}))
       ->default_str("sampled");
   app.add_flag("--without-witness", arguments.without_witness,
-               "do not hold answers against the log; the difference in processor time is what that check costs");
+               "do not compare answers with the log; the difference in processor time is the cost of that check");
   app.add_option("--resume", arguments.resume,
                  "a file to resume from, written every 500 runs; a stopped set of runs loses at most these");
   arguments.compare.add_to(app);

@@ -104,7 +104,7 @@ nlohmann::ordered_json run_watch_load(Replica& replica, const LoadOptions& optio
   load->watch(replica);
   const TimePoint deadline = Clock::now() + std::chrono::seconds(10);
   while (!load->all_stand() && Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  nlohmann::ordered_json result{{"errors", 1}, {"first_error", "the watches do not stand"}};
+  nlohmann::ordered_json result{{"errors", 1}, {"first_error", "the watches are not open"}};
   if (load->all_stand()) result = load->run();
   load->end_watches();
   return result;

@@ -122,7 +122,7 @@ class Callers {
         caller.node = reader.string();
         return ask(number, Asked::Children, children_frame(session_of(number).next_xid(), lock_of(number)));
       case Asked::Children:
-        if (reader.strings().size() != 1) loop_->error(absl::InternalError("somebody else wants a caller's own lock"));
+        if (reader.strings().size() != 1) loop_->error(absl::InternalError("another caller wants a caller's own lock"));
         return ask(number, Asked::Delete, delete_frame(session_of(number).next_xid(), caller.node));
       case Asked::Delete: loop_->cycle(caller.started, Clock::now()); return create(number);
     }

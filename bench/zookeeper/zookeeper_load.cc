@@ -69,7 +69,7 @@ class Caller {
 
   void listed(int code, const String_vector* children) {
     if (code != ZOK) return failed(code);
-    if (children->count != 1) loop_.error(absl::InternalError("somebody else wants a caller's own lock"));
+    if (children->count != 1) loop_.error(absl::InternalError("another caller wants a caller's own lock"));
     const auto deleted = [](int result, const void* caller) { self(caller).deleted(result); };
     asked(zoo_adelete(session_, node_.c_str(), -1, deleted, this));
   }

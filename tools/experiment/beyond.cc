@@ -136,7 +136,7 @@ std::vector<std::string> Told::invented() const {
     const auto asked = asked_.find({fact.key, *fact.value});
     if (asked != asked_.end() && asked->second <= fact.answered) continue;
     sentences.push_back("invented: " + fact.by + " was shown a " + text_of(fact.revision, fact.key, fact.value) +
-                        ", which nobody had asked for");
+                        ", which no caller had asked for");
   }
   return sentences;
 }

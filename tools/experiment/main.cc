@@ -49,9 +49,9 @@ int run(int argc, char** argv) {
   spoiled_role->add_option("--members", spoiled_node.addresses)->required()->expected(experiment::kNodes);
 
   experiment::HistoryOptions history;
-  CLI::App* histories = app.add_subcommand(
-      "history",
-      "three processes at work, killed, stopped and asked to hand over at random; a checker judges what their callers saw");
+  CLI::App* histories = app.add_subcommand("history",
+                                           "three processes at work, killed, stopped and asked to hand over at random; a "
+                                           "checker judges the histories of their callers");
   histories->add_option("--seconds", history.seconds, "duration of the experiment")->capture_default_str();
   histories->add_option("--seed", history.seed, "seed of the random choices")->capture_default_str();
   histories->add_option("--out", history.out, "folder for its files")->capture_default_str();
@@ -90,8 +90,8 @@ int run(int argc, char** argv) {
 
   experiment::CatchUpOptions catch_up;
   CLI::App* catching_up =
-      app.add_subcommand("catch-up", "three processes under load; one of them stands still for a while and has to catch up");
-  catching_up->add_option("--seconds", catch_up.seconds, "how long it stands still")->capture_default_str();
+      app.add_subcommand("catch-up", "three processes under load; one of them is stopped for a while and has to catch up");
+  catching_up->add_option("--seconds", catch_up.seconds, "seconds for which it is stopped")->capture_default_str();
   catching_up->add_option("--limit", catch_up.limit, "seconds it may take to catch up")->capture_default_str();
   catching_up->add_option("--state", catch_up.state_mb, "size of the values in the state, in MB")->capture_default_str();
   catching_up->add_option("--rate", catch_up.rate_mb, "rate of the values that are written, in MB/s")->capture_default_str();

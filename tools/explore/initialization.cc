@@ -170,7 +170,7 @@ class Initializations {
   // In a quiet world: every replica belongs to the cluster, unless a disk lied.
   std::string at_rest(const InitializationWorld& world) const {
     if (born(world) || world.lost + world.wiped > 0 || born_of_some(world)) return "";
-    return "INV_R04: nothing is left to happen, and not everybody belongs to the cluster";
+    return "INV_R04: no step is left, and not every replica belongs to the cluster";
   }
 
   bool born(const InitializationWorld& world) const {
@@ -367,7 +367,7 @@ class Initializations {
     if (!torn(world)) return "";
     if (world.lost + world.wiped == 0 && !differing())
       return "INV_R04: two geneses are stored, though no disk has lost anything";
-    return world.chosen.size() > 1 ? "INV_R04: two clusters, and either may have answered somebody" : "";
+    return world.chosen.size() > 1 ? "INV_R04: two clusters, and both may have answered a caller" : "";
   }
 
   Number content(const InitializationInput& input) {

@@ -34,7 +34,7 @@ std::optional<Clash<KvCall>> RevisionOrder::called(const Ref& op) {
   const bool changed = op->what.changed();
   if (highest_ && (revision < highest || (changed && revision == highest))) {
     return Clash<KvCall>{highest_, op,
-                         fmt::format("operation {} was told revision {} before operation {} was called, which was {} {}",
+                         fmt::format("operation {} got revision {} before the call of operation {}, which was {} {}",
                                      highest_->number, highest, op->number, changed ? "given" : "shown", revision)};
   }
   if (changed) {

@@ -381,7 +381,7 @@ void Churn::check_effect(const Request& request, Index index) const {
   if (!index) return;  // the replica that was asked is removed by it, and has not seen the entry
   if (index > consensus_.committed() || consensus_.at(index).kind == raft::EntryKind::Command) {
     throw Violation("INV_R11",
-                    fmt::format("a change of members is told to be done at {}, which is no configuration", index.value()));
+                    fmt::format("a change of members was answered as done at {}, which is no configuration", index.value()));
   }
   if (request.changes.size() != 1) return;
   const raft::MemberChange& change = request.changes.front();
@@ -393,7 +393,7 @@ void Churn::check_effect(const Request& request, Index index) const {
                     : change.kind == ChangeKind::Remove ? !listed
                                                         : listed && (change.kind != ChangeKind::Demote || !votes);
   if (!done || !configuration->outgoing.empty()) {
-    throw Violation("INV_R11", fmt::format("a change of kind {} of n{} is told to be done at {}, but is not",
+    throw Violation("INV_R11", fmt::format("a change of kind {} of n{} was answered as done at {}, but is not done",
                                            static_cast<int>(change.kind), change.member.id.value(), index.value()));
   }
 }

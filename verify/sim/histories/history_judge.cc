@@ -98,7 +98,7 @@ class Judge {
 
   void find_invented(uint32_t place, const KeyChange& seen) {
     if (!written_.contains({seen.key, seen.value})) {
-      add("invented", fmt::format("n{} shows {}, which nobody wrote", place + 1, text_of(seen)));
+      add("invented", fmt::format("n{} shows {}, which no client wrote", place + 1, text_of(seen)));
     }
   }
 

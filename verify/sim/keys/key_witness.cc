@@ -36,8 +36,8 @@ void KeyWitness::put(CallNumber number, const absl::StatusOr<PutResult>& answer)
   const CommandOutcomes::Outcome& outcome = rules_.only_execution(*call);
   if (outcome.index != answer->index || outcome.result->revision != answer->revision) {
     fail("INV_K1", *call,
-         fmt::format("told revision {} at {}, the log decided {} at {}", answer->revision.value(), answer->index.value(),
-                     outcome.result->revision.value(), outcome.index.value()));
+         fmt::format("answered with revision {} at {}, but the log decided {} at {}", answer->revision.value(),
+                     answer->index.value(), outcome.result->revision.value(), outcome.index.value()));
   }
   rules_.decided(*call, answer->index);
 }
@@ -50,7 +50,7 @@ void KeyWitness::erased(CallNumber number, const absl::StatusOr<EraseResult>& an
   if (result == nullptr || result->deleted != answer->deleted || result->revision != answer->revision ||
       model_.value_at(call->subject, answer->index)) {
     fail("INV_K1", *call,
-         fmt::format("told {} deleted at {}, the log decided otherwise", answer->deleted, answer->index.value()));
+         fmt::format("answered with {} deleted at {}, but the log decided otherwise", answer->deleted, answer->index.value()));
   }
   rules_.decided(*call, answer->index);
 }
@@ -67,7 +67,8 @@ void KeyWitness::got(CallNumber number, const absl::StatusOr<GetResult>& answer)
   }
   const std::optional<KeyModel::Value> expected = model_.value_at(call->subject, answer->as_of);
   if (value != expected || answer->revision != model_.history().revision_at(answer->as_of)) {
-    fail("INV_K1", *call, fmt::format("told {} at {}, expected {}", text_of(value), answer->as_of.value(), text_of(expected)));
+    fail("INV_K1", *call,
+         fmt::format("answered with {} at {}, expected {}", text_of(value), answer->as_of.value(), text_of(expected)));
   }
 }
 
@@ -82,7 +83,8 @@ void KeyWitness::entry_put(CallNumber number, const absl::StatusOr<PutResult>& a
   if (!outcome.result || outcome.result->code != ResultCode::Ok || outcome.index != answer->index ||
       outcome.result->revision != answer->revision || outcome.result->reply != reply) {
     fail("INV_K1", *call,
-         fmt::format("told revision {} at {}, the log decided otherwise", answer->revision.value(), answer->index.value()));
+         fmt::format("answered with revision {} at {}, but the log decided otherwise", answer->revision.value(),
+                     answer->index.value()));
   }
   rules_.decided(*call, answer->index);
 }

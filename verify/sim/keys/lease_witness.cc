@@ -56,14 +56,14 @@ void LeaseWitness::revoked(CallNumber number, LeaseId id, const absl::StatusOr<R
 void LeaseWitness::demand_missing(const Call& call, LeaseId id, const absl::Status& answer) const {
   if (!rules_.judges() || reason_of(answer) != Reason::LeaseNotFound) return;
   if (!model_.leases().was_missing(id, call.floor)) {
-    fail("INV_K05", call, fmt::format("told that lease {} does not exist, which did all the time", id.value()));
+    fail("INV_K05", call, fmt::format("answered that lease {} does not exist, but it existed all the time", id.value()));
   }
 }
 
 // Its keeper learns that it is over, whatever ended it.
 void LeaseWitness::given_back(CallNumber number, LeaseId id, const absl::Status& answer) {
   const Call* call = rules_.succeeded(number, answer);
-  if (call && model_.leases().alive(id) != nullptr) fail("INV_K05", *call, "told that the lease has ended, but it lives");
+  if (call && model_.leases().alive(id) != nullptr) fail("INV_K05", *call, "answered that the lease has ended, but it lives");
 }
 
 void LeaseWitness::seen(CallNumber number, LeaseId id, const absl::StatusOr<LeaseDetails>& answer) {
@@ -72,7 +72,7 @@ void LeaseWitness::seen(CallNumber number, LeaseId id, const absl::StatusOr<Leas
   rules_.observed(*call, answer->as_of);
   const LeaseModel::Lease* lease = model_.leases().at(id, answer->as_of);
   if (lease == nullptr || !same(answer->lease, *lease) || answer->revision != model_.history().revision_at(answer->as_of)) {
-    fail("INV_K05", *call, fmt::format("what was told of it at {} differs from the log's", answer->as_of.value()));
+    fail("INV_K05", *call, fmt::format("the answer at {} differs from the log's", answer->as_of.value()));
   }
   const RangeReply all = model_.keys().range_at(RangeOperation::all(), answer->revision);
   std::vector<std::string> keys;
@@ -80,7 +80,7 @@ void LeaseWitness::seen(CallNumber number, LeaseId id, const absl::StatusOr<Leas
     if (entry.lease == id) keys.push_back(entry.key);
   }
   if (keys != answer->lease.keys) {
-    fail("INV_K05", *call, fmt::format("told {} keys, of {}", answer->lease.keys.size(), keys.size()));
+    fail("INV_K05", *call, fmt::format("answered with {} keys, of {}", answer->lease.keys.size(), keys.size()));
   }
 }
 
@@ -99,7 +99,7 @@ void LeaseWitness::listed(CallNumber number, const absl::StatusOr<LeaseList>& an
     }
     found += listed ? 1 : 0;
   }
-  if (found != answer->leases.size()) fail("INV_K05", *call, "told of leases that were not there");
+  if (found != answer->leases.size()) fail("INV_K05", *call, "answered with leases that did not exist");
 }
 
 }  // namespace coordkit::sim

@@ -84,7 +84,7 @@ void Watchers::open(Watcher& watcher) {
   watcher.wants.from = watcher.next;
   watcher.watch = nodes_[node]->client().watch(watcher.wants, [this, &watcher, round = watcher.round](WatchBatch batch) {
     if (!looking_) return;
-    if (round != watcher.round) fail("INV_W07", watcher, "told after its end");
+    if (round != watcher.round) fail("INV_W07", watcher, "events after its end");
     take(watcher, std::move(batch));
   });
   nodes_[node]->wake();
@@ -146,7 +146,7 @@ void Watchers::take_events(Watcher& watcher, const WatchBatch& batch) {
     if (!watcher.wants.previous || forgotten) should[i].previous.reset();
   }
   if (batch.events.all() != should) {
-    fail("INV_W02", watcher, fmt::format("told{} where it was{}", shown(batch.events.all()), shown(should)));
+    fail("INV_W02", watcher, fmt::format("got{} where the log has{}", shown(batch.events.all()), shown(should)));
   }
   watcher.next = batch.revision.next();
 }

@@ -173,7 +173,7 @@ void LockObserver::demand_announcement(const Known& known) const {
   if (beliefs_ == Beliefs::Ignored || hold.released() || hold.suspended()) return;
   if (hold.valid(reading(known.node)) || hold.lost_token().stop_requested()) return;
   throw Violation("INV_L16",
-                  fmt::format("n{} had a turn after its hold of {} with token {} turned invalid, but nobody was told",
+                  fmt::format("n{} had a turn after its hold of {} with token {} turned invalid, but its owner was not told",
                               known.node + 1, hold.name(), hold.token().value()),
                   {.lock = hold.name(), .token = hold.token()});
 }

@@ -40,12 +40,12 @@ void LockWitness::acquired(CallNumber number, const absl::StatusOr<HoldRef>& ans
   if (hold.delegation() && model_.outcomes().find(call->label) == nullptr) return acquired_locally(*call, hold);
   const CommandOutcomes::Outcome& outcome = rules_.only_execution(*call);
   if (!outcome.result || outcome.result->code != ResultCode::Granted) {
-    fail("INV_L08", *call, "told a grant the log never made");
+    fail("INV_L08", *call, "answered with a grant that the log never made");
   }
   if (outcome.result->token != hold.token() || outcome.result->since != hold.since()) {
     fail("INV_L04", *call,
-         fmt::format("told token {} since {}, the log decided {} since {}", hold.token().value(), hold.since().value(),
-                     outcome.result->token.value(), outcome.result->since.value()));
+         fmt::format("answered with token {} since {}, but the log decided {} since {}", hold.token().value(),
+                     hold.since().value(), outcome.result->token.value(), outcome.result->since.value()));
   }
   rules_.decided(*call, outcome.index);  // a counted hold is older than that
 }
@@ -56,7 +56,7 @@ void LockWitness::not_acquired(const Call& call, const absl::Status& answer) {
   if (!rules_.judges() || reason_of(answer) != Reason::WaitTimeout || !in_log) return;
   const CommandOutcomes::Outcome& outcome = rules_.only_execution(call);
   if (!outcome.result || outcome.result->code != ResultCode::WaitTimeout) {
-    fail("INV_L08", call, "told WaitTimeout, but the log decided otherwise");
+    fail("INV_L08", call, "answered with WaitTimeout, but the log decided otherwise");
   }
   rules_.decided(call, outcome.index);
 }
@@ -64,7 +64,7 @@ void LockWitness::not_acquired(const Call& call, const absl::Status& answer) {
 // S-58: no entry says so, but one granted the delegation, and its block has the token. How long it may be trusted is the lock
 // observer's business.
 void LockWitness::acquired_locally(const Call& call, const HoldState& hold) const {
-  if (hold.since() > model_.applied()) fail("INV_R11", call, "granted from a delegation that nobody applied");
+  if (hold.since() > model_.applied()) fail("INV_R11", call, "granted from a delegation that no replica applied");
   const LockModel::Claim* claim = model_.locks().hold(hold.name(), hold.token());
   if (claim && (claim->block == 0 || claim->session != hold.session()->id())) {
     fail("INV_L04", call, fmt::format("granted token {} locally, which is another hold's", hold.token().value()));
@@ -79,7 +79,8 @@ void LockWitness::converted(CallNumber number, const absl::StatusOr<HoldRef>& an
   const machine::Result* result = model_.outcomes().answered_at(hold.since());
   if (result == nullptr || result->code != ResultCode::Granted || result->token != hold.token()) {
     fail("INV_L04", *call,
-         fmt::format("told token {} since {}, the log decided otherwise", hold.token().value(), hold.since().value()));
+         fmt::format("answered with token {} since {}, but the log decided otherwise", hold.token().value(),
+                     hold.since().value()));
   }
   rules_.decided(*call, hold.since());
 }
@@ -88,10 +89,10 @@ void LockWitness::released(CallNumber number, const HoldRef& hold, const absl::S
   const Call* call = rules_.succeeded(number, answer);
   if (history_) history_->released(number, answer);
   if (call && !hold->terms().counted && !hold->delegation() && current(*hold)) {
-    fail("INV_R11", *call, "told that the hold was released, but it lives");
+    fail("INV_R11", *call, "answered that the hold was released, but it lives");
   }
   if (call && rules_.judges() && released_too_late(*call, *hold)) {
-    fail("INV_R11", *call, "told that the hold was released, but it had ended before the call");
+    fail("INV_R11", *call, "answered that the hold was released, but it had ended before the call");
   }
 }
 
@@ -106,9 +107,10 @@ void LockWitness::checked(CallNumber number, const HoldRef& hold, const absl::St
   const Call* call = rules_.succeeded(number, answer.status());
   if (history_) history_->checked(number, hold, answer);
   if (!call) return;
-  if (*answer && !call->current_at_start) fail("INV_R15", *call, "told that the hold is current; it had ended before the call");
+  if (*answer && !call->current_at_start)
+    fail("INV_R15", *call, "answered that the hold is current, but it had ended before the call");
   if (!*answer && current(*hold) && model_.sessions().never_resumed(hold->session()->id())) {
-    fail("INV_R15", *call, "told that the hold has ended; it is current");
+    fail("INV_R15", *call, "answered that the hold has ended, but it is current");
   }
 }
 
@@ -149,7 +151,8 @@ void LockWitness::leader_seen(CallNumber number, const absl::StatusOr<std::optio
     if (leads == now.holds.end() || !*answer) return leads == now.holds.end() && !*answer;
     return leads->token == (*answer)->token && leads->session == (*answer)->session && leads->since == (*answer)->since;
   };
-  if (!model_.history().lock_was(call->subject, call->floor, same)) fail("INV_L01", *call, "told of a leader that never was");
+  if (!model_.history().lock_was(call->subject, call->floor, same))
+    fail("INV_L01", *call, "answered with a leader that never led");
 }
 
 }  // namespace coordkit::sim

@@ -80,7 +80,7 @@ void Cluster::bring_everybody_back() {
   const auto complete = [&] { return churn_.everybody_votes(); };
   if (!run_until(world_.now() + plan_.nodes * seconds(20), complete)) users_->end_work();
   if (!run_until(world_.now() + plan_.nodes * seconds(100), complete)) {
-    throw Violation("INV_R20", "not everybody could be brought back: " + convergence_.describe());
+    throw Violation("INV_R20", "not every replica could be brought back: " + convergence_.describe());
   }
 }
 

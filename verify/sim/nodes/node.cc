@@ -39,7 +39,8 @@ void Node::receive(std::unique_ptr<Parcel> parcel) {
 }
 
 void Node::visited(const Hello& claim, std::vector<Message> messages) {
-  parts_.world.trace(number_, "is visited by a stranger as n{}, who says {} things", claim.from.value(), messages.size());
+  parts_.world.trace(number_, "is visited by a stranger that claims to be n{} and sends {} messages", claim.from.value(),
+                     messages.size());
   running_->visited(claim, std::move(messages));
   wake();
 }

@@ -58,7 +58,7 @@ void CoordinationWitness::awaited(CallNumber number, const absl::Status& answer,
     return object.first == Kind::Latch ? now.exists && now.number == 0 : !now.exists;
   };
   if (!model_.history().object_was(object, call->floor, open))
-    fail("INV_K1", *call, "told that it is open, which it never was");
+    fail("INV_K1", *call, "answered that it is open, but it never was");
 }
 
 // ---- reads
@@ -69,7 +69,7 @@ void CoordinationWitness::object_seen(CallNumber number, const absl::Status& ans
   if (!call) return;
   rules_.observed(*call, as_of);
   if (view != model_.history().object_at(object, as_of)) {
-    fail("INV_K1", *call, fmt::format("what was told at {} differs from the log's", as_of.value()));
+    fail("INV_K1", *call, fmt::format("the answer at {} differs from the log's", as_of.value()));
   }
 }
 
@@ -78,7 +78,7 @@ void CoordinationWitness::counter_seen(CallNumber number, const absl::StatusOr<i
   if (!call) return;
   const auto same = [&](const machine::ObjectView& now) { return now.number == *answer; };
   if (!model_.history().object_was({Kind::Counter, name}, call->floor, same)) {
-    fail("INV_K1", *call, fmt::format("told {}, which it never was since it was asked", *answer));
+    fail("INV_K1", *call, fmt::format("answered with {}, which was never its state since the call", *answer));
   }
 }
 

@@ -95,7 +95,7 @@ void Streams::take(StreamObserver& observer, Seen how, Index index, const std::f
   const bool older = how == Seen::Change ? index < observer.at : index <= observer.at;
   if (observer.received && older)
     fail("INV_W01", observer, fmt::format("told of {} after {}", index.value(), observer.at.value()));
-  if (index > model_.applied()) fail("INV_W01", observer, fmt::format("told of {}, which nobody applied", index.value()));
+  if (index > model_.applied()) fail("INV_W01", observer, fmt::format("told of {}, which no replica applied", index.value()));
   if (how == Seen::Change && index > observer.at) demand_nothing_missed(observer, index);
   if (how == Seen::Resync) reach(Situation::StreamResynced);
   if (how == Seen::Change) reach(Situation::StreamFollowed);

@@ -39,19 +39,20 @@ void AnswerRules::refused(Call& call, const absl::Status& status) {
 void AnswerRules::decided(const Call& call, Index index) {
   if (Recorder* recorder = world_.recorder()) recorder->answered_at(call.number, index);
   if (index <= call.floor) {
-    fail("INV_K1", call, fmt::format("decided at {}, but {} was told before it was called", index.value(), call.floor.value()));
+    fail("INV_K1", call, fmt::format("decided at {}, but {} was answered before the call", index.value(), call.floor.value()));
   }
-  if (index > model_.applied()) fail("INV_R11", call, fmt::format("decided at {}, which nobody applied", index.value()));
+  if (index > model_.applied()) fail("INV_R11", call, fmt::format("decided at {}, which no replica applied", index.value()));
   calls_.tell(index);
 }
 
 void AnswerRules::observed(const Call& call, Index index) {
   if (Recorder* recorder = world_.recorder()) recorder->answered_at(call.number, index);
-  if (index > model_.applied()) fail("INV_R11", call, fmt::format("reads {}, which nobody applied", index.value()));
+  if (index > model_.applied()) fail("INV_R11", call, fmt::format("reads {}, which no replica applied", index.value()));
   if (call.kind == CallKind::LocalGet || call.kind == CallKind::LocalRange) return;
   if (index < call.floor) {
     const char* broken = call.kind == CallKind::LeaseGet ? "INV_R16" : "INV_R15";
-    fail(broken, call, fmt::format("reads the state of {}, but {} was told before", index.value(), call.floor.value()));
+    fail(broken, call,
+         fmt::format("reads the state of {}, but {} was answered before the call", index.value(), call.floor.value()));
   }
   calls_.tell(index);
 }
@@ -85,7 +86,7 @@ void AnswerRules::executed(CallNumber number, const absl::Status& answer, const 
     decided += fmt::format(" {} at {}{}", execution.result ? static_cast<int>(execution.result->code) : -1,
                            execution.index.value(), matched_.contains(execution.request) ? " (told)" : "");
   }
-  fail("INV_K1", *call, fmt::format("told otherwise than the log decided after {}:{}", call->floor.value(), decided));
+  fail("INV_K1", *call, fmt::format("answered otherwise than the log decided after {}:{}", call->floor.value(), decided));
 }
 
 // ---- the whole log
@@ -108,7 +109,7 @@ void AnswerRules::finish_labelled(const Call& call) const {
   const bool effect = call.kind == CallKind::Acquire ? came_to(ResultCode::Granted)
                       : call.kind == CallKind::Entry ? came_to(ResultCode::Ok)
                                                      : true;
-  if (effect) fail("INV_R11", call, "told that it had no effect, but it did");
+  if (effect) fail("INV_R11", call, "answered that it had no effect, but it had one");
 }
 
 // Each command takes effect once for one call, and never for one that was answered otherwise. A client sends some by itself as

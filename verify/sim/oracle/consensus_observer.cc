@@ -80,7 +80,7 @@ void ConsensusObserver::write(uint32_t node, const LogWrite& write) {
 
 uint64_t ConsensusObserver::chain(Position position) const {
   if (position.index > committed() || at(position.index).term != position.term) {
-    throw Violation("INV_S01", fmt::format("a log starts again after {}, which nobody committed", position.index.value()));
+    throw Violation("INV_S01", fmt::format("a log starts again after {}, which no replica committed", position.index.value()));
   }
   return at(position.index).chain;
 }
@@ -428,7 +428,7 @@ void ConsensusObserver::check_applied(uint32_t node) {
   if (applied == seen.applied) return;
   if (applied < seen.applied) throw Violation("INV_R03", fmt::format("n{}: applied index falls", node + 1));
   if (applied > committed()) {
-    throw Violation("INV_R10", fmt::format("n{} applied {} that nobody committed", node + 1, applied.value()),
+    throw Violation("INV_R10", fmt::format("n{} applied {} that no replica committed", node + 1, applied.value()),
                     {.index = applied});
   }
   seen.applied = applied;

@@ -15,7 +15,7 @@ void SessionWitness::opened(CallNumber number, const absl::StatusOr<SessionRef>&
   const CommandOutcomes::Outcome& outcome = rules_.only_execution(*call);
   if (!outcome.result || outcome.result->session != (*answer)->id() || outcome.result->ttl != (*answer)->ttl()) {
     fail("INV_K1", *call,
-         fmt::format("told session {}, the log decided {}", (*answer)->id().value(),
+         fmt::format("answered with session {}, but the log decided {}", (*answer)->id().value(),
                      outcome.result ? outcome.result->session.value() : 0));
   }
   rules_.decided(*call, outcome.index);
@@ -24,7 +24,7 @@ void SessionWitness::opened(CallNumber number, const absl::StatusOr<SessionRef>&
 void SessionWitness::closed(CallNumber number, SessionId session, const absl::Status& answer) {
   const Call* call = rules_.succeeded(number, answer);
   if (call && model_.sessions().never_resumed(session)) {
-    fail("INV_R11", *call, "told that the session has ended, but it lives");
+    fail("INV_R11", *call, "answered that the session has ended, but it lives");
   }
 }
 
@@ -41,7 +41,7 @@ bool SessionWitness::resumed(CallNumber number, SessionId session, const absl::S
   std::vector<Token> tokens;
   for (const HoldRef& hold : answer->holds) tokens.push_back(hold->token());
   if (tokens != lives->held_then) {
-    fail("INV_L04", *call, fmt::format("told {} holds, the log says {}", tokens.size(), lives->held_then.size()));
+    fail("INV_L04", *call, fmt::format("answered with {} holds, but the log has {}", tokens.size(), lives->held_then.size()));
   }
   return lives->contested;
 }
