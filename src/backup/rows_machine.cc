@@ -6,7 +6,7 @@
 namespace coordkit::backup {
 
 void RowsMachine::apply(std::span<const Command>, ApplyOutput&) {
-  check_failed("a command of a machine that is at hand", __FILE__, __LINE__, "");
+  check_failed("a command of a machine that this program has", __FILE__, __LINE__, "");
 }
 
 absl::StatusOr<std::string> RowsMachine::query(std::string_view) const {

@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<Replica>> Replica::open(ReplicaOptions options) t
 } catch (const std::system_error& error) {  // a descriptor's
   return not_opened(error.code(), "it needs a timer and an event (timerfd_create, eventfd)");
 } catch (const boost::system::system_error& error) {  // Asio's
-  return not_opened(error.code(), "it needs what Asio waits with (epoll_create, eventfd, timerfd_create)");
+  return not_opened(error.code(), "it needs the kernel objects of Asio (epoll_create, eventfd, timerfd_create)");
 }
 
 Replica::Replica(std::shared_ptr<Host> host) : host_(std::move(host)) {}

@@ -172,7 +172,7 @@ absl::Status check_size(SSL_CTX& context, X509& own, const std::string& certific
   if (bytes <= static_cast<size_t>(kChainBytesMax)) return absl::OkStatus();
   return invalid(certificate + " has " + std::to_string(bytes) +
                  " bytes with the certificates behind it, and the other replicas take " + std::to_string(kChainBytesMax) +
-                 " at most: leave out what does not lead to the authority, or issue a smaller one");
+                 " at most: leave out certificates that do not lead to the authority, or issue a smaller one");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace coordkit::engine {
 namespace {
 
 std::string set_back(ReplicaId by, std::string what) {
-  return "this disk was set back to an older state, or has lost what it had stored: replica " + std::to_string(by.value()) +
+  return "this disk was set back to an older state, or has lost stored data: replica " + std::to_string(by.value()) +
          " remembers " + std::move(what) + "; replace this member, or the other one if that is wrong";
 }
 

@@ -30,7 +30,7 @@ class Unrest {
     return "terms change again and again, " + std::to_string(changes_.size()) + " times in the last " +
            std::to_string(std::chrono::ceil<std::chrono::seconds>(now - changes_.front()).count()) +
            " s: leaders are lost, or elections fail; look at every replica for lost packets (compare the MTU of both ends with "
-           "what passes between them), slow disks and long pauses, or make election_timeout longer";
+           "the size that passes between them), slow disks and long pauses, or make election_timeout longer";
   }
 
  private:

@@ -108,7 +108,7 @@ std::vector<MissingMember> Reachability::missing(const std::vector<Peer>& peers,
     member.why =
         "it is connected and answers nothing: it may be in quarantine or halted, or its disk may hang (look at its health()), "
         "or "
-        "large packets are lost on the way to it (compare the MTU of both ends with what passes between them)";
+        "large packets are lost on the way to it (compare the MTU of both ends with the size that passes between them)";
     out.push_back(std::move(member));
   }
   std::ranges::sort(out, {}, &MissingMember::id);

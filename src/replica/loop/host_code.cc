@@ -50,10 +50,10 @@ std::vector<std::string> HostCode::warnings() const {
   std::vector<std::string> out;
   for (const auto& [name, kind] : kinds_) {
     out.push_back(kind.newest + (kind.times > 1 ? " (" + std::to_string(kind.times) + " times so far)" : "") +
-                  "; let it catch what it throws");
+                  "; let it catch its exceptions");
   }
   if (const uint64_t untold = untold_.load(std::memory_order_relaxed)) {
-    out.push_back("code of yours threw " + std::to_string(untold) + " times more, and there was no memory to say what");
+    out.push_back("code of yours threw " + std::to_string(untold) + " times more, and there was no memory for the details");
   }
   return out;
 }

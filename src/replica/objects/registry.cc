@@ -22,14 +22,16 @@ absl::StatusOr<std::string> Registry::join(const Session& session, std::string v
 
 // The lease stays: the entry ends with its member.
 absl::Status Registry::update(const std::string& entry, std::string value, ProposeOptions options) {
-  if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what join() answered");
+  if (!listed(entry))
+    return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use the entry that join() returned");
   absl::Status put = kv_.put({.key = entry, .value = std::move(value), .ignore_lease = true}, std::move(options)).status();
   if (reason_of(put) != Reason::KeyNotFound) return put;
   return make_error(Reason::KeyNotFound, "the entry has gone, with its session or before; join again with a live session");
 }
 
 absl::Status Registry::leave(const std::string& entry, ProposeOptions options) {
-  if (!listed(entry)) return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use what join() answered");
+  if (!listed(entry))
+    return make_error(Reason::KeyNotFound, entry + " is no entry of this registry; use the entry that join() returned");
   const absl::StatusOr<EraseResult> erased = kv_.erase(entry, std::move(options));
   if (!erased.ok()) return erased.status();
   return erased->deleted != 0 ? absl::OkStatus()

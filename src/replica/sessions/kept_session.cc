@@ -63,7 +63,7 @@ struct KeptSession::Rep : std::enable_shared_from_this<Rep> {
     absl::Status prepared;
     if (options.prepare) {
       prepared =
-          make_error(Reason::HostThrew, Outcome::Unknown, "`prepare` threw; let it answer with a status what went wrong");
+          make_error(Reason::HostThrew, Outcome::Unknown, "`prepare` threw; let it return a status that says what went wrong");
       call([&] { prepared = options.prepare(fresh); },
            [&] {
              fresh = Session();

@@ -51,7 +51,7 @@ std::vector<std::string> loss_warnings(const Links& links, TimePoint now) {
     if (link->hole) {
       sentences.push_back("large packets to " + peer + " were lost on the way, and connections to it use packets of " +
                           std::to_string(kSmallPacketBytes) +
-                          " bytes now: set the MTU of both ends to what passes between them");
+                          " bytes now: set the MTU of both ends to a size that passes between them");
     }
     if (const int percent = link->losses.percent(now); percent > 0) {
       sentences.push_back(std::to_string(percent) + " % of the packets to " + peer +
