@@ -241,7 +241,7 @@ TEST_F(OfAnOlderBuild, FLT_A19_AGenesisDoesNotGiveWayToAListThatLeavesMembersOut
   for (const uint64_t id : {1, 2}) cluster.start(id);
   cluster.pass(5s);
   EXPECT_THAT(sentences(1),
-              Contains(HasSubstr("founded, replicas 1, 2 and 3, and these may have a leader; start all of them")));
+              Contains(HasSubstr("founded, replicas 1, 2 and 3, and these may have a leader; start each of them")));
   EXPECT_EQ(cluster.engine(2).status().state, ReplicaState::Uninvited);
   lists.clear();
   restart_all();
@@ -341,7 +341,7 @@ TEST_F(WentOnWithoutTheFounder, FLT_A19_ItFoundsNothingWithAListThatLeavesThemOu
   cluster.pass(5s);
   EXPECT_EQ(cluster.engine(1).status().state, ReplicaState::Starting);
   EXPECT_THAT(sentences(1),
-              Contains(HasSubstr("founded, replicas 1, 2 and 3, and these may have a leader; start all of them")));
+              Contains(HasSubstr("founded, replicas 1, 2 and 3, and these may have a leader; start each of them")));
   cluster.filter = nullptr;
   expect_one_cluster();
 }
