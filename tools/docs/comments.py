@@ -21,6 +21,13 @@ FUNCTION = re.compile(r"^\s+[\w:<>,&* \[\]]*?\b(\w+)\(.*[,;{}]$")
 FIELD = re.compile(r"^\s+[\w:<>,&* ]+ \w+(?: = .*|\{.*\})?;$")
 # A specialisation of a template of somebody else's, such as std::hash, is no part of the reference.
 FOREIGN = re.compile(r"^(?:template <.*> *)?struct (?:std|fmt|absl|boost::asio)::\w")
+# Nor is a declaration that names nothing of its own: a test of a suite, a macro of its framework, a static_assert, the friend
+# of a class, a deduction guide.
+NAMELESS = {
+    "}": re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\("),
+    ";": re.compile(r"^\s*(?:static_assert\(|friend (?:class|struct) \w+;|(?:INSTANTIATE|GTEST)_\w+\(|(\w+)\(.*\) -> \1<.*>;)"),
+}
+TEMPLATE = re.compile(r"^\s*template <[^;{]*>$")
 
 
 def comment_at(line):
@@ -47,6 +54,18 @@ def as_block(opening, first, last):
     return [f"{opening} lines {first} to {last} */"] + [""] * (last - first)
 
 
+def end_of_nameless(lines, at):
+    """The line behind the declaration at this line, if it names nothing of its own; otherwise `at`."""
+    begin = at + 1 if TEMPLATE.match(lines[at]) and at + 1 < len(lines) else at
+    for last, opening in NAMELESS.items():
+        if opening.match(lines[begin]):
+            end = begin
+            while end < len(lines) and not (lines[end] == "}" if last == "}" else last in lines[end][:comment_at(lines[end])]):
+                end += 1
+            return min(end + 1, len(lines))
+    return at
+
+
 def words_of(name):  # SharedMutex as shared_mutex
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
@@ -59,6 +78,11 @@ def filtered(lines, header=""):
     foreign = False
     while at < len(lines):
         line = lines[at]
+        behind = end_of_nameless(lines, at)
+        if behind > at:
+            out += [""] * (behind - at)
+            at = behind
+            continue
         if FOREIGN.match(line) or line.startswith("template <") and FOREIGN.match((lines + [""])[at + 1]):
             foreign = True
         if foreign:
@@ -103,7 +127,7 @@ def filtered(lines, header=""):
             out += ["/*! \\file"] + as_block("", at + 1, end)
             if following == "#pragma once":
                 end += 1  # it made room for the line that is \\file
-        elif not following or following[0] in "}#" or following in ("public:", "protected:", "private:"):
+        elif not following or following[0] in "}#" or following in ("public:", "protected:", "private:") or end_of_nameless(lines, end) > end:
             out += lines[at:end]  # about what is around it, or about the next part
         else:
             out += as_block(" " * begin + "/*!", at + 1, end)

@@ -15,6 +15,7 @@ import sys
 from reference import Reference, Writer, prose
 
 FENCE = re.compile(r"^\s*(```|~~~)")
+CLAIM = re.compile(r"^TEST_P\(\w+, ((?:(?:(?:INV|FLT|REG)_)?[A-Z]\d+_)*)(\w+)\)")
 ITEM = re.compile(r"^(\s*)(?:[-*]|\d+\.) ")
 LANGUAGE = {".h": "cpp", ".cc": "cpp", ".cmake": "cmake", ".yaml": "yaml", ".json": "json", ".sh": "bash", ".py": "python"}
 
@@ -249,12 +250,29 @@ class Site:
             pages = ", ".join(f"[{self.titles[other]}]({os.path.relpath(other, os.path.dirname(page))})" for other in sorted(more))
             writer.out += [f"**Pages about it:** {pages}.", ""]
         writer.top(self.reference.headers[header])
-        if not self.reference.headers[header]:
+        claims = self.claims(header, links)
+        writer.out += claims
+        if not self.reference.headers[header] and not claims:
             code = [line for line in self.reference.lines[header] if line.startswith("#include")]
             writer.code(code)
             for name in re.findall(r'"(coordkit/[^"]+)"', "\n".join(code)):
                 writer.out.append(f"- [{name}]({os.path.relpath('include/' + name + '.md', os.path.dirname(page))})")
         self.write(page, "\n".join(writer.out) + "\n")
+
+    def claims(self, header, links):
+        """The tests of a conformance suite as a table: each name as a sentence, and the comment above the test."""
+        out, lines = [], self.reference.lines[header]
+        for at, line in enumerate(lines):
+            claim = CLAIM.match(line)
+            if claim:
+                first = at
+                while lines[first - 1].startswith("// "):
+                    first -= 1
+                words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", claim.group(2)).lower()
+                name = (claim.group(1) + claim.group(2)).replace("_", "\\_")
+                about = links(" ".join(text[3:] for text in lines[first:at]))
+                out.append(f"| {words.capitalize()} | {name} | {about} |")
+        return ["## The claims", "", "| claim | test | about it |", "|---|---|---|"] + out + [""] if out else []
 
     def groups(self):
         """The headers by folder of include/coordkit, the top first."""
