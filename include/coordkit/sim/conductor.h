@@ -27,15 +27,15 @@ class Conductor {
   virtual uint64_t nodes() const = 0;                             // replicas are 1 to nodes()
   virtual ReplicaId leader() const = 0;                           // zero: none, or it is down
 
-  virtual void crash(ReplicaId node) = 0;  // unsynced writes may be lost
-  virtual void start(ReplicaId node) = 0;
+  virtual void crash(ReplicaId node) = 0;   // unsynced writes may be lost
+  virtual void start(ReplicaId node) = 0;   // if it is down, on the disk that it left
   virtual void freeze(ReplicaId node) = 0;  // the process is frozen, its machine continues
   // The machine stops with all its clocks, like a virtual one that is moved: no process in it can
   // notice. No lock promises to survive that; see SimOptions::watch_holders. resume() ends it.
   virtual void stop_machine(ReplicaId node) = 0;
-  virtual void resume(ReplicaId node) = 0;
-  virtual void cut(ReplicaId from, ReplicaId to) = 0;  // one direction
-  virtual void mend(ReplicaId from, ReplicaId to) = 0;
+  virtual void resume(ReplicaId node) = 0;              // ends freeze() or stop_machine()
+  virtual void cut(ReplicaId from, ReplicaId to) = 0;   // one direction
+  virtual void mend(ReplicaId from, ReplicaId to) = 0;  // ends cut(), in the same direction
   // Legal: within 10'000 of true time.
   virtual void clock_rate(ReplicaId node, int64_t parts_per_million) = 0;
 
@@ -44,8 +44,8 @@ class Conductor {
   virtual void end_run() = 0;
 
   void cut_off(ReplicaId node);  // both directions, for everybody
-  void rejoin(ReplicaId node);
-  void start_all();
+  void rejoin(ReplicaId node);   // ends cut_off(): both directions, with everybody
+  void start_all();              // start(), for every replica
 };
 
 }  // namespace coordkit::sim

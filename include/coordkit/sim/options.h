@@ -21,6 +21,7 @@
 
 namespace coordkit::sim {
 
+// Kinds of faults. A profile says which of them may strike, the seed how often and when.
 enum class FaultKind : uint8_t {
   Storm,           // the network loses, copies, delays and reorders
   OneWayCut,       // one directed link
@@ -55,8 +56,9 @@ enum class FaultKind : uint8_t {
   SpareError,       // calls for files that are kept ready for the log fail, once or some in a row
   CheckpointError,  // writes or syncs of a checkpoint do
 };
-inline constexpr size_t kFaultKinds = 29;
+inline constexpr size_t kFaultKinds = 29;  // the number of them
 std::string_view name_of(FaultKind kind);
+// The kind that name_of() calls so, such as "one_way_cut"; nullopt: none.
 std::optional<FaultKind> fault_named(std::string_view name);
 
 // Planted faults of the simulator's glue. Each must be reported by its invariant; that is how the
@@ -96,32 +98,35 @@ constexpr std::string_view name_of(BlackBox box) {
 
 // By the names of the fields. False: there is no such defect.
 [[nodiscard]] bool plant(Defects& defects, std::string_view name);
+// All names that plant() knows, in the order of the fields.
 std::vector<std::string_view> defect_names();
+// The names of the defects that are set, in the same order.
 std::vector<std::string_view> planted(const Defects& defects);
 
 // Sizes that the seed draws unless they are set: how soon a replica has to be sent a state, and in
 // which pieces. As the fields of EngineOptions with these names, with their legal ranges.
 struct SimSizes {
-  std::optional<uint64_t> checkpoint_entries = {};
-  std::optional<uint64_t> log_retained_bytes = {};
-  std::optional<size_t> state_chunk_bytes = {};  // less than 256 is 256: smaller pieces take longer
-                                                 // than the end of a run waits
+  std::optional<uint64_t> checkpoint_entries = {};  // entries between two checkpoints
+  std::optional<uint64_t> log_retained_bytes = {};  // of log kept behind the checkpoint
+  std::optional<size_t> state_chunk_bytes = {};     // less than 256 is 256: smaller pieces take
+                                                    // longer than the end of a run waits
 };
 
+// What a run consists of. The same options repeat a run bit for bit.
 struct SimOptions {
-  uint64_t seed = 1;
-  std::string profile = "swarm";
+  uint64_t seed = 1;                                      // draws all that is not set here
+  std::string profile = "swarm";                          // one of profiles()
   Duration hostile_time = std::chrono::seconds(20);       // a hint: the seed draws around it
   std::function<void(const std::string&)> on_event = {};  // gets every trace line; slow
   // Gets every line of the recorded history when the run ends; implies BlackBox::Every.
   std::function<void(std::string_view)> on_history = {};
-  BlackBox black_box = BlackBox::Sampled;
-  bool witness = true;  // check answers against the log; off only to see what the black box finds
-                        // alone
+  BlackBox black_box = BlackBox::Sampled;  // which runs record a history and search it
+  bool witness = true;                     // check answers against the log; off only to see what
+                                           // the black box finds alone
   // Check what holders may believe (INV_L02, L03, L10, L16). Turn it off only to see what a fence
   // still protects where clocks break their promise.
   bool watch_holders = true;
-  Defects defects = {};
+  Defects defects = {};  // default: none is planted
 
   // Your own part (docs/simulator.md); absent: coordkit's locks and keys alone.
   uint32_t nodes = 0;  // replicas, 1 to 9. Zero: the seed draws it
@@ -129,7 +134,7 @@ struct SimOptions {
   // at the latest when the hostile part is over. At most as many as there are replicas. Zero: all,
   // or as in the profile.
   uint32_t founders = 0;
-  SimSizes sizes = {};
+  SimSizes sizes = {};  // default: all are drawn
   // The machines that a process hosts beside coordkit's. Called at every start, so that a script
   // may upgrade by starting again.
   std::function<std::vector<HostedMachine>(ReplicaId)> machines = {};
@@ -142,7 +147,7 @@ struct SimOptions {
   // Called when everything has converged, once for each replica. A sentence is a violation named
   // CHECK.
   std::function<std::string(ReplicaId, const Engine&)> check = {};
-  Reduction reduction = {};
+  Reduction reduction = {};      // default: the run that the seed draws; shrink() finds others
   Timeline* timeline = nullptr;  // filled with the events of the run, within its limits; the run is
                                  // the same with and without it
 };
@@ -161,36 +166,37 @@ auto hosting(MachineId id) {
 // storm,crash".
 std::string replay_arguments(const SimOptions& options);
 
+// What a run found, and how much it did. Counts are of the whole run, all replicas together.
 struct Report {
-  uint64_t seed = 0;
+  uint64_t seed = 0;  // as in the options
   // Empty id: nothing was violated.
   std::string violation;
-  std::string what;
-  std::vector<std::string> last_events;
-  uint32_t nodes = 0;    // drawn by the seed, or set by the reduction
-  uint32_t workers = 0;  // per node
-  Duration hostile{};    // planned length of that part
-  Duration virtual_time{};
-  uint64_t events = 0;
-  uint64_t turns = 0;
-  uint64_t grants = 0;
-  uint64_t releases = 0;
-  uint64_t expiries = 0;
-  uint64_t elections = 0;
-  uint64_t strikes = 0;          // faults that came up, whether or not the reduction let them
-                                 // strike
-  std::vector<uint64_t> struck;  // the ordinals of those that did
-  uint64_t crashes = 0;
-  uint64_t operations = 0;
-  uint64_t entries = 0;
-  uint64_t messages = 0;
-  uint64_t histories = 0;            // searched by the black-box check
-  uint64_t histories_undecided = 0;  // of these, given up
-  uint64_t history_operations = 0;   // in these
-  uint64_t installs = 0;             // states of peers that replaced a replica's own
-  std::array<uint64_t, kFaultKinds> faults{};
-  SituationCounts situations{};
-  uint64_t trace_hash = 0;
+  std::string what;                            // a sentence about the violation; empty: none
+  std::vector<std::string> last_events;        // the last 64 before a violation
+  uint32_t nodes = 0;                          // drawn by the seed, or set by the reduction
+  uint32_t workers = 0;                        // per node
+  Duration hostile{};                          // planned length of that part
+  Duration virtual_time{};                     // true time at the end of the run
+  uint64_t events = 0;                         // that the virtual world has processed
+  uint64_t turns = 0;                          // of engines
+  uint64_t grants = 0;                         // of locks
+  uint64_t releases = 0;                       // of locks, by their holders
+  uint64_t expiries = 0;                       // of sessions
+  uint64_t elections = 0;                      // terms that had a leader
+  uint64_t strikes = 0;                        // faults that came up, whether or not the reduction
+                                               // let them strike
+  std::vector<uint64_t> struck;                // the ordinals of those that did
+  uint64_t crashes = 0;                        // processes that ended, halted ones included
+  uint64_t operations = 0;                     // calls of the simulated users
+  uint64_t entries = 0;                        // index of the last committed entry
+  uint64_t messages = 0;                       // sent between replicas, lost ones included
+  uint64_t histories = 0;                      // searched by the black-box check
+  uint64_t histories_undecided = 0;            // of these, given up
+  uint64_t history_operations = 0;             // in these
+  uint64_t installs = 0;                       // states of peers that replaced a replica's own
+  std::array<uint64_t, kFaultKinds> faults{};  // that struck, by the value of FaultKind
+  SituationCounts situations{};                // how often each was seen
+  uint64_t trace_hash = 0;                     // of all events, in their order
 };
 
 // The names a profile option may have.

@@ -29,8 +29,8 @@ namespace coordkit::sim {
 class Process {
  public:
   virtual ~Process() = default;
-  virtual ReplicaId node() const = 0;
-  virtual Client& client() = 0;
+  virtual ReplicaId node() const = 0;  // the replica of this process
+  virtual Client& client() = 0;        // of this process, valid as long as the process
   // The applied state of this replica; null: no such machine.
   virtual const StateMachine* machine(MachineId id) const = 0;
   virtual Duration now() const = 0;             // true time since the start of the run

@@ -23,9 +23,11 @@ struct Reduction {
   std::optional<uint32_t> workers;           // per node, at most as many as the seed draws; at
                                              // least 1
 
+  // Whether a fault may strike: its kind is not left out, and its ordinal is listed if any is.
   bool strikes(FaultKind kind, uint64_t ordinal) const {
     return !without.contains(kind) && (!faults || faults->contains(ordinal));
   }
+  // Whether nothing is set: the run is the one that the seed draws.
   bool empty() const { return without.empty() && !faults && !hostile && !nodes && !workers; }
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };

@@ -12,20 +12,22 @@ namespace coordkit::sim {
 
 // The size of a run. Less is better for each number.
 struct RunSize {
-  uint64_t kinds = 0;   // of faults that struck
-  uint64_t faults = 0;  // that struck
-  uint32_t nodes = 0;
+  uint64_t kinds = 0;    // of faults that struck
+  uint64_t faults = 0;   // that struck
+  uint32_t nodes = 0;    // of the cluster
   uint32_t workers = 0;  // per node
-  Duration hostile{};
+  Duration hostile{};    // length of the hostile part
   friend bool operator==(const RunSize&, const RunSize&) = default;
 };
+// The size of the run that this report is about.
 RunSize size_of(const Report& report);
 
+// The result of shrink().
 struct Shrunk {
   SimOptions options;  // with the reduction that was found
-  Report before;
-  Report after;       // of `options`; before.violation == after.violation
-  uint64_t runs = 0;  // that it took
+  Report before;       // of the options that were given
+  Report after;        // of `options`; before.violation == after.violation
+  uint64_t runs = 0;   // that it took
 };
 
 // `failing` may have a reduction already. `report` gets a sentence for each step that made the run

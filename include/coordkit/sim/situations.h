@@ -10,6 +10,7 @@
 
 namespace coordkit::sim {
 
+// What a run may come through. Values are positions in SituationCounts; Count is none of them.
 enum class Situation : uint8_t {
   JointConfiguration,        // a leader acts by both halves of a change
   CrashWhileJoint,           // of any replica
@@ -111,10 +112,12 @@ enum class Situation : uint8_t {
   WriteFenced,               // its lock was not held, or not free
   ListsDiffered,             // of members, at the first start or soon after it
   ListsCorrected,            // and all replicas were started with one
-  WrongListFounded,          // a cluster was born by then, of the members of a list that was corrected
+  WrongListFounded,          // a cluster was born by then, of the members of a list that was
+                             // corrected
   GenesisGaveWay,            // to the corrected list, at a start
   GenesisReplaced,           // by another one, in the log
-  GenesisLeftBehind,         // it was stored when others had given it up: its replica starts once more
+  GenesisLeftBehind,         // it was stored when others had given it up: its replica starts once
+                             // more
   StrangerSpoke,             // to a replica that belongs to the cluster
   StrangerAsMember,          // under the name of a member that is away
   MajoritySetBack,           // most disks, at once, to older states: beyond the promise
@@ -125,8 +128,10 @@ enum class Situation : uint8_t {
   SteppedAside,              // after one of the two faults: a replica is in quarantine
   Count,
 };
-inline constexpr size_t kSituations = static_cast<size_t>(Situation::Count);
-using SituationCounts = std::array<uint64_t, kSituations>;
+inline constexpr size_t kSituations = static_cast<size_t>(Situation::Count);  // the number of them
+using SituationCounts = std::array<uint64_t, kSituations>;                    // by the value of
+                                                                              // Situation: how
+                                                                              // often it was seen
 
 std::string_view name_of(Situation situation);
 
