@@ -202,8 +202,8 @@ struct Timeline {
   std::vector<Fault> faults;  // in the order of their beginnings
 
   // What a note is about. It chooses the mark on the page. Members: a change of members. Loss: an
-  // expiry, or a hold that is lost. Refused: a write that a token stopped. Story: the page lists
-  // these notes above the others.
+  // expiry, or a hold that is lost. Refused: a write that a token stopped. Story: a step of the
+  // run's story, which the page lists until something is selected.
   enum class Weight : uint8_t { Plain, Members, Loss, Refused, Story };
   friend constexpr std::string_view name_of(Weight one) {
     switch (one) {

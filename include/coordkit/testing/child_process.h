@@ -22,7 +22,7 @@
 
 namespace coordkit::testkit {
 
-// One end of a pipe of numbers.
+// A pipe of numbers, between a process and its child.
 class NumberPipe {
  public:
   NumberPipe() { EXPECT_EQ(::pipe(ends_), 0); }
@@ -33,10 +33,12 @@ class NumberPipe {
   NumberPipe(const NumberPipe&) = delete;
   NumberPipe& operator=(const NumberPipe&) = delete;
 
+  // 0: the end that hears, 1: the end that says. A child closes the first, its parent the second.
   void close_end(size_t end) {
     if (ends_[end] >= 0) ::close(ends_[end]);
     ends_[end] = -1;
   }
+  // False: it could not be written. Blocks while the pipe is full.
   bool say(uint64_t number) { return ::write(ends_[1], &number, sizeof number) == static_cast<ssize_t>(sizeof number); }
   // False: no writer is left, or none wrote within the patience.
   bool hear(uint64_t& number) {

@@ -37,6 +37,7 @@
 
 namespace coordkit::testkit {
 
+// The service that the code under test believes to be a cluster. Owns all that its handles reach.
 class FakeService {
  public:
   FakeService();
@@ -78,7 +79,7 @@ class FakeService {
   // Nothing is sent or heard from here on. Sessions enter jeopardy at their deadlines, and expire
   // if it lasts.
   void cut_off();
-  void mend();
+  void mend();  // ends cut_off(): messages pass again
   // From here on every message of the process under test takes this much longer to arrive, renewals
   // as well, and overtakes no earlier message. Zero: no delay any more.
   void slow(Duration by);
@@ -89,7 +90,7 @@ class FakeService {
   // NoLeader, without effect. The sessions enter jeopardy at their own deadlines, but none expires,
   // and no other session gets what they had.
   void outage();
-  void recover();
+  void recover();  // ends outage(): commands are decided again
   // Ends this session in the log at once. Its holder is notified unless it is cut off.
   void lose(const Session& session);
   // As an administrator's Replica::kill_session: the holder is notified, and its holds are free

@@ -16,11 +16,12 @@ namespace coordkit::testkit {
 
 // The content of a log, in the plainest form.
 struct PlainLog {
-  raft::HardState hard_state;
-  Position base;
+  raft::HardState hard_state;        // newest term and vote
+  Position base;                     // the position before the first entry
   std::vector<raft::Entry> entries;  // after the base
-  std::vector<PeerMark> peers;
+  std::vector<PeerMark> peers;       // marks of peers, as last written
 
+  // Does what a log store does with this write, repairs excepted.
   void write(const LogWrite& write) {
     if (write.hard_state) hard_state = *write.hard_state;
     if (write.reset_to) base = *write.reset_to, entries.clear();
@@ -28,6 +29,7 @@ struct PlainLog {
     entries.insert(entries.end(), write.entries.begin(), write.entries.end());
     if (write.peers) peers = *write.peers;
   }
+  // Whether a store has recovered exactly this, with no damaged entry.
   bool same_as(const RecoveredLog& found) const {
     return found.hard_state == hard_state && found.base == base && found.entries == entries && found.peers == peers &&
            found.damaged.empty();

@@ -53,6 +53,7 @@ TEST_P(LogStoreSuite, REG_F32_INV_S01_APowerCutLeavesWhatWasReportedWritten) {
 // Passes reports to a counter, and lets the writer be a few writes ahead.
 class ReportingLogSink final : public LogSink {
  public:
+  // `report` gets each written number, under the lock of this sink.
   explicit ReportingLogSink(std::function<void(uint64_t)> report) : report_(std::move(report)) {}
   void written(WriteNumber number) override {
     const std::lock_guard lock(mutex_);
@@ -63,6 +64,7 @@ class ReportingLogSink final : public LogSink {
   void log_read(Index, absl::StatusOr<std::vector<raft::Entry>>) override {}
   void log_failed(absl::Status) override {}
 
+  // Waits until this write is reported, or the patience is over.
   void wait_for(uint64_t number) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, patience(), [&] { return written_.value() >= number; });

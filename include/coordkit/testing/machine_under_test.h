@@ -22,8 +22,10 @@ namespace coordkit::testkit {
 // The rows that the batches of a machine leave behind. Also checks the rules for keys.
 class RowStore final : public CheckpointView {
  public:
+  // Without rows. Keys must start with the prefix of this machine.
   explicit RowStore(MachineId machine) : prefix_(row_prefix(machine)) {}
 
+  // Writes and erases what the batch says. A key that breaks a rule fails the test.
   void add(const CheckpointBatch& batch) {
     std::set<std::string> seen;
     for (const CheckpointBatch::Row& row : batch.rows) {
@@ -37,8 +39,9 @@ class RowStore final : public CheckpointView {
       }
     }
   }
-  size_t size() const { return rows_.size(); }
-  bool same_as(const CheckpointBatch& batch) const {  // nothing in it changes anything
+  size_t size() const { return rows_.size(); }  // the number of rows
+  // Whether add() of this batch would change nothing.
+  bool same_as(const CheckpointBatch& batch) const {
     return std::all_of(batch.rows.begin(), batch.rows.end(), [this](const CheckpointBatch::Row& row) {
       const auto found = rows_.find(row.key);
       return row.value ? found != rows_.end() && found->second == *row.value : found == rows_.end();
@@ -73,10 +76,13 @@ class RowStore final : public CheckpointView {
 // One machine under a log, and all its output.
 class MachineUnderTest {
  public:
+  // Takes the machine, and calls nothing yet.
   explicit MachineUnderTest(std::unique_ptr<StateMachine> made) : machine(std::move(made)) {}
 
+  // Begins at an empty log, with the same cluster id and token base each time.
   void bootstrap() { machine->bootstrap(ClusterId(5), uint64_t{1} << 58); }
-  void apply(const std::vector<std::pair<uint64_t, std::string>>& commands) {  // by index
+  // Applies commands with their indexes as one batch, checks the results and notes the output.
+  void apply(const std::vector<std::pair<uint64_t, std::string>>& commands) {
     std::vector<Command> batch;
     std::set<Index> indexes;
     for (const auto& [index, payload] : commands) {
@@ -118,6 +124,7 @@ class MachineUnderTest {
     for (const TimerOp& op : timers()) armed[op.id] = op;
     return status;
   }
+  // The machine's own list of its armed timers.
   std::vector<TimerOp> timers() const {
     std::vector<TimerOp> ops;
     machine->timers(ops);
@@ -137,13 +144,13 @@ class MachineUnderTest {
     return known;
   }
 
-  std::unique_ptr<StateMachine> machine;
-  std::vector<std::string> answers;  // as text, each kind in its own order
-  std::vector<std::string> events;
-  std::map<RequestId, int> finals;
+  std::unique_ptr<StateMachine> machine;  // never null
+  std::vector<std::string> answers;       // as text, each kind in its own order
+  std::vector<std::string> events;        // as text, in their order
+  std::map<RequestId, int> finals;        // the number of final results of each request; at most 1
   // The requests that were answered Queued; whether they still wait.
   std::map<RequestId, bool> queued;
-  std::map<TimerId, TimerOp> armed;
+  std::map<TimerId, TimerOp> armed;  // by the operations that the machine has put out
 
  private:
   static RequestId request(uint64_t index) { return {{ReplicaId(1), StoreId(7), BootCounter(1)}, Sequence(index)}; }

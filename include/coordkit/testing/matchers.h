@@ -22,17 +22,21 @@
 
 namespace coordkit::testkit {
 
+// The status of either kind of answer, which all matchers below look at.
 inline const absl::Status& status_in(const absl::Status& status) { return status; }
+// The same, for an answer with a value.
 template <typename T>
 const absl::Status& status_in(const absl::StatusOr<T>& answer) {
   return answer.status();
 }
 
+// The status is OK.
 MATCHER(Succeeds, negation ? "is refused" : "succeeds") {
   *result_listener << status_in(arg).ToString();
   return status_in(arg).ok();
 }
 
+// Refused with this Reason, such as Reason::Held.
 MATCHER_P(Refuses, reason, std::string(negation ? "is not refused" : "is refused") + ": " + std::string(name_of(reason))) {
   *result_listener << status_in(arg).ToString();
   return reason_of(status_in(arg)) == reason;

@@ -23,11 +23,12 @@ namespace coordkit::testkit {
 // report is kept.
 class RecordingSink : public TransportSink {
  public:
+  // One frame that arrived.
   struct Received {
-    ReplicaId from;
-    std::string body;
+    ReplicaId from;         // the replica that sent it
+    std::string body;       // as it arrived
     BootCounter life = {};  // of its sender, by the peer_up before
-    StoreId store = {};
+    StoreId store = {};     // of its sender, from the same peer_up
   };
 
   void peer_up(const Hello& hello) override {
@@ -60,18 +61,24 @@ class RecordingSink : public TransportSink {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, at_most, fact);
   }
+  // Waits until the peer is up. This and every later wait is true once it is so, and false after
+  // the patience.
   bool wait_up(ReplicaId peer) {
     return wait([&] { return up_.contains(peer); });
   }
+  // Until the peer is not up, and was reported down at least once.
   bool wait_down(ReplicaId peer) {
     return wait([&] { return !up_.contains(peer) && downs_[peer] > 0; });
   }
+  // Until the peer is up with a hello that fits.
   bool wait_hello(ReplicaId peer, const std::function<bool(const Hello&)>& fits) {
     return wait([&] { return up_.contains(peer) && fits(up_.at(peer)); });
   }
+  // Until the peer is refused with a sentence that contains `part`.
   bool wait_refused(ReplicaId peer, const std::string& part) {
     return wait([&] { return refused_.contains(peer) && refused_.at(peer).find(part) != std::string::npos; });
   }
+  // Until the peer is unreachable, with a sentence that contains `part`.
   bool wait_unreachable(ReplicaId peer, const std::string& part) {
     return wait([&] { return unreachable_.contains(peer) && unreachable_.at(peer).find(part) != std::string::npos; });
   }
@@ -88,13 +95,16 @@ class RecordingSink : public TransportSink {
     });
     return why;
   }
+  // Whether it is refused by now, and has not been up since.
   bool is_refused(ReplicaId peer) {
     const std::lock_guard lock(mutex_);
     return refused_.contains(peer);
   }
+  // Waits until this many frames have arrived in all, repeated ones included.
   bool wait_received(size_t count) {
     return wait([&] { return received_.size() >= count; });
   }
+  // Waits until a frame with exactly this body has arrived.
   bool wait_body(const std::string& body, std::chrono::milliseconds at_most = patience()) {
     return wait([&] { return holds(body); }, at_most);
   }
@@ -104,6 +114,7 @@ class RecordingSink : public TransportSink {
     const std::lock_guard lock(mutex_);
     return holds(body);
   }
+  // Whether it is up by now.
   bool is_up(ReplicaId peer) {
     const std::lock_guard lock(mutex_);
     return up_.contains(peer);
@@ -113,10 +124,12 @@ class RecordingSink : public TransportSink {
     const std::lock_guard lock(mutex_);
     return latest_[peer];
   }
+  // How often peer_down named it.
   int downs(ReplicaId peer) {
     const std::lock_guard lock(mutex_);
     return downs_[peer];
   }
+  // All frames by now, in the order of arrival.
   std::vector<Received> all() {
     const std::lock_guard lock(mutex_);
     return received_;
@@ -124,7 +137,7 @@ class RecordingSink : public TransportSink {
   uint64_t reports() const { return reports_; }  // without those of unreachable peers
   // From here on every report is a defect.
   void forbid() { forbidden_ = true; }
-  bool violated() const { return violated_; }
+  bool violated() const { return violated_; }  // whether a report came after forbid()
 
   std::function<void(ReplicaId from, const std::string& body)> on_received;  // set before start
 

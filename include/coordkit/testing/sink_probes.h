@@ -25,12 +25,14 @@ class Probe {
     const std::scoped_lock lock(mutex_);
     sealed_ = true;
   }
+  // The number of reports after seal().
   size_t late() const {
     const std::scoped_lock lock(mutex_);
     return late_;
   }
 
  protected:
+  // Runs `change` under the lock, counts a late report, and wakes those who wait.
   template <typename Change>
   void note(Change change) {
     const std::scoped_lock lock(mutex_);
@@ -38,20 +40,22 @@ class Probe {
     change();
     changed_.notify_all();
   }
+  // Waits until `condition`, which is asked under the lock, is true; false: the patience is over.
   template <typename Condition>
   bool wait(Condition condition) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, patience(), condition);
   }
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  mutable std::mutex mutex_;         // guards the fields of the derived class, too
+  std::condition_variable changed_;  // notified by note()
 
  private:
   bool sealed_ = false;
   size_t late_ = 0;
 };
 
+// Remembers what a log store reports. Thread-safe.
 class LogSinkProbe final : public LogSink, public Probe {
  public:
   void written(WriteNumber number) override {
@@ -87,32 +91,41 @@ class LogSinkProbe final : public LogSink, public Probe {
   bool wait_spare(bool ok) {
     return wait([&] { return !spare_failures_.empty() && spare_failures_.back().ok() == ok; });
   }
+  // Waits until the newest report about space is this one; false: the patience is over.
   bool wait_space(LogSpace space) {
     return wait([&] { return !spaces_.empty() && spaces_.back() == space; });
   }
+  // Waits until this write is durable; false: the store has failed before, or the patience is over.
   bool wait_written(WriteNumber number) {
     return wait([&] { return written_ >= number || !failures_.empty(); }) && written() >= number;
   }
+  // Waits until the store has failed; false: the patience is over.
   bool wait_failed() {
     return wait([&] { return !failures_.empty(); });
   }
+  // Waits for the answer to a read that begins at `first`, and takes it. kDeadlineExceeded: none
+  // came.
   absl::StatusOr<std::vector<raft::Entry>> wait_read(Index first) {
     if (!wait([&] { return reads_.contains(first); })) return absl::DeadlineExceededError("no answer to a read");
     const std::scoped_lock lock(mutex_);
     return std::move(reads_.extract(first).mapped());
   }
+  // The newest write that was reported; zero: none was.
   WriteNumber written() const {
     const std::scoped_lock lock(mutex_);
     return written_;
   }
+  // Whether each reported number was greater than the one before.
   bool in_order() const {
     const std::scoped_lock lock(mutex_);
     return in_order_;
   }
+  // All reports of log_waits, in order.
   std::vector<absl::Status> waits() const {
     const std::scoped_lock lock(mutex_);
     return waits_;
   }
+  // All reports of log_failed, in order.
   std::vector<absl::Status> failures() const {
     const std::scoped_lock lock(mutex_);
     return failures_;
@@ -128,26 +141,30 @@ class LogSinkProbe final : public LogSink, public Probe {
   std::vector<absl::Status> failures_;
 };
 
+// Remembers what a state store reports. Thread-safe.
 class StateSinkProbe final : public StateSink, public Probe {
  public:
-  // The reports, in order; failures apart.
+  // A checkpoint is durable.
   struct Checkpointed {
-    Position applied;
+    Position applied;  // of the checkpoint that is durable
     friend bool operator==(const Checkpointed&, const Checkpointed&) = default;
   };
+  // A range was staged.
   struct Staged {
-    Ticket ticket;
+    Ticket ticket;  // of the call
     friend bool operator==(const Staged&, const Staged&) = default;
   };
+  // The staged rows have become the state.
   struct Installed {
-    Position applied;
+    Position applied;  // of that state
     friend bool operator==(const Installed&, const Installed&) = default;
   };
+  // They have not, because their digest is another.
   struct Refused {
-    Position applied;
+    Position applied;  // of the call
     friend bool operator==(const Refused&, const Refused&) = default;
   };
-  using Report = std::variant<Checkpointed, Staged, Installed, Refused>;
+  using Report = std::variant<Checkpointed, Staged, Installed, Refused>;  // the answer to one call
 
   void checkpointed(Position applied) override { add(Checkpointed{applied}); }
   void staged(Ticket ticket) override { add(Staged{ticket}); }
@@ -177,14 +194,17 @@ class StateSinkProbe final : public StateSink, public Probe {
     }
     return false;
   }
+  // Takes reports until a checkpoint of this position is durable; false: it never was.
   bool wait_applied(Position applied) { return wait_for(Checkpointed{applied}); }
   // Waits until there is an answer, a wait for room, or a failure; false: no such report came.
   bool wait_reported(size_t answers) {
     return wait([&] { return reports_.size() >= answers || !failures_.empty() || (!waits_.empty() && !waits_.back().ok()); });
   }
+  // Waits until checkpoint_failed was called; false: the patience is over.
   bool wait_failed() {
     return wait([&] { return !failures_.empty(); });
   }
+  // Waits until checkpoint_damaged was called so often; false: the patience is over.
   bool wait_damaged(size_t times = 1) {
     return wait([&] { return damages_.size() >= times; });
   }
@@ -196,18 +216,22 @@ class StateSinkProbe final : public StateSink, public Probe {
   bool wait_waiting(bool waiting) {
     return wait([&] { return !waits_.empty() && waits_.back().ok() == !waiting; });
   }
+  // All reports of checkpoint_damaged, in order.
   std::vector<absl::Status> damages() const {
     const std::scoped_lock lock(mutex_);
     return damages_;
   }
+  // All reports of checkpoint_waits, in order; an OK one ends a wait.
   std::vector<absl::Status> waits() const {
     const std::scoped_lock lock(mutex_);
     return waits_;
   }
+  // All answers, in order, those included that were taken.
   std::vector<Report> reports() const {
     const std::scoped_lock lock(mutex_);
     return reports_;
   }
+  // All reports of checkpoint_failed, in order.
   std::vector<absl::Status> failures() const {
     const std::scoped_lock lock(mutex_);
     return failures_;

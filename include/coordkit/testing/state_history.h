@@ -23,6 +23,7 @@ inline Rows numbered_state(uint64_t number) {
   return rows;
 }
 
+// The rows of a batch that stores all of these.
 inline std::vector<CheckpointBatch::Row> as_batch(const Rows& rows) {
   std::vector<CheckpointBatch::Row> batch;
   for (const auto& [key, value] : rows) batch.push_back({key, value});

@@ -16,39 +16,48 @@
 
 namespace coordkit::testkit {
 
-using RandomBits = std::mt19937_64;
+using RandomBits = std::mt19937_64;  // the same seed gives the same numbers, everywhere
 
+// A state machine to test: how it is made, and commands for it.
 struct StateMachineCase {
-  std::string name;
-  MachineId id;
-  std::function<std::unique_ptr<StateMachine>()> make;
-  std::function<std::string(RandomBits&)> command;  // the next one of a random history
-  std::vector<std::string> questions = {};          // put to both machines now and then
-  size_t commands = 600;                            // of one history
-  std::vector<std::string> guards = {};             // the same for holds()
+  std::string name;                                     // of the case, in the names of the tests:
+                                                        // letters, digits and "_"
+  MachineId id;                                         // its rows begin with row_prefix(id)
+  std::function<std::unique_ptr<StateMachine>()> make;  // a new machine, before bootstrap()
+  std::function<std::string(RandomBits&)> command;      // the next one of a random history
+  std::vector<std::string> questions = {};              // put to both machines now and then
+  size_t commands = 600;                                // of one history
+  std::vector<std::string> guards = {};                 // the same for holds()
   // The i-th command of a history that makes the state big: at least one row each. Empty: no test
   // with a big state.
   std::function<std::string(uint64_t i)> fill = {};
 };
 
+// For GoogleTest: how a case is printed.
 inline void PrintTo(const StateMachineCase& one, std::ostream* out) { *out << one.name; }
+// For INSTANTIATE_TEST_SUITE_P: the case is part of a test's name.
 inline std::string machine_name(const ::testing::TestParamInfo<StateMachineCase>& info) { return info.param.name; }
 
+// Random histories of the machine under test, and what two machines must have in common.
 class StateMachineSuite : public ::testing::TestWithParam<StateMachineCase> {
  protected:
-  static constexpr uint64_t kSeeds = 5;
+  static constexpr uint64_t kSeeds = 5;  // histories for each claim: seeds 1 to kSeeds
 
+  // Commands with their indexes, from 2 on. The same seed gives the same ones.
   std::vector<std::pair<uint64_t, std::string>> history(uint64_t seed) const { return history(seed, GetParam().commands); }
+  // The same, with `count` commands.
   std::vector<std::pair<uint64_t, std::string>> history(uint64_t seed, size_t count) const {
     RandomBits random(seed);
     std::vector<std::pair<uint64_t, std::string>> commands;
     for (uint64_t i = 0; i < count; ++i) commands.emplace_back(i + 2, GetParam().command(random));
     return commands;
   }
+  // The elements from `from` on, without the one at `to`.
   template <typename Commands>
   static Commands part(const Commands& commands, size_t from, size_t to) {
     return {commands.begin() + static_cast<ptrdiff_t>(from), commands.begin() + static_cast<ptrdiff_t>(to)};
   }
+  // Expects equal digests, timers, and answers to all questions and guards.
   void expect_alike(const MachineUnderTest& left, const MachineUnderTest& right) const {
     EXPECT_EQ(left.machine->digest(), right.machine->digest()) << "equal histories have equal digests";
     EXPECT_EQ(left.timers(), right.timers());

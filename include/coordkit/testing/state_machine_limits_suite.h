@@ -27,6 +27,7 @@ inline std::string thrown_by(const std::function<void()>& act) {
   return "";
 }
 
+// Random bytes, at most `bytes_max` of them, or none.
 inline std::string noise(RandomBits& random, size_t bytes_max) {
   std::string bytes(random() % (bytes_max + 1), '\0');
   for (char& byte : bytes) byte = static_cast<char>(random());

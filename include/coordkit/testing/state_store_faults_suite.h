@@ -40,6 +40,7 @@ TEST_P(StateStoreSuite, FLT_D16_INV_S03_APowerCutLeavesTheStateReportedOrTheNext
 // Passes reports to a counter.
 class ReportingStateSink final : public StateSink {
  public:
+  // `report` gets the index of each state that is durable, under the lock of this sink.
   explicit ReportingStateSink(std::function<void(uint64_t)> report) : report_(std::move(report)) {}
   void checkpointed(Position applied) override { pass_on(applied); }
   void installed(Position applied) override { pass_on(applied); }
@@ -47,6 +48,7 @@ class ReportingStateSink final : public StateSink {
   void install_refused(Position, absl::Status) override {}
   void checkpoint_failed(absl::Status) override {}
 
+  // Waits until a state with at least this index is reported; false: the patience is over.
   bool wait_for(uint64_t number) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, patience(), [&] { return reported_ >= number; });

@@ -38,27 +38,33 @@ class TransportWorld {
   // Freezes the process of this replica: its transport does nothing at all, and its connections
   // stay open. False: not offered.
   virtual bool freeze(ReplicaId) { return false; }
-  virtual void thaw(ReplicaId) {}
-  // The bounds of these transports in bytes: the longest body that travels, and how much bulk may
-  // wait for one peer. The suite sends more than the first, and eight times the second; smaller
-  // bounds make it quicker.
+  virtual void thaw(ReplicaId) {}  // ends freeze()
+  // The longest body that travels, in bytes. The suite sends a longer one; a smaller bound makes it
+  // quicker.
   virtual size_t frame_bytes_max() const { return 32 << 20; }
+  // The bulk that may wait for one peer, in bytes. The suite sends eight times as much; a smaller
+  // bound makes it quicker.
   virtual size_t queue_bytes_max() const { return 64 << 20; }
 };
 
+// A transport to test.
 struct TransportUnderTest {
-  std::string name;
-  std::function<std::unique_ptr<TransportWorld>()> make_world;
+  std::string name;                                             // in the names of the tests:
+                                                                // letters, digits and "_"
+  std::function<std::unique_ptr<TransportWorld>()> make_world;  // a new world for each test
 };
-// gtest's name.
+// For GoogleTest: how a transport is printed.
 inline void PrintTo(const TransportUnderTest& under_test, std::ostream* out) { *out << under_test.name; }
+// For INSTANTIATE_TEST_SUITE_P: the transport is part of a test's name.
 inline std::string transport_name(const ::testing::TestParamInfo<TransportUnderTest>& info) { return info.param.name; }
 
+// A world, and what the tests do with its replicas.
 class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
  protected:
+  // A replica's transport with its sink. Closes the transport at its end.
   struct Node {
-    RecordingSink sink;
-    std::unique_ptr<Transport> transport;
+    RecordingSink sink;                    // gets the reports of the transport
+    std::unique_ptr<Transport> transport;  // null: not made yet
     ~Node() {
       if (transport) transport->close();
     }
@@ -66,7 +72,9 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
 
   // As long as the numbers that replicas draw for cluster ids.
   static constexpr uint64_t kCluster = (uint64_t{0xc1} << 56) + 4711;
+  // The store id that hello_of() names for this replica.
   static StoreId store_of(uint64_t id) { return StoreId((uint64_t{0xd1} << 56) + id); }
+  // A hello of this replica, with every field set. `boot` counts its lives.
   static Hello hello_of(uint64_t id, uint64_t boot = 1, uint64_t cluster = kCluster) {
     Hello hello;
     hello.cluster_name = "suite";
@@ -79,20 +87,24 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     hello.members = {{ReplicaId(id), 0xfedcba98}, {ReplicaId(id + 70'000), 0}};
     return hello;
   }
+  // A node that is not started.
   std::unique_ptr<Node> make(uint64_t id) {
     auto node = std::make_unique<Node>();
     node->transport = world_->make(ReplicaId(id));
     return node;
   }
+  // Starts a node that knows all three peers.
   void start(Node& node, const Hello& hello) {
     const absl::Status status = node.transport->start(hello, world_->peers(), node.sink);
     ASSERT_TRUE(status.ok()) << status;
   }
+  // Both at once, with hello_of().
   std::unique_ptr<Node> make_started(uint64_t id, uint64_t boot = 1, uint64_t cluster = kCluster) {
     auto node = make(id);
     start(*node, hello_of(id, boot, cluster));
     return node;
   }
+  // All peers of the world without this one.
   std::vector<Peer> peers_but(uint64_t id) {
     std::vector<Peer> peers = world_->peers();
     std::erase_if(peers, [id](const Peer& peer) { return peer.id == ReplicaId(id); });
@@ -105,6 +117,7 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
     EXPECT_TRUE(status.ok()) << status;
     return node;
   }
+  // Sends one frame, and does not wait.
   static void send(Node& node, uint64_t to, std::string body, Lane lane = Lane::Bulk) {
     std::vector<Frame> frames(1);
     frames[0] = {lane, std::move(body)};
@@ -132,13 +145,15 @@ class TransportSuite : public ::testing::TestWithParam<TransportUnderTest> {
   }
   // Whether an operator can act on the text.
   static bool is_sentence(const std::string& text) { return text.size() >= 15 && text.find(' ') != std::string::npos; }
+  // Waits until the peer is refused with a sentence. `why` says in the failure what should have
+  // done it.
   static void expect_refused(Node& node, uint64_t peer, const std::string& why) {
     const std::optional<std::string> reported = node.sink.wait_refusal(ReplicaId(peer));
     ASSERT_TRUE(reported) << "peer_refused() was not called, so that no operator learns of it: " << why;
     EXPECT_TRUE(is_sentence(*reported)) << "peer_refused() says '" << *reported << "': no sentence that an operator can act on";
   }
 
-  std::unique_ptr<TransportWorld> world_ = GetParam().make_world();
+  std::unique_ptr<TransportWorld> world_ = GetParam().make_world();  // of this test
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransportSuite);
 

@@ -42,16 +42,19 @@ TEST_P(TransportSuite, ABodyThatIsTooLongIsDroppedAndLaterOnesArrive) {
 // A sink waits here until it may continue.
 class SinkGate {
  public:
+  // Waits until open() was called.
   void pass() {
     std::unique_lock lock(mutex_);
     waits_ = true;
     changed_.notify_all();
     changed_.wait(lock, [this] { return open_; });
   }
+  // Waits until somebody is in pass(); false: the patience is over.
   bool wait_until_reached() {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, patience(), [this] { return waits_; });
   }
+  // Lets everybody pass, now and later.
   void open() {
     const std::lock_guard lock(mutex_);
     open_ = true;
