@@ -37,7 +37,7 @@
 
 namespace coordkit::testkit {
 
-// The service that the code under test believes to be a cluster. Owns all that its handles reach.
+// The service that the code under test takes for a cluster.
 class FakeService {
  public:
   FakeService();

@@ -97,7 +97,7 @@ class LogStoreSuite : public ::testing::TestWithParam<LogStoreHarnessFactory> {
   std::unique_ptr<LogStoreHarness> harness_;  // the medium
   std::unique_ptr<LogSinkProbe> probe_;       // gets the reports of the open store
   LogStore* store_ = nullptr;                 // the open store; the harness owns it
-  RecoveredLog recovered_;                    // what the blank medium was opened with
+  RecoveredLog recovered_;                    // result of the open in start_over()
   uint64_t number_ = 0;                       // of the last write since the store was opened
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LogStoreSuite);

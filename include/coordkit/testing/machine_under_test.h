@@ -150,7 +150,7 @@ class MachineUnderTest {
   std::map<RequestId, int> finals;        // the number of final results of each request; at most 1
   // The requests that were answered Queued; whether they still wait.
   std::map<RequestId, bool> queued;
-  std::map<TimerId, TimerOp> armed;  // by the operations that the machine has put out
+  std::map<TimerId, TimerOp> armed;  // as the output of the machine says
 
  private:
   static RequestId request(uint64_t index) { return {{ReplicaId(1), StoreId(7), BootCounter(1)}, Sequence(index)}; }
