@@ -66,8 +66,8 @@ struct RecipeFigures {
   uint64_t fenced_lost = 0;    // updates lost there
   bool fence = false;          // does the recipe offer a number for it?
 
-  // Adds the counts of another run. Of overlap_longest it keeps the larger one, and `fence` is true
-  // if it is in either.
+  // Adds the counts of another run. It keeps the larger overlap_longest, and `fence` is true if it
+  // is in either.
   void add(const RecipeFigures& other);
 };
 

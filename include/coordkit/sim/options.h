@@ -112,7 +112,7 @@ struct SimSizes {
                                                     // longer than the end of a run waits
 };
 
-// What a run consists of. The same options repeat a run bit for bit.
+// The options of a run. The same ones repeat it bit for bit.
 struct SimOptions {
   uint64_t seed = 1;                                      // draws all that is not set here
   std::string profile = "swarm";                          // one of profiles()
@@ -166,7 +166,7 @@ auto hosting(MachineId id) {
 // storm,crash".
 std::string replay_arguments(const SimOptions& options);
 
-// What a run found, and how much it did. Counts are of the whole run, all replicas together.
+// The result of a run. Counts are of the whole run, all replicas together.
 struct Report {
   uint64_t seed = 0;  // as in the options
   // Empty id: nothing was violated.

@@ -10,7 +10,7 @@
 
 namespace coordkit::sim {
 
-// What a run may come through. Values are positions in SituationCounts; Count is none of them.
+// Events that a run may have. Values are positions in SituationCounts; Count is none of them.
 enum class Situation : uint8_t {
   JointConfiguration,        // a leader acts by both halves of a change
   CrashWhileJoint,           // of any replica

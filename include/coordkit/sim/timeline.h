@@ -59,7 +59,7 @@ struct Timeline {
   };
   std::optional<Violation> violation;  // nullopt: nothing was violated
 
-  // What a process is: not running, or running with this role.
+  // The state of a process: not running, or running with this role.
   enum class State : uint8_t { Down, Follower, PreCandidate, Candidate, Leader };
   friend constexpr std::string_view name_of(State one) {
     switch (one) {
@@ -99,7 +99,7 @@ struct Timeline {
   };
   std::vector<Progress> progress;  // one for each change
 
-  // What became of a message. UnderWay: it had not arrived when the run ended.
+  // The end of a message. UnderWay: it had not arrived when the run ended.
   enum class Delivery : uint8_t { UnderWay, Arrived, Lost };
   friend constexpr std::string_view name_of(Delivery one) {
     switch (one) {
@@ -201,7 +201,7 @@ struct Timeline {
   };
   std::vector<Fault> faults;  // in the order of their beginnings
 
-  // What a note is about. It chooses the mark on the page. Members: a change of members. Loss: an
+  // The subject of a note. It chooses the mark on the page. Members: a change of members. Loss: an
   // expiry, or a hold that is lost. Refused: a write that a token stopped. Story: a step of the
   // run's story, which the page lists until something is selected.
   enum class Weight : uint8_t { Plain, Members, Loss, Refused, Story };
