@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "backup/resting_directory.h"
-#include "backup/resting_state.h"
+#include "backup/offline_directory.h"
+#include "backup/offline_state.h"
 #include "base/row_map.h"
 #include "coordkit/error.h"
 #include "machine/checkpoint_rows.h"
@@ -33,7 +33,7 @@ absl::StatusOr<BackupInfo> save_state(const std::string& file, BackupHeader head
       file, header, [&](RowVisitor visit) { return rows("", visit); }, awaited);
 }
 
-absl::StatusOr<RowsByKey> rows_of(RestingState& state) {
+absl::StatusOr<RowsByKey> rows_of(OfflineState& state) {
   CheckpointBatch batch;
   if (absl::Status status = state.router->whole_checkpoint(batch); !status.ok()) return status;
   RowMap rows;
@@ -45,10 +45,10 @@ absl::StatusOr<RowsByKey> rows_of(RestingState& state) {
 
 namespace {
 
-using backup::RestingDirectory;
-using backup::RestingState;
+using backup::OfflineDirectory;
+using backup::OfflineState;
 
-absl::Status refuse_holes(const RestingDirectory& directory, const RestingState& state) {
+absl::Status refuse_holes(const OfflineDirectory& directory, const OfflineState& state) {
   if (!state.holes.empty()) {
     return make_error(Reason::Corrupt, "entry " + std::to_string(state.holes.front().index.value()) + " of the log in " +
                                            directory.path() +
@@ -68,9 +68,9 @@ absl::Status refuse_holes(const RestingDirectory& directory, const RestingState&
 
 absl::StatusOr<BackupInfo> backup_directory(const std::string& directory, const std::string& file,
                                             const BackupOptions& options) {
-  const auto resting = RestingDirectory::open(directory, RestingDirectory::Payloads::AboveCheckpoint);
+  const auto resting = OfflineDirectory::open(directory, OfflineDirectory::Payloads::AboveCheckpoint);
   if (!resting.ok()) return resting.status();
-  absl::StatusOr<RestingState> state = backup::state_of(**resting, options.machines);
+  absl::StatusOr<OfflineState> state = backup::state_of(**resting, options.machines);
   if (!state.ok()) return state.status();
   if (absl::Status status = refuse_holes(**resting, *state); !status.ok()) return status;
   const absl::StatusOr<RowsByKey> rows = backup::rows_of(*state);

@@ -3,7 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "backup/backup_file.h"
-#include "backup/resting_state.h"
+#include "backup/offline_state.h"
 #include "base/row_map.h"
 #include "coordkit/operate/backup.h"
 #include "machine/checkpoint_rows.h"
@@ -21,6 +21,6 @@ absl::StatusOr<machine::rows::Counters> counters_of(PrefixSource rows);
 absl::StatusOr<BackupInfo> save_state(const std::string& file, BackupHeader header, PrefixSource rows, Awaited awaited);
 
 // Every row of the state. kUnimplemented: one of the host's machines cannot write all of its rows.
-absl::StatusOr<RowsByKey> rows_of(RestingState& state);
+absl::StatusOr<RowsByKey> rows_of(OfflineState& state);
 
 }  // namespace coordkit::backup

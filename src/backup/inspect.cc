@@ -5,8 +5,8 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/strings/str_replace.h"
-#include "backup/resting_directory.h"
-#include "backup/resting_state.h"
+#include "backup/offline_directory.h"
+#include "backup/offline_state.h"
 #include "coordkit/error.h"
 #include "log/segment.h"
 #include "storage/directory_copy.h"
@@ -14,8 +14,8 @@
 namespace coordkit {
 namespace {
 
-using backup::RestingDirectory;
-using backup::RestingState;
+using backup::OfflineDirectory;
+using backup::OfflineState;
 
 std::vector<SegmentReport> segments_of(const log::Recovery& log) {
   absl::btree_map<uint32_t, std::pair<Index, Index>> range;
@@ -57,7 +57,7 @@ LogReport report_of(const log::Recovery& log) {
   return report;
 }
 
-ClusterReport report_of(const RestingState& state) {
+ClusterReport report_of(const OfflineState& state) {
   const machine::Machine& machine = *state.coordination;
   ClusterReport report{.at = state.at(),
                        .cluster = state.router->genesis()->cluster,
@@ -85,7 +85,7 @@ std::string range_text(const std::vector<DamagedEntry>& holes) {
 }
 
 // Says how a start would treat the log.
-void judge_log(const DirectoryReport& report, const RestingState* state, std::vector<std::string>& problems) {
+void judge_log(const DirectoryReport& report, const OfflineState* state, std::vector<std::string>& problems) {
   if (!report.log || report.log->damaged.empty()) return;
   const std::string which = range_text(report.log->damaged) + " of the log rotted on this disk";
   const bool covered = state != nullptr && state->holes.empty();
@@ -102,7 +102,7 @@ void judge_headers(const log::Recovery& log, std::vector<std::string>& problems)
   }
 }
 
-void judge_floor(const RestingState& state, std::vector<std::string>& problems) {
+void judge_floor(const OfflineState& state, std::vector<std::string>& problems) {
   if (!state.floor || !state.holes.empty()) return;
   problems.push_back("this log lacks entries that it had once, up to entry " + std::to_string(state.floor->index.value()) +
                      "; its replica does not campaign before a leader has sent them");
@@ -110,7 +110,7 @@ void judge_floor(const RestingState& state, std::vector<std::string>& problems) 
 
 std::string sentence(const absl::Status& status) { return std::string(sentence_of(status)); }
 
-void look_at_stores(const RestingDirectory& directory, bool verify, DirectoryReport& report) {
+void look_at_stores(const OfflineDirectory& directory, bool verify, DirectoryReport& report) {
   if (directory.log().ok()) {
     report.log = report_of(*directory.log());
     judge_headers(*directory.log(), report.problems);
@@ -121,7 +121,7 @@ void look_at_stores(const RestingDirectory& directory, bool verify, DirectoryRep
     report.problems.push_back("checkpoint: " + sentence(directory.checkpoint().status()));
     return;
   }
-  const storage::RestingCheckpoint& checkpoint = **directory.checkpoint();
+  const storage::OfflineCheckpoint& checkpoint = **directory.checkpoint();
   report.checkpoint = CheckpointReport{.applied = checkpoint.applied(),
                                        .rows = checkpoint.rows(),
                                        .digest = checkpoint.digest(),
@@ -131,8 +131,8 @@ void look_at_stores(const RestingDirectory& directory, bool verify, DirectoryRep
     report.problems.push_back("checkpoint: " + sentence(checked));
 }
 
-void look_at_state(const RestingDirectory& directory, const InspectOptions& options, DirectoryReport& report) {
-  const absl::StatusOr<RestingState> state = backup::state_of(directory, options.machines);
+void look_at_state(const OfflineDirectory& directory, const InspectOptions& options, DirectoryReport& report) {
+  const absl::StatusOr<OfflineState> state = backup::state_of(directory, options.machines);
   judge_log(report, state.ok() ? &*state : nullptr, report.problems);
   if (state.ok()) {
     report.state = report_of(*state);
@@ -146,7 +146,7 @@ void look_at_state(const RestingDirectory& directory, const InspectOptions& opti
 }
 
 absl::StatusOr<DirectoryReport> inspect_at(const std::string& path, const InspectOptions& options) {
-  const auto directory = RestingDirectory::open(path, RestingDirectory::Payloads::AboveCheckpoint);
+  const auto directory = OfflineDirectory::open(path, OfflineDirectory::Payloads::AboveCheckpoint);
   if (!directory.ok()) return directory.status();
   const storage::Identity& identity = (*directory)->identity();
   DirectoryReport report{

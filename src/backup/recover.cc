@@ -7,8 +7,8 @@
 
 #include "absl/container/btree_set.h"
 #include "backup/backup.h"
-#include "backup/resting_directory.h"
-#include "backup/resting_state.h"
+#include "backup/offline_directory.h"
+#include "backup/offline_state.h"
 #include "backup/restore.h"
 #include "base/with_reason.h"
 #include "coordkit/error.h"
@@ -22,8 +22,8 @@ namespace {
 // One given directory, as far as it could be read. The state of all but the best one is dropped at once.
 struct Survivor {
   SurvivorReport report;
-  std::unique_ptr<RestingDirectory> directory;
-  std::optional<RestingState> state;
+  std::unique_ptr<OfflineDirectory> directory;
+  std::optional<OfflineState> state;
   std::vector<PeerMark> peers;
   std::optional<Position> floor;
 };
@@ -32,7 +32,7 @@ std::string entry_text(Position position) {
   return "entry " + std::to_string(position.index.value()) + " of term " + std::to_string(position.term.value());
 }
 
-std::string problem_of(const RestingState& state) {
+std::string problem_of(const OfflineState& state) {
   if (!state.holes.empty()) {
     return "entry " + std::to_string(state.holes.front().index.value()) +
            " of its log rotted: the entries after it cannot be used";
@@ -57,12 +57,12 @@ absl::StatusOr<Survivor> passed_over(Survivor survivor, const absl::Status& why)
 
 absl::StatusOr<Survivor> look_at(const std::string& path, const std::vector<OwnMachine>& machines) {
   Survivor survivor{.report = {.path = path}};
-  auto directory = RestingDirectory::open(path, RestingDirectory::Payloads::AboveCheckpoint);
+  auto directory = OfflineDirectory::open(path, OfflineDirectory::Payloads::AboveCheckpoint);
   if (!directory.ok()) return passed_over(std::move(survivor), directory.status());
   survivor.directory = *std::move(directory);
   survivor.report.replica = survivor.directory->identity().replica;
   survivor.report.store = survivor.directory->identity().store;
-  absl::StatusOr<RestingState> state = state_of(*survivor.directory, machines);
+  absl::StatusOr<OfflineState> state = state_of(*survivor.directory, machines);
   if (!state.ok()) return passed_over(std::move(survivor), state.status());
   survivor.report.certain = state->certain;
   survivor.report.last = state->at();
@@ -155,7 +155,7 @@ void tell_known_losses(const raft::Configuration& configuration, Position end, c
                    " is lost, acknowledged or not");
 }
 
-std::vector<std::string> losses_of(const RestingState& state, const RecoverReport& report,
+std::vector<std::string> losses_of(const OfflineState& state, const RecoverReport& report,
                                    const std::vector<Survivor>& survivors) {
   std::vector<std::string> losses;
   losses.push_back("writes that were acknowledged by the other " + std::to_string(report.voters - report.found) + " of " +
@@ -196,7 +196,7 @@ absl::StatusOr<RecoverReport> recover(const std::vector<std::string>& directorie
   const absl::StatusOr<size_t> chosen = choose(survivors);
   if (!chosen.ok()) return chosen.status();
   Survivor& best = survivors[*chosen];
-  RestingState& state = *best.state;
+  OfflineState& state = *best.state;
   const Voters voters = voters_of(state.configuration(), survivors);
   RecoverReport report{.survivors = {}, .chosen = *chosen, .voters = voters.all.size(), .found = voters.found.size()};
   for (const Survivor& survivor : survivors) report.survivors.push_back(survivor.report);

@@ -229,8 +229,8 @@ absl::Status Log::compact(Position through) {
 
 // Returns the file of the next segment, made on the spot if no spare is ready. Nothing was written to the log yet. A resource
 // that the disk or the process lacks just now may be there at the next try.
-absl::StatusOr<Spares::Open> Log::next_spare(uint64_t bytes) {
-  absl::StatusOr<Spares::Open> spare = spares_.open(bytes);
+absl::StatusOr<SpareSegments::Open> Log::next_spare(uint64_t bytes) {
+  absl::StatusOr<SpareSegments::Open> spare = spares_.open(bytes);
   if (!spare.ok() || spare->file) return spare;
   if (absl::Status made = spares_.make(bytes); !made.ok()) return may_retry(made) ? made : final_failure(std::move(made));
   spare = spares_.open(bytes);
@@ -244,7 +244,7 @@ absl::StatusOr<Log::Segment> Log::next_segment(uint64_t bytes, uint32_t& spare_n
   constexpr int kTries = 3;
   absl::Status status;
   for (int i = 0; i < kTries; ++i) {
-    absl::StatusOr<Spares::Open> spare = next_spare(bytes);
+    absl::StatusOr<SpareSegments::Open> spare = next_spare(bytes);
     if (!spare.ok()) return spare.status();
     const SegmentHeader header{.segment = spares_.take_number(),
                                .format = next_format_,

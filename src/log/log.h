@@ -26,7 +26,7 @@
 #include "log/record_reader.h"
 #include "log/recovery.h"
 #include "log/segment.h"
-#include "log/spares.h"
+#include "log/spare_segments.h"
 
 namespace coordkit::log {
 
@@ -62,7 +62,7 @@ class Log {
 
   // The caller makes spares at leisure: where one is wanted, it runs a SpareMaker and adds what that has made. An error of a
   // spare costs the log nothing else.
-  Spares& spares() { return spares_; }
+  SpareSegments& spares() { return spares_; }
 
   const LogState& state() const { return state_; }
   DiskPosition durable() const { return durable_; }         // synced up to here; the next batch carries it as its mark
@@ -101,7 +101,7 @@ class Log {
   absl::Status write_batch(std::span<const LogWrite> steps);
   absl::Status fill(std::span<const LogWrite> steps);
   absl::Status roll(size_t batch_bytes);
-  absl::StatusOr<Spares::Open> next_spare(uint64_t bytes);
+  absl::StatusOr<SpareSegments::Open> next_spare(uint64_t bytes);
   absl::StatusOr<Segment> next_segment(uint64_t bytes, uint32_t& spare);
   absl::StatusOr<raft::Entry> read_one(Index index, RecordReader& reader) const;
   void advance(std::span<const LogWrite> steps, std::span<const Placed> placed, uint32_t batch_bytes);
@@ -120,7 +120,7 @@ class Log {
   EntryIndex index_;                // I: of the entries after state_.base, up to state_.last
   KeptPeerMarks peers_;
   std::map<uint32_t, Segment> segments_;
-  Spares spares_;
+  SpareSegments spares_;
 
   SegmentInUse in_use_;
   uint32_t next_format_ = 1;            // of the segment after the one in use

@@ -18,7 +18,7 @@ TEST(SharedBytesTest, APartKeepsTheWholeAlive) {
   EXPECT_EQ(part.view(), "string");
 }
 
-TEST(ByteSlabTest, WhatIsKeptStaysAsItWasWhateverComesLater) {
+TEST(ByteSlabTest, KeptStringsDoNotChangeWhenMoreAreKept) {
   ByteSlab slab;
   std::vector<SharedBytes> kept;
   for (size_t i = 0; i < 10'000; ++i) kept.push_back(slab.keep(std::string(i % 3'000, static_cast<char>('a' + i % 26))));

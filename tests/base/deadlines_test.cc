@@ -15,7 +15,7 @@ using Twin = std::set<std::pair<LaggingTime, uint64_t>>;
 
 LaggingTime at(uint64_t us) { return LaggingTime(std::chrono::microseconds(us)); }
 
-TEST(DeadlinesTest, GivesWhatASetOfThoseThatStandGives) {
+TEST(DeadlinesTest, MatchesAnOrderedSetOfTheDeadlinesThatHaveNotEnded) {
   Random random(9);
   Deadlines<uint64_t> deadlines;
   Twin twin;
@@ -44,7 +44,7 @@ TEST(DeadlinesTest, GivesWhatASetOfThoseThatStandGives) {
   }
 }
 
-TEST(DeadlinesTest, WhatEndsBehindOneThatStandsIsForgottenAllTheSame) {
+TEST(DeadlinesTest, EndedDeadlinesBehindOneThatHasNotEndedAreRemoved) {
   Deadlines<uint64_t> deadlines;
   deadlines.add(at(1), 0);
   const auto stands = [](LaggingTime, uint64_t id) { return id == 0; };

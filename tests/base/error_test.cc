@@ -70,7 +70,7 @@ TEST(ErrorTest, ForeignStatusHasNoReasonAndUnknownOutcome) {
   EXPECT_EQ(outcome_of(absl::OkStatus()), Outcome::Done);
 }
 
-TEST(ErrorTest, WhatComesWithoutAReasonIsGivenTheOneItsCodeMeans) {
+TEST(ErrorTest, AStatusWithoutAReasonGetsTheReasonOfItsCode) {
   for (int code = 1; code <= 16; ++code) {
     const absl::Status status = with_reason(absl::Status(static_cast<absl::StatusCode>(code), "a row that does not decode"));
     EXPECT_NE(reason_of(status), std::nullopt) << code;

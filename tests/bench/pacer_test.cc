@@ -84,7 +84,7 @@ TEST(PacerTest, OperationsAreDueAtTheRate) {
 }
 
 // Nobody is free until all operations are late: they are made up for, and none counts from later than it was due.
-TEST(PacerTest, WhoComesLateBeginsWhatWasDueBefore) {
+TEST(PacerTest, ALateCallerBeginsTheOperationsThatWereDueBefore) {
   Pacer pacer(plan_of(1000, 20ms, 1h));
   std::this_thread::sleep_for(20ms);
   QuickCallers callers(pacer);
@@ -93,7 +93,7 @@ TEST(PacerTest, WhoComesLateBeginsWhatWasDueBefore) {
   EXPECT_THAT(callers.begun(), ElementsAreArray(all_due(pacer)));
 }
 
-TEST(PacerTest, WhatFindsNobodyUntilTheEndNeverBegins) {
+TEST(PacerTest, AnOperationThatFindsNoCallerUntilTheEndNeverBegins) {
   Pacer pacer(plan_of(1000, 20ms, 0ms));
   std::this_thread::sleep_for(20ms);
   QuickCallers callers(pacer);

@@ -121,7 +121,7 @@ TYPED_TEST(TwinTest, AgreesWithTryingAllOrders) {
 
 // The kv model looks at each key by itself and at revisions across keys. A whole store must reject all that it rejects. Beyond
 // that a whole store rejects only a revision that grew by more than one, or unknown changes.
-TEST(KvAcrossKeysTest, WhatItRefusesAWholeStoreRefuses) {
+TEST(KvAcrossKeysTest, TheModelOfAWholeStoreRejectsEveryHistoryThatTheKeyModelRejects) {
   Random random(8);
   int refused = 0, across = 0, wrong = 0;
   for (int round = 0; round < 12000; ++round) {

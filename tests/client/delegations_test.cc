@@ -15,7 +15,7 @@ namespace coordkit::client {
 namespace {
 
 // Against a list into whose back a lock goes when its use ends.
-TEST(DelegationsTest, S58_ThoseTooManyAreWhoWereNotUsedForLongest) {
+TEST(DelegationsTest, S58_BeyondTheLimitTheLeastRecentlyUsedDelegationsAreGivenBack) {
   for (const size_t kept : {0, 1, 3, 12}) {
     Random random(1 + kept);
     Delegations lent(kept);
@@ -73,7 +73,7 @@ TEST(LentLocksTest, S58_ATokenIsOverOnceAnotherHoldOfItsBlockIsInUse) {
   EXPECT_FALSE(here.over("a", Token(101))) << "in use at the loss";
 }
 
-TEST(LentLocksTest, S58_WhatIsGoneTakesNoRoom) {
+TEST(LentLocksTest, S58_RemovedDelegationsTakeNoRoom) {
   LentLocks here;
   Delegations lent(1);
   for (uint64_t i = 0; i < 10'000; ++i) {

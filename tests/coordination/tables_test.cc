@@ -432,7 +432,7 @@ TEST_F(DoubleBarriersTest, S37_WithShrinkTheDeathOfTheLastMissingPartiesComplete
   EXPECT_EQ(rig.state.records(), 0u);
 }
 
-TEST_F(DoubleBarriersTest, S37_WithTheLastWhoWaitsItIsForgottenWhoHasDied) {
+TEST_F(DoubleBarriersTest, S37_TheCountOfDeadPartiesEndsWithTheLastWaiter) {
   enter(Rig::wait(kA, "d"), 3, AtPartyEnd::Shrinks);
   rig.end({kA});
   enter(Rig::wait(kB, "d"), 3, AtPartyEnd::Shrinks);
@@ -451,7 +451,7 @@ TEST_F(DoubleBarriersTest, S37_WithTheLastWhoWaitsItIsForgottenWhoHasDied) {
   EXPECT_EQ(enter(Rig::attempt(kC, "d"), 3).kind, Result::Held);
 }
 
-TEST_F(DoubleBarriersTest, S37_WhoGivesUpEnteringWasNeverThere) {
+TEST_F(DoubleBarriersTest, S37_APartyWhoseWaitToEnterTimesOutLeavesNoTrace) {
   enter(Rig::wait(kA, "d", 5s), 2);
   const Index timed = rig.index;
   EXPECT_TRUE(rig.time_out(timed));
@@ -462,7 +462,7 @@ TEST_F(DoubleBarriersTest, S37_WhoGivesUpEnteringWasNeverThere) {
   EXPECT_EQ(enter(Rig::wait(kC, "d"), 2).kind, Result::Granted);
 }
 
-TEST_F(DoubleBarriersTest, S37_WhoStopsWaitingForTheOthersHasLeftAllTheSame) {
+TEST_F(DoubleBarriersTest, S37_APartyWhoseWaitToLeaveTimesOutHasLeft) {
   enter(Rig::wait(kA, "d"), 2);
   const Index a = rig.index;
   const Token b = enter(Rig::wait(kB, "d"), 2).token;
@@ -472,7 +472,7 @@ TEST_F(DoubleBarriersTest, S37_WhoStopsWaitingForTheOthersHasLeftAllTheSame) {
   EXPECT_EQ(rig.state.records(), 0u);
 }
 
-TEST_F(DoubleBarriersTest, S39_WhoHasLeftBreaksNothingByDying) {
+TEST_F(DoubleBarriersTest, S39_APartyThatDiesAfterItLeftDoesNotBreakTheBarrier) {
   enter(Rig::wait(kA, "d"), 2);
   const Index a = rig.index;
   const Token b = enter(Rig::wait(kB, "d"), 2).token;

@@ -163,7 +163,7 @@ TEST(AbsentMembersTest, FLT_M12_AVoterThatWasCutOffHearsACandidateThatHasANewDis
 
 // The disk of 3 is set back to when 1, 2 and 3 were members; 4 and 5 have taken the places of 1 and 2 and remember nothing of
 // it. 2 has missed that. Together 2 and 3 are a majority of the former members, and must not elect anybody.
-TEST(AbsentMembersTest, FLT_P15_WhoPassedByTheWordOfNewerMembersElectsNobodyByOldOnes) {
+TEST(AbsentMembersTest, FLT_P15_AReplicaThatNewerMembersCheckedElectsNoLeaderOfOlderMembers) {
   Exchanges h(5, 3);
   Cluster& cluster = h.cluster;
   const uint64_t first = cluster.leader();
@@ -234,7 +234,7 @@ TEST(AbsentMembersTest, FLT_M12_AVoterThatIsCutOffFromSomeHearsACandidateThatHas
 }
 
 // 3 learns that a joint configuration is over, and then gets its entry, but not yet its end.
-TEST(AbsentMembersTest, WhoLeavesIsAMemberAgainWhereTheLogHasTheJointConfiguration) {
+TEST(AbsentMembersTest, ALeavingMemberIsAMemberAgainWhileItsLogEndsWithTheJointConfiguration) {
   Exchanges h(4, 3);
   Cluster& cluster = h.cluster;
   ASSERT_TRUE(h.becomes_ready(3));

@@ -89,7 +89,7 @@ struct OneOfThree : ::testing::Test {
   }
 };
 
-TEST_F(OneOfThree, FLT_A14_WhoDangerouslyDisagreesIsNotHeardAndDoesNotHearUntilItAgrees) {
+TEST_F(OneOfThree, FLT_A14_AReplicaWithDangerousSettingsNeitherHearsNorIsHeardUntilTheyAgree) {
   cluster.start_all();
   ASSERT_TRUE(ready(3));
   thirds_error = 20'000;
@@ -111,7 +111,7 @@ TEST_F(OneOfThree, FLT_A14_WhoDangerouslyDisagreesIsNotHeardAndDoesNotHearUntilI
   EXPECT_EQ(cluster.run(3, "add 2"), "7");
 }
 
-TEST_F(OneOfThree, FLT_A14_WhatCanBeLivedWithIsAWarningUntilItIsMended) {
+TEST_F(OneOfThree, FLT_A14_ATolerableDifferenceOfSettingsIsAWarningUntilItIsCorrected) {
   cluster.start_all();
   ASSERT_TRUE(ready(3));
   thirds_digests = 0;
@@ -125,7 +125,7 @@ TEST_F(OneOfThree, FLT_A14_WhatCanBeLivedWithIsAWarningUntilItIsMended) {
   EXPECT_THAT(cluster.engine(1).status().warnings, IsEmpty());
 }
 
-TEST_F(OneOfThree, FLT_A14_NoClusterIsFoundedByWhoDangerouslyDisagrees) {
+TEST_F(OneOfThree, FLT_A14_ReplicasWithDangerouslyDifferentSettingsFoundNoCluster) {
   thirds_error = 20'000;
   cluster.start_all();
   cluster.pass(20s);

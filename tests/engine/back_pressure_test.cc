@@ -172,7 +172,7 @@ TEST_F(LagTest, FLT_O07_WhileAVoterIsTooFarBehindNewCommandsAreRefusedWithoutEff
   EXPECT_TRUE(cluster.engine(leader).status().warnings.empty());
 }
 
-TEST_F(LagTest, FLT_O07_OneThatIsGoneHoldsUpNobody) {
+TEST_F(LagTest, FLT_O07_AVoterThatIsGoneHoldsUpNoCommand) {
   lag();
   isolate(third);
   cluster.pass(2s);

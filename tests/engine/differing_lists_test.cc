@@ -66,7 +66,7 @@ class DifferingListsTest : public ::testing::Test {
   Cluster cluster;
 };
 
-TEST_F(DifferingListsTest, FLT_A19_NobodyFoundsWhileTheyDiffer) {
+TEST_F(DifferingListsTest, FLT_A19_NoReplicaFoundsAClusterWhileListsDiffer) {
   std::vector<Peer> swapped = list({1, 2, 3});
   std::swap(swapped[1].address, swapped[2].address);
   const std::vector<Lists> slips = {
@@ -260,7 +260,7 @@ TEST_F(DifferingListsTest, FLT_A19_AGenesisThatPeersHaveStoredGivesWayAsLongAsNo
   expect_one_cluster_of(list({1, 2, 3}));
 }
 
-TEST_F(DifferingListsTest, FLT_A19_WhoIsCorrectedFirstWaitsForTheOther) {
+TEST_F(DifferingListsTest, FLT_A19_TheReplicaThatIsCorrectedFirstWaitsForTheOther) {
   for (const uint64_t id : {1, 2}) lists[id] = list({1, 2});
   nobody_votes();
   for (const uint64_t id : {1, 2}) cluster.start(id);
@@ -295,7 +295,7 @@ TEST_F(DifferingListsTest, FLT_A19_AGenesisForWhichAVoteWasCastStays) {
 }
 
 // The vote may have been the candidate's own, and nobody leads.
-TEST_F(DifferingListsTest, FLT_A19_WhoGaveWayIsInvitedBackByWhoHasVoted) {
+TEST_F(DifferingListsTest, FLT_A19_AReplicaThatGaveWayIsInvitedBackByOneThatHasVoted) {
   for (const uint64_t id : {1, 2}) lists[id] = list({1, 2});
   cluster.filter = [](ReplicaId, ReplicaId, const Message& message) {
     const auto* request = std::get_if<raft::VoteRequest>(&message);
@@ -346,7 +346,7 @@ TEST_F(WentOnWithoutTheFounder, FLT_A19_ItFoundsNothingWithAListThatLeavesThemOu
   expect_one_cluster();
 }
 
-TEST_F(WentOnWithoutTheFounder, FLT_A19_TheyInviteItBackWhateverItLists) {
+TEST_F(WentOnWithoutTheFounder, FLT_A19_TheOthersInviteTheFounderBackWithAnyList) {
   lists[1] = list({1, 2, 3, 4});
   cluster.start(1);
   EXPECT_EQ(cluster.engine(1).core(), nullptr);

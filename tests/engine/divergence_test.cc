@@ -57,7 +57,7 @@ TEST(DivergenceCheckTest, ItIsConvictedEvenIfItsOwnVoteNeverGotThrough) {
   EXPECT_EQ(three.vote(3, 8), Verdict::Self);
 }
 
-TEST(DivergenceCheckTest, AMinorityConvictsNobodyButItself) {
+TEST(DivergenceCheckTest, AMinorityWithAnotherDigestConvictsOnlyItself) {
   Check five(5);
   EXPECT_EQ(five.vote(2, 8), Verdict::Unclear);
   five.vote(1, 7);

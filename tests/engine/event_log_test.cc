@@ -185,7 +185,7 @@ TEST_F(EventLogTest, ATransportThatTriesAgainAndAgainIsToldOnce) {
   EXPECT_THAT(kinds(), ElementsAre(Kind::PeerConnected, Kind::PeerLost, Kind::PeerUnreachable));
 }
 
-TEST_F(EventLogTest, OfMorePeersThanAnyClusterHasItIsNotKeptWhatWasTold) {
+TEST_F(EventLogTest, ReportsOfMorePeersThanAClusterHasAreNotRemembered) {
   for (uint64_t id = 1; id <= 1000; ++id) arrives(PeerRefused{ReplicaId(id), "another cluster"});
   EXPECT_THAT(on_event_, SizeIs(1000));
   on_event_.clear();

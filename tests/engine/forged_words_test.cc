@@ -54,7 +54,7 @@ struct ForgedWordsTest : ThreeReplicas {
   }
 };
 
-TEST_F(ForgedWordsTest, FLT_S12_WhatNoDiskCanHaveHeldIsNotBelieved) {
+TEST_F(ForgedWordsTest, FLT_S12_AClaimThatNoDiskCanHaveHeldIsIgnored) {
   const Term term = cluster.engine(follower).leadership().term;
   for (const PeerMark& known : {PeerMark{.term = term, .match = {kNever, term}}, PeerMark{.term = Term(kNever.value())},
                                 PeerMark{.boot = BootCounter(kNever.value())}}) {

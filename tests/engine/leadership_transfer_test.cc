@@ -17,7 +17,7 @@ struct EngineTransferTest : ThreeReplicas {
   ReplicaId seen_at(uint64_t id) { return cluster.engine(id).leadership().leader; }
 };
 
-TEST_F(EngineTransferTest, WhoeverIsAskedTheNamedOneLeads) {
+TEST_F(EngineTransferTest, TheNamedReplicaLeadsWhicheverReplicaIsAsked) {
   ASSERT_TRUE(hand_over(leader, follower).ok());
   EXPECT_EQ(seen_at(leader), ReplicaId(follower));
   ASSERT_TRUE(hand_over(third, third).ok());
@@ -35,7 +35,7 @@ TEST_F(EngineTransferTest, WithoutANameTheBestVoterLeads) {
   EXPECT_EQ(cluster.engine(follower).leadership().role, raft::Role::Leader);
 }
 
-TEST_F(EngineTransferTest, WhoCannotLeadIsRefusedForCertain) {
+TEST_F(EngineTransferTest, ATargetThatCannotLeadIsRefusedWithoutEffect) {
   EXPECT_EQ(reason_of(hand_over(leader, 9)), Reason::MemberNotFound);
   Cluster lone(1);
   lone.start(1);
@@ -89,7 +89,7 @@ TEST_F(EngineTransferTest, LostRequestsAreRepeatedAndAnotherLeaderIsAskedToo) {
   EXPECT_GT(lost, 2);
 }
 
-TEST_F(EngineTransferTest, OneAtATimeAndWhoForgetsIsNotAnswered) {
+TEST_F(EngineTransferTest, ASecondTransferIsRefusedAndAForgottenOneIsNotAnswered) {
   cluster.crash(third);
   const Ticket first = cluster.transfer(leader, third);
   const Ticket second = cluster.transfer(leader, follower);

@@ -1,7 +1,7 @@
 // The three kinds of reads (docs/semantics.md S-10): by a round, by a lease, from the local state.
 #include <gtest/gtest.h>
 
-#include "engine/timers/sleep_gauge.h"
+#include "engine/timers/suspend_meter.h"
 #include "tests/engine/three_replicas.h"
 
 namespace coordkit::engine {
@@ -83,7 +83,7 @@ TEST_F(LeaseReadTest, S10_ALocalReadWaitsForTheStateItDemands) {
 
 TEST(SleepGaugeTest, CountsWhatWasSleptSinceAMomentAndNeverLess) {
   const auto at = [](Duration awake, Duration asleep) { return Now{LaggingTime(awake), LeadingTime(awake + asleep)}; };
-  SleepGauge gauge(100ms);
+  SuspendMeter gauge(100ms);
   gauge.sample(at(1000ms, 5s));
   EXPECT_EQ(gauge.since(LaggingTime(1000ms)), 0s);
   EXPECT_EQ(gauge.since(LaggingTime(999ms)), Duration::max()) << "nothing is known";

@@ -646,7 +646,7 @@ TEST(EngineMembershipTest, MembersSurviveARestartOfEverybody) {
   EXPECT_TRUE(group.change(leader % 3 + 1, {remove(leader)}).ok());
 }
 
-TEST(EngineMembershipTest, WhoIsNotNamedIsToldWhomToConnectWithByItsOwnList) {
+TEST(EngineMembershipTest, AReplicaThatNoMemberListNamesConnectsByItsOwnList) {
   Growing group(4, 3);
   Cluster& cluster = group.cluster;
   cluster.start(4);

@@ -159,14 +159,14 @@ TEST(MessagePolicyTest, FLT_S07_TheUninvitedAreHeardInNothing) {
   attacked.expect_no_effect();
 }
 
-TEST(MessagePolicyTest, FLT_S07_WhoClaimsToBeAMemberButShowsNothingIsHeardInNothingAndTakesNoPlace) {
+TEST(MessagePolicyTest, FLT_S07_AnUnprovenClaimOfMembershipHasNoEffectAndTakesNoPlace) {
   Attacked attacked;
   const uint64_t victim = attacked.leader == 3 ? 2 : 3;
   attacked.say(hello(victim, 100 + victim, 0));
   attacked.expect_no_effect();
 }
 
-TEST(MessagePolicyTest, FLT_S07_WhoBelongedOnceMovesNobodyAndNothing) {
+TEST(MessagePolicyTest, FLT_S07_MessagesOfAFormerMemberHaveNoEffect) {
   Attacked attacked;
   const Hello previous = hello(9, 109, attacked.cluster.engine(1).status().cluster.value());
   const raft::MemberChange remove{raft::MemberChange::Kind::Remove, {.id = ReplicaId(2)}, ReplicaId()};
@@ -197,7 +197,7 @@ TEST(MessagePolicyTest, FLT_S08_ATermOutOfAllReachIsAWarningThatNamesItsSayer) {
 }
 
 // Founders start out blank; until they have proved that they belong, only an invitation is sent to them.
-TEST(MessagePolicyTest, WhoIsBlankIsSentNothingButAnInvitation) {
+TEST(MessagePolicyTest, ABlankReplicaIsSentOnlyAnInvitation) {
   Cluster cluster(3);
   cluster.filter = [&](ReplicaId, ReplicaId to, const Message& message) {
     const bool blank = !cluster.engine(to.value()).status().cluster;

@@ -186,7 +186,7 @@ TEST(OriginsTest, INV_L09_AnOriginThatWasForgottenDoesNotRunStrayRepeats) {
 }
 
 // The same, but the displaced process still counts on its old calls, or a copy of its first registration arrives late.
-TEST(OriginsTest, FLT_P21_INV_L09_WhoWasDisplacedAndReturnsRunsNothingTwice) {
+TEST(OriginsTest, FLT_P21_INV_L09_ADisplacedOriginThatReturnsExecutesNoCallTwice) {
   const Origin other{kFirstBoot.replica, StoreId(kFirstBoot.store.value() + 1), BootCounter(1)};
   for (const bool checkpointed : {false, true}) {
     Origins origins;

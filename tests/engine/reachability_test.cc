@@ -41,7 +41,7 @@ TEST(ReachabilityTest, WhoWasNeverConnectedIsMissingSinceTheBeginning) {
             "replica 3 at c:1 has not been heard in the 5000 ms since this one was opened: nobody listens there");
 }
 
-TEST(ReachabilityTest, WhoWasLostIsMissingSinceThenAndHisReturnEndsIt) {
+TEST(ReachabilityTest, ALostPeerIsMissingFromThenUntilItReturns) {
   Reachability reachability;
   reachability.began(at(1s));
   for (const uint64_t id : {2, 3}) reachability.connected(hello(id));
@@ -58,7 +58,7 @@ TEST(ReachabilityTest, WhoWasLostIsMissingSinceThenAndHisReturnEndsIt) {
   EXPECT_THAT(reachability.explanations(), IsEmpty());
 }
 
-TEST(ReachabilityTest, OfWhatWasMetAtAnAddressTheLastIsSaid) {
+TEST(ReachabilityTest, TheNewestObstacleAtAnAddressIsReported) {
   Reachability reachability;
   reachability.began(at(1s));
   const auto said = [&] { return look(reachability, 2s).at(0).why; };

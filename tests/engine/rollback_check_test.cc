@@ -187,7 +187,7 @@ TEST_F(AskedOfMembers, FLT_M12_AJointConfigurationMayBeOver) {
   EXPECT_TRUE(check->enough(joint, at)) << "and stays over";
 }
 
-TEST_F(AskedOfMembers, FLT_P15_WhoseDiskWasExchangedIsNoMember) {
+TEST_F(AskedOfMembers, FLT_P15_AReplicaWhoseDiskWasExchangedIsNotCountedAsAMember) {
   raft::Configuration newer = members({1, 2});
   newer.voters.front().store = StoreId(998);
   told(2, {{Index(9), Term(9)}, newer});

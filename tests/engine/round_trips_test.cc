@@ -32,7 +32,7 @@ TEST_F(RoundTripsTest, FLT_N13_TenInAnElectionTimeoutAreNotWarnedOf) {
   EXPECT_THAT(trips.warnings(), IsEmpty());
 }
 
-TEST_F(RoundTripsTest, FLT_N13_FewerAreAndTheSentenceSaysWhatToSet) {
+TEST_F(RoundTripsTest, FLT_N13_FewerThanTenRoundTripsAreWarnedOfWithTheOptionToSet) {
   for (int i = 0; i < 3; ++i) beat(31ms);
   EXPECT_THAT(trips.warnings(), IsEmpty()) << "too few to judge by";
   beat(31ms);
@@ -50,7 +50,7 @@ TEST_F(RoundTripsTest, FLT_N13_OneQuickAnswerOfTheLastFewShowsThatTheWayIsShort)
   EXPECT_THAT(trips.warnings(), ElementsAre(HasSubstr("at least 200 ms"))) << "it is long ago";
 }
 
-TEST_F(RoundTripsTest, FLT_N13_WhereNobodyIsEverElectedPreVotesAreMeasured) {
+TEST_F(RoundTripsTest, FLT_N13_PreVotesAreMeasuredWhereNoElectionSucceeds) {
   for (int i = 0; i < 4; ++i) {
     const auto kind = raft::VoteKind::Pre;
     trips.sent(kPeer, raft::VoteRequest{.kind = kind, .term = Term(9), .round = ++round}, now);

@@ -138,7 +138,7 @@ TEST_F(StateSenderTest, WhoAsksForAnotherStateIsOfferedThisOne) {
   EXPECT_TRUE(sent<StateOffer>(3));
 }
 
-TEST_F(StateSenderTest, REG_R72_WhoLoadsKeepsTheLogAndIsOfferedNothing) {
+TEST_F(StateSenderTest, REG_R72_APeerThatLoadsAStatePinsTheLogAndIsOfferedNoOther) {
   open();
   EXPECT_EQ(sender.pinned(), Index(60));
   for (int i = 0; i < 100; ++i, now += options.raft.election_timeout) {
@@ -152,7 +152,7 @@ TEST_F(StateSenderTest, REG_R72_WhoLoadsKeepsTheLogAndIsOfferedNothing) {
   EXPECT_TRUE(order<ViewOpen>()) << "it went away";
 }
 
-TEST_F(StateSenderTest, WhoHasCaughtUpNeedsNothingAnyMore) {
+TEST_F(StateSenderTest, APeerThatHasCaughtUpReleasesTheViewAndTheLog) {
   open();
   behind.clear();
   now += options.raft.election_timeout;

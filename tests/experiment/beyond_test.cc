@@ -182,12 +182,12 @@ TEST_F(BeyondTest, AWriteThatIsLostAtRestIsWrongWhateverIsSaid) {
 
 // ---- the end
 
-TEST_F(BeyondTest, WhoStopsSaysWhy) {
+TEST_F(BeyondTest, AnEndWithoutAnyReportIsWrong) {
   EXPECT_THAT(judged({kept(1).put(10, "a", 5)}).wrong, ElementsAre(HasSubstr("wordless")));
   EXPECT_EQ(judged({kept(1).put(10, "a", 5)}, {{2, "quarantine"}}).ending, Ending::Stopped);
 }
 
-TEST_F(BeyondTest, NobodyDies) {
+TEST_F(BeyondTest, ADeathIsWrongWhateverElseHappens) {
   EXPECT_THAT(judged({kept(1).put(1000, "a", 5)}, {}, {2}).wrong, ElementsAre("died: process 2"));
 }
 

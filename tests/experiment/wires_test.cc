@@ -86,7 +86,7 @@ TEST_F(WiresTest, MuchIsCarriedInOrder) {
   speaker.join();
 }
 
-TEST_F(WiresTest, ACutEndsWhatStandsAndWhatComes) {
+TEST_F(WiresTest, ACutEndsOpenAndLaterConnections) {
   wires_.lead(1, 2, addresses_[1]);
   const Descriptor near = dialed(wires_.door(1, 2)), far = accepted(second_);
   say(near, "there");

@@ -24,7 +24,7 @@ ClaimView hold(std::string_view name, uint64_t session, uint64_t token, uint64_t
   return view;
 }
 
-TEST(RestingTest, KeepsAPlainHoldAsItWas) {
+TEST(CompactHoldsTest, KeepsAPlainHoldAsItWas) {
   CompactHolds resting;
   const std::string longer(300, 'n');
   const std::string longest_tag(255, 't');
@@ -46,7 +46,7 @@ TEST(RestingTest, KeepsAPlainHoldAsItWas) {
   EXPECT_EQ(resting.size(), 6u);
 }
 
-TEST(RestingTest, WhatIsOutOfTheOrdinaryIsNotTaken) {
+TEST(CompactHoldsTest, AClaimWithAnUnusualFieldIsNotKeptCompactly) {
   const auto taken = [](auto spoil) {
     CompactHolds resting;
     ClaimView view = hold("n", 1, 2);
@@ -64,7 +64,7 @@ TEST(RestingTest, WhatIsOutOfTheOrdinaryIsNotTaken) {
   EXPECT_FALSE(taken([](ClaimView& view) { view.request.sequence = Sequence(uint64_t{1} << 32); }));
 }
 
-TEST(RestingTest, ANameIsTakenOnce) {
+TEST(CompactHoldsTest, ANameIsTakenOnce) {
   CompactHolds resting;
   ASSERT_TRUE(resting.add(hold("n", 1, 2), false, false));
   EXPECT_FALSE(resting.add(hold("n", 1, 3, 7), false, false));
@@ -74,7 +74,7 @@ TEST(RestingTest, ANameIsTakenOnce) {
   EXPECT_TRUE(resting.add(hold("n", 1, 3, 7), false, false));
 }
 
-TEST(RestingTest, OriginsThatAreOverMakeRoomForOthersAndAFullHouseRefuses) {
+TEST(CompactHoldsTest, OriginsThatAreOverMakeRoomForOthersAndAFullHouseRefuses) {
   CompactHolds resting;
   std::vector<std::string> names;
   for (uint64_t i = 0; i < 2048; ++i) names.push_back(std::to_string(i));
@@ -89,7 +89,7 @@ TEST(RestingTest, OriginsThatAreOverMakeRoomForOthersAndAFullHouseRefuses) {
 
 // Asked often or hardly ever, for either, among few locks or more than are left fresh: it is always what follows from all that
 // is here.
-TEST(RestingTest, TheDigestAndTheLocksOfASessionAreTheSameWheneverTheyAreAsked) {
+TEST(CompactHoldsTest, TheDigestAndTheLocksOfASessionAreTheSameWheneverTheyAreAsked) {
   for (const uint64_t one_in : {1, 7, 3000}) {
     for (const uint64_t locks : {5, 200, 9000}) {
       Random random(one_in + locks);
@@ -140,7 +140,7 @@ TEST(RestingTest, TheDigestAndTheLocksOfASessionAreTheSameWheneverTheyAreAsked) 
   }
 }
 
-TEST(RestingTest, LocksOfASessionComeInGrantOrder) {
+TEST(CompactHoldsTest, LocksOfASessionComeInGrantOrder) {
   CompactHolds resting;
   for (const uint64_t token : {30, 10, 20}) ASSERT_TRUE(resting.add(hold(std::to_string(token), 7, token), false, false));
   ASSERT_TRUE(resting.add(hold("x", 6, 15), false, false));
@@ -152,7 +152,7 @@ TEST(RestingTest, LocksOfASessionComeInGrantOrder) {
   EXPECT_EQ(resting.count(SessionId(9)), 0u);
 }
 
-TEST(RestingTest, REG_F76_LocksThatComeAndGoAreNotListedForEver) {
+TEST(CompactHoldsTest, REG_F76_LocksThatComeAndGoAreNotListedForEver) {
   CompactHolds resting;
   ASSERT_TRUE(resting.add(hold("stays", 1, 1), false, true));
   for (uint64_t i = 2; i < 10'000; ++i) {
@@ -168,7 +168,7 @@ TEST(RestingTest, REG_F76_LocksThatComeAndGoAreNotListedForEver) {
 }
 
 // One table takes a checkpoint after every step, the other never does: neither that nor the representation of a lock shows.
-TEST(RestingTest, WakingAndRestingShowNeitherInDigestNorInRows) {
+TEST(CompactHoldsTest, WakingAndRestingShowNeitherInDigestNorInRows) {
   Table table;
   TokenCounter counter;
   Decisions decisions;

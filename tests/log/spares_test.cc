@@ -1,5 +1,5 @@
 // Segments in reserve: which one is taken, and what becomes of the others.
-#include "log/spares.h"
+#include "log/spare_segments.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace coordkit::testkit {
 namespace {
 
 using log::FileUse;
-using log::Spares;
+using log::SpareSegments;
 
 constexpr uint64_t kSmall = 32 << 10;
 constexpr uint64_t kLarge = 64 << 10;
@@ -26,7 +26,7 @@ class SparesTest : public ::testing::Test {
     return ++last_;
   }
   uint32_t opened(uint64_t bytes) {
-    const absl::StatusOr<Spares::Open> spare = spares_.open(bytes);
+    const absl::StatusOr<SpareSegments::Open> spare = spares_.open(bytes);
     EXPECT_TRUE(spare.ok()) << spare.status();
     return spare.ok() && spare->file ? spare->number : 0;
   }
@@ -34,7 +34,7 @@ class SparesTest : public ::testing::Test {
 
   const log::LogOptions options_{.segment_bytes = kLarge, .small_segment_bytes = kSmall, .spares = 3};
   RecordingFs disk_;
-  Spares spares_{disk_, options_};
+  SpareSegments spares_{disk_, options_};
   uint32_t last_ = 0;  // number
 };
 

@@ -234,7 +234,7 @@ TEST_F(SessionResumeTest, S45_OnlyTheSameDiskAtALaterBootVouchesByItself) {
 }
 
 // It was sent, and then was in flight for long, while the session went to a third process.
-TEST_F(SessionResumeTest, S45_AVoucherSpeaksOfNobodyWhoCameLater) {
+TEST_F(SessionResumeTest, S45_AVoucherDoesNotCountForAProcessThatCameLater) {
   const SessionId a = open();
   const Generation then = info(a).generation;
   EXPECT_TRUE(resume(a, kRestarted).previous_gone) << "the same disk";
@@ -369,7 +369,7 @@ TEST_F(SessionKillTest, S57_AKillFreesNothingBeforeTheTtlIsOver) {
   EXPECT_EQ(d.submit(KillSession{a}).code, Code::SessionNotFound);
 }
 
-TEST_F(SessionKillTest, S57_AMarkedSessionStandsAloneAndItsWaitStartsAnewWithALeader) {
+TEST_F(SessionKillTest, S57_AKilledSessionHasATimerOfItsOwnThatANewLeaderRestarts) {
   const SessionId a = open();
   d.submit(KillSession{a});
   const std::vector<TimerOp> alone{{TimerOp::Kind::Arm, session_timer(a), Generation(0), 5s, {}}};

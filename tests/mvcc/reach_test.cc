@@ -44,7 +44,7 @@ TEST_F(ReachTest, S17_WhatLooksAtEveryKeyAgainAndAgainReachesTooFar) {
   EXPECT_TRUE(too_far(conditions)) << "in the other branch";
 }
 
-TEST_F(ReachTest, S17_WhatNamesFewKeysMayDoSoAsOftenAsItHasRoom) {
+TEST_F(ReachTest, S17_ATransactionOverFewKeysMayRepeatThemUpToItsSize) {
   const RangeOperation narrow{.key = "key/1990", .end = "key/1999", .count_only = true};
   EXPECT_FALSE(too_far(times(60, 60, narrow)));
   EXPECT_FALSE(too_far(times(60, 60, RangeOperation{.key = "key/1000"})));

@@ -311,7 +311,7 @@ TEST(TransactionTest, S14_AReadWithoutRoomForItsAnswerIsRefusedAndCopiesNoMore) 
   EXPECT_LE(bytes_of(world.reply), 1000u) << "nobody sees it";
 }
 
-TEST(TransactionTest, S14_WhatPutsReplaceFillsAnAnswerNoFurtherThanItCanBeSeen) {
+TEST(TransactionTest, S14_PreviousValuesStopFillingAnAnswerThatIsTooLargeToReturn) {
   World world;
   const std::string large(kValueBytesMax - 1, 'v');
   std::vector<Operation> puts, inner;
@@ -407,7 +407,7 @@ TEST(TransactionTest, S17_EightLevelsAndNoMore) {
   EXPECT_EQ(check(unconditional({deep})), Refusal::TooManyOps);
 }
 
-TEST(TransactionTest, S15_S17_WhatIsMalformed) {
+TEST(TransactionTest, S15_S17_MalformedTransactionsAreRefused) {
   struct Case {
     const char* what;
     Transaction transaction;

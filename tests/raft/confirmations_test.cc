@@ -53,7 +53,7 @@ TEST_F(ConfirmationsTest, REG_R59_NothingIsAnsweredBeforeAnOwnEntryIsCommitted) 
   EXPECT_TRUE(out_.confirmations.empty());
 }
 
-TEST_F(ConfirmationsTest, REG_R84_WhoBecomesAloneAnswersWhatWaitedForARoundToo) {
+TEST_F(ConfirmationsTest, REG_R84_ALeaderThatBecomesTheOnlyVoterAnswersReadsThatWaitForARound) {
   ask(1, 7);
   confirmations_.ask(Ticket(2), Index(8), /*alone=*/true);
   agree(confirmations_.round());

@@ -133,7 +133,7 @@ TEST_F(SparesTest, FLT_P10_WhatIsNotCommittedInTimeGoesToAllAndSoDoesWhatFollows
   }
 }
 
-TEST_F(SparesTest, FLT_P10_WhoeverStallsIsReliedOnNoMore) {
+TEST_F(SparesTest, FLT_P10_AFollowerThatStallsIsDeferred) {
   Solo solo = leader();
   for (int i = 0; i < 4; ++i) work(solo);
   solo.propose("not answered by 2");
@@ -171,7 +171,7 @@ TEST_F(SparesTest, FLT_P10_WhereTheLeadersOwnDiskIsSlowTheFollowersAreEnough) {
   }
 }
 
-TEST_F(SparesTest, WhoWaitsForACommitIsNoSpareAndTakesTheOthersPlace) {
+TEST_F(SparesTest, AFollowerThatWaitsForACommitIsNotDeferredButTheOtherIs) {
   Solo solo = leader();
   for (int i = 0; i < 4; ++i) work(solo);
   solo.now += microseconds(200);

@@ -16,7 +16,7 @@ struct FloorTest : ::testing::Test {
   }
 };
 
-TEST_F(FloorTest, FLT_D02_WhoLacksWhatItHeldVotesOnlyForLogsThatGoAsFar) {
+TEST_F(FloorTest, FLT_D02_AReplicaThatLostEntriesVotesOnlyForLogsThatReachItsFloor) {
   EXPECT_EQ(asked_by(2, 5, at(3, 2)), Answer::No) << "as far as its own log";
   EXPECT_EQ(asked_by(2, 6, at(5, 3)), Answer::No);
   EXPECT_EQ(asked_by(2, 7, at(9, 2)), Answer::No);

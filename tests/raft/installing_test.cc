@@ -55,7 +55,7 @@ struct LeadingSolo : Solo {
   }
 };
 
-TEST(RetentionTest, TheBudgetIsKeptForWhoIsAwayAndNoMore) {
+TEST(RetentionTest, TheRetainedLogServesAbsentPeersUpToItsBudget) {
   LeadingSolo none;
   none.step(Checkpointed{at(5, 1)});
   EXPECT_EQ(none.effects.compact, at(5, 1)) << "peer 3 has not answered";
@@ -314,7 +314,7 @@ TEST(BehindTest, ANewConnectionIsProbedAgainAtOurBase) {
   EXPECT_EQ(solo.effects.behind, solo.three());
 }
 
-TEST(BehindTest, WhoDoesNotAnswerHeartbeatsIsShownWhoLeads) {
+TEST(BehindTest, APeerThatDoesNotAnswerHeartbeatsIsProbedFromTheBase) {
   PeerBehind solo;
   bool shown = false;
   for (int i = 0; i < 6; ++i) {
@@ -358,7 +358,7 @@ TEST(BehindTest, WhoIsSentAStateHoldsBackByTheLogAfterItOnly) {
   }
 }
 
-TEST(BehindTest, AFollowerNamesNobody) {
+TEST(BehindTest, AFollowerReportsNoPeerAsBehind) {
   PeerBehind solo;
   solo.receive(2, Heartbeat{.term = Term(9)});
   EXPECT_TRUE(solo.effects.behind.empty());

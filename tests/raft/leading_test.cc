@@ -139,7 +139,7 @@ TEST(LeaderTest, WithADelayTheNextAppendCarriesTheNewsAndOnlyWhoWaitsIsToldAtOnc
   EXPECT_GT(solo.core().next_deadline(), solo.now + milliseconds(1));
 }
 
-TEST(LeaderTest, WhoWaitsIsToldAsSoonAsItCanBe) {
+TEST(LeaderTest, APeerThatWaitsForACommitGetsAHeartbeatOnceItsMatchIsKnown) {
   Solo solo(3, {}, {}, {.commit_news_delay = milliseconds(1)});
   solo.lead({2});
   solo.written();

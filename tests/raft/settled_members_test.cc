@@ -107,7 +107,7 @@ TEST_F(ToldTest, FLT_M07_AVoteIsNotRepeatedForAnotherDisk) {
 }
 
 // A peer whose log starts after their entry knows an upper bound of its term only.
-TEST_F(ToldTest, FLT_M03_WhoIsToldOfMembersWithoutItHearsThatItIsRemoved) {
+TEST_F(ToldTest, FLT_M03_AReplicaOutsideTheSettledMembersAcceptsItsRemoval) {
   const Configuration others = of_voters({2, 4, 5});
   told(at(4, 5), others);
   ASSERT_EQ(solo.core().configuration(), others);
@@ -153,7 +153,7 @@ TEST_F(ToldTest, OlderAndImpossibleOnesChangeNothing) {
   EXPECT_EQ(solo.core().configuration(), newer);
 }
 
-TEST_F(ToldTest, WhoCampaignsByOlderMembersGivesUp) {
+TEST_F(ToldTest, ACandidateOfOlderMembersStepsDown) {
   solo.timeout();
   ASSERT_NE(solo.role(), Role::Follower);
   told(at(4, 2), newer);

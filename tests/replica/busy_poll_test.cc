@@ -40,7 +40,7 @@ TEST_F(BusyPollTest, WhatComesWhileItLooksIsRunAndItNeverSleeps) {
   EXPECT_EQ(poll.looks().in_vain, 0u);
 }
 
-TEST_F(BusyPollTest, WhatIsThereIsNotLookedFor) {
+TEST_F(BusyPollTest, WaitingHandlersRunWithoutAPoll) {
   BusyPoll poll(io_, 10min);
   int ran = 0;
   for (int i = 0; i < 100; ++i) boost::asio::post(io_, [&ran] { ++ran; });
@@ -50,7 +50,7 @@ TEST_F(BusyPollTest, WhatIsThereIsNotLookedFor) {
 }
 
 // After four times rests of 1, 3, 7, ... 63 handlers; from the start again whenever something was found.
-TEST_F(BusyPollTest, WhoLooksInVainLooksLessAndLess) {
+TEST_F(BusyPollTest, PollsInVainBecomeRarer) {
   BusyPoll poll(io_, 1ns);
   constexpr int kHandlers = 500;
   for (int i = 0; i < kHandlers; ++i) {

@@ -55,7 +55,7 @@ class FullHouse {
   std::promise<void> all_;
 };
 
-TEST(FloodTest, FLT_O01_WhoFindsTheHouseFullIsAnsweredWhereHeCalls) {
+TEST(FloodTest, FLT_O01_ARefusedCallIsAnsweredOnTheThreadOfItsCaller) {
   Cluster cluster{1};
   ASSERT_NO_FATAL_FAILURE(cluster.open_all());
   Session session = cluster.session(1, kTtl);
@@ -82,7 +82,7 @@ TEST(FloodTest, FLT_O01_WhoFindsTheHouseFullIsAnsweredWhereHeCalls) {
   EXPECT_THAT(cluster[1].put("key", "v").status(), IsOk()) << "and leaves his place to others";
 }
 
-TEST(FloodTest, FLT_O01_WhatGivesBackOvertakesEverythingInLine) {
+TEST(FloodTest, FLT_O01_ReleasesAndClosesOvertakeEveryWaitingCall) {
   Cluster cluster{1};
   ASSERT_NO_FATAL_FAILURE(cluster.open_all());
   Session session = cluster.session(1, kTtl), other = cluster.session(1, kTtl);

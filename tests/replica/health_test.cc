@@ -40,7 +40,7 @@ class HealthTest : public ::testing::Test {
   Cluster cluster_;
 };
 
-TEST_F(HealthTest, AReadyClusterMissesNobody) {
+TEST_F(HealthTest, AReadyClusterHasNoMissingMember) {
   cluster_.open_all();
   for (uint64_t id = 1; id <= 3; ++id) health_until(id, Field(&Health::missing, IsEmpty()));
 }

@@ -26,7 +26,7 @@ TEST(SecretTest, FLT_S03_WhoSharesASecretFoundsAClusterAndWorks) {
   EXPECT_THAT(session.acquire("lock", {.timeout = kPatience}).status(), IsOk());
 }
 
-TEST(SecretTest, FLT_S03_WhoHasAnotherOrNoneIsAWarningOnBothSidesThatDoesNotRepeatIt) {
+TEST(SecretTest, FLT_S03_AnotherOrAMissingSecretIsAWarningOnBothSidesWithoutTheSecret) {
   Cluster cluster;
   for (const uint64_t id : {1, 2}) ASSERT_NO_FATAL_FAILURE(cluster.open(with_secret(cluster.options(id), kSecret)));
   const auto warns = [&](uint64_t id) {

@@ -212,7 +212,7 @@ TEST_F(ThrowingTest, FLT_A13_AnErrorHookThatThrowsIsCountedAndNotToldOfItself) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(ThrowingTest, FLT_A13_WhatThrowsAfterTheCloseHurtsNobody) {
+TEST_F(ThrowingTest, FLT_A13_ACallbackThatThrowsAfterCloseIsOnlyReported) {
   open(options());
   ASSERT_THAT(cluster_[1].close(), IsOk());
   cluster_[1].put_async("k", "v", {}, [](absl::StatusOr<PutResult>) { throw std::runtime_error("late"); });

@@ -186,7 +186,7 @@ TEST_F(TurnLoopTest, ADelayedTaskIsMadeOnlyWhenItIsWantedEarlier) {
   EXPECT_EQ(executor_->delayed.back().first, 1ms);
 }
 
-TEST_F(TurnLoopTest, WhatIsNotWantedAnyMoreWakesOnceAndIsNotMadeAnew) {
+TEST_F(TurnLoopTest, AnObsoleteTimerWakesTheLoopOnceAndIsNotRepeated) {
   wait_ = 100ms;
   loop_.begin();
   executor_->run_one();

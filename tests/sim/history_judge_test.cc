@@ -20,17 +20,17 @@ using std::chrono::seconds;
 class HistoryJudgeTest : public ::testing::Test {
  protected:
   HistoryJudgeTest() {
-    told.shown.resize(3);
-    told.held.resize(3);
-    told.remembers.resize(3);
-    told.struck = at(10);
-    told.rest = at(20);
+    evidence.shown.resize(3);
+    evidence.held.resize(3);
+    evidence.remembers.resize(3);
+    evidence.struck = at(10);
+    evidence.rest = at(20);
     put(1, 5, 1, "a", "old");
     for (uint32_t place : {0, 1, 2}) given(place, 1, "a", "old");
   }
   static TrueTime at(int second) { return TrueTime(seconds(second)); }
   KeyCall& call(uint32_t place, int second) {
-    return told.calls.emplace_back(
+    return evidence.calls.emplace_back(
         KeyCall{.place = place, .end = End::Answered, .called = at(second), .answered = at(second) + Duration(1)});
   }
   KeyCall& put(uint32_t place, int second, uint64_t revision, const char* key, const char* value) {
@@ -47,8 +47,8 @@ class HistoryJudgeTest : public ::testing::Test {
     return made;
   }
   void given(uint32_t place, uint64_t revision, const char* key, const char* value) {
-    told.shown[place].insert({revision, key, value});
-    told.held[place].insert({revision, key, value});
+    evidence.shown[place].insert({revision, key, value});
+    evidence.held[place].insert({revision, key, value});
   }
   // An acknowledged write that place 2 alone has kept, and the answers of the other two without it.
   void lose_a_write() {
@@ -57,111 +57,111 @@ class HistoryJudgeTest : public ::testing::Test {
   }
   void rest() { get(0, 21, 30, "b", "", 0); }
 
-  Told told;
+  Evidence evidence;
 };
 
 TEST_F(HistoryJudgeTest, AllIsRightWhereNothingIsContradicted) {
   get(0, 12, 1, "a", "old", 1);
   put(1, 13, 2, "a", "new");
   get(2, 21, 2, "a", "new", 2);
-  EXPECT_THAT(judge(told), IsEmpty());
+  EXPECT_THAT(judge(evidence), IsEmpty());
 }
 
 TEST_F(HistoryJudgeTest, AValueThatNobodyWroteIsInvented) {
   rest();
   get(0, 12, 2, "a", "conjured", 2);
-  EXPECT_THAT(judge(told), ElementsAre(StartsWith("invented: n1 shows a=conjured of revision 2")));
-  told.calls.pop_back();
-  told.shown[1].insert({2, "a", "conjured"});
-  EXPECT_THAT(judge(told), ElementsAre(StartsWith("invented: n2 shows")));
-  told.shown[1] = {{1, "b", "old"}};
-  EXPECT_THAT(judge(told), ElementsAre(StartsWith("invented: n2 shows b=old"))) << "it was written to another key";
+  EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("invented: n1 shows a=conjured of revision 2")));
+  evidence.calls.pop_back();
+  evidence.shown[1].insert({2, "a", "conjured"});
+  EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("invented: n2 shows")));
+  evidence.shown[1] = {{1, "b", "old"}};
+  EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("invented: n2 shows b=old"))) << "it was written to another key";
 }
 
 TEST_F(HistoryJudgeTest, AnAnswerAtALowerRevisionContradicts) {
   rest();
   lose_a_write();
   get(0, 12, 1, "a", "old", 1);
-  EXPECT_THAT(judge(told), ElementsAre(StartsWith("silent: n3 was told of its write of a=lost")));
-  told.calls.back().called = at(7);
-  EXPECT_THAT(judge(told), IsEmpty()) << "it was called before the write was acknowledged";
+  EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("silent: n3 was told of its write of a=lost")));
+  evidence.calls.back().called = at(7);
+  EXPECT_THAT(judge(evidence), IsEmpty()) << "it was called before the write was acknowledged";
 }
 
 TEST_F(HistoryJudgeTest, AnotherChangeAtTheSameRevisionContradicts) {
   rest();
   lose_a_write();
   put(0, 12, 2, "b", "other");
-  EXPECT_THAT(judge(told), ElementsAre(StartsWith("silent: n3 was told of its write of a=lost")));
-  told.calls.back().end = End::Unknown;
-  EXPECT_THAT(judge(told), IsEmpty());
+  EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("silent: n3 was told of its write of a=lost")));
+  evidence.calls.back().end = End::Unknown;
+  EXPECT_THAT(judge(evidence), IsEmpty());
   given(1, 2, "b", "other");
-  EXPECT_THAT(judge(told), ElementsAre(StartsWith("silent: n3 was told of its write of a=lost"))) << "as a watch shows it";
+  EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("silent: n3 was told of its write of a=lost"))) << "as a watch shows it";
 }
 
 TEST_F(HistoryJudgeTest, AKeyAsItWasBeforeContradicts) {
   rest();
   lose_a_write();
   get(0, 12, 9, "a", "old", 1);
-  EXPECT_THAT(judge(told), ElementsAre(StartsWith("silent: n3 was told of its write of a=lost")));
-  told.calls.back().key = "b", told.calls.back().value = "", told.calls.back().changed = 0;
-  EXPECT_THAT(judge(told), IsEmpty()) << "another key";
+  EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("silent: n3 was told of its write of a=lost")));
+  evidence.calls.back().key = "b", evidence.calls.back().value = "", evidence.calls.back().changed = 0;
+  EXPECT_THAT(judge(evidence), IsEmpty()) << "another key";
 }
 
 TEST_F(HistoryJudgeTest, ARefusedWriteIsNotSeen) {
   rest();
   put(1, 12, 0, "a", "refused").end = End::Refused;
-  EXPECT_THAT(judge(told), IsEmpty());
+  EXPECT_THAT(judge(evidence), IsEmpty());
   given(0, 2, "a", "refused");
-  EXPECT_THAT(judge(told), ElementsAre(StartsWith("silent")));
-  told.said = {0};
-  EXPECT_THAT(judge(told), IsEmpty());
+  EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("silent")));
+  evidence.said = {0};
+  EXPECT_THAT(judge(evidence), IsEmpty());
 }
 
 TEST_F(HistoryJudgeTest, AWordOfAPartyIsEnoughAndOfNobodyElse) {
   rest();
   lose_a_write();
   get(0, 12, 1, "a", "old", 1);
-  told.said = {1};
-  EXPECT_THAT(judge(told), ElementsAre(StartsWith("silent")));
-  told.said = {0};
-  EXPECT_THAT(judge(told), IsEmpty());
-  told.said = {2};
-  EXPECT_THAT(judge(told), IsEmpty());
+  evidence.said = {1};
+  EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("silent")));
+  evidence.said = {0};
+  EXPECT_THAT(judge(evidence), IsEmpty());
+  evidence.said = {2};
+  EXPECT_THAT(judge(evidence), IsEmpty());
 }
 
 TEST_F(HistoryJudgeTest, AWriteThatNobodyRemembersIsExcused) {
   rest();
   lose_a_write();
   get(0, 12, 1, "a", "old", 1);
-  told.held[2].clear();
-  EXPECT_THAT(judge(told), IsEmpty());
+  evidence.held[2].clear();
+  EXPECT_THAT(judge(evidence), IsEmpty());
 }
 
 TEST_F(HistoryJudgeTest, AnAnswerThatItsPlaceHasForgottenIsExcused) {
   rest();
   lose_a_write();
   get(0, 12, 1, "a", "old", 1);
-  told.remembers[0] = at(13);
-  EXPECT_THAT(judge(told), IsEmpty());
+  evidence.remembers[0] = at(13);
+  EXPECT_THAT(judge(evidence), IsEmpty());
 }
 
 TEST_F(HistoryJudgeTest, TwoHistoriesAtRestAreWrongWhateverWasSaid) {
-  told.said = {0, 1, 2};
+  evidence.said = {0, 1, 2};
   get(0, 21, 5, "b", "", 0);
   get(1, 22, 4, "b", "", 0);
-  EXPECT_THAT(judge(told), ElementsAre(StartsWith("two at rest")));
-  told.calls.back().revision = 5;
-  EXPECT_THAT(judge(told), IsEmpty());
+  EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("two at rest")));
+  evidence.calls.back().revision = 5;
+  EXPECT_THAT(judge(evidence), IsEmpty());
   put(0, 23, 6, "b", "one");
   put(1, 23, 6, "b", "two");
-  EXPECT_THAT(judge(told), ElementsAre(StartsWith("two at rest"), StartsWith("two at rest")));
+  EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("two at rest"), StartsWith("two at rest")));
 }
 
 TEST_F(HistoryJudgeTest, SilenceAtRestWantsAWord) {
   get(0, 12, 1, "a", "old", 1);
-  EXPECT_THAT(judge(told), ElementsAre(StartsWith("wordless")));
-  told.said = {1};
-  EXPECT_THAT(judge(told), IsEmpty());
+  EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("wordless")));
+  evidence.said = {1};
+  EXPECT_THAT(judge(evidence), IsEmpty());
 }
 
 TEST(HistoriesProfileTest, FLT_P27_FLT_P18_INV_R25_ReplicasStopLoudlyAndInventNothing) {

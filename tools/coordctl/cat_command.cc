@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "backup/resting_directory.h"
+#include "backup/offline_directory.h"
 #include "tools/coordctl/describe.h"
 #include "tools/coordctl/inspect_command.h"
 #include "tools/coordctl/outcome.h"
@@ -8,11 +8,11 @@
 namespace coordkit::coordctl {
 namespace {
 
-using backup::RestingDirectory;
+using backup::OfflineDirectory;
 
 void print_line(const Json& json) { std::printf("%s\n", json.dump().c_str()); }
 
-int cat_log(const RestingDirectory& directory, const CatArguments& arguments) {
+int cat_log(const OfflineDirectory& directory, const CatArguments& arguments) {
   if (!directory.log().ok()) {
     refuse(directory.log().status());
     return kFaulty;
@@ -30,7 +30,7 @@ int cat_log(const RestingDirectory& directory, const CatArguments& arguments) {
   return outcome;
 }
 
-int cat_rows(const RestingDirectory& directory, const CatArguments& arguments) {
+int cat_rows(const OfflineDirectory& directory, const CatArguments& arguments) {
   absl::Status status = directory.checkpoint().status();
   if (status.ok()) {
     status = (*directory.checkpoint())->scan("", [&](std::string_view key, std::string_view value) {
@@ -58,7 +58,7 @@ void add_cat(CLI::App& app, CatArguments& arguments) {
 }
 
 int run_cat(const CatArguments& arguments) {
-  const auto directory = RestingDirectory::open(arguments.directory, RestingDirectory::Payloads::All);
+  const auto directory = OfflineDirectory::open(arguments.directory, OfflineDirectory::Payloads::All);
   if (!directory.ok()) return refuse(directory.status());
   const int log = arguments.rows_only ? kDone : cat_log(**directory, arguments);
   const int rows = arguments.log_only ? kDone : cat_rows(**directory, arguments);

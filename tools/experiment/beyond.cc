@@ -42,10 +42,10 @@ struct Found {
   std::set<int> parties;
 };
 
-// Everything that callers and watches of an episode were told.
-class Told {
+// Everything that callers and watches of an episode were evidence.
+class EpisodeEvidence {
  public:
-  explicit Told(const Episode& episode) {
+  explicit EpisodeEvidence(const Episode& episode) {
     for (const PlacedLife& each : episode.lives) add(each);
   }
 
@@ -77,7 +77,7 @@ class Told {
   std::map<Content, std::set<int>> kept_;  // what watches of kept places were given
 };
 
-void Told::add(const PlacedLife& each) {
+void EpisodeEvidence::add(const PlacedLife& each) {
   for (const auto& [number, call] : each.life.calls) {
     add_asked(call.line);
     if (ok(call.line) && call.line["model"] != "fenced-mutex") add_answer(each, call.line);
@@ -89,7 +89,7 @@ void Told::add(const PlacedLife& each) {
   }
 }
 
-void Told::add_asked(const json& line) {
+void EpisodeEvidence::add_asked(const json& line) {
   const auto ask = [&](const std::string& key, const json& value) {
     asked_[{key, value}] = line["call"];
     if (outcome(line) == "refused") refused_.insert({key, value});
@@ -99,7 +99,7 @@ void Told::add_asked(const json& line) {
   for (const char* branch : {"then", "else"}) ask(line["in"][branch][0]["key"], line["in"][branch][0]["value"]);
 }
 
-void Told::add_answer(const PlacedLife& each, const json& line) {
+void EpisodeEvidence::add_answer(const PlacedLife& each, const json& line) {
   const json& out = line["out"];
   const int64_t called = line["call"], answered = line["return"];
   Look look{out["revision"], std::nullopt, 0, called, each.place, each.life.name};
@@ -129,7 +129,7 @@ void Told::add_answer(const PlacedLife& each, const json& line) {
   looks_.push_back(std::move(look));
 }
 
-std::vector<std::string> Told::invented() const {
+std::vector<std::string> EpisodeEvidence::invented() const {
   std::vector<std::string> sentences;
   for (const Fact& fact : facts_) {
     if (!fact.value || sentences.size() == kSentencesMax) continue;
@@ -144,7 +144,7 @@ std::vector<std::string> Told::invented() const {
 // Holds what was told against these facts.
 class Against {
  public:
-  Against(const Told& told, std::vector<Fact> truth) : told_(told), truth_(std::move(truth)) {
+  Against(const EpisodeEvidence& evidence, std::vector<Fact> truth) : evidence_(evidence), truth_(std::move(truth)) {
     std::erase_if(acknowledged_ = truth_, [](const Fact& fact) { return !fact.acknowledged; });
     std::ranges::sort(acknowledged_, {}, &Fact::answered);
     for (const Fact& fact : acknowledged_) {
@@ -156,10 +156,10 @@ class Against {
   Against(const Against&) = delete;
 
   Found found(int64_t since = 0) {
-    for (const Look& look : told_.looks()) {
+    for (const Look& look : evidence_.looks()) {
       if (look.called >= since) judge(look);
     }
-    for (const Fact& fact : told_.facts()) {
+    for (const Fact& fact : evidence_.facts()) {
       if (fact.called >= since) judge(fact);
     }
     return std::move(found_);
@@ -169,7 +169,7 @@ class Against {
   void tell(int place, const std::string& by, const std::string& what, const Fact& write) {
     ++found_.count;
     found_.parties.insert(place);
-    found_.parties.merge(told_.holders_of(write));
+    found_.parties.merge(evidence_.holders_of(write));
     if (found_.sentences.size() == kSentencesMax) return;
     found_.sentences.push_back(by + " " + what + "; " + write.by +
                                (write.acknowledged ? " was acknowledged the " : " was shown the ") +
@@ -201,7 +201,7 @@ class Against {
     tell(fact.place, fact.by, "has a " + text_of(fact.revision, fact.key, fact.value), *other->second);
   }
 
-  const Told& told_;
+  const EpisodeEvidence& evidence_;
   const std::vector<Fact> truth_;
   std::vector<Fact> acknowledged_;   // in the order of their answers
   std::vector<const Fact*> newest_;  // of those up to there: the one with the highest revision
@@ -211,18 +211,18 @@ class Against {
 };
 
 template <typename Condition>
-std::vector<Fact> chosen(const Told& told, Condition condition) {
+std::vector<Fact> chosen(const EpisodeEvidence& evidence, Condition condition) {
   std::vector<Fact> facts;
-  std::ranges::copy_if(told.facts(), std::back_inserter(facts), condition);
+  std::ranges::copy_if(evidence.facts(), std::back_inserter(facts), condition);
   return facts;
 }
 
-void add_refused(const Told& told, Found& found) {
-  for (const Fact& fact : told.facts()) {
-    if (!told.refused(fact)) continue;
+void add_refused(const EpisodeEvidence& evidence, Found& found) {
+  for (const Fact& fact : evidence.facts()) {
+    if (!evidence.refused(fact)) continue;
     ++found.count;
     found.parties.insert(fact.place);
-    found.parties.merge(told.holders_of(fact));
+    found.parties.merge(evidence.holders_of(fact));
     if (found.sentences.size() == kSentencesMax) continue;
     found.sentences.push_back(fact.by + " has a " + text_of(fact.revision, fact.key, fact.value) + ", which was refused");
   }
@@ -244,17 +244,17 @@ bool is_word(std::string_view kind, std::string_view severity, std::string_view 
 }
 
 Judgement judge(const Episode& episode) {
-  const Told told(episode);
+  const EpisodeEvidence evidence(episode);
   const auto acknowledged = [](const Fact& fact) { return fact.acknowledged; };
-  const auto held = [&](const Fact& fact) { return fact.acknowledged && !told.holders_of(fact).empty(); };
+  const auto held = [&](const Fact& fact) { return fact.acknowledged && !evidence.holders_of(fact).empty(); };
   const auto at_rest = [&](const Fact& fact) { return fact.called >= episode.rest_ns; };
-  Found contradicted = Against(told, chosen(told, held)).found();
-  add_refused(told, contradicted);
-  const Found resting = Against(told, chosen(told, at_rest)).found(episode.rest_ns);
+  Found contradicted = Against(evidence, chosen(evidence, held)).found();
+  add_refused(evidence, contradicted);
+  const Found resting = Against(evidence, chosen(evidence, at_rest)).found(episode.rest_ns);
   const bool said = said_by_one_of(contradicted.parties, episode.words);
-  const bool answered = told.answered_since(episode.rest_ns) > 0;
+  const bool answered = evidence.answered_since(episode.rest_ns) > 0;
 
-  Judgement judgement{.contradictions = contradicted.count, .wrong = told.invented()};
+  Judgement judgement{.contradictions = contradicted.count, .wrong = evidence.invented()};
   if (contradicted.count > 0 && !said) add(judgement.wrong, "silent", contradicted.sentences);
   add(judgement.wrong, "two at rest", resting.sentences);
   if (!answered && episode.words.empty())
@@ -263,7 +263,7 @@ Judgement judge(const Episode& episode) {
   const auto ending = [&] {
     if (!judgement.wrong.empty()) return Ending::Wrong;
     if (contradicted.count > 0) return Ending::Said;
-    if (Against(told, chosen(told, acknowledged)).found().count > 0) return Ending::Excused;
+    if (Against(evidence, chosen(evidence, acknowledged)).found().count > 0) return Ending::Excused;
     return answered ? Ending::Harmless : Ending::Stopped;
   };
   judgement.ending = ending();

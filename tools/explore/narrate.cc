@@ -11,7 +11,7 @@ constexpr const char* kWords[] = {"deliver", "late", "learn",   "written", "time
 std::string at(Position position) { return absl::StrCat(position.index.value(), "@", position.term.value()); }
 const char* yes(Answer answer) { return answer == Answer::Yes ? "yes" : "no"; }
 
-struct Teller {
+struct MessageText {
   std::string operator()(const VoteRequest& m) const {
     return absl::StrCat(m.kind == VoteKind::Pre ? "pre-vote" : "vote", " for term ", m.term.value(), "? log ends at ",
                         at(m.last));
@@ -41,7 +41,7 @@ struct Teller {
 
 std::string describe(const Letter& letter) {
   if (std::holds_alternative<PeerUp>(letter.content)) return "is up again";
-  return std::visit(Teller(), std::get<Message>(letter.content));
+  return std::visit(MessageText(), std::get<Message>(letter.content));
 }
 
 }  // namespace

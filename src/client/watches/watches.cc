@@ -254,17 +254,17 @@ size_t Watches::tell_front(LaggingTime now) {
   }
   // Decided when it was read: the watches that wanted them may have left since.
   const bool previous = std::ranges::any_of(front_.read, [](const WatchEvent& event) { return event.previous.has_value(); });
-  Told told{.whole = WatchEvents(std::exchange(front_.read, {})), .plain = {}, .previous = previous};
-  for (const WatchId id : concerned) tell_hits(id, *all_.find(id)->second, told, now);
+  SharedRevision shared{.whole = WatchEvents(std::exchange(front_.read, {})), .plain = {}, .previous = previous};
+  for (const WatchId id : concerned) tell_hits(id, *all_.find(id)->second, shared, now);
   return concerned.size();
 }
 
-void Watches::tell_hits(WatchId id, One& one, Told& told, LaggingTime now) {
+void Watches::tell_hits(WatchId id, One& one, SharedRevision& shared, LaggingTime now) {
   const std::vector<uint32_t> hits = std::exchange(one.hits, {});
-  WatchEvents from = told.whole;
-  if (told.previous && !one.options.previous) {
-    if (told.plain.empty()) told.plain = without_previous(told.whole);
-    from = told.plain;
+  WatchEvents from = shared.whole;
+  if (shared.previous && !one.options.previous) {
+    if (shared.plain.empty()) shared.plain = without_previous(shared.whole);
+    from = shared.plain;
   }
   if (hits.size() == from.size()) {
     tell(id, one, std::move(from), now);

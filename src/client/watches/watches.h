@@ -84,7 +84,7 @@ class Watches {
     Place next;
     std::vector<WatchEvent> read;  // of an incomplete revision
   };
-  struct Told {  // a revision of the front, in shared form
+  struct SharedRevision {  // a revision of the front, in shared form
     WatchEvents whole;
     WatchEvents plain;  // without previous entries; made when it is needed
     bool previous = false;
@@ -93,7 +93,7 @@ class Watches {
   bool advance_front(LaggingTime now);
   void skip_gone(Revision compacted);
   size_t tell_front(LaggingTime now);
-  void tell_hits(WatchId id, One& one, Told& told, LaggingTime now);
+  void tell_hits(WatchId id, One& one, SharedRevision& shared, LaggingTime now);
   bool advance_behind(LaggingTime now);
   bool catch_up(WatchId id, One& one, LaggingTime now);
   bool tell_read(WatchId id, One& one, LaggingTime now);

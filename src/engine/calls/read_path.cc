@@ -34,7 +34,7 @@ absl::StatusOr<std::string> query(const Ask& ask, const Router& router, EngineEf
 }
 
 // How old the applied state is, as far as this replica knows.
-std::optional<Duration> age(const SleepGauge& sleep, const Turn& turn) {
+std::optional<Duration> age(const SuspendMeter& sleep, const Turn& turn) {
   const raft::Core* core = turn.consensus.core();
   const std::optional<LaggingTime> fresh_at = core ? core->fresh_at() : std::nullopt;
   if (!fresh_at) return std::nullopt;
@@ -49,7 +49,7 @@ ReadPath::ReadPath(const EngineOptions& options, BootCounter boot)
 
 // ---- calls
 
-void ReadPath::take(Ask ask, const SleepGauge& sleep, const Turn& turn) {
+void ReadPath::take(Ask ask, const SuspendMeter& sleep, const Turn& turn) {
   if (ask.consistency == Consistency::Local) {
     const Index at_least = ask.at_least;
     reads_.await(at_least, std::move(ask));
@@ -62,7 +62,7 @@ void ReadPath::take(Ask ask, const SleepGauge& sleep, const Turn& turn) {
 
 // The index a leader may read at without asking, if its lease holds at this moment of the turn. A holder errs on the early
 // side: sleep counts (docs/time.md).
-std::optional<Index> ReadPath::lease(const SleepGauge& sleep, const Turn& turn) const {
+std::optional<Index> ReadPath::lease(const SuspendMeter& sleep, const Turn& turn) const {
   const raft::Core* core = turn.consensus.core();
   const std::optional<raft::Lease> lease = core ? core->lease() : std::nullopt;
   if (!lease) return std::nullopt;
@@ -145,7 +145,7 @@ void ReadPath::leadership_changed() {
 
 // ---- answers
 
-void ReadPath::answer(const Router& router, Expirations& expirations, const SleepGauge& sleep, Turn& turn) {
+void ReadPath::answer(const Router& router, Expirations& expirations, const SuspendMeter& sleep, Turn& turn) {
   reads_.collect(router.applied().index, ready_);
   std::reverse(ready_.begin(), ready_.end());
   for (; !ready_.empty(); ready_.pop_back()) {  // each is removed once answered, so that none is lost to an exception
@@ -154,7 +154,7 @@ void ReadPath::answer(const Router& router, Expirations& expirations, const Slee
   answer_renewals(router.applied().index, expirations.timers(), turn);
 }
 
-Completion ReadPath::read(const Ask& ask, const Router& router, const SleepGauge& sleep, Turn& turn) {
+Completion ReadPath::read(const Ask& ask, const Router& router, const SuspendMeter& sleep, Turn& turn) {
   absl::StatusOr<std::string> result = query(ask, router, turn.effects);
   Completion completion{.ticket = ask.ticket, .index = router.applied().index};
   if (ask.consistency == Consistency::Local) completion.age = age(sleep, turn);

@@ -13,7 +13,7 @@
 #include "engine/loop/consensus.h"
 #include "engine/timers/expirations.h"
 #include "engine/timers/renewal_rounds.h"
-#include "engine/timers/sleep_gauge.h"
+#include "engine/timers/suspend_meter.h"
 
 namespace coordkit::engine {
 
@@ -22,11 +22,11 @@ class ReadPath {
   ReadPath(const EngineOptions& options, BootCounter boot);
 
   // ---- of this replica
-  void take(Ask ask, const SleepGauge& sleep, const Turn& turn);
+  void take(Ask ask, const SuspendMeter& sleep, const Turn& turn);
   void take(Renew renew, Turn& turn);
   void forget(Ticket ticket) { reads_.forget(ticket); }
   void ask_leader(Turn& turn);
-  void answer(const Router& router, Expirations& expirations, const SleepGauge& sleep, Turn& turn);
+  void answer(const Router& router, Expirations& expirations, const SuspendMeter& sleep, Turn& turn);
   bool expire(LaggingTime now, std::vector<Completion>& completions) { return reads_.expire(now, completions); }
   void fail_all(Reason reason, std::string_view why, std::vector<Completion>& completions);
 
@@ -58,8 +58,8 @@ class ReadPath {
   using Purpose = std::variant<PeerRead, OwnRead, RenewalRound, GapCheck>;
 
   Ticket confirm(Purpose purpose, Turn& turn);
-  std::optional<Index> lease(const SleepGauge& sleep, const Turn& turn) const;
-  Completion read(const Ask& ask, const Router& router, const SleepGauge& sleep, Turn& turn);
+  std::optional<Index> lease(const SuspendMeter& sleep, const Turn& turn) const;
+  Completion read(const Ask& ask, const Router& router, const SuspendMeter& sleep, Turn& turn);
   void answer_renewals(Index applied, TimerKeeper& timers, Turn& turn);
 
   const EngineOptions& options_;

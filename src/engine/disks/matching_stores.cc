@@ -27,7 +27,7 @@ bool holds_entry(const RecoveredLog& log, Position position) {
 // A checkpoint taken here covers entries that were durable in the log beside it, and these are never cut. A
 // state from a peer becomes durable before the log is restarted after it (docs/decisions/0006), but no member is sent one
 // before it has stored the genesis and with it a term.
-absl::Status pair_of_stores(const RecoveredLog& log, const CheckpointView& checkpoint) {
+absl::Status check_stores_match(const RecoveredLog& log, const CheckpointView& checkpoint) {
   const Position applied = checkpoint.applied();
   const bool from_birth = !applied.index && !log.base.index && !log.entries.empty();
   if (from_birth && log.entries.front().kind != raft::EntryKind::Genesis) {

@@ -8,7 +8,7 @@
 namespace coordkit::engine {
 
 // kDataLoss, with a sentence: one of the two has lost something, possibly votes and acknowledgements (FLT_D21).
-absl::Status pair_of_stores(const RecoveredLog& log, const CheckpointView& checkpoint);
+absl::Status check_stores_match(const RecoveredLog& log, const CheckpointView& checkpoint);
 
 // Whether a log without holes that does not start beyond this position contains it.
 bool holds_entry(const RecoveredLog& log, Position position);

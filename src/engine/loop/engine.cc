@@ -189,7 +189,7 @@ absl::Status EngineImpl::start(RecoveredLog log, const CheckpointView& checkpoin
     router.timers(timers);
     for (const MachineTimerOp& one : timers) expirations_.timers().apply(one.machine, one.op, now.lagging, applied.index);
   }
-  if (absl::Status status = pair_of_stores(log, checkpoint); !status.ok()) return status;
+  if (absl::Status status = check_stores_match(log, checkpoint); !status.ok()) return status;
   // A state from a peer becomes durable before the log is reset (docs/decisions/0006). If that was interrupted it is completed
   // now: entries of the log that contradict the state were never committed.
   const bool replaced = !holds_entry(log, applied);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "engine/timers/sleep_gauge.h"
+#include "engine/timers/suspend_meter.h"
 
 namespace coordkit::engine {
 
@@ -18,7 +18,7 @@ class TurnClock {
   void next_wanted(LaggingTime at) { promised_ = at; }
   LaggingTime promised() const { return promised_; }
   const std::optional<Now>& last() const { return last_; }
-  const SleepGauge& sleep() const { return sleep_; }
+  const SuspendMeter& sleep() const { return sleep_; }
 
   // Turns that were due did not run, or the machine slept (docs/time.md T6).
   struct Gap {
@@ -35,7 +35,7 @@ class TurnClock {
 
  private:
   Duration delta_;
-  SleepGauge sleep_;
+  SuspendMeter sleep_;
   std::optional<Now> last_;
   LaggingTime promised_ = LaggingTime::max();
 };

@@ -19,8 +19,8 @@
 namespace coordkit {
 
 // An empty callback: nobody wants the answer.
-template <typename Told, typename Answer>
-void tell(absl::AnyInvocable<void(Told)>&& done, Answer&& answer) {
+template <typename Delivered, typename Answer>
+void tell(absl::AnyInvocable<void(Delivered)>&& done, Answer&& answer) {
   if (done) std::move(done)(std::forward<Answer>(answer));
 }
 
@@ -129,18 +129,18 @@ AsyncCall refuse(const CallSite& site, absl::AnyInvocable<void(Answer)> done) {
 // The caller is told what the client answered.
 template <typename Answer>
 struct AsAnswered {
-  using Told = Answer;
-  Answer told(Answer answer) { return answer; }
+  using Delivered = Answer;
+  Answer convert(Answer answer) { return answer; }
 };
 
-// A call until its answer: one object, which its AsyncCall, the host's queue and then the client's callback share. `Teller`
+// A call until its answer: one object, which its AsyncCall, the host's queue and then the client's callback share. `Converter`
 // turns an answer into what the caller is told, and keeps what it needs for that.
-template <typename Answer, typename Teller>
+template <typename Answer, typename Converter>
 class PendingCall : public CallControl {
  public:
-  using Done = absl::AnyInvocable<void(typename Teller::Told)>;
-  PendingCall(CallSite site, Counts counts, Teller&& teller, Done&& done)
-      : CallControl(std::move(site), counts), teller_(std::move(teller)), done_(std::move(done)) {
+  using Done = absl::AnyInvocable<void(typename Converter::Delivered)>;
+  PendingCall(CallSite site, Counts counts, Converter&& converter, Done&& done)
+      : CallControl(std::move(site), counts), converter_(std::move(converter)), done_(std::move(done)) {
     static_assert(alignof(PendingCall) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   }
 
@@ -148,10 +148,10 @@ class PendingCall : public CallControl {
   // and by then it counts no more.
   void end(Answer&& answer) {
     disconnect();
-    Teller teller = std::move(teller_);
+    Converter converter = std::move(converter_);
     Done done = std::exchange(done_, nullptr);
     leave(served_by(answer));
-    host().run_callback(name(), [&] { tell(std::move(done), teller.told(std::move(answer))); });
+    host().run_callback(name(), [&] { tell(std::move(done), converter.convert(std::move(answer))); });
   }
   using CallControl::take_up;
 
@@ -179,7 +179,7 @@ class PendingCall : public CallControl {
   } catch (...) {  // a callback that cannot even be run is dropped
   }
 
-  [[no_unique_address]] Teller teller_;
+  [[no_unique_address]] Converter converter_;
   Done done_;
 };
 
@@ -204,9 +204,9 @@ class StoppableCall final : public Pending {
 };
 
 // On the engine's thread.
-template <typename Answer, typename Teller, typename Start, typename... With>
-void start_pending(typename PendingCall<Answer, Teller>::Promise&& promise, Client& client, Start& start, With&&... with) {
-  const Ref<PendingCall<Answer, Teller>> pending = promise.call();
+template <typename Answer, typename Converter, typename Start, typename... With>
+void start_pending(typename PendingCall<Answer, Converter>::Promise&& promise, Client& client, Start& start, With&&... with) {
+  const Ref<PendingCall<Answer, Converter>> pending = promise.call();
   if (!pending->take_up()) return promise.withdraw();
   const auto id = start(client, std::move(promise), std::forward<With>(with)...);
   pending->begun(client, id);
@@ -215,25 +215,25 @@ void start_pending(typename PendingCall<Answer, Teller>::Promise&& promise, Clie
 // Begins a call from any thread: `start(client, callback, with...)` gives its CallId, or the Ticket of a membership change. Its
 // arguments are kept only if the call does not start here. `done` runs on the engine's thread, or here if this process cannot
 // run it. The stop token is connected before the call is sent, so that a stop in between is not missed.
-template <typename Answer, typename Start, typename Teller = AsAnswered<Answer>, typename... With>
-AsyncCall begin_at(CallSite site, Counts counts, Start&& start, typename PendingCall<Answer, Teller>::Done&& done,
-                   Teller&& teller = {}, const std::stop_token& stop = {}, With&&... with) {
-  using Pending = PendingCall<Answer, Teller>;
+template <typename Answer, typename Start, typename Converter = AsAnswered<Answer>, typename... With>
+AsyncCall begin_at(CallSite site, Counts counts, Start&& start, typename PendingCall<Answer, Converter>::Done&& done,
+                   Converter&& converter = {}, const std::stop_token& stop = {}, With&&... with) {
+  using Pending = PendingCall<Answer, Converter>;
   CallRunner* const host = site.host.get();  // which the call keeps
   Ref<Pending> pending;
   if (stop.stop_possible()) {
-    auto stoppable = make_ref<StoppableCall<Pending>>(std::move(site), counts, std::move(teller), std::move(done));
+    auto stoppable = make_ref<StoppableCall<Pending>>(std::move(site), counts, std::move(converter), std::move(done));
     stoppable->connect(stop);
     pending = std::move(stoppable);
   } else {
-    pending = make_ref<Pending>(std::move(site), counts, std::move(teller), std::move(done));
+    pending = make_ref<Pending>(std::move(site), counts, std::move(converter), std::move(done));
   }
   if (Client* const here = host->client_here(counts)) {
-    start_pending<Answer, Teller>(typename Pending::Promise(pending), *here, start, std::forward<With>(with)...);
+    start_pending<Answer, Converter>(typename Pending::Promise(pending), *here, start, std::forward<With>(with)...);
   } else {
     CallRunner::Call call = [promise = typename Pending::Promise(pending), start = std::forward<Start>(start),
                              ... with = std::forward<With>(with)](Client& client) mutable {
-      start_pending<Answer, Teller>(std::move(promise), client, start, std::move(with)...);
+      start_pending<Answer, Converter>(std::move(promise), client, start, std::move(with)...);
     };
     counts == Counts::Yes ? host->call_in_line(std::move(call)) : host->call(std::move(call));
   }

@@ -165,9 +165,9 @@ absl::StatusOr<Grant> Session::try_acquire(std::string name, LockOptions options
 
 // Makes a hold of the session's a grant.
 struct Session::Granting {
-  using Told = absl::StatusOr<Grant>;
+  using Delivered = absl::StatusOr<Grant>;
   Session session;
-  Told told(absl::StatusOr<HoldRef> hold) {
+  Delivered convert(absl::StatusOr<HoldRef> hold) {
     if (!hold.ok()) return hold.status();
     return Grant(std::move(session), *std::move(hold));
   }

@@ -24,7 +24,7 @@ Histories::Histories(World& world, const Plan& plan, const SimOptions& options)
       connections_(world, network_, nodes_, random_),
       doubles_(world, plan, network_, connections_, nodes_),
       background_(world, plan, network_, nodes_, options.reduction, world.fork_random()),
-      users_(world, plan, nodes_, told_, world.fork_random()),
+      users_(world, plan, nodes_, evidence_, world.fork_random()),
       images_(nodes_) {
   network_.set_quality(plan.calm);
   for (uint32_t place = 0; place < plan.places(); ++place) {
@@ -51,7 +51,7 @@ void Histories::run() {
   pass(histories.apart);
   heal();
   settle();
-  const std::vector<std::string> wrong = judge(told_);
+  const std::vector<std::string> wrong = judge(evidence_);
   if (!wrong.empty()) throw Violation("INV_R25", wrong.front());
 }
 
@@ -62,7 +62,7 @@ void Histories::settle() {
   const Index compared = applied() + 3 * kDigestEntries;
   pass(settling);
   for (int i = 0; i < 20 && applied() < compared; ++i) pass(settling / 4);
-  told_.rest = world_.now();
+  evidence_.rest = world_.now();
   pass(settling);
 }
 
@@ -96,7 +96,7 @@ void Histories::dispatch(const Event& event) {
 // A directory that cannot be opened says so.
 void Histories::start(uint32_t place) {
   if (nodes_[place]->up() || background_.kept_down(place)) return;
-  if (!nodes_[place]->start().ok() && struck_) told_.said.insert(place);
+  if (!nodes_[place]->start().ok() && struck_) evidence_.said.insert(place);
 }
 
 // ---- what a node does
@@ -122,7 +122,7 @@ void Histories::told(uint32_t place, const ReplicaEvent& event) {
   const bool stops = event.kind == Kind::StateChanged || event.kind == Kind::Halted || event.kind == Kind::Diverged;
   const bool doubled = event.kind == Kind::PeerRefused && event.sentence.find("two processes act") != std::string::npos;
   if (!struck_ || (!doubled && !(stops && event.severity == Severity::Error))) return;
-  told_.said.insert(place);
+  evidence_.said.insert(place);
   world_.trace(place, "has said a word");
   if (event.kind == Kind::StateChanged) reach(Situation::SteppedAside);
 }
@@ -138,7 +138,7 @@ std::vector<uint32_t> Histories::draw_members() {
 
 void Histories::strike() {
   if (plan_.nodes < 3) return;
-  told_.struck = world_.now();
+  evidence_.struck = world_.now();
   plan_.histories->strike == Strike::MajoritySetBack ? set_back_a_majority() : copy_a_directory();
 }
 
@@ -211,7 +211,7 @@ void Histories::fill(Report& report) const {
   for (const auto& node : nodes_) report.turns += node->turns();
   report.crashes = background_.crashes();
   report.messages = network_.counters().sent;
-  report.operations = told_.calls.size();
+  report.operations = evidence_.calls.size();
   report.situations = counts_;
   background_.schedule().fill(report);
 }

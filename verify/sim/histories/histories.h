@@ -72,7 +72,7 @@ class Histories final : private NodeWatcher {
   Connections connections_;
   Doubles doubles_;
   Background background_;
-  Told told_;
+  Evidence evidence_;
   HistoryUsers users_;
   Images images_;
   SituationCounts counts_{};

@@ -64,8 +64,8 @@ class Against {
 
 class Judge {
  public:
-  explicit Judge(const Told& told) : told_(told) {
-    for (const KeyCall& call : told.calls) {
+  explicit Judge(const Evidence& evidence) : evidence_(evidence) {
+    for (const KeyCall& call : evidence.calls) {
       if (call.put) written_.emplace(std::pair(call.key, call.value), &call);
     }
   }
@@ -74,8 +74,8 @@ class Judge {
     for_all_shown([this](uint32_t place, const KeyChange& seen) { find_invented(place, seen); });
     find_silent();
     find_two_at_rest();
-    const auto at_rest = [this](const KeyCall& call) { return call.answers_since(told_.rest); };
-    if (told_.said.empty() && std::ranges::none_of(told_.calls, at_rest)) {
+    const auto at_rest = [this](const KeyCall& call) { return call.answers_since(evidence_.rest); };
+    if (evidence_.said.empty() && std::ranges::none_of(evidence_.calls, at_rest)) {
       add("wordless", "no call is answered, and no replica says why");
     }
     return std::move(sentences_);
@@ -88,11 +88,11 @@ class Judge {
 
   template <typename F>
   void for_all_shown(F seen) const {
-    for (const KeyCall& call : told_.calls) {
+    for (const KeyCall& call : evidence_.calls) {
       if (call.end == KeyCall::End::Answered && call.changed != 0) seen(call.place, call.change());
     }
-    for (uint32_t place = 0; place < told_.shown.size(); ++place) {
-      for (const KeyChange& change : told_.shown[place]) seen(place, change);
+    for (uint32_t place = 0; place < evidence_.shown.size(); ++place) {
+      for (const KeyChange& change : evidence_.shown[place]) seen(place, change);
     }
   }
 
@@ -104,8 +104,8 @@ class Judge {
 
   std::set<uint32_t> holders_of(const KeyChange& change) const {
     std::set<uint32_t> places;
-    for (uint32_t place = 0; place < told_.held.size(); ++place) {
-      if (told_.held[place].contains(change)) places.insert(place);
+    for (uint32_t place = 0; place < evidence_.held.size(); ++place) {
+      if (evidence_.held[place].contains(change)) places.insert(place);
     }
     return places;
   }
@@ -123,16 +123,16 @@ class Judge {
       one->second.parties.merge(holders_of(seen));
     };
     std::vector<const KeyCall*> held;
-    for (const KeyCall& call : told_.calls) {
+    for (const KeyCall& call : evidence_.calls) {
       const bool acknowledged = call.put && call.end == KeyCall::End::Answered;
       if (acknowledged && !holders_of(call.change()).empty()) held.push_back(&call);
     }
     const Against against(std::move(held));
-    for (const KeyCall& call : told_.calls) {
-      if (call.answers_since(std::max(told_.struck, told_.remembers[call.place]))) against.hold(call, found);
+    for (const KeyCall& call : evidence_.calls) {
+      if (call.answers_since(std::max(evidence_.struck, evidence_.remembers[call.place]))) against.hold(call, found);
     }
-    for (uint32_t place = 0; place < told_.held.size(); ++place) {
-      for (const KeyChange& change : told_.held[place]) against.hold(place, change, found);
+    for (uint32_t place = 0; place < evidence_.held.size(); ++place) {
+      for (const KeyChange& change : evidence_.held[place]) against.hold(place, change, found);
     }
     for_all_shown([&](uint32_t place, const KeyChange& seen) {
       const auto written = written_.find({seen.key, seen.value});
@@ -140,7 +140,7 @@ class Judge {
       found(*written->second, place, seen, "has " + text_of(seen) + ", which was refused");
     });
     for (const auto& [write, one] : all) {
-      const auto said = [this](uint32_t place) { return told_.said.contains(place); };
+      const auto said = [this](uint32_t place) { return evidence_.said.contains(place); };
       if (std::ranges::any_of(one.parties, said)) continue;
       std::string parties;
       for (const uint32_t place : one.parties) parties += fmt::format(" n{}", place + 1);
@@ -151,8 +151,8 @@ class Judge {
 
   void find_two_at_rest() {
     std::vector<const KeyCall*> rest;
-    for (const KeyCall& call : told_.calls) {
-      if (call.answers_since(told_.rest)) rest.push_back(&call);
+    for (const KeyCall& call : evidence_.calls) {
+      if (call.answers_since(evidence_.rest)) rest.push_back(&call);
     }
     const Against against(rest);
     for (const KeyCall* call : rest) {
@@ -163,7 +163,7 @@ class Judge {
     }
   }
 
-  const Told& told_;
+  const Evidence& evidence_;
   std::map<std::pair<std::string, std::string>, const KeyCall*> written_;
   std::map<std::string, size_t> counts_;
   std::vector<std::string> sentences_;
@@ -171,6 +171,6 @@ class Judge {
 
 }  // namespace
 
-std::vector<std::string> judge(const Told& told) { return Judge(told).sentences(); }
+std::vector<std::string> judge(const Evidence& evidence) { return Judge(evidence).sentences(); }
 
 }  // namespace coordkit::sim

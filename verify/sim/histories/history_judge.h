@@ -52,7 +52,7 @@ struct KeyCall {
 };
 
 // A place is a process with a disk.
-struct Told {
+struct Evidence {
   std::vector<KeyCall> calls;
   std::vector<std::set<KeyChange>> shown;  // for each place: what its watches were given, ever
   std::vector<std::set<KeyChange>> held;   // the part of it that the place remembers
@@ -63,6 +63,6 @@ struct Told {
 };
 
 // Sentences that begin with the kind, the first ones of each. Empty: all is right.
-std::vector<std::string> judge(const Told& told);
+std::vector<std::string> judge(const Evidence& evidence);
 
 }  // namespace coordkit::sim

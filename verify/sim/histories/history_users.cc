@@ -12,12 +12,12 @@ namespace coordkit::sim {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-HistoryUsers::HistoryUsers(World& world, const Plan& plan, const std::vector<std::unique_ptr<Node>>& nodes, Told& told,
+HistoryUsers::HistoryUsers(World& world, const Plan& plan, const std::vector<std::unique_ptr<Node>>& nodes, Evidence& evidence,
                            Random random)
-    : world_(world), plan_(plan), nodes_(nodes), told_(told), watched_(plan.places()) {
-  told_.shown.resize(plan.places());
-  told_.held.resize(plan.places());
-  told_.remembers.resize(plan.places());
+    : world_(world), plan_(plan), nodes_(nodes), evidence_(evidence), watched_(plan.places()) {
+  evidence_.shown.resize(plan.places());
+  evidence_.held.resize(plan.places());
+  evidence_.remembers.resize(plan.places());
   for (uint32_t place = 0; place < plan.places(); ++place) {
     for (uint32_t i = 0; i < plan.work.workers_per_node; ++i) {
       workers_.push_back({.place = place, .number = workers_.size(), .random = random.fork()});
@@ -26,8 +26,8 @@ HistoryUsers::HistoryUsers(World& world, const Plan& plan, const std::vector<std
 }
 
 void HistoryUsers::forgets(uint32_t place) {
-  told_.held[place].clear();
-  told_.remembers[place] = world_.now();
+  evidence_.held[place].clear();
+  evidence_.remembers[place] = world_.now();
 }
 
 void HistoryUsers::process_started(uint32_t place) {
@@ -55,8 +55,8 @@ void HistoryUsers::event(const Event& event) {
 }
 
 size_t HistoryUsers::begin(const Worker& worker, std::string key) {
-  told_.calls.push_back({.place = worker.place, .key = std::move(key), .called = world_.now()});
-  return told_.calls.size() - 1;
+  evidence_.calls.push_back({.place = worker.place, .key = std::move(key), .called = world_.now()});
+  return evidence_.calls.size() - 1;
 }
 
 // The answer of a dying process reaches nobody.
@@ -64,7 +64,7 @@ template <typename F>
 auto HistoryUsers::then(Worker& worker, size_t call, F done) {
   return [this, &worker, call, process = nodes_[worker.place]->epoch(), done = std::move(done)](const auto& answer) {
     if (nodes_[worker.place]->epoch() != process) return;
-    KeyCall& ended = told_.calls[call];
+    KeyCall& ended = evidence_.calls[call];
     ended.answered = world_.now();
     ended.end = answer.ok()                                        ? KeyCall::End::Answered
                 : outcome_of(answer.status()) == Outcome::NoEffect ? KeyCall::End::Refused
@@ -81,8 +81,8 @@ LaggingTime HistoryUsers::draw_deadline(Worker& worker) const {
 void HistoryUsers::put(Worker& worker, std::string key) {
   const size_t call = begin(worker, key);
   const std::string value = fmt::format("w{}-{}", worker.number, ++worker.values);
-  told_.calls[call].put = true;
-  told_.calls[call].value = value;
+  evidence_.calls[call].put = true;
+  evidence_.calls[call].value = value;
   const auto done = [](KeyCall& ended, const PutResult& answer) { ended.revision = ended.changed = answer.revision.value(); };
   nodes_[worker.place]->client().put(std::move(key), value, then(worker, call, done), {.deadline = draw_deadline(worker)});
 }
@@ -113,8 +113,8 @@ void HistoryUsers::given(uint32_t place, const WatchBatch& batch) {
   if (batch.what == WatchBatch::What::Ended) watched_[place] = false;
   for (const WatchEvent& event : batch.events) {
     KeyChange change{event.entry.mod.value(), event.entry.key, event.entry.value};
-    told_.shown[place].insert(change);
-    told_.held[place].insert(std::move(change));
+    evidence_.shown[place].insert(change);
+    evidence_.held[place].insert(std::move(change));
   }
 }
 

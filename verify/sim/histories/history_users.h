@@ -16,7 +16,7 @@ namespace coordkit::sim {
 
 class HistoryUsers {
  public:
-  HistoryUsers(World& world, const Plan& plan, const std::vector<std::unique_ptr<Node>>& nodes, Told& told, Random random);
+  HistoryUsers(World& world, const Plan& plan, const std::vector<std::unique_ptr<Node>>& nodes, Evidence& evidence, Random random);
   HistoryUsers(const HistoryUsers&) = delete;  // callbacks refer to it
   HistoryUsers& operator=(const HistoryUsers&) = delete;
 
@@ -45,7 +45,7 @@ class HistoryUsers {
   World& world_;
   const Plan& plan_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
-  Told& told_;
+  Evidence& evidence_;
   std::vector<Worker> workers_;  // never grows
   std::vector<bool> watched_;    // for each place
 };

@@ -39,7 +39,7 @@ void LeaseObserver::looked(uint32_t node) {
 
 void LeaseObserver::refuse_valid(const Known& known) const {
   const LeadingTime reading = nodes_[known.node]->clock().read(world_.now()).leading;
-  if (beliefs_ == Beliefs::Ignored || !known.lease->valid(reading)) return;
+  if (beliefs_ == TrustCheck::Ignored || !known.lease->valid(reading)) return;
   throw Violation("INV_L10",
                   fmt::format("n{} may trust lease {} after its expiry was applied", known.node + 1, known.lease->id().value()),
                   {.index = model_.applied()});

@@ -63,7 +63,7 @@ void LockObserver::resumed(uint32_t node, const ResumedSession& resumed) {
 // by entries are checked in entry_applied().
 void LockObserver::judge_order(const Known& fresh) {
   const HoldState& hold = *fresh.hold;
-  if (beliefs_ == Beliefs::Ignored) return;
+  if (beliefs_ == TrustCheck::Ignored) return;
   const bool valid = hold.valid(reading(fresh.node));
   const Culprit culprit{.lock = hold.name(), .token = hold.token()};
   if (hold.delegation() && !by_entries_.contains(hold.token())) {
@@ -153,7 +153,7 @@ void LockObserver::looked(uint32_t node) {
 
 // S-45: a process that takes a session over does not trust it before the previous one has stopped.
 void LockObserver::refuse_two_at_once(uint32_t node) {
-  if (beliefs_ == Beliefs::Ignored) return;
+  if (beliefs_ == TrustCheck::Ignored) return;
   for (const KnownSession& one : sessions_) {
     if (one.node != node || !taken_over_.contains(one.session->id()) || !one.session->valid(reading(node))) continue;
     for (const KnownSession& other : sessions_) {
@@ -170,7 +170,7 @@ void LockObserver::refuse_two_at_once(uint32_t node) {
 // The first turn at or after the deadline has notified the owner.
 void LockObserver::demand_announcement(const Known& known) const {
   const HoldState& hold = *known.hold;
-  if (beliefs_ == Beliefs::Ignored || hold.released() || hold.suspended()) return;
+  if (beliefs_ == TrustCheck::Ignored || hold.released() || hold.suspended()) return;
   if (hold.valid(reading(known.node)) || hold.lost_token().stop_requested()) return;
   throw Violation("INV_L16",
                   fmt::format("n{} had a turn after its hold of {} with token {} turned invalid, but its owner was not told",
@@ -179,7 +179,7 @@ void LockObserver::demand_announcement(const Known& known) const {
 }
 
 void LockObserver::refuse_valid(const Known& known) const {
-  if (beliefs_ == Beliefs::Ignored || !known.hold->valid(reading(known.node))) return;
+  if (beliefs_ == TrustCheck::Ignored || !known.hold->valid(reading(known.node))) return;
   throw Violation("INV_L02",
                   fmt::format("n{} may trust its hold of {} with token {} after another grant was applied at {}",
                               known.node + 1, known.hold->name(), known.hold->token().value(), model_.applied().value()),
@@ -187,7 +187,7 @@ void LockObserver::refuse_valid(const Known& known) const {
 }
 
 void LockObserver::refuse_valid(const KnownSession& known) const {
-  if (beliefs_ == Beliefs::Ignored || !known.session->valid(reading(known.node))) return;
+  if (beliefs_ == TrustCheck::Ignored || !known.session->valid(reading(known.node))) return;
   throw Violation(
       "INV_L10", fmt::format("n{} may trust session {} after its end was applied", known.node + 1, known.session->id().value()),
       {.index = model_.applied()});

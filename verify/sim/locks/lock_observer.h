@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "coordkit/client/handles.h"
-#include "sim/locks/beliefs.h"
+#include "sim/locks/trust_check.h"
 #include "sim/nodes/node.h"
 #include "sim/oracle/model.h"
 #include "sim/world/world.h"
@@ -21,7 +21,7 @@ namespace coordkit::sim {
 class LockObserver {
  public:
   // Tokens are checked whatever is done with beliefs.
-  LockObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, Beliefs beliefs)
+  LockObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, TrustCheck beliefs)
       : world_(world), model_(model), nodes_(nodes), beliefs_(beliefs) {}
 
   // Received by a worker of that node.
@@ -73,7 +73,7 @@ class LockObserver {
   World& world_;
   const Model& model_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
-  const Beliefs beliefs_;
+  const TrustCheck beliefs_;
   std::vector<Known> holds_;            // not released; in the order in which they became known
   std::vector<KnownSession> sessions_;  // not ended; one taken over has several processes
   std::set<SessionId> taken_over_;

@@ -99,7 +99,7 @@ void LockWitness::released(CallNumber number, const HoldRef& hold, const absl::S
 // A local hold (S-58) is ended without an entry, so the log does not judge its release. Where clocks keep their bounds, the
 // holder's own clock does. A process whose session was taken over may not know it before its deadline.
 bool LockWitness::released_too_late(const Call& call, const HoldState& hold) const {
-  return hold.delegation() && !call.current_at_start && beliefs_ == Beliefs::Judged &&
+  return hold.delegation() && !call.current_at_start && beliefs_ == TrustCheck::Judged &&
          !model_.sessions().ever_resumed(hold.session()->id());
 }
 

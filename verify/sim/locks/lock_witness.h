@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "coordkit/engine/client.h"
-#include "sim/locks/beliefs.h"
+#include "sim/locks/trust_check.h"
 #include "sim/oracle/answer_rules.h"
 
 namespace coordkit::sim {
@@ -13,7 +13,7 @@ namespace coordkit::sim {
 class LockWitness {
  public:
   LockWitness(const Model& model, Calls& calls, AnswerRules& rules, HistoryRecorder* history, Calls::Locks locks,
-              Beliefs beliefs)
+              TrustCheck beliefs)
       : model_(model), calls_(calls), rules_(rules), history_(history), locks_(locks), beliefs_(beliefs) {}
 
   CallNumber begin_check(uint32_t node, const HoldRef& hold);
@@ -41,7 +41,7 @@ class LockWitness {
   AnswerRules& rules_;
   HistoryRecorder* const history_;
   const Calls::Locks locks_;
-  const Beliefs beliefs_;
+  const TrustCheck beliefs_;
 };
 
 }  // namespace coordkit::sim

@@ -7,7 +7,7 @@
 #include "engine/apply/router_meta.h"
 #include "engine/calls/origins.h"
 #include "sim/faults/defects.h"
-#include "sim/locks/beliefs.h"
+#include "sim/locks/trust_check.h"
 #include "sim/oracle/model_comparison.h"
 #include "sim/oracle/violation.h"
 #include "sim/record/recorder.h"
@@ -22,7 +22,7 @@ bool records(const SimOptions& options) {
          (options.black_box == BlackBox::Sampled && hash_mix(0, options.seed) % kOneIn == 0);
 }
 
-Beliefs beliefs_in(const SimOptions& options) { return options.watch_holders ? Beliefs::Judged : Beliefs::Ignored; }
+TrustCheck beliefs_in(const SimOptions& options) { return options.watch_holders ? TrustCheck::Judged : TrustCheck::Ignored; }
 
 Calls::Locks locks_in(const WorkPlan& work) {
   return work.lock_family || work.session_change_share != 0 ? Calls::Locks::Any : Calls::Locks::Plain;

@@ -16,8 +16,8 @@ void Promises::handles(uint32_t node, const EngineInput& input) {
   const raft::Core* core = nodes_[node]->engine()->core();
   const bool asked = core != nullptr && std::holds_alternative<RecallRequest>(mail->message);
   if (asked) {
-    Told answer{nodes_[node]->stores().log().id(), core->settled_members().configuration};
-    std::vector<Told>& answers = told_[from][node];
+    GivenAnswer answer{nodes_[node]->stores().log().id(), core->settled_members().configuration};
+    std::vector<GivenAnswer>& answers = given_[from][node];
     if (answers.empty() || answers.back() != answer) answers.push_back(std::move(answer));
   }
   const auto* reply = std::get_if<RecallReply>(&mail->message);
@@ -150,7 +150,7 @@ void Promises::synced(uint32_t node) {
 
 void Promises::started(uint32_t node) {
   answered_[node].clear();
-  told_[node].clear();
+  given_[node].clear();
   new_[node].clear();
 }
 
@@ -229,20 +229,20 @@ Promises::Verdict Promises::judge(uint32_t node) const {
 // A majority of each half of the members that it goes by, or that one of those that answered called settled, itself included.
 bool Promises::majority_answered(uint32_t node) const {
   const auto answered = answered_.find(node);
-  const auto told = told_.find(node);
-  std::vector<const Told*> answers;
-  if (answered != answered_.end() && told != told_.end()) {
+  const auto told = given_.find(node);
+  std::vector<const GivenAnswer*> answers;
+  if (answered != answered_.end() && told != given_.end()) {
     for (const auto& [by, answers_of] : told->second) {
       if (!answered->second.contains(by)) continue;
-      for (const Told& one : answers_of) answers.push_back(&one);
+      for (const GivenAnswer& one : answers_of) answers.push_back(&one);
     }
   }
   const auto counts = [&](const raft::Member& member) {
     if (member.id == nodes_[node]->id()) return true;
-    return std::ranges::any_of(answers, [&](const Told* one) { return one->store == member.store; });
+    return std::ranges::any_of(answers, [&](const GivenAnswer* one) { return one->store == member.store; });
   };
   return MembershipObserver::quorum(nodes_[node]->engine()->core()->configuration(), counts) ||
-         std::ranges::any_of(answers, [&](const Told* one) { return MembershipObserver::quorum(one->members, counts); });
+         std::ranges::any_of(answers, [&](const GivenAnswer* one) { return MembershipObserver::quorum(one->members, counts); });
 }
 
 }  // namespace coordkit::sim

@@ -68,10 +68,10 @@ class Promises {
     WriteNumber rides_on;  // the write after it; zero: none yet
     bool stored = false;   // that write is durable
   };
-  struct Told {  // an answer as it was given: by which disk, and which members it said to be settled
+  struct GivenAnswer {  // an answer as it was given: by which disk, and which members it said to be settled
     StoreId store;
     raft::Configuration members;
-    bool operator==(const Told&) const = default;
+    bool operator==(const GivenAnswer&) const = default;
   };
   bool relied_on(uint32_t node, const Promise& promise) const;
   static bool held(const Promise& promise, const Disk& disk);
@@ -91,7 +91,7 @@ class Promises {
   std::map<uint32_t, std::vector<std::pair<StoreId, size_t>>> new_;        // learned by this process, not yet durable there
   std::map<StoreId, std::vector<Promise>> forgotten_;                      // of disks that were rolled back
   std::map<uint32_t, std::set<uint32_t>> answered_;                        // the nodes that answered this process
-  std::map<uint32_t, std::map<uint32_t, std::vector<Told>>> told_;         // and what it was told, by whom
+  std::map<uint32_t, std::map<uint32_t, std::vector<GivenAnswer>>> given_;         // and what it was told, by whom
 };
 
 }  // namespace coordkit::sim

@@ -20,7 +20,7 @@ class Witness {
   using Duty = AnswerRules::Duty;
 
   // `history` receives every call and answer too, without what the log says about it. Null: none.
-  Witness(World& world, const Model& model, Duty duty, HistoryRecorder* history, Calls::Locks locks, Beliefs beliefs)
+  Witness(World& world, const Model& model, Duty duty, HistoryRecorder* history, Calls::Locks locks, TrustCheck beliefs)
       : calls_(world, history, locks),
         rules_(world, model, calls_, duty),
         sessions_(model, rules_),

@@ -99,18 +99,18 @@ void SimLogStore::idle(const Event& event) {
 }
 
 void SimLogStore::report(LogSpace space) {
-  if (std::exchange(told_.space, space) != space) sink_->log_space(space);
+  if (std::exchange(reported_.space, space) != space) sink_->log_space(space);
 }
 
 void SimLogStore::report_wait(absl::Status why) {
-  if (why == told_.waits) return;
-  told_.waits = why;
+  if (why == reported_.waits) return;
+  reported_.waits = why;
   sink_->log_waits(std::move(why));
 }
 
 void SimLogStore::report_spare(const absl::Status& why) {
-  if (why == told_.spare_fails) return;
-  told_.spare_fails = why;
+  if (why == reported_.spare_fails) return;
+  reported_.spare_fails = why;
   sink_->log_spare_fails(why);
 }
 
@@ -161,7 +161,7 @@ void SimLogStore::crash(CrashKind kind) {
   reads_.clear();
   compaction_.reset();
   mark_at_.reset();
-  told_ = {};
+  reported_ = {};
   failed_ = false;
   submitted_ = disk_.durable();
 }

@@ -97,10 +97,10 @@ class SimLogStore final : public LogStore {
   WriteQueue writes_;
   std::optional<Compaction> compaction_;  // wanted
   std::optional<TrueTime> mark_at_;       // scheduled; when the log will have been idle for long enough
-  struct Told {                           // the sink
+  struct Reported {                           // the sink
     LogSpace space = LogSpace::Ample;
     absl::Status waits, spare_fails;
-  } told_;
+  } reported_;
   bool failed_ = false;
   std::map<uint64_t, Read> reads_;
   uint64_t next_read_ = 1;

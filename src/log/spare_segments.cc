@@ -1,4 +1,4 @@
-#include "log/spares.h"
+#include "log/spare_segments.h"
 
 #include <algorithm>
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace coordkit::log {
 
-uint32_t Spares::take_number() {
+uint32_t SpareSegments::take_number() {
   COORDKIT_CHECK_MSG(next_number_ != 0, "the numbers of segments are used up");
   return next_number_++;
 }
 
-uint64_t Spares::bytes() const {
+uint64_t SpareSegments::bytes() const {
   uint64_t bytes = 0;
   for (const Spare& spare : spares_) bytes += spare.capacity;
   return bytes;
 }
 
-void Spares::retire(uint32_t segment, uint64_t capacity) {
+void SpareSegments::retire(uint32_t segment, uint64_t capacity) {
   const std::string name = file_name(FileUse::Segment, segment);
   const bool kept = wanted() && capacity == options_.segment_bytes;
   absl::Status status = kept ? files_.rename(name, file_name(FileUse::Spare, segment)) : files_.remove(name);
@@ -32,7 +32,7 @@ void Spares::retire(uint32_t segment, uint64_t capacity) {
   }
 }
 
-absl::StatusOr<Spares::Open> Spares::open(uint64_t bytes) {
+absl::StatusOr<SpareSegments::Open> SpareSegments::open(uint64_t bytes) {
   while (true) {
     const auto spare = std::ranges::find_if(spares_, [bytes](const Spare& each) { return each.capacity >= bytes; });
     if (spare == spares_.end()) return Open();
@@ -44,7 +44,7 @@ absl::StatusOr<Spares::Open> Spares::open(uint64_t bytes) {
 }
 
 // Null: the file is gone, or was truncated. It holds nothing, so the caller discards it and makes another one.
-absl::StatusOr<std::unique_ptr<File>> Spares::open_file(const Spare& spare) {
+absl::StatusOr<std::unique_ptr<File>> SpareSegments::open_file(const Spare& spare) {
   const std::string name = file_name(FileUse::Spare, spare.number);
   absl::StatusOr<std::unique_ptr<File>> file = files_.open(name, OpenMode::ReadWrite);
   if (absl::IsNotFound(file.status())) return nullptr;
@@ -56,18 +56,18 @@ absl::StatusOr<std::unique_ptr<File>> Spares::open_file(const Spare& spare) {
   return nullptr;
 }
 
-void Spares::forget(uint32_t number) {
+void SpareSegments::forget(uint32_t number) {
   std::erase_if(spares_, [number](const Spare& spare) { return spare.number == number; });
 }
 
 // A file that cannot be removed is left to the next open.
-void Spares::drop(uint32_t number, absl::Status why) {
+void SpareSegments::drop(uint32_t number, absl::Status why) {
   forget(number);
   files_.remove(file_name(FileUse::Spare, number)).IgnoreError();
   failure_ = std::move(why);
 }
 
-absl::Status Spares::make(uint64_t bytes) {
+absl::Status SpareSegments::make(uint64_t bytes) {
   const uint64_t capacity = std::max<uint64_t>(options_.small_segment_bytes, align_up(bytes, kBlockBytes));
   SpareMaker maker(files_, take_number(), capacity);
   const absl::StatusOr<bool> made = maker.step(capacity);

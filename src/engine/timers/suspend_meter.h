@@ -9,9 +9,9 @@
 
 namespace coordkit::engine {
 
-class SleepGauge {
+class SuspendMeter {
  public:
-  explicit SleepGauge(Duration reach) : reach_(reach) {}
+  explicit SuspendMeter(Duration reach) : reach_(reach) {}
 
   void sample(Now now) {
     latest_ = {now.lagging, asleep_at(now)};

@@ -15,11 +15,11 @@
 
 namespace coordkit::storage {
 
-class RestingCheckpoint final : public CheckpointView {
+class OfflineCheckpoint final : public CheckpointView {
  public:
   // `path`: of the state directory. One that is missing or has no file yet is an empty checkpoint. kDataLoss,
   // kFailedPrecondition: as the store's open(); only the description was read.
-  static absl::StatusOr<std::unique_ptr<RestingCheckpoint>> open(const std::string& path, StoreId store);
+  static absl::StatusOr<std::unique_ptr<OfflineCheckpoint>> open(const std::string& path, StoreId store);
 
   Position applied() const override { return snapshot_.checkpoint.applied; }
   bool installed() const override { return snapshot_.checkpoint.origin == StateOrigin::Peer; }
@@ -31,7 +31,7 @@ class RestingCheckpoint final : public CheckpointView {
   absl::Status verify() const;  // every page, every row's sum, the digest
 
  private:
-  RestingCheckpoint(std::unique_ptr<LmdbReader> reader, CheckpointSnapshot snapshot, StoreId store)
+  OfflineCheckpoint(std::unique_ptr<LmdbReader> reader, CheckpointSnapshot snapshot, StoreId store)
       : reader_(std::move(reader)), snapshot_(snapshot), store_(store) {}
 
   const std::unique_ptr<LmdbReader> reader_;  // null: nothing was ever checkpointed

@@ -1,4 +1,4 @@
-#include "storage/state/resting_checkpoint.h"
+#include "storage/state/offline_checkpoint.h"
 
 #include <utility>
 
@@ -7,9 +7,9 @@
 
 namespace coordkit::storage {
 
-absl::StatusOr<std::unique_ptr<RestingCheckpoint>> RestingCheckpoint::open(const std::string& path, StoreId store) {
+absl::StatusOr<std::unique_ptr<OfflineCheckpoint>> OfflineCheckpoint::open(const std::string& path, StoreId store) {
   const auto made = [store](std::unique_ptr<LmdbReader> reader, const CheckpointSnapshot& snapshot) {
-    return std::unique_ptr<RestingCheckpoint>(new RestingCheckpoint(std::move(reader), snapshot, store));
+    return std::unique_ptr<OfflineCheckpoint>(new OfflineCheckpoint(std::move(reader), snapshot, store));
   };
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(path);
   if (absl::IsNotFound(files.status())) return made(nullptr, {});
@@ -31,19 +31,19 @@ absl::StatusOr<std::unique_ptr<RestingCheckpoint>> RestingCheckpoint::open(const
   return made(std::move(reader), *found);
 }
 
-absl::Status RestingCheckpoint::scan(std::string_view prefix, Visitor visit) const {
+absl::Status OfflineCheckpoint::scan(std::string_view prefix, Visitor visit) const {
   if (reader_ == nullptr) return absl::OkStatus();
   return scan_live(
       *reader_, snapshot_, prefix, [prefix](std::string_view key) { return key.starts_with(prefix); }, visit);
 }
 
-absl::Status RestingCheckpoint::scan_range(const KeyRange& range, Visitor visit) const {
+absl::Status OfflineCheckpoint::scan_range(const KeyRange& range, Visitor visit) const {
   if (reader_ == nullptr) return absl::OkStatus();
   return scan_live(
       *reader_, snapshot_, first_key(range), [&range](std::string_view key) { return range.contains(key); }, visit);
 }
 
-absl::Status RestingCheckpoint::verify() const {
+absl::Status OfflineCheckpoint::verify() const {
   if (reader_ == nullptr) return absl::OkStatus();
   return verify_snapshot(*reader_, snapshot_, store_, [](size_t) { return true; });
 }

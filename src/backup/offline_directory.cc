@@ -1,4 +1,4 @@
-#include "backup/resting_directory.h"
+#include "backup/offline_directory.h"
 
 #include <utility>
 
@@ -30,7 +30,7 @@ absl::StatusOr<log::Recovery> recover_log(const std::string& path, StoreId store
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RestingDirectory>> RestingDirectory::open(const std::string& path, Payloads payloads) {
+absl::StatusOr<std::unique_ptr<OfflineDirectory>> OfflineDirectory::open(const std::string& path, Payloads payloads) {
   absl::StatusOr<std::unique_ptr<PosixFileSystem>> files = PosixFileSystem::open(path);
   if (!files.ok()) return files.status();
   if (absl::Status status = (*files)->lock_for_reading(); !status.ok()) {
@@ -42,22 +42,22 @@ absl::StatusOr<std::unique_ptr<RestingDirectory>> RestingDirectory::open(const s
   if (readable && absl::IsNotFound(identity.status())) return no_identity(path);
   if (!foreign.ok()) return foreign;
   if (!identity.ok()) return identity.status();
-  std::unique_ptr<RestingDirectory> directory(new RestingDirectory(path, *std::move(files), *std::move(identity)));
+  std::unique_ptr<OfflineDirectory> directory(new OfflineDirectory(path, *std::move(files), *std::move(identity)));
   if (absl::Status status = directory->read(payloads); !status.ok()) return status;
   return directory;
 }
 
-absl::Status RestingDirectory::read(Payloads payloads) {
+absl::Status OfflineDirectory::read(Payloads payloads) {
   const absl::Status mark = lock_->open(storage::kHasLog, OpenMode::Read).status();
   if (!mark.ok() && !absl::IsNotFound(mark)) return mark;
   had_log_ = mark.ok();
-  checkpoint_ = storage::RestingCheckpoint::open(path_ + "/state", identity_.store);
+  checkpoint_ = storage::OfflineCheckpoint::open(path_ + "/state", identity_.store);
   const bool leave_out = payloads == Payloads::AboveCheckpoint && checkpoint_.ok();
   log_ = recover_log(path_ + "/log", identity_.store, leave_out ? (*checkpoint_)->applied().index : Index());
   return absl::OkStatus();
 }
 
-RecoveredLog RestingDirectory::recovered() const {
+RecoveredLog OfflineDirectory::recovered() const {
   RecoveredLog found{.store = identity_.store,
                      .boot = identity_.boot,
                      .hard_state = log_->state.hard_state,

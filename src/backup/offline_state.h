@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "backup/resting_directory.h"
+#include "backup/offline_directory.h"
 #include "coordkit/ports/own_machine.h"
 #include "engine/apply/router.h"
 #include "machine/machine.h"
 
 namespace coordkit::backup {
 
-struct RestingState {
+struct OfflineState {
   std::unique_ptr<engine::Router> router;
   const machine::Machine* coordination = nullptr;  // of the router
   Position certain;                                // of the checkpoint: committed
@@ -30,6 +30,6 @@ struct RestingState {
 
 // kNotFound: the directory is blank, it never had a cluster. kDataLoss: log or checkpoint cannot be used, or not together.
 // kFailedPrecondition (MachineMissing): above the checkpoint, the log has commands of a machine that is not among `machines`.
-absl::StatusOr<RestingState> state_of(const RestingDirectory& directory, const std::vector<OwnMachine>& machines);
+absl::StatusOr<OfflineState> state_of(const OfflineDirectory& directory, const std::vector<OwnMachine>& machines);
 
 }  // namespace coordkit::backup

@@ -1,4 +1,4 @@
-#include "backup/resting_state.h"
+#include "backup/offline_state.h"
 
 #include <algorithm>
 #include <exception>
@@ -90,7 +90,7 @@ absl::Status check_at_hand(std::span<const raft::Entry> entries, const engine::R
   return absl::OkStatus();
 }
 
-absl::Status blank_or_lost(const RestingDirectory& directory) {
+absl::Status blank_or_lost(const OfflineDirectory& directory) {
   if (directory.had_log()) {
     return make_error(Reason::Corrupt, "the data directory " + directory.path() +
                                            " had a log with entries, and now it has none: its files are not all there");
@@ -99,13 +99,13 @@ absl::Status blank_or_lost(const RestingDirectory& directory) {
                                           " is blank: its replica waits for the birth of its cluster or for an invitation");
 }
 
-absl::StatusOr<RestingState> build(const RestingDirectory& directory, const std::vector<OwnMachine>& own) {
+absl::StatusOr<OfflineState> build(const OfflineDirectory& directory, const std::vector<OwnMachine>& own) {
   if (!directory.checkpoint().ok()) return directory.checkpoint().status();
   if (!directory.log().ok()) return directory.log().status();
-  const storage::RestingCheckpoint& checkpoint = **directory.checkpoint();
+  const storage::OfflineCheckpoint& checkpoint = **directory.checkpoint();
   const Position applied = checkpoint.applied();
   RecoveredLog log = directory.recovered();
-  RestingState state{.certain = applied};
+  OfflineState state{.certain = applied};
   const engine::LostEntries lost = engine::LostEntries::cut(log, applied);
   if (lost.any()) state.floor = lost.floor();
   state.holes = log.damaged;
@@ -122,7 +122,7 @@ absl::StatusOr<RestingState> build(const RestingDirectory& directory, const std:
   if (applied.index) {
     if (absl::Status status = state.router->restore(checkpoint); !status.ok()) return status;
   }
-  if (absl::Status status = engine::pair_of_stores(log, checkpoint); !status.ok()) return status;
+  if (absl::Status status = engine::check_stores_match(log, checkpoint); !status.ok()) return status;
   std::span<const raft::Entry> ahead;  // none, if the log was not restarted after a state from a peer
   if (engine::holds_entry(log, applied)) {
     ahead = std::span(log.entries).subspan(std::min<size_t>(log.entries.size(), applied.index - log.base.index));
@@ -137,7 +137,7 @@ absl::StatusOr<RestingState> build(const RestingDirectory& directory, const std:
 
 }  // namespace
 
-absl::StatusOr<RestingState> state_of(const RestingDirectory& directory, const std::vector<OwnMachine>& machines) try {
+absl::StatusOr<OfflineState> state_of(const OfflineDirectory& directory, const std::vector<OwnMachine>& machines) try {
   return build(directory, machines);
 } catch (const std::exception& error) {  // a machine cannot read what is stored, or a machine of the host threw
   return make_error(Reason::Corrupt, "the state cannot be rebuilt: " + std::string(error.what()));

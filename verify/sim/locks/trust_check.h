@@ -5,7 +5,7 @@
 
 namespace coordkit::sim {
 
-enum class Beliefs : uint8_t {
+enum class TrustCheck : uint8_t {
   Judged,   // compared with what was applied anywhere, in true time
   Ignored,  // beliefs are not checked
 };

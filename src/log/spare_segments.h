@@ -16,7 +16,7 @@
 
 namespace coordkit::log {
 
-class Spares {
+class SpareSegments {
  public:
   struct Open {
     uint32_t number = 0;
@@ -24,7 +24,7 @@ class Spares {
     std::unique_ptr<File> file;  // null: no spare can hold so much
   };
 
-  Spares(FileSystem& files, const LogOptions& options) : files_(files), options_(options) {}
+  SpareSegments(FileSystem& files, const LogOptions& options) : files_(files), options_(options) {}
 
   // Spares and segments share their numbers, and no number is used twice.
   void number_from(uint32_t number) { next_number_ = number; }
