@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 
 namespace coordkit::tools {
 

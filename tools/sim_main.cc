@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "tools/sim_compare.h"
 #include "tools/sim_failures.h"
 #include "tools/sim_totals.h"

@@ -1,7 +1,7 @@
 // Your own state machine, tested as coordkit tests itself: whole clusters in virtual time from one seed, under crashes,
 // partitions, slow disks and wrong clocks. Here: does money stay money in the ledger of example 02?
 //   08_test_your_machine [SEED]       twenty seeds, or one again, bit for bit
-#include <coordkit/sim/options.h>
+#include <coordkit/sim/sim_options.h>
 
 #include <cstdio>
 

@@ -34,11 +34,11 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "coordkit/client/options.h"
+#include "coordkit/client/client_options.h"
 #include "coordkit/client/statistics.h"
 #include "coordkit/engine/engine.h"
 #include "coordkit/export.h"
-#include "coordkit/operate/membership.h"
+#include "coordkit/operate/members.h"
 #include "coordkit/operate/metrics.h"
 #include "coordkit/operate/replica_event.h"
 #include "coordkit/operate/tls.h"
@@ -92,7 +92,7 @@ struct ReplicaOptions {  // the options of Replica::open(); validate() checks th
   Duration heartbeat_interval = std::chrono::milliseconds(60);  // of a leader. Legal: 1 ms and up
   // Bound on the difference of clock rates, in ppm. Equal on all replicas. Legal: 0 to 500'000.
   uint32_t rate_error_ppm = 10'000;
-  StickyLimits sticky = {};  // for locks acquired with the option sticky: client/options.h
+  StickyLimits sticky = {};  // for locks acquired with the option sticky: client/client_options.h
   // Lets a leader answer Consistency::Lease reads from memory, by the bound above (thesis 6.4.1).
   // Equal on all replicas. The price: no vote for an election timeout after a start.
   bool leader_leases = false;

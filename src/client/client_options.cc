@@ -1,7 +1,8 @@
+#include "coordkit/client/client_options.h"
+
 #include <limits>
 
 #include "client/calls/option_checks.h"
-#include "coordkit/client/options.h"
 #include "machine/locks/lock_commands.h"
 
 namespace coordkit {

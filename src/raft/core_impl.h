@@ -7,7 +7,7 @@
 //   leading.h         the leader's half: replication, the commit rule (3.5, 3.6, 10.2.1), leases; confirmations.h (6.4)
 //   following.cc      the follower's half (3.5); leader_news.h has the leaders' statements
 //   pending_transfer.h  handing leadership over (3.10); disk_monitor.h decides when it happens without a request
-//   members.cc        the membership (4); change_rules.h judges, pending_change.h
+//   joint_change.cc   the membership (4); change_rules.h judges, pending_change.h
 //   raft_log.h        the log, its disk, and the part that must stay; log_reader.h reads back evicted entries
 //   installing.cc     a state in place of entries that are gone (5)
 //
@@ -90,7 +90,7 @@ class COORDKIT_HIDDEN Core::Impl {
   bool contradicts(ReplicaId from, const AppendRequest& request);
   void commit_verified(Index leader_commit, Index everyone_has);
 
-  // ---- members.cc
+  // ---- joint_change.cc
   void on(const ChangeMembership& change);
   void on(SettledMembers& told);
   void decide_members();

@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "coordkit/coordkit.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

@@ -25,7 +25,7 @@
 #include "coordkit/operate/backup.h"
 #include "coordkit/operate/tls.h"
 #include "tests/allocation/failing_malloc.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 #include "tools/certificates/folder.h"
 #include "tools/support/loopback.h"
 

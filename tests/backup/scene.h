@@ -11,7 +11,7 @@
 #include "coordkit/keys/kv.h"
 #include "coordkit/operate/backup.h"
 #include "coordkit/replica.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 #include "tools/support/loopback.h"
 
 namespace coordkit::testkit {

@@ -11,7 +11,7 @@
 #include <regex>
 #include <string>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "tests/support/command.h"
 
 namespace coordkit::sim {

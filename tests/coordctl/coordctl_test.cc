@@ -14,7 +14,7 @@
 #include "replica/operate/admin_socket.h"
 #include "replica/operate/local_stream.h"
 #include "tests/conformance/state_wrapper.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 #include "tests/support/command.h"
 #include "tools/support/child.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "replica/operate/local_stream.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 #include "tests/support/command.h"
 #include "tests/support/source_dir.h"
 

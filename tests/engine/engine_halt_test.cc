@@ -1,7 +1,7 @@
 // Fail-stop: whatever breaks, every pending call ends exactly once, nothing more is sent or written, the process lives on.
 #include <gtest/gtest.h>
 
-#include "tests/engine/cluster.h"
+#include "tests/engine/engine_cluster.h"
 
 namespace coordkit::engine {
 namespace {

@@ -1,7 +1,7 @@
 // How engines are initialized, join, restart and refuse to start.
 #include <gtest/gtest.h>
 
-#include "tests/engine/cluster.h"
+#include "tests/engine/engine_cluster.h"
 
 namespace coordkit::engine {
 namespace {

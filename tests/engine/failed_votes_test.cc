@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "tests/engine/cluster.h"
+#include "tests/engine/engine_cluster.h"
 
 namespace coordkit::engine {
 namespace {

@@ -4,7 +4,7 @@
 #include "coordkit/error.h"
 #include "engine/apply/log_command.h"
 #include "engine/apply/router.h"
-#include "tests/engine/cluster.h"
+#include "tests/engine/engine_cluster.h"
 
 namespace coordkit::engine {
 namespace {

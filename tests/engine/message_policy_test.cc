@@ -8,7 +8,7 @@
 #include "base/sums.h"
 #include "engine/members/capacities.h"
 #include "raft/log/entry_codec.h"
-#include "tests/engine/cluster.h"
+#include "tests/engine/engine_cluster.h"
 
 namespace coordkit::engine {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "coordkit/operate/backup.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

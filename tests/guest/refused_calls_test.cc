@@ -16,7 +16,7 @@
 #include <functional>
 #include <iterator>
 
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 #include "tests/support/sentence.h"
 
 namespace coordkit::testkit {

@@ -15,7 +15,7 @@
 
 #include "coordkit/testing/child_process.h"
 #include "replica/operate/local_stream.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

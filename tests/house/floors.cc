@@ -30,7 +30,7 @@ const std::map<std::string, std::string> kOwners = {
     {"coordkit/objects/counter.h", "client"},
     {"coordkit/objects/group.h", "client"},
     {"coordkit/keys/txn.h", "client"},
-    {"coordkit/operate/membership.h", "replica"},
+    {"coordkit/operate/members.h", "replica"},
     {"coordkit/replica.h", "replica"},
     {"coordkit/keys/stm.h", "replica"},
     {"coordkit/sessions/kept_session.h", "replica"},

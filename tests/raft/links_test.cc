@@ -1,7 +1,7 @@
 // Partial connectivity (REG_R54): every graph of working links in which some node reaches a majority has a stable leader.
 #include <gtest/gtest.h>
 
-#include "cluster.h"
+#include "raft_cluster.h"
 
 namespace coordkit::raft::testing {
 namespace {

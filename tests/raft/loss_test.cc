@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "base/random.h"
-#include "cluster.h"
+#include "raft_cluster.h"
 
 namespace coordkit::raft::testing {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cluster.h"
+#include "raft_cluster.h"
 
 namespace coordkit::raft::testing {
 

@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "coordkit/keys/kv.h"
 #include "replica/operate/admin_commands.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 #include "tests/storage/temporary_directory.h"
 
 namespace coordkit::testkit {

@@ -17,7 +17,7 @@
 #include "coordkit/asio/asio_stream.h"
 #include "coordkit/coordkit.h"
 #include "coordkit/transport/loopback_transport.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "coordkit/coordkit.h"
 #include "coordkit/operate/inspect.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 #include "tools/support/child.h"
 
 namespace coordkit::testkit {

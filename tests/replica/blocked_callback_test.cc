@@ -12,7 +12,7 @@
 #include "coordkit/coordkit.h"
 #include "coordkit/operate/backup.h"
 #include "coordkit/transport/loopback_transport.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "client/sessions/lifecycle.h"
 #include "coordkit/coordkit.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

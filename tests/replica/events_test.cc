@@ -6,7 +6,7 @@
 
 #include "coordkit/operate/log_to_stderr.h"
 #include "replica/loop/event_feed.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 #include "tests/support/source_dir.h"
 
 namespace coordkit::testkit {

@@ -5,7 +5,7 @@
 
 #include "coordkit/coordkit.h"
 #include "replica/calls/call_admission.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

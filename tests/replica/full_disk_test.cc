@@ -10,7 +10,7 @@
 #include <fstream>
 #include <utility>
 
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

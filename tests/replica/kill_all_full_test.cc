@@ -14,7 +14,7 @@
 #include <set>
 #include <sstream>
 
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 #include "tests/replica/victim.h"
 #include "tools/support/child.h"
 #include "tools/support/lines.h"

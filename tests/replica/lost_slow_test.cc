@@ -4,7 +4,7 @@
 #include <stop_token>
 
 #include "coordkit/coordkit.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

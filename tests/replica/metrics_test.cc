@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "coordkit/coordkit.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 #include "tests/support/source_dir.h"
 
 namespace coordkit::testkit {

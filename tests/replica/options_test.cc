@@ -3,7 +3,7 @@
 #include "coordkit/storage/lmdb_state_store.h"
 #include "coordkit/storage/segmented_log_store.h"
 #include "coordkit/transport/loopback_transport.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "coordkit/coordkit.h"
 #include "examples/02_ledger/ledger.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

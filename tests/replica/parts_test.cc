@@ -15,7 +15,7 @@
 #include "coordkit/transport/loopback_transport.h"
 #include "coordkit/transport/tcp_transport.h"
 #include "tests/replica/asking_files.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

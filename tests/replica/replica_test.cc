@@ -15,7 +15,7 @@
 
 #include "coordkit/coordkit.h"
 #include "replica/operate/local_stream.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 #include "tests/storage/file_size_limit.h"
 
 namespace coordkit::testkit {

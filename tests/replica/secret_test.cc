@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "coordkit/coordkit.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

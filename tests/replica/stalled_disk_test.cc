@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "tests/replica/asking_files.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

@@ -15,7 +15,7 @@
 #include "coordkit/storage/memory_stores.h"
 #include "coordkit/storage/posix_files.h"
 #include "coordkit/transport/loopback_transport.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 #include "tools/certificates/folder.h"
 
 namespace coordkit::testkit {

@@ -10,7 +10,7 @@
 
 #include "coordkit/error.h"
 #include "coordkit/ports/row_table.h"
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 
 namespace coordkit::sim {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/faults/member_lists.h"
 #include "sim/plan.h"
 #include "sim/plan_lists.h"

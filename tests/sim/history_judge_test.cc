@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 
 namespace coordkit::sim {
 namespace {

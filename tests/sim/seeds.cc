@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "tests/support/source_dir.h"
 
 namespace coordkit::sim {

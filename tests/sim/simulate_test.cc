@@ -1,7 +1,7 @@
 // Whole runs: the same seed gives the same run, and seeds of every profile hold all invariants.
 #include <gtest/gtest.h>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 
 namespace coordkit::sim {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/world/bounded_list.h"
 
 namespace coordkit::sim {

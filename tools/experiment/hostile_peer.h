@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 // clang-format off
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"  // g++ takes an enumerator for a shadow of the type Message

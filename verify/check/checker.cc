@@ -12,7 +12,7 @@
 #include "check/queue_model.h"
 #include "check/register_model.h"
 #include "check/rw_lock_model.h"
-#include "check/semaphore_model.h"
+#include "check/semaphore_check.h"
 #include "check/transaction_model.h"
 
 namespace coordkit::check {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "check/model.h"
+#include "check/check_model.h"
 #include "check/partition.h"
 #include "check/verdict.h"
 

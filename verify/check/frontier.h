@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "check/budget.h"
+#include "check/check_model.h"
 #include "check/configuration_set.h"
-#include "check/model.h"
 #include "check/operation.h"
 
 namespace coordkit::check {

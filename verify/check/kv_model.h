@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "check/check_model.h"
 #include "check/line.h"
-#include "check/model.h"
 #include "check/revision_order.h"
 
 namespace coordkit::check {

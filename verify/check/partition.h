@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "check/model.h"
+#include "check/check_model.h"
 #include "check/order.h"
 #include "check/search.h"
 #include "check/verdict.h"

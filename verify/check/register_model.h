@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "check/check_model.h"
 #include "check/line.h"
-#include "check/model.h"
 #include "check/order.h"
 
 namespace coordkit::check {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "check/check_model.h"
 #include "check/line.h"
-#include "check/model.h"
 #include "check/order.h"
 
 namespace coordkit::check {

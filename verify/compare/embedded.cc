@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "compare/work.h"
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 
 namespace coordkit::sim::compare {
 namespace {

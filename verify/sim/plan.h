@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "coordkit/engine/engine.h"
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/world/disk.h"
 #include "sim/world/network.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/random.h"
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/plan.h"
 
 namespace coordkit::sim {

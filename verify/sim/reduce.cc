@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 
 namespace coordkit::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/histories/histories.h"
 #include "sim/nodes/cluster.h"
 #include "sim/oracle/violation.h"

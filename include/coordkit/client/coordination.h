@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "coordkit/client/client_options.h"
 #include "coordkit/client/handles.h"
-#include "coordkit/client/options.h"
 #include "coordkit/export.h"
 #include "coordkit/types.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "coordkit/client/options.h"
+#include "coordkit/client/client_options.h"
 #include "coordkit/export.h"
 #include "coordkit/keys/key_operations.h"
 #include "coordkit/types.h"

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "coordkit/client/client_options.h"
 #include "coordkit/client/handles.h"
-#include "coordkit/client/options.h"
 #include "coordkit/export.h"
 #include "coordkit/types.h"
 

@@ -26,14 +26,14 @@
 #include <string>
 #include <vector>
 
+#include "coordkit/client/client_options.h"
 #include "coordkit/client/coordination.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/client/keys.h"
 #include "coordkit/client/leases.h"
-#include "coordkit/client/options.h"
-#include "coordkit/client/resumed.h"
+#include "coordkit/client/resumed_holds.h"
 #include "coordkit/client/statistics.h"
-#include "coordkit/client/watch.h"
+#include "coordkit/client/watch_events.h"
 #include "coordkit/engine/engine.h"
 #include "coordkit/export.h"
 
@@ -157,7 +157,7 @@ class Client {
   KeyCalls keys() { return KeyCalls(*this); }
   LeaseCalls leases() { return LeaseCalls(*this); }  // of keys
 
-  // Reports every later change of a key or an interval, in order, each once: client/watch.h.
+  // Reports every later change of a key or an interval, in order, each once: client/watch_events.h.
   // Invalid options are reported as Ended: EmptyRange, InvalidArgument.
   WatchId watch(WatchOptions options, WatchObserver observer);
   // Asks for a Progress batch, which comes as soon as everything before it has been delivered. An

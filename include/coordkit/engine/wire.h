@@ -19,7 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordkit/bytes.h"
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 #include "coordkit/export.h"
 #include "coordkit/ports/transport.h"
 

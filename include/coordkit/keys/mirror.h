@@ -29,7 +29,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
-#include "coordkit/client/watch.h"
+#include "coordkit/client/watch_events.h"
 #include "coordkit/export.h"
 #include "coordkit/session.h"
 

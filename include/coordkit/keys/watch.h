@@ -1,6 +1,6 @@
 // A watch of the revisioned store: every change of a key, an interval or a prefix, in order, each
 // once. Read the changes as they come, or have them delivered to an observer. The contents of
-// batches and the guarantees of a watch: client/watch.h and docs/semantics.md S-21 to S-28.
+// batches and the guarantees of a watch: client/watch_events.h and docs/semantics.md S-21 to S-28.
 //
 //   Watch watch(replica, WatchOptions::prefix("config/"));
 //   while (absl::StatusOr<WatchBatch> batch = watch.next()) ...
@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "coordkit/client/watch.h"
+#include "coordkit/client/watch_events.h"
 #include "coordkit/export.h"
 #include "coordkit/session.h"
 

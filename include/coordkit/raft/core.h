@@ -25,7 +25,7 @@
 #include "coordkit/ports/log_store.h"
 #include "coordkit/raft/entry.h"
 #include "coordkit/raft/membership.h"
-#include "coordkit/raft/message.h"
+#include "coordkit/raft/raft_message.h"
 #include "coordkit/types.h"
 
 namespace COORDKIT_EXPORT coordkit {

@@ -6,13 +6,13 @@
 //
 // Threads: as session.h.
 // Lifetime: as session.h.
-// Example: tests/replica/session_test.cc.
+// Example: tests/replica/replica_session_test.cc.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "coordkit/client/resumed.h"
+#include "coordkit/client/resumed_holds.h"
 #include "coordkit/export.h"
 #include "coordkit/objects/claim_queue.h"
 #include "coordkit/session.h"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 
 namespace coordkit::sim {
 

@@ -8,8 +8,8 @@
 #include "base/pool.h"
 #include "client/calls/any_callback.h"
 #include "client/locks/pending_acquire.h"
+#include "coordkit/client/client_options.h"
 #include "coordkit/client/handles.h"
-#include "coordkit/client/options.h"
 
 namespace coordkit::client {
 

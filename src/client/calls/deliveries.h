@@ -11,7 +11,7 @@
 #include "base/inline_function.h"
 #include "base/ring.h"
 #include "client/calls/any_callback.h"
-#include "coordkit/client/options.h"
+#include "coordkit/client/client_options.h"
 
 namespace coordkit::client {
 

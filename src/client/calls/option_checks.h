@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/problems.h"
-#include "coordkit/client/options.h"
+#include "coordkit/client/client_options.h"
 
 namespace coordkit::client {
 

@@ -1,7 +1,7 @@
 // How long a call waits: in the caller's terms, the machine's, and the time such a call gets (docs/semantics.md S-59).
 #pragma once
 
-#include "coordkit/client/options.h"
+#include "coordkit/client/client_options.h"
 #include "machine/wait.h"
 
 namespace coordkit::client {

@@ -6,7 +6,7 @@
 #include <deque>
 #include <utility>
 
-#include "coordkit/client/options.h"
+#include "coordkit/client/client_options.h"
 #include "coordkit/ports/clock.h"
 #include "coordkit/types.h"
 

@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "client/locks/lent_delegations.h"
-#include "coordkit/client/options.h"
+#include "coordkit/client/client_options.h"
 #include "machine/locks/lock_commands.h"
 
 namespace coordkit::client {

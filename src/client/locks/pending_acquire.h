@@ -11,8 +11,8 @@
 
 #include "base/short_text.h"
 #include "client/locks/acquire_life.h"
+#include "coordkit/client/client_options.h"
 #include "coordkit/client/handles.h"
-#include "coordkit/client/options.h"
 
 namespace coordkit::client {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/ring.h"
+#include "coordkit/client/client_options.h"
 #include "coordkit/client/handles.h"
-#include "coordkit/client/options.h"
 
 namespace coordkit::client {
 

@@ -18,7 +18,7 @@
 #include "absl/container/btree_set.h"
 #include "client/sessions/session_table.h"
 #include "coordkit/client/statistics.h"
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 
 namespace coordkit::client {
 

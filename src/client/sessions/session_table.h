@@ -20,7 +20,7 @@
 #include "client/locks/pending_acquire.h"
 #include "client/locks/pending_releases.h"
 #include "client/sessions/lifecycle.h"
-#include "coordkit/client/options.h"
+#include "coordkit/client/client_options.h"
 #include "coordkit/client/validity_watch.h"
 #include "coordkit/ports/state_machine.h"
 #include "machine/command.h"

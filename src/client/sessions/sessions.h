@@ -13,7 +13,7 @@
 #include "client/calls/requests.h"
 #include "client/sessions/session_renewals.h"
 #include "client/sessions/session_table.h"
-#include "coordkit/client/resumed.h"
+#include "coordkit/client/resumed_holds.h"
 
 namespace coordkit::client {
 

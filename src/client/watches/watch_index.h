@@ -8,7 +8,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
-#include "coordkit/client/watch.h"
+#include "coordkit/client/watch_events.h"
 
 namespace coordkit::client {
 

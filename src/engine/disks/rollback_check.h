@@ -22,7 +22,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "coordkit/engine/engine.h"
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 
 namespace coordkit::engine {
 

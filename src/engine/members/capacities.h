@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 #include "coordkit/ports/transport.h"
 #include "coordkit/raft/entry.h"
 #include "engine/peers/message_policy.h"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "coordkit/engine/engine.h"
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 
 namespace coordkit::engine {
 

@@ -17,7 +17,7 @@
 
 #include <cstdint>
 
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 
 namespace coordkit::engine {
 

@@ -9,7 +9,7 @@
 
 #include "absl/container/btree_map.h"
 #include "coordkit/ports/clock.h"
-#include "coordkit/raft/message.h"
+#include "coordkit/raft/raft_message.h"
 
 namespace coordkit::engine {
 

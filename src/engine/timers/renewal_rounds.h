@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 #include "engine/timers/timer_keeper.h"
 
 namespace coordkit::engine {

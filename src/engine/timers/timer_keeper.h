@@ -22,7 +22,7 @@
 #include "base/flat_table.h"
 #include "base/handle_key.h"
 #include "base/handle_pool.h"
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 #include "coordkit/ports/clock.h"
 #include "coordkit/ports/state_machine.h"
 #include "engine/apply/log_command.h"

@@ -1,4 +1,4 @@
-// The messages about what replicas remember of each other's disks (coordkit/engine/message.h).
+// The messages about what replicas remember of each other's disks (coordkit/engine/engine_message.h).
 #include "engine/wire/wire_fields.h"
 #include "raft/log/entry_codec.h"
 

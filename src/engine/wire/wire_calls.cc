@@ -1,4 +1,4 @@
-// The messages between replicas about calls, reads, renewals and their cluster (coordkit/engine/message.h).
+// The messages between replicas about calls, reads, renewals and their cluster (coordkit/engine/engine_message.h).
 #include "engine/wire/wire_fields.h"
 
 namespace coordkit::wire {

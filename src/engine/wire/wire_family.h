@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 
 namespace coordkit::wire {
 

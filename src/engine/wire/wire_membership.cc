@@ -1,4 +1,5 @@
-// The messages of engines about members and leadership (coordkit/engine/message.h): genesis offers, changes and transfers.
+// The messages of engines about members and leadership (coordkit/engine/engine_message.h): genesis offers, changes and
+// transfers.
 #include "engine/wire/wire_fields.h"
 #include "raft/log/entry_codec.h"
 

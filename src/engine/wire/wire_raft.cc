@@ -1,4 +1,4 @@
-// The messages between replicas about consensus (coordkit/raft/message.h).
+// The messages between replicas about consensus (coordkit/raft/raft_message.h).
 #include "engine/wire/wire_fields.h"
 
 namespace coordkit::wire {

@@ -1,4 +1,4 @@
-// A state on its way to a peer (coordkit/engine/message.h).
+// A state on its way to a peer (coordkit/engine/engine_message.h).
 #include "engine/wire/wire_fields.h"
 
 namespace coordkit::wire {

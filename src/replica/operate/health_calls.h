@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "absl/container/btree_map.h"
-#include "coordkit/client/options.h"
+#include "coordkit/client/client_options.h"
 #include "coordkit/replica.h"
 
 namespace coordkit {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/flat_table.h"
-#include "coordkit/client/options.h"
+#include "coordkit/client/client_options.h"
 #include "coordkit/engine/engine.h"
-#include "coordkit/operate/membership.h"
+#include "coordkit/operate/members.h"
 
 namespace coordkit {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 
 namespace coordkit::sim {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "coordkit/engine/engine.h"
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 
 namespace coordkit::sim {
 

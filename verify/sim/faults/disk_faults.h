@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/faults/churn.h"
 #include "sim/nodes/node.h"
 #include "sim/oracle/situation_observer.h"

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string_view>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 
 namespace coordkit::sim {
 namespace {

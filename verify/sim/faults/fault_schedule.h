@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/plan.h"
 #include "sim/world/world.h"
 

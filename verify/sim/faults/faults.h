@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/faults/disk_faults.h"
 #include "sim/faults/fault_schedule.h"
 #include "sim/faults/first_start.h"

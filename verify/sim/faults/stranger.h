@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 #include "sim/nodes/node.h"
 #include "sim/oracle/situation_observer.h"
 #include "sim/world/network.h"

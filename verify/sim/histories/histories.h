@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/faults/member_lists.h"
 #include "sim/histories/background.h"
 #include "sim/histories/doubles.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "coordkit/client/watch.h"
+#include "coordkit/client/watch_events.h"
 #include "sim/plan.h"
 #include "sim/users/roaming_programs.h"
 

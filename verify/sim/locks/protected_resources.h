@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/locks/lock_observer.h"
 #include "sim/nodes/node.h"
 #include "sim/plan.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/faults/churn.h"
 #include "sim/faults/faults.h"
 #include "sim/faults/script.h"

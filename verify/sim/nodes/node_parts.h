@@ -5,7 +5,7 @@
 
 #include "coordkit/engine/engine.h"
 #include "coordkit/operate/replica_event.h"
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/faults/member_lists.h"
 #include "sim/plan.h"
 #include "sim/world/network.h"

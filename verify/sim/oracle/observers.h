@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/faults/member_lists.h"
 #include "sim/keys/lease_observer.h"
 #include "sim/locks/lock_observer.h"

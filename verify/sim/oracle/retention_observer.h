@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/nodes/node.h"
 #include "sim/oracle/membership_observer.h"
 #include "sim/plan.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/record/timeline_rows.h"
 
 namespace coordkit::sim {

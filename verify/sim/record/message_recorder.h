@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 #include "coordkit/ports/transport.h"
 #include "sim/oracle/command_reader.h"
 #include "sim/record/timeline_rows.h"

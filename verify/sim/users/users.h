@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/nodes/node.h"
 #include "sim/nodes/programs.h"
 #include "sim/oracle/observers.h"

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "base/random.h"
 #include "coordkit/ports/log_store.h"
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "sim/faults/log_damage.h"
 #include "sim/world/log_image.h"
 #include "sim/world/log_on_disk.h"

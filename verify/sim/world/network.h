@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "coordkit/engine/message.h"
+#include "coordkit/engine/engine_message.h"
 #include "sim/world/world.h"
 
 namespace coordkit::sim {

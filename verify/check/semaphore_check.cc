@@ -1,4 +1,4 @@
-#include "check/semaphore_model.h"
+#include "check/semaphore_check.h"
 
 #include <fmt/format.h>
 

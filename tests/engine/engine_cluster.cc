@@ -1,4 +1,4 @@
-#include "tests/engine/cluster.h"
+#include "tests/engine/engine_cluster.h"
 
 #include <gtest/gtest.h>
 

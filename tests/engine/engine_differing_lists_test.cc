@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "raft/log/entry_codec.h"
-#include "tests/engine/cluster.h"
+#include "tests/engine/engine_cluster.h"
 
 namespace coordkit::engine {
 namespace {

@@ -1,15 +1,14 @@
 // Many short runs, hostile first, then calm until converged: messages lost, delayed, reordered, repeated; disks
 // that stall; crashes that lose unsynced data; clocks that drift; partitions. The cluster's observer checks every
 // turn against the invariants; the end of each run demands liveness (R20).
-#include "base/random.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
-#include "cluster.h"
+#include "base/random.h"
 #include "raft/quorum.h"
+#include "raft_cluster.h"
 
 namespace coordkit::raft::testing {
 namespace {

@@ -10,19 +10,19 @@
 #include <sstream>
 #include <utility>
 
+#include "coordkit/client/client_options.h"
 #include "coordkit/client/coordination.h"
-#include "coordkit/client/options.h"
-#include "coordkit/client/watch.h"
+#include "coordkit/client/watch_events.h"
 #include "coordkit/engine/engine.h"
 #include "coordkit/error.h"
 #include "coordkit/keys/mirror.h"
 #include "coordkit/keys/stm.h"
 #include "coordkit/locks/fence.h"
-#include "coordkit/operate/membership.h"
+#include "coordkit/operate/members.h"
 #include "coordkit/operate/replica_event.h"
 #include "coordkit/ports/file_system.h"
 #include "coordkit/sim/compare.h"
-#include "coordkit/sim/options.h"
+#include "coordkit/sim/sim_options.h"
 #include "coordkit/sim/situations.h"
 #include "coordkit/sim/timeline.h"
 #include "coordkit/storage/memory_stores.h"

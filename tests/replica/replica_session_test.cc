@@ -1,6 +1,4 @@
 // Sessions at door 1: taken over after a restart, ended by an administrator, cancelled calls, forked children, programs.
-#include "coordkit/session.h"
-
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,8 +9,9 @@
 #include <thread>
 
 #include "coordkit/coordkit.h"
+#include "coordkit/session.h"
 #include "replica/shell/fork_guard.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

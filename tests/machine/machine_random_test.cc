@@ -1,7 +1,5 @@
 // The machine against a naive model of locks and sessions, and against copies of itself restored from its
 // checkpoint before every single entry.
-#include "base/random.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/random.h"
 #include "tests/lock/naive_table.h"
 #include "tests/machine/driver.h"
 

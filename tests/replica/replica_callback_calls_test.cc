@@ -1,12 +1,12 @@
 // Which calls begin where they are made.
-#include "replica/calls/callback_calls.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <memory>
 #include <thread>
 #include <utility>
+
+#include "replica/calls/callback_calls.h"
 
 namespace coordkit {
 namespace {

@@ -14,7 +14,7 @@
 #include "coordkit/objects/group.h"
 #include "coordkit/objects/latch.h"
 #include "coordkit/objects/semaphore.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

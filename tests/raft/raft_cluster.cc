@@ -1,4 +1,4 @@
-#include "cluster.h"
+#include "raft_cluster.h"
 
 #include <gtest/gtest.h>
 

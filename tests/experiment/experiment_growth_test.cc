@@ -1,8 +1,8 @@
 // The growth that the soak experiment finds.
-#include "tools/experiment/growth.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tools/experiment/growth.h"
 
 namespace coordkit::experiment {
 namespace {

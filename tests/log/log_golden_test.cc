@@ -1,6 +1,5 @@
 // The bytes of docs/format-log.md, pinned.
 #include "tests/golden/golden.h"
-
 #include "tests/log/log_workload.h"
 
 namespace coordkit::testkit {

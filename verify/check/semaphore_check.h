@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "check/check_model.h"
 #include "check/line.h"
-#include "check/model.h"
 #include "check/order.h"
 
 namespace coordkit::check {

@@ -4,7 +4,7 @@
 
 #include "coordkit/coordkit.h"
 #include "replica/operate/membership_calls.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

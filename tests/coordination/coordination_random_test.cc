@@ -1,7 +1,5 @@
 // Random steps over all tables: naive twins for those that decide who is next, and for all of them a copy rebuilt from
 // checkpoint rows before every entry.
-#include "base/random.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/random.h"
 #include "tests/coordination/rig.h"
 
 namespace coordkit::coordination {

@@ -1,11 +1,10 @@
 // The revisioned store through three real replicas.
-#include "coordkit/keys/kv.h"
-
 #include <future>
 #include <tuple>
 
 #include "coordkit/coordkit.h"
-#include "tests/replica/cluster.h"
+#include "coordkit/keys/kv.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {

@@ -1,3 +1,5 @@
+#include "lease/lease_table.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -6,7 +8,6 @@
 
 #include "base/check.h"
 #include "base/random.h"
-#include "lease/lease_table.h"
 
 namespace coordkit::lease {
 namespace {

@@ -1,4 +1,4 @@
-#include "coordkit/operate/membership.h"
+#include "coordkit/operate/members.h"
 
 #include <algorithm>
 #include <set>

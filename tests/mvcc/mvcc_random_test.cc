@@ -1,10 +1,9 @@
 // The store against its naive twin under random operations, and against copies restored from its checkpoint.
-#include "base/random.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "base/random.h"
 #include "mvcc/transaction.h"
 #include "tests/mvcc/naive_store.h"
 #include "tests/mvcc/rows.h"

@@ -15,7 +15,7 @@
 #include "coordkit/ports/peer_mark.h"
 #include "coordkit/ports/state_machine.h"
 #include "coordkit/raft/membership.h"
-#include "coordkit/raft/message.h"
+#include "coordkit/raft/raft_message.h"
 #include "coordkit/types.h"
 
 namespace COORDKIT_EXPORT coordkit {

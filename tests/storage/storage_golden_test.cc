@@ -1,8 +1,7 @@
 // The bytes of the identity (docs/format-log.md) and of the checkpoint (docs/format-state.md), pinned.
-#include "tests/golden/golden.h"
-
 #include "storage/identity.h"
 #include "storage/state/lmdb_table.h"
+#include "tests/golden/golden.h"
 
 namespace coordkit::testkit {
 namespace {

@@ -1,12 +1,13 @@
 // The rules of the lock family by name (docs/semantics.md, Locks); random steps against a naive twin are in
 // table_random_test.cc, the commands of the log in tests/machine.
+#include "lock/lock_table.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "base/check.h"
-#include "lock/lock_table.h"
 #include "lock/lock_text.h"
 
 namespace coordkit::lock {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "coordkit/coordkit.h"
-#include "tests/replica/cluster.h"
+#include "tests/replica/replica_cluster.h"
 
 namespace coordkit::testkit {
 namespace {
