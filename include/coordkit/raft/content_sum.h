@@ -12,6 +12,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Computes the sum over all five. `payload` is the entry's; empty for a LeaderStart.
 uint64_t content_sum(GroupId group, Term term, Index index, raft::EntryKind kind, std::string_view payload);
 
 }  // namespace coordkit

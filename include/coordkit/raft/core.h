@@ -34,12 +34,12 @@ namespace raft {
 // In units of Entry::bytes: the 65,536 smallest entries, the most that one message may have.
 inline constexpr size_t kAppendBytesMax = 3 << 20;
 
-struct Options {
-  ReplicaId self;
+struct Options {   // of one core, which does not check them: call validate() first
+  ReplicaId self;  // legal: 1 and up
   // Ours. A replica whose member entry names another store never campaigns, and votes only for
   // longer logs, which may name it. The host admits only named stores' messages. Zero: not checked.
   StoreId store;
-  GroupId group = kOnlyGroup;
+  GroupId group = kOnlyGroup;  // part of every content sum; equal on all members
   // A follower waits a random time in [election_timeout, 2 * election_timeout) of silence before it
   // campaigns. Legal: 10 ms to 1 h, above 2 * heartbeat_interval. Good: ten times the round trip.
   Duration election_timeout = std::chrono::milliseconds(300);
@@ -62,7 +62,7 @@ struct Options {
   // Those then sync several batches at once. Nothing is kept from those that SendCommit names, nor
   // once kept entries are uncommitted for that time. Legal: up to 1 h; zero: never.
   Duration append_delay = Duration::zero();
-  // Windows of one append stream.
+  // These are windows of one append stream. Legal: 1 to 65,536 messages, and 1 byte and up.
   size_t append_messages_in_flight = 64;
   size_t append_bytes_in_flight = 8 << 20;
   size_t append_bytes_max = 1 << 20;     // of one message, >= 1 entry. Legal: 1 to kAppendBytesMax
@@ -90,88 +90,88 @@ struct Options {
 
 struct Tick {};  // time passed; the requested deadline has come
 
-struct Received {
-  ReplicaId from;  // proven by the connection
-  Message message;
+struct Received {   // a message from a peer; stale, malformed and strangers' ones have no effect
+  ReplicaId from;   // proven by the connection
+  Message message;  // as decoded; the core verifies its entries' content sums
 };
 
-struct Written {
+struct Written {       // the answer to Effects::write
   WriteNumber number;  // it and all earlier ones are durable
 };
 
 // A connection to an incarnation of a peer was (re-)established: append streams start again.
 struct PeerUp {
-  ReplicaId peer;
-  BootCounter boot;
+  ReplicaId peer;    // no member: no effect
+  BootCounter boot;  // of its data directory; the core does not use it
 };
 
 // The connection to this peer is gone. Zero: this process was paused, and its knowledge of any peer
 // may be old. Until a message that leaves after this is answered, a change of members or a transfer
 // does not rely on the peer. Heartbeats continue.
 struct PeerDown {
-  ReplicaId peer;
+  ReplicaId peer;  // zero: all of them
 };
 
-struct Proposal {
-  Ticket ticket;
-  EntryKind kind = EntryKind::Command;
-  SharedBytes payload;
+struct Proposal {                       // one entry that a leader is asked to append
+  Ticket ticket;                        // chosen by the host; its ProposalOutcome carries it
+  EntryKind kind = EntryKind::Command;  // only Command is accepted; others get NoRoom
+  SharedBytes payload;                  // opaque to the core
 };
 
-struct Propose {
-  std::vector<Proposal> proposals;
+struct Propose {                    // each proposal gets one ProposalOutcome
+  std::vector<Proposal> proposals;  // appended in this order
 };
 
 // A call of this peer waits for commits: the leader tells it of them at once (commit_news_delay),
 // and keeps no entries from it for a heartbeat interval (append_delay).
 struct SendCommit {
-  ReplicaId peer;
+  ReplicaId peer;  // no effect unless it is a peer and this replica leads
 };
 
 // Asks for a quorum round from now on. Answers Confirmed or, if leadership is lost, refused.
 struct Confirm {
-  Ticket ticket;
+  Ticket ticket;  // its Confirmation carries it
 };
 
 // Hands leadership to a voter (thesis 3.10). Until it is done or given up no proposal is accepted,
 // for two election timeouts at most. The next transfer begins after a rest of four times as long;
 // requested sooner, it ends at once, Expired.
 struct Transfer {
-  Ticket ticket;
+  Ticket ticket;              // its TransferOutcome carries it; not zero
   ReplicaId target;           // zero: the most advanced voter that answers
   LaggingTime deadline = {};  // given up then; no later than after two election timeouts
 };
 
 // Answered by a ChangeOutcome. `expected` is the caller's index of the configuration in force.
 struct ChangeMembership {
-  Ticket ticket;
-  std::vector<MemberChange> changes;
-  Index expected = {};
+  Ticket ticket;                      // its ChangeOutcome carries it
+  std::vector<MemberChange> changes;  // applied in their order, in force together
+  Index expected = {};                // any other index: Conflict
 };
 
-struct LogRead {
-  Index first;
-  absl::StatusOr<std::vector<Entry>> entries;
+struct LogRead {                               // the answer to a ReadRequest
+  Index first;                                 // ReadRequest::first
+  absl::StatusOr<std::vector<Entry>> entries;  // an error, or other entries: asked again later
 };
 
 // The host has a durable checkpoint at this position; the core decides how much log is dropped.
 // Entries up to `unreadable` (zero: none) are rotten on this replica's disk. They are dropped even
 // if peers lack them; those peers are sent the state instead.
 struct Checkpointed {
-  Position applied;
+  Position applied;  // the state after it is durable; zero: no new one
   Index unreadable = {};
 };
 
 // A peer that is sent a state will need the entries after this position: they are kept. Zero: none.
 struct Pin {
-  Index after;
+  Index after;  // replaces the position of the previous Pin
 };
 
 // The state of a peer at this committed position was installed and is durable, configuration
 // included. A log that holds the position is kept; any other log starts again after it.
 struct Installed {
-  Term term;  // of a leader that knew it to be committed
-  Position at;
+  Term term;                    // of a leader that knew it to be committed
+  Position at;                  // at or before the log's start: no effect
   Configuration configuration;  // in force there
   Index configuration_index;    // of its entry
 };
@@ -179,23 +179,23 @@ struct Installed {
 // This disk holds all that a quorum remembers of it (Recovered::rollback_checked).
 struct RollbackCheckPassed {};
 
-// SettledMembers: a peer's knowledge of them. If newer than this log's members, they are in force
-// until the log has members as new. A log that ends before them gets no vote and does not campaign.
-// A term in which they may be uncommitted gets no vote. A leader's log has them.
-
+// All that step() takes. SettledMembers: a peer's knowledge of them. If newer than this log's
+// members, they are in force until the log has members as new. A log that ends before them gets no
+// vote and does not campaign. A term in which they may be uncommitted gets no vote. A leader's log
+// has them.
 using Input = std::variant<Tick, Received, Written, PeerUp, PeerDown, Propose, SendCommit, Confirm, Transfer, ChangeMembership,
                            LogRead, Checkpointed, Pin, Installed, RollbackCheckPassed, SettledMembers>;
 
 // ---- effects
 
-struct Send {
-  ReplicaId to;
+struct Send {         // one message to one peer
+  ReplicaId to;       // never this replica itself
   WriteNumber after;  // sent only once this write is durable; zero: at once
-  Message message;
+  Message message;    // the peer's host passes it to its core as Received
   friend bool operator==(const Send&, const Send&) = default;
 };
 
-enum class Role : uint8_t { Follower, PreCandidate, Candidate, Leader };
+enum class Role : uint8_t { Follower, PreCandidate, Candidate, Leader };  // thesis fig. 3.3, 9.6
 constexpr std::string_view name_of(Role role) {
   switch (role) {
     case Role::Follower: return "Follower";
@@ -206,16 +206,16 @@ constexpr std::string_view name_of(Role role) {
   return "?";
 }
 
-struct Leadership {
-  Role role = Role::Follower;
-  Term term;
-  ReplicaId leader;  // zero: none known
+struct Leadership {            // what is known of
+  Role role = Role::Follower;  // of this replica
+  Term term;                   // its own current one, durable or not
+  ReplicaId leader;            // zero: none known
   friend bool operator==(const Leadership&, const Leadership&) = default;
 };
 
 // A proposal was appended at this position, or (zero index) refused without effect, for `kind`.
 struct ProposalOutcome {
-  enum class Kind : uint8_t { Appended, NotLeader, NoRoom, Transferring };
+  enum class Kind : uint8_t { Appended, NotLeader, NoRoom, Transferring };  // NoRoom: see `kind`
   friend constexpr std::string_view name_of(Kind one) {
     switch (one) {
       case Kind::Appended: return "Appended";
@@ -225,24 +225,24 @@ struct ProposalOutcome {
     }
     return "?";
   }
-  Ticket ticket;
-  Kind kind = Kind::Appended;
-  Position at;
+  Ticket ticket;               // of the Proposal
+  Kind kind = Kind::Appended;  // NoRoom: beyond unsynced_bytes_max, or no Command
+  Position at;                 // of the entry
   friend bool operator==(const ProposalOutcome&, const ProposalOutcome&) = default;
 };
 
 // Leadership held at a moment after the question. A state from `read_index` on is linearizable.
 struct Confirmation {
-  Ticket ticket;
-  Answer held = Answer::No;
-  Index read_index;
+  Ticket ticket;             // of the Confirm
+  Answer held = Answer::No;  // No: this replica does not lead, or its leadership ended first
+  Index read_index;          // zero with No
   friend bool operator==(const Confirmation&, const Confirmation&) = default;
 };
 
-struct ReadRequest {
-  Index first;
-  Index last;
-  size_t bytes_max = 0;
+struct ReadRequest {     // entries that left memory; the host reads them and answers LogRead
+  Index first;           // its LogRead carries it
+  Index last;            // inclusive; fewer entries will do
+  size_t bytes_max = 0;  // as LogStore::read() takes it; at least one entry is returned
 };
 
 // This log and that leader's belong to two histories, so a disk was set back or copied. A leader
@@ -256,31 +256,32 @@ struct Contradiction {
   friend bool operator==(const Contradiction&, const Contradiction&) = default;
 };
 
-struct Effects {
-  std::optional<LogWrite> write;
-  std::vector<Send> sends;
-  std::vector<ProposalOutcome> outcomes;
-  std::vector<Confirmation> confirmations;
-  std::vector<TransferOutcome> transfers;
-  std::vector<ChangeOutcome> changes;
-  std::vector<ReadRequest> reads;
+struct Effects {                               // everything due since the last drain
+  std::optional<LogWrite> write;               // absent: nothing has to be stored
+  std::vector<Send> sends;                     // in the order in which the steps made them
+  std::vector<ProposalOutcome> outcomes;       // in the order of the proposals
+  std::vector<Confirmation> confirmations;     // in the order of the questions
+  std::vector<TransferOutcome> transfers;      // each Transfer with a ticket gets one
+  std::vector<ChangeOutcome> changes;          // each ChangeMembership gets one
+  std::vector<ReadRequest> reads;              // for peers and for committed()
   std::optional<Leadership> leadership;        // present when it changed
   std::optional<Position> compact;             // the log store may drop entries up to here
   std::optional<Contradiction> contradiction;  // then drop the core and these effects: none is safe
-  std::vector<ReplicaId> behind;               // leader: all peers that answer and need a state, in every drain
+  std::vector<ReplicaId> behind;               // leader: all peers that answer and need a state,
+                                               // in every drain
   Index commit;                                // never falls
 
-  void clear();
+  void clear();  // empties all of it and keeps the memory
 };
 
 // The recovered content of the log store. The core keeps the entries.
 struct Recovered {
-  HardState hard_state;
+  HardState hard_state;         // as last made durable
   Position base;                // the log starts after it
   Configuration configuration;  // in force at base
   Index configuration_index;    // of its entry; zero: the same as base
   Position applied;             // of the durable checkpoint: committed, at or after base
-  std::vector<Entry> entries;
+  std::vector<Entry> entries;   // contiguous after base
   // The store's log does not belong to base: an install was interrupted. The first write resets it.
   bool log_replaced = false;
   // False: the disk may have been set back to an older state. Until RollbackCheckPassed the core
@@ -295,11 +296,11 @@ struct Recovered {
 
 // For introspection, tests and the simulator's observer. Valid until the next step.
 struct PeerStatus {
-  ReplicaId peer;
-  Index match;
-  Index next;
-  LaggingTime last_received;
-  bool behind = false;  // waits for a state
+  ReplicaId peer;             // any member except the leader
+  Index match;                // durable there and equal to our log; zero: not known
+  Index next;                 // the next entry to be sent to it; above match
+  LaggingTime last_received;  // when the newest message was sent that it answered
+  bool behind = false;        // waits for a state
 };
 
 // The most that claims of peers raise a term within an election timeout. Elections never take a
@@ -310,18 +311,18 @@ inline constexpr uint64_t kTermLeapMax = uint64_t{1} << 32;
 // ago. Its message was dropped. A replica without a leader moved towards that term as far as it
 // may, so that it meets a peer that was led astray.
 struct TermLeap {
-  ReplicaId from;  // of the newest claim
-  Term claimed;
+  ReplicaId from;      // of the newest claim
+  Term claimed;        // the term of the newest claim
   uint64_t count = 0;  // since the start
   friend bool operator==(const TermLeap&, const TermLeap&) = default;
 };
 
-struct Status {
-  Leadership leadership;
-  HardState hard_state;
-  Position base;
-  Position last;
-  Index commit;
+struct Status {                   // a copy of the core's view
+  Leadership leadership;          // after the latest step
+  HardState hard_state;           // submitted, not always durable yet
+  Position base;                  // the log starts after it
+  Position last;                  // the log's end, durable or not
+  Index commit;                   // known here to be committed
   Index durable;                  // own log, synced
   size_t cached_bytes = 0;        // of the entries in memory
   LaggingTime quorum_contact;     // leader: when a quorum was last known to follow
@@ -337,8 +338,8 @@ struct Status {
 // A leader that may answer reads alone at `read_index`, as long as at most Options::lease of REAL
 // time has passed since `since` (sleep included, which this clock does not count).
 struct Lease {
-  LaggingTime since;
-  Index read_index;
+  LaggingTime since;  // the start of the newest round that a quorum answered
+  Index read_index;   // the commit index
 };
 
 // The longest lease that is safe with clock rates off by up to this many parts per million.
@@ -352,7 +353,7 @@ class Core {
   Core(Core&&) noexcept;
   Core& operator=(Core&&) noexcept;
 
-  void step(Input input, LaggingTime now);
+  void step(Input input, LaggingTime now);  // takes one event; time does not run backwards
   // Moves out everything due since the last drain. Clears `effects` first and reuses its memory.
   void drain(Effects& effects);
   // When step(Tick) is needed at the latest.
@@ -365,22 +366,22 @@ class Core {
   // Everything up to `applied` was applied: the cache may drop it.
   void applied(Index applied);
 
-  Status status() const;
-  const Leadership& leadership() const;
-  std::optional<Lease> lease() const;  // absent: not leading; no or void lease; no commit this term
+  Status status() const;                 // after the latest step
+  const Leadership& leadership() const;  // the reference stays valid, the value changes with steps
+  std::optional<Lease> lease() const;    // absent: no leader; no or void lease; no commit this term
   // The applied state holds everything that was committed at this time, as far as this replica
   // knows: the travel of the leader's message is not counted. Absent: not known since it started.
   std::optional<LaggingTime> fresh_at() const;
-  Index commit() const;
+  Index commit() const;                        // of what is known here; never falls
   const Configuration& configuration() const;  // in force
   Position configuration_position() const;     // of its entry
-  SettledMembers settled_members() const;
-  bool removed() const;               // a Removed message came, and no leader spoke since
-  Index base() const;                 // the log starts after it
-  Index proven() const;               // known to equal this term's leader's log; zero: nothing
-  Index leader_commit() const;        // highest commit known here or from a leader; never falls
-  bool holds_back() const;            // follower_lag_bytes_max, by this or the followed leader
-  Index match(ReplicaId peer) const;  // leader: known to be durable there; zero: nothing
+  SettledMembers settled_members() const;      // the newest ones known to be committed
+  bool removed() const;                        // a Removed message came, and no leader spoke since
+  Index base() const;                          // the log starts after it
+  Index proven() const;                        // equal to this term's leader's log; zero: nothing
+  Index leader_commit() const;                 // highest known here or from a leader; never falls
+  bool holds_back() const;                     // follower_lag_bytes_max, here or at our leader
+  Index match(ReplicaId peer) const;           // leader: known to be durable there; zero: nothing
   // Absent: before the base or beyond the end.
   std::optional<Term> term_at(Index index) const;
   const HardState& hard_state() const;  // submitted, not always durable yet

@@ -35,13 +35,16 @@ constexpr std::string_view name_of(EntryKind kind) {
 // over group, term, index, kind and payload. It travels with the entry and is verified at every hop
 // (base/sums.h).
 struct Entry {
-  Index index;
-  Term term;
-  EntryKind kind = EntryKind::Command;
-  uint64_t content_sum = 0;
-  SharedBytes payload;
+  Index index;                          // its place in the log, from 1
+  Term term;                            // of the leader that appended it
+  EntryKind kind = EntryKind::Command;  // which part of the replica reads the payload
+  uint64_t content_sum = 0;             // XXH3-64, see content_sum.h
+  SharedBytes payload;                  // shared with copies of the entry; empty for LeaderStart
 
-  Position position() const { return {index, term}; }
+  Position position() const {
+    return {index, term};
+  }  // index and term: with the log's history
+     // they name this entry
   // The size that limits count: payload and a share for the header.
   size_t bytes() const { return payload.size() + 48; }
   friend bool operator==(const Entry&, const Entry&) = default;
@@ -49,13 +52,13 @@ struct Entry {
 
 // The facts that a replica must never forget (thesis fig. 3.1). Zero vote: none in this term.
 struct HardState {
-  Term term;
-  ReplicaId vote;
+  Term term;       // the current term; zero: before genesis
+  ReplicaId vote;  // the candidate that got this replica's vote in that term
   friend bool operator==(const HardState&, const HardState&) = default;
 };
 
-struct Member {
-  ReplicaId id;
+struct Member {         // one replica in a configuration
+  ReplicaId id;         // chosen by the operator
   StoreId store = {};   // the only data directory that may act as this member
   std::string address;  // for the transport; opaque here
   friend bool operator==(const Member&, const Member&) = default;
@@ -73,20 +76,21 @@ struct Configuration {
 // The newest configuration that is known to be committed, and its place. A joint one that is over
 // appears without the members that leave.
 struct SettledMembers {
-  Position at;  // of its entry; its term may be an upper bound. Zero: nothing is known
-  Configuration configuration;
-  Term known_in;  // it is committed in this term or an earlier one: the leader of any later term
-                  // has it
+  Position at;                  // of its entry; its term may be an upper bound. Zero: nothing is
+                                // known
+  Configuration configuration;  // of that entry
+  Term known_in;                // it is committed in this term or an earlier one: the leader of
+                                // any later term has it
   friend bool operator==(const SettledMembers&, const SettledMembers&) = default;
 };
 
 // The initialization of a cluster, agreed on before the first vote and stored as entry 1 of term 1
 // everywhere.
 struct Genesis {
-  ClusterId cluster;
-  uint64_t token_base = 0;  // tokens start above this: (seconds since 2020-01-01 UTC) << 31
-  Configuration configuration;
-  uint64_t feature_level = 0;  // the cluster's first level: every founder supports it
+  ClusterId cluster;            // drawn at random by the founder
+  uint64_t token_base = 0;      // tokens start above this: (seconds since 2020-01-01 UTC) << 31
+  Configuration configuration;  // the first one: all listed members, as voters
+  uint64_t feature_level = 0;   // the cluster's first level: every founder supports it
   friend bool operator==(const Genesis&, const Genesis&) = default;
 };
 

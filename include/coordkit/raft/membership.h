@@ -30,9 +30,9 @@ struct MemberChange {
     }
     return "?";
   }
-  Kind kind = Kind::AddLearner;
-  Member member;            // Promote, Demote, Remove: only its id counts
-  ReplicaId replaced = {};  // Replace
+  Kind kind = Kind::AddLearner;  // the request; it says which of the next two count
+  Member member;                 // Promote, Demote, Remove: only its id counts
+  ReplicaId replaced = {};       // Replace
   friend bool operator==(const MemberChange&, const MemberChange&) = default;
 };
 
@@ -75,9 +75,9 @@ struct ChangeOutcome {
     }
     return "?";
   }
-  Ticket ticket;
-  Kind kind = Kind::Committed;
-  Index configuration;
+  Ticket ticket;                // of the ChangeMembership
+  Kind kind = Kind::Committed;  // the reason or the end
+  Index configuration;          // of the final entry; zero with all kinds except Committed
   friend bool operator==(const ChangeOutcome&, const ChangeOutcome&) = default;
 };
 
@@ -98,8 +98,8 @@ struct TransferOutcome {
     }
     return "?";
   }
-  Ticket ticket;
-  Kind kind = Kind::Done;
+  Ticket ticket;           // of the Transfer
+  Kind kind = Kind::Done;  // the reason or the end
   friend bool operator==(const TransferOutcome&, const TransferOutcome&) = default;
 };
 
