@@ -49,6 +49,8 @@ class Client {
 
   // ---- the host's loop; `now` is the reading the turn in between gets
   void before_turn(Now now);
+  // Answers calls from the effects of the turn. Callbacks run inside it. After stop() it has no
+  // effect.
   void after_turn(Now now, const EngineEffects& effects);
   // How long after `now` the next turn is needed at the latest. Zero: at once. Duration::max():
   // nothing is awaited. A turn later than that by more than a session's renewal interval puts that
@@ -62,7 +64,7 @@ class Client {
   // later calls are answered ReplicaFailed with its sentence. A stop() that threw std::bad_alloc is
   // repeated.
   void stop(const absl::Status& why = absl::OkStatus());
-  bool stopped() const;
+  bool stopped() const;  // also once an engine's failure has stopped it
 
   // ---- sessions
   // Opens a session and keeps it renewed.
@@ -126,6 +128,7 @@ class Client {
   // Deadlock, NotOwner. InvalidArgument: held several times over, on several names, or in that mode
   // already. CallTimeout: a hold that results later is released.
   CallId downgrade(const HoldRef& hold, Callback<HoldRef> done, CallDeadline deadline = {});
+  // Makes the only shared hold the exclusive one: see downgrade().
   CallId upgrade(const HoldRef& hold, Callback<HoldRef> done, CallDeadline deadline = {});
   // Replaces the value that everybody sees. The token stays. NotOwner: released or lost before.
   CallId update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline = {});
@@ -135,6 +138,7 @@ class Client {
 
   // ---- queries, linearizable
   CallId holders(std::string name, Callback<LockInfo> done, CallDeadline deadline = {});
+  // Who waits for the lock, in the order of the line.
   CallId queue(std::string name, Callback<QueueInfo> done, CallDeadline deadline = {});
   // SessionNotFound.
   CallId session_info(SessionId session, Callback<SessionInfo> done, CallDeadline deadline = {});
@@ -144,13 +148,17 @@ class Client {
   CallId locks_of(SessionId session, Token after, Callback<SessionLocks> done, CallDeadline deadline = {});
   // The figures of this client so far. Makes no call.
   LockStatistics lock_statistics() const;
+  // The commands of this client so far. Makes no call.
   CommandStatistics command_statistics() const;
   uint64_t unanswered() const;  // commands without their first answer
+  // The renewals of this client's sessions so far. Makes no call.
   RenewalStatistics renewal_statistics() const;
 
   // ---- keys; Fenced (NONE): the fence of the options did not hold when the write's turn came
   CallId put(std::string key, std::string value, Callback<PutResult> done, WriteOptions options = {});
+  // Reads one key; an absent one is an answer, not an error. NoLeader, CallTimeout (NONE).
   CallId get(std::string key, Callback<GetResult> done, CallDeadline deadline = {}, ReadOptions options = {});
+  // Deletes one key. An absent key is no error.
   CallId erase(std::string key, Callback<EraseResult> done, WriteOptions options = {});
 
   // The same with all options, ranges and transactions.
@@ -177,6 +185,7 @@ class Client {
   // ---- semaphores, latches, barriers, queues, counters, groups, elections
   CoordinationCalls coordination() { return CoordinationCalls(*this); }
 
+  // Counts what is in progress. For tests and operators; makes no call.
   ClientStatus status() const;
 
  private:

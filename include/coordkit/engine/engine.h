@@ -39,15 +39,13 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-struct EngineOptions {
-  raft::Options raft;
-  // Members listed by the operator. They matter until genesis; afterwards the log names the
-  // members.
+struct EngineOptions {  // of one replica; Engine::recover() checks them
+  raft::Options raft;   // the recovered log replaces its `store`
+  // Members listed by the operator. They matter until genesis; afterwards the log names them.
   std::vector<Peer> members;
   // Drawn by the host at random. Used if this replica founds the cluster.
   ClusterId new_cluster = {};
-  uint64_t token_base = 0;  // of that cluster: its tokens and session ids begin above it. Legal:
-                            // below 2^63 - 1
+  uint64_t token_base = 0;  // that cluster's tokens and session ids exceed it. Legal: 0 to 2^63 - 2
   // Drawn by the host at random at every start. A disk that was set back to an older state can
   // start twice with the same boot counter; this number tells the two starts apart. Zero: unknown.
   uint64_t start = 0;
@@ -88,8 +86,8 @@ struct EngineOptions {
 // commands and rows carry it. Every replica must host every machine that has ever had a command.
 // recover() refuses to start without one. A replica halts before a command of a missing machine.
 struct HostedMachine {
-  MachineId id;
-  std::unique_ptr<StateMachine> machine;
+  MachineId id;                           // from 1; the host's own begin at kFirstHostMachine
+  std::unique_ptr<StateMachine> machine;  // blank; never null
 };
 
 // The first eight bytes of the keys of a machine's checkpoint rows, made from its id.
@@ -97,68 +95,68 @@ std::string row_prefix(MachineId machine);
 
 // ---- inputs
 
-struct PeerConnected {
-  Hello hello;  // verified by the transport
+struct PeerConnected {  // from TransportSink::peer_up()
+  Hello hello;          // verified by the transport
 };
-struct PeerLost {
-  ReplicaId peer;
+struct PeerLost {  // from TransportSink::peer_down()
+  ReplicaId peer;  // no connection to it is left
 };
-struct MessageReceived {
-  ReplicaId from;
-  Message message;
+struct MessageReceived {  // from TransportSink::received()
+  ReplicaId from;         // proven by the connection
+  Message message;        // dropped if its sender may not send it
 };
-struct LogWritten {
-  WriteNumber number;
+struct LogWritten {    // from LogSink::written()
+  WriteNumber number;  // it and all earlier ones are durable
 };
-struct LogWasRead {
-  Index first;
-  absl::StatusOr<std::vector<raft::Entry>> entries;
+struct LogWasRead {                                  // from LogSink::log_read()
+  Index first;                                       // as in the raft::ReadRequest
+  absl::StatusOr<std::vector<raft::Entry>> entries;  // at least one; kDataLoss: rotten
 };
-struct StateCheckpointed {
-  Position applied;
+struct StateCheckpointed {  // from StateSink::checkpointed()
+  Position applied;         // of the batch that is durable
 };
 // The host wants a checkpoint of a state at or beyond this entry. It is due as soon as that much is
 // applied and durable here. EngineStatus::checkpointed says when it is durable.
 struct CheckpointWanted {
-  Index at_least;
+  Index at_least;  // the highest of all counts
 };
 // The room of the log's disk. Below Ample new commands get NoSpace. Reserved commands, renewals,
 // reads and expiries continue. So does everything that frees room: checkpoints and compaction.
 struct LogSpaceChanged {
-  LogSpace space = LogSpace::Ample;
+  LogSpace space = LogSpace::Ample;  // from LogSink::log_space()
 };
 // Writes to the log wait for something other than room. OK: they continue.
 struct LogWaits {
-  absl::Status why;
+  absl::Status why;  // from LogSink::log_waits(); an operator reads it
 };
 // The file that the log keeps ready has an error, and is made again. OK: one is ready.
 struct LogSpareFails {
-  absl::Status why;
+  absl::Status why;  // from LogSink::log_spare_fails(); an operator reads it
 };
-struct StoreFailed {
-  absl::Status why;
+struct StoreFailed {  // from LogSink::log_failed(), StateSink::checkpoint_failed(): a halt
+  absl::Status why;   // becomes EngineEffects::halted; an empty one: StorageFailed
 };
 // The content of the state store does not verify, or is gone, and the store has dropped its pending
 // work. The state in memory is the truth. It is written again as a whole (EngineEffects::checkpoint
 // with CheckpointBatch::whole), and the replica continues.
 struct StateDamaged {
-  absl::Status why;
+  absl::Status why;  // an operator reads it; OK: nothing is written again
 };
 // Rows read for another reason do not verify. As StateDamaged, but the store has dropped nothing.
 struct StateRotten {
-  absl::Status why;
+  absl::Status why;  // an operator reads it; OK: no effect
 };
 // A checkpoint (or staged rows) waits for room, or (kDataLoss) for errors to end. OK: it continues.
 struct StateWaits {
-  absl::Status why;
+  absl::Status why;  // from StateSink::checkpoint_waits(); an operator reads it
 };
 // Entries of the log between these two no longer verify on its disk, but this replica continues. It
 // can do without the entries that it has applied: it takes a checkpoint at once and compacts the
 // log up to it. Zero: the store repairs the damage itself.
 struct LogDamaged {
-  Index first;
-  Index last;
-  absl::Status why;
+  Index first;       // the first entry that does not verify
+  Index last;        // the last one; zero: see above
+  absl::Status why;  // an operator reads it
 };
 
 // Reserved: release, cancel, close. They give room back, so some room is kept for them, and they
@@ -174,11 +172,11 @@ constexpr std::string_view name_of(Urgency urgency) {
 
 // Runs a command through the log, exactly once.
 struct Submit {
-  Ticket ticket;
-  MachineId machine = kCoordination;
-  SharedBytes command;
-  LaggingTime deadline = {};
-  Urgency urgency = Urgency::Normal;
+  Ticket ticket;                      // of the host's choice; the completions carry it
+  MachineId machine = kCoordination;  // not hosted here: Unsupported
+  SharedBytes command;                // in the machine's encoding; request_bytes_max limits it
+  LaggingTime deadline = {};          // then the call ends: NoLeader or CallTimeout; max(): never
+  Urgency urgency = Urgency::Normal;  // with Reserved, a full disk of the log does not refuse it
   // The most bytes that its answer has, as far as the host knows. All replicas keep the answers of
   // pending calls for a while, so this bound limits how many calls there are at once.
   uint32_t answer_bytes_max = kResultBytesMax;
@@ -188,6 +186,7 @@ struct Submit {
   Ticket after = {};
 };
 
+// How recent the state is that a read sees.
 enum class Consistency : uint8_t {
   Linearizable,  // sees all acknowledged anywhere before the call; a quorum round, no log entry
   // The same while clock rates are within the bound: a leader with a lease (raft::Options::lease)
@@ -207,19 +206,20 @@ constexpr std::string_view name_of(Consistency consistency) {
 // Asks for the moment in which a machine's state may be read. Completes in a turn whose applied
 // state serves. Until the next turn the asker may read the machine itself (Engine::machine).
 struct Ask {
-  Ticket ticket;
-  MachineId machine = kCoordination;
+  Ticket ticket;                             // of the host's choice; the completion carries it
+  MachineId machine = kCoordination;         // not hosted here: Unsupported
   std::optional<std::string> question = {};  // present: passed to the machine's query() in that
                                              // turn; Completion::bytes answers it
+  // How recent that state is.
   Consistency consistency = Consistency::Linearizable;
-  Index at_least = {};  // Local: a state at or beyond this entry, waited for until the deadline
-  LaggingTime deadline = {};
+  Index at_least = {};        // Local: a state at or beyond this entry, awaited until the deadline
+  LaggingTime deadline = {};  // then the read ends without effect: NoLeader or CallTimeout
 };
 
 // Renews timer groups with the current leader. One attempt: it is answered once or never. The
 // sender retries with a fresh attempt number.
 struct Renew {
-  RenewRequest request;
+  RenewRequest request;  // its `attempt` is fresh; EngineEffects::renewals has the answer
 };
 
 // Changes the members, on whichever replica it is called. The changes take effect together, in
@@ -231,25 +231,25 @@ struct Renew {
 // force, by the index of its entry; else Conflict. Without it, the change builds upon a change by
 // another caller. One at a time per replica. If the call ends early, added members stay learners.
 struct ChangeMembers {
-  Ticket ticket;
-  std::vector<raft::MemberChange> changes;
-  std::optional<Index> expected = {};
-  LaggingTime deadline = {};
+  Ticket ticket;                            // of the host's choice; the completion carries it
+  std::vector<raft::MemberChange> changes;  // 1 to kChangesMax
+  std::optional<Index> expected = {};       // absent: any
+  LaggingTime deadline = {};                // then it ends early; max(): never
 };
 
 // Hands leadership to `target` (zero: the voter that is best prepared), on whichever replica it is
 // called. Completes OK when the new leader's first entry is applied here. Otherwise the old leader
 // still leads.
 struct TransferLeadership {
-  Ticket ticket;
-  ReplicaId target;
-  LaggingTime deadline = {};
+  Ticket ticket;              // of the host's choice; the completion carries it
+  ReplicaId target;           // not a voter: NotEnoughVoters; not a member: MemberNotFound
+  LaggingTime deadline = {};  // then it ends without effect; max(): never
 };
 
 // The peer stays without a connection until an operator acts. Cleared by its next PeerConnected;
 // for a peer that is not in EngineEffects::peers, by PeerLost.
 struct PeerRefused {
-  ReplicaId peer;
+  ReplicaId peer;   // from TransportSink::peer_refused()
   std::string why;  // a sentence
 };
 
@@ -257,7 +257,7 @@ struct PeerRefused {
 // or the listener is silent. The peer may be connected by itself. Cleared by its next
 // PeerConnected.
 struct PeerUnreachable {
-  ReplicaId peer;
+  ReplicaId peer;   // from TransportSink::peer_unreachable()
   std::string why;  // a sentence
 };
 
@@ -265,9 +265,10 @@ struct PeerUnreachable {
 // continues. For a change of members or a transfer, the part that the leader has begun continues.
 // Tickets of Submit and Ask are the host's, all different.
 struct Forget {
-  Ticket ticket;
+  Ticket ticket;  // no call in progress has it: no effect
 };
 
+// All that post() takes.
 using EngineInput =
     std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed, StoreFailed,
                  LogSpaceChanged, Submit, Ask, Renew, Forget, ViewOpened, ViewWasRead, RangeStaged, StateInstalled,
@@ -276,34 +277,34 @@ using EngineInput =
 
 // ---- effects
 
-struct Outbound {
-  ReplicaId to;
-  Message message;
+struct Outbound {   // one message to one peer
+  ReplicaId to;     // never this replica itself
+  Message message;  // encode() makes its bytes
 };
 
-// The answer to a Submit or Ask. With stage Queued the command was accepted and waits in the state;
-// the same ticket completes once more. `status` covers the knowledge of the engine. Results of the
-// machine itself are in `bytes`, which stays empty for an Ask without a question.
+// The answer to a Submit, Ask, ChangeMembers or TransferLeadership.
 struct Completion {
-  Ticket ticket;
+  Ticket ticket;  // of the call
+  // Queued: the command was accepted and waits in the state; the same ticket completes once more.
   ApplyOutput::Stage stage = ApplyOutput::Stage::Final;
-  absl::Status status;
-  SharedBytes bytes;
+  absl::Status status;          // of the engine; the machine's own results are in `bytes`
+  SharedBytes bytes;            // of the machine; empty for an Ask without a question
   Index index;                  // of the deciding entry, or of the state that was read
   std::optional<Duration> age;  // of a Local read's state, as far as is known; absent: unknown
   RequestId request;            // under which a Submit ran; zero origin if it never got that far
 };
 
-struct MachineEvent {
-  MachineId machine;
-  Index index;
-  std::string bytes;
+struct MachineEvent {  // an ApplyOutput::Event of an applied entry
+  MachineId machine;   // the one that announced it
+  Index index;         // of the entry
+  std::string bytes;   // in the machine's own encoding
 };
 
 // Replicas that have applied equally far have different states: a state machine that is not
 // deterministic, bad memory, a bug. Every replica that has compared reports it at most once for
 // each verdict about one index (docs/decisions/0008).
 struct Divergence {
+  // The opinion of most voters, as far as they have compared.
   enum class Verdict : uint8_t {
     Self,     // most voters agree on another digest than this replica's: it goes into quarantine
     Other,    // most voters agree with this replica; the other one is in quarantine
@@ -317,29 +318,29 @@ struct Divergence {
     }
     return "?";
   }
-  Index index;  // the states after this entry
-  Verdict verdict = Verdict::Unclear;
-  ReplicaId other;      // one that differs
-  uint64_t own = 0;     // digests
-  uint64_t others = 0;  // of `other`
-  std::string sentence;
+  Index index;                         // the states after this entry
+  Verdict verdict = Verdict::Unclear;  // of this comparison
+  ReplicaId other;                     // one that differs
+  uint64_t own = 0;                    // digests
+  uint64_t others = 0;                 // of `other`
+  std::string sentence;                // for an operator
 };
 
-struct EngineEffects {
-  std::vector<LogWrite> writes;
-  std::vector<Outbound> sends;
-  std::vector<Completion> completions;
-  bool more_expired = false;  // calls whose deadlines have passed; the next turn completes them
-  std::vector<MachineEvent> events;
-  std::vector<RenewReply> renewals;  // answers to this replica's own Renew
-  std::vector<raft::ReadRequest> log_reads;
-  std::optional<CheckpointBatch> checkpoint;
-  std::optional<Position> compact;
+struct EngineEffects {                        // orders and news of one turn
+  std::vector<LogWrite> writes;               // for LogStore::submit(), in this order
+  std::vector<Outbound> sends;                // to be sent now: their writes are durable
+  std::vector<Completion> completions;        // the ends of calls
+  bool more_expired = false;                  // calls whose deadlines passed end in the next turn
+  std::vector<MachineEvent> events;           // in the order of the log
+  std::vector<RenewReply> renewals;           // answers to this replica's own Renew
+  std::vector<raft::ReadRequest> log_reads;   // for LogStore::read(); answered by LogWasRead
+  std::optional<CheckpointBatch> checkpoint;  // for StateStore::commit(); one at a time
+  std::optional<Position> compact;            // for LogStore::compact()
   // States for peers and from peers (state_transfer.h). `restore`: build a RestoredState from a
   // view opened now.
   std::vector<ViewOrder> views;
-  std::vector<StagingOrder> staging;
-  std::optional<Position> restore;
+  std::vector<StagingOrder> staging;  // for perform(), in this order
+  std::optional<Position> restore;    // the position of the state that was installed
   // A peer's state is in force from here on. No event reports the changes in between: a follower of
   // events has to read the state itself.
   std::optional<Position> restored;
@@ -355,7 +356,7 @@ struct EngineEffects {
   std::vector<absl::Status> threw;             // HostThrew: a machine's query() threw; only that
                                                // question suffered
 
-  void clear();
+  void clear();  // empties it and keeps memory; destroys `discarded`
 };
 
 class Engine {
@@ -366,7 +367,7 @@ class Engine {
                                                          RecoveredLog log, const CheckpointView& checkpoint, Now now);
   virtual ~Engine() = default;
 
-  virtual void post(EngineInput input) = 0;
+  virtual void post(EngineInput input) = 0;  // queues it for the next turn
   // Clears `effects` first. Never waits. Throws nothing except std::bad_alloc, and only if memory
   // ran out twice: in a step and in the halt after it. Then fail() and another turn retry the halt.
   virtual void turn(Now now, EngineEffects& effects) = 0;
@@ -380,16 +381,15 @@ class Engine {
   // next turn.
   virtual void take_sends(WriteNumber /*durable*/, std::vector<Outbound>& /*sends*/) {}
 
-  virtual EngineStatus status() const = 0;
-  virtual const raft::Leadership& leadership() const = 0;
-  virtual Index applied() const = 0;
+  virtual EngineStatus status() const = 0;                 // a copy; call it between turns
+  virtual const raft::Leadership& leadership() const = 0;  // as last reported to the host
+  virtual Index applied() const = 0;                       // the state after it is in force here
   // The cluster's level, as far as it is applied here.
   virtual uint64_t feature_level() const { return status().feature_level; }
-  virtual ReplicaId self() const = 0;
-  virtual StoreId store() const = 0;
-  virtual BootCounter boot() const = 0;
-  // The hosted machine, for local reads by its owner. Null: no such machine.
-  virtual const StateMachine* machine(MachineId id) const = 0;
+  virtual ReplicaId self() const = 0;                           // raft::Options::self
+  virtual StoreId store() const = 0;                            // RecoveredLog::store
+  virtual BootCounter boot() const = 0;                         // RecoveredLog::boot
+  virtual const StateMachine* machine(MachineId id) const = 0;  // for its owner's reads; null: none
   // Calls StateMachine::observe() of that machine. Only between turns.
   virtual void observe(MachineId id, std::string_view subject, bool wanted) = 0;
   // Committed and applied entries in the view of this replica; for the simulator's observer.

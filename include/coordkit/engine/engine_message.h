@@ -24,6 +24,7 @@ namespace COORDKIT_EXPORT coordkit {
 // replica. At the birth itself it goes to the replicas it names. Later the leader sends it to the
 // stores that the configuration in force names, and says so.
 struct GenesisOffer {
+  // As stored in entry 1 of every log.
   raft::Genesis genesis;
   StoreId invited;  // set by the leader of a cluster that already exists: only the data directory
                     // with this id may take it. Zero: at birth
@@ -39,6 +40,7 @@ struct Forward {
 
 // "Not I": the receiver of a Forward, ReadIndexRequest or RenewRequest does not lead, or has no
 // room for more.
+// The reason for a refusal. This version sends NotLeader only. Numbers are on the wire.
 struct Refusal {
   enum class Why : uint8_t { NotLeader = 1, NoRoom = 2 };
   friend constexpr std::string_view name_of(Why one) {
@@ -48,22 +50,23 @@ struct Refusal {
     }
     return "?";
   }
-  Why why = Why::NotLeader;
-  Term term;
-  ReplicaId leader;  // zero: none known
+  Why why = Why::NotLeader;  // why nothing was done
+  Term term;                 // the sender's own
+  ReplicaId leader;          // zero: none known
   friend bool operator==(const Refusal&, const Refusal&) = default;
 };
 
 // Asks the leader for an index at which a read is linearizable. Ids grow; one answer releases all
 // smaller ids.
 struct ReadIndexRequest {
-  uint64_t id = 0;
+  uint64_t id = 0;  // of this sender's boot
   friend bool operator==(const ReadIndexRequest&, const ReadIndexRequest&) = default;
 };
+// The leader's answer, also when it has lost its leadership meanwhile.
 struct ReadIndexReply {
-  uint64_t id = 0;
-  raft::Answer held = raft::Answer::No;
-  Index read_index;
+  uint64_t id = 0;                       // echoed; it answers all smaller ids too
+  raft::Answer held = raft::Answer::No;  // No: leadership was lost; the asker asks again
+  Index read_index;                      // a state from this entry on is recent; zero with No
   friend bool operator==(const ReadIndexReply&, const ReadIndexReply&) = default;
 };
 
@@ -71,8 +74,8 @@ struct ReadIndexReply {
 // (docs/time.md T3). A count and a sum state which timers the sender believes to be covered. So the
 // leader can tell whether both sides mean the same set.
 struct RenewRequest {
-  struct Group {
-    TimerGroup group;
+  struct Group {                    // the timers of one group that the sender wants renewed
+    TimerGroup group;               // as the machine armed its timers with it
     TimerId highest;                // newest timer that the sender knows; newer ones are not
                                     // covered
     uint64_t count = 0;             // of the covered timers
@@ -80,9 +83,9 @@ struct RenewRequest {
     std::vector<TimerId> excluded;  // locally lost, as far as the sender knew at `as_of`; ascending
     friend bool operator==(const Group&, const Group&) = default;
   };
-  uint64_t attempt = 0;  // of this sender's boot; every attempt has a fresh number
-  MachineId machine = kCoordination;
-  std::vector<Group> groups;
+  uint64_t attempt = 0;               // of this sender's boot; every attempt has a fresh number
+  MachineId machine = kCoordination;  // whose timers they are
+  std::vector<Group> groups;          // at most kRenewGroupsMax
   // Timers whose remaining time is requested, renewed or not; ascending, at most kTimerLooksMax.
   std::vector<TimerId> looks;
   // The entry up to which the sender had learned of its timers. The sender did not give up a timer
@@ -91,9 +94,12 @@ struct RenewRequest {
   friend bool operator==(const RenewRequest&, const RenewRequest&) = default;
 };
 
+// The most timers whose remaining time one RenewRequest asks for.
 inline constexpr size_t kTimerLooksMax = 1024;
 
+// The answer to a RenewRequest, sent once a quorum has confirmed the leader after the request came.
 struct RenewReply {
+  // Which timers of a group were renewed. Numbers are on the wire.
   enum class Coverage : uint8_t {
     All = 1,        // exactly the set the sender meant
     AllExcept = 2,  // that set without the listed ones (their end is under way)
@@ -107,19 +113,20 @@ struct RenewReply {
     }
     return "?";
   }
+  // One answer for each group of the request, in the same order.
   struct Group {
-    TimerGroup group;
-    Coverage coverage = Coverage::Only;
-    std::vector<TimerId> listed;  // ascending
+    TimerGroup group;                    // as requested
+    Coverage coverage = Coverage::Only;  // says how to read `listed`
+    std::vector<TimerId> listed;         // ascending
     friend bool operator==(const Group&, const Group&) = default;
   };
-  struct Remaining {
-    TimerId timer;
+  struct Remaining {  // the time left to one timer
+    TimerId timer;    // one of RenewRequest::looks
     Duration left{};  // until its end may be proposed, by the leader's clock; zero: now
     friend bool operator==(const Remaining&, const Remaining&) = default;
   };
-  uint64_t attempt = 0;
-  std::vector<Group> groups;
+  uint64_t attempt = 0;          // of the request
+  std::vector<Group> groups;     // in the order of the request
   std::vector<Remaining> looks;  // for the requested timers that exist
   friend bool operator==(const RenewReply&, const RenewReply&) = default;
 };
@@ -129,28 +136,33 @@ struct RenewReply {
 // effect, even if the answer is lost.
 struct ChangeRequest {
   uint64_t attempt = 0;  // of this sender's boot; every attempt has a fresh number
-  Index expected;
+  Index expected;        // the index of its entry; any other: Conflict
+  // At most kChangesMax, applied in their order.
   std::vector<raft::MemberChange> changes;
   friend bool operator==(const ChangeRequest&, const ChangeRequest&) = default;
 };
+// The leader's answer to a ChangeRequest.
 struct ChangeReply {
-  uint64_t attempt = 0;
+  uint64_t attempt = 0;  // of the request
+  // Committed, or why not.
   raft::ChangeOutcome::Kind outcome = raft::ChangeOutcome::Kind::NotLeader;
   Index configuration;  // Committed: of the final one
   ReplicaId lagging;    // LearnerLags: the learner, and its distance in entries
-  uint64_t lag = 0;
+  uint64_t lag = 0;     // zero with other outcomes; with LearnerLags: it is only silent
   friend bool operator==(const ChangeReply&, const ChangeReply&) = default;
 };
 
 // Asks the leader to hand leadership over. Target zero: to the voter that is best prepared.
 struct TransferRequest {
-  uint64_t attempt = 0;
-  ReplicaId target;
+  uint64_t attempt = 0;  // of this sender's boot; every attempt has a fresh number
+  ReplicaId target;      // zero: the leader chooses
   Duration time_left{};  // after this time the leader resumes as if nothing had been requested
   friend bool operator==(const TransferRequest&, const TransferRequest&) = default;
 };
+// The leader's answer to a TransferRequest.
 struct TransferReply {
-  uint64_t attempt = 0;
+  uint64_t attempt = 0;  // of the request
+  // Done, or why not.
   raft::TransferOutcome::Kind outcome = raft::TransferOutcome::Kind::NotLeader;
   friend bool operator==(const TransferReply&, const TransferReply&) = default;
 };
@@ -158,8 +170,8 @@ struct TransferReply {
 // "You lack entries that our log no longer has; my whole state at `at` is here." From the leader of
 // `term`, until the peer asks.
 struct StateOffer {
-  Term term;
-  Position at;
+  Term term;            // of the offering leader
+  Position at;          // the state is the one after this entry
   uint64_t digest = 0;  // of all rows (RowDigest)
   friend bool operator==(const StateOffer&, const StateOffer&) = default;
 };
@@ -167,35 +179,36 @@ struct StateOffer {
 // Asks for the rows of a range, from its start; the sender chooses how many it sends at once. With
 // `sum`: only unless the rows there have this sum.
 struct StateRequest {
-  Term term;
-  Position at;
-  KeyRange range;
-  std::optional<uint64_t> sum;
+  Term term;                    // of the leader that offered it; another one does not answer
+  Position at;                  // of the offer
+  KeyRange range;               // an empty `upto`: to the end
+  std::optional<uint64_t> sum;  // absent: the rows are wanted in any case
   friend bool operator==(const StateRequest&, const StateRequest&) = default;
 };
-struct StateChunk {
-  Term term;
-  Position at;
-  StateRows rows;
+struct StateChunk {  // the leader's answer to a StateRequest
+  Term term;         // of the sending leader
+  Position at;       // of the request
+  StateRows rows;    // one range or the first part of it
   friend bool operator==(const StateChunk&, const StateChunk&) = default;
 };
 
 // "I have all of it and am installing it; keep the log after it for me." Repeated while that lasts.
 struct StateLoading {
-  Term term;
-  Position at;
+  Term term;    // as the sender knows it
+  Position at;  // of the offer
   friend bool operator==(const StateLoading&, const StateLoading&) = default;
 };
 
 // "I was started again from my disk. What do you remember of it?" (docs/decisions/0009)
 struct RecallRequest {
-  StoreId store;
-  BootCounter boot;
+  StoreId store;       // of the sender's disk; its hello must name the same
+  BootCounter boot;    // of this start
   uint64_t start = 0;  // drawn at this start
   friend bool operator==(const RecallRequest&, const RecallRequest&) = default;
 };
+// The answer to a RecallRequest, from a peer to which the asker has said hello.
 struct RecallReply {
-  RecallRequest asked;
+  RecallRequest asked;                // echoed
   PeerMark known;                     // before it was asked; zeros: nothing
   raft::SettledMembers settled = {};  // as known to the answering replica; empty from builds that
                                       // do not send it
@@ -208,7 +221,7 @@ struct SteppedAside {
   std::string why;  // a sentence, at most kSteppedAsideBytesMax; for people only
   friend bool operator==(const SteppedAside&, const SteppedAside&) = default;
 };
-inline constexpr size_t kSteppedAsideBytesMax = 1024;
+inline constexpr size_t kSteppedAsideBytesMax = 1024;  // of SteppedAside::why
 
 // The summand of RenewRequest::Group::sum. It is well mixed, so that different sets of equal size
 // differ in their sums.
@@ -219,6 +232,7 @@ constexpr uint64_t timer_set_hash(TimerId id) {
   return z ^ (z >> 31);
 }
 
+// All messages between engines. encode() turns each into bytes.
 using Message =
     std::variant<raft::VoteRequest, raft::VoteReply, raft::AppendRequest, raft::AppendReply, raft::Heartbeat,
                  raft::HeartbeatReply, GenesisOffer, Forward, Refusal, ReadIndexRequest, ReadIndexReply, RenewRequest,

@@ -14,6 +14,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// What a replica can do at the moment.
 enum class ReplicaState : uint8_t {
   WaitingForMembers,  // blank, before genesis: every listed member must be seen once, with the same
                       // list
@@ -45,7 +46,9 @@ constexpr std::string_view name_of(ReplicaState state) {
 
 // A member that does not answer, as far as this replica can tell.
 struct MissingMember {
+  // As the configuration in force has it; before genesis, as this process was started with it.
   ReplicaId id = {};
+  // Of the same source. Empty: not known.
   std::string address = {};
   Duration silence = {};  // time since the last message from it; since this replica was opened, if
                           // it has sent none
@@ -58,7 +61,7 @@ std::string roll_call(const std::vector<MissingMember>& missing);
 // A peer that was started with a list of members that differs from this replica's, or from the list
 // that its cluster was founded with.
 struct DifferingList {
-  ReplicaId peer;
+  ReplicaId peer;        // whose hello, or whose founding list, differs
   std::string sentence;  // how the lists differ, and the cure
 };
 
@@ -72,11 +75,13 @@ struct CatchUp {
 };
 
 struct EngineStatus {
+  // Of this replica now.
   ReplicaState state = ReplicaState::Starting;
   std::string reason;  // for every state except Ready and Learner: a sentence, which names the
                        // missing members where they matter
+  // Zero: before genesis.
   ClusterId cluster;
-  Index applied;
+  Index applied;                               // the state after this entry is in force here
   Index checkpointed;                          // the newest state that is durable here
   uint64_t digest = 0;                         // of the applied state
   size_t requests = 0;                         // in progress

@@ -38,6 +38,7 @@ using ViewId = Id<struct ViewIdTag>;  // one consistent view of this replica's s
 // Rows of one range of keys, or the news that the requester's own rows of that range have the same
 // sum.
 struct StateRows {
+  // As requested, or its first part: then `upto` is the last row's key.
   KeyRange range;
   uint64_t sum = 0;                        // over range and rows (base/row_sums.h: chunk_sum)
   bool same = false;                       // then there are no rows
@@ -45,44 +46,53 @@ struct StateRows {
   friend bool operator==(const StateRows&, const StateRows&) = default;
 };
 
+// Asks for a view of the state at this moment.
 struct ViewOpen {
-  ViewId view;
+  ViewId view;  // chosen by the engine, above every earlier one
 };
 // Asks for the rows of `range` from its start, as many as fit `bytes_max` but at least one. With
 // `sum`: asks whether all of them together have this sum.
 struct ViewRead {
-  ViewId view;
-  Ticket ticket;
-  KeyRange range;
-  size_t bytes_max = 0;
-  std::optional<uint64_t> sum;
+  ViewId view;                  // an open one
+  Ticket ticket;                // chosen by the engine; ViewWasRead has it
+  KeyRange range;               // an empty `upto`: to the end of the state
+  size_t bytes_max = 0;         // of keys and values together
+  std::optional<uint64_t> sum;  // base/row_sums.h: chunk_sum
 };
+// Ends a view; its reads may still be answered with an error.
 struct ViewClose {
-  ViewId view;
+  ViewId view;  // a view that is not open: no effect
 };
+// All orders to a StateViews, to be performed in their order.
 using ViewOrder = std::variant<ViewOpen, ViewRead, ViewClose>;
 
+// What an open view shows.
 struct ViewFacts {
-  Position at;
-  uint64_t digest = 0;
+  Position at;          // the state is the one after this entry
+  uint64_t digest = 0;  // CheckpointView::digest(), over all rows
 };
+// The answer to a ViewOpen.
 struct ViewOpened {
-  ViewId view;
-  absl::StatusOr<ViewFacts> facts;
+  ViewId view;                      // of the order
+  absl::StatusOr<ViewFacts> facts;  // an error: no view is open under this id
 };
+// The answer to a ViewRead.
 struct ViewWasRead {
-  ViewId view;
-  Ticket ticket;
-  absl::StatusOr<StateRows> rows;
+  ViewId view;                     // of the order
+  Ticket ticket;                   // of the order
+  absl::StatusOr<StateRows> rows;  // an error: kNotFound (no such view), kResourceExhausted (a row
+                                   // is too large), kDataLoss
 };
+// All answers of a StateViews. Post them to the engine.
 using ViewAnswer = std::variant<ViewOpened, ViewWasRead>;
 
 // The open views of a store. perform() may block as long as reading the rows takes.
 class StateViews {
  public:
+  // `store` outlives the views.
   explicit StateViews(StateStore& store) : store_(store) {}
   std::optional<ViewAnswer> perform(const ViewOrder& order);  // closing has no answer
-  bool any() const { return !views_.empty(); }
+  bool any() const { return !views_.empty(); }                // whether a view is open
 
  private:
   absl::StatusOr<ViewFacts> open(ViewId view);
@@ -94,13 +104,15 @@ class StateViews {
 
 // ---- the receiver's side
 
+// Puts rows from a peer beside the present state: StateStore::stage().
 struct StageRange {
-  Ticket ticket;
-  StateRows rows;
+  Ticket ticket;   // chosen by the engine; RangeStaged has it
+  StateRows rows;  // verified by the engine
 };
+// Makes the staged rows the state: StateStore::install().
 struct InstallState {
-  Position at;
-  uint64_t digest = 0;
+  Position at;          // of the state that was fetched
+  uint64_t digest = 0;  // which the staged rows must have; else InstallRefused
 };
 struct ForgetStaged {};
 using StagingOrder = std::variant<StageRange, InstallState, ForgetStaged>;  // in their order
@@ -108,15 +120,18 @@ using StagingOrder = std::variant<StageRange, InstallState, ForgetStaged>;  // i
 // Hands one order to the store.
 void perform(StagingOrder order, StateStore& store);
 
+// From StateSink::staged().
 struct RangeStaged {
-  Ticket ticket;
+  Ticket ticket;  // of the StageRange
 };
+// From StateSink::installed(). The engine then asks for a RestoredState (EngineEffects::restore).
 struct StateInstalled {
-  Position at;
+  Position at;  // of the InstallState
 };
+// From StateSink::install_refused(). The engine fetches the state again from the next offer.
 struct InstallRefused {
-  Position at;
-  absl::Status why;
+  Position at;       // of the InstallState
+  absl::Status why;  // not read by the engine
 };
 
 // Machines with all their parts, made from a view. It returns to the engine in StateRestored. The
@@ -130,15 +145,17 @@ class RestoredState {
   ~RestoredState();
 
   struct Parts;
-  Parts& parts() { return *parts_; }
+  Parts& parts() { return *parts_; }  // for the engine
 
  private:
   explicit RestoredState(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
 
+// The host's answer to EngineEffects::restore.
 struct StateRestored {
-  absl::StatusOr<std::unique_ptr<RestoredState>> state;
+  absl::StatusOr<std::unique_ptr<RestoredState>> state;  // kDataLoss: the engine writes its own
+                                                         // state again. Any other error halts it
 };
 
 }  // namespace coordkit

@@ -33,6 +33,7 @@ inline constexpr size_t kGenesisBytesMax = 256 << 10;    // of one genesis offer
                                                          // members with long addresses
 inline constexpr size_t kRenewGroupsMax = 4096;          // of one renewal or its reply
 inline constexpr size_t kChangesMax = 64;                // of one change of members
+// The longest TransferRequest::time_left; a longer one is refused.
 inline constexpr Duration kTransferTimeMax = std::chrono::hours(24);
 inline constexpr size_t kTimersListedMax = 1 << 20;  // all groups of one message together
 inline constexpr size_t kStateRowsMax = 64 << 10;    // of one chunk of a state

@@ -36,14 +36,15 @@ namespace COORDKIT_EXPORT coordkit {
 struct BackupInfo {
   std::string cluster;  // its name
   ReplicaId replica;    // whose directory it was made from
-  StoreId store;
-  Position applied;  // the state is the one right after this entry
-  uint64_t rows = 0;
-  uint64_t bytes = 0;  // of the file
-  Token last_token;    // the newest token or session id in the state
-  Revision revision;   // of the keys
+  StoreId store;        // of that directory
+  Position applied;     // the state is the one right after this entry
+  uint64_t rows = 0;    // in the state
+  uint64_t bytes = 0;   // of the file
+  Token last_token;     // the newest token or session id in the state
+  Revision revision;    // of the keys
 };
 
+// How a backup is made.
 struct BackupOptions {
   // The host's machines. They are needed if the log has commands for them above the checkpoint.
   // Rows of machines that are not given are copied unchanged.
@@ -76,6 +77,7 @@ struct NewMember {
                           // replica
 };
 
+// The new cluster that is to be made of a backup.
 struct RestoreOptions {
   std::vector<NewMember> members = {};  // the voters of the new cluster; more can join later.
                                         // Legal: 1 to 64
@@ -89,13 +91,14 @@ struct RestoreOptions {
   uint64_t revisions_skipped = uint64_t{1} << 40;
 };
 
+// The new cluster as it was made.
 struct RestoreReport {
-  std::string cluster;
+  std::string cluster;          // its name
   Position applied;             // the new cluster's log begins after it
   std::vector<StoreId> stores;  // of the members, in their order
-  uint64_t token_base = 0;
-  Revision revision;  // of the keys; compacted up to it
-  uint64_t rows = 0;
+  uint64_t token_base = 0;      // as used: its tokens and session ids begin above it
+  Revision revision;            // of the keys; compacted up to it
+  uint64_t rows = 0;            // in the state of every member
 };
 
 // Makes the directories of a new cluster, once for all its members. Each call makes another
@@ -109,16 +112,18 @@ absl::StatusOr<RestoreReport> restore_backup(const std::string& file, const Rest
 
 // One directory that recover_directories() examined.
 struct SurvivorReport {
-  std::string path;
-  ReplicaId replica;
-  StoreId store;
+  std::string path;     // as it was given
+  ReplicaId replica;    // zero: not known
+  StoreId store;        // of that directory; zero: not known
   Position certain;     // of its checkpoint: committed for certain
   Position last;        // of the newest entry up to which its log can be used
   std::string problem;  // why it cannot be used, or only partly; empty: none
-  bool usable = false;
+  bool usable = false;  // whether its state could be read at all
 };
 
+// How directories are recovered.
 struct RecoverOptions {
+  // The cluster that is to be made. Checked only with accept_loss.
   RestoreOptions restore = {};
   std::vector<OwnMachine> machines = {};  // as in BackupOptions
   // Accepts that acknowledged writes may be lost. Without it nothing is written: read the report
@@ -126,6 +131,7 @@ struct RecoverOptions {
   bool accept_loss = false;
 };
 
+// What recover_directories() found and did.
 struct RecoverReport {
   std::vector<SurvivorReport> survivors;  // in the order they were given
   size_t chosen = 0;                      // of `survivors`

@@ -26,7 +26,8 @@ namespace COORDKIT_EXPORT coordkit {
 
 // Adjacent entries of one term in the log.
 struct TermRun {
-  Term term;
+  Term term;  // of all of them
+  // The first and the last entry of the run.
   Index first, last;
 };
 
@@ -34,23 +35,26 @@ struct TermRun {
 struct SegmentReport {
   std::string file;    // its name in DIR/log
   uint64_t bytes = 0;  // of the file
-  Index first, last;   // its entries that belong to the log; zero: none any more
+  // The first and the last of its entries that belong to the log; zero: none any more.
+  Index first, last;  // its entries that belong to the log; zero: none any more
 };
 
+// The log of a directory.
 struct LogReport {
-  raft::HardState hard_state;
-  Position base;  // the log starts after this entry
-  Position last;  // and ends with this one, holes included
-  uint64_t truncations = 0;
+  raft::HardState hard_state;           // of the replica, as last made durable
+  Position base;                        // the log starts after this entry
+  Position last;                        // and ends with this one, holes included
+  uint64_t truncations = 0;             // and resets, since the store was made
   std::vector<SegmentReport> segments;  // oldest first
-  std::vector<TermRun> terms;
-  std::vector<DamagedEntry> damaged;  // entries whose bytes rotted
-  std::vector<PeerMark> peers;        // this replica's memory of its peers' disks
+  std::vector<TermRun> terms;           // oldest first; rotted entries included
+  std::vector<DamagedEntry> damaged;    // entries whose bytes rotted
+  std::vector<PeerMark> peers;          // this replica's memory of its peers' disks
 };
 
+// The checkpoint of a directory.
 struct CheckpointReport {
-  Position applied;  // the state right after this entry; zero: nothing was checkpointed yet
-  uint64_t rows = 0;
+  Position applied;        // the state right after this entry; zero: nothing was checkpointed yet
+  uint64_t rows = 0;       // in all tables, of all machines
   uint64_t digest = 0;     // over the rows
   bool installed = false;  // it came from a peer, and nothing was committed to it since
 };
@@ -58,27 +62,31 @@ struct CheckpointReport {
 // The state that a replica would have after the checkpoint and every later entry of the log. The
 // newest of these entries may not be committed: only a leader knows.
 struct ClusterReport {
-  Position at;
-  ClusterId cluster;        // a secret of its members: print a hash of it instead
-  uint64_t token_base = 0;  // tokens of this cluster started above it
-  raft::Configuration members;
-  Token last_token;              // the newest token or session id
+  Position at;                  // the entry that made the state what it is
+  ClusterId cluster;            // a secret of its members: print a hash of it instead
+  uint64_t token_base = 0;      // tokens of this cluster started above it
+  raft::Configuration members;  // the configuration in force at that entry
+  Token last_token;             // the newest token or session id
+  // The newest revision of the keys, and the one up to which they were compacted.
   Revision revision, compacted;  // of the keys
+  // Sessions that have not ended, and leases of keys that are not a session's.
   uint64_t sessions = 0, leases = 0;
-  uint64_t locks = 0;   // names that are held or waited for
-  uint64_t claims = 0;  // holds and waits on them
-  uint64_t keys = 0;
+  uint64_t locks = 0;               // names that are held or waited for
+  uint64_t claims = 0;              // holds and waits on them
+  uint64_t keys = 0;                // with a value now
   uint64_t objects = 0;             // records of semaphores, barriers and the like
   std::vector<MachineId> machines;  // the machines that have state, coordkit's own first
 };
 
+// What inspect_directory() found.
 struct DirectoryReport {
-  std::string path;
-  std::string cluster;  // its name
-  ReplicaId replica;    // zero: it never had one
-  StoreId store;
-  BootCounter boot;
+  std::string path;              // as it was given
+  std::string cluster;           // its name
+  ReplicaId replica;             // zero: it never had one
+  StoreId store;                 // drawn when the directory was made
+  BootCounter boot;              // how often it was opened by a replica
   std::optional<LogReport> log;  // absent: see `problems`
+  // Each of these is absent if `problems` or `notes` say why.
   std::optional<CheckpointReport> checkpoint;
   std::optional<ClusterReport> state;
   std::vector<std::string> problems;  // why a replica could not start on it, or which parts others
@@ -86,6 +94,7 @@ struct DirectoryReport {
   std::vector<std::string> notes;     // worth knowing, but no problem
 };
 
+// How thoroughly, and with which machines, a directory is inspected.
 struct InspectOptions {
   // Verifies every page of the checkpoint and its digest too, not only the rows on the way to the
   // state.

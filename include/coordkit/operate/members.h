@@ -65,6 +65,7 @@ struct MembershipOptions {
 
 // One member, as the log knows it.
 struct MemberInfo {
+  // How a member takes part.
   enum class Role : uint8_t {
     Voter,
     Leaving,  // votes until the change under way is complete, and not afterwards
@@ -78,10 +79,10 @@ struct MemberInfo {
     }
     return "?";
   }
-  uint64_t id = 0;
-  std::string address;
-  Role role = Role::Voter;
-  StoreId store;  // the data directory that may act as this member
+  uint64_t id = 0;          // chosen by the operator
+  std::string address;      // for the transport
+  Role role = Role::Voter;  // in the configuration in force
+  StoreId store;            // the data directory that may act as this member
   // Only on the leader. Absent: this member is the leader itself, or this replica does not lead.
   std::optional<uint64_t> lag;      // entries of the leader's log that it has not acknowledged
   std::optional<Duration> silence;  // since a message to it that it has answered

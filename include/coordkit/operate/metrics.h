@@ -20,15 +20,17 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// The turns of the engine, each of which takes everything that has arrived.
 struct TurnMetrics {
-  uint64_t turns = 0;
-  uint64_t arrivals = 0;  // messages, calls and reports of stores and transport
-  WaitTimes took;         // a turn with all its work on the engine's thread
-  size_t waiting = 0;     // now: arrivals that the next turn takes
-  size_t waiting_bytes = 0;
+  uint64_t turns = 0;          // of the engine since it was opened
+  uint64_t arrivals = 0;       // messages, calls and reports of stores and transport
+  WaitTimes took;              // a turn with all its work on the engine's thread
+  size_t waiting = 0;          // now: arrivals that the next turn takes
+  size_t waiting_bytes = 0;    // now: of the messages among them
   uint64_t messages_lost = 0;  // from peers, because too many bytes were waiting
 };
 
+// The writes of the replicated log.
 struct LogMetrics {
   uint64_t writes = 0;         // handed to the log store
   uint64_t entries = 0;        // in them
@@ -41,6 +43,7 @@ struct LogMetrics {
   size_t waiting = 0;          // now: writes that are not durable
 };
 
+// The checkpoints of the applied state.
 struct StateMetrics {
   uint64_t checkpoints = 0;  // that are durable
   uint64_t rows = 0;         // handed over for them
@@ -49,8 +52,11 @@ struct StateMetrics {
   uint64_t restored = 0;     // times that a peer's whole state replaced this replica's own
 };
 
+// Messages to and from peers, as the engine's host counts them.
 struct PeerMetrics {
+  // Messages to peers, and the bytes of their bodies.
   uint64_t messages_sent = 0, bytes_sent = 0;
+  // Well-formed messages from peers; their bytes include those of malformed ones.
   uint64_t messages_received = 0, bytes_received = 0;
   uint64_t malformed = 0;  // received, but not a valid message
   uint64_t rejected = 0;   // received from a sender that may not send this (decisions/0018)
@@ -58,12 +64,14 @@ struct PeerMetrics {
   std::optional<TcpCounters> tcp = {};
 };
 
+// The protocol as this replica sees it.
 struct ConsensusMetrics {
   uint64_t leaders = 0;  // changes of leader that this replica has seen
   uint64_t won = 0;      // of these, this replica's own elections
   // Now:
   Term term = {};
-  bool leads = false;
+  bool leads = false;  // whether this replica leads
+  // The newest entries that are committed, applied here, and durable in this replica's own log.
   Index commit = {}, applied = {}, durable = {};
 };
 
@@ -76,14 +84,15 @@ struct MemoryMetrics {
 };
 
 struct Metrics {
-  TurnMetrics turns;
-  LogMetrics log;
-  StateMetrics state;
-  PeerMetrics peers;
-  ConsensusMetrics consensus;
+  TurnMetrics turns;           // of the engine's thread
+  LogMetrics log;              // of this replica's own log
+  StateMetrics state;          // of this replica's own checkpoints
+  PeerMetrics peers;           // to and from this replica
+  ConsensusMetrics consensus;  // in this replica's view
   CommandStatistics commands;  // of this replica's callers
   LockStatistics locks;        // of the same
   RenewalStatistics renewals;  // of the same
+  // Of this process.
   MemoryMetrics memory;
   Duration age{};  // how old all of this is; more than a moment only while the engine's thread is
                    // held up: Health::age

@@ -20,6 +20,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// How urgently an operator should look.
 enum class Severity : uint8_t {
   Debug,    // for debugging
   Info,     // normal operation
@@ -36,6 +37,7 @@ constexpr std::string_view name_of(Severity severity) {
   return "?";
 }
 
+// What happened. docs/events.md has the actions.
 enum class ReplicaEventKind : uint8_t {
   Opened,            // the replica runs
   StateChanged,      // ReplicaState: ready, catching up, in quarantine, ...
@@ -98,7 +100,9 @@ constexpr std::string_view name_of(ReplicaEventKind kind) {
 }
 
 struct ReplicaEvent {
+  // docs/events.md says when it is reported.
   ReplicaEventKind kind = ReplicaEventKind::Opened;
+  // It may differ between events of one kind.
   Severity severity = Severity::Info;
   LaggingTime at = {};        // by the replica's clock: only differences have a meaning
   ReplicaId replica = {};     // the reporting replica
@@ -109,6 +113,7 @@ struct ReplicaEvent {
   uint64_t missed = 0;        // earlier events that were lost, because on_event was too slow
 };
 
+// Receives every event. Must not block for long: events that wait too long are lost (`missed`).
 using OnReplicaEvent = std::function<void(const ReplicaEvent&)>;
 
 // "Warning DiskFull replica 1 term 7: ..."; one line, without the line break.

@@ -18,18 +18,23 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// The timeline of LaggingTime.
 struct LaggingTimeline {
-  using duration = Duration;
+  using duration = Duration;  // in real time, except while the machine is suspended
 };
+// The timeline of LeadingTime.
 struct LeadingTimeline {
-  using duration = Duration;
+  using duration = Duration;  // in real time, suspends included
 };
+// A moment by the lagging reading. Zero, the default, is before every reading.
 using LaggingTime = std::chrono::time_point<LaggingTimeline, Duration>;
+// A moment by the leading reading. Comparable only with other leading ones.
 using LeadingTime = std::chrono::time_point<LeadingTimeline, Duration>;
 
+// Both readings, taken together: Clock::now() makes it.
 struct Now {
-  LaggingTime lagging;
-  LeadingTime leading;
+  LaggingTime lagging;  // for ending something by timeout
+  LeadingTime leading;  // for judging whether something is still held
   friend bool operator==(const Now&, const Now&) = default;
 };
 
@@ -38,6 +43,7 @@ struct Now {
 class Clock {
  public:
   virtual ~Clock() = default;
+  // Reads both.
   virtual Now now() const noexcept = 0;
   // The same as now().lagging, for clocks that can give it at less cost.
   virtual LaggingTime lagging() const noexcept { return now().lagging; }

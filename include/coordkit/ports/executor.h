@@ -19,9 +19,10 @@ namespace COORDKIT_EXPORT coordkit {
 // tasks. If the executor throws at a task, the task runs on a thread made for it (HostThrew).
 class Executor {
  public:
-  using Task = absl::AnyInvocable<void()>;
+  using Task = absl::AnyInvocable<void()>;  // called once, or destroyed without a call
 
   virtual ~Executor() = default;
+  // Runs the task soon.
   virtual void post(Task task) = 0;
   // Not before this time has passed, and soon after it.
   virtual void post_after(Duration delay, Task task) = 0;

@@ -26,6 +26,7 @@ struct FileIdentity {
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
+// An open file of a FileSystem. Closed by its destructor, which reports nothing.
 class File {
  public:
   virtual ~File() = default;
@@ -34,10 +35,12 @@ class File {
   // Shorter only at end of file.
   virtual absl::StatusOr<std::string> pread(uint64_t offset, size_t length) const = 0;
   virtual absl::Status sync() = 0;  // fdatasync; a failure is final for this file
+  // The length in bytes, with everything that was written, synced or not.
   virtual absl::StatusOr<uint64_t> size() const = 0;
   virtual FileIdentity identity() const { return {}; }  // of the open file, also once its name is gone
 };
 
+// How a file is opened. Read and ReadWrite: it must exist (kNotFound). CreateNew: it must not.
 enum class OpenMode : uint8_t { Read, ReadWrite, CreateNew };
 constexpr std::string_view name_of(OpenMode mode) {
   switch (mode) {
@@ -52,12 +55,16 @@ constexpr std::string_view name_of(OpenMode mode) {
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
+  // Opens a file of this directory. A new name is durable after sync_dir().
   virtual absl::StatusOr<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) = 0;
   // Replaces `to`; durable after sync_dir.
   virtual absl::Status rename(std::string_view from, std::string_view to) = 0;
+  // Removes the name; durable after sync_dir(). kNotFound: there is none.
   virtual absl::Status remove(std::string_view name) = 0;
+  // Makes created, renamed and removed names durable.
   virtual absl::Status sync_dir() = 0;
   virtual absl::StatusOr<std::vector<std::string>> list() = 0;  // sorted
+  // Bytes that this process may still take on the disk of this directory.
   virtual absl::StatusOr<uint64_t> free_bytes() = 0;
   // Returns the identity of the file that has this name now. kNotFound: none has it.
   virtual absl::StatusOr<FileIdentity> identity_of(std::string_view name) const {

@@ -30,12 +30,13 @@ namespace COORDKIT_EXPORT coordkit {
 // marks. All parts become durable together, or the store fails. Entries are contiguous. They start
 // right after the reset's base, the truncation point or the current end.
 struct LogWrite {
-  WriteNumber number;
+  WriteNumber number;  // from 1, rising by one
+  // Absent: unchanged.
   std::optional<raft::HardState> hard_state = {};
   std::optional<Position> reset_to = {};     // discard the whole log and start again after this: a
                                              // peer's state was installed
   std::optional<Index> truncate_after = {};  // drop every entry with a larger index first
-  std::vector<raft::Entry> entries = {};
+  std::vector<raft::Entry> entries = {};     // appended; empty: none
   // Intact entries that replace damaged ones, any of them in ascending order; nothing else of the
   // log changes. Each matches its content sum and all that is known of the damaged entry. Repairs
   // of entries that are not damaged, or no longer, are skipped.
@@ -49,6 +50,7 @@ struct LogWrite {
   friend bool operator==(const LogWrite&, const LogWrite&) = default;
 };
 
+// The most marks that one LogWrite may have.
 inline constexpr size_t kPeerMarksMax = 1024;
 
 // How much room the log's disk has left.
@@ -94,9 +96,9 @@ class LogSink {
 // and sum are given where the disk proves them, else they are zero. If both are known, only that
 // very entry can replace it.
 struct DamagedEntry {
-  Index index;
-  Term term;
-  uint64_t content_sum = 0;
+  Index index;               // of the damaged entry
+  Term term;                 // zero: not known
+  uint64_t content_sum = 0;  // as Entry::content_sum; zero: not known
 
   friend bool operator==(const DamagedEntry&, const DamagedEntry&) = default;
 };
@@ -104,9 +106,9 @@ struct DamagedEntry {
 // The result of open(). Entries follow `base` without a gap, except for the holes that `damaged`
 // names, in ascending order.
 struct RecoveredLog {
-  StoreId store;
-  BootCounter boot;  // already raised and durable for this open
-  raft::HardState hard_state;
+  StoreId store;                      // the identity of this store, drawn once and kept
+  BootCounter boot;                   // already raised and durable for this open
+  raft::HardState hard_state;         // as last made durable; zeros for a new log
   Position base;                      // the log starts after this position; {0, 0} for a log from
                                       // the beginning
   std::vector<raft::Entry> entries;   // commands up to LogStore::checkpointed() may have empty
@@ -121,8 +123,9 @@ struct RecoveredLog {
 
 // The result of reading a part of the log once more.
 struct LogScrub {
-  Index next = {};                      // the scrub continues here; zero: it has reached the end
-  size_t bytes = 0;                     // that were read
+  Index next = {};   // the scrub continues here; zero: it has reached the end
+  size_t bytes = 0;  // that were read
+  // These are entries that do not verify, the first and the last one; zero: there are none.
   Index first_bad = {}, last_bad = {};  // entries that do not verify; zero: there are none
   absl::Status why = {};                // about the first bad entry; without a bad entry: about
                                         // another part that did not verify

@@ -40,9 +40,10 @@ class LoopbackHub;    // coordkit/transport/loopback_transport.h
 
 // Describes the replica that a part is made for.
 struct PartContext {
+  // Replica::open() makes it. directory() answers `of`; null: it throws.
   explicit PartContext(std::shared_ptr<DataDirectory> of = nullptr) : directory_(std::move(of)) {}
 
-  ReplicaId replica;
+  ReplicaId replica;    // ReplicaOptions::id
   std::string cluster;  // its name
   std::string address;  // ReplicaOptions::listen, or the member's own
   // Opened and locked for this replica alone; never null. Put files of yours below its log_path()
@@ -54,13 +55,14 @@ struct PartContext {
   // Without a directory it is a store id drawn for this opening. A log store that keeps anything
   // keeps an identity of its own as well, and answers that.
   StoreId store;
-  BootCounter boot;
+  BootCounter boot;  // how often that store was opened, from 1
 
  private:
   std::shared_ptr<DataDirectory> directory_;
 };
 
 template <typename Part>
+// Makes one part. An error, or an exception, becomes that of Replica::open().
 using PartFactory = std::function<absl::StatusOr<std::unique_ptr<Part>>(const PartContext&)>;
 
 // An empty factory means the built-in part.
@@ -69,7 +71,9 @@ struct Parts {
   // ReplicaOptions::security. Its sink keeps arrivals until the next turn: up to 256 MiB, then the
   // newest is dropped.
   PartFactory<Transport> transport = {};
+  // The replicated log and the hard state on disk. Empty: segments in ReplicaOptions::data_dir.
   PartFactory<LogStore> log_store = {};
+  // The checkpoints on disk. Empty: LMDB in ReplicaOptions::data_dir.
   PartFactory<StateStore> state_store = {};
   // The directory under the built-in segmented log. Called twice, for one directory: each of the
   // log's two threads has one object for itself.

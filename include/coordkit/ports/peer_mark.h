@@ -12,7 +12,7 @@
 namespace COORDKIT_EXPORT coordkit {
 
 struct PeerMark {
-  StoreId store;
+  StoreId store;       // of the peer's disk; a mark is about this disk, whichever member has it
   BootCounter boot;    // of the latest start it reported
   uint64_t start = 0;  // and the number drawn at that start: tells it from another start with the
                        // same boot counter

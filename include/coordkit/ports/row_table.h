@@ -30,16 +30,18 @@ inline constexpr size_t kRowIdBytesMax =
 
 class RowTable {
  public:
+  // `machine` is the id that the machine has in the log. It begins the key of every stored row.
   explicit RowTable(MachineId machine);
 
   std::optional<std::string_view> find(std::string_view id) const;  // valid until the next change
+  // Adds a row, or replaces the one with this id. An equal value changes nothing.
   void put(std::string_view id, std::string value);
-  bool erase(std::string_view id);  // false: there was no such row
-  size_t size() const { return rows_.size(); }
+  bool erase(std::string_view id);              // false: there was no such row
+  size_t size() const { return rows_.size(); }  // how many rows there are
   // Visits the rows whose ids start with `prefix`, in byte order.
   void each(std::string_view prefix, absl::FunctionRef<void(std::string_view id, std::string_view value)> visit) const;
 
-  // For the StateMachine's methods of the same names.
+  // These are for the StateMachine's methods of the same names.
   void checkpoint(CheckpointBatch& batch);
   bool forget_stored();
   absl::Status restore(const CheckpointView& view);

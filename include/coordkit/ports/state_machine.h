@@ -44,20 +44,23 @@ class Reads;  // src/machine/reads.h
 
 // One committed request. The bytes belong to the caller and live as long as the call.
 struct Command {
-  Index index;
-  RequestId request;
-  std::string_view payload;
+  Index index;               // of its entry
+  RequestId request;         // under which its result is answered
+  std::string_view payload;  // in the machine's own encoding
 };
 
 // All sessions bound to one process and TTL class share one group, so that one renewal covers them
 // in O(1). The machine fills it; the engine only compares it. All zero: the timer has no group.
 struct TimerGroup {
-  ReplicaId node;
-  BootCounter boot;
-  uint64_t incarnation = 0;
-  Duration ttl{};
+  ReplicaId node;            // the replica that renews them
+  BootCounter boot;          // of that replica's process
+  uint64_t incarnation = 0;  // of its data directory: the store id as a number
+  Duration ttl{};            // the duration of all its timers
   friend constexpr auto operator<=>(const TimerGroup&, const TimerGroup&) = default;
-  constexpr bool alone() const { return *this == TimerGroup{}; }
+  constexpr bool alone() const {
+    return *this == TimerGroup{};
+  }  // whether the timer is renewed by
+     // nobody
 };
 
 // A timer is replicated. Only the leader's engine runs it, by its lagging clock, and proposes its
@@ -65,6 +68,7 @@ struct TimerGroup {
 // earlier firing. Under the same generation, a firing in progress still counts. A timer that has
 // fired stays armed until it is disarmed or armed again.
 struct TimerOp {
+  // What the operation does to the timer.
   enum class Kind : uint8_t { Arm, Disarm };
   friend constexpr std::string_view name_of(Kind one) {
     switch (one) {
@@ -73,23 +77,26 @@ struct TimerOp {
     }
     return "?";
   }
+  // Disarm reads only `id`.
   Kind kind = Kind::Arm;
-  TimerId id;
-  Generation generation;
-  Duration duration{};
-  TimerGroup group = {};
+  TimerId id;             // unique among the timers of its machine
+  Generation generation;  // chosen by the machine; every replica chooses the same
+  Duration duration{};    // from its arming or its renewal to its firing
+  TimerGroup group = {};  // all zero: no group
   friend bool operator==(const TimerOp&, const TimerOp&) = default;
 };
 
+// A timer whose time is over, as its entry names it.
 struct FiredTimer {
-  TimerId id;
-  Generation generation;
+  TimerId id;             // of a timer of this machine
+  Generation generation;  // as the timer was armed with it, in the leader's view
   friend bool operator==(const FiredTimer&, const FiredTimer&) = default;
 };
 
 // The answers and announcements of one apply. The engine hands them to callers that wait here and
 // drops the rest.
 struct ApplyOutput {
+  // Whether the request is done.
   enum class Stage : uint8_t {
     Final,   // the answer to the request
     Queued,  // the request waits in the state; a later apply gives its final answer, under the same
@@ -102,25 +109,26 @@ struct ApplyOutput {
     }
     return "?";
   }
-  struct Result {
-    Index index;  // of the entry that decided
-    RequestId request;
-    Stage stage = Stage::Final;
-    SharedBytes bytes;
+  struct Result {                // the answer to one request
+    Index index;                 // of the entry that decided
+    RequestId request;           // as in Command
+    Stage stage = Stage::Final;  // Queued: a Final one follows
+    SharedBytes bytes;           // in the machine's own encoding, at most kResultBytesMax
   };
-  struct Event {
+  struct Event {  // news for observers, whoever caused it
     Index index;
     std::string bytes;  // the machine's own encoding; every replica sees every event that it wants
                         // to (observe())
   };
-  std::vector<Result> results;
-  std::vector<Event> events;
+  std::vector<Result> results;     // one Final for each request, in this apply or a later one
+  std::vector<Event> events;       // in the order in which they happened
   std::vector<TimerOp> timer_ops;  // in order
 
   // Answers a request by the entry at `index`.
   void answer(Index index, const RequestId& request, std::string_view bytes, Stage stage = Stage::Final) {
     results.push_back({index, request, stage, slab_.keep(bytes)});
   }
+  // Answers a command by its own entry.
   void answer(const Command& command, std::string_view bytes, Stage stage = Stage::Final) {
     answer(command.index, command.request, bytes, stage);
   }
@@ -135,10 +143,12 @@ inline constexpr size_t kResultBytesMax = 1 << 20;  // of one result: answers ar
 // A condition of a request: the request runs only if holds() of `machine` is true at that point of
 // the log.
 struct Guard {
-  MachineId machine = kCoordination;
-  std::string bytes;  // in that machine's own encoding, at most kGuardBytesMax
+  MachineId machine = kCoordination;  // the one whose holds() is asked; not hosted here:
+                                      // Unsupported
+  std::string bytes;                  // in that machine's own encoding, at most kGuardBytesMax
   friend bool operator==(const Guard&, const Guard&) = default;
 };
+// The longest Guard::bytes.
 inline constexpr size_t kGuardBytesMax = 4096;
 
 class StateMachine {

@@ -34,30 +34,35 @@ namespace COORDKIT_EXPORT coordkit {
 // The changes since the previous checkpoint. A row without a value is deleted. A key appears at
 // most once.
 struct CheckpointBatch {
+  // One row that is put or, without a value, deleted.
   struct Row {
-    std::string key;
-    std::optional<std::string> value;
+    std::string key;                   // 1 to kStateKeyBytesMax bytes
+    std::optional<std::string> value;  // absent: the row is deleted
     friend bool operator==(const Row&, const Row&) = default;
   };
   Position applied;  // the state is the one right after this entry
+  // In any order.
   std::vector<Row> rows;
   bool whole = false;  // the rows are the whole state: they replace all that is stored, in whatever
                        // condition it is
 
+  // Both of these add a row. A caller names each key once.
   void put(std::string key, std::string value) { rows.push_back({std::move(key), std::move(value)}); }
   void erase(std::string key) { rows.push_back({std::move(key), std::nullopt}); }
 };
 
 // The keys after `after` (exclusive; empty: from the first) up to `upto` (inclusive; empty: to the
 // last). If each range's `after` is the previous range's `upto`, the ranges cover every key once.
-struct KeyRange {
-  std::string after;
+struct KeyRange {     // exclusive; empty: from the first key
+  std::string after;  // inclusive; empty: to the last key
   std::string upto;
 
+  // Whether the key lies in the range.
   bool contains(std::string_view key) const { return key > after && (upto.empty() || key <= upto); }
   friend bool operator==(const KeyRange&, const KeyRange&) = default;
 };
 
+// The longest key of a row, in bytes.
 inline constexpr size_t kStateKeyBytesMax = 64;
 
 // The sum of a value, keyed by its key: XXH3-64 of the value, seeded with that of the key.
@@ -66,19 +71,21 @@ uint64_t value_sum(std::string_view key, std::string_view value);
 // A sum over rows in any order. Adding and removing a row undo each other. Every store makes its
 // digests with it.
 struct RowDigest {
-  uint64_t sum = 0;
-  uint64_t exclusive_or = 0;
-  uint64_t rows = 0;
+  uint64_t sum = 0;           // of the rows' hashes, modulo 2^64
+  uint64_t exclusive_or = 0;  // of the same hashes
+  uint64_t rows = 0;          // how many there are
 
-  void add(std::string_view key, uint64_t value_sum);
-  void remove(std::string_view key, uint64_t value_sum);
-  uint64_t value() const;
+  void add(std::string_view key, uint64_t value_sum);     // adds a row; `value_sum` is that of its
+                                                          // value
+  void remove(std::string_view key, uint64_t value_sum);  // undoes add() with the same arguments
+  uint64_t value() const;                                 // all three in one number
   friend bool operator==(const RowDigest&, const RowDigest&) = default;
 };
 
 // Reads one consistent checkpoint, key by key in ascending byte order.
 class CheckpointView {
  public:
+  // Takes one row. The bytes live as long as the call. An error ends the scan.
   using Visitor = absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)>;
   virtual ~CheckpointView() = default;
   virtual Position applied() const = 0;  // {0, 0}: empty, nothing was ever checkpointed
@@ -148,6 +155,7 @@ class StateStore {
   // number of bytes read and may sleep; if it returns false, the scrub ends with kAborted. May
   // block for long; not called in a turn. The default verifies rows and digest.
   using Pace = absl::FunctionRef<bool(size_t bytes)>;
+  // `pace` is called from inside, on the calling thread.
   virtual absl::Status scrub(Pace pace);
   // Ends all threads of the store. No completion is posted once this has returned. Idempotent; may
   // block.

@@ -32,16 +32,17 @@ constexpr std::string_view name_of(Lane lane) {
   return "?";
 }
 
+// One message on its way, as EngineEffects::sends become it. Made by the engine's host.
 struct Frame {
-  Lane lane = Lane::Bulk;
-  std::string body;
+  Lane lane = Lane::Bulk;  // lane_of() tells it for messages of an engine
+  std::string body;        // opaque bytes: encode()
 };
 
 // A member in a hello's list. `address` is a sum of the member's address, by which two lists can be
 // compared.
 struct ListedMember {
-  ReplicaId id;
-  uint32_t address = 0;
+  ReplicaId id;          // as the operator numbered it
+  uint32_t address = 0;  // equal for equal addresses; other addresses may have it too
   friend bool operator==(const ListedMember&, const ListedMember&) = default;
 };
 
@@ -50,12 +51,12 @@ struct Hello {
   // Peers whose version ranges do not overlap refuse each other. From version 2 on, the built-in
   // transport authenticates the whole hello if a SharedSecret is set.
   uint32_t protocol_min = 1;
-  uint32_t protocol_max = 2;
-  std::string cluster_name;  // as the operator named it; both ends must agree
-  ReplicaId from;
-  ReplicaId to;  // the intended receiver
-  StoreId store;
-  BootCounter boot;
+  uint32_t protocol_max = 2;  // the newest version that the sender speaks
+  std::string cluster_name;   // as the operator named it; both ends must agree
+  ReplicaId from;             // the sender
+  ReplicaId to;               // the intended receiver
+  StoreId store;              // of the sender's data directory
+  BootCounter boot;           // how often that was opened: a later one replaces an earlier one
   // Zero: this store is blank, it has seen no genesis. peer_up() reports the proven id, not the
   // claimed one: our own cluster's id if the other end has proven to know it, else zero. To a
   // replica that is blank itself it reports something that is not zero. An id is a secret of those
@@ -100,11 +101,12 @@ class TransportSink {
   virtual void peer_unreachable(ReplicaId, std::string) {}
 };
 
+// A replica to connect with. Made by the engine from the configuration, or by the operator.
 struct Peer {
-  ReplicaId id;
-  std::string address;
-  StoreId store = {};  // the data directory that may act as this peer, if it is known: it is
-                       // preferred to any other
+  ReplicaId id;         // not zero
+  std::string address;  // in this transport's form
+  StoreId store = {};   // the data directory that may act as this peer, if it is known: it is
+                        // preferred to any other
   friend bool operator==(const Peer&, const Peer&) = default;
 };
 

@@ -206,7 +206,7 @@ constexpr std::string_view name_of(Role role) {
   return "?";
 }
 
-struct Leadership {            // what is known of
+struct Leadership {            // a replica's role, and the leader that it knows
   Role role = Role::Follower;  // of this replica
   Term term;                   // its own current one, durable or not
   ReplicaId leader;            // zero: none known
@@ -372,7 +372,7 @@ class Core {
   // The applied state holds everything that was committed at this time, as far as this replica
   // knows: the travel of the leader's message is not counted. Absent: not known since it started.
   std::optional<LaggingTime> fresh_at() const;
-  Index commit() const;                        // of what is known here; never falls
+  Index commit() const;                        // highest known to be committed; never falls
   const Configuration& configuration() const;  // in force
   Position configuration_position() const;     // of its entry
   SettledMembers settled_members() const;      // the newest ones known to be committed

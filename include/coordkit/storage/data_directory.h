@@ -23,6 +23,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Which directory to open, and whose it is.
 struct DataDirectoryOptions {
   std::string path;     // created if its parent exists; a relative path is resolved at the open
   std::string cluster;  // 1 to 255 bytes; stored at the first open, must be the same at every later
@@ -41,11 +42,14 @@ class DataDirectory {
   DataDirectory(const DataDirectory&) = delete;
   DataDirectory& operator=(const DataDirectory&) = delete;
 
-  const std::string& path() const { return options_.path; }  // absolute
-  std::string log_path() const { return options_.path + "/log"; }
-  std::string state_path() const { return options_.path + "/state"; }
-  StoreId store() const { return store_; }
-  BootCounter boot() const { return boot_; }
+  const std::string& path() const { return options_.path; }        // absolute
+  std::string log_path() const { return options_.path + "/log"; }  // of the built-in log; exists
+  std::string state_path() const {
+    return options_.path + "/state";
+  }                                           // of the built-in
+                                              // checkpoints; exists
+  StoreId store() const { return store_; }    // drawn at the first open
+  BootCounter boot() const { return boot_; }  // of this open: 1 at the first one
   // kDataLoss: path() names another directory by now, or no directory.
   absl::Status still_there() const;
   // There was a log with entries here when this was opened. If there is none now, it was lost.

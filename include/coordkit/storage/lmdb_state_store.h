@@ -24,6 +24,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Limits of one LmdbStateStore.
 struct LmdbStateOptions {
   // The most bytes of address space, and of the file, that the checkpoint may take. Legal: 1 MiB to
   // 64 TiB. The map begins with the size of the file and is doubled whenever it is full. It needs
@@ -35,11 +36,13 @@ struct LmdbStateOptions {
   // Views open at the same time, 1 to 10000. One more is kResourceExhausted.
   uint32_t views_max = 126;
 
+  // OK or kInvalidArgument with a sentence that says what to change.
   absl::Status validate() const;
 };
 
 class LmdbStateStore final : public StateStore {
  public:
+  // The file lies in DataDirectory::state_path(). open() checks `options`.
   explicit LmdbStateStore(std::shared_ptr<DataDirectory> directory, LmdbStateOptions options = {});
   ~LmdbStateStore() override;
 
@@ -49,6 +52,7 @@ class LmdbStateStore final : public StateStore {
   void install(Position applied, uint64_t digest) override;
   void unstage() override;
   absl::StatusOr<std::unique_ptr<CheckpointView>> view() override;
+  // Reads and verifies the whole file, pages included: see StateStore::scrub().
   absl::Status scrub(Pace pace) override;
   void close() override;  // lets running work finish, drops waiting work
 

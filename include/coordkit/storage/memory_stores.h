@@ -24,6 +24,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// When a memory store finishes its work.
 enum class StoreCompletion : uint8_t {
   Immediate,  // every operation completes inside the call that starts it
   OnDemand,   // operations complete in complete_one() and complete_all() only
@@ -36,8 +37,10 @@ constexpr std::string_view name_of(StoreCompletion completion) {
   return "?";
 }
 
+// A log in memory: see above.
 class MemoryLogStore final : public LogStore {
  public:
+  // `store` is the identity that open() answers; every open() raises the boot counter.
   explicit MemoryLogStore(StoreId store, StoreCompletion completion = StoreCompletion::Immediate)
       : store_(store), completion_(completion) {}
 
@@ -49,13 +52,13 @@ class MemoryLogStore final : public LogStore {
 
   // Completes the oldest write in progress; false if there is none.
   bool complete_one();
-  void complete_all();
+  void complete_all();  // completes all writes in progress
   // From here on nothing completes, and the sink is notified once.
   void fail(absl::Status why);
   // As if the disk had lost its copy of this entry: it cannot be read, and the next open names it,
   // until it is repaired.
   void rot(Index index);
-  size_t pending() const;
+  size_t pending() const;  // writes in progress
 
  private:
   void perform(const LogWrite& write);
@@ -75,8 +78,10 @@ class MemoryLogStore final : public LogStore {
   std::deque<LogWrite> pending_;
 };
 
+// A checkpoint in memory: see above.
 class MemoryStateStore final : public StateStore {
  public:
+  // Begins empty.
   explicit MemoryStateStore(StoreCompletion completion = StoreCompletion::Immediate);
   ~MemoryStateStore() override;
 
@@ -90,9 +95,10 @@ class MemoryStateStore final : public StateStore {
 
   // Completes the oldest operation in progress; false if there is none.
   bool complete_one();
-  void complete_all();
+  void complete_all();  // completes all operations in progress
+  // From here on nothing completes, and the sink is notified once.
   void fail(absl::Status why);
-  size_t pending() const;
+  size_t pending() const;  // operations in progress
 
  private:
   struct Content;

@@ -21,6 +21,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// How the files are laid out and written.
 struct SegmentedLogOptions {
   // Size of a segment, 64 KiB to 1 GiB. Larger: rarer rolls. Smaller: space is freed sooner.
   uint64_t segment_bytes = 64 << 20;
@@ -40,16 +41,20 @@ struct SegmentedLogOptions {
   // thread does them, until the disk was quick for a while. Zero: the disk thread always does them.
   std::chrono::microseconds quick_sync{2000};
 
+  // OK or kInvalidArgument with a sentence that says what to change.
   absl::Status validate() const;
 };
 
 class SegmentedLogStore final : public LogStore {
  public:
+  // The segments lie in DataDirectory::log_path(). open() checks `options`.
   explicit SegmentedLogStore(std::shared_ptr<DataDirectory> directory, SegmentedLogOptions options = {});
 
   // Uses another file system. `files` is called once for each of the two threads.
   using FileSystemFactory = std::function<absl::StatusOr<std::unique_ptr<FileSystem>>()>;
+  // Segments without a data directory. `boot` must rise from one open to the next.
   SegmentedLogStore(StoreId store, BootCounter boot, FileSystemFactory files, SegmentedLogOptions options = {});
+  // The segments lie in the directory, but the store reaches them through `files` alone.
   SegmentedLogStore(std::shared_ptr<DataDirectory> directory, FileSystemFactory files, SegmentedLogOptions options = {});
   ~SegmentedLogStore() override;
 

@@ -16,20 +16,24 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
+// Connects the LoopbackTransports that were made with it.
 class LoopbackHub {
  public:
   // True: the frame is lost. Called by send(), before queueing, from the sender's thread.
+  // Limits of one hub; each receiver has queues of its own.
   using DropHook = std::function<bool(ReplicaId from, ReplicaId to, const Frame& frame)>;
   struct Options {
     // Limits on what waits for one receiver. If it is full, the oldest frame of the lane is
     // dropped. At least one frame is always accepted.
     size_t control_frames_max = 4096;
+    // Each of these limits one lane, as above.
     size_t control_bytes_max = 4 << 20;
     size_t bulk_frames_max = 16384;
     size_t bulk_bytes_max = 64 << 20;
   };
 
   LoopbackHub() : LoopbackHub(Options{}) {}
+  // Starts the hub's thread.
   explicit LoopbackHub(Options options);
   ~LoopbackHub();
   LoopbackHub(const LoopbackHub&) = delete;
@@ -50,6 +54,7 @@ class LoopbackHub {
 // replica id replaces the earlier one, unless it is an older boot of the same store.
 class LoopbackTransport final : public Transport {
  public:
+  // `hub` outlives it.
   explicit LoopbackTransport(LoopbackHub& hub);
   ~LoopbackTransport() override;
 

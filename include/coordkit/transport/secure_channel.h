@@ -25,12 +25,13 @@ namespace COORDKIT_EXPORT coordkit {
 // The identity that a certificate states.
 struct CertifiedIdentity {
   std::string cluster;  // its name
-  ReplicaId replica;
+  ReplicaId replica;    // its id
   friend bool operator==(const CertifiedIdentity&, const CertifiedIdentity&) = default;
 };
 
 class SecureChannel {
  public:
+  // Handshaking becomes Open or Failed, and Open may become Failed.
   enum class State : uint8_t { Handshaking, Open, Failed };
   friend constexpr std::string_view name_of(State one) {
     switch (one) {
@@ -40,8 +41,9 @@ class SecureChannel {
     }
     return "?";
   }
+  // Why a channel has failed.
   struct Fault {
-    CloseReason reason = CloseReason::NoReason;
+    CloseReason reason = CloseReason::NoReason;        // this end's reason, for TcpEvent::reason
     CloseReason peers_reason = CloseReason::NoReason;  // with RefusedByPeer: the other end's reason
   };
 
@@ -60,7 +62,7 @@ class SecureChannel {
   // Puts the bytes to be sent into `into`, replacing its content.
   virtual void take_outgoing(std::string& into) = 0;
 
-  virtual State state() const = 0;
+  virtual State state() const = 0;  // after the last call
   virtual Fault fault() const = 0;  // once it has failed
   // Once open: the name in the other end's certificate, signed by an authority that is trusted
   // here. Nullopt: none.
@@ -74,6 +76,7 @@ class SecureChannel {
 class SecureChannels {
  public:
   virtual ~SecureChannels() = default;
+  // Makes a channel for one connection. Dialed: this end begins the handshake. Never null.
   virtual std::unique_ptr<SecureChannel> make(TcpEvent::Side side) = 0;
   // Loads the present certificates, for channels that are made from now on. An error changes
   // nothing.

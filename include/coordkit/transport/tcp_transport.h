@@ -129,7 +129,9 @@ std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReas
 // Why a peer could not be reached, if that may pass without an operator; empty: no such reason.
 std::string_view obstacle(CloseReason reason);
 
+// Something that happened to a connection, for the operator.
 struct TcpEvent {
+  // What happened.
   enum class Kind : uint8_t {
     Opened,           // both hellos are verified
     Closed,           // for `reason`; RefusedByPeer: `peers_reason` is the other end's reason
@@ -145,6 +147,7 @@ struct TcpEvent {
     }
     return "?";
   }
+  // Which end dialed.
   enum class Side : uint8_t { Dialed, Accepted };
   friend constexpr std::string_view name_of(Side one) {
     switch (one) {
@@ -153,15 +156,16 @@ struct TcpEvent {
     }
     return "?";
   }
-  Kind kind = Kind::Closed;
-  Side side = Side::Dialed;
-  ReplicaId peer;  // zero: not identified
-  CloseReason reason = CloseReason::NoReason;
-  CloseReason peers_reason = CloseReason::NoReason;
+  Kind kind = Kind::Closed;                          // says which of the others count
+  Side side = Side::Dialed;                          // Dialed: this end dialed
+  ReplicaId peer;                                    // zero: not identified
+  CloseReason reason = CloseReason::NoReason;        // with Closed
+  CloseReason peers_reason = CloseReason::NoReason;  // with Closed for RefusedByPeer
 };
 
+// What a TcpTransport did since it was made. All counters only grow.
 struct TcpCounters {
-  uint64_t opened = 0;
+  uint64_t opened = 0;  // connections whose hellos were verified, renewed ones included
   std::array<uint64_t, static_cast<size_t>(CloseReason::Count)> closed{};  // by reason
   // Messages only; bytes of their bodies.
   uint64_t frames_sent = 0, bytes_sent = 0;
@@ -170,6 +174,7 @@ struct TcpCounters {
   uint64_t control_dropped = 0, bulk_dropped = 0;
   uint64_t other_group = 0;  // frames of a group this process does not have
 
+  // Connections that ended for this reason.
   uint64_t closed_for(CloseReason reason) const { return closed[static_cast<size_t>(reason)]; }
 };
 
@@ -185,6 +190,7 @@ struct TcpOptions {
   // Queues per peer. If one is full, the oldest frame of that lane is dropped. At least one frame
   // is always accepted.
   size_t bulk_frames_max = 8192;
+  // These limit the queues of a peer in the same way.
   size_t bulk_bytes_max = 64 << 20;
   size_t control_frames_max = 4096;
   size_t control_bytes_max = 4 << 20;
@@ -220,7 +226,10 @@ struct TcpOptions {
   // Silence of this length ends a connection; pings are sent every third of it. At least two
   // heartbeats and a round trip.
   Duration idle_timeout = std::chrono::seconds(3);
+  // The first pause before a redial. It doubles with every attempt, with jitter. Legal: 1 ms and
+  // up.
   Duration redial_min = std::chrono::milliseconds(10);
+  // The longest such pause. Legal: redial_min and up.
   Duration redial_max = std::chrono::seconds(1);
 
   uint64_t seed = 0;                                   // of nonces and jitter; 0: from the system
@@ -232,6 +241,7 @@ struct TcpOptions {
 
 class TcpTransport final : public Transport {
  public:
+  // start() checks `options`.
   explicit TcpTransport(TcpOptions options);
   ~TcpTransport() override;  // closes; not from the sink's thread
 
@@ -252,7 +262,7 @@ class TcpTransport final : public Transport {
   void send(ReplicaId to, std::vector<Frame> frames) override;
   void close() override;
 
-  TcpCounters counters() const;
+  TcpCounters counters() const;  // callable on any thread, also after close()
   // Sentences for the operator about the network on the path to peers.
   std::vector<std::string> warnings() const;
 
