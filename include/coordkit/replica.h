@@ -359,8 +359,8 @@ class Replica {
   absl::Status scrub_now(absl::FunctionRef<bool()> awaited = [] { return true; });
 
   // Writes a backup of this replica's state to `file` while everything runs. A relative path is
-  // resolved at this call. coordkit/operate/backup.h also says how a cluster is made from a backup. It
-  // takes a checkpoint of a state, and writes the file from it on this thread. With
+  // resolved at this call. coordkit/operate/backup.h also says how a cluster is made from a backup.
+  // It takes a checkpoint of a state, and writes the file from it on this thread. With
   // Consistency::Linearizable the state has everything acknowledged anywhere before this call. With
   // Local it is the state applied here; that works without a majority too. `timeout` is for the
   // state, not the writing. Rows of your own machines are included. Errors (no file is left):

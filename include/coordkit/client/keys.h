@@ -1,7 +1,7 @@
 // The keys with all their options as asynchronous calls. This is one side of a Client, made by
-// Client::keys() and valid as long as that Client. The operations: coordkit/keys/key_operations.h and
-// docs/semantics.md S-01 to S-20. The Client's rules for callbacks, deadlines and outcomes apply.
-// outcome_of() says whether a failed write may have taken effect.
+// Client::keys() and valid as long as that Client. The operations: coordkit/keys/key_operations.h
+// and docs/semantics.md S-01 to S-20. The Client's rules for callbacks, deadlines and outcomes
+// apply. outcome_of() says whether a failed write may have taken effect.
 #pragma once
 
 #include <cstdint>

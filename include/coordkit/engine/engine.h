@@ -10,8 +10,8 @@
 //
 // Threads: one owner.
 // Errors: a storage failure or a broken invariant halts the engine. Every pending call then ends
-// with ReplicaFailed, EngineEffects::halted gives the host the reason, and nothing is sent any more.
-// Used by: Replica, the simulator.
+// with ReplicaFailed, EngineEffects::halted gives the host the reason, and nothing is sent any
+// more. Used by: Replica, the simulator.
 #pragma once
 
 #include <cstdint>

@@ -115,11 +115,11 @@ class StateSink {
   // more.
   virtual void install_refused(Position applied, absl::Status why) = 0;
   virtual void checkpoint_failed(absl::Status why) = 0;  // by any call; final: the replica halts
-  // The stored rows do not verify or are gone, or a write or sync of them failed, which leaves them in
-  // doubt. Pending work is dropped and will not be answered. Until a whole batch
-  // (CheckpointBatch::whole) is durable in a fresh place, later commits and installs are dropped too,
-  // and staging waits: the state in memory is the truth. The store reports this again if the whole
-  // batch fails, after a pause that grows.
+  // The stored rows do not verify or are gone, or a write or sync of them failed, which leaves them
+  // in doubt. Pending work is dropped and will not be answered. Until a whole batch
+  // (CheckpointBatch::whole) is durable in a fresh place, later commits and installs are dropped
+  // too, and staging waits: the state in memory is the truth. The store reports this again if the
+  // whole batch fails, after a pause that grows.
   virtual void checkpoint_damaged(absl::Status why) { checkpoint_failed(std::move(why)); }
   // Pending work waits, because the disk is full (a sentence) or returns errors (kDataLoss). OK: it
   // continues.

@@ -1,6 +1,6 @@
 // Port: encrypts a connection of the TCP transport, and identifies its other end. Bytes in, bytes
-// out: no sockets, no threads. The built-in one is TLS 1.3 over OpenSSL (coordkit/operate/tls.h), in a
-// library of its own; TcpOptions::channels accepts any.
+// out: no sockets, no threads. The built-in one is TLS 1.3 over OpenSSL (coordkit/operate/tls.h),
+// in a library of its own; TcpOptions::channels accepts any.
 //
 // Threads: a channel belongs to the transport's thread.
 // Lifetime: that of one connection.

@@ -203,8 +203,8 @@ struct TcpOptions {
   // frames carry a MAC (decisions/0019). Empty: none. Legal: empty, or 16 to 1024 bytes, drawn at
   // random.
   std::string secret = {};
-  // Encrypts every connection and identifies the other end before it is heard: coordkit/operate/tls.h has
-  // one. Null: plain text.
+  // Encrypts every connection and identifies the other end before it is heard:
+  // coordkit/operate/tls.h has one. Null: plain text.
   std::shared_ptr<SecureChannels> channels = {};
 
   // How many replicas may be connected that use the cluster's name, are not in the list of peers,
