@@ -40,8 +40,8 @@ struct Forward {
 
 // "Not I": the receiver of a Forward, ReadIndexRequest or RenewRequest does not lead, or has no
 // room for more.
-// The reason for a refusal. This version sends NotLeader only. Numbers are on the wire.
 struct Refusal {
+  // Why it was refused. This version sends NotLeader only. Numbers are on the wire.
   enum class Why : uint8_t { NotLeader = 1, NoRoom = 2 };
   friend constexpr std::string_view name_of(Why one) {
     switch (one) {

@@ -27,8 +27,8 @@ namespace COORDKIT_EXPORT coordkit {
 // Adjacent entries of one term in the log.
 struct TermRun {
   Term term;  // of all of them
-  // The first and the last entry of the run.
-  Index first, last;
+  // The first entry of the run.
+  Index first, last;  // and its last one
 };
 
 // A file of the log that is part of it.
@@ -69,13 +69,13 @@ struct ClusterReport {
   Token last_token;             // the newest token or session id
   // The newest revision of the keys, and the one up to which they were compacted.
   Revision revision, compacted;  // of the keys
-  // Sessions that have not ended, and leases of keys that are not a session's.
-  uint64_t sessions = 0, leases = 0;
-  uint64_t locks = 0;               // names that are held or waited for
-  uint64_t claims = 0;              // holds and waits on them
-  uint64_t keys = 0;                // with a value now
-  uint64_t objects = 0;             // records of semaphores, barriers and the like
-  std::vector<MachineId> machines;  // the machines that have state, coordkit's own first
+  // Sessions that have not ended.
+  uint64_t sessions = 0, leases = 0;  // of keys, apart from sessions
+  uint64_t locks = 0;                 // names that are held or waited for
+  uint64_t claims = 0;                // holds and waits on them
+  uint64_t keys = 0;                  // with a value now
+  uint64_t objects = 0;               // records of semaphores, barriers and the like
+  std::vector<MachineId> machines;    // the machines that have state, coordkit's own first
 };
 
 // What inspect_directory() found.

@@ -54,12 +54,12 @@ struct StateMetrics {
 
 // Messages to and from peers, as the engine's host counts them.
 struct PeerMetrics {
-  // Messages to peers, and the bytes of their bodies.
-  uint64_t messages_sent = 0, bytes_sent = 0;
-  // Well-formed messages from peers; their bytes include those of malformed ones.
-  uint64_t messages_received = 0, bytes_received = 0;
-  uint64_t malformed = 0;  // received, but not a valid message
-  uint64_t rejected = 0;   // received from a sender that may not send this (decisions/0018)
+  uint64_t messages_sent = 0,      // to peers
+      bytes_sent = 0;              // of their bodies
+  uint64_t messages_received = 0,  // from peers, well-formed
+      bytes_received = 0;          // of all bodies, malformed ones included
+  uint64_t malformed = 0;          // received, but not a valid message
+  uint64_t rejected = 0;           // received from a sender that may not send this (decisions/0018)
   // Counters of the built-in TCP transport; absent with another transport.
   std::optional<TcpCounters> tcp = {};
 };
@@ -71,8 +71,9 @@ struct ConsensusMetrics {
   // Now:
   Term term = {};
   bool leads = false;  // whether this replica leads
-  // The newest entries that are committed, applied here, and durable in this replica's own log.
-  Index commit = {}, applied = {}, durable = {};
+  Index commit = {},   // the newest entry that is known to be committed
+      applied = {},    // the state after this entry is in force here
+      durable = {};    // this replica's own log is synced up to it
 };
 
 // The memory of this process now, except its share of the state (Contents).

@@ -20,8 +20,8 @@
 namespace COORDKIT_EXPORT coordkit {
 
 // An event that an own machine announced in apply (ApplyOutput::events).
-struct OwnEvent {  // of the entry that announced it
-  Index index;
+struct OwnEvent {
+  Index index;          // of the entry that announced it
   std::string bytes;    // in the machine's own encoding
   uint64_t missed = 0;  // events before this one that were dropped, because too many bytes waited
                         // for the callback

@@ -57,10 +57,8 @@ struct TimerGroup {
   uint64_t incarnation = 0;  // of its data directory: the store id as a number
   Duration ttl{};            // the duration of all its timers
   friend constexpr auto operator<=>(const TimerGroup&, const TimerGroup&) = default;
-  constexpr bool alone() const {
-    return *this == TimerGroup{};
-  }  // whether the timer is renewed by
-     // nobody
+  // Whether no renewal covers the timer.
+  constexpr bool alone() const { return *this == TimerGroup{}; }
 };
 
 // A timer is replicated. Only the leader's engine runs it, by its lagging clock, and proposes its
@@ -115,8 +113,8 @@ struct ApplyOutput {
     Stage stage = Stage::Final;  // Queued: a Final one follows
     SharedBytes bytes;           // in the machine's own encoding, at most kResultBytesMax
   };
-  struct Event {  // news for observers, whoever caused it
-    Index index;
+  struct Event {        // news for observers, whoever caused it
+    Index index;        // of the entry that caused it
     std::string bytes;  // the machine's own encoding; every replica sees every event that it wants
                         // to (observe())
   };

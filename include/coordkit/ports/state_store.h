@@ -53,9 +53,9 @@ struct CheckpointBatch {
 
 // The keys after `after` (exclusive; empty: from the first) up to `upto` (inclusive; empty: to the
 // last). If each range's `after` is the previous range's `upto`, the ranges cover every key once.
-struct KeyRange {     // exclusive; empty: from the first key
-  std::string after;  // inclusive; empty: to the last key
-  std::string upto;
+struct KeyRange {
+  std::string after;  // exclusive; empty: from the first key
+  std::string upto;   // inclusive; empty: to the last key
 
   // Whether the key lies in the range.
   bool contains(std::string_view key) const { return key > after && (upto.empty() || key <= upto); }

@@ -158,8 +158,8 @@ struct LogRead {                               // the answer to a ReadRequest
 // Entries up to `unreadable` (zero: none) are rotten on this replica's disk. They are dropped even
 // if peers lack them; those peers are sent the state instead.
 struct Checkpointed {
-  Position applied;  // the state after it is durable; zero: no new one
-  Index unreadable = {};
+  Position applied;       // the state after it is durable; zero: no new one
+  Index unreadable = {};  // zero: none
 };
 
 // A peer that is sent a state will need the entries after this position: they are kept. Zero: none.
@@ -195,7 +195,8 @@ struct Send {         // one message to one peer
   friend bool operator==(const Send&, const Send&) = default;
 };
 
-enum class Role : uint8_t { Follower, PreCandidate, Candidate, Leader };  // thesis fig. 3.3, 9.6
+// See thesis fig. 3.3. A PreCandidate (9.6) has not entered a new term.
+enum class Role : uint8_t { Follower, PreCandidate, Candidate, Leader };
 constexpr std::string_view name_of(Role role) {
   switch (role) {
     case Role::Follower: return "Follower";
@@ -215,7 +216,8 @@ struct Leadership {            // a replica's role, and the leader that it knows
 
 // A proposal was appended at this position, or (zero index) refused without effect, for `kind`.
 struct ProposalOutcome {
-  enum class Kind : uint8_t { Appended, NotLeader, NoRoom, Transferring };  // NoRoom: see `kind`
+  // Appended, or the reason why the proposal was refused.
+  enum class Kind : uint8_t { Appended, NotLeader, NoRoom, Transferring };
   friend constexpr std::string_view name_of(Kind one) {
     switch (one) {
       case Kind::Appended: return "Appended";
@@ -248,11 +250,11 @@ struct ReadRequest {     // entries that left memory; the host reads them and an
 // This log and that leader's belong to two histories, so a disk was set back or copied. A leader
 // has each committed entry (thesis 3.6.3), and one term has one leader (3.4), so one entry a place.
 struct Contradiction {
-  ReplicaId leader;
-  Term term;        // in which it leads
-  Position theirs;  // of its entry; with term zero the end of its log, which is before ours
-  Position ours;    // committed at that index or later, or our log's start: earlier entries have no
-                    // greater term. Equal to theirs: that entry has other contents
+  ReplicaId leader;  // by its own message
+  Term term;         // in which it leads
+  Position theirs;   // of its entry; with term zero the end of its log, which is before ours
+  Position ours;     // committed at that index or later, or our log's start: earlier entries have no
+                     // greater term. Equal to theirs: that entry has other contents
   friend bool operator==(const Contradiction&, const Contradiction&) = default;
 };
 
@@ -267,8 +269,7 @@ struct Effects {                               // everything due since the last 
   std::optional<Leadership> leadership;        // present when it changed
   std::optional<Position> compact;             // the log store may drop entries up to here
   std::optional<Contradiction> contradiction;  // then drop the core and these effects: none is safe
-  std::vector<ReplicaId> behind;               // leader: all peers that answer and need a state,
-                                               // in every drain
+  std::vector<ReplicaId> behind;               // leader, always: all that answer and need a state
   Index commit;                                // never falls
 
   void clear();  // empties all of it and keeps the memory
@@ -363,8 +364,7 @@ class Core {
   // is committed or they are not in memory. In the second case the next drain asks for a read
   // (Effects::reads); call again after its LogRead.
   std::span<const Entry> committed(Index first, size_t bytes_max);
-  // Everything up to `applied` was applied: the cache may drop it.
-  void applied(Index applied);
+  void applied(Index applied);  // everything up to there was applied: the cache may drop it
 
   Status status() const;                 // after the latest step
   const Leadership& leadership() const;  // the reference stays valid, the value changes with steps

@@ -41,10 +41,8 @@ struct Entry {
   uint64_t content_sum = 0;             // XXH3-64, see content_sum.h
   SharedBytes payload;                  // shared with copies of the entry; empty for LeaderStart
 
-  Position position() const {
-    return {index, term};
-  }  // index and term: with the log's history
-     // they name this entry
+  // Index and term together. With the history of the log they name this entry.
+  Position position() const { return {index, term}; }
   // The size that limits count: payload and a share for the header.
   size_t bytes() const { return payload.size() + 48; }
   friend bool operator==(const Entry&, const Entry&) = default;

@@ -68,18 +68,18 @@ struct VoteReply {
 };
 
 struct AppendRequest {  // thesis 3.5
-  Term term;
-  uint64_t stream = 0;
-  Position previous;
+  Term term;            // in which the sender leads
+  uint64_t stream = 0;  // of this leader to this receiver; echoed
+  Position previous;    // of the entry before the first one
   // A probe has the content sum of the entry at previous: it tells two leaders of one term apart.
   // Zero: not known.
   uint64_t previous_sum = 0;
   // A probe has the last index of the leader's log, which never falls in a term. Zero: not known.
   Index last;
   std::vector<Entry> entries;  // contiguous after previous; empty: a probe
-  Index commit;
-  Index everyone_has;  // every member holds the log up to here durably: it may be compacted
-  uint64_t round = 0;
+  Index commit;                // of the leader, as far as this request reaches
+  Index everyone_has;          // every member holds the log up to here durably: it may be compacted
+  uint64_t round = 0;          // of confirmation; echoed
   friend bool operator==(const AppendRequest&, const AppendRequest&) = default;
 };
 

@@ -111,7 +111,7 @@ class LockEnd {
 using LockMaker = std::function<std::unique_ptr<LockEnd>(Process& process, const CompareOptions& options)>;
 // The result of compare_own_recipe().
 struct OwnRecipe {
-  RecipeFigures figures;
+  RecipeFigures figures;  // of this recipe in this one run
   uint64_t hash = 0;      // of all events: the same options give the same one
   std::string violation;  // of an invariant of the cluster itself; empty: none
 };

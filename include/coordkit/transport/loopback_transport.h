@@ -20,8 +20,8 @@ namespace COORDKIT_EXPORT coordkit {
 class LoopbackHub {
  public:
   // True: the frame is lost. Called by send(), before queueing, from the sender's thread.
-  // Limits of one hub; each receiver has queues of its own.
   using DropHook = std::function<bool(ReplicaId from, ReplicaId to, const Frame& frame)>;
+  // Limits of one hub. Each receiver has queues of its own.
   struct Options {
     // Limits on what waits for one receiver. If it is full, the oldest frame of the lane is
     // dropped. At least one frame is always accepted.

@@ -168,11 +168,12 @@ struct TcpCounters {
   uint64_t opened = 0;  // connections whose hellos were verified, renewed ones included
   std::array<uint64_t, static_cast<size_t>(CloseReason::Count)> closed{};  // by reason
   // Messages only; bytes of their bodies.
-  uint64_t frames_sent = 0, bytes_sent = 0;
-  uint64_t frames_received = 0, bytes_received = 0;
+  uint64_t frames_sent = 0, bytes_sent = 0;  // given to a connection
+  // Messages of kOnlyGroup that arrived.
+  uint64_t frames_received = 0, bytes_received = 0;  // of their bodies
   // Frames: a full queue, a lost connection, an unknown receiver, oversize.
-  uint64_t control_dropped = 0, bulk_dropped = 0;
-  uint64_t other_group = 0;  // frames of a group this process does not have
+  uint64_t control_dropped = 0, bulk_dropped = 0;  // the same for the bulk lane
+  uint64_t other_group = 0;                        // frames of a group this process does not have
 
   // Connections that ended for this reason.
   uint64_t closed_for(CloseReason reason) const { return closed[static_cast<size_t>(reason)]; }
