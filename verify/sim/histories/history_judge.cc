@@ -102,13 +102,14 @@ class Judge {
     }
   }
 
-  std::set<uint32_t> holders_of(const KeyChange& change) const {
+  static std::set<uint32_t> places_with(const std::vector<std::set<KeyChange>>& changes, const KeyChange& change) {
     std::set<uint32_t> places;
-    for (uint32_t place = 0; place < evidence_.held.size(); ++place) {
-      if (evidence_.held[place].contains(change)) places.insert(place);
+    for (uint32_t place = 0; place < changes.size(); ++place) {
+      if (changes[place].contains(change)) places.insert(place);
     }
     return places;
   }
+  std::set<uint32_t> holders_of(const KeyChange& change) const { return places_with(evidence_.held, change); }
 
   void find_silent() {
     struct Contradicted {
@@ -118,7 +119,7 @@ class Judge {
     std::map<const KeyCall*, Contradicted> all;
     const Found found = [&](const KeyCall& write, uint32_t place, const KeyChange& seen, const std::string& how) {
       auto [one, first] = all.try_emplace(&write);
-      if (first) one->second = {holders_of(write.change()), fmt::format("n{} {}", place + 1, how)};
+      if (first) one->second = {places_with(evidence_.shown, write.change()), fmt::format("n{} {}", place + 1, how)};
       one->second.parties.insert(place);
       one->second.parties.merge(holders_of(seen));
     };

@@ -3,9 +3,10 @@
 // and to invent nothing (docs/faults.md, FLT_P27). So this is wrong, as tools/experiment/beyond.h has it for real processes:
 //
 //   invented      a read or a watch shows a value that nobody wrote to that key.
-//   silent        an answer contradicts an acknowledged write that a place holds, and neither the places that hold it nor those
-//                 that contradict it have said a word. A later answer at a lower revision contradicts it. So does another
-//                 change at its revision, its key as it was before at a later revision, and any sight of a refused write.
+//   silent        an answer contradicts an acknowledged write that a place holds, and neither the places that have ever shown it
+//                 nor those that contradict it have said a word. A later answer at a lower revision contradicts it. So does
+//                 another change at its revision, its key as it was before at a later revision, and any sight of a refused
+//                 write.
 //   two at rest   the network is whole, all that can run does so, and a while has passed: whatever was said, answers to calls
 //                 from then on contradict each other.
 //   wordless      no call is answered at rest, and no place has said why.

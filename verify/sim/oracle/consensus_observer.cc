@@ -182,10 +182,20 @@ void ConsensusObserver::synced(uint32_t node) {
   seen.durable = durable;
 }
 
-// FLT_P15: what a rolled-back disk has forgotten is what others rely on.
+// Whether a core that runs counts this replica's votes and acknowledgements by this disk.
+bool ConsensusObserver::counted(uint32_t node, StoreId store) const {
+  return std::ranges::any_of(views_, [&](const NodeView& view) {
+    const raft::Core* core = view.engine != nullptr ? view.engine->core() : nullptr;
+    const raft::Member* member = core != nullptr ? raft::member_of(core->configuration(), ReplicaId(node + 1)) : nullptr;
+    return member != nullptr && member->store == store;
+  });
+}
+
+// FLT_P15: what a rolled-back disk has forgotten is what others rely on. Nobody relies on a disk that no members name: a copy
+// of the directory of another replica, whose own disk was exchanged since.
 void ConsensusObserver::check_silent(uint32_t node, const Message& message) const {
   const SimLogStore& log = *views_[node].log;
-  if (log.stands_for(log.id())) return;
+  if (log.stands_for(log.id()) || !counted(node, log.id())) return;
   const auto* vote = std::get_if<raft::VoteReply>(&message);
   const bool votes = (vote && vote->granted == raft::Answer::Yes) || std::holds_alternative<raft::VoteRequest>(message);
   const bool acknowledges =
