@@ -9,36 +9,36 @@
 namespace coordkit::raft::testing {
 namespace {
 
-using Kind = ChangeOutcome::Kind;
+using ChangeKind = ChangeOutcome::Kind;
 
 // ---- the naive twin: each id has a role
 
 using Roles = std::map<uint64_t, char>;  // 'v' or 'l'
 
-std::optional<Kind> naive(Roles& roles, const MemberChange& change) {
+std::optional<ChangeKind> naive(Roles& roles, const MemberChange& change) {
   const uint64_t id = change.member.id.value();
   const auto role = [&](uint64_t who) { return roles.contains(who) ? roles[who] : '-'; };
   switch (change.kind) {
     case MemberChange::Kind::AddLearner:
-      if (role(id) != '-') return Kind::AlreadyMember;
+      if (role(id) != '-') return ChangeKind::AlreadyMember;
       return roles[id] = 'l', std::nullopt;
     case MemberChange::Kind::Promote:
-      if (role(id) != 'l') return Kind::UnknownMember;
+      if (role(id) != 'l') return ChangeKind::UnknownMember;
       return roles[id] = 'v', std::nullopt;
     case MemberChange::Kind::Demote:
-      if (role(id) != 'v') return Kind::UnknownMember;
+      if (role(id) != 'v') return ChangeKind::UnknownMember;
       return roles[id] = 'l', std::nullopt;
-    case MemberChange::Kind::Remove: return roles.erase(id) == 1 ? std::nullopt : std::optional(Kind::UnknownMember);
+    case MemberChange::Kind::Remove: return roles.erase(id) == 1 ? std::nullopt : std::optional(ChangeKind::UnknownMember);
     case MemberChange::Kind::Replace: {
       const char was = role(change.replaced.value());
-      if (was == '-') return Kind::UnknownMember;
+      if (was == '-') return ChangeKind::UnknownMember;
       roles.erase(change.replaced.value());
       if (was == 'v' && role(id) == 'l') return roles[id] = 'v', std::nullopt;
-      if (role(id) != '-') return Kind::AlreadyMember;
+      if (role(id) != '-') return ChangeKind::AlreadyMember;
       return roles[id] = 'l', std::nullopt;
     }
   }
-  return Kind::UnknownMember;
+  return ChangeKind::UnknownMember;
 }
 
 Roles roles_of(const Configuration& configuration) {
@@ -61,17 +61,17 @@ TEST(MembershipTest, RandomChangesAgreeWithTheNaiveTwin) {
           {static_cast<MemberChange::Kind>(random.below(5)), member(random.between(1, 9)), ReplicaId(random.between(1, 9))});
     }
     Roles roles = roles_of(current);
-    std::optional<Kind> refusal;
+    std::optional<ChangeKind> refusal;
     for (const MemberChange& change : changes) {
       if (!refusal) refusal = naive(roles, change);
     }
     const bool voters_left = std::any_of(roles.begin(), roles.end(), [](const auto& one) { return one.second == 'v'; });
-    if (!refusal && !voters_left) refusal = Kind::LastVoter;
-    if (!refusal && roles == roles_of(current)) refusal = Kind::AlreadyMember;
+    if (!refusal && !voters_left) refusal = ChangeKind::LastVoter;
+    if (!refusal && roles == roles_of(current)) refusal = ChangeKind::AlreadyMember;
     const auto next = next_configuration(current, changes);
-    ASSERT_EQ(std::holds_alternative<Kind>(next), refusal.has_value());
+    ASSERT_EQ(std::holds_alternative<ChangeKind>(next), refusal.has_value());
     if (refusal) {
-      ASSERT_EQ(std::get<Kind>(next), *refusal);
+      ASSERT_EQ(std::get<ChangeKind>(next), *refusal);
       continue;
     }
     const auto& made = std::get<Configuration>(next);
@@ -80,7 +80,7 @@ TEST(MembershipTest, RandomChangesAgreeWithTheNaiveTwin) {
     ASSERT_TRUE(decode_configuration(encode(made)).ok());
     ASSERT_TRUE(decode_configuration(encode(leave(made))).ok());
     if (!made.outgoing.empty()) {
-      ASSERT_EQ(std::get<Kind>(next_configuration(made, changes)), Kind::ChangeInProgress);
+      ASSERT_EQ(std::get<ChangeKind>(next_configuration(made, changes)), ChangeKind::ChangeInProgress);
     }
   }
 }
@@ -90,7 +90,7 @@ TEST(MembershipTest, FLT_P18_ADataDirectoryBelongsToOneMember) {
   Member copy = member(4);
   copy.store = member(1).store;
   for (const MemberChange& change : {MemberChange{MemberChange::Kind::AddLearner, copy, {}}, replace(2, copy)}) {
-    EXPECT_EQ(std::get<Kind>(next_configuration(three, std::vector{change})), Kind::AlreadyMember);
+    EXPECT_EQ(std::get<ChangeKind>(next_configuration(three, std::vector{change})), ChangeKind::AlreadyMember);
   }
   EXPECT_TRUE(std::holds_alternative<Configuration>(next_configuration(three, std::vector{replace(1, copy)})));
   EXPECT_EQ(owner_of(three, member(2).store)->id, ReplicaId(2));
@@ -119,9 +119,9 @@ TEST(MembershipTest, FLT_M8_GrowsFromOneToFiveAndBack) {
   run_a_while(cluster);
   EXPECT_EQ(voters(cluster, 1), 1u);
   cluster.change(1, {remove(1)});
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LastVoter);
+  EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::LastVoter);
   cluster.node(1).changes.pop_back();
-  for (const ChangeOutcome& outcome : cluster.node(1).changes) EXPECT_EQ(outcome.kind, Kind::Committed);
+  for (const ChangeOutcome& outcome : cluster.node(1).changes) EXPECT_EQ(outcome.kind, ChangeKind::Committed);
   EXPECT_EQ(cluster.node(1).changes.size(), 8u);
   EXPECT_TRUE(cluster.converged());
 }
@@ -132,14 +132,14 @@ TEST(MembershipTest, REG_R33_NoneBeforeAnOwnEntryIsCommittedAndOnlyFromTheExpect
   const auto ask = [&](Index expected) {
     return solo.step(ChangeMembership{Ticket(1), {add(4)}, expected}).changes.at(0).kind;
   };
-  EXPECT_EQ(ask(Index(1)), Kind::ChangeInProgress);
+  EXPECT_EQ(ask(Index(1)), ChangeKind::ChangeInProgress);
   solo.accept(2, 2);
   solo.written();
-  EXPECT_EQ(ask(Index(2)), Kind::Conflict);
+  EXPECT_EQ(ask(Index(2)), ChangeKind::Conflict);
   solo.step(ChangeMembership{Ticket(2), {add(4)}, Index(1)});
   EXPECT_EQ(solo.core().status().configuration.learners.size(), 1u) << "REG_R34: in force from append on";
   EXPECT_EQ(solo.sent<AppendRequest>(4).size(), 1u);
-  EXPECT_EQ(ask(Index(3)), Kind::ChangeInProgress);
+  EXPECT_EQ(ask(Index(3)), ChangeKind::ChangeInProgress);
 }
 
 TEST(MembershipTest, REG_R38_REG_R36_RollbackAcrossARestartAndACompactionFindsTheOneBefore) {
@@ -172,7 +172,7 @@ TEST(MembershipTest, REG_R40_REG_R42_OfTwoTheLeaderRemovesItselfAndTheOtherLeads
   cluster.change(1, {remove(1)});
   cluster.quiesce();
   EXPECT_EQ(cluster.leader(), 2u) << "handed over, no silence waited for";
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed);
+  EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::Committed);
   EXPECT_EQ(cluster.core(1).leadership().role, Role::Follower);
   EXPECT_EQ(voters(cluster, 2), 1u);
 }
@@ -264,15 +264,15 @@ TEST(MembershipTest, REG_R42_TheQuorumGrowsOnlyByWhoAnswersAndHasCaughtUp) {
   cluster.isolate(2);
   cluster.change(1, {add(2)});
   cluster.quiesce();
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "a learner blocks no one";
+  EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::Committed) << "a learner blocks no one";
   cluster.change(1, {promote(2)});
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LearnerLags);
+  EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::LearnerLags);
   cluster.heal();
   run_a_while(cluster);
   cluster.cut(1, 2);
   for (int i = 0; i < 5; ++i) cluster.propose(1, "x"), cluster.quiesce();
   cluster.change(1, {promote(2)});
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LearnerLags);
+  EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::LearnerLags);
   cluster.heal();
   run_a_while(cluster);
   cluster.change(1, {promote(2)});
@@ -290,10 +290,10 @@ TEST(MembershipTest, REG_R42_REG_F82_WhoWasLostIsNotCountedUntilItAnswersAgain) 
     cluster.isolate(2);
     cluster.step(1, PeerDown{down});
     cluster.change(1, {promote(2)});
-    EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LearnerLags) << down.value();
+    EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::LearnerLags) << down.value();
     cluster.heal();
     cluster.change(1, {promote(2)});
-    EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::LearnerLags) << "connected is not answered";
+    EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::LearnerLags) << "connected is not answered";
     run_a_while(cluster);
     cluster.change(1, {promote(2)});
     run_a_while(cluster);
@@ -319,7 +319,7 @@ TEST(MembershipTest, AMajorityOfTheNewVotersMustAnswer) {
   cluster.isolate(5);
   cluster.run(milliseconds(400));
   cluster.change(1, {remove(2), remove(3)});
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::NotEnoughVoters);
+  EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::NotEnoughVoters);
 }
 
 TEST(MembershipTest, REG_R45_ATransferKeepsTheChangeAndTheNewLeaderLeavesTheJointState) {
@@ -332,7 +332,7 @@ TEST(MembershipTest, REG_R45_ATransferKeepsTheChangeAndTheNewLeaderLeavesTheJoin
   cluster.quiesce();
   EXPECT_EQ(cluster.leader(), 2u);
   run_a_while(cluster);
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "known from the log, whoever asked";
+  EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::Committed) << "known from the log, whoever asked";
   EXPECT_EQ(cluster.node(1).changes.back().configuration, cluster.core(2).status().configuration_index);
   EXPECT_TRUE(cluster.core(2).status().configuration.outgoing.empty());
 }
@@ -432,7 +432,7 @@ TEST(MembershipTest, ALostChangeIsToldSo) {
   cluster.elect(2);
   cluster.heal();
   run_a_while(cluster);
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Overwritten);
+  EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::Overwritten);
   EXPECT_EQ(voters(cluster, 1), 3u);
 }
 
@@ -449,7 +449,7 @@ TEST(MembershipTest, REG_R47_AnotherDiskUnderTheSameIdHasAcknowledgedNothing) {
   EXPECT_TRUE(solo.core().status().configuration.outgoing.empty());
   EXPECT_EQ(solo.core().status().configuration.learners.at(0), member(3, 1));
   EXPECT_EQ(solo.core().status().peers.at(1).match, Index());
-  EXPECT_EQ(solo.step(ChangeMembership{Ticket(2), {promote(3)}, Index(4)}).changes.at(0).kind, Kind::ChangeInProgress);
+  EXPECT_EQ(solo.step(ChangeMembership{Ticket(2), {promote(3)}, Index(4)}).changes.at(0).kind, ChangeKind::ChangeInProgress);
 }
 
 TEST(MembershipTest, REG_R03_AnAckFromBeforeAMemberWasRemovedAndAddedAgainCountsForNothing) {
@@ -472,7 +472,7 @@ TEST(MembershipTest, REG_R03_AnAckFromBeforeAMemberWasRemovedAndAddedAgainCounts
   solo.receive(3, AppendReply{.term = solo.term(), .stream = old, .match = Index(5), .round = 1});
   solo.receive(3, HeartbeatReply{.term = solo.term(), .stream = old, .match = Index(5), .round = 1});
   EXPECT_EQ(match(), Index());
-  EXPECT_EQ(solo.step(ChangeMembership{Ticket(3), {promote(3)}, Index(5)}).changes.at(0).kind, Kind::ChangeInProgress)
+  EXPECT_EQ(solo.step(ChangeMembership{Ticket(3), {promote(3)}, Index(5)}).changes.at(0).kind, ChangeKind::ChangeInProgress)
       << "nor is the entry that adds it committed by it";
   solo.receive(3, AppendReply{.term = solo.term(), .stream = fresh, .match = Index(5), .round = 1});
   EXPECT_EQ(match(), Index(5));
@@ -488,11 +488,11 @@ TEST(MembershipTest, REG_R33_AChangeThatNobodyElseHasGivesWayToTheNextLeaders) {
   cluster.elect(3);
   cluster.change(3, {remove(2)});
   run_a_while(cluster);
-  EXPECT_EQ(cluster.node(3).changes.back().kind, Kind::Committed);
+  EXPECT_EQ(cluster.node(3).changes.back().kind, ChangeKind::Committed);
   EXPECT_TRUE(cluster.node(1).changes.empty());
   cluster.heal();
   run_a_while(cluster);
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Overwritten);
+  EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::Overwritten);
   EXPECT_EQ(cluster.core(1).status().configuration, cluster.core(3).status().configuration);
   EXPECT_FALSE(is_member(cluster.core(1).status().configuration, ReplicaId(2)));
 }
@@ -510,11 +510,11 @@ TEST(MembershipTest, REG_R33_AChangeThatTheNextLeaderFindsIsFinishedBeforeAnothe
   run_a_while(cluster);
   cluster.heal();
   run_a_while(cluster);
-  EXPECT_EQ(cluster.node(1).changes.back().kind, Kind::Committed) << "known from the log";
+  EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::Committed) << "known from the log";
   EXPECT_EQ(voters(cluster, 2), 3u);
   cluster.change(2, {demote(3)});
   run_a_while(cluster);
-  EXPECT_EQ(cluster.node(2).changes.back().kind, Kind::Committed);
+  EXPECT_EQ(cluster.node(2).changes.back().kind, ChangeKind::Committed);
 }
 
 TEST(MembershipTest, REG_R44_BackInTheSameProcessAReplicaDoesNotObeyItsOldRemoval) {
@@ -572,7 +572,7 @@ TEST(MembershipTest, REG_R47_AWipedDiskUnderTheOldIdComesBackAsALearnerWithoutTr
   ASSERT_NE(leader, 0u);
   cluster.change(leader, {replace(3, member(3, 1))});
   run_a_while(cluster);
-  EXPECT_EQ(cluster.node(leader).changes.back().kind, Kind::Committed);
+  EXPECT_EQ(cluster.node(leader).changes.back().kind, ChangeKind::Committed);
   EXPECT_EQ(cluster.core(3).commit(), cluster.core(leader).commit()) << "nothing was proposed";
   cluster.change(leader, {promote(3)});
   run_a_while(cluster);
