@@ -22,7 +22,7 @@ struct Objection {
 inline Objection invalid(std::string sentence = {}) { return {ResultCode::InvalidArgument, std::move(sentence)}; }
 // `size` and `most`: bytes.
 Objection check_size(const char* what, size_t size, size_t most);
-// Of a lock, a semaphore, a barrier and the like.
+// The name of a lock, a semaphore, a barrier and the like.
 Objection check_name(std::string_view name);
 Objection check_owner(std::string_view tag);
 Objection check_wait(const Wait& wait);

@@ -77,9 +77,10 @@ std::vector<std::string> without_default(const std::string& text) {
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) {
     std::smatch match;
+    if (const size_t comment = line.find("//"); comment != std::string::npos) line.resize(comment);
+    line.resize(line.find_last_not_of(' ') + 1);
     if (std::regex_match(line, match, opens)) inside = match[1];
     if (line == "};") inside.clear();
-    if (const size_t comment = line.find("//"); comment != std::string::npos) line.resize(comment);
     line = std::regex_replace(line, std::regex("<.*>"), "");  // std::function<void(int)> is no function
     if (inside.empty() || !std::regex_match(line, match, field) || std::regex_match(line, other)) continue;
     found.push_back(inside + "." + match[1].str());

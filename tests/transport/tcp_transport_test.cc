@@ -778,7 +778,7 @@ TEST_F(TcpOneWayTest, FLT_N16_WhatWaitedForAConnectionThatIsLostIsNotSentOnTheNe
   peer.reset();
   ASSERT_TRUE(sink_.wait_down(ReplicaId(2)));
   send("newest");
-  FakePeer again = connect_as(kMembers, 6);
+  FakePeer again = connect_as(kMembers);
   EXPECT_EQ(next_body(again), "newest");
 }
 

@@ -138,7 +138,7 @@ class Client {
 
   // ---- queries, linearizable
   CallId holders(std::string name, Callback<LockInfo> done, CallDeadline deadline = {});
-  // Who waits for the lock, in the order of the line.
+  // The waiters for the lock, in the order of the line.
   CallId queue(std::string name, Callback<QueueInfo> done, CallDeadline deadline = {});
   // SessionNotFound.
   CallId session_info(SessionId session, Callback<SessionInfo> done, CallDeadline deadline = {});

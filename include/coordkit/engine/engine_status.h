@@ -14,7 +14,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-// What a replica can do at the moment.
+// The state of a replica: it says what the replica can do at the moment.
 enum class ReplicaState : uint8_t {
   WaitingForMembers,  // blank, before genesis: every listed member must be seen once, with the same
                       // list
@@ -48,7 +48,7 @@ constexpr std::string_view name_of(ReplicaState state) {
 struct MissingMember {
   // As the configuration in force has it; before genesis, as this process was started with it.
   ReplicaId id = {};
-  // Of the same source. Empty: not known.
+  // From the same source. Empty: not known.
   std::string address = {};
   Duration silence = {};  // time since the last message from it; since this replica was opened, if
                           // it has sent none
@@ -75,7 +75,7 @@ struct CatchUp {
 };
 
 struct EngineStatus {
-  // Of this replica now.
+  // This replica now.
   ReplicaState state = ReplicaState::Starting;
   std::string reason;  // for every state except Ready and Learner: a sentence, which names the
                        // missing members where they matter

@@ -66,7 +66,7 @@ struct ViewClose {
 // All orders to a StateViews, to be performed in their order.
 using ViewOrder = std::variant<ViewOpen, ViewRead, ViewClose>;
 
-// What an open view shows.
+// The contents of an open view.
 struct ViewFacts {
   Position at;          // the state is the one after this entry
   uint64_t digest = 0;  // CheckpointView::digest(), over all rows

@@ -131,7 +131,7 @@ struct RecoverOptions {
   bool accept_loss = false;
 };
 
-// What recover_directories() found and did.
+// The findings and actions of recover_directories().
 struct RecoverReport {
   std::vector<SurvivorReport> survivors;  // in the order they were given
   size_t chosen = 0;                      // of `survivors`

@@ -78,7 +78,7 @@ struct ClusterReport {
   std::vector<MachineId> machines;    // the machines that have state, coordkit's own first
 };
 
-// What inspect_directory() found.
+// The findings of inspect_directory().
 struct DirectoryReport {
   std::string path;              // as it was given
   std::string cluster;           // its name

@@ -93,7 +93,7 @@ struct Metrics {
   CommandStatistics commands;  // of this replica's callers
   LockStatistics locks;        // of the same
   RenewalStatistics renewals;  // of the same
-  // Of this process.
+  // For this process.
   MemoryMetrics memory;
   Duration age{};  // how old all of this is; more than a moment only while the engine's thread is
                    // held up: Health::age

@@ -37,7 +37,7 @@ constexpr std::string_view name_of(Severity severity) {
   return "?";
 }
 
-// What happened. docs/events.md has the actions.
+// The kind of event. docs/events.md has the actions.
 enum class ReplicaEventKind : uint8_t {
   Opened,            // the replica runs
   StateChanged,      // ReplicaState: ready, catching up, in quarantine, ...

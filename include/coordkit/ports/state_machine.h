@@ -66,7 +66,7 @@ struct TimerGroup {
 // earlier firing. Under the same generation, a firing in progress still counts. A timer that has
 // fired stays armed until it is disarmed or armed again.
 struct TimerOp {
-  // What the operation does to the timer.
+  // The effect of the operation on the timer.
   enum class Kind : uint8_t { Arm, Disarm };
   friend constexpr std::string_view name_of(Kind one) {
     switch (one) {
@@ -113,7 +113,7 @@ struct ApplyOutput {
     Stage stage = Stage::Final;  // Queued: a Final one follows
     SharedBytes bytes;           // in the machine's own encoding, at most kResultBytesMax
   };
-  struct Event {        // news for observers, whoever caused it
+  struct Event {        // news for observers, whatever caused it
     Index index;        // of the entry that caused it
     std::string bytes;  // the machine's own encoding; every replica sees every event that it wants
                         // to (observe())

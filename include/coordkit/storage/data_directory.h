@@ -44,7 +44,7 @@ class DataDirectory {
 
   const std::string& path() const { return options_.path; }        // absolute
   std::string log_path() const { return options_.path + "/log"; }  // of the built-in log; it exists
-  // Of the built-in checkpoints. It exists.
+  // For the built-in checkpoints. It exists.
   std::string state_path() const { return options_.path + "/state"; }
   StoreId store() const { return store_; }    // drawn at the first open
   BootCounter boot() const { return boot_; }  // of this open: 1 at the first one

@@ -131,7 +131,7 @@ std::string_view obstacle(CloseReason reason);
 
 // Something that happened to a connection, for the operator.
 struct TcpEvent {
-  // What happened.
+  // The kind of event.
   enum class Kind : uint8_t {
     Opened,           // both hellos are verified
     Closed,           // for `reason`; RefusedByPeer: `peers_reason` is the other end's reason
@@ -163,7 +163,7 @@ struct TcpEvent {
   CloseReason peers_reason = CloseReason::NoReason;  // with Closed for RefusedByPeer
 };
 
-// What a TcpTransport did since it was made. All counters only grow.
+// The counts of a TcpTransport since it was made. All counters only grow.
 struct TcpCounters {
   uint64_t opened = 0;  // connections whose hellos were verified, renewed ones included
   std::array<uint64_t, static_cast<size_t>(CloseReason::Count)> closed{};  // by reason

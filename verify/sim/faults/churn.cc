@@ -284,7 +284,9 @@ void Churn::put_copy(uint32_t node, const Copy& copy) {
 void Churn::exchange_set_back() {
   for (uint32_t node = 0; node < plan_.nodes; ++node) {
     const SimLogStore& log = nodes_[node]->stores().log();
-    if (!stands_aside(node)) continue;
+    // A copied directory of another replica follows as a guest, and the leader's operator reads that it is not the member's.
+    const bool foreign = calm_ && nodes_[node]->up() && mixed_up(node);
+    if (!stands_aside(node) && !foreign) continue;
     const EngineStatus status = nodes_[node]->engine()->status();
     if (!log.disk().was_set_back()) {
       if (!nodes_[node]->stores().intact() || status.reason.find("was set back") == std::string::npos) continue;

@@ -64,6 +64,15 @@ void Histories::settle() {
   for (int i = 0; i < 20 && applied() < compared; ++i) pass(settling / 4);
   evidence_.rest = world_.now();
   pass(settling);
+  for (uint32_t place = 0; place < plan_.places(); ++place) hear_warnings(place);
+}
+
+// A replica repeats the words of one that stepped aside to its own operator.
+void Histories::hear_warnings(uint32_t place) {
+  if (!nodes_[place]->up()) return;
+  for (const std::string& warning : nodes_[place]->engine()->status().warnings) {
+    if (warning.find("\"Two histories\"") != std::string::npos) evidence_.said.insert(place);
+  }
 }
 
 Index Histories::applied() const {

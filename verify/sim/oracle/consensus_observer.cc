@@ -17,6 +17,15 @@ uint32_t position_of(ReplicaId id) { return static_cast<uint32_t>(id.value() - 1
 // The genesis by which it runs. The first one that was seen may have given way before anything followed it.
 bool is_settled(const raft::Core& core) { return core.leadership().role == raft::Role::Leader || core.commit() > Index(1); }
 
+// Whether a core that runs counts this replica's votes and acknowledgements by this disk.
+bool counted(const std::vector<NodeView>& views, uint32_t node, StoreId store) {
+  return std::ranges::any_of(views, [&](const NodeView& view) {
+    const raft::Core* core = view.engine != nullptr ? view.engine->core() : nullptr;
+    const raft::Member* member = core != nullptr ? raft::member_of(core->configuration(), ReplicaId(node + 1)) : nullptr;
+    return member != nullptr && member->store == store;
+  });
+}
+
 }  // namespace
 
 void ConsensusObserver::own(uint32_t node, const SimLogStore& log, const SimStateStore& state) {
@@ -182,20 +191,11 @@ void ConsensusObserver::synced(uint32_t node) {
   seen.durable = durable;
 }
 
-// Whether a core that runs counts this replica's votes and acknowledgements by this disk.
-bool ConsensusObserver::counted(uint32_t node, StoreId store) const {
-  return std::ranges::any_of(views_, [&](const NodeView& view) {
-    const raft::Core* core = view.engine != nullptr ? view.engine->core() : nullptr;
-    const raft::Member* member = core != nullptr ? raft::member_of(core->configuration(), ReplicaId(node + 1)) : nullptr;
-    return member != nullptr && member->store == store;
-  });
-}
-
 // FLT_P15: what a rolled-back disk has forgotten is what others rely on. Nobody relies on a disk that no members name: a copy
 // of the directory of another replica, whose own disk was exchanged since.
 void ConsensusObserver::check_silent(uint32_t node, const Message& message) const {
   const SimLogStore& log = *views_[node].log;
-  if (log.stands_for(log.id()) || !counted(node, log.id())) return;
+  if (log.stands_for(log.id()) || !counted(views_, node, log.id())) return;
   const auto* vote = std::get_if<raft::VoteReply>(&message);
   const bool votes = (vote && vote->granted == raft::Answer::Yes) || std::holds_alternative<raft::VoteRequest>(message);
   const bool acknowledges =

@@ -79,7 +79,6 @@ class ConsensusObserver {
     bool told = false;      // in this incarnation a peer told it of newer members at no higher index
   };
 
-  bool counted(uint32_t node, StoreId store) const;
   void check_silent(uint32_t node, const Message& message) const;
   void check_truncation(uint32_t node, const LogWrite& write);
   void check_appended(uint32_t node, const LogWrite& write);
