@@ -71,7 +71,7 @@ void Histories::settle() {
 void Histories::hear_warnings(uint32_t place) {
   if (!nodes_[place]->up()) return;
   for (const std::string& warning : nodes_[place]->engine()->status().warnings) {
-    if (warning.find("\"Two histories\"") != std::string::npos) evidence_.said.insert(place);
+    if (warning.find("is in quarantine and does not vote") != std::string::npos) evidence_.said.insert(place);
   }
 }
 
