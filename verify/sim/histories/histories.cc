@@ -61,6 +61,9 @@ void Histories::settle() {
   const Duration settling = 10 * plan_.election_timeout + seconds(3);
   const Index compared = applied() + 3 * kDigestEntries;
   pass(settling);
+  for (uint32_t place = 0; place < plan_.places(); ++place) hear_warnings(place);
+  evidence_.soon = world_.now();
+  evidence_.said_soon = evidence_.said;
   for (int i = 0; i < 20 && applied() < compared; ++i) pass(settling / 4);
   evidence_.rest = world_.now();
   pass(settling);

@@ -115,11 +115,14 @@ class Judge {
     struct Contradicted {
       std::set<uint32_t> parties;
       std::string how;
+      bool soon = false;
     };
     std::map<const KeyCall*, Contradicted> all;
+    bool soon = false;
     const Found found = [&](const KeyCall& write, uint32_t place, const KeyChange& seen, const std::string& how) {
       auto [one, first] = all.try_emplace(&write);
       if (first) one->second = {places_with(evidence_.shown, write.change()), fmt::format("n{} {}", place + 1, how)};
+      one->second.soon = one->second.soon || (soon && write.answered <= evidence_.soon);
       one->second.parties.insert(place);
       one->second.parties.merge(holders_of(seen));
     };
@@ -130,8 +133,10 @@ class Judge {
     }
     const Against against(std::move(held));
     for (const KeyCall& call : evidence_.calls) {
+      soon = call.answered <= evidence_.soon;
       if (call.answers_since(std::max(evidence_.struck, evidence_.remembers[call.place]))) against.hold(call, found);
     }
+    soon = false;
     for (uint32_t place = 0; place < evidence_.held.size(); ++place) {
       for (const KeyChange& change : evidence_.held[place]) against.hold(place, change, found);
     }
@@ -141,7 +146,7 @@ class Judge {
       found(*written->second, place, seen, "has " + text_of(seen) + ", which was refused");
     });
     for (const auto& [write, one] : all) {
-      const auto said = [this](uint32_t place) { return evidence_.said.contains(place); };
+      const auto said = [&](uint32_t place) { return (one.soon ? evidence_.said_soon : evidence_.said).contains(place); };
       if (std::ranges::any_of(one.parties, said)) continue;
       std::string parties;
       for (const uint32_t place : one.parties) parties += fmt::format(" n{}", place + 1);

@@ -6,7 +6,7 @@
 //   silent        an answer contradicts an acknowledged write that a place holds, and neither the places that have ever shown it
 //                 nor those that contradict it have said a word. A later answer at a lower revision contradicts it. So does
 //                 another change at its revision, its key as it was before at a later revision, and any sight of a refused
-//                 write.
+//                 write. If both answers were given within ten elections after the network was whole, so was the word.
 //   two at rest   the network is whole, all that can run does so, and a while has passed: whatever was said, answers to calls
 //                 from then on contradict each other.
 //   wordless      no call is answered at rest, and no place has said why.
@@ -59,6 +59,8 @@ struct Evidence {
   std::vector<std::set<KeyChange>> held;   // the part of it that the place remembers
   std::vector<TrueTime> remembers;         // for each place: since when
   std::set<uint32_t> said;                 // the places with a word since the fault
+  std::set<uint32_t> said_soon;            // those with one by the next time
+  TrueTime soon{};                         // ten elections after the network is whole; zero: not judged
   TrueTime struck{};                       // the fault
   TrueTime rest{};                         // everything is at rest from then on
 };

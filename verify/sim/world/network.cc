@@ -94,7 +94,7 @@ std::unique_ptr<Parcel> Network::arrive(uint64_t slot) {
   std::unique_ptr<Parcel> parcel = std::move(slots_[slot]);
   free_slots_.push_back(slot);
   const uint64_t connection = link(parcel->to, parcel->from).connection;
-  const bool forgotten = parcel->connection <= void_up_to_[parcel->from] ||
+  const bool forgotten = parcel->connection <= void_up_to_[parcel->from] || parcel->connection <= previous_life_[parcel->to] ||
                          (parcel->connection <= previous_life_[parcel->from] && previous_life_[parcel->from] < connection);
   if (connection == 0 || forgotten || (connection != parcel->connection && !stale_delivery_)) {
     ++counters_.dropped;

@@ -68,8 +68,8 @@ class Network {
   void send(uint32_t from, uint32_t to, Message message);
   // Everything this node has sent and that has not arrived is lost: a newer connection of a store ends the older one for good.
   void forget_from(uint32_t node) { void_up_to_[node] = connections_; }
-  // A process of this node starts: once a peer has a connection with it, nothing from its previous process arrives there,
-  // as TransportSink::received promises.
+  // A process of this node starts. Nothing that was sent to its previous process arrives, and once a peer has a connection with
+  // it, nothing from its previous process arrives there, as TransportSink::received promises.
   void begin_life(uint32_t node) { previous_life_[node] = connections_; }
   // The parcel of a Deliver event, or null if its connection no longer exists.
   std::unique_ptr<Parcel> arrive(uint64_t slot);
@@ -101,7 +101,7 @@ class Network {
   uint64_t connections_ = 0;
   std::vector<Link> links_;
   std::vector<uint64_t> void_up_to_;     // per sender: nothing arrives from earlier connections
-  std::vector<uint64_t> previous_life_;  // per sender: the newest connection of the process before the running one
+  std::vector<uint64_t> previous_life_;  // per node: the newest connection of the process before the running one
   std::vector<std::unique_ptr<Parcel>> slots_;
   std::vector<uint64_t> free_slots_;
   NetworkCounters counters_;
