@@ -45,7 +45,7 @@ struct MessageWords {
   }
   void operator()(const AppendRequest& m) {
     to.add(m.term), to.add(m.stream), to.add(m.previous), to.add(m.entries);
-    to.add(m.commit), to.add(m.everyone_has), to.add(m.round);
+    to.add(m.commit), to.add(m.everyone_has), to.add(m.round), to.add(m.previous_sum), to.add(m.last);
   }
   void operator()(const AppendReply& m) {
     to.add(m.term), to.add(m.stream), to.add(static_cast<uint64_t>(m.verdict)), to.add(m.match);
@@ -161,6 +161,7 @@ class CoreTwin::Reader {
     to_.add(core_.roles_.leader());
     to_.add(core_.news_.leader);
     to_.add(core_.news_.verified);
+    to_.add(core_.news_.leader_has);
     to_.add(core_.election_timer_.campaign_);
     flag(core_.news_.removed);
     flag(core_.log_.rollback_checked());
