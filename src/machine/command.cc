@@ -28,9 +28,9 @@ using namespace fields;  // the vocabulary of this file
 
 Objection check(std::monostate) { return {ResultCode::Unsupported}; }
 Objection check(const OpenSession& open) {
-  if (Objection ttl = check_ttl(open.ttl); ttl.code == ResultCode::InvalidArgument) return ttl;
-  if (!open.node || !open.boot) return invalid();
-  if (Objection ttl = check_ttl(open.ttl); !ttl.none()) return ttl;
+  Objection ttl = check_ttl(open.ttl);
+  if (ttl.code != ResultCode::InvalidArgument && (!open.node || !open.boot)) return invalid();
+  if (!ttl.none()) return ttl;
   return check_size("session's metadata", open.metadata.size(), kMetadataBytesMax);
 }
 Objection check(const CloseSession&) { return {}; }

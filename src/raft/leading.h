@@ -3,7 +3,7 @@
 //
 //   leading.cc     peers' answers, the commit rule, leases (thesis 3.5, 3.6, 6.4.1)
 //   appending.cc   the messages of a turn (thesis 3.5, 10.2.1)
-//   spare_segments.h       the followers that the next commit can do without
+//   deferred_followers.h  the followers that the next commit can do without
 //   catching_up.h  what peers lack: entries that must stay, states to be sent (thesis 5)
 //   change_rules.h which membership changes are accepted, and when one is complete (thesis 4)
 #pragma once

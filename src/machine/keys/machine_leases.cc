@@ -6,8 +6,8 @@ namespace coordkit::machine {
 
 Objection check(const GrantLease& grant) {
   const bool bound = bool{grant.node};
-  if (Objection ttl = check_ttl(grant.ttl); ttl.code == ResultCode::InvalidArgument) return ttl;
-  return bound == bool{grant.boot} ? check_ttl(grant.ttl) : invalid();
+  Objection ttl = check_ttl(grant.ttl);
+  return ttl.code != ResultCode::InvalidArgument && bound != bool{grant.boot} ? invalid() : ttl;
 }
 
 Answer MachineLeases::execute(GrantLease& grant, ApplyStep& step) {

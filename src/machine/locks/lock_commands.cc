@@ -24,7 +24,7 @@ Objection check_terms(const auto& acquire) {
 Objection check_hold(const auto& command) {
   if (Objection name = check_name(command.name); !name.none()) return name;
   if (!command.token) return invalid();
-  return check_owner(command.owner_tag.value_or(""));
+  return command.owner_tag ? check_owner(*command.owner_tag) : Objection();
 }
 
 }  // namespace
