@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/last_number.h"
-#include "base/quoted.h"
+#include "base/printable.h"
 #include "client/keys/key_limits.h"
 #include "coordkit/client/keys.h"
 #include "coordkit/error.h"
@@ -219,15 +219,12 @@ absl::Status check_lock_name(std::string_view name) { return refusal_of(machine:
 
 absl::Status check_key(std::string_view key) {
   if (key.empty()) return make_error(Reason::EmptyKey, "the key is empty; give 1 to 8192 bytes");
-  if (key.size() > machine::kKeyBytesMax) {
-    return make_error(Reason::LimitExceeded, absl::StrCat("the key has ", key.size(), " bytes; at most 8192 are allowed"));
-  }
-  return absl::OkStatus();
+  return refusal_of(machine::check_size("key", key.size(), machine::kKeyBytesMax));
 }
 
 absl::Status check_range(const RangeOperation& range) {
   const ResultCode code = machine::check(range).code;
-  if (code == ResultCode::LimitExceeded) return check_limits(range);
+  if (code == ResultCode::LimitExceeded) return refusal_of(check_limits(range));
   if (code == ResultCode::InvalidArgument && range.limit < 0)
     return make_error(Reason::InvalidArgument, "the limit of the range is negative; give 0 for all entries, or more");
   return status_of({.code = code}, Nameless{"range"});
@@ -244,7 +241,7 @@ namespace {
 
 absl::Status check_body(const machine::Put& put) {
   if (absl::Status key = check_key(put.key); !key.ok()) return key;
-  if (absl::Status limits = check_limits(put); !limits.ok()) return limits;
+  if (absl::Status limits = refusal_of(check_limits(put)); !limits.ok()) return limits;
   if (!put.sequential || (!put.ignore_value && !put.ignore_lease)) return absl::OkStatus();
   return make_error(Reason::InvalidArgument,
                     "a sequential key is new each time, so there is nothing to keep; leave out ignore_value and ignore_lease");
@@ -253,10 +250,10 @@ absl::Status check_body(const machine::Put& put) {
 absl::Status check_body(const machine::Delete& erase) {
   const bool everything = erase.key.empty() && erase.end == kNoEnd;
   if (absl::Status key = everything ? absl::OkStatus() : check_key(erase.key); !key.ok()) return key;
-  return check_limits(erase);
+  return refusal_of(check_limits(erase));
 }
 
-absl::Status check_body(const Transaction& transaction) { return check_limits(transaction); }
+absl::Status check_body(const Transaction& transaction) { return refusal_of(check_limits(transaction)); }
 absl::Status check_body(const auto&) { return absl::OkStatus(); }
 
 }  // namespace

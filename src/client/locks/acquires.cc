@@ -71,8 +71,8 @@ void Acquires::submit(Call& call, Session& session, Terms&& terms, machine::Requ
 
 void Acquires::answered(const Pending& acquire, const Completion& completion, const SessionCommands::Result& result, Now now) {
   if (completion.request.sequence) acquire->sequence = completion.request.sequence;
-  if (!result.ok()) return failed(acquire, result.status(), now);
-  if (completion.stage == ApplyOutput::Stage::Queued) return queued(acquire, completion.ticket, now);
+  if (!result.ok()) return failed(acquire, result.status());
+  if (completion.stage == ApplyOutput::Stage::Queued) return queued(acquire, completion.ticket);
   take(acquire, AcquireEvent::Ended);
   if (result->code == machine::ResultCode::Granted) {
     granted(*acquire, *result, now);
@@ -94,10 +94,10 @@ void Acquires::complete(const Pending& acquire, const Completion& completion, No
   commands_.settle(acquire->session, result);
 }
 
-void Acquires::queued(const Pending& acquire, Ticket ticket, Now now) {
+void Acquires::queued(const Pending& acquire, Ticket ticket) {
   const bool awaited = calls_.find(acquire->call) != nullptr;
   if (!awaited) take(acquire, AcquireEvent::CallerLeaves);
-  perform(acquire, take(acquire, AcquireEvent::Waits), now);
+  take(acquire, AcquireEvent::Waits);
   if (awaited && acquire->of_lock && !acquire->waited) {
     acquire->waited = true;
     statistics_.queued();
@@ -108,7 +108,7 @@ void Acquires::queued(const Pending& acquire, Ticket ticket, Now now) {
 // The engine gave up. If the command may still take effect, only a cancel can find out and undo it. Without its session a
 // cancel cannot. A grant to the session is gone with it, and a grant that another process got with the session is not the
 // caller's. Queued acquires end this way if a peer's state includes the entries that ended their session.
-void Acquires::failed(const Pending& acquire, absl::Status status, Now now) {
+void Acquires::failed(const Pending& acquire, absl::Status status) {
   const bool unknown = outcome_of(status) == Outcome::Unknown;
   if (unknown && commands_.lost_its_session(acquire->session)) {
     take(acquire, AcquireEvent::Ended);
@@ -116,7 +116,7 @@ void Acquires::failed(const Pending& acquire, absl::Status status, Now now) {
     return commands_.settle(acquire->session, machine::Result{.code = machine::ResultCode::Lost});
   }
   const bool can_be_cancelled = unknown && acquire->sequence;
-  perform(acquire, take(acquire, can_be_cancelled ? AcquireEvent::OutcomeUnknown : AcquireEvent::Ended), now);
+  take(acquire, can_be_cancelled ? AcquireEvent::OutcomeUnknown : AcquireEvent::Ended);
   if (acquire->state == AcquireState::Done) lines_.fetched(*acquire);
   const Call* call = calls_.find(acquire->call);
   if (call != nullptr && call->cancelled) {
@@ -184,7 +184,7 @@ void Acquires::proclaim(CallId id, const SessionRef& of, std::string_view name, 
 bool Acquires::cancel(Call& call) {
   if (!in_log(call.acquire->state)) return false;
   call.cancelled = true;
-  leave(call.acquire);
+  take(call.acquire, AcquireEvent::CallerLeaves);
   return true;
 }
 
@@ -194,7 +194,7 @@ void Acquires::abandoned(const Call& call) {
 
 bool Acquires::pursues(const Call& call) {
   if (!in_log(call.acquire->state)) return false;
-  leave(call.acquire);
+  take(call.acquire, AcquireEvent::CallerLeaves);
   return true;
 }
 
@@ -210,21 +210,8 @@ void Acquires::ended(CallId id, const Call& call) {
 AcquireAction Acquires::take(const Pending& acquire, AcquireEvent event) {
   const AcquireStep taken = step(acquire->state, event);
   acquire->state = taken.next;
+  if (taken.action == AcquireAction::PostCancel) post_cancel(acquire);
   return taken.action;
-}
-
-void Acquires::leave(const Pending& acquire) {
-  if (take(acquire, AcquireEvent::CallerLeaves) == AcquireAction::PostCancel) post_cancel(acquire);
-}
-
-void Acquires::perform(const Pending& acquire, AcquireAction action, Now now) {
-  switch (action) {
-    case AcquireAction::None: return;
-    case AcquireAction::PostCancel: return post_cancel(acquire);
-    case AcquireAction::RepeatCancel:
-      if (!requests_.halted()) requests_.retry(now, [this, acquire](Now) { post_cancel(acquire); });
-      return;
-  }
 }
 
 void Acquires::post_cancel(const Pending& acquire) {
@@ -242,7 +229,11 @@ void Acquires::post_cancel(const Pending& acquire) {
 
 // A session that left and came back has brought its holds along, this grant included. So this acquire may no longer release it.
 void Acquires::cancel_answered(const Pending& acquire, const SessionCommands::Result& result, Now now) {
-  if (!result.ok()) return perform(acquire, take(acquire, AcquireEvent::CancelUnanswered), now);
+  if (!result.ok()) {
+    const bool again = take(acquire, AcquireEvent::CancelUnanswered) == AcquireAction::RepeatCancel;
+    if (again && !requests_.halted()) requests_.retry(now, [this, acquire](Now) { post_cancel(acquire); });
+    return;
+  }
   const bool decides = acquire->state == AcquireState::Orphaned;
   take(acquire, AcquireEvent::CancelAnswered);
   if (!decides) return;

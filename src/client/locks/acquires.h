@@ -57,13 +57,12 @@ class Acquires final : public CallOwner {
   using Pending = PoolRef<PendingAcquire>;
 
   void answered(const Pending& acquire, const Completion& completion, const SessionCommands::Result& result, Now now);
-  void queued(const Pending& acquire, Ticket ticket, Now now);
-  void failed(const Pending& acquire, absl::Status status, Now now);
+  void queued(const Pending& acquire, Ticket ticket);
+  void failed(const Pending& acquire, absl::Status status);
   void granted(const PendingAcquire& acquire, const machine::Result& result, Now now);
 
-  static AcquireAction take(const Pending& acquire, AcquireEvent event);
-  void leave(const Pending& acquire);
-  void perform(const Pending& acquire, AcquireAction action, Now now);
+  // Posts the cancel if the step wants one.
+  AcquireAction take(const Pending& acquire, AcquireEvent event);
   void post_cancel(const Pending& acquire);
   void cancel_answered(const Pending& acquire, const SessionCommands::Result& result, Now now);
 

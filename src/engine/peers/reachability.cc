@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/btree_set.h"
+#include "base/printable.h"
 #include "raft/members/configuration_rules.h"
 #include "raft/quorum.h"
 
@@ -44,9 +45,7 @@ void Reachability::connected(const Hello& hello) {
 
 // Whatever a peer sends, it becomes a short line of printable letters.
 void Reachability::stepped_aside(ReplicaId peer, std::string_view why) {
-  std::string& aside = seen_[peer].aside;
-  aside.clear();
-  for (const char byte : why.substr(0, kSteppedAsideBytesMax)) aside += byte >= 0x20 && byte < 0x7f ? byte : '?';
+  seen_[peer].aside = printable(why, kSteppedAsideBytesMax);
 }
 
 void Reachability::lost(ReplicaId peer, LaggingTime now) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "base/quoted.h"
+#include "base/printable.h"
 
 namespace coordkit::machine {
 namespace {

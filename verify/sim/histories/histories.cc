@@ -61,20 +61,23 @@ void Histories::settle() {
   const Duration settling = 10 * plan_.election_timeout + seconds(3);
   const Index compared = applied() + 3 * kDigestEntries;
   pass(settling);
-  for (uint32_t place = 0; place < plan_.places(); ++place) hear_warnings(place);
+  hear_warnings();
   evidence_.soon = world_.now();
   evidence_.said_soon = evidence_.said;
   for (int i = 0; i < 20 && applied() < compared; ++i) pass(settling / 4);
   evidence_.rest = world_.now();
   pass(settling);
-  for (uint32_t place = 0; place < plan_.places(); ++place) hear_warnings(place);
+  hear_warnings();
 }
 
 // A replica repeats the words of one that stepped aside to its own operator.
-void Histories::hear_warnings(uint32_t place) {
-  if (!nodes_[place]->up()) return;
-  for (const std::string& warning : nodes_[place]->engine()->status().warnings) {
-    if (warning.find("is in quarantine and does not vote") != std::string::npos) evidence_.said.insert(place);
+void Histories::hear_warnings() {
+  const auto names_one = [](const std::string& warning) {
+    return warning.find("is in quarantine and does not vote") != std::string::npos;
+  };
+  for (uint32_t place = 0; place < plan_.places(); ++place) {
+    const Node& node = *nodes_[place];
+    if (node.up() && std::ranges::any_of(node.engine()->status().warnings, names_one)) evidence_.said.insert(place);
   }
 }
 

@@ -53,7 +53,7 @@ class Histories final : private NodeWatcher {
 
   void dispatch(const Event& event);
   void settle();
-  void hear_warnings(uint32_t place);
+  void hear_warnings();
   Index applied() const;
   void pass(Duration time);
   void start(uint32_t place);
