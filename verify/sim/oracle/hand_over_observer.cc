@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "raft/fingerprint.h"
 #include "sim/oracle/violation.h"
 
 namespace coordkit::sim {
@@ -19,7 +18,7 @@ void HandOverObserver::turned(uint32_t node) {
   Seen& seen = seen_[node];
   const LaggingTime now = nodes_[node]->clock_now().lagging;
   const raft::Core* core = nodes_[node]->engine()->core();
-  const bool under_way = core != nullptr && raft::CoreTwin::hands_over(*core);
+  const bool under_way = core != nullptr && core->leadership().role == raft::Role::Leader && core->status().successor;
   if (!under_way) return ended(seen, now);
   if (!seen.since && now + slack_ < seen.rest_until) {
     throw Violation("INV_R24", fmt::format("n{} hands leadership over again, {:.3f} ms before its rest is over", node + 1,
