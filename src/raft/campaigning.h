@@ -26,7 +26,6 @@ class Campaigning {
   bool won(const Log& log) const;
 
  private:
-  friend class CoreTwin;
   ReplicaId self_;
   VoteKind kind_;
   Cause cause_;

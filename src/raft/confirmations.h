@@ -32,7 +32,6 @@ class Confirmations {
   std::optional<LaggingTime> begun(uint64_t round) const;
 
  private:
-  friend class CoreTwin;
   struct Question {
     Ticket ticket;
     uint64_t round = 0;  // the first round begun after the question; zero: not begun yet

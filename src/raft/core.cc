@@ -288,7 +288,6 @@ void Effects::clear() {
 
 Core::Core(const Options& options, Recovered recovered, LaggingTime now)
     : impl_(std::make_unique<Impl>(options, std::move(recovered), now)) {}
-Core::Core(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Core::~Core() = default;
 Core::Core(Core&&) noexcept = default;
 Core& Core::operator=(Core&&) noexcept = default;

@@ -54,10 +54,11 @@ class COORDKIT_HIDDEN Core::Impl {
   const Leading* leading() const { return leading_ ? &*leading_ : nullptr; }
   const LeaderNews& news() const { return news_; }
   const Log& log() const { return log_; }
+  Voting voting() const { return {*options_, log_, roles_.now(), news_, now_}; }
+  Admission admission() const;
+  LaggingTime next_question() const;
 
  private:
-  friend class CoreTwin;
-
   // ---- core.cc
   void take(Input& input);
   void on(Received& received);
@@ -70,13 +71,10 @@ class COORDKIT_HIDDEN Core::Impl {
   Step here() { return {log_, reader_, outbox_, now_}; }
 
   // ---- election.cc
-  Voting voting() const { return {*options_, log_, roles_.now(), news_, now_}; }
-  Admission admission() const;
   void perform(const Transition& transition);
   void become_follower(const Transition& transition);
   void begin_campaign(Role role, Cause cause);
   void ask_for_votes();
-  LaggingTime next_question() const;
   void become_leader();
   void receive(ReplicaId from, const VoteRequest& request);
   bool grant(ReplicaId from, const VoteRequest& request);
@@ -99,7 +97,7 @@ class COORDKIT_HIDDEN Core::Impl {
   void on(const Installed& installed);
   void start_log_after(const Installed& installed);
 
-  const std::shared_ptr<const Options> options_;  // shared: parts refer to it, in copies as well (fingerprint.h)
+  const std::shared_ptr<const Options> options_;  // shared: parts refer to it, in copies as well (verify/twin)
   LaggingTime now_;
   Log log_;
   LogReader reader_;

@@ -23,7 +23,6 @@ class DeferredFollowers {
   LaggingTime due() const { return due_; }  // when the spares get the entries kept from them; max(): none are kept
 
  private:
-  friend class CoreTwin;
   void watch_own_disk(const Log& log, LaggingTime now);
   bool must_not_defer(const Log& log, LaggingTime now);
   bool rely_on_quickest(Peers& peers, const Configuration& configuration, LaggingTime now) const;

@@ -25,7 +25,6 @@ class DiskMonitor {
   bool handed_over_in_vain() const { return lag_->tried; }
 
  private:
-  friend class CoreTwin;
   Duration lag_max() const;
   bool off() const { return lag_max() == Duration::max(); }
 

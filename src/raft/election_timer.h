@@ -27,7 +27,6 @@ class ElectionTimer {
   uint64_t next_campaign() { return ++campaign_; }
 
  private:
-  friend class CoreTwin;
   Duration timeout_;
   Random random_;
   uint64_t campaign_;

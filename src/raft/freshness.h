@@ -26,7 +26,6 @@ class Freshness {
   std::optional<LaggingTime> at() const { return at_; }
 
  private:
-  friend class CoreTwin;
   struct Word {
     Index committed;
     LaggingTime at;

@@ -78,7 +78,6 @@ class Leading {
   DiskMonitor& disk_monitor() { return disk_monitor_; }
 
  private:
-  friend class CoreTwin;
   uint64_t match_of(ReplicaId id, const Log& log) const;
   void received_from(Progress& peer, uint64_t round);
   LaggingTime expiry(const Log& log, LaggingTime now) const { return quorum_contact(log, now) + options_.election_timeout; }

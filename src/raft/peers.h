@@ -16,7 +16,6 @@ class StreamNumbers {
   uint64_t next() { return ++last_; }
 
  private:
-  friend class CoreTwin;
   uint64_t last_ = 0;
 };
 
@@ -45,7 +44,6 @@ class Peers {
   ReplicaId best_successor(const Configuration& configuration, LaggingTime now, absl::FunctionRef<bool(ReplicaId)> suits) const;
 
  private:
-  friend class CoreTwin;
   const Options& options_;
   std::vector<Progress> peers_;  // by id
 };

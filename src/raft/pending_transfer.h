@@ -37,7 +37,6 @@ class PendingTransfer {
   void judge(const Leadership& leadership, const Leading* leading, const Log& log, LaggingTime now, Outbox& out);
 
  private:
-  friend class CoreTwin;
   struct UnderWay {
     Ticket ticket;  // zero: initiated here
     ReplicaId target;

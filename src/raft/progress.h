@@ -44,7 +44,6 @@ class AppendWindow {
   void clear() { head_ = count_ = bytes_ = 0; }
 
  private:
-  friend class CoreTwin;
   struct Append {
     Index last;
     size_t bytes = 0;

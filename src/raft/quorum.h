@@ -38,7 +38,6 @@ class VoteSet {
   bool contains(ReplicaId voter) const;
 
  private:
-  friend class CoreTwin;
   std::vector<ReplicaId> voters_;  // sorted
 };
 

@@ -40,7 +40,6 @@ class Roles {
   }
 
  private:
-  friend class CoreTwin;
   Leadership now_;
   Leadership reported_;
   std::optional<Transition> requested_;

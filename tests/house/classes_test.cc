@@ -1,5 +1,5 @@
 // A class is small enough to be held in mind: at most 40 methods and 15 fields, its constructors included, what it inherits and
-// what is nested in it not. The reader knows just enough of C++ to count them.
+// what is nested in it not. A friend of the product is a part of the product. The reader knows just enough of C++ for both.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -139,6 +140,49 @@ std::vector<std::string> judge(const std::map<std::string, std::string>& files, 
   }
   for (const auto& [name, reason] : exceptions) wrong.push_back(name + " needs no exception");
   return wrong;
+}
+
+// The classes that these files name as friends, and do not define: "path name".
+std::vector<std::string> strange_friends(const std::map<std::string, std::string>& files) {
+  const auto last_name = [](const std::string& name) { return name.substr(name.rfind(':') + 1); };
+  std::set<std::string> own;
+  for (const auto& [path, text] : files) {
+    for (const Class& one : classes_in(text)) own.insert(last_name(one.name));
+  }
+  std::vector<std::string> strange;
+  for (const auto& [path, text] : files) {
+    const Tokens tokens = tokens_of(text);
+    for (size_t at = 0; at + 2 < tokens.size(); ++at) {
+      if (tokens[at] != "friend") continue;
+      const bool says_class = tokens[at + 1] == "class" || tokens[at + 1] == "struct";
+      const std::string name = last_name(tokens[at + (says_class ? 2 : 1)]);
+      if ((says_class || tokens[at + 2] == ";") && !own.contains(name)) strange.push_back(path + " " + name);
+    }
+  }
+  return strange;
+}
+
+TEST(ClassesTest, NoTestAndNoProofIsAFriendOfTheProduct) {
+  std::map<std::string, std::string> files;
+  for (const fs::path& path : files_below({"src", "include"}, {".h", ".cc"})) files[path_in_tree(path)] = text_of_file(path);
+  EXPECT_GE(files.size(), 400u) << "the test found hardly any file";
+  EXPECT_THAT(strange_friends(files), IsEmpty()) << "verify/twin/opened.h shows private members to a proof";
+}
+
+TEST(ClassesTest, AFriendThatTheProductDoesNotDefineIsNamed) {
+  const std::string text = R"cc(
+    class Twin;  // friend class InComment;
+    class Impl::Part final {
+      friend class Own;
+      friend struct tests::Probe;
+      friend Twin;
+      friend class Pool<T>;
+      friend bool operator==(const Part&, const Part&) = default;
+      friend H hash(H state, const Part& part);
+    };
+  )cc";
+  EXPECT_THAT(strange_friends({{"src/a.h", text}, {"src/b.h", "template <class T> class Pool {}; struct own::Own {};"}}),
+              ElementsAre("src/a.h Probe", "src/a.h Twin"));
 }
 
 TEST(ClassesTest, NoneIsTooLargeToBeHeldInMind) {

@@ -264,6 +264,7 @@ const std::map<std::string, Folders>& floors() {
         {"coordination", {"base"}},
         {"check", {"base"}},
         {"timeline", {"base"}},
+        {"twin", {"raft", "base"}},
         {"engine", {"raft", "base"}},
         {"machine", {"mvcc", "lease", "lock", "coordination", "base"}},
         {"client", {"engine", "machine", "raft", "mvcc", "lease", "lock", "coordination", "base"}},
@@ -281,7 +282,7 @@ const std::map<std::string, Folders>& floors() {
     for (const auto& row : rows) all.insert(row.first);
     rows["replica"] = all;
     // Only targets that ask for them link them.
-    for (const char* other : {"sim", "compare", "check", "timeline", "tls"}) rows["replica"].erase(other);
+    for (const char* other : {"sim", "compare", "check", "timeline", "twin", "tls"}) rows["replica"].erase(other);
     rows["testing"] = rows["replica"];
     rows["testing"].insert("replica");
     return rows;
@@ -290,7 +291,7 @@ const std::map<std::string, Folders>& floors() {
 }
 
 std::string tree_of(const std::string& folder) {
-  static const Folders judges = {"sim", "compare", "check", "timeline"};
+  static const Folders judges = {"sim", "compare", "check", "timeline", "twin"};
   return judges.contains(folder) ? "verify" : "src";
 }
 

@@ -70,6 +70,7 @@ TEST(FloorsTest, PlantedFaultsAreFound) {
       {"src/replica/replica.cc", "#include \"sim/world/world.h\"", "replica may not include sim"},
       {"verify/timeline/timeline_json.cc", "#include \"coordkit/sim/sim_options.h\"", "only the simulator sees"},
       {"verify/timeline/timeline_json.cc", "#include \"sim/record/recorder.h\"", "timeline may not include sim"},
+      {"src/engine/turn.cc", "#include \"twin/core_twin.h\"", "engine may not include twin"},
       {"src/replica/replica.cc", "#include \"coordkit/sim/timeline.h\"", "only the simulator and its page"},
       {"src/raft/core.cc", "#include \"core.h\"", "write the folder too"},
       {"src/raft/core.cc", "#include \"rafft/core.h\"", "there is no folder"},

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/sums.h"
-#include "raft/fingerprint.h"
 #include "raft/log/entry_codec.h"
 #include "raft/quorum.h"
+#include "twin/core_twin.h"
 
 namespace coordkit::raft::testing {
 

@@ -26,8 +26,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "narrate.h"
-#include "raft/fingerprint.h"
 #include "tests/support/source_dir.h"
+#include "twin/core_twin.h"
 
 namespace coordkit::raft::testing {
 namespace {

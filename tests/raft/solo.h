@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "raft/fingerprint.h"
 #include "raft/log/entry_codec.h"
 #include "raft_cluster.h"
+#include "twin/core_twin.h"
 
 namespace coordkit::raft::testing {
 

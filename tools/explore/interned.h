@@ -5,7 +5,7 @@
 #include <deque>
 #include <unordered_map>
 
-#include "raft/fingerprint.h"
+#include "twin/fingerprint.h"
 
 namespace coordkit::explore {
 

@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "coordkit/raft/core.h"
-#include "raft/fingerprint.h"
 #include "scope.h"
+#include "twin/core_twin.h"
 
 namespace coordkit::explore {
 

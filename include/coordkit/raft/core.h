@@ -391,8 +391,6 @@ class Core {
 
  private:
   class Impl;
-  friend class CoreTwin;  // copies and compares cores for exhaustive tests (src/raft/fingerprint.h)
-  explicit Core(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

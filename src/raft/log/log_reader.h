@@ -27,7 +27,6 @@ class LogReader {
   void clear();  // the log was replaced
 
  private:
-  friend class CoreTwin;
   struct Read {
     Index first;
     std::optional<LaggingTime> failed;  // retried a heartbeat interval after this

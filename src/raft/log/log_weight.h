@@ -29,7 +29,6 @@ class LogWeight {
   Index beyond_budget() const;
 
  private:
-  friend class CoreTwin;
   struct Sample {
     Index last;
     uint64_t total = 0;  // of all entries up to `last`

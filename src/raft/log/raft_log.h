@@ -80,7 +80,6 @@ class Log {
   void drop_reached_floor();
 
  private:
-  friend class CoreTwin;
   const Options& options_;
   LogCache cache_;
   WriteQueue disk_;

@@ -34,7 +34,6 @@ class Retention {
   Index removable(Index everyone_has, Index needed) const;
 
  private:
-  friend class CoreTwin;
   Position checkpoint_;
   LogWeight retained_;  // against log_retained_bytes
   LogWeight pinnable_;  // against log_pinned_bytes

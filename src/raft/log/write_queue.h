@@ -39,7 +39,6 @@ class WriteQueue {
   size_t unsynced_bytes() const { return unwritten_bytes_ + under_way_bytes_; }  // an upper bound after a truncation
 
  private:
-  friend class CoreTwin;
   struct UnderWay {
     WriteNumber number;
     Index last;  // of the log after this write, as far as no later truncation took it back

@@ -17,7 +17,6 @@ class PendingChange {
   void log_replaced(const Installed& installed, Outbox& out);
 
  private:
-  friend class CoreTwin;
   struct Change {
     Ticket ticket;
     Position at;

@@ -1,4 +1,4 @@
-// For tests only, exhaustive ones above all: cores that can be copied and compared. Nothing in the library calls this.
+// For exhaustive tests above all: cores that can be copied and compared.
 //
 // A fingerprint covers everything that can influence what a core answers from now on, and nothing else:
 //
@@ -7,53 +7,17 @@
 //   jitter    not covered: the test chooses it afresh with reseed() before each step
 //   ids       renamed if asked, so that states are equal if they differ only in the ids of their replicas
 //
-// Everything else (terms, indexes, streams, rounds) counts as it is. A new field of the core must be added here. `./dev
-// explore --twins` and its tests run pairs with equal fingerprints side by side and detect omissions.
+// Everything else (terms, indexes, streams, rounds) counts as it is. A new field of the core must be added in core_twin.cc.
+// `./dev explore --twins` and its tests run pairs with equal fingerprints side by side and detect omissions.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "coordkit/raft/core.h"
+#include "twin/fingerprint.h"
 
 namespace coordkit::raft {
-
-struct Fingerprint {
-  uint64_t low = 0;
-  uint64_t high = 0;
-  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
-};
-
-// names[id] is what replica `id` is called; ids beyond the table keep theirs.
-using Names = std::array<uint8_t, 8>;
-inline constexpr Names kOwnNames = {0, 1, 2, 3, 4, 5, 6, 7};
-
-// Collects words; the order matters.
-class Digest {
- public:
-  explicit Digest(const Names& names = kOwnNames) : names_(names) {}
-
-  void add(uint64_t word) { words_.push_back(word); }
-  template <typename Tag>
-  void add(Id<Tag> id) {
-    add(id.value());
-  }
-  void add(ReplicaId id) { add(name_of(id)); }
-  void add(Position position) { add(position.index), add(position.term); }
-  void add(const HardState& state) { add(state.term), add(state.vote); }
-  void add(const Entry& entry);
-  void add(const std::vector<Entry>& entries);
-  void add(const Configuration& configuration);
-  void add(const Message& message);
-
-  uint64_t name_of(ReplicaId id) const { return id.value() < names_.size() ? names_[id.value()] : id.value(); }
-  Fingerprint result() const;
-
- private:
-  const Names& names_;
-  std::vector<uint64_t> words_;
-};
 
 // The parts that a test never exercises, so that states need not be told apart by them.
 struct Ignored {
@@ -73,7 +37,6 @@ class CoreTwin {
   // The next deadline, except the deadlines at which a campaign only repeats its requests.
   static LaggingTime deadline_without_repeats(const Core& core);
   static bool hears_leader(const Core& core);
-  static bool hands_over(const Core& core);  // it leads, and refuses proposals because of a transfer
   // An answer to an append that later answers of its stream have made meaningless.
   static bool overtaken(const Core& core, ReplicaId from, const AppendReply& reply);
   static bool vote_durable(const Core& core);
@@ -81,9 +44,6 @@ class CoreTwin {
 
   // The defect of regression R01, for tests that must fail: it commits the entries that a majority has, whatever their term.
   static void commit_by_counting(Core& core);
-
- private:
-  class Reader;
 };
 
 }  // namespace coordkit::raft
