@@ -30,7 +30,7 @@ nlohmann::ordered_json run_takeover(uint64_t sessions) {
                                              lease::hash_of_secret("secret " + std::to_string(i))});
     timers.push_back(state.timer_ops().back());
     const SessionId id = state.opened();
-    state.apply(origin, machine::Acquire{id, "", lock_name_of(i), machine::Wait::none(), "", 0});
+    state.apply(origin, machine::Acquire{id, "", lock_name_of(i), machine::Wait::none(), {}, 0});
     state.forget_output();
     RenewRequest::Group& group = asked[i % kProcesses];
     group.group = timers.back().group;

@@ -89,7 +89,7 @@ void from_consul(Replica& replica, const Session& session) {
 
   const absl::StatusOr<Grant> shard = own_shard(session, "10.0.0.1:80");
   const absl::StatusOr<LockInfo> who = replica.holders("shards/7");
-  expect(shard.ok() && who.ok() && who->holders.size() == 1 && who->holders[0].value == "10.0.0.1:80",
+  expect(shard.ok() && who.ok() && who->holders.size() == 1 && who->holders[0].texts.value == "10.0.0.1:80",
          "Consul: everybody sees the holder's value");
 }
 

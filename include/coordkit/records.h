@@ -28,6 +28,33 @@ struct NamedLock {
   friend bool operator==(const NamedLock&, const NamedLock&) = default;
 };
 
+// The texts that a hold shows to callers that ask for its lock. `Text` is a string, or another form
+// in which coordkit keeps them.
+template <typename Text>
+struct HoldTextsOf {
+  Text value{};  // as acquired with, or last updated; at most 4 KiB
+  friend bool operator==(const HoldTextsOf&, const HoldTextsOf&) = default;
+};
+using HoldTexts = HoldTextsOf<std::string>;  // as a caller gives and gets them
+
+// A holder of a lock.
+struct HolderInfo {
+  SessionId session;                    // that holds it
+  std::string owner_tag;                // the thread of control that holds it; "~..." was drawn
+  Token token;                          // its fencing token, as the log granted it (S-58)
+  Index since;                          // the entry that granted it
+  RequestId request;                    // of the acquire
+  HoldTexts texts;                      // that the hold shows
+  LockMode mode = LockMode::Exclusive;  // in which it is held
+  uint64_t count = 1;                   // acquires that the hold counts
+  friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
+};
+// A lock that a session holds. All names of one acquire_all have the same token.
+struct HeldLockInfo : HolderInfo {
+  std::string name;  // of the lock
+  friend bool operator==(const HeldLockInfo&, const HeldLockInfo&) = default;
+};
+
 // A waiter for a lock.
 struct WaiterInfo {
   uint64_t position = 0;                // from 0
@@ -38,6 +65,19 @@ struct WaiterInfo {
   RequestId request;                    // of the acquire
   LockMode mode = LockMode::Exclusive;  // the mode that it waits for
   friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
+};
+
+// A session in one applied state.
+struct SessionInfo {
+  SessionId session;     // its id
+  Duration ttl{};        // as granted
+  ReplicaId node;        // the replica whose client renews it
+  BootCounter boot;      // the opening of that replica that it is bound to
+  uint64_t holds = 0;    // holds of locks; one of several names counts once
+  uint64_t waiters = 0;  // acquires of locks in line, counted alike
+  std::string metadata;  // as it was opened with
+  bool ending = false;   // killed: it is no longer renewed and ends within its TTL
+  friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 
 // A key of the store with the revisions that made it (docs/semantics.md S-02).

@@ -62,7 +62,7 @@ struct Extension {
   Duration timeout{};  // of a timed wait, else zero; zero once held
   Duration delay{};    // S-40: the lock-delay after its session expires
   uint64_t releases = 0;
-  ShortText value;
+  HoldTextsOf<ShortText> texts;
   uint32_t count = 1;                      // 1 to kCountMax; above 1 only if held and reentrant
   uint32_t places = 0;                     // how many further places a multi-lock has
   std::unique_ptr<FurtherPlace[]> others;  // the further places
@@ -125,7 +125,7 @@ struct Claim : Place {
   Duration timeout() const { return extension ? extension->timeout : Duration::zero(); }
   Duration delay() const { return extension ? extension->delay : Duration::zero(); }
   uint64_t releases() const { return extension ? extension->releases : 0; }
-  std::string_view value() const { return extension ? extension->value.view() : std::string_view(); }
+  HoldTextViews texts() const { return extension ? hold_texts<std::string_view>(extension->texts) : HoldTextViews(); }
   uint32_t count() const { return extension ? extension->count : 1; }
   Block* block() const { return extension ? extension->block.get() : nullptr; }
   // For changes to its unusual fields.

@@ -9,6 +9,17 @@
 
 namespace coordkit::lock {
 
+// The value always counts. Any other text counts if there is one, so that digests are the same without it.
+inline uint64_t hash_texts(const HoldTextViews& texts, uint64_t hash) {
+  each_hold_text(
+      [&hash](const HoldText& text, std::string_view shown) {
+        if (text.number == 0) hash = hash_bytes(shown, hash);
+        if (text.number != 0 && !shown.empty()) hash = hash_bytes(shown, hash_mix(hash, text.number));
+      },
+      texts);
+  return hash;
+}
+
 inline uint64_t claim_hash(const ClaimView& claim) {
   uint64_t hash = claim.held() ? 0x686f6c64 : 0x77616974;
   hash = hash_bytes(claim.name, hash_mix(hash, static_cast<uint64_t>(claim.mode)));
@@ -16,7 +27,7 @@ inline uint64_t claim_hash(const ClaimView& claim) {
     hash = hash_bytes(other.name, hash_mix(hash, static_cast<uint64_t>(other.mode)));
   }
   hash = hash_bytes(claim.tag, hash);
-  hash = hash_bytes(claim.value, hash);
+  hash = hash_texts(claim.texts, hash);
   const RequestId& request = claim.request;
   hash = hash_mix_all(hash, claim.session.value(), request.origin.replica.value(), request.origin.store.value(),
                       request.origin.boot.value(), request.sequence.value(), claim.since.value(), claim.token.value(),

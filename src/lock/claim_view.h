@@ -10,7 +10,7 @@ inline ClaimView view_of(const Claim& claim) {
   ClaimView view{.name = claim.lock->name.view(),
                  .mode = claim.mode,
                  .tag = claim.owner->tag.view(),
-                 .value = claim.value(),
+                 .texts = claim.texts(),
                  .session = claim.owner->session,
                  .request = claim.request(),
                  .since = claim.since,

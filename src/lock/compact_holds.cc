@@ -21,7 +21,7 @@ ShortText text_of(const ClaimView& hold) {
 }
 
 bool plain(const ClaimView& hold) {
-  return hold.held() && hold.tag.size() <= kTagBytesMax && hold.value.empty() && hold.others.empty() &&
+  return hold.held() && hold.tag.size() <= kTagBytesMax && bytes_of(hold.texts) == 0 && hold.others.empty() &&
          hold.delay == Duration::zero() && !hold.reentrant && !hold.sticky() &&
          hold.request.sequence.value() <= std::numeric_limits<uint32_t>::max();
 }

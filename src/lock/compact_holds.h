@@ -1,4 +1,4 @@
-// Locks at rest: each is held by one owner without a value, has no waiters and no unusual property. Nearly all locks are in
+// Locks at rest: each is held by one owner without a text, has no waiters and no unusual property. Nearly all locks are in
 // this state nearly all the time. So they take only 48 bytes each and about 15 in their two indexes; a lock with records
 // takes some hundreds. The table looks here first. It creates a lock's records for every operation except a query, a release
 // or the end of its session. This concerns memory only: no digest, row or answer shows which locks are here.

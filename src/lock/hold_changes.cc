@@ -73,7 +73,7 @@ bool HoldChanges::update_value(const HoldKey& key, std::string_view value) {
   if (!claim || claim->block()) claim = delegations.find(key);
   if (!claim) return false;
   if (claim->block()) delegations.put_forward(key.name, key.token);
-  claims_.rewrite(*claim, [value](Claim& hold) { hold.make_extension().value = ShortText(value); });
+  claims_.rewrite(*claim, [value](Claim& hold) { hold.make_extension().texts.value = ShortText(value); });
   claims_.notice_leaders(*claim);
   claims_.touch(*claim->lock);
   return true;

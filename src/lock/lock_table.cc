@@ -28,7 +28,7 @@ ClaimView claim_of(const Attempt& attempt) {
   return {.name = first.name,
           .mode = first.mode,
           .tag = attempt.tag,
-          .value = attempt.value,
+          .texts = attempt.texts,
           .session = attempt.session,
           .request = attempt.request,
           .since = attempt.index,

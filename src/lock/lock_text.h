@@ -1,4 +1,4 @@
-// A lock's name, an owner's tag, the value of a hold: 18 bytes in all, if it is as short as it nearly always is.
+// A lock's name, an owner's tag, a text of a hold: 18 bytes in all, if it is as short as it nearly always is.
 #pragma once
 
 #include <cstdint>

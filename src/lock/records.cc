@@ -129,13 +129,13 @@ namespace {
 
 std::unique_ptr<Extension> extension_of(const ClaimView& row) {
   const bool usual = row.timeout == Duration::zero() && row.delay == Duration::zero() && row.count == 1 && row.releases == 0 &&
-                     row.value.empty() && !row.sticky() && row.others.empty();
+                     bytes_of(row.texts) == 0 && !row.sticky() && row.others.empty();
   if (usual) return nullptr;
   auto extension = std::make_unique<Extension>();
   extension->timeout = row.timeout;
   extension->delay = row.delay;
   extension->releases = row.releases;
-  extension->value = ShortText(row.value);
+  extension->texts = hold_texts<ShortText>(row.texts);
   extension->count = row.count;
   extension->places = static_cast<uint32_t>(row.others.size());
   if (!row.others.empty()) extension->others = std::make_unique<FurtherPlace[]>(row.others.size());

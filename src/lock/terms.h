@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hold_texts.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 #include "lock/block.h"
@@ -39,7 +40,7 @@ struct Attempt {
   SessionId session;
   std::string_view tag;
   std::span<const Wanted> names;  // 1 to kNamesMax, distinct: all or nothing
-  std::string_view value;
+  HoldTextViews texts;
   bool waits = false;            // false: a try
   Duration timeout{};            // of a timed wait, else zero
   Duration delay{};              // S-40: of the hold it becomes
@@ -128,7 +129,7 @@ struct ClaimView {
   std::string_view name;  // the first or only one
   Mode mode = Mode::Exclusive;
   std::string_view tag;
-  std::string_view value;
+  HoldTextViews texts;
   SessionId session;
   RequestId request;
   Index since;

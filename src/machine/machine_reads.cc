@@ -32,15 +32,26 @@ class Room {
   bool more_ = false;
 };
 
+HeldLock held_lock(const lock::ClaimView& hold, std::string_view name, LockMode mode) {
+  HolderInfo holder{.session = hold.session,
+                    .owner_tag = std::string(hold.tag),
+                    .token = hold.token,
+                    .since = hold.since,
+                    .request = hold.request,
+                    .texts = hold_texts<std::string>(hold.texts),
+                    .mode = mode,
+                    .count = hold.count};
+  return {{std::move(holder), std::string(name)}, hold.releases, hold.block.last, hold.block.asked};
+}
+
 }  // namespace
 
 Holders MachineReads::holders_of(std::string_view name) const {
   Holders reply;
   Room room(0);
   state_.locks.view().holders(name, [&](const lock::ClaimView& hold) {
-    if (!room.take(hold.tag.size() + hold.value.size())) return;
-    reply.holders.push_back({hold.session, std::string(hold.tag), hold.token, hold.count, hold.since, hold.request,
-                             std::string(hold.value), lock::mode_on(hold, name), hold.block.last, hold.block.asked});
+    if (!room.take(hold.tag.size() + bytes_of(hold.texts))) return;
+    reply.holders.push_back(held_lock(hold, {}, lock::mode_on(hold, name)));
   });
   reply.waiters = state_.locks.view().waiting(name);
   reply.delayed = state_.locks.view().delayed(name);
@@ -65,9 +76,15 @@ namespace {
 
 SessionInfo describe(SessionId id, const lease::Session& session, const lock::TableView& locks) {
   const lock::ClaimCounts counts = locks.counts(id);
-  return {
-      id,           session.group.ttl, session.group.node, session.group.boot, session.group.incarnation, session.generation,
-      counts.holds, counts.waiters,    session.metadata,   session.ending};
+  coordkit::SessionInfo info{.session = id,
+                             .ttl = session.group.ttl,
+                             .node = session.group.node,
+                             .boot = session.group.boot,
+                             .holds = counts.holds,
+                             .waiters = counts.waiters,
+                             .metadata = session.metadata,
+                             .ending = session.ending};
+  return {std::move(info), session.group.incarnation, session.generation};
 }
 
 }  // namespace
@@ -93,9 +110,8 @@ HeldLocks MachineReads::locks_of(SessionId session, Token after) const {
   HeldLocks reply;
   Room room(0);
   const auto add = [&](const lock::ClaimView& hold, const lock::Wanted& on) {
-    if (!room.take(on.name.size() + hold.tag.size())) return;
-    reply.locks.push_back({std::string(on.name), std::string(hold.tag), hold.token, hold.request, hold.since, on.mode,
-                           hold.count, hold.releases, hold.block.last, hold.block.asked});
+    if (!room.take(on.name.size() + hold.tag.size() + bytes_of(hold.texts))) return;
+    reply.locks.push_back(held_lock(hold, on.name, on.mode));
   };
   state_.locks.view().holds_of(session, after, [&](const lock::ClaimView& hold) {
     const size_t before = reply.locks.size();

@@ -23,24 +23,20 @@ namespace coordkit::machine {
 
 inline constexpr uint64_t kRowsMax = 10'000;  // of one answer; `more` says that rows are left
 
+using coordkit::HeldLockInfo;
+using coordkit::HolderInfo;
 using coordkit::KeyValue;
 using coordkit::WaiterInfo;
 
-struct HolderInfo {
-  SessionId session;
-  std::string owner_tag;
-  Token token;
-  uint64_t count = 1;
-  Index since;
-  RequestId request;  // of the acquire
-  std::string value;
-  LockMode mode = LockMode::Exclusive;
-  Token last;          // S-58: of a delegation: the last token of its block; `token` names the hold
-  bool asked = false;  // of a delegation: another session wants the lock
-  friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
+// A hold, with what only the client of its session needs to know.
+struct HeldLock : HeldLockInfo {
+  uint64_t releases = 0;  // releases that counted it down so far
+  Token last;             // S-58: of a delegation: the last token of its block; `token` names the hold
+  bool asked = false;     // of a delegation: another session wants the lock
+  friend bool operator==(const HeldLock&, const HeldLock&) = default;
 };
 struct Holders {
-  std::vector<HolderInfo> holders;
+  std::vector<HeldLock> holders;  // without the name, which the caller has
   uint64_t waiters = 0;
   bool delayed = false;  // a lock-delay runs (S-40)
   bool more = false;     // holders than one answer has
@@ -53,17 +49,10 @@ struct LockQueue {
   friend bool operator==(const LockQueue&, const LockQueue&) = default;
 };
 
-struct SessionInfo {
-  SessionId session;
-  Duration ttl{};
-  ReplicaId node;
-  BootCounter boot;
+// A session, with what only its client needs to know.
+struct SessionInfo : coordkit::SessionInfo {
   uint64_t incarnation = 0;
   Generation generation;
-  uint64_t holds = 0;
-  uint64_t waiters = 0;
-  std::string metadata;
-  bool ending = false;  // killed: ends a TTL after that (S-57)
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 struct Sessions {
@@ -72,19 +61,6 @@ struct Sessions {
   friend bool operator==(const Sessions&, const Sessions&) = default;
 };
 
-struct HeldLock {
-  std::string name;
-  std::string owner_tag;
-  Token token;
-  RequestId request;
-  Index since;
-  LockMode mode = LockMode::Exclusive;
-  uint64_t count = 1;     // acquires that the hold counts
-  uint64_t releases = 0;  // releases that counted it down so far
-  Token last;             // as in HolderInfo
-  bool asked = false;     // as in HolderInfo
-  friend bool operator==(const HeldLock&, const HeldLock&) = default;
-};
 struct HeldLocks {
   std::vector<HeldLock> locks;  // in grant order
   bool more = false;

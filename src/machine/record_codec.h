@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/field_io.h"
+#include "base/hold_texts.h"
 #include "coordkit/records.h"
 #include "lease/secret.h"
 #include "machine/field_list.h"
@@ -107,6 +108,11 @@ void hash_field(Io& io, uint32_t number, codec::Describes<lease::SecretHash> aut
   }
 }
 
+template <typename Io>
+void texts_field(Io& io, uint32_t number, auto& texts) {
+  each_hold_text([&](const HoldText& text, auto& shown) { io.bytes(text.number == 0 ? number : text.number, shown); }, texts);
+}
+
 template <typename T>
 inline constexpr bool kIsRecords = false;
 template <Record T>
@@ -142,6 +148,8 @@ void field(Io& io, uint32_t number, T& value) {
     mode_field(io, number, value);
   } else if constexpr (std::is_same_v<Value, lease::SecretHash>) {
     hash_field(io, number, value);
+  } else if constexpr (std::is_same_v<Value, HoldTexts>) {
+    texts_field(io, number, value);
   } else if constexpr (std::is_same_v<Value, std::string> || std::is_same_v<Value, std::optional<std::string>>) {
     io.bytes(number, value);
   } else if constexpr (std::is_same_v<Value, Duration> || std::is_same_v<Value, int64_t>) {

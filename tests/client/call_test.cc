@@ -45,7 +45,7 @@ TEST_F(CallTest, FLT_A05_BadInputIsRefusedBeforeTheLogWithASentence) {
   client.open_session({.ttl = 1s, .metadata = std::string(4097, 'm')}, note("metadata"));
   client.acquire(session, "", {}, note("empty name"));
   client.acquire(session, std::string(1025, 'n'), {}, note("long name"));
-  client.acquire(session, "a", {.value = std::string(4097, 'v')}, note("hold value"));
+  client.acquire(session, "a", {.texts = {.value = std::string(4097, 'v')}}, note("hold value"));
   client.acquire(session, "a", {.owner_tag = std::string(257, 't')}, note("owner tag"));
   client.acquire(session, "a", {.wait = LockWait::timed(0s)}, note("no wait"));
   client.acquire(session, "a", {.wait = LockWait::timed(-1s)}, note("negative wait"));

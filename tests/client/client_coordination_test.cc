@@ -517,7 +517,7 @@ class ObservationTest : public CoordinationTest {
   }
   HoldRef campaign(Member& member, const SessionRef& session, std::string value) {
     Answer<HoldRef> answer;
-    member.client.acquire(session, "e", {.wait = LockWait::endless(), .value = std::move(value)}, answer.callback());
+    member.client.acquire(session, "e", {.wait = LockWait::endless(), .texts = {.value = std::move(value)}}, answer.callback());
     turn();
     EXPECT_TRUE(answer.ok());
     return answer.ok() ? *answer : nullptr;
@@ -550,7 +550,7 @@ TEST_F(ObservationTest, S37_LeadersAreSeenInOrderWithTheirProclamationsAndVacanc
 TEST_F(ObservationTest, S37_AChangeOfLeadersInOneEntryIsShownWithoutVacancyBetween) {
   const HoldRef first = campaign(one, a, "first");
   Answer<HoldRef> next;
-  two.client.acquire(b, "e", {.wait = LockWait::endless(), .value = "next"}, next.callback());
+  two.client.acquire(b, "e", {.wait = LockWait::endless(), .texts = {.value = "next"}}, next.callback());
   turn();
   watch();
   turn();
@@ -563,7 +563,7 @@ TEST_F(ObservationTest, S37_AChangeOfLeadersInOneEntryIsShownWithoutVacancyBetwe
 TEST_F(ObservationTest, REG_F04_ACandidateWhoseSessionEndsIsToldAndNeverLeads) {
   const HoldRef first = campaign(two, b, "first");
   Answer<HoldRef> candidate;
-  one.client.acquire(a, "e", {.wait = LockWait::endless(), .value = "dead"}, candidate.callback());
+  one.client.acquire(a, "e", {.wait = LockWait::endless(), .texts = {.value = "dead"}}, candidate.callback());
   turn();
   watch();
   turn();

@@ -185,7 +185,8 @@ TEST_F(LockFamilyTest, S59_AConversionOfUnknownOutcomeIsLookedForAndGivenBack) {
   const auto asks = engine.take<Ask>();
   ASSERT_THAT(asks, SizeIs(1));
   FakeReads state;
-  state.holders.holders = {{.session = SessionId(7), .token = Token(79)}, {.session = session->id(), .token = Token(80)}};
+  state.holders.holders = {{{{.session = SessionId(7), .token = Token(79)}}},
+                           {{{.session = session->id(), .token = Token(80)}}}};
   engine.let_read(asks[0].ticket, state);
   turn();
   turn();
@@ -197,8 +198,11 @@ TEST_F(LockFamilyTest, S59_AConversionOfUnknownOutcomeIsLookedForAndGivenBack) {
 TEST_F(LockFamilyTest, S59_AConversionOfUnknownOutcomeIsFoundBehindAnyNumberOfHolders) {
   machine::Driver others;
   const auto share = [&](SessionId of, std::string owner, std::string value) {
-    return others.submit(machine::Acquire{
-        .session = of, .owner_tag = std::move(owner), .name = "a", .value = std::move(value), .mode = LockMode::Shared});
+    return others.submit(machine::Acquire{.session = of,
+                                          .owner_tag = std::move(owner),
+                                          .name = "a",
+                                          .texts = {.value = std::move(value)},
+                                          .mode = LockMode::Shared});
   };
   const SessionId theirs = others.open();
   const SessionRef session = open(others.open().value());

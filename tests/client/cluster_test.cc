@@ -102,7 +102,8 @@ TEST_F(ClusterTest, S56_HoldersQueueAndSessionsShowTheAppliedState) {
 TEST_F(ClusterTest, S56_ThatALockHasMoreHoldersThanOneAnswerIsSaid) {
   const SessionRef mine = open(one);
   for (int i = 0; i < 1100; ++i) {
-    one.client.acquire(mine, "a", {.owner_tag = std::to_string(i), .value = std::string(4096, 'v'), .mode = LockMode::Shared},
+    one.client.acquire(mine, "a",
+                       {.owner_tag = std::to_string(i), .texts = {.value = std::string(4096, 'v')}, .mode = LockMode::Shared},
                        [](const absl::StatusOr<HoldRef>& held) { EXPECT_TRUE(held.ok()); });
     if (i % 100 == 0) turn();
   }

@@ -37,7 +37,7 @@ TEST(LimitsTest, EveryRequestBeyondALimitIsToldWhichOne) {
       {{.body = machine::ClearDelay{bytes(1025)}}, name},
       {{.body = machine::Acquire{.session = s, .name = bytes(1025)}}, name},
       {{.body = machine::Acquire{.session = s, .owner_tag = bytes(257), .name = "a"}}, owner},
-      {{.body = machine::Acquire{.session = s, .name = "a", .value = bytes(4097)}},
+      {{.body = machine::Acquire{.session = s, .name = "a", .texts = {.value = bytes(4097)}}},
        "the hold's value has 4097 bytes; at most 4096"},
       {{.body = machine::AcquireAll{.session = s, .locks = std::vector<NamedLock>(129, NamedLock{.name = "a"})}},
        "129 locks are named; at most 128"},

@@ -14,13 +14,15 @@ constexpr auto kQueued = ApplyOutput::Stage::Queued;
 TEST_F(LockTest, S36_AGrantCarriesItsTokenAndTheEntryThatGaveIt) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
-  client.acquire(session, "billing", {.wait = LockWait::timed(2s), .owner_tag = "t", .value = "v"}, answer.callback());
+  client.acquire(session, "billing", {.wait = LockWait::timed(2s), .owner_tag = "t", .texts = {.value = "v"}},
+                 answer.callback());
   turn();
   const auto [submit, request] = engine.take_commands<machine::Acquire>().at(0);
-  EXPECT_EQ(
-      std::get<machine::Acquire>(request.body),
-      (machine::Acquire{
-          .session = session->id(), .owner_tag = "t", .name = "billing", .wait = machine::Wait::timed(2s), .value = "v"}));
+  EXPECT_EQ(std::get<machine::Acquire>(request.body), (machine::Acquire{.session = session->id(),
+                                                                        .owner_tag = "t",
+                                                                        .name = "billing",
+                                                                        .wait = machine::Wait::timed(2s),
+                                                                        .texts = {.value = "v"}}));
   engine.complete(submit.ticket, {.code = ResultCode::Queued}, kQueued);
   turn();
   EXPECT_EQ(answer.times(), 0);
@@ -154,7 +156,7 @@ TEST_F(LockTest, S45_S59_AnUnknownAcquireOfASessionThatIsGoneIsLost) {
     bool halted = false;
     bool lost = false;
   };
-  const machine::SessionInfo ours{.ttl = kTtl, .node = engine.self(), .boot = engine.boot(), .incarnation = 70};
+  const machine::SessionInfo ours{{.ttl = kTtl, .node = engine.self(), .boot = engine.boot()}, /*incarnation=*/70};
   machine::SessionInfo ending = ours, anothers = ours;
   ending.ending = true;
   anothers.boot = BootCounter(8);

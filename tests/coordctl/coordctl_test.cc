@@ -46,12 +46,12 @@ class CoordctlTest : public ::testing::Test {
 TEST_F(CoordctlTest, PrintsTablesForPeopleAndObjectsForPrograms) {
   ASSERT_NO_FATAL_FAILURE(open());
   Session session = cluster_.session(1);
-  absl::StatusOr<Grant> grant = session.acquire("jobs/7", {.timeout = kPatience, .owner = "nightly \"x\""});
+  absl::StatusOr<Grant> grant = session.acquire("jobs/7", {.timeout = kPatience, .owner = "nightly \"x\"", .value = "host-1"});
   ASSERT_THAT(grant.status(), IsOk());
   const Ran table = live("locks");
   EXPECT_EQ(table.status, 0);
-  EXPECT_THAT(table.text, MatchesRegex("lock +mode +session +owner +token +since +count\n"
-                                       "jobs/7 +Exclusive +[0-9]+ +nightly \"x\" +[0-9]+ +[0-9]+ +1\n"));
+  EXPECT_THAT(table.text, MatchesRegex("lock +mode +session +owner +token +since +count +value\n"
+                                       "jobs/7 +Exclusive +[0-9]+ +nightly \"x\" +[0-9]+ +[0-9]+ +1 +host-1\n"));
   const Ran objects = live("locks --json");
   const auto lock = nlohmann::json::parse(objects.text);
   EXPECT_EQ(lock["lock"], "jobs/7");

@@ -56,7 +56,7 @@ TEST(CompactHoldsTest, AClaimWithAnUnusualFieldIsNotKeptCompactly) {
   EXPECT_TRUE(taken([](ClaimView&) {}));
   const std::string long_tag(256, 't');
   EXPECT_FALSE(taken([&](ClaimView& view) { view.tag = long_tag; }));
-  EXPECT_FALSE(taken([](ClaimView& view) { view.value = "v"; }));
+  EXPECT_FALSE(taken([](ClaimView& view) { view.texts.value = "v"; }));
   EXPECT_FALSE(taken([](ClaimView& view) { view.delay = 1s; }));
   EXPECT_FALSE(taken([](ClaimView& view) { view.reentrant = true; }));
   EXPECT_FALSE(taken([](ClaimView& view) { view.others = {{"m"}}; }));
@@ -199,7 +199,7 @@ TEST(CompactHoldsTest, WakingAndRestingShowNeitherInDigestNorInRows) {
                                                   .session = SessionId(session),
                                                   .tag = "",
                                                   .names = {&wanted, 1},
-                                                  .value = "",
+                                                  .texts = {},
                                                   .waits = true},
                                                  counter);
     table.decide_waits(Index(index), counter, decisions);

@@ -19,7 +19,7 @@ class StickyTest : public testing::Test {
                                                    .session = SessionId(session),
                                                    .tag = tag,
                                                    .names = {&wanted, 1},
-                                                   .value = "",
+                                                   .texts = {},
                                                    .waits = waits,
                                                    .block = block},
                                                   counter_);
@@ -160,7 +160,7 @@ TEST_F(StickyTest, S40_S58_AnExpiredDelegationIsDelayedLikeAnyHold) {
                   .session = SessionId(1),
                   .tag = "",
                   .names = {&wanted, 1},
-                  .value = "",
+                  .texts = {},
                   .delay = std::chrono::seconds(2),
                   .block = 10},
                  counter_);

@@ -35,7 +35,7 @@ class Desk {
                                         .session = SessionId(session),
                                         .tag = extra.tag,
                                         .names = names,
-                                        .value = "",
+                                        .texts = {},
                                         .waits = extra.waits,
                                         .timeout = {},
                                         .delay = extra.delay,
@@ -412,7 +412,7 @@ TEST(LockTableTest, ANewValueKeepsTheToken) {
   EXPECT_TRUE(d.table.hold_changes().update_value(Desk::key(1, "n", token), "elsewhere"));
   EXPECT_FALSE(d.table.hold_changes().update_value(Desk::key(2, "n", token), "stranger"));
   const auto claim = d.table.view().claim("n", SessionId(1), "");
-  EXPECT_EQ(claim->value, "elsewhere");
+  EXPECT_EQ(claim->texts.value, "elsewhere");
   EXPECT_EQ(claim->token, token);
 }
 

@@ -115,14 +115,14 @@ class Twins {
   // A claim that owns its texts.
   class Row {
    public:
-    explicit Row(const ClaimView& claim) : view_(claim), name_(claim.name), tag_(claim.tag), value_(claim.value) {
+    explicit Row(const ClaimView& claim) : view_(claim), name_(claim.name), tag_(claim.tag), value_(claim.texts.value) {
       for (const Wanted& other : claim.others) others_.emplace_back(other.name);
     }
     ClaimView view() const {
       ClaimView view = view_;
       view.name = name_;
       view.tag = tag_;
-      view.value = value_;
+      view.texts.value = value_;
       for (size_t i = 0; i < others_.size(); ++i) view.others[i].name = others_[i];
       return view;
     }
@@ -158,7 +158,7 @@ class Twins {
   void compare(const std::string& name) {
     std::vector<std::tuple<Token, SessionId, uint32_t, std::string>> holds, expected_holds;
     table_->view().holders(name, [&](const ClaimView& hold) {
-      holds.emplace_back(hold.token, hold.session, hold.count, hold.value);
+      holds.emplace_back(hold.token, hold.session, hold.count, hold.texts.value);
       if (!hold.sticky()) {
         ASSERT_EQ(mode_on(hold, name), table_->view().held(name, hold.token));
         return;
@@ -209,7 +209,7 @@ class Twins {
                                                    .session = claim.owner.first,
                                                    .tag = claim.owner.second,
                                                    .names = wanted,
-                                                   .value = claim.value,
+                                                   .texts = {.value = claim.value},
                                                    .waits = waits,
                                                    .timeout = claim.timed ? Duration(1s) : Duration(0),
                                                    .delay = claim.delay,

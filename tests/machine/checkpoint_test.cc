@@ -21,12 +21,12 @@ void populate(Driver& d) {
   d.acquire(a, "n");
   d.acquire(b, "n", Wait::timed(3s), "tag");
   d.acquire(a, "m");
-  d.submit(AcquireAll{.session = a, .owner_tag = "", .locks = {{"x"}, {"y", LockMode::Shared}}, .wait = {}, .value = ""});
-  const Acquire counted{.session = b, .owner_tag = "", .name = "z", .wait = {}, .value = "v", .flags = kReentrant};
+  d.submit(AcquireAll{.session = a, .owner_tag = "", .locks = {{"x"}, {"y", LockMode::Shared}}, .wait = {}, .texts = {}});
+  const Acquire counted{.session = b, .owner_tag = "", .name = "z", .wait = {}, .texts = {.value = "v"}, .flags = kReentrant};
   for (int i = 0; i < 3; ++i) d.submit(counted);
   d.submit(Release{b, std::nullopt, "z", d.holder("z"), 1});
   const SessionId c = d.open();
-  d.submit(Acquire{.session = c, .owner_tag = "", .name = "late", .wait = {}, .value = "", .delay = 2s});
+  d.submit(Acquire{.session = c, .owner_tag = "", .name = "late", .wait = {}, .texts = {}, .delay = 2s});
   d.expire({c});
   d.acquire(b, "late", Wait::forever());
   d.submit(Put{"key", "value"});
@@ -157,7 +157,7 @@ TEST(CheckpointTest, REG_F76_DistinctNamesLeaveNothing) {
   };
   for (uint64_t i = 0; i < kDistinctNames; ++i) {
     const std::string name = std::to_string(i);
-    apply(Acquire{a, "", name, Wait::none(), "", 0});
+    apply(Acquire{a, "", name, Wait::none(), {}, 0});
     apply(Release{a, std::nullopt, name, Token(d.machine.last_token())});
   }
   EXPECT_EQ(d.machine.last_token(), a.value() + kDistinctNames) << "every acquire was granted";

@@ -44,21 +44,21 @@ std::vector<Request> requests() {
       {.body = KillSession{SessionId(4)}},
       {.body = ForceRelease{"name", Token(9)}},
       {.body = CloseSession{SessionId(4)}},
-      {.body = Acquire{SessionId(4), "tag", "name", Wait::timed(2s), "value", 0}, .prior_releases = {{"other", Token(8)}}},
-      {.body = Acquire{SessionId(4), "", std::string("\0n", 2), Wait::none(), "", 0}},
-      {.body = Acquire{SessionId(4), "", "n", Wait::forever(), "", 0}},
+      {.body = Acquire{SessionId(4), "tag", "name", Wait::timed(2s), {"value"}, 0}, .prior_releases = {{"other", Token(8)}}},
+      {.body = Acquire{SessionId(4), "", std::string("\0n", 2), Wait::none(), {}, 0}},
+      {.body = Acquire{SessionId(4), "", "n", Wait::forever(), {}, 0}},
       {.body = Release{SessionId(4), std::nullopt, "name", Token(9)}},
       {.body = Release{SessionId(4), "", "name", Token(9)}},
       {.body = CancelAcquire{SessionId(4), "tag", "name", kSomeRequest}},
-      {.body = Acquire{SessionId(4), "", "n", Wait::none(), "", kReentrant | kNoDeadlockCheck, LockMode::Shared, 60s}},
-      {.body = AcquireAll{SessionId(4), "t", {{"a"}, {"b", LockMode::Shared}}, Wait::timed(1s), "v", kNoDeadlockCheck, 1ns}},
+      {.body = Acquire{SessionId(4), "", "n", Wait::none(), {}, kReentrant | kNoDeadlockCheck, LockMode::Shared, 60s}},
+      {.body = AcquireAll{SessionId(4), "t", {{"a"}, {"b", LockMode::Shared}}, Wait::timed(1s), {"v"}, kNoDeadlockCheck, 1ns}},
       {.body = Release{SessionId(4), "", "name", Token(9), 3}, .prior_releases = {{"other", Token(8), 2}}},
       {.body = Downgrade{SessionId(4), "t", "name", Token(9)}},
       {.body = Upgrade{SessionId(4), std::nullopt, "name", Token(9)}},
       {.body = UpdateValue{SessionId(4), "", "name", Token(9), "v"}},
       {.body = UpdateValue{SessionId(4), std::nullopt, "name", Token(9), ""}},
       {.body = ClearDelay{"name"}},
-      {.body = Acquire{SessionId(4), "", "n", Wait::none(), "", 0, LockMode::Exclusive, {}, kTokenBlockMax}},
+      {.body = Acquire{SessionId(4), "", "n", Wait::none(), {}, 0, LockMode::Exclusive, {}, kTokenBlockMax}},
       {.body = RefillBlock{SessionId(4), "name", Token(9)}, .prior_releases = {{"other", Token(8)}}},
       {.body = Put{"key", std::string(1000, 'v')}},
       {.body = Delete{"key"}},
@@ -167,16 +167,16 @@ TEST(CodecTest, UnknownFieldsAreSkippedAndAnUnknownKindIsUnsupported) {
 TEST(CodecTest, LimitsOfSection12AreRefusedAtTheDoor) {
   const auto acquire = [](Acquire body) { return validate({.body = std::move(body)}); };
   const SessionId s(1);
-  EXPECT_EQ(acquire({s, "", std::string(kNameBytesMax, 'n'), {}, "", 0}), ResultCode::Ok);
-  EXPECT_EQ(acquire({s, "", std::string(kNameBytesMax + 1, 'n'), {}, "", 0}), ResultCode::LimitExceeded);
-  EXPECT_EQ(acquire({s, "", "", {}, "", 0}), ResultCode::InvalidArgument);
-  EXPECT_EQ(acquire({s, "", "n", {}, std::string(kLockValueBytesMax + 1, 'v'), 0}), ResultCode::LimitExceeded);
-  EXPECT_EQ(acquire({s, std::string(kOwnerTagBytesMax + 1, 't'), "n", {}, "", 0}), ResultCode::LimitExceeded);
-  EXPECT_EQ(acquire({s, "", "n", {}, "", kAcquireFlags + 1}), ResultCode::Unsupported);
-  EXPECT_EQ(acquire({s, "", "n", Wait::timed(0ns), "", 0}), ResultCode::InvalidArgument);
-  EXPECT_EQ(acquire({s, "", "n", {Wait::Kind::None, -1ns}, "", 0}), ResultCode::InvalidArgument);
-  EXPECT_EQ(acquire({s, "", "n", {Wait::Kind(9), 0ns}, "", 0}), ResultCode::Unsupported);
-  EXPECT_EQ(acquire({{}, "", "n", {}, "", 0}), ResultCode::InvalidArgument);
+  EXPECT_EQ(acquire({s, "", std::string(kNameBytesMax, 'n'), {}, {}, 0}), ResultCode::Ok);
+  EXPECT_EQ(acquire({s, "", std::string(kNameBytesMax + 1, 'n'), {}, {}, 0}), ResultCode::LimitExceeded);
+  EXPECT_EQ(acquire({s, "", "", {}, {}, 0}), ResultCode::InvalidArgument);
+  EXPECT_EQ(acquire({s, "", "n", {}, {std::string(kHoldValue.bytes_max + 1, 'v')}, 0}), ResultCode::LimitExceeded);
+  EXPECT_EQ(acquire({s, std::string(kOwnerTagBytesMax + 1, 't'), "n", {}, {}, 0}), ResultCode::LimitExceeded);
+  EXPECT_EQ(acquire({s, "", "n", {}, {}, kAcquireFlags + 1}), ResultCode::Unsupported);
+  EXPECT_EQ(acquire({s, "", "n", Wait::timed(0ns), {}, 0}), ResultCode::InvalidArgument);
+  EXPECT_EQ(acquire({s, "", "n", {Wait::Kind::None, -1ns}, {}, 0}), ResultCode::InvalidArgument);
+  EXPECT_EQ(acquire({s, "", "n", {Wait::Kind(9), 0ns}, {}, 0}), ResultCode::Unsupported);
+  EXPECT_EQ(acquire({{}, "", "n", {}, {}, 0}), ResultCode::InvalidArgument);
   EXPECT_EQ(validate({.body = Put{"", "v"}}), ResultCode::EmptyKey);
   EXPECT_EQ(validate({.body = Delete{""}}), ResultCode::EmptyKey);
   EXPECT_EQ(validate({.body = Put{std::string(kKeyBytesMax + 1, 'k'), ""}}), ResultCode::LimitExceeded);
@@ -224,7 +224,7 @@ TEST(CodecTest, AmountsAndKindsOfCoordinationAreCheckedAtTheEntrance) {
 TEST(CodecTest, S53_S40_WhatAnAcquireMustBeIsJudgedAtTheDoor) {
   const SessionId s(1);
   const auto many = [&](size_t count, uint64_t flags = 0) {
-    AcquireAll body{.session = s, .owner_tag = "", .locks = {}, .wait = {}, .value = "", .flags = flags};
+    AcquireAll body{.session = s, .owner_tag = "", .locks = {}, .wait = {}, .texts = {}, .flags = flags};
     for (size_t i = 0; i < count; ++i) body.locks.push_back({std::to_string(i)});
     return body;
   };
@@ -241,13 +241,13 @@ TEST(CodecTest, S53_S40_WhatAnAcquireMustBeIsJudgedAtTheDoor) {
   twice.locks.back() = {"q", LockMode(3)};
   EXPECT_EQ(validate({.body = twice}), ResultCode::Unsupported);
   const auto single = [&](LockMode mode, Duration delay) {
-    return validate({.body = Acquire{s, "", "n", {}, "", 0, mode, delay}});
+    return validate({.body = Acquire{s, "", "n", {}, {}, 0, mode, delay}});
   };
   EXPECT_EQ(single(LockMode::Shared, kLockDelayMax), ResultCode::Ok);
   EXPECT_EQ(single(LockMode(3), 0s), ResultCode::Unsupported);
   EXPECT_EQ(single(LockMode::Exclusive, kLockDelayMax + 1ns), ResultCode::InvalidArgument);
   EXPECT_EQ(single(LockMode::Exclusive, -1ns), ResultCode::InvalidArgument);
-  EXPECT_EQ(validate({.body = UpdateValue{s, std::nullopt, "n", Token(1), std::string(kLockValueBytesMax + 1, 'v')}}),
+  EXPECT_EQ(validate({.body = UpdateValue{s, std::nullopt, "n", Token(1), std::string(kHoldValue.bytes_max + 1, 'v')}}),
             ResultCode::LimitExceeded);
   EXPECT_EQ(validate({.body = Upgrade{s, std::nullopt, "n", Token()}}), ResultCode::InvalidArgument);
   EXPECT_EQ(validate({.body = ClearDelay{""}}), ResultCode::InvalidArgument);
@@ -266,9 +266,9 @@ std::string hex(std::string_view bytes) {
 // Other replicas have these bytes in their logs and checkpoints.
 TEST(CodecTest, BytesOfTheLockCommandsArePinned) {
   const SessionId s(4);
-  EXPECT_EQ(hex(encode({.body = Acquire{s, "t", "n", Wait::timed(1ns), "v", 1, LockMode::Shared, 2ns}})),
+  EXPECT_EQ(hex(encode({.body = Acquire{s, "t", "n", Wait::timed(1ns), {"v"}, 1, LockMode::Shared, 2ns}})),
             "221508041201741a016e20022802320176380140024804");
-  EXPECT_EQ(hex(encode({.body = AcquireAll{s, "", {{"a"}, {"b", LockMode::Shared}}, Wait::forever(), "", 0, 0ns}})),
+  EXPECT_EQ(hex(encode({.body = AcquireAll{s, "", {{"a"}, {"b", LockMode::Shared}}, Wait::forever(), {}, 0, 0ns}})),
             "a2011008041a030a01611a050a016210022003");
   EXPECT_EQ(hex(encode({.body = Release{s, std::nullopt, "n", Token(9), 2}, .prior_releases = {{"m", Token(8), 1}}})),
             "0a070a016d100818012a0908041a016e20092802");

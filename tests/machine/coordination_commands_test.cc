@@ -351,7 +351,7 @@ TEST(RandomCoordinationCommandsTest, INV_R14_CheckpointsDoNotShow) {
           AcknowledgeItem{s, name, token},
           ChangeCounter{name, ChangeCounter::Operation::Add, 1, 0},
           JoinGroup{s, "", name, "v"},
-          Acquire{s, "", name, wait, "", 0},
+          Acquire{s, "", name, wait, {}, 0},
           CloseSession{s},
       };
       const Request::Body& body = bodies[random.below(std::size(bodies))];

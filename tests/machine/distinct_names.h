@@ -16,12 +16,12 @@ inline void touch_distinct_names(uint64_t names) {
   const SessionId a = solo.run({OpenSession{std::chrono::hours(24 * 365), "", ReplicaId(1), BootCounter(1), 1}}).at(0).session;
   const auto acquire = [a](uint64_t number) -> Request::Body {
     const std::string name = "name/" + std::to_string(number);
-    Acquire body{.session = a, .owner_tag = "", .name = name, .wait = {}, .value = ""};
+    Acquire body{.session = a, .owner_tag = "", .name = name, .wait = {}, .texts = {}};
     switch (number % 5) {
-      case 1: body.value = "a value of some length, not at rest"; break;
+      case 1: body.texts.value = "a value of some length, not at rest"; break;
       case 2: body.mode = LockMode::Shared; break;
       case 3: body.flags = kReentrant; break;
-      case 4: return AcquireAll{.session = a, .owner_tag = "t", .locks = {{name}, {name + "/2"}}, .wait = {}, .value = ""};
+      case 4: return AcquireAll{.session = a, .owner_tag = "t", .locks = {{name}, {name + "/2"}}, .wait = {}, .texts = {}};
       default: break;
     }
     return body;

@@ -117,7 +117,7 @@ class Driver {
     return submit(OpenSession{ttl, "", kOrigin.replica, kOrigin.boot, kOrigin.store.value()}).session;
   }
   Result acquire(SessionId session, std::string name, Wait wait = Wait::none(), std::string tag = "") {
-    return submit(Acquire{session, std::move(tag), std::move(name), wait, "", 0});
+    return submit(Acquire{session, std::move(tag), std::move(name), wait, {}, 0});
   }
   Result release(SessionId session, std::string name, Token token) {
     return submit(Release{session, std::nullopt, std::move(name), token});

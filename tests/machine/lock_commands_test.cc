@@ -36,7 +36,7 @@ TEST(LockCommandsTest, S48_TryNeverOvertakesAWaiter) {
   const SessionId a = d.open(), b = d.open(), c = d.open();
   const Token token = d.acquire(a, "n").token;
   d.acquire(b, "n", Wait::forever());
-  EXPECT_EQ(d.submit(Acquire{c, "", "n", Wait::none(), "", 0}, {{"n", token}}).code, Code::Held);
+  EXPECT_EQ(d.submit(Acquire{c, "", "n", Wait::none(), {}, 0}, {{"n", token}}).code, Code::Held);
 }
 
 TEST(LockCommandsTest, S36_WaiterIsQueuedNowAndGrantedUnderItsOwnRequestLater) {
@@ -206,7 +206,7 @@ TEST(LockCommandsTest, REG_F51_CancelBeforeTheAcquireArrivesCancelsItOnArrival) 
   const Sequence late(100), cancel(101);
   EXPECT_EQ(d.submit(Request{CancelAcquire{a, "", "n", {kOrigin, late}}, {}}, cancel).of(cancel).code, Code::Cancelled);
   EXPECT_EQ(d.machine.cancel_marks(), 1u);
-  EXPECT_EQ(d.submit(Request{Acquire{a, "", "n", Wait::forever(), "", 0}, {}}, late).of(late).code, Code::Cancelled);
+  EXPECT_EQ(d.submit(Request{Acquire{a, "", "n", Wait::forever(), {}, 0}, {}}, late).of(late).code, Code::Cancelled);
   EXPECT_EQ(d.machine.cancel_marks(), 0u);
   EXPECT_EQ(d.machine.lock_names(), 0u);
 }
@@ -242,13 +242,13 @@ TEST(LockCommandsTest, S43_UnansweredReleasesArePerformedBeforeTheNextCommandOfT
   const SessionId a = d.open(), b = d.open();
   const Token first = d.acquire(a, "n").token;
   const Token other = d.acquire(a, "m").token;
-  const Result again = d.submit(Acquire{a, "", "n", Wait::none(), "", 0}, {{"n", first}, {"m", other}, {"x", Token(1)}});
+  const Result again = d.submit(Acquire{a, "", "n", Wait::none(), {}, 0}, {{"n", first}, {"m", other}, {"x", Token(1)}});
   EXPECT_EQ(again.code, Code::Granted) << "the release came first";
   EXPECT_GT(again.token, first);
   EXPECT_EQ(d.holder("m"), Token());
   EXPECT_EQ(d.release(a, "n", first).code, Code::NotOwner) << "the overtaken release finds nothing and harms nothing";
   EXPECT_EQ(d.holder("n"), again.token);
-  EXPECT_EQ(d.submit(Acquire{b, "", "q", Wait::none(), "", 0}, {{"n", again.token}}).code, Code::Granted);
+  EXPECT_EQ(d.submit(Acquire{b, "", "q", Wait::none(), {}, 0}, {{"n", again.token}}).code, Code::Granted);
   EXPECT_EQ(d.holder("n"), again.token) << "never another session's hold";
 }
 
@@ -258,7 +258,7 @@ TEST(LockCommandsTest, S43_PriorReleaseGrantsTheNextWaiterBeforeTheSessionQueues
   const Token token = d.acquire(a, "n").token;
   d.acquire(b, "n", Wait::forever());
   const Sequence waiting = d.last_sequence;
-  EXPECT_EQ(d.submit(Acquire{a, "", "n", Wait::forever(), "", 0}, {{"n", token}}).code, Code::Queued);
+  EXPECT_EQ(d.submit(Acquire{a, "", "n", Wait::forever(), {}, 0}, {{"n", token}}).code, Code::Queued);
   EXPECT_EQ(d.last.of(waiting).code, Code::Granted) << "nothing is overtaken";
 }
 
@@ -320,13 +320,13 @@ TEST(LockCommandsTest, NamesAreBytesAndUpTo1024OfThem) {
 TEST(LockCommandsTest, S56_ReadsShowHoldersQueueSessionsAndLocks) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
-  const Result held = d.submit(Acquire{a, "tag", "n", Wait::none(), "host:1", 0});
+  const Result held = d.submit(Acquire{a, "tag", "n", Wait::none(), {"host:1"}, 0});
   const Sequence held_by = d.last_sequence;
   d.acquire(b, "n", Wait::forever());
-  const HolderInfo expected{a, "tag", held.token, 1, held.since, {kOrigin, held_by}, "host:1"};
-  EXPECT_EQ(d.machine.reads()->holders_of("n"), (Holders{{expected}, 1}));
+  const HolderInfo expected{a, "tag", held.token, held.since, {kOrigin, held_by}, {"host:1"}};
+  EXPECT_EQ(d.machine.reads()->holders_of("n"), (Holders{{{{expected, ""}}}, 1}));
   EXPECT_EQ(d.machine.reads()->queue_of("n", 0), (LockQueue{{{0, b, "", d.index, {kOrigin, d.last_sequence}}}, false}));
-  EXPECT_EQ(d.machine.reads()->locks_of(a, {}), (HeldLocks{{{"n", "tag", held.token, {kOrigin, held_by}, held.since}}, false}));
+  EXPECT_EQ(d.machine.reads()->locks_of(a, {}), (HeldLocks{{{{expected, "n"}}}, false}));
   EXPECT_TRUE(d.machine.reads()->still_held("n", held.token));
   EXPECT_FALSE(d.machine.reads()->still_held("n", Token(1)));
   EXPECT_EQ(d.machine.reads()->session(b)->waiters, 1u);

@@ -35,9 +35,9 @@ std::string coordkit_command(RandomBits& random) {
       request.body = OpenSession{std::chrono::seconds(5), "meta", ReplicaId(1), BootCounter(1), 7, lease::hash_of_secret("s")};
       break;
     case 3: request.body = CloseSession{SessionId(id())}; break;
-    case 4: request.body = Acquire{SessionId(id()), "", lock, Wait::timed(std::chrono::seconds(2)), "value", 0}; break;
-    case 5: request.body = Acquire{SessionId(id()), "tag", lock, Wait::forever(), "", 0}; break;
-    case 6: request.body = Acquire{SessionId(id()), "", lock, Wait::none(), "", 0}; break;
+    case 4: request.body = Acquire{SessionId(id()), "", lock, Wait::timed(std::chrono::seconds(2)), {"value"}, 0}; break;
+    case 5: request.body = Acquire{SessionId(id()), "tag", lock, Wait::forever(), {}, 0}; break;
+    case 6: request.body = Acquire{SessionId(id()), "", lock, Wait::none(), {}, 0}; break;
     case 7: request.body = Release{SessionId(id()), std::nullopt, lock, Token(id())}; break;
     case 8: request.body = CancelAcquire{SessionId(id()), "tag", lock, some}; break;
     case 9: request.body = Delete{key}; break;

@@ -14,16 +14,16 @@ using Stage = ApplyOutput::Stage;
 constexpr LockMode kShared = LockMode::Shared;
 
 Acquire shared(SessionId session, std::string name, Wait wait = Wait::none()) {
-  return {.session = session, .owner_tag = "", .name = std::move(name), .wait = wait, .value = "", .mode = kShared};
+  return {.session = session, .owner_tag = "", .name = std::move(name), .wait = wait, .texts = {}, .mode = kShared};
 }
 AcquireAll all(SessionId session, std::vector<NamedLock> locks, Wait wait = Wait::none()) {
-  return {.session = session, .owner_tag = "", .locks = std::move(locks), .wait = wait, .value = ""};
+  return {.session = session, .owner_tag = "", .locks = std::move(locks), .wait = wait, .texts = {}};
 }
 Acquire counted(SessionId session, std::string name) {
-  return {.session = session, .owner_tag = "", .name = std::move(name), .wait = {}, .value = "", .flags = kReentrant};
+  return {.session = session, .owner_tag = "", .name = std::move(name), .wait = {}, .texts = {}, .flags = kReentrant};
 }
 Acquire delayed(SessionId session, std::string name, Duration delay) {
-  return {.session = session, .owner_tag = "", .name = std::move(name), .wait = {}, .value = "", .delay = delay};
+  return {.session = session, .owner_tag = "", .name = std::move(name), .wait = {}, .texts = {}, .delay = delay};
 }
 
 // Ok: it is worth an entry.
@@ -118,7 +118,7 @@ TEST(LockFamilyTest, S49_DeadlockIsAnAnswerAndTheOtherWaitsGoOn) {
   EXPECT_EQ(d.machine.digest(), digest);
   EXPECT_TRUE(d.last.timer_ops.empty());
   EXPECT_EQ(outcome_of(Code::Deadlock), ResultOutcome::None);
-  EXPECT_EQ(d.submit(Acquire{b, "", "x", Wait::timed(1s), "", kNoDeadlockCheck}).code, Code::Queued);
+  EXPECT_EQ(d.submit(Acquire{b, "", "x", Wait::timed(1s), {}, kNoDeadlockCheck}).code, Code::Queued);
   d.release(b, "y", y);
   EXPECT_EQ(d.last.of(waiting).code, Code::Granted);
 }
@@ -133,7 +133,7 @@ TEST(LockFamilyTest, S38_S43_ANumberedReleaseThatAnotherCommandCarriesCountsOnce
   d.submit(counted(a, "n"));
   const auto count = [&d] { return d.machine.reads()->holders_of("n").holders.at(0).count; };
   EXPECT_EQ(count(), 3u);
-  EXPECT_EQ(d.submit(Acquire{a, "", "m", Wait::none(), "", 0}, {{"n", token, 1}}).code, Code::Granted);
+  EXPECT_EQ(d.submit(Acquire{a, "", "m", Wait::none(), {}, 0}, {{"n", token, 1}}).code, Code::Granted);
   EXPECT_EQ(count(), 2u);
   EXPECT_EQ(d.submit(Release{a, std::nullopt, "n", token, 1}).code, Code::Ok) << "done by the command before";
   EXPECT_EQ(count(), 2u);
@@ -150,7 +150,7 @@ TEST(LockFamilyTest, ANewValueIsShownAndKeepsTheToken) {
   EXPECT_EQ(d.submit(UpdateValue{a, std::nullopt, "n", token, "host:2"}).code, Code::Ok);
   EXPECT_EQ(d.submit(UpdateValue{b, std::nullopt, "n", token, "mine"}).code, Code::NotOwner);
   const HolderInfo holder = d.machine.reads()->holders_of("n").holders.at(0);
-  EXPECT_EQ(holder.value, "host:2");
+  EXPECT_EQ(holder.texts.value, "host:2");
   EXPECT_EQ(holder.token, token);
 }
 
@@ -197,7 +197,7 @@ TEST(LockFamilyTest, S40_AnAdministratorClearsADelayAndCloseStartsNone) {
 TEST(LockFamilyTest, S36_ALookJudgesATryAsApplyWould) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
-  const Result held = d.submit(Acquire{a, "", "n", Wait::none(), "", kReentrant, kShared});
+  const Result held = d.submit(Acquire{a, "", "n", Wait::none(), {}, kReentrant, kShared});
   d.acquire(b, "n", Wait::forever());
   d.submit(delayed(b, "m", 3s));
   const SessionId c = d.open();
@@ -206,7 +206,7 @@ TEST(LockFamilyTest, S36_ALookJudgesATryAsApplyWould) {
   EXPECT_EQ(judge(d, all(c, {{"free"}, {"n", kShared}})).code, Code::Held);
   EXPECT_EQ(judge(d, shared(a, "n")).code, Code::AlreadyHeld);
   EXPECT_EQ(judge(d, shared(a, "n")).token, held.token);
-  EXPECT_EQ(judge(d, Acquire{a, "", "n", Wait::none(), "", kReentrant, kShared}).code, Code::Ok) << "counts up";
+  EXPECT_EQ(judge(d, Acquire{a, "", "n", Wait::none(), {}, kReentrant, kShared}).code, Code::Ok) << "counts up";
   EXPECT_EQ(judge(d, shared(b, "n")).code, Code::AlreadyWaiting);
   d.expire({b});
   EXPECT_EQ(judge(d, shared(c, "m")).code, Code::Delayed);

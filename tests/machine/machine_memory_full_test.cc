@@ -52,7 +52,7 @@ TEST(MemoryTest, AMillionSessionsEachWithALockTakeAtMost128BytesEach) {
   char name[17];
   for (uint64_t i = 0; i < kSessions; ++i) {
     std::snprintf(name, sizeof name, "lock/%011llu", static_cast<unsigned long long>(i));
-    const Result granted = filled.apply(Acquire{sessions[i], "", name, Wait::none(), "", 0});
+    const Result granted = filled.apply(Acquire{sessions[i], "", name, Wait::none(), {}, 0});
     ASSERT_EQ(granted.code, ResultCode::Granted);
   }
   const size_t with_locks = filled.bytes_after_checkpoint() - sessions.capacity() * sizeof(SessionId);

@@ -415,12 +415,12 @@ class RandomRun {
       for (uint64_t more = random_.below(3); more > 0; --more) {
         locks.push_back({std::string(1, static_cast<char>(locks.back().name[0] + 1)), some_mode()});
       }
-      return {AcquireAll{session, tag, locks, wait, "v", unchecked, delay}, prior};
+      return {AcquireAll{session, tag, locks, wait, {"v"}, unchecked, delay}, prior};
     }
     if (random_.below(3) == 0) {
-      return {Acquire{session, tag, name, wait, "v", unchecked, LockMode::Exclusive, delay, random_.between(1, 50)}, prior};
+      return {Acquire{session, tag, name, wait, {"v"}, unchecked, LockMode::Exclusive, delay, random_.between(1, 50)}, prior};
     }
-    return {Acquire{session, tag, name, wait, "v", unchecked | random_.below(2), mode, delay}, prior};
+    return {Acquire{session, tag, name, wait, {"v"}, unchecked | random_.below(2), mode, delay}, prior};
   }
 
   static OpenSession open(Duration ttl, std::string metadata) {

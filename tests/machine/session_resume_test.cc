@@ -161,7 +161,7 @@ TEST_F(SessionResumeTest, S45_REG_F80_FLT_P24_PermitsPlacesAndClaimsHaveNewToken
 TEST_F(SessionResumeTest, S37_S45_WhoeverWatchesAnElectionSeesTheNewTokenOfTheLeader) {
   const SessionId a = open();
   d.submit(Acquire{.session = a, .name = "plain", .wait = Wait::none()});
-  d.submit(Acquire{.session = a, .name = "e", .wait = Wait::none(), .value = "me"});
+  d.submit(Acquire{.session = a, .name = "e", .wait = Wait::none(), .texts = {.value = "me"}});
   for (const char* name : {"e", "plain"}) d.machine.observe(subject_of(coordination::Kind::Lock, name), true);
   resume(a, kElsewhere);
   ASSERT_EQ(d.last.led.size(), 2u);
@@ -202,7 +202,7 @@ TEST_F(SessionResumeTest, S45_REG_F56_ThePreviousProcessIsAnsweredLostWhateverIt
   EXPECT_EQ(d.release(a, "n", token).code, Code::Lost);
   EXPECT_EQ(d.acquire(a, "m").code, Code::Lost);
   EXPECT_EQ(d.submit(CancelAcquire{a, "", "n", {kOrigin, Sequence(1)}}).code, Code::Lost);
-  EXPECT_EQ(d.submit(Acquire{a, "", "m", Wait::none(), "", 0}, {{"n", token}}).code, Code::Lost);
+  EXPECT_EQ(d.submit(Acquire{a, "", "m", Wait::none(), {}, 0}, {{"n", token}}).code, Code::Lost);
   EXPECT_EQ(d.submit(CloseSession{a}).code, Code::Lost);
   EXPECT_TRUE(d.holder("n")) << "nothing the previous process sends frees what the new one relies on";
   EXPECT_EQ(from(kElsewhere, Release{a, std::nullopt, "n", token}).code, Code::NotOwner) << "it has a hold of its own";
@@ -329,7 +329,7 @@ TEST_F(SessionResumeTest, LocksOfIsReadInPages) {
   const auto after = [&](Token token) { return d.machine.reads()->locks_of(a, token).locks; };
   EXPECT_EQ(after({}).size(), 3u);
   ASSERT_EQ(after(tokens[0]).size(), 2u);
-  EXPECT_EQ(after(tokens[0])[0], (HeldLock{"y", "tag", tokens[1], {kOrigin, Sequence(3)}, Index(3)}));
+  EXPECT_EQ(after(tokens[0])[0], (HeldLock{{{a, "tag", tokens[1], Index(3), {kOrigin, Sequence(3)}}, "y"}}));
   EXPECT_TRUE(after(tokens[2]).empty());
 }
 
@@ -338,7 +338,8 @@ TEST_F(SessionResumeTest, S56_APageOfLocksBeginsAnywhereAmongThoseAtRestAndOther
   std::vector<Token> granted;
   for (int i = 0; i < 8; ++i) {
     const std::string value = i % 3 == 1 || i == 5 ? "not at rest" : "";
-    granted.push_back(d.submit(Acquire{.session = a, .name = std::to_string(i), .wait = Wait::none(), .value = value}).token);
+    granted.push_back(
+        d.submit(Acquire{.session = a, .name = std::to_string(i), .wait = Wait::none(), .texts = {.value = value}}).token);
   }
   for (size_t from = 0; from <= granted.size(); ++from) {
     std::vector<Token> seen;

@@ -16,7 +16,7 @@ class StickyCommandsTest : public ::testing::Test {
   Result acquire(SessionId session, uint64_t block, Wait wait = Wait::none()) {
     return driver.submit(Acquire{.session = session, .name = "a", .wait = wait, .block = block});
   }
-  HolderInfo holder() const { return driver.machine.reads()->holders_of("a").holders.at(0); }
+  HeldLock holder() const { return driver.machine.reads()->holders_of("a").holders.at(0); }
   Driver driver;
 };
 

@@ -73,7 +73,7 @@ TEST_F(AsioTest, AFutureAndACallback) {
   Session me = async_open_session(replica(), "", {}, asio::use_future).get().value();
   Grant grant = async_acquire(me, "jobs", "owner", "value", {}, asio::use_future).get().value();
   EXPECT_TRUE(grant.valid());
-  EXPECT_EQ(replica().holders("jobs")->holders.at(0).value, "value");
+  EXPECT_EQ(replica().holders("jobs")->holders.at(0).texts.value, "value");
 
   std::optional<absl::Status> answered;
   const std::thread::id here = std::this_thread::get_id();

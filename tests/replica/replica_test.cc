@@ -313,7 +313,7 @@ TEST_F(ReplicaTest, S46_AGrantIsConvertedWithoutWaiting) {
   std::promise<absl::Status> answered;
   writer->update_value_async("said", [&](absl::Status answer) { answered.set_value(answer); });
   EXPECT_THAT(answered.get_future().get(), IsOk());
-  EXPECT_EQ(cluster_[1].holders("table")->holders.at(0).value, "said");
+  EXPECT_EQ(cluster_[1].holders("table")->holders.at(0).texts.value, "said");
 
   std::promise<absl::StatusOr<Grant>> nothing;
   Grant().upgrade_async([&](absl::StatusOr<Grant> answer) { nothing.set_value(std::move(answer)); });
@@ -388,7 +388,7 @@ TEST_F(ReplicaTest, SeveralLocksAreAcquiredAtOnceAndAGrantConverts) {
   const absl::StatusOr<LockInfo> info = cluster_[3].holders("x");
   ASSERT_THAT(info.status(), IsOk());
   ASSERT_THAT(info->holders, SizeIs(1));
-  EXPECT_EQ(info->holders[0].value, "here");
+  EXPECT_EQ(info->holders[0].texts.value, "here");
   EXPECT_EQ(info->holders[0].token, grant->token());
 }
 
@@ -437,7 +437,7 @@ TEST_F(ReplicaTest, HoldersAndQueueTellWhoIsThereInOrder) {
   EXPECT_EQ(lock->holders[0].session, me.id());
   EXPECT_EQ(lock->holders[0].token, grant->token());
   EXPECT_EQ(lock->holders[0].owner_tag, "cron");
-  EXPECT_EQ(lock->holders[0].value, "host-1");
+  EXPECT_EQ(lock->holders[0].texts.value, "host-1");
   EXPECT_EQ(lock->waiters, 2u);
   const absl::StatusOr<QueueInfo> queue = cluster_[2].queue("billing");
   ASSERT_THAT(queue.status(), IsOk());

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/fixed.h"
+#include "base/hold_texts.h"
 #include "coordkit/engine/engine.h"
 #include "engine/apply/log_command.h"
 #include "engine/apply/router_meta.h"
@@ -164,7 +165,11 @@ Json describe_claim(const ParsedKey& key, std::string_view value, size_t bytes_m
   out["session"] = claim->session.value();
   out["since"] = claim->since.value();
   if (!claim->tag.empty()) out["owner"] = safe_bytes(claim->tag, bytes_max);
-  if (!claim->value.empty()) out["value"] = safe_bytes(claim->value, bytes_max);
+  each_hold_text(
+      [&](const HoldText& text, std::string_view shown) {
+        if (!shown.empty()) out[text.name] = safe_bytes(shown, bytes_max);
+      },
+      claim->texts);
   if (claim->count != 1) out["count"] = claim->count;
   if (claim->sticky()) out["block_to"] = claim->block.last.value();
   return out;

@@ -64,6 +64,9 @@ void add_fields(const Body& body, Fields fields) {
     if (!body.end.empty()) fields.set("end", body.end);
   }
   if constexpr (requires { body.value.size(); }) fields.set("value", body.value);
+  if constexpr (requires { body.texts; }) {
+    each_hold_text([&fields](const HoldText& text, const std::string& shown) { fields.set(text.name, shown); }, body.texts);
+  }
   if constexpr (requires { body.token; }) fields.set("token", body.token);
   if constexpr (requires { body.mode; }) fields.set("mode", body.mode);
   if constexpr (requires { body.lease; }) fields.set("lease", body.lease);

@@ -171,7 +171,7 @@ struct AcquireOptions {
   LockWait wait = {};                   // by default none: Held or Delayed if it is not free
   std::string owner_tag = {};           // the thread of control; different tags of one session
                                         // exclude each other
-  std::string value = {};               // shown to callers that ask for the holders; at most 4 KiB
+  HoldTexts texts = {};                 // shown to callers that ask for the holders
   CallDeadline deadline = {};           // a Forever wait without one ends by its result, or its
                                         // cancel
   Duration max_hold{};                  // S-51: released and invalid this long after the grant
@@ -191,18 +191,6 @@ struct AcquireOptions {
   bool sticky = false;
 };
 
-// A holder of a lock.
-struct HolderInfo {
-  SessionId session;                    // that holds it
-  std::string owner_tag;                // the thread of control that holds it; "~..." was drawn
-  Token token;                          // its fencing token, as the log granted it (S-58)
-  Index since;                          // the entry that granted it
-  RequestId request;                    // of the acquire
-  std::string value;                    // as acquired with, or last updated
-  LockMode mode = LockMode::Exclusive;  // in which it is held
-  uint64_t count = 1;                   // acquires that the hold counts
-  friend bool operator==(const HolderInfo&, const HolderInfo&) = default;
-};
 // The answer of Client::holders(): a lock in one applied state.
 struct LockInfo {
   std::vector<HolderInfo> holders;  // in the order of their grants; none: it is free, or `delayed`
@@ -218,29 +206,6 @@ struct QueueInfo {
   std::vector<WaiterInfo> waiters;  // by position
   bool more = false;                // there are more than one answer has (10,000, and about 4 MiB)
   Index as_of;                      // the applied state that was read
-};
-// A session in one applied state.
-struct SessionInfo {
-  SessionId session;     // its id
-  Duration ttl{};        // as granted
-  ReplicaId node;        // the replica whose client renews it
-  BootCounter boot;      // the opening of that replica that it is bound to
-  uint64_t holds = 0;    // holds of locks; one of several names counts once
-  uint64_t waiters = 0;  // acquires of locks in line, counted alike
-  std::string metadata;  // as it was opened with
-  bool ending = false;   // killed: it is no longer renewed and ends within its TTL
-  friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
-};
-// A lock that a session holds.
-struct HeldLockInfo {
-  std::string name;                     // of the lock
-  std::string owner_tag;                // the thread of control that holds it; "~..." was drawn
-  Token token;                          // the same for all names of one acquire_all
-  Index since;                          // the entry that granted it
-  RequestId request;                    // of the acquire
-  LockMode mode = LockMode::Exclusive;  // in which it is held
-  uint64_t count = 1;                   // as in HolderInfo
-  friend bool operator==(const HeldLockInfo&, const HeldLockInfo&) = default;
 };
 // The answer of Client::locks_of().
 struct SessionLocks {

@@ -336,7 +336,7 @@ bool was_executed(const machine::Result& result) {
 std::optional<LeaderInfo> leader_of(const machine::Holders& held) {
   if (held.holders.empty() || held.holders.front().mode != LockMode::Exclusive) return std::nullopt;
   const machine::HolderInfo& holder = held.holders.front();
-  return LeaderInfo{holder.session, holder.owner_tag, holder.token, holder.since, holder.value};
+  return LeaderInfo{holder.session, holder.owner_tag, holder.token, holder.since, holder.texts.value};
 }
 
 }  // namespace coordkit::client

@@ -39,7 +39,7 @@ template <typename Body>
 void take_terms(AcquireOptions& options, Body& body) {
   body.owner_tag = std::move(options.owner_tag);
   body.wait = wait_of(options.wait);
-  body.value = std::move(options.value);
+  body.texts = std::move(options.texts);
   body.flags = flags_of(options);
   body.delay = options.delay;
 }
@@ -72,7 +72,7 @@ CallId LockCalls::acquire_all(const SessionRef& session, std::vector<NamedLock> 
 CallId LockCalls::campaign(const SessionRef& session, std::string name, CampaignOptions options, Callback<HoldRef> done) {
   AcquireOptions terms{.wait = options.wait,
                        .owner_tag = std::move(options.owner),
-                       .value = std::move(options.value),
+                       .texts = {.value = std::move(options.value)},
                        .deadline = options.deadline};
   return acquire(session, std::move(name), std::move(terms), options.proclaim_if_leader, std::move(done));
 }
@@ -172,7 +172,7 @@ template <typename Body>
 void LockCalls::held(CallId id, const Body& body, const machine::Result& refusal) {
   const PendingAcquire& call = *calls_.find(id)->acquire;
   if (refusal.code == machine::ResultCode::AlreadyHeld && call.proclaims) {
-    acquires_.proclaim(id, SessionRef(call.session), name_of(body), refusal.token, body.value);
+    acquires_.proclaim(id, SessionRef(call.session), name_of(body), refusal.token, body.texts.value);
   } else {
     refuse_lock(calls_, statistics_, id, refusal, name_of(body));
   }
@@ -187,7 +187,7 @@ void LockCalls::submit(Call& call, Session& session, machine::Request&& request)
                         .block = block_of(body),
                         .delay = body.delay,
                         .of_lock = true};
-  if (call.acquire->proclaims) terms.proclaimed = body.value;
+  if (call.acquire->proclaims) terms.proclaimed = body.texts.value;
   acquires_.submit(call, session, std::move(terms), std::move(request));
 }
 

@@ -7,32 +7,6 @@
 #include "coordkit/error.h"
 
 namespace coordkit {
-namespace {
-
-SessionInfo info_of(machine::SessionInfo session) {
-  return {.session = session.session,
-          .ttl = session.ttl,
-          .node = session.node,
-          .boot = session.boot,
-          .holds = session.holds,
-          .waiters = session.waiters,
-          .metadata = std::move(session.metadata),
-          .ending = session.ending};
-}
-
-HolderInfo info_of(machine::HolderInfo holder) {
-  return {.session = holder.session,
-          .owner_tag = std::move(holder.owner_tag),
-          .token = holder.token,
-          .since = holder.since,
-          .request = holder.request,
-          .value = std::move(holder.value),
-          .mode = holder.mode,
-          .count = holder.count};
-}
-
-}  // namespace
-
 CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline deadline) {
   return impl_->reads.read<bool>({.deadline = deadline, .refusal = hold == nullptr ? client::no_grant() : absl::OkStatus()},
                                  std::move(done), [impl = impl_.get(), hold](const machine::Reads& state, const Completion&) {
@@ -49,7 +23,7 @@ CallId Client::holders(std::string name, Callback<LockInfo> done, CallDeadline d
       [name = std::move(name)](const machine::Reads& state, const Completion& completion) {
         machine::Holders now = state.holders_of(name);
         LockInfo out{.waiters = now.waiters, .delayed = now.delayed, .as_of = completion.index, .more = now.more};
-        for (machine::HolderInfo& holder : now.holders) out.holders.push_back(info_of(std::move(holder)));
+        for (HolderInfo& holder : now.holders) out.holders.push_back(std::move(holder));
         return out;
       });
 }
@@ -70,7 +44,8 @@ CallId Client::session_info(SessionId session, Callback<SessionInfo> done, CallD
       [session](const machine::Reads& state, const Completion&) -> absl::StatusOr<SessionInfo> {
         std::optional<machine::SessionInfo> now = state.session(session);
         if (!now) return make_error(Reason::SessionNotFound, "the session has ended or never existed");
-        return info_of(*std::move(now));
+        SessionInfo& info = *now;
+        return std::move(info);
       });
 }
 
@@ -79,8 +54,8 @@ CallId Client::sessions(SessionId after, uint64_t limit, Callback<SessionList> d
                                         [after, limit](const machine::Reads& state, const Completion& completion) {
                                           machine::Sessions now = state.sessions_after(after, limit);
                                           SessionList out{.more = now.more, .as_of = completion.index};
-                                          for (machine::SessionInfo& session : now.sessions) {
-                                            out.sessions.push_back(info_of(std::move(session)));
+                                          for (SessionInfo& session : now.sessions) {
+                                            out.sessions.push_back(std::move(session));
                                           }
                                           return out;
                                         });
@@ -93,10 +68,7 @@ CallId Client::locks_of(SessionId session, Token after, Callback<SessionLocks> d
       std::move(done), [session, after](const machine::Reads& state, const Completion& completion) {
         machine::HeldLocks held = state.locks_of(session, after);
         SessionLocks out{.locks = {}, .more = held.more, .as_of = completion.index};
-        for (machine::HeldLock& lock : held.locks) {
-          out.locks.push_back(
-              {std::move(lock.name), std::move(lock.owner_tag), lock.token, lock.since, lock.request, lock.mode, lock.count});
-        }
+        for (HeldLockInfo& lock : held.locks) out.locks.push_back(std::move(lock));
         return out;
       });
 }

@@ -318,7 +318,7 @@ bool StickyLines::asked_in_log(const Session& session, const std::string& name, 
   const machine::Reads* state = requests_.reads();
   const machine::Holders held = state ? state->holders_of(name) : machine::Holders();
   if (held.holders.empty()) return false;
-  const machine::HolderInfo& holder = held.holders.front();
+  const machine::HeldLock& holder = held.holders.front();
   return holder.session == session.id() && holder.token == token && holder.asked;
 }
 

@@ -3,12 +3,19 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/hold_texts.h"
 #include "base/printable.h"
 
 namespace coordkit::machine {
 namespace {
 
 bool known(LockMode mode) { return mode == LockMode::Exclusive || mode == LockMode::Shared; }
+
+Objection check_text(const HoldText& text, std::string_view shown) {
+  if (shown.size() <= text.bytes_max) return {};
+  const std::string what = absl::StrCat("hold's ", text.name);
+  return check_size(what.c_str(), shown.size(), text.bytes_max);
+}
 
 // The fields that Acquire and AcquireAll have in common besides their names.
 Objection check_terms(const auto& acquire) {
@@ -18,7 +25,13 @@ Objection check_terms(const auto& acquire) {
     return invalid("the lock-delay is not between zero and 60 s");
   }
   if (Objection owner = check_owner(acquire.owner_tag); !owner.none()) return owner;
-  return check_size("hold's value", acquire.value.size(), kLockValueBytesMax);
+  Objection texts;
+  each_hold_text(
+      [&texts](const HoldText& text, const std::string& shown) {
+        if (texts.none()) texts = check_text(text, shown);
+      },
+      acquire.texts);
+  return texts;
 }
 
 Objection check_hold(const auto& command) {
@@ -74,7 +87,7 @@ Objection check(const Downgrade& downgrade) { return check_hold(downgrade); }
 Objection check(const Upgrade& upgrade) { return check_hold(upgrade); }
 Objection check(const UpdateValue& update) {
   if (Objection hold = check_hold(update); !hold.none()) return hold;
-  return check_size("hold's value", update.value.size(), kLockValueBytesMax);
+  return check_text(kHoldValue, update.value);
 }
 Objection check(const RefillBlock& refill) {
   if (Objection name = check_name(refill.name); !name.none()) return name;

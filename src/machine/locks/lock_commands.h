@@ -17,9 +17,9 @@
 
 namespace coordkit::machine {
 
-// Limits, as in docs/semantics.md. They are part of the replicated behaviour: changing one needs a feature level.
-inline constexpr size_t kNameBytesMax = 1024;       // of a lock, at least 1
-inline constexpr size_t kLockValueBytesMax = 4096;  // of a hold
+// Limits, as in docs/semantics.md; base/hold_texts.h has those of what a hold shows. They are part of the replicated behaviour:
+// changing one needs a feature level.
+inline constexpr size_t kNameBytesMax = 1024;  // of a lock, at least 1
 inline constexpr size_t kOwnerTagBytesMax = 256;
 inline constexpr size_t kLocksMax = 128;                             // of one acquire (S-53)
 inline constexpr Duration kLockDelayMax = std::chrono::seconds(60);  // S-40
@@ -35,7 +35,7 @@ struct Acquire {
   std::string owner_tag;
   std::string name;
   Wait wait;
-  std::string value;  // shown to every reader of the holder
+  HoldTexts texts;
   uint64_t flags = 0;
   LockMode mode = LockMode::Exclusive;
   Duration delay{};  // S-40: how long the lock stays ungranted after this session expired
@@ -47,7 +47,7 @@ struct Acquire {
   static constexpr auto fields() {
     using A = Acquire;
     return std::tuple(&A::session, &A::owner_tag, &A::name, part(&A::wait, &Wait::kind), part(&A::wait, &Wait::timeout),
-                      &A::value, &A::flags, &A::mode, &A::delay, at(24, &A::block));
+                      &A::texts, &A::flags, &A::mode, &A::delay, at(24, &A::block));
   }
   friend bool operator==(const Acquire&, const Acquire&) = default;
 };
@@ -60,7 +60,7 @@ struct AcquireAll {
   std::string owner_tag;
   std::vector<NamedLock> locks;  // 1 to kLocksMax, distinct
   Wait wait;
-  std::string value;
+  HoldTexts texts;
   uint64_t flags = 0;
   Duration delay{};
   static constexpr uint32_t kField = 20;
@@ -68,7 +68,7 @@ struct AcquireAll {
   static constexpr auto fields() {
     using A = AcquireAll;
     return std::tuple(&A::session, &A::owner_tag, &A::locks, part(&A::wait, &Wait::kind), part(&A::wait, &Wait::timeout),
-                      &A::value, &A::flags, at(9, &A::delay));
+                      &A::texts, &A::flags, at(9, &A::delay));
   }
   friend bool operator==(const AcquireAll&, const AcquireAll&) = default;
 };

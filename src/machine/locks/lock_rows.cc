@@ -54,7 +54,7 @@ template <typename Io>
 void describe(Io& io, Describes<lock::ClaimView> auto& claim) {
   io.bytes(1, claim.name);
   io.bytes(2, claim.tag);
-  io.bytes(3, claim.value);
+  fields::texts_field(io, 3, claim.texts);
   io.number(4, claim.session);
   io.message(5, claim.request);
   io.number(6, claim.since);
@@ -81,10 +81,16 @@ namespace {
 
 bool valid_name(std::string_view name) { return !name.empty() && name.size() <= kNameBytesMax; }
 
+bool fit(const HoldTextViews& texts) {
+  bool all = true;
+  each_hold_text([&all](const HoldText& text, std::string_view shown) { all = all && shown.size() <= text.bytes_max; }, texts);
+  return all;
+}
+
 bool valid(const lock::ClaimView& claim) {
   const auto named = [](const lock::Wanted& other) { return valid_name(other.name); };
   return valid_name(claim.name) && std::ranges::all_of(claim.others, named) && claim.tag.size() <= kOwnerTagBytesMax &&
-         claim.value.size() <= kLockValueBytesMax && claim.session && claim.since;
+         fit(claim.texts) && claim.session && claim.since;
 }
 
 }  // namespace

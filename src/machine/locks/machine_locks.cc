@@ -59,7 +59,7 @@ lock::Attempt attempt_of(const auto& acquire, std::span<const lock::Wanted> name
   return {.session = acquire.session,
           .tag = acquire.owner_tag,
           .names = names,
-          .value = acquire.value,
+          .texts = hold_texts<std::string_view>(acquire.texts),
           .waits = acquire.wait.kind != Wait::Kind::None,
           .timeout = acquire.wait.timeout,
           .delay = acquire.delay,

@@ -239,7 +239,7 @@ void MachineCoordination::announce_leaders(ApplyStep& step) {
       change.member = hold.since;
       change.session = hold.session;
       change.owner = std::string(hold.tag);
-      change.value = std::string(hold.value);
+      change.value = std::string(hold.texts.value);
     });
     step.output.events.push_back({step.index, encode(Event(std::move(change)))});
   }

@@ -9,7 +9,7 @@ namespace coordkit {
 
 inline AcquireOptions client_options(LockOptions&& options) {
   AcquireOptions out{.owner_tag = std::move(options.owner),
-                     .value = std::move(options.value),
+                     .texts = {.value = std::move(options.value)},
                      .max_hold = options.max_hold,
                      .mode = options.mode,
                      .reentrant = options.reentrant,

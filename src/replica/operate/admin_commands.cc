@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/hold_texts.h"
 #include "coordkit/error.h"
 #include "coordkit/keys/kv.h"
 #include "coordkit/keys/watch.h"
@@ -111,6 +112,21 @@ absl::Status sessions(Replica& replica, const AdminIdentity&, Words, AdminReply&
   });
 }
 
+std::vector<std::string> held_columns() {
+  std::vector<std::string> columns = {"lock",         "mode",         "session:number", "owner",
+                                      "token:number", "since:number", "count:number"};
+  const HoldTexts none;
+  each_hold_text([&columns](const HoldText& shown, const std::string&) { columns.emplace_back(shown.name); }, none);
+  return columns;
+}
+
+std::vector<std::string> held_row(const std::string& lock, const HolderInfo& one) {
+  std::vector<std::string> row = {
+      lock, name(one.mode), text(one.session), one.owner_tag, text(one.token), text(one.since), text(one.count)};
+  each_hold_text([&row](const HoldText&, const std::string& shown) { row.push_back(shown); }, one.texts);
+  return row;
+}
+
 absl::Status locks_of(Replica& replica, SessionId session, AdminReply& reply) {
   Token after;
   while (true) {
@@ -118,8 +134,7 @@ absl::Status locks_of(Replica& replica, SessionId session, AdminReply& reply) {
     if (absl::IsNotFound(page.status())) return absl::OkStatus();  // it has ended meanwhile
     if (!page.ok()) return page.status();
     for (const HeldLockInfo& lock : page->locks) {
-      reply.row(
-          {lock.name, name(lock.mode), text(session), lock.owner_tag, text(lock.token), text(lock.since), text(lock.count)});
+      reply.row(held_row(lock.name, lock));
       after = lock.token;
     }
     if (!page->more || page->locks.empty() || reply.gone()) return absl::OkStatus();
@@ -128,8 +143,7 @@ absl::Status locks_of(Replica& replica, SessionId session, AdminReply& reply) {
 
 // One lock, or all that are held.
 absl::Status locks(Replica& replica, const AdminIdentity&, Words words, AdminReply& reply) {
-  std::vector<std::string> columns = {"lock",         "mode",         "session:number", "owner",
-                                      "token:number", "since:number", "count:number"};
+  std::vector<std::string> columns = held_columns();
   if (words.empty()) {
     reply.columns(std::move(columns));
     return each_session(replica, reply, [&](const SessionInfo& session) {
@@ -140,7 +154,7 @@ absl::Status locks(Replica& replica, const AdminIdentity&, Words words, AdminRep
   if (!lock.ok()) return lock.status();
   reply.columns(std::move(columns));
   for (const HolderInfo& one : lock->holders) {
-    reply.row({words[0], name(one.mode), text(one.session), one.owner_tag, text(one.token), text(one.since), text(one.count)});
+    reply.row(held_row(words[0], one));
   }
   if (lock->more) reply.note("there are more holders than these");
   if (lock->waiters > 0) reply.note(text(lock->waiters) + " wait for it");

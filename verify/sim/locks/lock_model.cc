@@ -313,7 +313,7 @@ Result LockModel::run(const machine::UpdateValue& asked, Index) {
   Claim* hold = find(asked.session, asked.owner_tag, asked.name, asked.token);
   if (Claim* sticky = delegation(asked.name)) hold = sticky->session == asked.session ? sticky : nullptr;
   if (!hold || (hold->block != 0 && !guard_met(asked.name, asked.token))) return {.code = ResultCode::NotOwner};
-  hold->label = asked.value;
+  hold->texts.value = asked.value;
   touch(*hold);
   return {.code = ResultCode::Ok};
 }

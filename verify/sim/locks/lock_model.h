@@ -24,7 +24,7 @@ class LockModel {
     RequestId request;
     Index since;  // of the entry that queued it, or granted it
     Token token;
-    std::string label;  // the value given with the acquire
+    HoldTexts texts;
     bool timed = false;
     bool reentrant = false;
     Duration delay{};

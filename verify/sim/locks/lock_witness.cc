@@ -122,7 +122,7 @@ void LockWitness::looked(CallNumber number, const absl::StatusOr<LockInfo>& answ
   const StateHistory::LockLook expected = model_.history().lock_at(call->subject, answer->as_of);
   const auto same = [&](const HolderInfo& holder, const LockModel::Claim& hold) {
     return holder.session == hold.session && holder.owner_tag == hold.owner_tag && holder.token == hold.token &&
-           holder.since == hold.since && holder.request == hold.request && holder.value == hold.label &&
+           holder.since == hold.since && holder.request == hold.request && holder.texts == hold.texts &&
            holder.mode == *hold.mode_on(call->subject) && holder.count == hold.count;
   };
   const bool equal = std::ranges::equal(answer->holders, expected.holds, same) && answer->waiters == expected.waiters.size() &&

@@ -43,7 +43,7 @@ AcquireOptions LockWork::acquire_options(Worker& worker, const std::string& labe
   // A session that was taken over may bring holds of several owners: one of them could wait for another forever.
   const auto anothers = [&](const HoldRef& hold) { return hold->owner_tag() != options.owner_tag; };
   if (std::ranges::any_of(worker.holds, sticky) || std::ranges::any_of(worker.holds, anothers)) limit_wait(worker, options);
-  options.value = label;
+  options.texts.value = label;
   if (!work_.lock_family) return options;
   if (worker.random.chance(0.2)) options.delay = draw(worker.random, milliseconds(1), seconds(3));
   options.no_deadlock_check = way < 7 && worker.random.chance(0.1);  // never with an endless wait

@@ -127,7 +127,7 @@ Picture Streams::picture_at(const StreamObserver& observer, Index at) const {
   if (observer.kind == Kind::Lock) {
     for (const LockModel::Claim& hold : model_.history().lock_at(observer.name, at).holds) {
       if (*hold.mode_on(observer.name) != LockMode::Exclusive) continue;
-      picture.leader = LeaderInfo{hold.session, hold.owner_tag, hold.token, hold.since, hold.label};
+      picture.leader = LeaderInfo{hold.session, hold.owner_tag, hold.token, hold.since, hold.texts.value};
     }
     return picture;
   }

@@ -28,8 +28,8 @@ void CommandOutcomes::arrived(const machine::Request& request, const RequestId& 
   }
   const std::string* text = nullptr;
   if (const auto* open = std::get_if<machine::OpenSession>(&request.body)) text = &open->metadata;
-  if (const auto* acquire = std::get_if<machine::Acquire>(&request.body)) text = &acquire->value;
-  if (const auto* all = std::get_if<machine::AcquireAll>(&request.body)) text = &all->value;
+  if (const auto* acquire = std::get_if<machine::Acquire>(&request.body)) text = &acquire->texts.value;
+  if (const auto* all = std::get_if<machine::AcquireAll>(&request.body)) text = &all->texts.value;
   if (const auto* put = std::get_if<machine::Put>(&request.body)) text = &put->value;
   if (text == nullptr || text->empty()) return;
   Outcome& outcome = outcomes_[*text];

@@ -51,14 +51,15 @@ struct Reading {
   Request operator()(const machine::CloseSession& close) const {
     return {fmt::format("close session {}", counted(close.session.value(), timeline)), close_key(close.session)};
   }
-  Request operator()(const machine::Acquire& acquire) const { return {"acquire " + acquire.name, acquire.value}; }
+  Request operator()(const machine::Acquire& acquire) const { return {"acquire " + acquire.name, acquire.texts.value}; }
   Request operator()(const machine::Release& release) const {
     return {fmt::format("release {} with token {}", release.name, counted(release.token.value(), timeline)),
             release_key(release.token)};
   }
   Request operator()(const machine::CancelAcquire& cancel) const { return {"cancel an acquire of " + cancel.name, {}}; }
   Request operator()(const machine::AcquireAll& all) const {
-    return {fmt::format("acquire {} locks, {} first", all.locks.size(), all.locks.empty() ? "" : all.locks[0].name), all.value};
+    return {fmt::format("acquire {} locks, {} first", all.locks.size(), all.locks.empty() ? "" : all.locks[0].name),
+            all.texts.value};
   }
   Request operator()(const machine::Downgrade& down) const { return {"downgrade " + down.name, {}}; }
   Request operator()(const machine::Upgrade& up) const { return {"upgrade " + up.name, {}}; }

@@ -114,7 +114,7 @@ Result Model::run(const machine::Acquire& asked, const RequestId& id) {
                   .owner_tag = asked.owner_tag,
                   .names = {{asked.name, asked.mode}},
                   .request = id,
-                  .label = asked.value,
+                  .texts = asked.texts,
                   .reentrant = (asked.flags & machine::kReentrant) != 0,
                   .delay = asked.delay,
                   .block = asked.block},
@@ -126,7 +126,7 @@ Result Model::run(const machine::AcquireAll& asked, const RequestId& id) {
                   .owner_tag = asked.owner_tag,
                   .names = asked.locks,
                   .request = id,
-                  .label = asked.value,
+                  .texts = asked.texts,
                   .delay = asked.delay},
                  asked.wait, asked.flags);
 }

@@ -58,7 +58,7 @@ void GrantRecorder::begin_hold(const Model& model, const LockModel::Claim& hold,
   row.granted = time_of(world_);
   const auto lane = session_lanes_.find(hold.session);
   if (lane != session_lanes_.end()) row.lane = lane->second;
-  row.operation = operations_.caller(hold.label);
+  row.operation = operations_.caller(hold.texts.value);
   if (row.operation) operations_.granted(*row.operation, row.index, row.token);
   if (const Timeline::Grant* oldest = grants_.next_to_go()) by_token_.erase(oldest->token);
   const uint64_t number = grants_.add(std::move(row));
