@@ -3,31 +3,24 @@
 #include <algorithm>
 #include <string>
 
+#include "base/utf8.h"
+
 namespace coordkit::coordctl {
 namespace {
 
-// How many bytes the code point at the front has; 0: it is none, or one that a terminal should not receive.
-size_t code_point_bytes(std::string_view text) {
+// How many bytes the character at the front has; 0: it is none, or one that a terminal should not receive.
+size_t shown_bytes(std::string_view text) {
   const auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (at(0) < 0x80) return at(0) >= 0x20 && at(0) != 0x7f ? 1 : 0;
-  const size_t bytes = at(0) >= 0xf0 ? 4 : at(0) >= 0xe0 ? 3 : 2;
-  if (at(0) < 0xc2 || at(0) > 0xf4 || text.size() < bytes) return 0;
-  uint32_t value = at(0) & (0xffu >> (bytes + 1));
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((at(i) & 0xc0) != 0x80) return 0;
-    value = value << 6 | (at(i) & 0x3fu);
-  }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = value >= 0xd800 && value <= 0xdfff;
-  const bool control = value < 0xa0;  // the second block of control characters
-  return value < kLeast[bytes] || value > 0x10ffff || surrogate || control ? 0 : bytes;
+  const size_t bytes = utf8_length(text);
+  const bool control = bytes == 1 ? at(0) < 0x20 || at(0) == 0x7f : bytes == 2 && at(0) == 0xc2 && at(1) < 0xa0;
+  return control ? 0 : bytes;
 }
 
 // The longest prefix of at most `most` bytes that is text.
 size_t text_bytes(std::string_view bytes, size_t most) {
   size_t done = 0;
   while (done < bytes.size()) {
-    const size_t next = code_point_bytes(bytes.substr(done));
+    const size_t next = shown_bytes(bytes.substr(done));
     if (next == 0 || done + next > most) break;
     done += next;
   }

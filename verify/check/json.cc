@@ -5,25 +5,12 @@
 #include <charconv>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace coordkit::check::json {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// Length of the UTF-8 sequence at the start; 0: there is none. Overlong forms and surrogates are not valid.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const auto follows = [&](size_t i) { return i < text.size() && (byte(i) & 0xc0) == 0x80; };
-  const uint8_t first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first < 0xe0) return follows(1) ? 2 : 0;
-  if (first >= 0xe0 && first < 0xf0) {
-    if (!follows(1) || !follows(2)) return 0;
-    return (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ? 0 : 3;
-  }
-  if (first < 0xf0 || first > 0xf4 || !follows(1) || !follows(2) || !follows(3)) return 0;
-  return (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90) ? 0 : 4;
-}
 
 void append_utf8(std::string& out, uint32_t code) {
   const auto add = [&](uint32_t byte) { out += static_cast<char>(byte); };

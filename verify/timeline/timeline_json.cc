@@ -5,28 +5,11 @@
 #include <iterator>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "coordkit/sim/timeline.h"
 
 namespace coordkit::sim {
 namespace {
-
-// How many bytes of well-formed UTF-8 begin here; 0: the text does not begin with any.
-size_t well_formed(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
-                        : lead >= 0xe0 && lead <= 0xef ? 3
-                        : lead >= 0xf0 && lead <= 0xf4 ? 4
-                                                       : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f)) return 0;  // overlong; surrogates
-  if ((lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f)) return 0;  // overlong; above U+10FFFF
-  return length;
-}
 
 class Writer {
  public:
@@ -45,7 +28,7 @@ class Writer {
   void string(std::string_view text) {
     out_ += '"';
     while (!text.empty()) {
-      const size_t length = well_formed(text);
+      const size_t length = utf8_length(text);
       const char c = text.front();
       if (length == 0) {
         raw("\\ufffd");
