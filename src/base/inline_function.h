@@ -16,7 +16,7 @@ class InlineFunction;
 template <typename... Arguments, size_t kInlineBytes, size_t kAlignment>
 class InlineFunction<void(Arguments...), kInlineBytes, kAlignment> {
  public:
-  InlineFunction() = default;
+  InlineFunction() {}  // NOLINT(modernize-use-equals-default): a defaulted one would clear the bytes
   template <typename F>
   requires(!std::is_same_v<std::decay_t<F>, InlineFunction>) InlineFunction(F&& run) {  // NOLINT: meant to convert
     make<std::decay_t<F>>(std::forward<F>(run));
