@@ -20,19 +20,12 @@
 
 #include "absl/status/status.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
 // Whether a failed operation took effect.
 enum class Outcome : uint8_t { NoEffect = 1, Unknown = 2, Done = 3 };
-constexpr std::string_view name_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::NoEffect: return "NoEffect";
-    case Outcome::Unknown: return "Unknown";
-    case Outcome::Done: return "Done";
-  }
-  return "?";
-}
 
 // Stable names, testable; numbers may travel in replicated results and are never reused.
 enum class Reason : uint16_t {

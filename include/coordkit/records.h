@@ -4,22 +4,15 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/types.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
 // How a lock is held: by one owner alone, or by any number of owners that share it.
 enum class LockMode : uint8_t { Exclusive = 1, Shared = 2 };
-constexpr std::string_view name_of(LockMode mode) {
-  switch (mode) {
-    case LockMode::Exclusive: return "Exclusive";
-    case LockMode::Shared: return "Shared";
-  }
-  return "?";
-}
 
 // One of the locks that are requested or held together.
 struct NamedLock {

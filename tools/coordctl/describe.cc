@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "base/enum_words.h"
 #include "base/fixed.h"
 #include "base/hold_texts.h"
 #include "coordkit/engine/engine.h"
@@ -182,26 +183,6 @@ Json describe_delay(const ParsedKey& key, std::string_view value, size_t bytes_m
       {"table", "delays"}, {"id", key.id}, {"name", safe_bytes(delay->name, bytes_max)}, {"ms", milliseconds(delay->duration)}};
 }
 
-const char* name_of(TableByte table) {
-  switch (table) {
-    case TableByte::Barriers: return "barriers";
-    case TableByte::NumberedCounters: return "numbered_counters";
-    case TableByte::DoubleBarriers: return "double_barriers";
-    case TableByte::Places: return "places";
-    case TableByte::Groups: return "groups";
-    case TableByte::Items: return "items";
-    case TableByte::ItemClaims: return "item_claims";
-    case TableByte::Latches: return "latches";
-    case TableByte::Members: return "members";
-    case TableByte::Permits: return "permits";
-    case TableByte::Queues: return "queues";
-    case TableByte::Semaphores: return "semaphores";
-    case TableByte::Waits: return "waits";
-    case TableByte::CancelMarks: return "cancel_marks";
-    default: return "?";
-  }
-}
-
 Json describe_own_row(std::string_view rest, std::string_view value, size_t bytes_max) {
   const absl::StatusOr<ParsedKey> key = machine::rows::parse_key(rest);
   if (!key.ok()) return undecoded(value, key.status(), bytes_max);
@@ -213,7 +194,7 @@ Json describe_own_row(std::string_view rest, std::string_view value, size_t byte
     case TableByte::Holds:
     case TableByte::Waiters: return describe_claim(*key, value, bytes_max);
     case TableByte::Delays: return describe_delay(*key, value, bytes_max);
-    default: return {{"table", name_of(key->table)}, {"id", key->id}, {"record", safe_bytes(value, bytes_max)}};
+    default: return {{"table", std::string(words_of(key->table))}, {"id", key->id}, {"record", safe_bytes(value, bytes_max)}};
   }
 }
 

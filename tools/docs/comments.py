@@ -11,9 +11,9 @@ import re
 import sys
 
 TYPE = re.compile(r"^\s*(?:template\b.*)?(?:class|struct|enum|union)\b[^;]*\{$")
-# What is deleted, defaulted, compared, moved, destroyed, printed or hashed needs no sentence, nor does the name of an enumerator.
+# What is deleted, defaulted, compared, moved, destroyed, printed or hashed needs no sentence.
 SPEAKS_FOR_ITSELF = re.compile(
-    r"^\s*[\w~].*(?:=\s*(?:delete|default);|\boperator(?:==|<=>|=|<<)\(.*[;{}]|\s~\w+\(.*\).*[;{}]|\bname_of\([^)]*\).*[;{}])$"
+    r"^\s*[\w~].*(?:=\s*(?:delete|default);|\boperator(?:==|<=>|=|<<)\(.*[;{}]|\s~\w+\(.*\).*[;{}])$"
     r"|^\s*friend .*\bAbsl(?:Stringify|HashValue)\(|^\s+(?:explicit )?(\w+)\((?:const )?\1 ?&&?[^)]*\)[^;]*;$")
 # A comment that says so is about every declaration down to the next empty line or comment.
 SHARED = re.compile(r"\b(?:Each|All|Both|Any) of these\b|\bThese\b|^\s*// (?:As those of|The same)\b")

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/enum_words.h"
 #include "check/fenced_mutex_model.h"
 #include "check/history.h"
 #include "check/kv_model.h"
@@ -99,10 +100,7 @@ constexpr Row kRows[] = {row<RegisterModel>(),    row<KvModel>(),     row<Transa
 
 }  // namespace
 
-std::string_view name_of(Verdict verdict) {
-  constexpr std::string_view kNames[] = {"linearizable", "violation", "undecided"};
-  return kNames[static_cast<size_t>(verdict)];
-}
+std::string_view name_of(Verdict verdict) { return words_of(verdict); }
 
 std::vector<std::string_view> models() {
   std::vector<std::string_view> names;

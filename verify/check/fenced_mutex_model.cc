@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/enum_words.h"
+
 namespace coordkit::check {
 namespace {
 
@@ -49,10 +51,7 @@ void FencedMutexModel::write(const Call& call, json::ObjectWriter& in, json::Obj
   if (call.kind == Kind::Holder && !call.token) out.raw("token", "null");
 }
 
-std::string_view FencedMutexModel::name_of(const Call& call) {
-  constexpr std::string_view kNames[] = {"acquire", "release", "expire", "holder"};
-  return kNames[static_cast<size_t>(call.kind)];
-}
+std::string_view FencedMutexModel::name_of(const Call& call) { return words_of(call.kind); }
 
 Step FencedMutexModel::step(const State& state, const Op& op) {
   const Call& call = op.what;

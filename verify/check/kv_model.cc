@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "base/enum_words.h"
 #include "check/history.h"
 
 namespace coordkit::check {
@@ -155,9 +156,7 @@ void KvModel::write(const Call& call, json::ObjectWriter& in, json::ObjectWriter
   number("revision", call.revision);
 }
 
-std::string_view KvModel::name_of(const Call& call) {
-  return call.kind == Kind::Put ? "put" : call.kind == Kind::Delete ? "delete" : "get";
-}
+std::string_view KvModel::name_of(const Call& call) { return words_of(call.kind); }
 
 Step KvModel::step(const State& state, const Op& op) {
   switch (op.what.kind) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "base/enum_words.h"
 #include "check/history.h"
 
 namespace coordkit::check {
@@ -36,9 +37,7 @@ void RegisterModel::write(const Call& call, json::ObjectWriter& in, json::Object
   out.flag("swapped", call.swapped);
 }
 
-std::string_view RegisterModel::name_of(const Call& call) {
-  return call.kind == Kind::Read ? "read" : call.kind == Kind::Write ? "write" : "cas";
-}
+std::string_view RegisterModel::name_of(const Call& call) { return words_of(call.kind); }
 
 Step RegisterModel::step(const State& state, const Op& op) {
   const Call& call = op.what;

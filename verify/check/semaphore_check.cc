@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/enum_words.h"
 #include "check/hold_pairs.h"
 
 namespace coordkit::check {
@@ -34,10 +35,7 @@ void SemaphoreModel::write(const Call& call, json::ObjectWriter& in, json::Objec
   if (call.kind == Kind::Acquire) out.flag("granted", call.granted);
 }
 
-std::string_view SemaphoreModel::name_of(const Call& call) {
-  constexpr std::string_view kNames[] = {"acquire", "release", "set_limit"};
-  return kNames[static_cast<size_t>(call.kind)];
-}
+std::string_view SemaphoreModel::name_of(const Call& call) { return words_of(call.kind); }
 
 Step SemaphoreModel::step(const State& state, const Op& op) {
   const Call& call = op.what;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -14,6 +13,7 @@
 #include "coordkit/client/validity_watch.h"
 #include "coordkit/engine/engine.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/ports/clock.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
@@ -147,14 +147,6 @@ struct ResumeOptions {
 struct LockWait {
   // The kind of a wait. Timed: for `timeout`.
   enum class Kind : uint8_t { NoWait, Timed, Forever };
-  friend constexpr std::string_view name_of(Kind one) {
-    switch (one) {
-      case Kind::NoWait: return "NoWait";
-      case Kind::Timed: return "Timed";
-      case Kind::Forever: return "Forever";
-    }
-    return "?";
-  }
   Kind kind = Kind::NoWait;  // what none(), timed() and endless() set
   Duration timeout{};        // above zero if Timed; decided in the log, by the leader's clock; each
                              // new leader restarts it
@@ -230,14 +222,6 @@ struct Fence {
     Free,             // not held; the token is zero. Others may wait for it, and a lock-delay may
                       // run
   };
-  friend constexpr std::string_view name_of(Wants one) {
-    switch (one) {
-      case Wants::Held: return "Held";
-      case Wants::HeldExclusively: return "HeldExclusively";
-      case Wants::Free: return "Free";
-    }
-    return "?";
-  }
   std::string lock;           // the name; empty: refused as kInvalidArgument
   Token token;                // of the hold; zero only with Free
   Wants wants = Wants::Held;  // by default that it is held in any mode

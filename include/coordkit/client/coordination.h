@@ -13,12 +13,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "coordkit/client/client_options.h"
 #include "coordkit/client/handles.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/types.h"
 
 namespace COORDKIT_EXPORT coordkit {
@@ -27,24 +27,9 @@ class Client;
 
 // The effect of the end of the closing session on a closed barrier.
 enum class BarrierAtSessionEnd : uint8_t { Stays = 0, Opens = 1, Breaks = 2 };
-constexpr std::string_view name_of(BarrierAtSessionEnd at_end) {
-  switch (at_end) {
-    case BarrierAtSessionEnd::Stays: return "Stays";
-    case BarrierAtSessionEnd::Opens: return "Opens";
-    case BarrierAtSessionEnd::Breaks: return "Breaks";
-  }
-  return "?";
-}
 // The effect of the end of a party's session on a double barrier: all others get Broken, or the
 // barrier waits for one party less. The first party that enters decides it for the cycle.
 enum class PartyAtSessionEnd : uint8_t { Breaks = 1, Shrinks = 2 };
-constexpr std::string_view name_of(PartyAtSessionEnd at_end) {
-  switch (at_end) {
-    case PartyAtSessionEnd::Breaks: return "Breaks";
-    case PartyAtSessionEnd::Shrinks: return "Shrinks";
-  }
-  return "?";
-}
 
 // Options of CoordinationCalls::acquire_permits().
 struct PermitOptions {
@@ -174,14 +159,6 @@ struct LeaderInfo {
 // Resync: entries were skipped (a state was taken over from a peer, or the observer was too slow).
 // It is a snapshot again, at a greater index.
 enum class Seen : uint8_t { Snapshot = 1, Resync = 2, Change = 3 };
-constexpr std::string_view name_of(Seen seen) {
-  switch (seen) {
-    case Seen::Snapshot: return "Snapshot";
-    case Seen::Resync: return "Resync";
-    case Seen::Change: return "Change";
-  }
-  return "?";
-}
 
 // A report of CoordinationCalls::observe_leader().
 struct LeaderSeen {
@@ -206,14 +183,6 @@ struct LatchSeen {
 struct GroupSeen {
   // The kind of a change.
   enum class What : uint8_t { Joined = 3, Updated = 4, Left = 5 };
-  friend constexpr std::string_view name_of(What one) {
-    switch (one) {
-      case What::Joined: return "Joined";
-      case What::Updated: return "Updated";
-      case What::Left: return "Left";
-    }
-    return "?";
-  }
   Seen how = Seen::Snapshot;         // as in LeaderSeen
   Index index;                       // as in LeaderSeen
   std::vector<GroupMember> members;  // snapshots: all; a change: the member that changed

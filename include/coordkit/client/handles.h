@@ -24,6 +24,7 @@
 #include "coordkit/client/ref.h"
 #include "coordkit/client/text_pair.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/ports/clock.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
@@ -33,14 +34,6 @@ namespace COORDKIT_EXPORT coordkit {
 // Valid -> Jeopardy (own deadline passed, not known to be lost) -> Valid again with the same
 // tokens, or Lost, which is final.
 enum class SessionPhase : uint8_t { Valid = 1, Jeopardy = 2, Lost = 3 };
-constexpr std::string_view name_of(SessionPhase phase) {
-  switch (phase) {
-    case SessionPhase::Valid: return "Valid";
-    case SessionPhase::Jeopardy: return "Jeopardy";
-    case SessionPhase::Lost: return "Lost";
-  }
-  return "?";
-}
 
 // Locks that the session itself grants (S-58); src/client/locks/lent_delegations.h.
 class Delegation;

@@ -18,7 +18,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +25,7 @@
 #include "absl/status/status.h"
 #include "coordkit/export.h"
 #include "coordkit/keys/key_operations.h"
+#include "coordkit/name_of.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 
@@ -120,16 +120,6 @@ struct WatchBatch {
     Pending = 4,   // progress was requested, and the revision to start from does not exist yet
     Ended = 5,     // last: `why` is the reason; with Compacted `revision` is where to start again
   };
-  friend constexpr std::string_view name_of(What one) {
-    switch (one) {
-      case What::Created: return "Created";
-      case What::Events: return "Events";
-      case What::Progress: return "Progress";
-      case What::Pending: return "Pending";
-      case What::Ended: return "Ended";
-    }
-    return "?";
-  }
   What what = What::Created;  // says which other fields are set
   Revision revision;          // as What says; zero: ended, but not with Compacted
   WatchEvents events;         // of Events; otherwise none

@@ -31,6 +31,7 @@
 #include "coordkit/error.h"
 #include "coordkit/export.h"
 #include "coordkit/feature_level.h"
+#include "coordkit/name_of.h"
 #include "coordkit/ports/clock.h"
 #include "coordkit/ports/log_store.h"
 #include "coordkit/ports/state_machine.h"
@@ -162,13 +163,6 @@ struct LogDamaged {
 // Reserved: release, cancel, close. They give room back, so some room is kept for them, and they
 // are taken when others are not.
 enum class Urgency : uint8_t { Normal, Reserved };
-constexpr std::string_view name_of(Urgency urgency) {
-  switch (urgency) {
-    case Urgency::Normal: return "Normal";
-    case Urgency::Reserved: return "Reserved";
-  }
-  return "?";
-}
 
 // Runs a command through the log, exactly once.
 struct Submit {
@@ -194,14 +188,6 @@ enum class Consistency : uint8_t {
   Lease,
   Local,  // this replica's applied state, possibly old: an exact state, at Completion::index
 };
-constexpr std::string_view name_of(Consistency consistency) {
-  switch (consistency) {
-    case Consistency::Linearizable: return "Linearizable";
-    case Consistency::Lease: return "Lease";
-    case Consistency::Local: return "Local";
-  }
-  return "?";
-}
 
 // Asks for the moment in which a machine's state may be read. Completes in a turn whose applied
 // state serves. Until the next turn the asker may read the machine itself (Engine::machine).
@@ -310,14 +296,6 @@ struct Divergence {
     Other,    // most voters agree with this replica; the other one is in quarantine
     Unclear,  // no majority yet, or none at all
   };
-  friend constexpr std::string_view name_of(Verdict one) {
-    switch (one) {
-      case Verdict::Self: return "Self";
-      case Verdict::Other: return "Other";
-      case Verdict::Unclear: return "Unclear";
-    }
-    return "?";
-  }
   Index index;                         // the states after this entry
   Verdict verdict = Verdict::Unclear;  // of this comparison
   ReplicaId other;                     // one that differs

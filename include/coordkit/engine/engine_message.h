@@ -6,12 +6,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "coordkit/engine/state_transfer.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/ports/peer_mark.h"
 #include "coordkit/ports/state_machine.h"
 #include "coordkit/raft/membership.h"
@@ -43,13 +43,6 @@ struct Forward {
 struct Refusal {
   // Why it was refused. This version sends NotLeader only. Numbers are on the wire.
   enum class Why : uint8_t { NotLeader = 1, NoRoom = 2 };
-  friend constexpr std::string_view name_of(Why one) {
-    switch (one) {
-      case Why::NotLeader: return "NotLeader";
-      case Why::NoRoom: return "NoRoom";
-    }
-    return "?";
-  }
   Why why = Why::NotLeader;  // why nothing was done
   Term term;                 // the sender's own
   ReplicaId leader;          // zero: none known
@@ -105,14 +98,6 @@ struct RenewReply {
     AllExcept = 2,  // that set without the listed ones (their end is under way)
     Only = 3,       // the two sides differ: only the listed ones were renewed
   };
-  friend constexpr std::string_view name_of(Coverage one) {
-    switch (one) {
-      case Coverage::All: return "All";
-      case Coverage::AllExcept: return "AllExcept";
-      case Coverage::Only: return "Only";
-    }
-    return "?";
-  }
   // One answer for each group of the request, in the same order.
   struct Group {
     TimerGroup group;                    // as requested

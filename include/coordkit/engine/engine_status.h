@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/raft/core.h"
 #include "coordkit/types.h"
 
@@ -29,20 +29,6 @@ enum class ReplicaState : uint8_t {
   Quarantine,         // up, silent, not voting: see the reason
   Halted,             // stopped for good by a fault
 };
-constexpr std::string_view name_of(ReplicaState state) {
-  switch (state) {
-    case ReplicaState::WaitingForMembers: return "WaitingForMembers";
-    case ReplicaState::Uninvited: return "Uninvited";
-    case ReplicaState::Starting: return "Starting";
-    case ReplicaState::CatchingUp: return "CatchingUp";
-    case ReplicaState::Ready: return "Ready";
-    case ReplicaState::Learner: return "Learner";
-    case ReplicaState::Removed: return "Removed";
-    case ReplicaState::Quarantine: return "Quarantine";
-    case ReplicaState::Halted: return "Halted";
-  }
-  return "?";
-}
 
 // A member that does not answer, as far as this replica can tell.
 struct MissingMember {

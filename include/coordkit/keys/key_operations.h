@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/records.h"
 #include "coordkit/types.h"
 
@@ -28,27 +29,9 @@ std::string prefix_end(std::string_view prefix);
 
 // The property by which a range orders its entries.
 enum class SortTarget : uint8_t { Key = 0, Version = 1, Create = 2, Mod = 3, Value = 4 };
-constexpr std::string_view name_of(SortTarget target) {
-  switch (target) {
-    case SortTarget::Key: return "Key";
-    case SortTarget::Version: return "Version";
-    case SortTarget::Create: return "Create";
-    case SortTarget::Mod: return "Mod";
-    case SortTarget::Value: return "Value";
-  }
-  return "?";
-}
 // Default is ascending, for the key and for every other target. Entries that are equal in the
 // target are ordered by ascending key.
 enum class SortOrder : uint8_t { Default = 0, Ascending = 1, Descending = 2 };
-constexpr std::string_view name_of(SortOrder order) {
-  switch (order) {
-    case SortOrder::Default: return "Default";
-    case SortOrder::Ascending: return "Ascending";
-    case SortOrder::Descending: return "Descending";
-  }
-  return "?";
-}
 
 // Reads an interval. Filters and order apply to the whole interval; the limit is applied last.
 struct RangeOperation {
@@ -119,30 +102,8 @@ struct Compare {
     LockHeldExclusively = 7,  // the same, exclusively
     LockFree = 8,             // the lock `key` is not held
   };
-  friend constexpr std::string_view name_of(Target one) {
-    switch (one) {
-      case Target::Version: return "Version";
-      case Target::Create: return "Create";
-      case Target::Mod: return "Mod";
-      case Target::Value: return "Value";
-      case Target::Lease: return "Lease";
-      case Target::LockHeld: return "LockHeld";
-      case Target::LockHeldExclusively: return "LockHeldExclusively";
-      case Target::LockFree: return "LockFree";
-    }
-    return "?";
-  }
   // Has no meaning for locks.
   enum class Relation : uint8_t { Equal = 1, NotEqual = 2, Less = 3, Greater = 4 };
-  friend constexpr std::string_view name_of(Relation one) {
-    switch (one) {
-      case Relation::Equal: return "Equal";
-      case Relation::NotEqual: return "NotEqual";
-      case Relation::Less: return "Less";
-      case Relation::Greater: return "Greater";
-    }
-    return "?";
-  }
 
   std::string key;                      // the key, the lowest of an interval, or the name of a lock
   std::string end = {};                 // as in RangeOperation; empty for a lock

@@ -24,13 +24,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "coordkit/client/watch_events.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/session.h"
 
 namespace COORDKIT_EXPORT coordkit {
@@ -63,15 +63,6 @@ struct MirrorSeen {
     Resync = 3,    // changes were missed; all present keys once more, and none of the earlier copy
     Ended = 4,     // last: `why`
   };
-  friend constexpr std::string_view name_of(What one) {
-    switch (one) {
-      case What::Snapshot: return "Snapshot";
-      case What::Changes: return "Changes";
-      case What::Resync: return "Resync";
-      case What::Ended: return "Ended";
-    }
-    return "?";
-  }
   What what = What::Snapshot;  // which kind of report it is
   Revision revision;           // the revision that the copy shows from here on: all of it, and
                                // nothing later

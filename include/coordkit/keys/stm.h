@@ -29,11 +29,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/functional/function_ref.h"
 #include "coordkit/export.h"
 #include "coordkit/keys/kv.h"
+#include "coordkit/name_of.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
@@ -46,13 +46,6 @@ struct StmOptions {
     Serializable = 2,          // only keys that were read; a key that is only written is
                                // overwritten
   };
-  friend constexpr std::string_view name_of(Isolation one) {
-    switch (one) {
-      case Isolation::SerializableSnapshot: return "SerializableSnapshot";
-      case Isolation::Serializable: return "Serializable";
-    }
-    return "?";
-  }
   Isolation isolation = Isolation::SerializableSnapshot;  // which changes of others are conflicts
   uint32_t attempts_max = 64;                             // Legal: 1 and up
   Duration timeout = std::chrono::seconds(10);            // of all attempts together. Legal: above

@@ -19,11 +19,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/ports/file_system.h"
 #include "coordkit/types.h"
 
@@ -31,13 +31,6 @@ namespace COORDKIT_EXPORT coordkit {
 
 // The mode of the lock whose token is shown.
 enum class FenceMode : uint8_t { Exclusive = 1, Shared = 2 };
-constexpr std::string_view name_of(FenceMode mode) {
-  switch (mode) {
-    case FenceMode::Exclusive: return "Exclusive";
-    case FenceMode::Shared: return "Shared";
-  }
-  return "?";
-}
 
 // The memory of a gate, and the whole rule. INV_L14: highest and last_exclusive never fall.
 struct FenceState {

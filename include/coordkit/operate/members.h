@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/raft/membership.h"
 #include "coordkit/types.h"
 
@@ -71,14 +71,6 @@ struct MemberInfo {
     Leaving,  // votes until the change under way is complete, and not afterwards
     Learner,
   };
-  friend constexpr std::string_view name_of(Role one) {
-    switch (one) {
-      case Role::Voter: return "Voter";
-      case Role::Leaving: return "Leaving";
-      case Role::Learner: return "Learner";
-    }
-    return "?";
-  }
   uint64_t id = 0;          // chosen by the operator
   std::string address;      // for the transport
   Role role = Role::Voter;  // in the configuration in force

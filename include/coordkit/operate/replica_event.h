@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/ports/clock.h"
 #include "coordkit/types.h"
 
@@ -27,15 +27,6 @@ enum class Severity : uint8_t {
   Warning,  // the replica continues; an operator should check it
   Error,    // this replica does not continue, or its data may be wrong
 };
-constexpr std::string_view name_of(Severity severity) {
-  switch (severity) {
-    case Severity::Debug: return "Debug";
-    case Severity::Info: return "Info";
-    case Severity::Warning: return "Warning";
-    case Severity::Error: return "Error";
-  }
-  return "?";
-}
 
 // The kind of event. docs/events.md has the actions.
 enum class ReplicaEventKind : uint8_t {
@@ -67,37 +58,6 @@ enum class ReplicaEventKind : uint8_t {
                      // has returned
   Halted,            // this replica has stopped for good
 };
-constexpr std::string_view name_of(ReplicaEventKind kind) {
-  switch (kind) {
-    case ReplicaEventKind::Opened: return "Opened";
-    case ReplicaEventKind::StateChanged: return "StateChanged";
-    case ReplicaEventKind::LeaderChanged: return "LeaderChanged";
-    case ReplicaEventKind::MembersChanged: return "MembersChanged";
-    case ReplicaEventKind::PeerConnected: return "PeerConnected";
-    case ReplicaEventKind::PeerLost: return "PeerLost";
-    case ReplicaEventKind::PeerRefused: return "PeerRefused";
-    case ReplicaEventKind::PeerUnreachable: return "PeerUnreachable";
-    case ReplicaEventKind::SettingsDiffer: return "SettingsDiffer";
-    case ReplicaEventKind::MemberSilent: return "MemberSilent";
-    case ReplicaEventKind::MemberResponding: return "MemberResponding";
-    case ReplicaEventKind::LevelRaised: return "LevelRaised";
-    case ReplicaEventKind::DiskFull: return "DiskFull";
-    case ReplicaEventKind::DiskHasRoom: return "DiskHasRoom";
-    case ReplicaEventKind::DiskSlow: return "DiskSlow";
-    case ReplicaEventKind::DiskDamaged: return "DiskDamaged";
-    case ReplicaEventKind::DiskMended: return "DiskMended";
-    case ReplicaEventKind::DiskFails: return "DiskFails";
-    case ReplicaEventKind::DiskWorks: return "DiskWorks";
-    case ReplicaEventKind::Checkpointed: return "Checkpointed";
-    case ReplicaEventKind::StateSent: return "StateSent";
-    case ReplicaEventKind::StateReceived: return "StateReceived";
-    case ReplicaEventKind::Diverged: return "Diverged";
-    case ReplicaEventKind::HostThrew: return "HostThrew";
-    case ReplicaEventKind::ThreadHeldUp: return "ThreadHeldUp";
-    case ReplicaEventKind::Halted: return "Halted";
-  }
-  return "?";
-}
 
 struct ReplicaEvent {
   // docs/events.md says when it is reported.

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
@@ -42,14 +43,6 @@ class File {
 
 // How a file is opened. Read and ReadWrite: it must exist (kNotFound). CreateNew: it must not.
 enum class OpenMode : uint8_t { Read, ReadWrite, CreateNew };
-constexpr std::string_view name_of(OpenMode mode) {
-  switch (mode) {
-    case OpenMode::Read: return "Read";
-    case OpenMode::ReadWrite: return "ReadWrite";
-    case OpenMode::CreateNew: return "CreateNew";
-  }
-  return "?";
-}
 
 // One directory. Names are plain file names without slashes.
 class FileSystem {

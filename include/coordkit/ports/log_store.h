@@ -13,13 +13,13 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/ports/peer_mark.h"
 #include "coordkit/raft/entry.h"
 #include "coordkit/types.h"
@@ -59,14 +59,6 @@ enum class LogSpace : uint8_t {
   Low,   // there is no space for the next segment: refuse new proposals
   Full,  // writes wait for space
 };
-constexpr std::string_view name_of(LogSpace space) {
-  switch (space) {
-    case LogSpace::Ample: return "Ample";
-    case LogSpace::Low: return "Low";
-    case LogSpace::Full: return "Full";
-  }
-  return "?";
-}
 
 // The receiver of a LogStore's reports. Implemented by the engine's host; callable from any thread;
 // never blocks.

@@ -33,6 +33,7 @@
 #include "absl/status/statusor.h"
 #include "coordkit/bytes.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/ports/state_store.h"
 #include "coordkit/types.h"
 
@@ -68,13 +69,6 @@ struct TimerGroup {
 struct TimerOp {
   // The effect of the operation on the timer.
   enum class Kind : uint8_t { Arm, Disarm };
-  friend constexpr std::string_view name_of(Kind one) {
-    switch (one) {
-      case Kind::Arm: return "Arm";
-      case Kind::Disarm: return "Disarm";
-    }
-    return "?";
-  }
   // Disarm reads only `id`.
   Kind kind = Kind::Arm;
   TimerId id;             // unique among the timers of its machine
@@ -100,13 +94,6 @@ struct ApplyOutput {
     Queued,  // the request waits in the state; a later apply gives its final answer, under the same
              // id
   };
-  friend constexpr std::string_view name_of(Stage one) {
-    switch (one) {
-      case Stage::Final: return "Final";
-      case Stage::Queued: return "Queued";
-    }
-    return "?";
-  }
   struct Result {                // the answer to one request
     Index index;                 // of the entry that decided
     RequestId request;           // as in Command

@@ -12,25 +12,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "coordkit/engine/agreement.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/types.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
 // Control messages overtake bulk: votes, heartbeats, renewals, releases.
 enum class Lane : uint8_t { Control, Bulk };
-constexpr std::string_view name_of(Lane lane) {
-  switch (lane) {
-    case Lane::Control: return "Control";
-    case Lane::Bulk: return "Bulk";
-  }
-  return "?";
-}
 
 // One message on its way, as EngineEffects::sends become it. Made by the engine's host.
 struct Frame {

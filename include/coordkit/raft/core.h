@@ -14,13 +14,13 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/ports/clock.h"
 #include "coordkit/ports/log_store.h"
 #include "coordkit/raft/entry.h"
@@ -197,15 +197,6 @@ struct Send {         // one message to one peer
 
 // See thesis fig. 3.3. A PreCandidate (9.6) has not entered a new term.
 enum class Role : uint8_t { Follower, PreCandidate, Candidate, Leader };
-constexpr std::string_view name_of(Role role) {
-  switch (role) {
-    case Role::Follower: return "Follower";
-    case Role::PreCandidate: return "PreCandidate";
-    case Role::Candidate: return "Candidate";
-    case Role::Leader: return "Leader";
-  }
-  return "?";
-}
 
 struct Leadership {            // a replica's role, and the leader that it knows
   Role role = Role::Follower;  // of this replica
@@ -218,15 +209,6 @@ struct Leadership {            // a replica's role, and the leader that it knows
 struct ProposalOutcome {
   // Appended, or the reason why the proposal was refused.
   enum class Kind : uint8_t { Appended, NotLeader, NoRoom, Transferring };
-  friend constexpr std::string_view name_of(Kind one) {
-    switch (one) {
-      case Kind::Appended: return "Appended";
-      case Kind::NotLeader: return "NotLeader";
-      case Kind::NoRoom: return "NoRoom";
-      case Kind::Transferring: return "Transferring";
-    }
-    return "?";
-  }
   Ticket ticket;               // of the Proposal
   Kind kind = Kind::Appended;  // NoRoom: beyond unsynced_bytes_max, or no Command
   Position at;                 // of the entry

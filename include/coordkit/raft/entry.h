@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "coordkit/bytes.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/types.h"
 
 namespace COORDKIT_EXPORT coordkit {
@@ -21,15 +21,6 @@ enum class EntryKind : uint8_t {
   Configuration = 3,  // a change of members
   Command = 4,        // for the router and the machines behind it
 };
-constexpr std::string_view name_of(EntryKind kind) {
-  switch (kind) {
-    case EntryKind::LeaderStart: return "LeaderStart";
-    case EntryKind::Genesis: return "Genesis";
-    case EntryKind::Configuration: return "Configuration";
-    case EntryKind::Command: return "Command";
-  }
-  return "?";
-}
 
 // One record of the replicated log. The leader that appended the entry makes the content sum once,
 // over group, term, index, kind and payload. It travels with the entry and is verified at every hop

@@ -1,9 +1,8 @@
 // Requests to change the set of members or the leader, and their outcomes. Thesis 3.10, 4.1 - 4.3.
 #pragma once
 
-#include <string_view>
-
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/raft/entry.h"
 
 namespace COORDKIT_EXPORT coordkit {
@@ -20,16 +19,6 @@ struct MemberChange {
     // learner if not. The same id with another store is another member (a wiped or exchanged disk).
     Replace = 5,
   };
-  friend constexpr std::string_view name_of(Kind one) {
-    switch (one) {
-      case Kind::AddLearner: return "AddLearner";
-      case Kind::Promote: return "Promote";
-      case Kind::Demote: return "Demote";
-      case Kind::Remove: return "Remove";
-      case Kind::Replace: return "Replace";
-    }
-    return "?";
-  }
   Kind kind = Kind::AddLearner;  // the request; it says which of the next two count
   Member member;                 // Promote, Demote, Remove: only its id counts
   ReplicaId replaced = {};       // Replace
@@ -58,23 +47,6 @@ struct ChangeOutcome {
     // tells.
     Unknown = 12,
   };
-  friend constexpr std::string_view name_of(Kind one) {
-    switch (one) {
-      case Kind::Committed: return "Committed";
-      case Kind::Overwritten: return "Overwritten";
-      case Kind::NotLeader: return "NotLeader";
-      case Kind::ChangeInProgress: return "ChangeInProgress";
-      case Kind::Conflict: return "Conflict";
-      case Kind::NotEnoughVoters: return "NotEnoughVoters";
-      case Kind::LearnerLags: return "LearnerLags";
-      case Kind::LastVoter: return "LastVoter";
-      case Kind::UnknownMember: return "UnknownMember";
-      case Kind::AlreadyMember: return "AlreadyMember";
-      case Kind::NoRoom: return "NoRoom";
-      case Kind::Unknown: return "Unknown";
-    }
-    return "?";
-  }
   Ticket ticket;                // of the ChangeMembership
   Kind kind = Kind::Committed;  // the reason or the end
   Index configuration;          // of the final entry; zero with all kinds except Committed
@@ -87,17 +59,6 @@ struct ChangeOutcome {
 struct TransferOutcome {
   // Numbers are on the wire: never reused, never renumbered.
   enum class Kind : uint8_t { Done = 1, Lost = 2, Expired = 3, NotLeader = 4, InProgress = 5, Unfit = 6 };
-  friend constexpr std::string_view name_of(Kind one) {
-    switch (one) {
-      case Kind::Done: return "Done";
-      case Kind::Lost: return "Lost";
-      case Kind::Expired: return "Expired";
-      case Kind::NotLeader: return "NotLeader";
-      case Kind::InProgress: return "InProgress";
-      case Kind::Unfit: return "Unfit";
-    }
-    return "?";
-  }
   Ticket ticket;           // of the Transfer
   Kind kind = Kind::Done;  // the reason or the end
   friend bool operator==(const TransferOutcome&, const TransferOutcome&) = default;

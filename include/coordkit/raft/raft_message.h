@@ -6,11 +6,11 @@
 // numbers leadership confirmation rounds.
 #pragma once
 
-#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/raft/entry.h"
 
 namespace COORDKIT_EXPORT coordkit {
@@ -19,31 +19,10 @@ namespace raft {
 // Pre asks whether the replica would vote, and binds nobody (thesis 9.6). Real asks for the vote.
 // Numbers are on the wire.
 enum class VoteKind : uint8_t { Pre = 1, Real = 2 };
-constexpr std::string_view name_of(VoteKind kind) {
-  switch (kind) {
-    case VoteKind::Pre: return "Pre";
-    case VoteKind::Real: return "Real";
-  }
-  return "?";
-}
 // Yes or no, as replies carry it. Numbers are on the wire.
 enum class Answer : uint8_t { No = 0, Yes = 1 };
-constexpr std::string_view name_of(Answer answer) {
-  switch (answer) {
-    case Answer::No: return "No";
-    case Answer::Yes: return "Yes";
-  }
-  return "?";
-}
 // Why a candidate campaigns: it heard no leader, or the leader told it to. Numbers are on the wire.
 enum class Cause : uint8_t { Silence = 0, Transfer = 1 };
-constexpr std::string_view name_of(Cause cause) {
-  switch (cause) {
-    case Cause::Silence: return "Silence";
-    case Cause::Transfer: return "Transfer";
-  }
-  return "?";
-}
 
 struct VoteRequest {  // thesis 3.4, 9.6
   // Always Real where `cause` is Transfer.
@@ -85,13 +64,6 @@ struct AppendRequest {  // thesis 3.5
 
 // Whether the follower's log agreed with the leader's at `previous`. Numbers are on the wire.
 enum class AppendVerdict : uint8_t { Accepted = 1, Conflict = 2 };
-constexpr std::string_view name_of(AppendVerdict verdict) {
-  switch (verdict) {
-    case AppendVerdict::Accepted: return "Accepted";
-    case AppendVerdict::Conflict: return "Conflict";
-  }
-  return "?";
-}
 
 // The answer to an AppendRequest. An Accepted leaves once `match` is durable.
 struct AppendReply {

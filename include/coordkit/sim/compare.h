@@ -26,7 +26,7 @@ inline constexpr size_t kRecipes = 4;  // the number of them
 // All of them, in the order of the enumeration.
 inline constexpr std::array<Recipe, kRecipes> kAllRecipes = {Recipe::LeaseKeys, Recipe::Ephemerals, Recipe::Redlock,
                                                              Recipe::Coordkit};
-std::string_view name_of(Recipe recipe);
+std::string_view name_of(Recipe recipe);  // in words, see Recipe
 
 // The faults that may strike. Two machines' clocks differ in rate by 1 % at most, whatever is
 // chosen.

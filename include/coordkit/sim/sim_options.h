@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coordkit/engine/engine.h"
+#include "coordkit/name_of.h"
 #include "coordkit/sim/conductor.h"
 #include "coordkit/sim/program.h"
 #include "coordkit/sim/reduction.h"
@@ -57,7 +58,7 @@ enum class FaultKind : uint8_t {
   CheckpointError,  // writes or syncs of a checkpoint do
 };
 inline constexpr size_t kFaultKinds = 29;  // the number of them
-std::string_view name_of(FaultKind kind);
+std::string_view name_of(FaultKind kind);  // such as "one_way_cut"
 // The kind that name_of() calls so, such as "one_way_cut"; nullopt: none.
 std::optional<FaultKind> fault_named(std::string_view name);
 
@@ -87,14 +88,6 @@ struct Defects {
 // The runs whose histories, as callers saw them, are recorded and searched for an order
 // (docs/format-history.md).
 enum class BlackBox : uint8_t { Sampled, Every, Never };  // Sampled: a tenth of the seeds
-constexpr std::string_view name_of(BlackBox box) {
-  switch (box) {
-    case BlackBox::Sampled: return "Sampled";
-    case BlackBox::Every: return "Every";
-    case BlackBox::Never: return "Never";
-  }
-  return "?";
-}
 
 // By the names of the fields. False: there is no such defect.
 [[nodiscard]] bool plant(Defects& defects, std::string_view name);

@@ -133,6 +133,6 @@ using SituationCounts = std::array<uint64_t, kSituations>;                    //
                                                                               // Situation: how
                                                                               // often it was seen
 
-std::string_view name_of(Situation situation);
+std::string_view name_of(Situation situation);  // such as "genesis_gave_way"
 
 }  // namespace coordkit::sim

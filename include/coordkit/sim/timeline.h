@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "coordkit/name_of.h"
 #include "coordkit/types.h"
 
 namespace coordkit::sim {
@@ -61,16 +61,6 @@ struct Timeline {
 
   // The state of a process: not running, or running with this role.
   enum class State : uint8_t { Down, Follower, PreCandidate, Candidate, Leader };
-  friend constexpr std::string_view name_of(State one) {
-    switch (one) {
-      case State::Down: return "Down";
-      case State::Follower: return "Follower";
-      case State::PreCandidate: return "PreCandidate";
-      case State::Candidate: return "Candidate";
-      case State::Leader: return "Leader";
-    }
-    return "?";
-  }
   struct Stands {               // from here on
     uint32_t lane = 0;          // whose process it is
     Duration at{};              // when it became so
@@ -101,28 +91,8 @@ struct Timeline {
 
   // The end of a message. UnderWay: it had not arrived when the run ended.
   enum class Delivery : uint8_t { UnderWay, Arrived, Lost };
-  friend constexpr std::string_view name_of(Delivery one) {
-    switch (one) {
-      case Delivery::UnderWay: return "UnderWay";
-      case Delivery::Arrived: return "Arrived";
-      case Delivery::Lost: return "Lost";
-    }
-    return "?";
-  }
   // Groups of messages, which the page shows and hides together.
   enum class Topic : uint8_t { Votes, Appends, Heartbeats, Requests, Reads, States, Members };
-  friend constexpr std::string_view name_of(Topic one) {
-    switch (one) {
-      case Topic::Votes: return "Votes";
-      case Topic::Appends: return "Appends";
-      case Topic::Heartbeats: return "Heartbeats";
-      case Topic::Requests: return "Requests";
-      case Topic::Reads: return "Reads";
-      case Topic::States: return "States";
-      case Topic::Members: return "Members";
-    }
-    return "?";
-  }
   // A type of message.
   struct MessageKind {
     std::string name;            // such as VoteRequest
@@ -205,16 +175,6 @@ struct Timeline {
   // expiry, or a hold that is lost. Refused: a write that a token stopped. Story: a step of the
   // run's story, which the page lists until something is selected.
   enum class Weight : uint8_t { Plain, Members, Loss, Refused, Story };
-  friend constexpr std::string_view name_of(Weight one) {
-    switch (one) {
-      case Weight::Plain: return "Plain";
-      case Weight::Members: return "Members";
-      case Weight::Loss: return "Loss";
-      case Weight::Refused: return "Refused";
-      case Weight::Story: return "Story";
-    }
-    return "?";
-  }
   // A sentence at a moment.
   struct Note {
     std::optional<uint32_t> lane;   // nullopt: about no replica, or all

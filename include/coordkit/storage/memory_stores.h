@@ -15,10 +15,10 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/ports/log_store.h"
 #include "coordkit/ports/state_store.h"
 
@@ -29,13 +29,6 @@ enum class StoreCompletion : uint8_t {
   Immediate,  // every operation completes inside the call that starts it
   OnDemand,   // operations complete in complete_one() and complete_all() only
 };
-constexpr std::string_view name_of(StoreCompletion completion) {
-  switch (completion) {
-    case StoreCompletion::Immediate: return "Immediate";
-    case StoreCompletion::OnDemand: return "OnDemand";
-  }
-  return "?";
-}
 
 // A log in memory: see above.
 class MemoryLogStore final : public LogStore {

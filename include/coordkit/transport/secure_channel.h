@@ -13,10 +13,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "absl/status/status.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/transport/tcp_transport.h"
 #include "coordkit/types.h"
 
@@ -33,14 +33,6 @@ class SecureChannel {
  public:
   // Handshaking becomes Open or Failed, and Open may become Failed.
   enum class State : uint8_t { Handshaking, Open, Failed };
-  friend constexpr std::string_view name_of(State one) {
-    switch (one) {
-      case State::Handshaking: return "Handshaking";
-      case State::Open: return "Open";
-      case State::Failed: return "Failed";
-    }
-    return "?";
-  }
   // Why a channel has failed.
   struct Fault {
     CloseReason reason = CloseReason::NoReason;        // this end's reason, for TcpEvent::reason

@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "coordkit/export.h"
+#include "coordkit/name_of.h"
 #include "coordkit/ports/transport.h"
 
 namespace COORDKIT_EXPORT coordkit {
@@ -77,53 +78,6 @@ enum class CloseReason : uint8_t {
   Renewed = 40,                      // a connection with newer certificates replaced it
   Count = 41,
 };
-constexpr std::string_view name_of(CloseReason reason) {
-  switch (reason) {
-    case CloseReason::NoReason: return "NoReason";
-    case CloseReason::Ended: return "Ended";
-    case CloseReason::DialFailed: return "DialFailed";
-    case CloseReason::Local: return "Local";
-    case CloseReason::BadMagic: return "BadMagic";
-    case CloseReason::BadVersion: return "BadVersion";
-    case CloseReason::BadKind: return "BadKind";
-    case CloseReason::BadHeaderSum: return "BadHeaderSum";
-    case CloseReason::Oversize: return "Oversize";
-    case CloseReason::BadSum: return "BadSum";
-    case CloseReason::BadHello: return "BadHello";
-    case CloseReason::OtherClusterName: return "OtherClusterName";
-    case CloseReason::WrongReceiver: return "WrongReceiver";
-    case CloseReason::UnknownSender: return "UnknownSender";
-    case CloseReason::OtherCluster: return "OtherCluster";
-    case CloseReason::NoCommonProtocol: return "NoCommonProtocol";
-    case CloseReason::HelloTimeout: return "HelloTimeout";
-    case CloseReason::Crowded: return "Crowded";
-    case CloseReason::Idle: return "Idle";
-    case CloseReason::Replaced: return "Replaced";
-    case CloseReason::OlderIncarnation: return "OlderIncarnation";
-    case CloseReason::TwoIncarnations: return "TwoIncarnations";
-    case CloseReason::UnexpectedFrame: return "UnexpectedFrame";
-    case CloseReason::IdentityChanged: return "IdentityChanged";
-    case CloseReason::RefusedByPeer: return "RefusedByPeer";
-    case CloseReason::LetGo: return "LetGo";
-    case CloseReason::NotProven: return "NotProven";
-    case CloseReason::SecretDiffers: return "SecretDiffers";
-    case CloseReason::SecretMissing: return "SecretMissing";
-    case CloseReason::Greedy: return "Greedy";
-    case CloseReason::SpeaksPlainText: return "SpeaksPlainText";
-    case CloseReason::SpeaksTls: return "SpeaksTls";
-    case CloseReason::BadTls: return "BadTls";
-    case CloseReason::CertificateMissing: return "CertificateMissing";
-    case CloseReason::CertificateExpired: return "CertificateExpired";
-    case CloseReason::CertificateNotYetValid: return "CertificateNotYetValid";
-    case CloseReason::CertificateUnknownAuthority: return "CertificateUnknownAuthority";
-    case CloseReason::CertificateOtherCluster: return "CertificateOtherCluster";
-    case CloseReason::CertificateOtherReplica: return "CertificateOtherReplica";
-    case CloseReason::CertificateRefused: return "CertificateRefused";
-    case CloseReason::Renewed: return "Renewed";
-    case CloseReason::Count: return "Count";
-  }
-  return "?";
-}
 // The facts that an operator needs for the repair, as a sentence; empty: none.
 std::string advice(ReplicaId peer, ReplicaId self, CloseReason reason, CloseReason peers_reason);
 // Why a peer could not be reached, if that may pass without an operator; empty: no such reason.
@@ -138,24 +92,8 @@ struct TcpEvent {
     TwoIncarnations,  // alarm: two processes act as one replica. Stop one; see docs
     OversizeFrame,    // the engine sent a body beyond frame_bytes_max; dropped
   };
-  friend constexpr std::string_view name_of(Kind one) {
-    switch (one) {
-      case Kind::Opened: return "Opened";
-      case Kind::Closed: return "Closed";
-      case Kind::TwoIncarnations: return "TwoIncarnations";
-      case Kind::OversizeFrame: return "OversizeFrame";
-    }
-    return "?";
-  }
   // Which end dialed.
   enum class Side : uint8_t { Dialed, Accepted };
-  friend constexpr std::string_view name_of(Side one) {
-    switch (one) {
-      case Side::Dialed: return "Dialed";
-      case Side::Accepted: return "Accepted";
-    }
-    return "?";
-  }
   Kind kind = Kind::Closed;                          // says which of the others count
   Side side = Side::Dialed;                          // Dialed: this end dialed
   ReplicaId peer;                                    // zero: not identified

@@ -98,7 +98,7 @@ void KeyWork::put_entry(Worker& worker) {
   if (put.sequential) put.key = kNumbered;
   put.previous = worker.random.chance(0.5);
   put.ignore_lease = !put.sequential && !put.lease && worker.random.chance(0.2);
-  const auto call = witness_.calls().begin(worker.node, CallKind::Entry, put.key, put.value);
+  const auto call = witness_.calls().begin(worker.node, CallKind::PutEntry, put.key, put.value);
   auto done = calls_.then(worker, [this, call](absl::StatusOr<PutResult>& answer) {
     witness_.keys().entry_put(call, answer);
     if (answer.ok()) newest_ = std::max(newest_, answer->revision);

@@ -96,7 +96,7 @@ void LeaseWork::revoke(Worker& worker, LeaseId id) {
 }
 
 void LeaseWork::look_at(Worker& worker, LeaseId id) {
-  const auto call = witness_.calls().begin(worker.node, CallKind::Object, "lease");
+  const auto call = witness_.calls().begin(worker.node, CallKind::Look, "lease");
   auto done = calls_.then(worker, [this, call, id](absl::StatusOr<LeaseDetails>& answer) {
     witness_.leases().seen(call, id, answer);
     if (answer.ok() && !answer->lease.keys.empty()) calls_.reach(Situation::LeaseSeen);
@@ -105,7 +105,7 @@ void LeaseWork::look_at(Worker& worker, LeaseId id) {
 }
 
 void LeaseWork::list(Worker& worker) {
-  const auto call = witness_.calls().begin(worker.node, CallKind::Object, "leases");
+  const auto call = witness_.calls().begin(worker.node, CallKind::Look, "leases");
   auto done = calls_.then(worker, [this, call](absl::StatusOr<LeaseList>& answer) { witness_.leases().listed(call, answer); });
   calls_.client(worker).leases().list(std::move(done), calls_.deadline(worker));
 }

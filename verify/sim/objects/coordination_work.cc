@@ -250,7 +250,7 @@ void CoordinationWork::look(Worker& worker) {
   const CallDeadline by = calls_.deadline(worker);
   const uint64_t which = worker.random.below(8);
   if (which == 6) return look_for_leader(worker, by);
-  const auto call = witness_.calls().begin(worker.node, CallKind::Object, name);
+  const auto call = witness_.calls().begin(worker.node, CallKind::Look, name);
   const auto seen = [&](Kind kind) {
     return calls_.then(worker, [this, call, name, kind](auto& answer) {
       const bool ok = answer.ok();
@@ -275,7 +275,7 @@ void CoordinationWork::look(Worker& worker) {
 
 void CoordinationWork::look_for_leader(Worker& worker, CallDeadline by) {
   const std::string lock = calls_.lock_name(worker);
-  const auto call = witness_.calls().begin(worker.node, CallKind::Object, lock);
+  const auto call = witness_.calls().begin(worker.node, CallKind::Look, lock);
   auto done = calls_.then(worker, [this, call](absl::StatusOr<std::optional<LeaderInfo>>& answer) {
     witness_.locks().leader_seen(call, answer);
     if (answer.ok() && *answer) calls_.reach(Situation::LeaderSeen);

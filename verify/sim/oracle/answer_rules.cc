@@ -106,9 +106,9 @@ void AnswerRules::finish_labelled(const Call& call) const {
   if (outcome->executions > 1) fail("INV_L09", call, fmt::format("executed {} times", outcome->executions));
   if (!call.without_effect) return;
   const auto came_to = [outcome](ResultCode code) { return outcome->result && outcome->result->code == code; };
-  const bool effect = call.kind == CallKind::Acquire ? came_to(ResultCode::Granted)
-                      : call.kind == CallKind::Entry ? came_to(ResultCode::Ok)
-                                                     : true;
+  const bool effect = call.kind == CallKind::Acquire    ? came_to(ResultCode::Granted)
+                      : call.kind == CallKind::PutEntry ? came_to(ResultCode::Ok)
+                                                        : true;
   if (effect) fail("INV_R11", call, "answered that it had no effect, but it had one");
 }
 

@@ -9,7 +9,7 @@ namespace coordkit::sim {
 std::string release_key(Token token) { return fmt::format("release of {}", token.value()); }
 std::string close_key(SessionId session) { return fmt::format("close of {}", session.value()); }
 
-void OperationRecorder::called(uint64_t call, uint32_t node, const char* kind, const std::string& subject,
+void OperationRecorder::called(uint64_t call, uint32_t node, std::string_view kind, const std::string& subject,
                                const std::string& label) {
   if (const std::string* oldest = keys_.next_to_go()) by_key_.erase(*oldest);
   Timeline::Operation row;

@@ -21,7 +21,7 @@ class OperationRecorder {
       : timeline_(timeline), world_(world), keys_(timeline.limits.operations), operations_(timeline.limits.operations) {}
 
   void acting(uint64_t worker) { worker_ = worker; }
-  void called(uint64_t call, uint32_t node, const char* kind, const std::string& subject, const std::string& label);
+  void called(uint64_t call, uint32_t node, std::string_view kind, const std::string& subject, const std::string& label);
   void releases(uint64_t call, Token token);
   void closes(uint64_t call, SessionId session);
   void answered(uint64_t call);

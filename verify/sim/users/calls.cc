@@ -4,17 +4,13 @@
 
 #include <utility>
 
+#include "base/enum_words.h"
 #include "sim/oracle/command_outcomes.h"
 #include "sim/oracle/violation.h"
 #include "sim/record/recorder.h"
 
 namespace coordkit::sim {
 namespace {
-
-constexpr const char* kKindNames[] = {"open",    "close",     "acquire",   "release",   "put",   "erase",
-                                      "get",     "lease get", "local get", "holders",   "queue", "sessions",
-                                      "check",   "convert",   "value",     "resume",    "kill",  "leave",
-                                      "compact", "command",   "look",      "put entry", "range", "local range"};
 
 std::string text_of(const Call& call) {
   return fmt::format("{} {} {} on n{}, called at {:.6f}", name_of(call.kind), call.subject, call.label, call.node + 1,
@@ -23,7 +19,7 @@ std::string text_of(const Call& call) {
 
 }  // namespace
 
-const char* name_of(CallKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
+std::string_view name_of(CallKind kind) { return words_of<' '>(kind); }
 
 void fail(const char* invariant, const Call& call, const std::string& what) {
   throw Violation(invariant, text_of(call) + ": " + what, {.operation = call.number});

@@ -36,12 +36,12 @@ enum class CallKind : uint8_t {
   Leave,   // a place or a group
   Compact,
   Command,
-  Object,  // a read of one
-  Entry,   // a put with options
+  Look,      // at an object
+  PutEntry,  // a put with options
   Range,
   LocalRange
 };
-const char* name_of(CallKind kind);
+std::string_view name_of(CallKind kind);  // in words
 
 struct Call {
   CallNumber number = 0;
