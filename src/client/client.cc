@@ -32,20 +32,12 @@ Client::Impl::Impl(Engine& engine, ClientOptions client_options)
       deliveries(std::move(options.notify)),
       requests(engine, options.election_timeout),
       calls(options, deliveries, requests),
-      sessions(options, deliveries, requests, calls,
-               {.ended = [this](SessionId id) { locks.releases().forget(id); },
-                .previous_over =
-                    [this](client::Session& session) {
-                      locks.lines().wake(session);
-                      locks.releases().previous_over(session);
-                    },
-                .adopt_delegation = [this](client::Session& session,
-                                           const machine::HeldLock& lock) { return locks.lines().adopt(session, lock); }}),
+      sessions(options, deliveries, requests, calls),
       commands(sessions, requests, calls),
       locks(options, sessions.table(), requests, calls, commands),
       reads(requests, calls),
-      writes(requests, calls, locks.lent()),
-      objects(options, sessions.table(), requests, calls, commands, locks.releases(), locks.acquires(), reads),
+      writes(requests, calls, locks.lines().lent()),
+      objects(sessions.table(), requests, calls, commands, locks.acquires()),
       keys(options, requests, calls),
       leases(options, requests, calls, sessions, writes),
       observations(options, deliveries, requests),
@@ -61,9 +53,10 @@ void Client::Impl::before_turn(Now now) {
   locks.changes().end_long_holds(now.leading);
   sessions.end_lost();
   requests.run_due(now);
+  for (const SessionId session : sessions.take_settled()) locks.lines().wake(session);
   sessions.renew(now.leading);
   locks.acquiring().serve_lines(now);
-  locks.releases().post_due();
+  commands.post_due();
   calls.start_new(now);
   observations.ask(now);
   keys.compact(now);
@@ -77,6 +70,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   requests.turned(effects);
   for (const Completion& completion : effects.completions) {
     if (const auto acquire = requests.complete(completion, now)) locks.acquires().complete(acquire, completion, now);
+    if (const auto resumed = sessions.take_resumed()) adopt(*resumed);
   }
   if (cut_off(effects)) sessions.lose_all(SessionEvent::Ended);
   if (effects.restored) observations.observers().skipped(effects.restored->index);
@@ -98,12 +92,23 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   if (!calls.stopped()) gaps_.promise(client::later(now.leading, next_turn(now)));
 }
 
+// The session is in the table since this very completion, and this replica's state is at least that of the resume.
+void Client::Impl::adopt(const client::Sessions::Resumed& resumed) {
+  client::Session& session = *sessions.table().find(resumed.session);
+  ResumedSession found{.session = resumed.session};
+  if (const machine::Reads* const state = requests.reads()) {
+    found.holds = locks.adopt(session, *state);
+    objects.adopt(session, *state, found);
+  }
+  calls.answer<ResumedSession>(resumed.call, std::move(found));
+}
+
 void Client::Impl::take(const MachineEvent& event) {
   if (event.machine != kCoordination) return;
   const auto decoded = machine::decode_event(event.bytes);
   if (!decoded.ok()) return;
   if (const auto* end = std::get_if<machine::SessionEnded>(&*decoded)) {
-    if (end->reason == machine::SessionEnded::Reason::Expired) locks.statistics().expired();
+    if (end->reason == machine::SessionEnded::Reason::Expired) sessions.table().statistics().expired();
     sessions.ended(end->session);
   } else if (const auto* resumed = std::get_if<machine::SessionResumed>(&*decoded)) {
     sessions.resumed_elsewhere(event.index, *resumed);
@@ -118,8 +123,8 @@ void Client::Impl::take(const MachineEvent& event) {
 
 Duration Client::Impl::next_turn(Now now) const {
   if (calls.stopped()) return Duration::max();
-  if (requests.posted() || calls.wants_turn() || locks.any_due() || !deliveries.empty() || observations.wants_turn() ||
-      watches.wants_turn()) {
+  if (requests.posted() || calls.wants_turn() || commands.any_due() || locks.any_due() || !deliveries.empty() ||
+      observations.wants_turn() || watches.wants_turn()) {
     return Duration::zero();
   }
   const LeadingTime leading = std::min(sessions.next_event(), locks.next_limit());
@@ -218,7 +223,7 @@ CallId Client::clear_delay(std::string name, DoneCallback done, CallDeadline dea
   machine::ClearDelay body{.name = name};
   return impl_->objects.command(nullptr, std::move(body), std::move(name), deadline, client::giving(std::move(done)));
 }
-LockStatistics Client::lock_statistics() const { return impl_->locks.seen(); }
+LockStatistics Client::lock_statistics() const { return impl_->sessions.table().lock_statistics(); }
 CommandStatistics Client::command_statistics() const { return impl_->requests.statistics(); }
 uint64_t Client::unanswered() const { return impl_->requests.unanswered(); }
 RenewalStatistics Client::renewal_statistics() const { return impl_->sessions.renewal_statistics(); }

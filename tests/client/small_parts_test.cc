@@ -17,7 +17,7 @@ HoldRef until(LeadingTime end) {
 }
 
 TEST(HoldLimitsTest, S51_HoldsComeBackByTheEndOfTheirTimeAndThoseWithoutOneNever) {
-  HoldLimits limits;
+  HoldLimits limits(/*watch=*/nullptr);
   const HoldRef late = until(LeadingTime(2s)), early = until(LeadingTime(1s)), same = until(LeadingTime(1s));
   for (const HoldRef& hold : {late, early, same, until(LeadingTime::max())}) limits.add(hold);
   EXPECT_EQ(limits.next(), LeadingTime(1s));

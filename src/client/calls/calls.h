@@ -14,6 +14,7 @@
 #include "client/calls/call.h"
 #include "client/calls/deliveries.h"
 #include "client/calls/requests.h"
+#include "client/calls/waits.h"
 
 namespace coordkit::client {
 
@@ -28,6 +29,10 @@ class Calls {
   CallId enter(AnyCallback&& callback, OnAbandon on_abandon, CallDeadline deadline, Duration timeout, Call::Start&& start);
   CallId enter(AnyCallback&& callback, OnAbandon on_abandon, CallDeadline deadline, Call::Start&& start) {
     return enter(std::move(callback), on_abandon, deadline, options_.call_timeout, std::move(start));
+  }
+  // For a call that waits for something: the time that such a wait gets.
+  CallId enter(AnyCallback&& callback, OnAbandon on_abandon, CallDeadline deadline, const LockWait& wait, Call::Start&& start) {
+    return enter(std::move(callback), on_abandon, deadline, timeout_of(wait, options_), std::move(start));
   }
   CallId refuse(AnyCallback&& callback, absl::Status why);
   // Null: the call has ended. Its address is stable until it ends.

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "client/calls/answers.h"
 #include "client/calls/calls.h"
 #include "client/calls/requests.h"
 
@@ -26,6 +27,15 @@ class ReadCalls {
                [this, read = std::move(read)](CallId id, const machine::Reads& state, const Completion& completion) mutable {
                  calls_.answer<T>(id, absl::StatusOr<T>(read(state, completion)));
                });
+  }
+  // The state of a semaphore, barrier or the like; `of(view, as_of)` makes the answer.
+  template <typename T, typename Of>
+  CallId object(coordination::Kind kind, std::string name, uint64_t limit, CallDeadline deadline, Callback<T> done, Of of) {
+    Terms terms{.deadline = deadline, .refusal = check_lock_name(name)};
+    return read<T>(std::move(terms), std::move(done),
+                   [kind, name = std::move(name), limit, of](const machine::Reads& state, const Completion& completion) {
+                     return of(state.object(kind, name, limit), completion.index);
+                   });
   }
   // A question for a machine of the host.
   CallId query(MachineId machine, std::string question, Terms terms, Callback<QueryResult> done);

@@ -101,7 +101,7 @@ CallId KeyCalls::range(RangeOperation range, Callback<RangeResult> done, CallDea
 CallId KeyCalls::commit(Transaction transaction, Callback<TransactionResult> done, WriteOptions options, ReadOptions read) {
   const bool logged = machine::writes(transaction) || options.fence.has_value();
   const uint64_t growth = machine::growth(transaction, nullptr);
-  client_->impl_->locks.lent().deny_former(transaction);
+  client_->impl_->locks.lines().lent().deny_former(transaction);
   machine::Request request{.body = std::move(transaction)};
   absl::Status refusal = client::check_request(request);
   if (refusal.ok()) refusal = client_->impl_->keys.room_for(growth);

@@ -45,7 +45,7 @@ Session* Acquires::begin(CallId id, const SessionRef& of, Now now) {
   return session;
 }
 
-void Acquires::submit(Call& call, Session& session, Terms&& terms, machine::Request&& request) {
+void Acquires::submit(Call& call, Terms&& terms, machine::Request&& request) {
   call.submitted = true;
   Pending acquire = call.acquire;
   acquire->set_names(terms.name, terms.owner_tag);
@@ -63,7 +63,7 @@ void Acquires::submit(Call& call, Session& session, Terms&& terms, machine::Requ
   // An acquire that may count up a hold is pursued until its own answer comes. Several acquires share such a hold, so a
   // cancel cannot tell whether this was one of them.
   const LaggingTime deadline = acquire->counted ? LaggingTime::max() : call.deadline;
-  call.ticket = commands_.submit(session, std::move(request), deadline, Urgency::Normal,
+  call.ticket = commands_.submit(session_of(call), std::move(request), deadline, Urgency::Normal,
                                  [this, acquire](const Completion& completion, const SessionCommands::Result& result, Now now) {
                                    answered(acquire, completion, result, now);
                                  });
@@ -78,10 +78,8 @@ void Acquires::answered(const Pending& acquire, const Completion& completion, co
     granted(*acquire, *result, now);
   } else if (result->code == machine::ResultCode::Ok) {  // a wait that ends without a hold
     calls_.answer<Executed>(acquire->call, Executed{*result, completion.index, nullptr});
-  } else if (result->code == machine::ResultCode::AlreadyHeld && acquire->proclaims) {
-    proclaim(acquire->call, acquire->session, acquire->name(), result->token, acquire->extension->proclaimed);
   } else if (acquire->of_lock) {
-    refuse_lock(calls_, statistics_, acquire->call, *result, acquire->name());
+    refuse(*acquire, acquire->name(), *result, acquire->proclaimed());
   } else {
     calls_.fail(acquire->call, status_of(*result, Object{acquire->name()}));
   }
@@ -100,7 +98,7 @@ void Acquires::queued(const Pending& acquire, Ticket ticket) {
   take(acquire, AcquireEvent::Waits);
   if (awaited && acquire->of_lock && !acquire->waited) {
     acquire->waited = true;
-    statistics_.queued();
+    table_.statistics().queued();
   }
   requests_.await_end(ticket, acquire);
 }
@@ -142,41 +140,46 @@ void Acquires::granted(const PendingAcquire& acquire, const machine::Result& res
   }
   if (acquire.extension && acquire.extension->block != 0) return lines_.delegated(*session, acquire, result, now);
   if (calls_.find(acquire.call) == nullptr) {
-    releases_.give_back(*session, std::string(acquire.name()), result.token, acquire.counted);
+    commands_.give_back(*session, std::string(acquire.name()), result.token, acquire.counted);
     return;
   }
   const Duration max_hold = acquire.max_hold();
   const LeadingTime until = max_hold > Duration::zero() ? later(now.leading, max_hold) : LeadingTime::max();
   HoldRef hold =
       table_.grant(*session, acquire.name(), acquire.owner_tag(), result.token, result.since, until, hold_terms(acquire));
-  limits_.add(hold);
   if (acquire.of_lock) {
-    statistics_.granted(acquire.time_in_line(now.lagging));
+    table_.statistics().granted(acquire.time_in_line(now.lagging));
     calls_.answer<HoldRef>(acquire.call, std::move(hold));
   } else {
     calls_.answer<Executed>(acquire.call, Executed{result, result.since, std::move(hold)});
   }
 }
 
+void Acquires::refuse(const PendingAcquire& acquire, std::string_view name, const machine::Result& refusal,
+                      std::string_view value) {
+  const bool proclaims = refusal.code == machine::ResultCode::AlreadyHeld && acquire.proclaims;
+  if (proclaims && proclaim(acquire.call, acquire.session, name, refusal.token, value)) return;
+  refuse_lock(calls_, table_.statistics(), acquire.call, refusal, name);
+}
+
 // A client must not proclaim a hold for which it has no handle. A shared hold leads no election.
-void Acquires::proclaim(CallId id, const SessionRef& of, std::string_view name, Token token, std::string value) {
+bool Acquires::proclaim(CallId id, const SessionRef& of, std::string_view name, Token token, std::string_view value) {
   Call* call = calls_.find(id);
-  if (call == nullptr) return;
+  if (call == nullptr) return false;
   Session* session = table_.find(of);
   const HoldRef* const found = session != nullptr ? session->holds.find(token) : nullptr;
-  if (found == nullptr || (*found)->name() != name || (*found)->terms().mode != LockMode::Exclusive) {
-    return refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::AlreadyHeld, .token = token}, name);
-  }
+  if (found == nullptr || (*found)->name() != name || (*found)->terms().mode != LockMode::Exclusive) return false;
   const HoldRef hold = *found;
   take(call->acquire, AcquireEvent::Ended);  // its owner has the lock
   call->submitted = true;
-  machine::UpdateValue body{session->id(), hold->owner_tag(), std::string(name), token, std::move(value)};
+  machine::UpdateValue body{session->id(), hold->owner_tag(), std::string(name), token, std::string(value)};
   call->ticket = commands_.submit(*session, {.body = std::move(body)}, call->deadline, Urgency::Normal,
                                   [this, id, hold](const Completion&, const SessionCommands::Result& result, Now) {
                                     const absl::Status status =
                                         result.ok() ? status_of(*result, hold->name()) : result.status();
                                     calls_.answer<HoldRef>(id, status.ok() ? absl::StatusOr<HoldRef>(hold) : status);
                                   });
+  return true;
 }
 
 // ---- ends of the call
@@ -189,7 +192,7 @@ bool Acquires::cancel(Call& call) {
 }
 
 void Acquires::abandoned(const Call& call) {
-  if (call.acquire->state == AcquireState::InLine) statistics_.refused(machine::ResultCode::Cancelled);
+  if (call.acquire->state == AcquireState::InLine) table_.statistics().refused(machine::ResultCode::Cancelled);
 }
 
 bool Acquires::pursues(const Call& call) {
@@ -241,7 +244,7 @@ void Acquires::cancel_answered(const Pending& acquire, const SessionCommands::Re
   Session* session = table_.find(acquire->session);
   const bool late_grant = result->code == machine::ResultCode::Granted;
   if (late_grant && session != nullptr && session->phase != SessionPhase::Lost) {
-    releases_.give_back(*session, std::string(acquire->name()), result->token, acquire->counted);
+    commands_.give_back(*session, std::string(acquire->name()), result->token, acquire->counted);
   }
 }
 

@@ -7,29 +7,21 @@
 
 #include "client/calls/calls.h"
 #include "client/locks/pending_acquire.h"
-#include "client/locks/releases.h"
-#include "client/locks/statistics.h"
 #include "client/locks/sticky_lines.h"
 
 namespace coordkit::client {
 
 class Acquires final : public CallOwner {
  public:
-  Acquires(SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands, Releases& releases,
-           StickyLines& lines, HoldLimits& limits, Statistics& statistics)
-      : table_(table),
-        requests_(requests),
-        calls_(calls),
-        commands_(commands),
-        releases_(releases),
-        lines_(lines),
-        limits_(limits),
-        statistics_(statistics) {}
+  Acquires(SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands, StickyLines& lines)
+      : table_(table), requests_(requests), calls_(calls), commands_(commands), lines_(lines) {}
 
   // Turns the call into an acquire. It ends if its session does, and the log decides its cancellation.
   void own(CallId id, Duration max_hold = {}, bool proclaims = false);
   // Starts the call, which belongs to this session from here on. Null: the call has ended, now or before.
   Session* begin(CallId id, const SessionRef& of, Now now);
+  // The call must have begun, and not ended.
+  Session& session_of(const Call& call) { return *table_.find(call.acquire->session); }
   // The purpose of a submitted acquire.
   struct Terms {
     std::string_view name;
@@ -40,12 +32,13 @@ class Acquires final : public CallOwner {
     bool of_lock = false;
     std::string proclaimed = {};  // if it proclaims
   };
-  // Submits a call that has begun and not ended, with its session.
-  void submit(Call& call, Session& session, Terms&& terms, machine::Request&& request);
+  // Submits a call that has begun and not ended.
+  void submit(Call& call, Terms&& terms, machine::Request&& request);
+  // Ends the acquire of a lock that is not granted. An owner that has the lock and proclaims keeps it with this value instead,
+  // and gets its existing handle as the answer.
+  void refuse(const PendingAcquire& acquire, std::string_view name, const machine::Result& refusal, std::string_view value);
   // The second completion of an acquire that the log had queued (Requests::complete).
   void complete(const PoolRef<PendingAcquire>& acquire, const Completion& completion, Now now);
-  // For an owner that has the lock: it keeps the lock with another value, and gets its existing handle as the answer.
-  void proclaim(CallId id, const SessionRef& session, std::string_view name, Token token, std::string value);
 
   // ---- CallOwner
   bool cancel(Call& call) override;
@@ -60,6 +53,8 @@ class Acquires final : public CallOwner {
   void queued(const Pending& acquire, Ticket ticket);
   void failed(const Pending& acquire, absl::Status status);
   void granted(const PendingAcquire& acquire, const machine::Result& result, Now now);
+  // False: there is no hold here that its owner could proclaim.
+  bool proclaim(CallId id, const SessionRef& session, std::string_view name, Token token, std::string_view value);
 
   // Posts the cancel if the step wants one.
   AcquireAction take(const Pending& acquire, AcquireEvent event);
@@ -70,10 +65,7 @@ class Acquires final : public CallOwner {
   Requests& requests_;
   Calls& calls_;
   SessionCommands& commands_;
-  Releases& releases_;
   StickyLines& lines_;
-  HoldLimits& limits_;
-  Statistics& statistics_;
   Pool<PendingAcquire> pending_;
 };
 

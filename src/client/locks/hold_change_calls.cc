@@ -89,17 +89,15 @@ void HoldChanges::converted(CallId id, const HoldRef& hold, LockMode to, const S
 }
 
 void HoldChanges::replace(CallId id, Session& session, const HoldRef& hold, LockMode to, const machine::Result& result) {
-  limits_.remove(hold);
   if (calls_.find(id) == nullptr || hold->released()) {  // the owner must learn that its hold is over
     table_.lose(session, hold->token());
-    releases_.give_back(session, hold, result.token);
+    commands_.give_back(session, hold, result.token);
     calls_.fail(id, make_error(Reason::NotOwner, Outcome::Done, "the grant was released while the change was under way"));
     return;
   }
   HoldTerms terms = hold->terms();
   terms.mode = to;
   HoldRef fresh = table_.replace(session, hold, result.token, result.since, std::move(terms));
-  limits_.add(fresh);
   calls_.answer<HoldRef>(id, std::move(fresh));
 }
 
@@ -122,7 +120,7 @@ void HoldChanges::reclaim(const HoldRef& hold, Now now) {
       return;
     }
     const std::optional<Token> token = (*state)->held_by(hold->name(), owner->id(), hold->owner_tag());
-    if (token) releases_.give_back(*owner, hold->name(), *token, hold->counted());
+    if (token) commands_.give_back(*owner, hold->name(), *token, hold->counted());
   });
 }
 
@@ -130,21 +128,22 @@ void HoldChanges::reclaim(const HoldRef& hold, Now now) {
 
 CallId HoldChanges::update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline) {
   if (absl::Status why = refusal_of(hold); !why.ok()) return calls_.refuse(std::move(done), why);
-  machine::UpdateValue body{hold->session()->id(), hold->owner_tag(), hold->name(), hold->token(), std::move(value)};
-  if (absl::Status why = check_request({.body = body}); !why.ok()) return calls_.refuse(std::move(done), why);
+  machine::Request request{
+      .body = machine::UpdateValue{hold->session()->id(), hold->owner_tag(), hold->name(), hold->token(), std::move(value)}};
+  if (absl::Status why = check_request(request); !why.ok()) return calls_.refuse(std::move(done), why);
   return calls_.enter(
       std::move(done), OnAbandon::Forget, deadline,
-      [this, hold, body = std::move(body)](CallId id, Now) mutable { start_update(id, hold, std::move(body)); });
+      [this, hold, request = std::move(request)](CallId id, Now) mutable { start_update(id, hold, std::move(request)); });
 }
 
-void HoldChanges::start_update(CallId id, const HoldRef& hold, machine::UpdateValue body) {
+void HoldChanges::start_update(CallId id, const HoldRef& hold, machine::Request&& request) {
   if (absl::Status why = refusal_of(hold); !why.ok()) {
     calls_.fail(id, std::move(why));
     return;
   }
   Call& call = *calls_.find(id);
   call.submitted = true;
-  call.ticket = commands_.submit(*table_.find(hold->session()), {.body = std::move(body)}, call.deadline, Urgency::Normal,
+  call.ticket = commands_.submit(*table_.find(hold->session()), std::move(request), call.deadline, Urgency::Normal,
                                  [this, id, hold](const Completion&, const SessionCommands::Result& result, Now) {
                                    calls_.answer_done(id, status_of_command(result, Object{hold->name()}));
                                  });
@@ -161,7 +160,7 @@ void HoldChanges::token_refuted(const HoldRef& hold) {
 
 // For a counted hold only this handle ends: the other handles have their own times.
 void HoldChanges::end_long_holds(LeadingTime now) {
-  while (const HoldRef hold = limits_.take_over(now)) {
+  while (const HoldRef hold = table_.limits().take_over(now)) {
     Session* session = table_.find(hold->session());
     if (session != nullptr && hold->delegation()) {
       if (session->state->delegations()->current(*hold)) lines_.lose(*session, hold);
@@ -169,7 +168,7 @@ void HoldChanges::end_long_holds(LeadingTime now) {
     }
     if (session == nullptr || !session->holds.contains(hold)) continue;  // already lost
     table_.lose(*session, hold);
-    releases_.give_back(*session, hold->name(), hold->token(), hold->counted());
+    commands_.give_back(*session, hold->name(), hold->token(), hold->counted());
   }
 }
 

@@ -9,22 +9,14 @@
 
 #include "base/flat_table.h"
 #include "client/calls/calls.h"
-#include "client/locks/releases.h"
 #include "client/locks/sticky_lines.h"
 
 namespace coordkit::client {
 
 class HoldChanges final : public CallOwner {
  public:
-  HoldChanges(SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands, Releases& releases,
-              StickyLines& lines, HoldLimits& limits)
-      : table_(table),
-        requests_(requests),
-        calls_(calls),
-        commands_(commands),
-        releases_(releases),
-        lines_(lines),
-        limits_(limits) {}
+  HoldChanges(SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands, StickyLines& lines)
+      : table_(table), requests_(requests), calls_(calls), commands_(commands), lines_(lines) {}
 
   CallId convert(const HoldRef& hold, LockMode to, Callback<HoldRef> done, CallDeadline deadline);
   CallId update_value(const HoldRef& hold, std::string value, DoneCallback done, CallDeadline deadline);
@@ -42,15 +34,13 @@ class HoldChanges final : public CallOwner {
   void replace(CallId id, Session& session, const HoldRef& hold, LockMode to, const machine::Result& result);
   void outcome_lost(CallId id, const HoldRef& hold, absl::Status why, Now now);
   void reclaim(const HoldRef& hold, Now now);
-  void start_update(CallId id, const HoldRef& hold, machine::UpdateValue body);
+  void start_update(CallId id, const HoldRef& hold, machine::Request&& request);
 
   SessionTable& table_;
   Requests& requests_;
   Calls& calls_;
   SessionCommands& commands_;
-  Releases& releases_;
   StickyLines& lines_;
-  HoldLimits& limits_;
   FlatMap<CallId, HoldRef> suspended_;  // by downgrades; valid again if these end before they are sent
 };
 

@@ -6,21 +6,26 @@
 #include <utility>
 
 #include "absl/container/btree_map.h"
-#include "coordkit/client/handles.h"
+#include "coordkit/client/validity_watch.h"
 
 namespace coordkit::client {
 
 class HoldLimits {
  public:
+  // Null: there is no watch that would notify holders between two turns.
+  explicit HoldLimits(ValidityWatch* watch) : watch_(watch) {}
+
   void add(const HoldRef& hold) {
     if (hold->until() == LeadingTime::max()) return;  // it has none
     holds_.emplace(hold->until(), hold);
+    if (watch_ != nullptr) watch_->limited(hold);
   }
   void remove(const HoldRef& hold) {
     if (hold->until() == LeadingTime::max()) return;
     const auto [first, last] = holds_.equal_range(hold->until());
     const auto found = std::find_if(first, last, [&hold](const auto& each) { return each.second == hold; });
     if (found != last) holds_.erase(found);
+    if (watch_ != nullptr) watch_->limit_over(hold);
   }
   // Null: no hold has passed its limit.
   HoldRef take_over(LeadingTime now) {
@@ -31,6 +36,7 @@ class HoldLimits {
   void clear() { holds_.clear(); }
 
  private:
+  ValidityWatch* watch_;
   absl::btree_multimap<LeadingTime, HoldRef> holds_;  // by the end of their maximum time
 };
 

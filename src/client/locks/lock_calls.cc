@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/calls/answers.h"
 #include "client/calls/waits.h"
-#include "client/locks/lock_refusal.h"
 #include "coordkit/error.h"
 
 namespace coordkit::client {
@@ -91,7 +91,7 @@ CallId LockCalls::enter(const SessionRef& session, Fill fill, const AcquireOptio
   if (options.max_hold < Duration::zero()) {
     return calls_.refuse(std::move(done), make_error(Reason::InvalidArgument, "max_hold is negative; zero means no limit"));
   }
-  const CallId id = calls_.enter(std::move(done), OnAbandon::Pursue, options.deadline, timeout_of(options.wait, options_),
+  const CallId id = calls_.enter(std::move(done), OnAbandon::Pursue, options.deadline, options.wait,
                                  [this, begun = std::move(begun)](CallId call, Now now) {
                                    start<Body>(call, begun->session, std::move(begun->request), now);
                                  });
@@ -128,12 +128,11 @@ void LockCalls::send_fetches() {
 template <typename Body>
 void LockCalls::go_to_log(CallId id, machine::Request&& request) {
   Call& call = *calls_.find(id);
-  Session& session = *table_.find(call.acquire->session);
   const Body& body = std::get<Body>(request.body);
-  if (body.wait.kind == machine::Wait::Kind::None && seems_held(session, body)) {
+  if (body.wait.kind == machine::Wait::Kind::None && seems_held(acquires_.session_of(call), body)) {
     confirm_held<Body>(id, std::move(request));
   } else {
-    submit<Body>(call, session, std::move(request));
+    submit<Body>(call, std::move(request));
   }
 }
 
@@ -160,26 +159,15 @@ void LockCalls::confirm_held(CallId id, machine::Request&& request) {
                                           if (!state.ok()) {
                                             calls_.fail(id, state.status());
                                           } else if (const auto refusal = (*state)->refusal_of(body)) {
-                                            held(id, body, *refusal);
+                                            acquires_.refuse(*found->acquire, name_of(body), *refusal, body.value);
                                           } else {
-                                            Session& session = *table_.find(found->acquire->session);
-                                            submit<Body>(*found, session, std::move(request));
+                                            submit<Body>(*found, std::move(request));
                                           }
                                         });
 }
 
 template <typename Body>
-void LockCalls::held(CallId id, const Body& body, const machine::Result& refusal) {
-  const PendingAcquire& call = *calls_.find(id)->acquire;
-  if (refusal.code == machine::ResultCode::AlreadyHeld && call.proclaims) {
-    acquires_.proclaim(id, SessionRef(call.session), name_of(body), refusal.token, body.texts.value);
-  } else {
-    refuse_lock(calls_, statistics_, id, refusal, name_of(body));
-  }
-}
-
-template <typename Body>
-void LockCalls::submit(Call& call, Session& session, machine::Request&& request) {
+void LockCalls::submit(Call& call, machine::Request&& request) {
   const Body& body = std::get<Body>(request.body);
   Acquires::Terms terms{.name = name_of(body),
                         .owner_tag = body.owner_tag,
@@ -188,7 +176,7 @@ void LockCalls::submit(Call& call, Session& session, machine::Request&& request)
                         .delay = body.delay,
                         .of_lock = true};
   if (call.acquire->proclaims) terms.proclaimed = body.texts.value;
-  acquires_.submit(call, session, std::move(terms), std::move(request));
+  acquires_.submit(call, std::move(terms), std::move(request));
 }
 
 }  // namespace coordkit::client

@@ -14,15 +14,8 @@ namespace coordkit::client {
 
 class LockCalls {
  public:
-  LockCalls(const ClientOptions& options, SessionTable& table, Requests& requests, Calls& calls, StickyLines& lines,
-            Acquires& acquires, Statistics& statistics)
-      : options_(options),
-        table_(table),
-        requests_(requests),
-        calls_(calls),
-        lines_(lines),
-        acquires_(acquires),
-        statistics_(statistics) {}
+  LockCalls(const ClientOptions& options, Requests& requests, Calls& calls, StickyLines& lines, Acquires& acquires)
+      : options_(options), requests_(requests), calls_(calls), lines_(lines), acquires_(acquires) {}
 
   CallId acquire(const SessionRef& session, std::string&& name, AcquireOptions&& options, Callback<HoldRef>&& done) {
     return acquire(session, std::move(name), std::move(options), /*proclaims=*/false, std::move(done));
@@ -55,17 +48,13 @@ class LockCalls {
   template <typename Body>
   void confirm_held(CallId id, machine::Request&& request);
   template <typename Body>
-  void held(CallId id, const Body& body, const machine::Result& refusal);
-  template <typename Body>
-  void submit(Call& call, Session& session, machine::Request&& request);
+  void submit(Call& call, machine::Request&& request);
 
   const ClientOptions& options_;
-  SessionTable& table_;
   Requests& requests_;
   Calls& calls_;
   StickyLines& lines_;
   Acquires& acquires_;
-  Statistics& statistics_;
   Pool<Entered> entered_;
 };
 

@@ -13,7 +13,7 @@ CallId Locks::release(const HoldRef& hold, DoneCallback&& done, CallDeadline dea
   Session* session = table_.find_live(hold->session());
   if (session == nullptr) return calls_.refuse(std::move(done), hold_lost());
   if (hold->delegation()) return lines_.release(*session, hold, std::move(done), deadline);
-  return releases_.release(*session, hold, std::move(done), deadline);
+  return commands_.release(*session, hold, std::move(done), deadline);
 }
 
 void Locks::release_later(const HoldRef& hold) {
@@ -24,22 +24,37 @@ void Locks::release_later(const HoldRef& hold) {
   if (hold->delegation()) {
     lines_.release(*session, hold);
   } else {
-    releases_.give_back(*session, hold);
+    commands_.give_back(*session, hold);
   }
 }
 
-// The other threads' grants are counted there.
-LockStatistics Locks::seen() const {
-  LockStatistics out = statistics_.so_far();
-  const uint64_t by_threads = table_.granted_by_threads();
-  out.grants += by_threads;
-  out.local_grants += by_threads;
-  return out;
+// This replica's state is at least that of the resume. Since then only the end of the session, or this client, can remove a
+// hold. So a read of it is exact. An end shows as an event right after this.
+std::vector<HoldRef> Locks::adopt(Session& session, const machine::Reads& state) {
+  std::vector<HoldRef> holds;
+  for (Token after;;) {
+    const machine::HeldLocks page = state.locks_of(session.id(), after);
+    for (size_t i = 0; i < page.locks.size(); ++i) {
+      const machine::HeldLock& lock = page.locks[i];
+      if (lock.last) {
+        holds.push_back(lines_.adopt(session, lock));
+        continue;
+      }
+      HoldTerms terms{.mode = lock.mode, .counted = true, .others = {}};
+      for (; i + 1 < page.locks.size() && page.locks[i + 1].token == lock.token; ++i) {
+        terms.others.push_back({page.locks[i + 1].name, page.locks[i + 1].mode});
+      }
+      // One handle covers all counts, and it may be counted up again: its release is numbered as the last so far.
+      session.make_extension().releases_counted[lock.token] = lock.releases + lock.count - 1;
+      holds.push_back(table_.adopt(session, lock.name, lock.owner_tag, lock.token, lock.since, std::move(terms)));
+    }
+    if (!page.more || page.locks.empty()) return holds;
+    after = page.locks.back().token;
+  }
 }
 
 void Locks::clear() {
-  limits_.clear();
-  releases_.clear();
+  table_.limits().clear();
   lines_.clear();
 }
 

@@ -49,6 +49,7 @@ struct PendingAcquire {
     name_bytes = static_cast<uint16_t>(name.size());
   }
   Duration max_hold() const { return extension ? extension->max_hold : Duration::zero(); }
+  std::string_view proclaimed() const { return extension ? std::string_view(extension->proclaimed) : std::string_view(); }
   // For setting fields that few acquires have.
   Extension& make_extension() {
     if (!extension) extension = std::make_unique<Extension>();

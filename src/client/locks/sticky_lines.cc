@@ -38,7 +38,7 @@ bool StickyLines::join(CallId id, Session& session, machine::Acquire& body, Now 
     if (line->lock != nullptr && body.delay > line->delay) ask(*line, now);
   }
   if (body.wait.kind == machine::Wait::Kind::None && !may_try(session, line_of(session, body.name), now)) {
-    refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::Held}, body.name);
+    refuse_lock(calls_, table_.statistics(), id, {.code = machine::ResultCode::Held}, body.name);
     return true;
   }
   enqueue(id, session, body, now);
@@ -60,7 +60,7 @@ void StickyLines::enqueue(CallId id, Session& session, machine::Acquire& body, N
   const Line* const joined = session.line(name);
   if (call != nullptr && call->acquire->state == AcquireState::InLine && joined != nullptr && joined->fetching != id) {
     call->acquire->waited = true;
-    statistics_.queued();
+    table_.statistics().queued();
   }
 }
 
@@ -117,15 +117,16 @@ void StickyLines::end_waits(LaggingTime now) {
   while (!waits_.empty() && waits_.begin()->first <= now) {
     const CallId id = waits_.begin()->second;
     waits_.erase(waits_.begin());
-    refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::WaitTimeout}, calls_.find(id)->acquire->name());
+    refuse_lock(calls_, table_.statistics(), id, {.code = machine::ResultCode::WaitTimeout}, calls_.find(id)->acquire->name());
   }
 }
 
 // ---- the line moves on
 
-void StickyLines::wake(const Session& session) {
-  if (session.extension == nullptr) return;
-  for (const auto& [name, line] : session.extension->lines) due_.emplace(session.id(), name);
+void StickyLines::wake(SessionId id) {
+  const Session* const session = table_.find(id);
+  if (session == nullptr || session->extension == nullptr) return;
+  for (const auto& [name, line] : session->extension->lines) due_.emplace(id, name);
 }
 
 void StickyLines::look_again(Now now) {
@@ -208,7 +209,7 @@ void StickyLines::grant_locally(Session& session, Line& line, Now now) {
   line.waiting.pop_front();
   waits_.erase({next.until, next.call});
   if (line.asked) line.grants_left -= std::min<size_t>(line.grants_left, 1);
-  statistics_.granted_locally();
+  table_.statistics().granted_locally();
   hand_over(session, line, next.call, next.body.owner_tag, now);
 }
 
@@ -216,10 +217,9 @@ void StickyLines::hand_over(Session& session, Line& line, CallId id, std::string
   const PendingAcquire& call = *calls_.find(id)->acquire;
   const LeadingTime until = call.max_hold() > Duration::zero() ? later(now.leading, call.max_hold()) : LeadingTime::max();
   HoldRef hold = session.state->delegations()->grant(session.state, line.lock, owner_tag, until);
-  limits_.add(hold);
-  if (until != LeadingTime::max() && options_.watch != nullptr) options_.watch->limited(hold);
+  table_.limits().add(hold);
   if (session.state->phase() != SessionPhase::Valid) table_.stop(hold);
-  statistics_.granted(call.time_in_line(now.lagging));
+  table_.statistics().granted(call.time_in_line(now.lagging));
   calls_.answer<HoldRef>(id, std::move(hold));
 }
 
@@ -233,7 +233,7 @@ void StickyLines::fetch(Line& line, Now now) {
   if (first.until != LaggingTime::max()) {
     body.wait.timeout = first.until - now.lagging;
     if (body.wait.timeout <= Duration::zero()) {
-      refuse_lock(calls_, statistics_, id, {.code = machine::ResultCode::WaitTimeout}, body.name);
+      refuse_lock(calls_, table_.statistics(), id, {.code = machine::ResultCode::WaitTimeout}, body.name);
       return;  // the line continues in serve_next()
     }
   }
@@ -253,7 +253,7 @@ void StickyLines::delegated(Session& session, const PendingAcquire& acquire, con
   const bool wanted = calls_.find(acquire.call) != nullptr;
   const bool expected = found != nullptr && found->lock == nullptr;
   if (!expected || (!wanted && found->waiting.empty())) {
-    releases_.give_back(session, std::string(acquire.name()), result.token, /*counted=*/false);
+    commands_.give_back(session, std::string(acquire.name()), result.token, /*counted=*/false);
     calls_.fail(acquire.call, lost_while_acquiring());
     return;
   }
@@ -287,7 +287,7 @@ void StickyLines::give_back(Session& session, const std::string& name) {
   session.state->delegations()->remove(line.lock);
   DelegationRef lent = std::exchange(line.lock, nullptr);
   line.asked = false;
-  releases_.give_back(session, std::string(name), line.token, /*counted=*/false).lent = std::move(lent);
+  commands_.give_back(session, std::string(name), line.token, /*counted=*/false).lent = std::move(lent);
 }
 
 // Posts one entry for the next batch of grants. If its outcome stays unknown, the lock is released and fetched again.
@@ -394,8 +394,7 @@ void StickyLines::lose(Session& session, const HoldRef& hold) {
 void StickyLines::released(const HoldRef& hold) {
   Session* session = table_.find(hold->session());
   if (session == nullptr) return;
-  limits_.remove(hold);
-  table_.limit_over(hold);
+  table_.limits().remove(hold);
   due_.emplace(session->id(), hold->name());
 }
 

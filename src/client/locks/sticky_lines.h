@@ -13,30 +13,18 @@
 
 #include "absl/container/btree_set.h"
 #include "client/calls/calls.h"
-#include "client/locks/hold_limits.h"
 #include "client/locks/lent_delegations.h"
 #include "client/locks/lent_locks.h"
 #include "client/locks/line.h"
 #include "client/locks/pending_acquire.h"
-#include "client/locks/releases.h"
-#include "client/locks/statistics.h"
 #include "client/sessions/commands_in_order.h"
 
 namespace coordkit::client {
 
 class StickyLines {
  public:
-  StickyLines(const ClientOptions& options, SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands,
-              Releases& releases, HoldLimits& limits, LentLocks& lent, Statistics& statistics)
-      : options_(options),
-        table_(table),
-        requests_(requests),
-        calls_(calls),
-        commands_(commands),
-        releases_(releases),
-        limits_(limits),
-        lent_(lent),
-        statistics_(statistics) {}
+  StickyLines(const ClientOptions& options, SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands)
+      : options_(options), table_(table), requests_(requests), calls_(calls), commands_(commands) {}
 
   // The first in a line that has no lock: its acquire, which must be sent to the log after a join() and after each line served.
   struct Fetch {
@@ -63,11 +51,12 @@ class StickyLines {
   bool release(Session& session, const HoldRef& hold);  // false: it had already ended
   void lose(Session& session, const HoldRef& hold);     // this hold only: its time is over, or the log refuses its token
   void released(const HoldRef& hold);                   // by another thread
+  const LentLocks& lent() const { return lent_; }
 
   // ---- the loop
-  void wake(const Session& session);  // work that its lines held back may continue
-  void look_again(Now now);           // at what time alone may have changed
-  bool serve_next(Now now);           // one line that has work to do; false: none has
+  void wake(SessionId session);  // work that its lines held back may continue
+  void look_again(Now now);      // at what time alone may have changed
+  bool serve_next(Now now);      // one line that has work to do; false: none has
   void end_waits(LaggingTime now);
   bool any_due() const { return !due_.empty(); }
   LaggingTime next_wait() const { return waits_.empty() ? LaggingTime::max() : waits_.begin()->first; }
@@ -96,10 +85,7 @@ class StickyLines {
   Requests& requests_;
   Calls& calls_;
   SessionCommands& commands_;
-  Releases& releases_;
-  HoldLimits& limits_;
-  LentLocks& lent_;
-  Statistics& statistics_;
+  LentLocks lent_;
   std::vector<Fetch> fetches_;
   absl::btree_set<std::pair<LaggingTime, CallId>> waits_;       // ends of timed waits in lines
   absl::btree_set<std::pair<SessionId, std::string>> due_;      // lines with work to do

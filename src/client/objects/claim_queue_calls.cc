@@ -37,7 +37,7 @@ CallId CoordinationCalls::acknowledge(const HoldRef& claim, DoneCallback done, C
 }
 
 CallId CoordinationCalls::item_queue(std::string name, uint64_t limit, Callback<ItemQueueInfo> done, CallDeadline deadline) {
-  return client_->impl_->objects.look(Kind::Queue, std::move(name), limit, deadline, std::move(done),
+  return client_->impl_->reads.object(Kind::Queue, std::move(name), limit, deadline, std::move(done),
                                       [](const machine::ObjectView& now, Index as_of) {
                                         ItemQueueInfo info{.length = static_cast<uint64_t>(now.number),
                                                            .claimed = now.taken,

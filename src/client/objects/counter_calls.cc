@@ -47,7 +47,7 @@ CallId CoordinationCalls::delete_counter(std::string name, DoneCallback done, Ca
 }
 
 CallId CoordinationCalls::counter(std::string name, Callback<int64_t> done, CallDeadline deadline) {
-  return client_->impl_->objects.look(coordination::Kind::Counter, std::move(name), 0, deadline, std::move(done),
+  return client_->impl_->reads.object(coordination::Kind::Counter, std::move(name), 0, deadline, std::move(done),
                                       [](const machine::ObjectView& now, Index) { return now.number; });
 }
 

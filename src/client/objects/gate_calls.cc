@@ -56,7 +56,7 @@ CallId CoordinationCalls::delete_latch(const SessionRef& session, std::string na
 }
 
 CallId CoordinationCalls::latch(std::string name, Callback<LatchInfo> done, CallDeadline deadline) {
-  return client_->impl_->objects.look(Kind::Latch, std::move(name), 0, deadline, std::move(done),
+  return client_->impl_->reads.object(Kind::Latch, std::move(name), 0, deadline, std::move(done),
                                       [](const ObjectView& now, Index as_of) {
                                         return LatchInfo{now.exists, static_cast<uint64_t>(now.number), now.waiters, as_of};
                                       });
@@ -82,7 +82,7 @@ CallId CoordinationCalls::await_barrier(const SessionRef& session, std::string n
 }
 
 CallId CoordinationCalls::barrier(std::string name, Callback<BarrierInfo> done, CallDeadline deadline) {
-  return client_->impl_->objects.look(Kind::Barrier, std::move(name), 0, deadline, std::move(done),
+  return client_->impl_->reads.object(Kind::Barrier, std::move(name), 0, deadline, std::move(done),
                                       [](const ObjectView& now, Index as_of) {
                                         return BarrierInfo{now.exists, now.waiters, as_of};
                                       });
@@ -102,7 +102,7 @@ CallId CoordinationCalls::leave(const HoldRef& place, LockWait wait, DoneCallbac
 }
 
 CallId CoordinationCalls::double_barrier(std::string name, Callback<DoubleBarrierInfo> done, CallDeadline deadline) {
-  return client_->impl_->objects.look(Kind::DoubleBarrier, std::move(name), 0, deadline, std::move(done),
+  return client_->impl_->reads.object(Kind::DoubleBarrier, std::move(name), 0, deadline, std::move(done),
                                       [](const ObjectView& now, Index as_of) {
                                         return DoubleBarrierInfo{now.exists, now.limit, now.taken, now.waiters, as_of};
                                       });

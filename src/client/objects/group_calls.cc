@@ -28,7 +28,7 @@ CallId CoordinationCalls::leave_group(const SessionRef& session, std::string gro
 }
 
 CallId CoordinationCalls::members(std::string group, Callback<GroupInfo> done, CallDeadline deadline) {
-  return client_->impl_->objects.look(coordination::Kind::Group, std::move(group), 0, deadline, std::move(done),
+  return client_->impl_->reads.object(coordination::Kind::Group, std::move(group), 0, deadline, std::move(done),
                                       [](const machine::ObjectView& now, Index as_of) {
                                         GroupInfo info{.members = {}, .more = now.more, .as_of = as_of};
                                         for (const auto& row : now.rows) info.members.push_back(client::member_of(row));

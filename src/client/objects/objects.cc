@@ -118,7 +118,7 @@ CallId Objects::await(const SessionRef& session, machine::CoordinationCommand bo
   if (session == nullptr) return calls_.refuse(std::move(done), no_session());
   if (absl::Status refusal = check_request({.body = body}); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
   if (session->phase() == SessionPhase::Lost) return calls_.refuse(std::move(done), session_over());
-  const CallId id = calls_.enter(std::move(done), OnAbandon::Pursue, deadline, timeout_of(wait, options_),
+  const CallId id = calls_.enter(std::move(done), OnAbandon::Pursue, deadline, wait,
                                  [this, session, waiting = Waiting{std::move(body), std::move(name), std::move(outcome)}](
                                      CallId call, Now now) mutable { start_await(call, session, std::move(waiting), now); });
   acquires_.own(id);
@@ -167,7 +167,7 @@ void Objects::confirm(CallId id, const SessionRef& session, Waiting waiting) {
 
 void Objects::submit(CallId id, Waiting waiting) {
   Call& call = *calls_.find(id);
-  acquires_.submit(call, *table_.find(call.acquire->session), {.name = waiting.name}, {.body = std::move(waiting.body)});
+  acquires_.submit(call, {.name = waiting.name}, {.body = std::move(waiting.body)});
 }
 
 // The place is invalid from here on. If the outcome is unknown, the leave is repeated, without a wait, for as long as it
@@ -191,7 +191,7 @@ CallId Objects::leave(const HoldRef& place, LockWait wait, DoneCallback done, Ca
                  const absl::Status& status = executed.status();
                  Session* owner = table_.find_live(place->session());
                  if (owner != nullptr && !has_left(status)) {
-                   releases_.give_back(*owner, place->name(), place->token(), place->counted());
+                   commands_.give_back(*owner, place->name(), place->token(), place->counted());
                  }
                  done(status);
                });
@@ -227,7 +227,7 @@ CallId Objects::acknowledge(const HoldRef& claim, DoneCallback done, CallDeadlin
 void Objects::not_acknowledged(const HoldRef& claim) {
   Session* session = table_.find_live(claim->session());
   if (session == nullptr || !claim->released()) return;
-  releases_.give_back(*session, claim);
+  commands_.give_back(*session, claim);
 }
 
 void Objects::start_acknowledge(CallId id, const HoldRef& claim, machine::Request request, Now now) {
@@ -254,6 +254,34 @@ void Objects::start_acknowledge(CallId id, const HoldRef& claim, machine::Reques
                                            calls_.answer_done(id, status_of_command(result, Object{claim->name()}));
                                          });
   if (Call* call = calls_.find(id)) call->ticket = ticket;
+}
+
+// ---- resumes
+
+// This replica's state is read as for locks (Locks::adopt()).
+void Objects::adopt(Session& session, const machine::Reads& state, ResumedSession& resumed) {
+  const auto taken = [&](const machine::OwnedObject& object) {
+    return table_.adopt(session, object.name, {}, object.token, object.since, {});
+  };
+  for (machine::OwnedObjects::Place after;;) {
+    machine::OwnedObjects page = state.objects_of(session.id(), after);
+    if (page.rows.empty()) return;
+    after = page.last();
+    for (machine::OwnedObject& object : page.rows) {
+      switch (object.kind) {
+        case coordination::Kind::Semaphore: resumed.permits.push_back({taken(object), object.count}); break;
+        case coordination::Kind::DoubleBarrier: resumed.places.push_back(taken(object)); break;
+        case coordination::Kind::Queue:
+          resumed.items.push_back({taken(object), object.id, object.count, std::move(object.value)});
+          break;
+        case coordination::Kind::Group:
+          resumed.memberships.push_back({object.name, object.owner, object.id, std::move(object.value)});
+          break;
+        default: break;
+      }
+    }
+    if (!page.more) return;
+  }
 }
 
 }  // namespace coordkit::client

@@ -1,5 +1,5 @@
-// Semaphores, barriers, queues, counters and groups: one path for commands, one for waits, one for reads. The calls
-// themselves, with their types, are in a file per kind (semaphore_calls.cc and so on).
+// Semaphores, barriers, queues, counters and groups: one path for commands, one for waits. Reads are those of read_calls.h. The
+// calls themselves, with their types, are in a file per kind (semaphore_calls.cc and so on).
 #pragma once
 
 #include <string>
@@ -8,26 +8,18 @@
 
 #include "absl/container/btree_set.h"
 #include "client/calls/answers.h"
-#include "client/calls/read_calls.h"
 #include "client/calls/waits.h"
 #include "client/locks/acquires.h"
 #include "client/objects/executed.h"
 #include "client/objects/typed_answers.h"
+#include "coordkit/client/resumed_holds.h"
 
 namespace coordkit::client {
 
 class Objects {
  public:
-  Objects(const ClientOptions& options, SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands,
-          Releases& releases, Acquires& acquires, ReadCalls& reads)
-      : options_(options),
-        table_(table),
-        requests_(requests),
-        calls_(calls),
-        commands_(commands),
-        releases_(releases),
-        acquires_(acquires),
-        reads_(reads) {}
+  Objects(SessionTable& table, Requests& requests, Calls& calls, SessionCommands& commands, Acquires& acquires)
+      : table_(table), requests_(requests), calls_(calls), commands_(commands), acquires_(acquires) {}
 
   // A command that does not wait. `session` null: it needs no session.
   CallId command(const SessionRef* session, machine::Request::Body body, std::string subject, CallDeadline deadline,
@@ -66,15 +58,8 @@ class Objects {
     return await(session, waiting(session, body, wait), body.name, wait, deadline, std::move(outcome), giving(std::move(done)));
   }
 
-  // `of(view, as_of)` makes the caller's answer.
-  template <typename T, typename Of>
-  CallId look(coordination::Kind kind, std::string name, uint64_t limit, CallDeadline deadline, Callback<T> done, Of of) {
-    ReadCalls::Terms terms{.deadline = deadline, .refusal = check_lock_name(name)};
-    return reads_.read<T>(std::move(terms), std::move(done),
-                          [kind, name = std::move(name), limit, of](const machine::Reads& state, const Completion& completion) {
-                            return of(state.object(kind, name, limit), completion.index);
-                          });
-  }
+  // Everything that a resumed session has besides locks.
+  void adopt(Session& session, const machine::Reads& state, ResumedSession& resumed);
 
  private:
   template <typename Body>
@@ -105,14 +90,11 @@ class Objects {
   void not_acknowledged(const HoldRef& claim);
   void start_acknowledge(CallId id, const HoldRef& claim, machine::Request request, Now now);
 
-  const ClientOptions& options_;
   SessionTable& table_;
   Requests& requests_;
   Calls& calls_;
   SessionCommands& commands_;
-  Releases& releases_;
   Acquires& acquires_;
-  ReadCalls& reads_;
   absl::btree_set<Member> leaving_;  // members that no caller knows
 };
 

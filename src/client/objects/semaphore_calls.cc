@@ -43,7 +43,7 @@ CallId CoordinationCalls::delete_semaphore(const SessionRef& session, std::strin
 }
 
 CallId CoordinationCalls::semaphore(std::string name, Callback<SemaphoreInfo> done, CallDeadline deadline) {
-  return client_->impl_->objects.look(Kind::Semaphore, std::move(name), 0, deadline, std::move(done),
+  return client_->impl_->reads.object(Kind::Semaphore, std::move(name), 0, deadline, std::move(done),
                                       [](const machine::ObjectView& now, Index as_of) {
                                         SemaphoreInfo info{.exists = now.exists,
                                                            .limit = now.limit,

@@ -30,7 +30,7 @@ Ticket SessionCommands::comes_after(const Session& session) const {
 
 void SessionCommands::answered(const SessionRef& of, const Completion& completion, const Result& result,
                                const Carried& carried) {
-  Session* session = sessions_.table().find(of);
+  Session* session = table_.find(of);
   if (session == nullptr) return;
   session->releases.command_answered(completion.ticket);
   if (carried == nullptr || !result.ok() || !was_executed(*result)) return;
@@ -39,14 +39,14 @@ void SessionCommands::answered(const SessionRef& of, const Completion& completio
 
 // Acts on the answer's statement about the session itself.
 void SessionCommands::settle(const SessionRef& of, const Result& result) {
-  Session* left = sessions_.table().find(of);
+  Session* left = table_.find(of);
   if (left == nullptr || !result.ok()) return;
   if (result->code == machine::ResultCode::SessionNotFound) sessions_.ended(of->id());
   if (result->code == machine::ResultCode::Lost) sessions_.check_lost(*left);
 }
 
 bool SessionCommands::lost_its_session(const SessionRef& of) const {
-  const Session* session = sessions_.table().find(of);
+  const Session* session = table_.find(of);
   return session != nullptr && sessions_.gone(*session);
 }
 

@@ -98,64 +98,7 @@ void Sessions::resumed(CallId id, uint64_t opening, const machine::ResumeSession
     requests_.run_at(later(now.lagging, result->ttl),
                      [this, session_id = body.id, at = completion.index](Now then) { previous_over(session_id, at, then); });
   }
-  ResumedSession found{.session = session.state, .holds = adopt_holds(session)};
-  adopt_objects(session, found);
-  calls_.answer<ResumedSession>(id, std::move(found));
-}
-
-// This replica's state is at least that of the resume. Since then only the end of the session, or this client, can remove a
-// hold. So a read of it is exact. An end shows as an event right after this.
-std::vector<HoldRef> Sessions::adopt_holds(Session& session) {
-  std::vector<HoldRef> holds;
-  const machine::Reads* state = requests_.reads();
-  if (state == nullptr) return holds;
-  for (Token after;;) {
-    const machine::HeldLocks page = state->locks_of(session.id(), after);
-    for (size_t i = 0; i < page.locks.size(); ++i) {
-      const machine::HeldLock& lock = page.locks[i];
-      if (lock.last) {
-        holds.push_back(hooks_.adopt_delegation(session, lock));
-        continue;
-      }
-      HoldTerms terms{.mode = lock.mode, .counted = true, .others = {}};
-      for (; i + 1 < page.locks.size() && page.locks[i + 1].token == lock.token; ++i) {
-        terms.others.push_back({page.locks[i + 1].name, page.locks[i + 1].mode});
-      }
-      // One handle covers all counts, and it may be counted up again: its release is numbered as the last so far.
-      session.make_extension().releases_counted[lock.token] = lock.releases + lock.count - 1;
-      holds.push_back(table_.adopt(session, lock.name, lock.owner_tag, lock.token, lock.since, std::move(terms)));
-    }
-    if (!page.more || page.locks.empty()) return holds;
-    after = page.locks.back().token;
-  }
-}
-
-// The same for objects other than locks.
-void Sessions::adopt_objects(Session& session, ResumedSession& resumed) {
-  const auto adopt = [&](const machine::OwnedObject& object) {
-    return table_.adopt(session, object.name, {}, object.token, object.since, {});
-  };
-  const machine::Reads* state = requests_.reads();
-  if (state == nullptr) return;
-  for (machine::OwnedObjects::Place after;;) {
-    machine::OwnedObjects page = state->objects_of(session.id(), after);
-    if (page.rows.empty()) return;
-    after = page.last();
-    for (machine::OwnedObject& object : page.rows) {
-      switch (object.kind) {
-        case coordination::Kind::Semaphore: resumed.permits.push_back({adopt(object), object.count}); break;
-        case coordination::Kind::DoubleBarrier: resumed.places.push_back(adopt(object)); break;
-        case coordination::Kind::Queue:
-          resumed.items.push_back({adopt(object), object.id, object.count, std::move(object.value)});
-          break;
-        case coordination::Kind::Group:
-          resumed.memberships.push_back({object.name, object.owner, object.id, std::move(object.value)});
-          break;
-        default: break;
-      }
-    }
-    if (!page.more) return;
-  }
+  resumed_ = Resumed{id, session.state};
 }
 
 // `at`: the entry of the resume that began the wait. The session may have been lost and resumed again since.
@@ -164,7 +107,7 @@ void Sessions::previous_over(SessionId id, Index at, Now now) {
   if (session == nullptr || session->bound_at() != at) return;
   table_.previous_over(*session, now.leading);
   if (session->phase == SessionPhase::Lost) return post_close(id);
-  hooks_.previous_over(*session);
+  settled_.push_back(id);
 }
 
 // ---- the end of another session

@@ -25,7 +25,8 @@ Duration give_up_after(const Session& session, const ClientOptions& options) {
 
 }  // namespace
 
-SessionTable::SessionTable(const ClientOptions& options, Deliveries& deliveries) : options_(options), deliveries_(deliveries) {}
+SessionTable::SessionTable(const ClientOptions& options, Deliveries& deliveries)
+    : options_(options), deliveries_(deliveries), limits_(options.watch) {}
 
 Duration SessionTable::validity_of(Duration ttl) const { return validity(ttl, options_.rate_error_ppm, options_.slack); }
 
@@ -80,6 +81,7 @@ void SessionTable::erase(SessionId id) {
   const auto found = sessions_.find(id);
   COORDKIT_CHECK(found != sessions_.end() && found->second->phase == SessionPhase::Lost);
   granted_by_gone_ += granted_by(*found->second);
+  releases_due_.erase(id);
   found_ = nullptr;
   const auto handle = found->second->handle;
   const Session over = std::move(*found->second);  // destroys user code only after it is removed from here
@@ -91,6 +93,14 @@ uint64_t SessionTable::granted_by_threads() const {
   uint64_t sum = granted_by_gone_;
   for (const auto& [id, session] : sessions_) sum += granted_by(*session);
   return sum;
+}
+
+LockStatistics SessionTable::lock_statistics() const {
+  LockStatistics out = statistics_.so_far();
+  const uint64_t by_threads = granted_by_threads();
+  out.grants += by_threads;
+  out.local_grants += by_threads;
+  return out;
 }
 
 void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) {
@@ -111,7 +121,7 @@ void SessionTable::confirm(Session& session, LeadingTime sent, LeadingTime now) 
   await(session);
 }
 
-// S-45: renewals confirmed in the meantime count now.
+// S-45: renewals confirmed in the meantime count now, and releases may be posted.
 void SessionTable::previous_over(Session& session, LeadingTime now) {
   session.previous_trusts = false;
   if (session.phase == SessionPhase::Lost) return;
@@ -120,6 +130,7 @@ void SessionTable::previous_over(Session& session, LeadingTime now) {
     raise(session, SessionEvent::RenewalConfirmed, now);
     SessionWriter::set(*session.state, session.phase, deadline);
   }
+  if (!session.releases.all_posted()) releases_due_.insert(session.id());
   await(session);
 }
 
@@ -157,7 +168,7 @@ HoldRef SessionTable::added(Session& session, HoldRef hold) {
     const auto guarded = guard();
     session.holds.add(hold);
   }
-  if (hold->until() != LeadingTime::max() && options_.watch != nullptr) options_.watch->limited(hold);
+  limits_.add(hold);
   return hold;
 }
 
@@ -176,12 +187,8 @@ bool SessionTable::forget(Session& session, const HoldRef& hold) {
     const auto guarded = guard();
     if (!session.holds.remove(hold)) return false;
   }
-  limit_over(hold);
+  limits_.remove(hold);
   return true;
-}
-
-void SessionTable::limit_over(const HoldRef& hold) {
-  if (hold->until() != LeadingTime::max() && options_.watch != nullptr) options_.watch->limit_over(hold);
 }
 
 void SessionTable::run_timers(LeadingTime now) {
@@ -248,7 +255,7 @@ void SessionTable::raise(Session& session, SessionEvent event, LeadingTime now) 
   if (next == SessionPhase::Lost) {
     const auto lose = [this](const HoldRef& hold) {
       SessionWriter::lose(*hold);
-      limit_over(hold);
+      limits_.remove(hold);
     };
     if (lent != nullptr) std::ranges::for_each(lent->clear(), lose);
     session.holds.each(lose);

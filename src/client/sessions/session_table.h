@@ -1,11 +1,12 @@
-// The sessions that this process opened and everything known about them: phase, validity deadline, holds, unanswered
-// releases. The table decides phases by the holder's clock; it posts nothing. Lost sessions wait in take_lost() for the
-// client, which ends the calls and posts the close.
+// The sessions that this process opened and everything known about them: phase, validity deadline, holds with their longest
+// times, unanswered releases, the outcomes of their acquires. The table decides phases by the holder's clock; it posts
+// nothing. Lost sessions wait in take_lost() for the client, which ends the calls and posts the close.
 //
 // Invariants: a session's deadline only grows, except that a gap forgets it (docs/time.md LT-9). A phase is announced exactly
 // when it changes. Every hold that a phase makes invalid is asked to stop once, in the same step.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,12 +14,16 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "base/handle_pool.h"
 #include "base/linked.h"
+#include "base/spare_nodes.h"
 #include "client/calls/deliveries.h"
+#include "client/locks/hold_limits.h"
 #include "client/locks/line.h"
 #include "client/locks/pending_acquire.h"
 #include "client/locks/pending_releases.h"
+#include "client/locks/statistics.h"
 #include "client/sessions/lifecycle.h"
 #include "coordkit/client/client_options.h"
 #include "coordkit/client/validity_watch.h"
@@ -100,7 +105,6 @@ class SessionTable {
   const absl::btree_map<SessionId, Session*>& all() const { return sessions_; }
   // The session has ended in the log: forgets it. Must be Lost.
   void erase(SessionId id);
-  uint64_t granted_by_threads() const;  // of local holds, by Delegations::acquire(); including sessions that are gone
 
   // A renewal sent at `sent` was confirmed. A deadline in the past changes nothing.
   void confirm(Session& session, LeadingTime sent, LeadingTime now);
@@ -118,7 +122,14 @@ class SessionTable {
   void lose(Session& session, const HoldRef& hold);    // only this handle
   bool forget(Session& session, const HoldRef& hold);  // for a released hold; false: it was not held
   void stop(const HoldRef& hold);                      // notifies its owner that it is invalid
-  void limit_over(const HoldRef& hold);                // its longest time, if it has one, need no longer be watched
+
+  // The longest times of holds. Those of local holds (S-58) are for StickyLines to add and remove.
+  HoldLimits& limits() { return limits_; }
+  // Sessions with releases that are to be posted. The end of a session removes it.
+  using ReleasesDue = absl::btree_set<SessionId, std::less<SessionId>, SpareNodes<SessionId>>;
+  ReleasesDue& releases_due() { return releases_due_; }
+  Statistics& statistics() { return statistics_; }
+  LockStatistics lock_statistics() const;  // the same, with the grants by other threads
 
   // Handles deadlines and give-ups that are due. Cheap while there are none.
   void run_timers(LeadingTime now);
@@ -140,6 +151,7 @@ class SessionTable {
   void catch_up(Session& session, LeadingTime now);
   void watch_validity(const Session& session);
   HoldRef added(Session& session, HoldRef hold);
+  uint64_t granted_by_threads() const;  // of local holds, by Delegations::acquire(); including sessions that are gone
   // While it is locked, no watch looks at holds.
   std::unique_lock<std::mutex> guard() const {
     return options_.watch != nullptr ? options_.watch->guard() : std::unique_lock<std::mutex>();
@@ -154,6 +166,9 @@ class SessionTable {
   absl::btree_map<SessionId, Session*> sessions_;
   Session* found_ = nullptr;  // the latest one, which is nearly always wanted next; null: none
   std::vector<SessionId> lost_;
+  HoldLimits limits_;
+  ReleasesDue releases_due_;
+  Statistics statistics_;
   uint64_t granted_by_gone_ = 0;
   LeadingTime next_timer_ = LeadingTime::max();   // not above any session's timer
   Duration shortest_interval_ = Duration::max();  // not above any session's renewal_interval()

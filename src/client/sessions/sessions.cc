@@ -145,7 +145,6 @@ void Sessions::ended(SessionId id) {
     return true;
   });
   for (const CallId caller : take_closing(*session)) calls_.answer_done(caller, absl::OkStatus());
-  hooks_.ended(id);
   table_.erase(id);
 }
 

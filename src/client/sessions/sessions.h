@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,19 +20,8 @@ namespace coordkit::client {
 
 class Sessions {
  public:
-  // Actions of other objects at events of a session.
-  struct Hooks {
-    absl::AnyInvocable<void(SessionId)> ended;         // in the log; no other object keeps anything for it any longer
-    absl::AnyInvocable<void(Session&)> previous_over;  // work that was held back after a resume may continue
-    absl::AnyInvocable<HoldRef(Session&, const machine::HeldLock&)> adopt_delegation;
-  };
-  Sessions(ClientOptions& options, Deliveries& deliveries, Requests& requests, Calls& calls, Hooks hooks)
-      : options_(options),
-        requests_(requests),
-        calls_(calls),
-        hooks_(std::move(hooks)),
-        table_(options, deliveries),
-        renewals_(options, table_) {}
+  Sessions(ClientOptions& options, Deliveries& deliveries, Requests& requests, Calls& calls)
+      : options_(options), requests_(requests), calls_(calls), table_(options, deliveries), renewals_(options, table_) {}
 
   SessionTable& table() { return table_; }
 
@@ -66,6 +56,16 @@ class Sessions {
   // same. False if the replica has halted: the state after half a step proves nothing.
   bool gone(const Session& session) const;
 
+  // ---- for the loop to carry on
+  // The session that the last completion took over. Its call is not answered yet: the answer has what the session holds.
+  struct Resumed {
+    CallId call;
+    SessionRef session;
+  };
+  std::optional<Resumed> take_resumed() { return std::exchange(resumed_, std::nullopt); }
+  // Resumed sessions that their previous processes no longer trust, since the last call: work that was held back may continue.
+  std::vector<SessionId> take_settled() { return std::exchange(settled_, {}); }
+
   // ---- the loop
   void gap(Duration late, LeadingTime now);  // LT-9; late max: the clock stepped back
   void run_timers(LeadingTime now) { table_.run_timers(now); }
@@ -99,20 +99,19 @@ class Sessions {
   void start_resume(CallId id, Now now, machine::ResumeSession body, Terms terms);
   void resumed(CallId id, uint64_t opening, const machine::ResumeSession& body, const Completion& completion, Now now,
                Terms terms);
-  std::vector<HoldRef> adopt_holds(Session& session);
-  void adopt_objects(Session& session, ResumedSession& resumed);
   void previous_over(SessionId id, Index at, Now now);
   CallId mark_ending(machine::Request request, std::string subject, Callback<SessionId> done, CallDeadline deadline);
 
   ClientOptions& options_;
   Requests& requests_;
   Calls& calls_;
-  Hooks hooks_;
   SessionTable table_;
   Renewals renewals_;
   absl::btree_map<uint64_t, Opening> openings_;  // including resumes
   absl::btree_map<SessionId, CallId> resuming_;  // by resumes with unknown outcome, whose callers may be gone
   uint64_t last_opening_ = 0;
+  std::optional<Resumed> resumed_;
+  std::vector<SessionId> settled_;
 };
 
 }  // namespace coordkit::client

@@ -1,13 +1,13 @@
-#include "client/locks/releases.h"
-
+// Releases of holds, as commands of their sessions.
 #include <utility>
 
 #include "client/calls/answers.h"
+#include "client/sessions/commands_in_order.h"
 #include "coordkit/error.h"
 
 namespace coordkit::client {
 
-CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback&& done, CallDeadline deadline) {
+CallId SessionCommands::release(Session& session, const HoldRef& hold, DoneCallback&& done, CallDeadline deadline) {
   PendingRelease* release = give_back(session, hold);
   if (release == nullptr) {  // release_later() may have released it, not yet acknowledged
     session.releases.each([&](PendingRelease& each) {
@@ -22,21 +22,20 @@ CallId Releases::release(Session& session, const HoldRef& hold, DoneCallback&& d
   return id;
 }
 
-PendingRelease* Releases::give_back(Session& session, const HoldRef& hold) {
+PendingRelease* SessionCommands::give_back(Session& session, const HoldRef& hold) {
   if (!table_.forget(session, hold)) return nullptr;
-  limits_.remove(hold);
   PendingRelease& release = give_back(session, hold->name(), hold->token(), hold->counted());
   release.hold = hold;
   return &release;
 }
 
-PendingRelease& Releases::give_back(Session& session, std::string&& name, Token token, bool counted) {
+PendingRelease& SessionCommands::give_back(Session& session, std::string&& name, Token token, bool counted) {
   const uint64_t number = counted ? ++session.make_extension().releases_counted[token] : 0;
-  due_.insert(session.id());
+  table_.releases_due().insert(session.id());
   return session.releases.add(std::move(name), {token, number});
 }
 
-void Releases::give_back(Session& session, const HoldRef& hold, Token changed) {
+void SessionCommands::give_back(Session& session, const HoldRef& hold, Token changed) {
   Waiters waiting;
   session.releases.each([&](PendingRelease& former) {
     if (former.hold != hold) return true;
@@ -49,14 +48,10 @@ void Releases::give_back(Session& session, const HoldRef& hold, Token changed) {
   release.waiting = std::move(waiting);
 }
 
-void Releases::previous_over(Session& session) {
-  if (!session.releases.all_posted()) due_.insert(session.id());
-}
-
 // A release is never refused for lack of room, and never given up.
-void Releases::post_due() {
-  posting_.assign(due_.begin(), due_.end());
-  due_.clear();
+void SessionCommands::post_due() {
+  posting_.assign(table_.releases_due().begin(), table_.releases_due().end());
+  table_.releases_due().clear();
   for (const SessionId id : posting_) {
     Session* session = table_.find(id);
     if (session == nullptr || session->phase == SessionPhase::Lost || session->previous_trusts) continue;
@@ -76,7 +71,7 @@ void Releases::post_due() {
 }
 
 // The last release is the body of its command, those before it are its prior releases.
-void Releases::post(Session& session, std::span<const ReleaseNumber> batch) {
+void SessionCommands::post(Session& session, std::span<const ReleaseNumber> batch) {
   const PendingRelease& last = *session.releases.find(batch.back());
   machine::Request request{
       .body = machine::Release{.session = session.id(), .name = last.name, .token = last.id.token, .number = last.id.number}};
@@ -90,35 +85,33 @@ void Releases::post(Session& session, std::span<const ReleaseNumber> batch) {
     prior.number = release.id.number;
   }
   PoolRef<Posted> posted = posted_.emplace(session.state, batch.back(), std::move(before));
-  session.releases.set_last_command(commands_.submit(
+  session.releases.set_last_command(submit(
       session, std::move(request), LaggingTime::max(), Urgency::Reserved,
-      [this, posted = std::move(posted)](const Completion&, const SessionCommands::Result& result, Now now) {
-        answered(*posted, result, now);
-      },
+      [this, posted = std::move(posted)](const Completion&, const Result& result, Now now) { released(*posted, result, now); },
       batch));
 }
 
-void Releases::answered(const Posted& posted, const SessionCommands::Result& result, Now now) {
+void SessionCommands::released(const Posted& posted, const Result& result, Now now) {
   Session* session = table_.find(posted.session);
   if (session == nullptr) return;
   if (result.ok()) {
     for (const ReleaseNumber each : posted.before) {
-      if (was_executed(*result)) commands_.release_done(*session, each, absl::OkStatus());
+      if (was_executed(*result)) release_done(*session, each, absl::OkStatus());
     }
-    if (result->code == machine::ResultCode::SessionNotFound) return;  // SessionCommands reports that the session has ended
-    commands_.release_done(*session, posted.last, status_of(*result, Nameless{"lock"}));
+    if (result->code == machine::ResultCode::SessionNotFound) return;  // settle() reports that the session has ended
+    release_done(*session, posted.last, status_of(*result, Nameless{"lock"}));
     return;
   }
   for (const ReleaseNumber each : posted.before) not_released(*session, each, result.status());
   not_released(*session, posted.last, result.status());
   if (requests_.halted()) return;
-  requests_.retry(now, [this, id = posted.session->id()](Now) { due_.insert(id); });
+  requests_.retry(now, [this, id = posted.session->id()](Now) { table_.releases_due().insert(id); });
 }
 
-void Releases::not_released(Session& session, ReleaseNumber number, const absl::Status& why) {
+void SessionCommands::not_released(Session& session, ReleaseNumber number, const absl::Status& why) {
   PendingRelease* release = session.releases.find(number);
   if (release == nullptr) return;
-  if (requests_.halted()) return commands_.release_done(session, number, why);
+  if (requests_.halted()) return release_done(session, number, why);
   session.releases.set_posted(*release, false);
   release->repeated = true;
 }
