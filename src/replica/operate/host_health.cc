@@ -35,32 +35,21 @@ Health health_of(const Engine& engine, LaggingTime now) {
   return health;
 }
 
-Health HostHealth::health_now() const {
-  Health health = health_of(sources_.turns->engine(), host_.clock().lagging());
-  for (std::string& threw : sources_.announcements->warnings()) health.warnings.push_back(std::move(threw));
-  for (std::string& warning : sources_.peers.warnings()) health.warnings.push_back(std::move(warning));
-  if (!sources_.stores.no_reserve().empty()) health.warnings.push_back(sources_.stores.no_reserve());
-  return health;
-}
-
 // Every thread knows what holds up the engine's.
 Health HostHealth::known() const {
   Health health = published_.read();
-  for (std::string& warning : sources_.hold_ups.warnings()) health.warnings.push_back(std::move(warning));
+  for (std::string& warning : hold_ups_.warnings()) health.warnings.push_back(std::move(warning));
   return health;
 }
 
-void HostHealth::publish() { published_.publish(health_now(), metrics_now()); }
-
-bool HostHealth::after_turn(LaggingTime now) {
-  if (!published_.wanted(now) && !calls_.any()) return false;
-  publish();
+bool HostHealth::tell(Report&& report, LaggingTime now) {
+  publish(std::move(report));
   return calls_.any() && calls_.tell(known(), now);
 }
 
-void HostHealth::stop() {
+void HostHealth::stop(Report&& last) {
   published_.end();
-  publish();
+  publish(std::move(last));
   calls_.stop(known());
 }
 
@@ -68,7 +57,7 @@ void HostHealth::stop() {
 void HostHealth::refresh() {
   if (host_.on_engine_thread()) return;
   if (host_.on_executor_thread()) return published_.ask();
-  published_.look(Duration::zero(), sources_.hold_ups);
+  published_.look(Duration::zero(), hold_ups_);
 }
 
 Health HostHealth::health() {
@@ -88,9 +77,9 @@ absl::Status HostHealth::wait_ready(Duration timeout) {
   timeout = std::max(timeout, Duration::zero());
   const LaggingTime began = host_.clock().lagging();
   // As it is now: what was published before may be old. A thread that does not come to that is not ready either.
-  if (!published_.look(timeout, sources_.hold_ups)) {
+  if (!published_.look(timeout, hold_ups_)) {
     return make_error(Reason::CallTimeout, Outcome::NoEffect,
-                      "not ready yet, as far as is known: this replica has not answered: " + words_or_past(sources_.hold_ups));
+                      "not ready yet, as far as is known: this replica has not answered: " + words_or_past(hold_ups_));
   }
   const Duration left = timeout - (host_.clock().lagging() - began);
   const auto health = published_.wait(left, [](const Health& now) { return readiness(now).has_value(); });

@@ -1,8 +1,7 @@
-// The reports of a host about its state: health and metrics, made on the engine's thread, published for the others, and
-// answered to calls.
+// The reports of a host about its state: health and metrics, made by the host on the engine's thread, published here for the
+// others, and answered to calls.
 //
-// Threads: what makes or publishes is for the engine's; health(), metrics() and waits are for any. Lifetime: its sources
-// outlive it; nothing is made before the host has started.
+// Threads: what publishes is for the engine's; health(), metrics() and waits are for any.
 #pragma once
 
 #include <optional>
@@ -10,7 +9,6 @@
 
 #include "coordkit/replica.h"
 #include "replica/calls/call_runner.h"
-#include "replica/loop/announcements.h"
 #include "replica/loop/arrivals.h"
 #include "replica/loop/engine_turns.h"
 #include "replica/loop/hold_ups.h"
@@ -25,22 +23,19 @@ namespace coordkit {
 
 class HostHealth final : public ReplicaHealth {
  public:
-  struct Sources {
-    const HoldUps& hold_ups;
-    const Arrivals& arrivals;
-    const Stores& stores;
-    PeerTransport& peers;
-    const std::optional<Announcements>& announcements;
-    std::optional<EngineTurns>& turns;
-  };
-  HostHealth(const CallRunner& host, TurnLoop& loop, Duration election_timeout, Sources sources)
-      : host_(host), sources_(sources), published_(loop, host.clock(), election_timeout) {}
+  HostHealth(const CallRunner& host, TurnLoop& loop, Duration election_timeout, const HoldUps& hold_ups)
+      : host_(host), hold_ups_(hold_ups), published_(loop, host.clock(), election_timeout) {}
 
-  void publish();
-  // Publishes if somebody wants it. True: callbacks have run, which may have begun calls.
-  bool after_turn(LaggingTime now);
+  struct Report {
+    Health health;
+    Metrics metrics;
+  };
+  void publish(Report&& report) { published_.publish(std::move(report.health), std::move(report.metrics)); }
+  bool wanted(LaggingTime now) const { return published_.wanted(now) || calls_.any(); }
+  // Publishes, and answers the calls that waited for this. True: callbacks have run, which may have begun calls.
+  bool tell(Report&& report, LaggingTime now);
   HealthCalls& calls() { return calls_; }
-  void stop();  // the last one
+  void stop(Report&& last);
 
   Health health() override;
   absl::StatusOr<Metrics> metrics() override;
@@ -53,15 +48,16 @@ class HostHealth final : public ReplicaHealth {
   }
 
  private:
-  Health health_now() const;
-  Metrics metrics_now() const;
   Health known() const;
   void refresh();
 
   const CallRunner& host_;
-  const Sources sources_;
+  const HoldUps& hold_ups_;
   PublishedHealth published_;
   HealthCalls calls_;
 };
+
+// The counters of a host itself, beside those of engine, client and transport.
+Metrics metrics_of(EngineTurns& turns, const Arrivals& arrivals, const Stores& stores, PeerTransport& peers);
 
 }  // namespace coordkit

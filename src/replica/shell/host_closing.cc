@@ -44,7 +44,7 @@ void RunningHost::stop_engine() noexcept {
   std::unique_lock<std::recursive_mutex> lock;
   insist([&] { lock = turns_->stop(arrivals_); });
   insist([&] { peers_.close(); });
-  insist([&] { health_.stop(); });
+  insist([&] { health_.stop(report()); });
   insist([&] { turns_->run_late(); });
 }
 

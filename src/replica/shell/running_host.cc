@@ -51,7 +51,7 @@ RunningHost::RunningHost(ReplicaOptions options, std::shared_ptr<OwnThread> own_
       closing_(loop_),
       stores_(std::move(directory), std::move(parts.log), std::move(parts.state), own_thread_.get()),
       peers_(std::move(parts.transport), parts.tcp, std::move(parts.channels)),
-      health_(*this, loop_, options_.election_timeout, {hold_ups_, arrivals_, stores_, peers_, announcements_, turns_}) {}
+      health_(*this, loop_, options_.election_timeout, hold_ups_) {}
 
 RunningHost::~RunningHost() { close().IgnoreError(); }
 
@@ -79,7 +79,7 @@ void RunningHost::start(std::unique_ptr<Engine> engine) {
         options_.election_timeout, agreement_of(options_), [this](const ReplicaEvent& event) { announcements_->tell(event); },
         clock_.lagging());
   }
-  health_.publish();
+  health_.publish(report());
   announcements_->tell(turns_->engine().leadership());
   if (own_thread_) {
     own_thread_->on_throw(fail);
@@ -155,11 +155,11 @@ Duration RunningHost::run_turns() noexcept try {
     const LaggingTime due = turns_->turn(now);
     arrivals_.admission().turned(now.lagging, turns_->client().unanswered());
     carry_out(turns_->effects(), due <= now.lagging);
-    if (!failure.ok()) health_.publish();
+    if (!failure.ok()) health_.publish(report());
     if (closing_.drains()) finish_drain();
     looked = clock_.lagging();
     turns_->meter().took(looked - now.lagging);
-    const bool told = health_.after_turn(looked);
+    const bool told = health_.wanted(looked) && health_.tell(report(), looked);
     const LaggingTime next = std::min(due, health_.calls().next_deadline());
     wait = told || next <= looked || arrivals_.any() ? Duration::zero() : next - looked;
     if (looked >= end) break;
@@ -170,6 +170,14 @@ Duration RunningHost::run_turns() noexcept try {
   arrivals_.fail(arrivals_.last_words().caught());
   announcements_->note_halt(turns_->effects());  // of a turn whose effects were not carried out
   return kHaltAgain;
+}
+
+HostHealth::Report RunningHost::report() {
+  Health health = health_of(turns_->engine(), clock_.lagging());
+  for (std::string& threw : announcements_->warnings()) health.warnings.push_back(std::move(threw));
+  for (std::string& warning : peers_.warnings()) health.warnings.push_back(std::move(warning));
+  if (!stores_.no_reserve().empty()) health.warnings.push_back(stores_.no_reserve());
+  return {std::move(health), metrics_of(*turns_, arrivals_, stores_, peers_)};
 }
 
 // Messages that may leave go first: they travel while this replica's own disk is at work.

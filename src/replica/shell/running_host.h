@@ -91,6 +91,7 @@ class RunningHost final : public std::enable_shared_from_this<RunningHost>, publ
   absl::StatusOr<std::unique_ptr<CheckpointView>> checkpoint_at(Index at_least, LaggingTime deadline);
   void start(std::unique_ptr<Engine> engine);
   Duration run_turns() noexcept;
+  HostHealth::Report report();
   void carry_out(EngineEffects& effects, bool due);  // whether the next turn is due already
   void send_released();
   void finish_drain();
