@@ -1,6 +1,6 @@
 // The commands of semaphores, latches, barriers, queues, counters and groups (docs/semantics.md S-50 and S-37). The locks'
-// Release also gives back permits, a claimed item and a place inside a barrier: a token identifies its object. The locks'
-// CancelAcquire cancels any wait.
+// Release also gives back permits, a claimed item and a place inside a barrier: a token identifies its object. Any wait is
+// cancelled like that of an acquire (lock_commands.h).
 //
 // A command of a session names it first; the others need none. The bytes are those of record_codec.h, under the field kField
 // of a Request.
