@@ -159,7 +159,7 @@ void LockCalls::confirm_held(CallId id, machine::Request&& request) {
                                           if (!state.ok()) {
                                             calls_.fail(id, state.status());
                                           } else if (const auto refusal = (*state)->refusal_of(body)) {
-                                            acquires_.refuse(*found->acquire, name_of(body), *refusal, body.value);
+                                            acquires_.refuse(*found->acquire, name_of(body), *refusal, body.texts.value);
                                           } else {
                                             submit<Body>(*found, std::move(request));
                                           }
