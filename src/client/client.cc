@@ -76,7 +76,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   if (effects.restored) observations.observers().skipped(effects.restored->index);
   if (effects.restored) watches.watches().restored();
   for (const MachineEvent& event : effects.events) take(event);
-  if (effects.restored) sessions.question_all(now);
+  if (effects.restored) sessions.question_all();
   if (effects.restored) locks.lines().look_for_asked(now);
   sessions.end_lost();
   for (const RenewReply& reply : effects.renewals) {

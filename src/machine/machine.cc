@@ -7,6 +7,7 @@
 #include "coordkit/error.h"
 #include "machine/checkpoint_rows.h"
 #include "machine/guard.h"
+#include "machine/questions.h"
 
 namespace coordkit::machine {
 namespace {
@@ -168,8 +169,11 @@ void Machine::timers(std::vector<TimerOp>& out) const {
   std::ranges::sort(out, {}, &TimerOp::id);
 }
 
-absl::StatusOr<std::string> Machine::query(std::string_view) const {
-  return make_error(Reason::InvalidArgument, "coordkit's own machine is read by reads(), not in bytes");
+// From a process without this state; in this one reads() answers without bytes.
+absl::StatusOr<std::string> Machine::query(std::string_view question) const {
+  const absl::StatusOr<Question> decoded = decode_question(question);
+  if (!decoded.ok()) return decoded.status();
+  return encoded_answer(*reads(), *decoded);
 }
 
 bool Machine::holds(std::string_view bytes) {

@@ -27,7 +27,7 @@ struct CallsTest : testing::Test, CallOwner {
   CallId enter(std::string name, OnAbandon on_abandon = OnAbandon::Forget, CallDeadline deadline = {}) {
     return calls.enter(note(std::move(name)), on_abandon, deadline, [this](CallId id, Now) {
       Call& call = *calls.find(id);
-      call.ticket = requests.when_readable({}, [](const Completion&, Now) {});
+      call.ticket = requests.ask(Ask(), [](const Completion&, Now) {});
       call.submitted = call.on_abandon != OnAbandon::Forget;
     });
   }

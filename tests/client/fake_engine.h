@@ -70,6 +70,7 @@ class FakeEngine : public Engine {
   StoreId store() const override { return StoreId(70); }
   BootCounter boot() const override { return BootCounter(7); }
   const StateMachine* machine(MachineId) const override { return state == nullptr ? nullptr : &machine_; }
+  bool state_is_here() const override { return !state_elsewhere; }
   void observe(MachineId, std::string_view, bool) override {}
   const raft::Core* core() const override { return nullptr; }
 
@@ -134,6 +135,7 @@ class FakeEngine : public Engine {
   EngineEffects next;
   uint64_t index = 0;
   const machine::Reads* state = nullptr;  // null: no machine of coordkit's
+  bool state_elsewhere = false;  // no machine is here, and questions go in bytes
 
  protected:
   raft::Leadership leadership_;

@@ -26,8 +26,9 @@ class ObserversTest : public testing::Test {
         {.kind = Kind::Counter,
          .name = name,
          .waiting_max = waiting_max,
+         .question = {},
          .snapshot =
-             [this](const machine::Reads&, Seen how, Index index) {
+             [this](const SnapshotAnswer&, Seen how, Index index) {
                return say((how == Seen::Resync ? "resync " : "snapshot ") + state + "@" + std::to_string(index.value()));
              },
          .change = [this](const Change& change,
@@ -39,14 +40,14 @@ class ObserversTest : public testing::Test {
       delivered.push_back(text);
     };
   }
-  SnapshotQuestion ask() {
+  WantedSnapshot ask() {
     auto questions = observers.to_ask();
     EXPECT_THAT(questions, SizeIs(1));
-    return questions.empty() ? SnapshotQuestion{} : questions.front();
+    return questions.empty() ? WantedSnapshot{} : questions.front();
   }
-  void answered(const SnapshotQuestion& question, std::string now, Index index) {
+  void answered(const WantedSnapshot& question, std::string now, Index index) {
     state = std::move(now);
-    observers.answered(question, test::FakeReads(), index);
+    observers.answered(question, SnapshotAnswer(), index);
   }
   void change(int64_t number, uint64_t index, std::string name = "n", Kind kind = Kind::Counter) {
     observers.changed({.kind = kind, .name = std::move(name), .number = number}, Index(index));
@@ -94,7 +95,8 @@ TEST_F(ObserversTest, S37_AnObserverThatGoesMayEndOthers) {
     auto kept = id % 2 != 0 ? std::make_shared<Ender>(observers, ObserverId(id + 2)) : nullptr;
     observers.add({.kind = Kind::Counter,
                    .name = "n",
-                   .snapshot = [kept](const machine::Reads&, Seen, Index) { return [] {}; },
+                   .question = {},
+                   .snapshot = [kept](const SnapshotAnswer&, Seen, Index) { return [] {}; },
                    .change = nullptr});
   }
   observers.remove(ObserverId(1));
@@ -104,7 +106,8 @@ TEST_F(ObserversTest, S37_AnObserverThatGoesMayEndOthers) {
   EXPECT_THAT(observers.to_ask(), SizeIs(kMost / 2)) << "of those that are left, each once";
   observers.add({.kind = Kind::Counter,
                  .name = "n",
-                 .snapshot = [kept = std::make_shared<Ender>(observers, ObserverId(2))](const machine::Reads&, Seen,
+                 .question = {},
+                 .snapshot = [kept = std::make_shared<Ender>(observers, ObserverId(2))](const SnapshotAnswer&, Seen,
                                                                                         Index) { return [] {}; },
                  .change = nullptr});
   observers.clear();
@@ -115,7 +118,7 @@ TEST_F(ObserversTest, S37_AnObserverThatGoesMayEndOthers) {
 TEST_F(ObserversTest, S37_OnlyWhatHappensAboveTheSnapshotIsTold) {
   observe("n");
   change(1, 3);
-  const SnapshotQuestion question = ask();
+  const WantedSnapshot question = ask();
   change(2, 4);
   answered(question, "2", Index(4));
   change(2, 4);  // the event of an entry that the snapshot covers
@@ -154,9 +157,9 @@ TEST_F(ObserversTest, S37_INV_W01_WhoeverWasToldOfTheNewStateIsNotToldAgain) {
 
 TEST_F(ObserversTest, S37_AnAnswerFromBeforeAGapIsOfNoAccount) {
   observe("n");
-  const SnapshotQuestion before = ask();
+  const WantedSnapshot before = ask();
   observers.skipped(Index(59));
-  const SnapshotQuestion after = ask();
+  const WantedSnapshot after = ask();
   answered(before, "old", Index(5));
   EXPECT_THAT(take(), IsEmpty());
   answered(after, "new", Index(70));
@@ -205,7 +208,7 @@ TEST_F(ObserversTest, S37_INV_W01_OfOneEntryEverythingIsToldOrNothing) {
 
 TEST_F(ObserversTest, S37_AnUnansweredQuestionIsAskedAgain) {
   observe("n");
-  const SnapshotQuestion first = ask();
+  const WantedSnapshot first = ask();
   observers.failed(first);
   EXPECT_FALSE(observers.any_to_ask());
   EXPECT_TRUE(observers.any_to_retry());
@@ -217,7 +220,7 @@ TEST_F(ObserversTest, S37_AnUnansweredQuestionIsAskedAgain) {
 TEST_F(ObserversTest, REG_F16_EndingOneObservationEndsNoOther) {
   const ObserverId first = observe("n");
   const ObserverId second = observe("n");
-  for (const SnapshotQuestion& question : observers.to_ask()) answered(question, "0", Index(1));
+  for (const WantedSnapshot& question : observers.to_ask()) answered(question, "0", Index(1));
   observers.remove(first);
   observers.remove(first);
   change(1, 2);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coordkit/error.h"
+#include "machine/machine.h"
 #include "tests/client/fake_engine.h"
 
 namespace coordkit::client {
@@ -34,7 +35,7 @@ struct RequestsTest : testing::Test {
 
 TEST_F(RequestsTest, EachIsCompletedOnceAndTwiceIfTheMachineQueuesIt) {
   const Ticket first = requests.submit({.body = machine::Put{"k", "v"}}, now.lagging, Urgency::Normal, note("put"));
-  const Ticket second = requests.when_readable({}, note("read"));
+  const Ticket second = requests.ask({}, note("read"));
   EXPECT_NE(first, second);
   EXPECT_TRUE(requests.posted());
   EXPECT_THAT(engine.posted, SizeIs(2));
@@ -94,7 +95,7 @@ TEST_F(RequestsTest, TheSecondCompletionOfAnAcquireGoesToWhoeverAwaitsItsEnd) {
 }
 
 TEST_F(RequestsTest, AForgottenOneIsNotCompletedAndTheEngineKnows) {
-  const Ticket ticket = requests.when_readable({}, note("read"));
+  const Ticket ticket = requests.ask({}, note("read"));
   requests.forget(ticket);
   complete(ticket);
   EXPECT_TRUE(delivered.empty());
@@ -102,12 +103,12 @@ TEST_F(RequestsTest, AForgottenOneIsNotCompletedAndTheEngineKnows) {
 }
 
 TEST_F(RequestsTest, ACompletionMaySubmitAndMayClearEverything) {
-  const Ticket submits = requests.when_readable({}, [this](const Completion&, Now) {
-    for (int i = 0; i < 100; ++i) requests.when_readable({}, note("nested"));
+  const Ticket submits = requests.ask({}, [this](const Completion&, Now) {
+    for (int i = 0; i < 100; ++i) requests.ask({}, note("nested"));
   });
   complete(submits, ApplyOutput::Stage::Queued);
   EXPECT_EQ(requests.tickets(), 101u);
-  const Ticket clears = requests.when_readable({}, [this](const Completion&, Now) { requests.clear(); });
+  const Ticket clears = requests.ask({}, [this](const Completion&, Now) { requests.clear(); });
   complete(clears);
   EXPECT_EQ(requests.tickets(), 0u);
 }
@@ -141,11 +142,37 @@ TEST_F(RequestsTest, TimersRunByTheirTimeAndThenInTheirOrder) {
 }
 
 TEST_F(RequestsTest, AStateIsReadOnlyOnceTheEngineSaysSo) {
-  EXPECT_EQ(reason_of(requests.reads(Completion{}).status()), Reason::Unsupported) << "no machine of coordkit's";
   const test::FakeReads state;
+  const auto ask = [this](Completion completion) {
+    absl::Status status = absl::UnknownError("no answer");
+    completion.ticket = requests.ask(Ask(), machine::SpaceOf{},
+                                     [&status](const machine::SpaceOf&, const auto& space, const Completion&, Now) {
+                                       status = space.status();
+                                     });
+    EXPECT_FALSE(requests.complete(completion, now));
+    return status;
+  };
+  EXPECT_EQ(reason_of(ask({})), Reason::Unsupported) << "no machine of coordkit's";
   engine.state = &state;
-  EXPECT_EQ(*requests.reads(Completion{}), &state);
-  EXPECT_EQ(requests.reads({.status = absl::AbortedError("late")}).status(), absl::AbortedError("late"));
+  EXPECT_TRUE(ask({}).ok());
+  EXPECT_EQ(ask({.status = absl::AbortedError("late")}), absl::AbortedError("late"));
+}
+
+TEST_F(RequestsTest, AStateThatIsElsewhereIsAskedInBytes) {
+  engine.state_elsewhere = true;
+  machine::Machine machine("m1");
+  machine.bootstrap(ClusterId(5), 0);
+  std::vector<uint64_t> keys;
+  const auto ask = [&](machine::SpaceOf question) {
+    return requests.ask(Ask(), question, [&](const machine::SpaceOf&, const auto& space, const Completion&, Now) {
+      keys.push_back(space.ok() ? space->quota : 0);
+    });
+  };
+  const Ticket first = ask({});
+  const std::string question = *std::get<Ask>(engine.posted.front()).question;
+  EXPECT_FALSE(requests.complete({.ticket = first, .bytes = SharedBytes(*machine.query(question))}, now));
+  EXPECT_FALSE(requests.complete({.ticket = ask({}), .bytes = SharedBytes("\xff")}, now)) << "spoiled on the way";
+  EXPECT_THAT(keys, ElementsAre(machine.reads()->key_space().quota, 0));
 }
 
 }  // namespace

@@ -368,6 +368,7 @@ class Engine {
   virtual StoreId store() const = 0;                            // RecoveredLog::store
   virtual BootCounter boot() const = 0;                         // RecoveredLog::boot
   virtual const StateMachine* machine(MachineId id) const = 0;  // for its owner's reads; null: none
+  virtual bool state_is_here() const { return true; }           // else only an Ask is answered
   // Calls StateMachine::observe() of that machine. Only between turns.
   virtual void observe(MachineId id, std::string_view subject, bool wanted) = 0;
   // Committed and applied entries in the view of this replica; for the simulator's observer.

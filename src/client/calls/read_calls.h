@@ -1,5 +1,5 @@
-// Calls that read: coordkit's own machine as typed state, a machine of the host as bytes. They write nothing, so a read whose
-// caller is gone is forgotten.
+// Calls that read: coordkit's own machine by typed questions, a machine of the host by bytes. They write nothing, so a read
+// whose caller is gone is forgotten.
 #pragma once
 
 #include <string>
@@ -19,31 +19,41 @@ class ReadCalls {
     ReadOptions options = {};
     CallDeadline deadline = {};
     absl::Status refusal = {};  // why the call is refused without asking
+
+    Ask until(LaggingTime call_deadline) const {
+      return {.consistency = options.consistency, .at_least = options.at_least, .deadline = call_deadline};
+    }
   };
-  // `read(state, completion)` makes the answer: a T or a status.
-  template <typename T, typename Read>
-  CallId read(Terms terms, Callback<T> done, Read read) {
-    return ask(std::move(terms), std::move(done),
-               [this, read = std::move(read)](CallId id, const machine::Reads& state, const Completion& completion) mutable {
-                 calls_.answer<T>(id, absl::StatusOr<T>(read(state, completion)));
-               });
+  // `make(question, answer, completion)` turns the machine's answer into the caller's: a T or a status.
+  template <typename T, typename Question, typename Make>
+  CallId read(Terms terms, Question question, Callback<T> done, Make make) {
+    if (!terms.refusal.ok()) return calls_.refuse(std::move(done), std::move(terms.refusal));
+    const CallDeadline deadline = terms.deadline;
+    return calls_.enter(
+        std::move(done), OnAbandon::Forget, deadline,
+        [this, terms = std::move(terms), question = std::move(question), make = std::move(make)](CallId id, Now) mutable {
+          Call& call = *calls_.find(id);
+          call.ticket = requests_.ask(
+              terms.until(call.deadline), std::move(question),
+              [this, id, make = std::move(make)](Question& asked, auto&& answer, const Completion& completion, Now) mutable {
+                if (!answer.ok()) return static_cast<void>(calls_.fail(id, answer.status()));
+                calls_.answer<T>(id, absl::StatusOr<T>(make(asked, *std::move(answer), completion)));
+              });
+        });
   }
   // The state of a semaphore, barrier or the like; `of(view, as_of)` makes the answer.
   template <typename T, typename Of>
   CallId object(coordination::Kind kind, std::string name, uint64_t limit, CallDeadline deadline, Callback<T> done, Of of) {
     Terms terms{.deadline = deadline, .refusal = check_lock_name(name)};
-    return read<T>(std::move(terms), std::move(done),
-                   [kind, name = std::move(name), limit, of](const machine::Reads& state, const Completion& completion) {
-                     return of(state.object(kind, name, limit), completion.index);
+    return read<T>(std::move(terms), machine::ObjectOf{kind, std::move(name), limit}, std::move(done),
+                   [of](const machine::ObjectOf&, const machine::ObjectView& view, const Completion& completion) {
+                     return of(view, completion.index);
                    });
   }
   // A question for a machine of the host.
   CallId query(MachineId machine, std::string question, Terms terms, Callback<QueryResult> done);
 
  private:
-  using OnState = absl::AnyInvocable<void(CallId, const machine::Reads&, const Completion&)>;
-  CallId ask(Terms terms, AnyCallback callback, OnState on_state);
-
   Requests& requests_;
   Calls& calls_;
 };

@@ -30,7 +30,7 @@ Ticket Requests::submit(Submit&& submit, OnCompletion&& on_completion) {
   return ticket;
 }
 
-Ticket Requests::when_readable(Ask ask, OnCompletion on_completion) {
+Ticket Requests::ask(Ask ask, OnCompletion on_completion) {
   const Ticket ticket = ask.ticket = next_ticket(std::move(on_completion), std::nullopt);
   post(std::move(ask));
   return ticket;
@@ -54,9 +54,7 @@ const machine::Reads* Requests::reads() const {
   return machine == nullptr ? nullptr : machine->reads();
 }
 
-absl::StatusOr<const machine::Reads*> Requests::reads(const Completion& completion) const {
-  if (!completion.status.ok()) return completion.status;
-  if (const machine::Reads* state = reads()) return state;
+absl::Status Requests::no_machine() {
   return make_error(Reason::Unsupported, "this engine does not host coordkit's own machine; give it one");
 }
 

@@ -1,5 +1,5 @@
-// The unanswered requests that a client has posted into its engine: submissions, and questions when the state may be read. It
-// also has the client's timers. Every ticket is completed, twice if the machine queues the command, or forgotten.
+// The unanswered requests that a client has posted into its engine: commands and questions. It also has the client's timers.
+// Every ticket is completed, twice if the machine queues the command, or forgotten.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 #include "coordkit/client/statistics.h"
 #include "coordkit/engine/engine.h"
 #include "machine/command.h"
-#include "machine/reads.h"
+#include "machine/questions.h"
 
 namespace coordkit::client {
 
@@ -34,18 +34,28 @@ class Requests {
   Ticket submit(const machine::Request& request, LaggingTime deadline, Urgency urgency, OnCompletion&& on_completion,
                 Ticket after = {});
   Ticket submit(Submit&& submit, OnCompletion&& on_completion);
-  // Completes when the state may be read.
-  Ticket when_readable(Ask ask, OnCompletion on_completion);
+  // Asks coordkit's machine, once its state is as recent as `terms` want. `done(question, answer, completion, now)` gets its
+  // question back. A state that is here answers in place, another one in bytes (machine/questions.h).
+  template <typename Question, typename Done>
+  Ticket ask(Ask terms, Question question, Done done) {
+    if (state_is_elsewhere()) terms.question = machine::encode(machine::Question(question));
+    return ask(std::move(terms),
+               [this, question = std::move(question), done = std::move(done)](const Completion& completion, Now now) mutable {
+                 auto answer = answer_to(question, completion);
+                 done(question, std::move(answer), completion, now);
+               });
+  }
+  // Asks a machine of the host in bytes.
+  Ticket ask(Ask ask, OnCompletion on_completion);
   void renew(RenewRequest request) { post(Renew{std::move(request)}); }
   void forget(Ticket ticket);  // it will not be completed
   // Call it from the callback of an acquire that the machine has queued. complete() then returns the acquire with its second
   // completion, and no callback is kept, since thousands may wait for theirs at the same time.
   void await_end(Ticket ticket, PoolRef<PendingAcquire> acquire);
 
-  // This replica's own state, as it is now. Null: the engine hosts no machine of coordkit.
+  // This replica's own state, as it is now. Null: the engine hosts no machine of coordkit, or its state is not here.
   const machine::Reads* reads() const;
-  // The same once it may be read; a status says why it may not.
-  absl::StatusOr<const machine::Reads*> reads(const Completion& completion) const;
+  bool state_is_elsewhere() const { return !engine_.state_is_here(); }
 
   // ---- the engine, for the other objects
   Index applied() const { return engine_.applied(); }
@@ -57,6 +67,7 @@ class Requests {
   bool halted() const { return halted_; }
 
   // ---- timers, by the lagging clock
+  LaggingTime now() const { return now_; }  // of the last turn
   void run_at(LaggingTime at, absl::AnyInvocable<void(Now)> run);
   void retry(Now now, absl::AnyInvocable<void(Now)> run) { run_at(retry_time(now), std::move(run)); }
   LaggingTime retry_time(Now now) const { return now.lagging + retry_; }
@@ -79,6 +90,14 @@ class Requests {
     engine_.post(std::forward<Input>(input));
     posted_ = true;
   }
+  template <typename Question>
+  absl::StatusOr<typename Question::Answer> answer_to(const Question& question, const Completion& completion) const {
+    if (!completion.status.ok()) return completion.status;
+    if (const machine::Reads* state = reads()) return question.ask(*state);
+    if (state_is_elsewhere()) return machine::decode_answer<Question>(completion.bytes.view());
+    return no_machine();
+  }
+  static absl::Status no_machine();
   Ticket next_ticket(OnCompletion&& on_completion, std::optional<LaggingTime> submitted);
 
   Engine& engine_;

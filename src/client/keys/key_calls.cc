@@ -111,10 +111,10 @@ CallId KeyCalls::commit(Transaction transaction, Callback<TransactionResult> don
         client_->impl_->writes.command(request, std::move(options), std::move(refusal)), std::move(done), read_transaction);
   }
   return client_->impl_->reads.read<TransactionResult>(
-      {.options = read, .deadline = options.deadline, .refusal = std::move(refusal)}, std::move(done),
-      [transaction = std::get<Transaction>(std::move(request.body))](
-          const machine::Reads& state, const Completion& completion) -> absl::StatusOr<TransactionResult> {
-        auto now = state.read(transaction);
+      {.options = read, .deadline = options.deadline, .refusal = std::move(refusal)},
+      machine::OutcomeOf{std::get<Transaction>(std::move(request.body))}, std::move(done),
+      [](const machine::OutcomeOf&, machine::KeysRead<TransactionReply> now,
+         const Completion& completion) -> absl::StatusOr<TransactionResult> {
         if (now.code == ResultCode::LimitExceeded) return answer_too_large();
         absl::Status why = client::status_of(now.refusal(), client::Nameless{"transaction"});
         if (!why.ok()) return why;
@@ -133,13 +133,12 @@ CallId KeyCalls::set_quota(uint64_t bytes, Callback<QuotaResult> done, WriteOpti
 }
 
 CallId KeyCalls::space(Callback<KeySpaceInfo> done, CallDeadline deadline, ReadOptions options) {
-  return client_->impl_->reads.read<KeySpaceInfo>({.options = options, .deadline = deadline}, std::move(done),
-                                                  [](const machine::Reads& state, const Completion& completion) {
-                                                    const machine::KeySpace now = state.key_space();
-                                                    return KeySpaceInfo{now.weight,   now.quota,       now.keys,
-                                                                        now.changes,  now.revision,    now.compacted,
-                                                                        now.sweeping, completion.index};
-                                                  });
+  return client_->impl_->reads.read<KeySpaceInfo>(
+      {.options = options, .deadline = deadline}, machine::SpaceOf{}, std::move(done),
+      [](const machine::SpaceOf&, const machine::KeySpace& now, const Completion& completion) {
+        return KeySpaceInfo{now.weight,   now.quota,     now.keys,     now.changes,
+                            now.revision, now.compacted, now.sweeping, completion.index};
+      });
 }
 
 CallId KeyCalls::compact(Revision at, Callback<CompactResult> done, WriteOptions options) {
@@ -155,9 +154,8 @@ CallId Client::put(std::string key, std::string value, Callback<PutResult> done,
 CallId Client::get(std::string key, Callback<GetResult> done, CallDeadline deadline, ReadOptions options) {
   absl::Status refusal = client::check_key(key);
   return impl_->reads.read<GetResult>(
-      {.options = options, .deadline = deadline, .refusal = std::move(refusal)}, std::move(done),
-      [key = std::move(key)](const machine::Reads& state, const Completion& completion) {
-        machine::Entry now = state.entry(key);
+      {.options = options, .deadline = deadline, .refusal = std::move(refusal)}, machine::EntryOf{std::move(key)},
+      std::move(done), [](const machine::EntryOf&, machine::Entry now, const Completion& completion) {
         return GetResult{
             .entry = std::move(now.entry), .revision = now.revision, .as_of = completion.index, .age = completion.age};
       });

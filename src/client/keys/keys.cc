@@ -19,18 +19,20 @@ CallId Keys::range(RangeOperation range, CallDeadline deadline, ReadOptions opti
 
 void Keys::ask_page(CallId id, const PagingRef& paging) {
   Call& call = *calls_.find(id);
-  call.ticket = requests_.when_readable(
+  call.ticket = requests_.ask(
       {.consistency = paging->options.consistency, .at_least = paging->options.at_least, .deadline = call.deadline},
-      [this, id, paging](const Completion& completion, Now) { page_readable(id, paging, completion); });
+      machine::PageOf{paging->range, paging->begun},
+      [this, id, paging](const machine::PageOf&, auto&& page, const Completion& completion, Now) {
+        page_read(id, paging, std::move(page), completion);
+      });
 }
 
 // The first answer fixes the revision. The rest is read from this replica's own state at that revision; the state can only be
 // newer.
-void Keys::page_readable(CallId id, const PagingRef& paging, const Completion& completion) {
+void Keys::page_read(CallId id, const PagingRef& paging, absl::StatusOr<Page> read, const Completion& completion) {
   if (calls_.find(id) == nullptr) return;
-  const auto state = requests_.reads(completion);
-  if (!state.ok()) return static_cast<void>(calls_.fail(id, state.status()));
-  auto page = paging->begun ? (*state)->rest_of_range(paging->range) : (*state)->range(paging->range);
+  if (!read.ok()) return static_cast<void>(calls_.fail(id, read.status()));
+  Page& page = *read;
   if (page.code != ResultCode::Ok) {
     const bool large = page.code == ResultCode::LimitExceeded;
     calls_.fail(id, large ? unordered_range_too_large() : status_of(page.refusal(), Nameless{"range"}));

@@ -34,7 +34,8 @@ class Keys {
   };
   using PagingRef = std::shared_ptr<Paging>;
   void ask_page(CallId id, const PagingRef& paging);
-  void page_readable(CallId id, const PagingRef& paging, const Completion& completion);
+  using Page = machine::PageOf::Answer;
+  void page_read(CallId id, const PagingRef& paging, absl::StatusOr<Page> read, const Completion& completion);
 
   const ClientOptions& options_;
   Requests& requests_;

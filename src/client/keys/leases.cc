@@ -57,17 +57,26 @@ CallId Leases::read(Reading reading, AnyCallback callback, CallDeadline deadline
 
 void Leases::ask_page(CallId id, const ReadingRef& reading) {
   Call& call = *calls_.find(id);
-  call.ticket = requests_.when_readable(
-      {.consistency = reading->options.consistency, .at_least = reading->options.at_least, .deadline = call.deadline},
-      [this, id, reading](const Completion& completion, Now now) { page_readable(id, reading, completion, now); });
+  const Ask terms{
+      .consistency = reading->options.consistency, .at_least = reading->options.at_least, .deadline = call.deadline};
+  const auto read = [this, id, reading](const auto&, auto&& page, const Completion& completion, Now now) {
+    page_read(id, reading, std::move(page), completion, now);
+  };
+  if (reading->one) {
+    const std::string after = reading->keys.empty() ? std::string() : reading->keys.back();
+    call.ticket = requests_.ask(terms, machine::LeaseOf{*reading->one, reading->with_keys, after}, read);
+  } else {
+    const LeaseId after = reading->rows.empty() ? LeaseId() : reading->rows.back().id;
+    call.ticket = requests_.ask(terms, machine::LeasesAfter{after}, read);
+  }
 }
 
 // The first answer is linearizable; the rest is read from this replica's own state, which can only be newer.
-void Leases::page_readable(CallId id, const ReadingRef& reading, const Completion& completion, Now now) {
+void Leases::page_read(CallId id, const ReadingRef& reading, absl::StatusOr<machine::Leases> read, const Completion& completion,
+                       Now now) {
   if (calls_.find(id) == nullptr) return;
-  const auto state = requests_.reads(completion);
-  if (!state.ok()) return static_cast<void>(calls_.fail(id, state.status()));
-  machine::Leases page = reading->page(**state);
+  if (!read.ok()) return static_cast<void>(calls_.fail(id, read.status()));
+  machine::Leases& page = *read;
   const bool gone = page.leases.empty() || (reading->begun && page.leases.front() != reading->rows.front());
   if (reading->one && gone) return static_cast<void>(calls_.fail(id, no_lease()));
   if (!std::exchange(reading->begun, true)) {

@@ -42,11 +42,6 @@ class Leases {
     Revision revision = {};
     Index as_of = {};
     bool begun = false;
-
-    machine::Leases page(const machine::Reads& state) const {
-      if (one) return state.lease(*one, with_keys, keys.empty() ? "" : keys.back());
-      return state.leases_after(rows.empty() ? LeaseId() : rows.back().id, 0);
-    }
   };
   using ReadingRef = std::shared_ptr<Reading>;
   struct Look {  // query of timers, answered by the leader
@@ -58,7 +53,8 @@ class Leases {
   bool short_lived(Duration ttl) const { return ttl < 3 * options_.election_timeout; }
   CallId read(Reading reading, AnyCallback callback, CallDeadline deadline);
   void ask_page(CallId id, const ReadingRef& reading);
-  void page_readable(CallId id, const ReadingRef& reading, const Completion& completion, Now now);
+  void page_read(CallId id, const ReadingRef& reading, absl::StatusOr<machine::Leases> read, const Completion& completion,
+                 Now now);
   void look_at_timers(CallId id, const ReadingRef& reading, Now now);
   void post_look(uint64_t attempt, Now now);
   void complete(CallId id, const Reading& reading);

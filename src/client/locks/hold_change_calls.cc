@@ -111,17 +111,17 @@ void HoldChanges::outcome_lost(CallId id, const HoldRef& hold, absl::Status why,
 void HoldChanges::reclaim(const HoldRef& hold, Now now) {
   Session* session = requests_.halted() ? nullptr : table_.find_live(hold->session());
   if (session == nullptr) return;
-  requests_.when_readable({.deadline = requests_.retry_time(now)}, [this, hold](const Completion& completion, Now later) {
-    Session* owner = table_.find_live(hold->session());
-    if (owner == nullptr) return;
-    const auto state = requests_.reads(completion);
-    if (!state.ok()) {
-      requests_.retry(later, [this, hold](Now again) { reclaim(hold, again); });
-      return;
-    }
-    const std::optional<Token> token = (*state)->held_by(hold->name(), owner->id(), hold->owner_tag());
-    if (token) commands_.give_back(*owner, hold->name(), *token, hold->counted());
-  });
+  machine::HeldBy question{hold->name(), session->id(), hold->owner_tag()};
+  requests_.ask({.deadline = requests_.retry_time(now)}, std::move(question),
+                [this, hold](const machine::HeldBy&, const auto& token, const Completion&, Now later) {
+                  Session* owner = table_.find_live(hold->session());
+                  if (owner == nullptr) return;
+                  if (!token.ok()) {
+                    requests_.retry(later, [this, hold](Now again) { reclaim(hold, again); });
+                  } else if (*token) {
+                    commands_.give_back(*owner, hold->name(), **token, hold->counted());
+                  }
+                });
 }
 
 // ---- another value

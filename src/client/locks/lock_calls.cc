@@ -150,20 +150,19 @@ bool LockCalls::seems_held(const Session& session, const Body& body) const {
 template <typename Body>
 void LockCalls::confirm_held(CallId id, machine::Request&& request) {
   Call& call = *calls_.find(id);
-  call.ticket = requests_.when_readable({.deadline = call.deadline},
-                                        [this, id, request = std::move(request)](const Completion& completion, Now) mutable {
-                                          Call* const found = calls_.find(id);
-                                          if (found == nullptr) return;
-                                          const Body& body = std::get<Body>(request.body);
-                                          const auto state = requests_.reads(completion);
-                                          if (!state.ok()) {
-                                            calls_.fail(id, state.status());
-                                          } else if (const auto refusal = (*state)->refusal_of(body)) {
-                                            acquires_.refuse(*found->acquire, name_of(body), *refusal, body.texts.value);
-                                          } else {
-                                            submit<Body>(*found, std::move(request));
-                                          }
-                                        });
+  call.ticket = requests_.ask({.deadline = call.deadline}, machine::RefusalOf{std::move(request)},
+                              [this, id](machine::RefusalOf& asked, const auto& refusal, const Completion&, Now) {
+                                Call* const found = calls_.find(id);
+                                if (found == nullptr) return;
+                                if (!refusal.ok()) {
+                                  calls_.fail(id, refusal.status());
+                                } else if (*refusal) {
+                                  const Body& body = std::get<Body>(asked.request.body);
+                                  acquires_.refuse(*found->acquire, name_of(body), **refusal, body.texts.value);
+                                } else {
+                                  submit<Body>(*found, std::move(asked.request));
+                                }
+                              });
 }
 
 template <typename Body>

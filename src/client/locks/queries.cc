@@ -7,10 +7,14 @@
 #include "coordkit/error.h"
 
 namespace coordkit {
+
 CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline deadline) {
-  return impl_->reads.read<bool>({.deadline = deadline, .refusal = hold == nullptr ? client::no_grant() : absl::OkStatus()},
-                                 std::move(done), [impl = impl_.get(), hold](const machine::Reads& state, const Completion&) {
-                                   const bool held = !over_here(*hold) && state.still_held(hold->name(), hold->token());
+  absl::Status refusal = hold == nullptr ? client::no_grant() : absl::OkStatus();
+  machine::StillHeld question;
+  if (hold) question = {hold->name(), hold->token()};
+  return impl_->reads.read<bool>({.deadline = deadline, .refusal = std::move(refusal)}, std::move(question), std::move(done),
+                                 [impl = impl_.get(), hold](const machine::StillHeld&, bool still_held, const Completion&) {
+                                   const bool held = still_held && !over_here(*hold);
                                    if (!held) impl->locks.changes().token_refuted(hold);
                                    return held;
                                  });
@@ -19,9 +23,8 @@ CallId Client::check(const HoldRef& hold, Callback<bool> done, CallDeadline dead
 CallId Client::holders(std::string name, Callback<LockInfo> done, CallDeadline deadline) {
   absl::Status refusal = client::check_lock_name(name);
   return impl_->reads.read<LockInfo>(
-      {.deadline = deadline, .refusal = std::move(refusal)}, std::move(done),
-      [name = std::move(name)](const machine::Reads& state, const Completion& completion) {
-        machine::Holders now = state.holders_of(name);
+      {.deadline = deadline, .refusal = std::move(refusal)}, machine::HoldersOf{std::move(name)}, std::move(done),
+      [](const machine::HoldersOf&, machine::Holders now, const Completion& completion) {
         LockInfo out{.waiters = now.waiters, .delayed = now.delayed, .as_of = completion.index, .more = now.more};
         for (HolderInfo& holder : now.holders) out.holders.push_back(std::move(holder));
         return out;
@@ -30,19 +33,17 @@ CallId Client::holders(std::string name, Callback<LockInfo> done, CallDeadline d
 
 CallId Client::queue(std::string name, Callback<QueueInfo> done, CallDeadline deadline) {
   absl::Status refusal = client::check_lock_name(name);
-  return impl_->reads.read<QueueInfo>({.deadline = deadline, .refusal = std::move(refusal)}, std::move(done),
-                                      [name = std::move(name)](const machine::Reads& state, const Completion& completion) {
-                                        machine::LockQueue now = state.queue_of(name, 0);
-                                        return QueueInfo{
-                                            .waiters = std::move(now.waiters), .more = now.more, .as_of = completion.index};
-                                      });
+  return impl_->reads.read<QueueInfo>(
+      {.deadline = deadline, .refusal = std::move(refusal)}, machine::QueueOf{std::move(name)}, std::move(done),
+      [](const machine::QueueOf&, machine::LockQueue now, const Completion& completion) {
+        return QueueInfo{.waiters = std::move(now.waiters), .more = now.more, .as_of = completion.index};
+      });
 }
 
 CallId Client::session_info(SessionId session, Callback<SessionInfo> done, CallDeadline deadline) {
   return impl_->reads.read<SessionInfo>(
-      {.deadline = deadline}, std::move(done),
-      [session](const machine::Reads& state, const Completion&) -> absl::StatusOr<SessionInfo> {
-        std::optional<machine::SessionInfo> now = state.session(session);
+      {.deadline = deadline}, machine::SessionOf{session}, std::move(done),
+      [](const machine::SessionOf&, std::optional<machine::SessionInfo> now, const Completion&) -> absl::StatusOr<SessionInfo> {
         if (!now) return make_error(Reason::SessionNotFound, "the session has ended or never existed");
         SessionInfo& info = *now;
         return std::move(info);
@@ -50,13 +51,10 @@ CallId Client::session_info(SessionId session, Callback<SessionInfo> done, CallD
 }
 
 CallId Client::sessions(SessionId after, uint64_t limit, Callback<SessionList> done, CallDeadline deadline) {
-  return impl_->reads.read<SessionList>({.deadline = deadline}, std::move(done),
-                                        [after, limit](const machine::Reads& state, const Completion& completion) {
-                                          machine::Sessions now = state.sessions_after(after, limit);
+  return impl_->reads.read<SessionList>({.deadline = deadline}, machine::SessionsAfter{after, limit}, std::move(done),
+                                        [](const machine::SessionsAfter&, machine::Sessions now, const Completion& completion) {
                                           SessionList out{.more = now.more, .as_of = completion.index};
-                                          for (SessionInfo& session : now.sessions) {
-                                            out.sessions.push_back(std::move(session));
-                                          }
+                                          for (SessionInfo& session : now.sessions) out.sessions.push_back(std::move(session));
                                           return out;
                                         });
 }
@@ -65,8 +63,8 @@ CallId Client::locks_of(SessionId session, Token after, Callback<SessionLocks> d
   return impl_->reads.read<SessionLocks>(
       {.deadline = deadline,
        .refusal = session ? absl::OkStatus() : make_error(Reason::InvalidArgument, "no session is named; give its id")},
-      std::move(done), [session, after](const machine::Reads& state, const Completion& completion) {
-        machine::HeldLocks held = state.locks_of(session, after);
+      machine::LocksOf{session, after}, std::move(done),
+      [](const machine::LocksOf&, machine::HeldLocks held, const Completion& completion) {
         SessionLocks out{.locks = {}, .more = held.more, .as_of = completion.index};
         for (HeldLockInfo& lock : held.locks) out.locks.push_back(std::move(lock));
         return out;

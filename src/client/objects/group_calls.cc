@@ -55,10 +55,8 @@ CallId CoordinationCalls::proclaim(const HoldRef& leadership, std::string value,
 CallId CoordinationCalls::leader(std::string name, Callback<std::optional<LeaderInfo>> done, CallDeadline deadline) {
   absl::Status refusal = client::check_lock_name(name);
   return client_->impl_->reads.read<std::optional<LeaderInfo>>(
-      {.deadline = deadline, .refusal = std::move(refusal)}, std::move(done),
-      [name = std::move(name)](const machine::Reads& state, const Completion&) {
-        return client::leader_of(state.holders_of(name));
-      });
+      {.deadline = deadline, .refusal = std::move(refusal)}, machine::HoldersOf{std::move(name)}, std::move(done),
+      [](const machine::HoldersOf&, const machine::Holders& now, const Completion&) { return client::leader_of(now); });
 }
 
 }  // namespace coordkit

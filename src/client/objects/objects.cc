@@ -150,19 +150,20 @@ bool Objects::predicted_refusal(const Session& session, const Waiting& waiting) 
 
 void Objects::confirm(CallId id, const SessionRef& session, Waiting waiting) {
   Call& call = *calls_.find(id);
-  call.ticket = requests_.when_readable({.deadline = call.deadline}, [this, id, session, waiting = std::move(waiting)](
-                                                                         const Completion& completion, Now) mutable {
-    if (calls_.find(id) == nullptr) return;
-    const auto state = requests_.reads(completion);
-    if (!state.ok()) return static_cast<void>(calls_.fail(id, state.status()));
-    const auto code = waiting.outcome.judge((*state)->object(waiting.outcome.kind, waiting.name, 1));
-    if (!code) return submit(id, std::move(waiting));
-    if (*code == machine::ResultCode::Ok) {
-      calls_.answer<Executed>(id, Executed{{}, completion.index, nullptr});
-    } else {
-      calls_.fail(id, status_of({.code = *code}, Object{waiting.name}));
-    }
-  });
+  machine::ObjectOf question{waiting.outcome.kind, waiting.name, 1};
+  call.ticket = requests_.ask({.deadline = call.deadline}, std::move(question),
+                              [this, id, session, waiting = std::move(waiting)](const machine::ObjectOf&, const auto& view,
+                                                                                const Completion& completion, Now) mutable {
+                                if (calls_.find(id) == nullptr) return;
+                                if (!view.ok()) return static_cast<void>(calls_.fail(id, view.status()));
+                                const auto code = waiting.outcome.judge(*view);
+                                if (!code) return submit(id, std::move(waiting));
+                                if (*code == machine::ResultCode::Ok) {
+                                  calls_.answer<Executed>(id, Executed{{}, completion.index, nullptr});
+                                } else {
+                                  calls_.fail(id, status_of({.code = *code}, Object{waiting.name}));
+                                }
+                              });
 }
 
 void Objects::submit(CallId id, Waiting waiting) {

@@ -9,6 +9,18 @@
 namespace coordkit::client {
 namespace {
 
+// A lease stays with its first keeper; a later lease with the same id has a different number.
+Standing standing_in(const machine::Leases& now, const Session& session, const TimerGroup&) {
+  const bool ours = !now.leases.empty() && now.leases.front().number == session.id();
+  return ours ? Standing::Ours : Standing::Gone;
+}
+
+Standing standing_in(const std::optional<machine::SessionInfo>& info, const Session&, const TimerGroup& ours) {
+  if (!info) return Standing::Gone;
+  if (TimerGroup{info->node, info->boot, info->incarnation, info->ttl} != ours) return Standing::Gone;
+  return info->ending ? Standing::Ending : Standing::Ours;
+}
+
 std::vector<CallId> take_closing(Session& session) {
   return session.extension ? std::exchange(session.extension->closing, {}) : std::vector<CallId>();
 }
@@ -163,39 +175,37 @@ void Sessions::ending(SessionId id) {
   if (Session* session = table_.find(id)) table_.lose(*session, SessionEvent::Ended);
 }
 
-// This replica's state is at least that of the answer.
+// This replica's state is at least that of the answer. A state that is elsewhere has to be asked.
 void Sessions::check_lost(Session& session) {
+  if (requests_.state_is_elsewhere()) return question(session.id());
   const machine::Reads* state = requests_.reads();
-  state ? look_at(session, *state) : ended(session.id());
+  state ? follow(session, standing(session, *state)) : ended(session.id());
 }
 
 // A renewal did not cover a session that it included. Perhaps its end is near. Perhaps it ended or changed process while this
 // replica installed a checkpoint and saw no event. One linearizable read tells.
-void Sessions::question(SessionId id, Now now) {
+void Sessions::question(SessionId id) {
   Session* session = table_.find(id);
   if (session == nullptr || session->questioned) return;
   session->questioned = true;
-  requests_.when_readable({.deadline = now.lagging + 2 * options_.election_timeout},
-                          [this, ref = session->state](const Completion& completion, Now) {
-                            Session* asked = table_.find(ref);
-                            if (asked == nullptr) return;
-                            asked->questioned = false;
-                            if (const auto state = requests_.reads(completion); state.ok()) look_at(*asked, **state);
-                          });
+  const Ask terms{.deadline = requests_.now() + 2 * options_.election_timeout};
+  const auto answered = [this, ref = session->state](const auto&, const auto& answer, const Completion&, Now) {
+    Session* asked = table_.find(ref);
+    if (asked == nullptr) return;
+    asked->questioned = false;
+    if (answer.ok()) follow(*asked, standing_in(*answer, *asked, requests_.group(asked->ttl())));
+  };
+  if (const LeaseId lease = session->lease()) {
+    requests_.ask(terms, machine::LeaseOf{.lease = lease}, answered);
+  } else {
+    requests_.ask(terms, machine::SessionOf{id}, answered);
+  }
 }
 
-// A lease stays with its first keeper; a later lease with the same id has a different number.
-Sessions::Standing Sessions::standing(const Session& session, const machine::Reads& reads) const {
-  if (const LeaseId lease = session.lease()) {
-    const machine::Leases now = reads.lease(lease, false, "");
-    const bool ours = !now.leases.empty() && now.leases.front().number == session.id();
-    return ours ? Standing::Ours : Standing::Gone;
-  }
-  const std::optional<machine::SessionInfo> info = reads.session(session.id());
-  if (!info) return Standing::Gone;
-  const TimerGroup binding{info->node, info->boot, info->incarnation, info->ttl};
-  if (binding != requests_.group(session.ttl())) return Standing::Gone;
-  return info->ending ? Standing::Ending : Standing::Ours;
+Standing Sessions::standing(const Session& session, const machine::Reads& state) const {
+  const TimerGroup ours = requests_.group(session.ttl());
+  if (const LeaseId lease = session.lease()) return standing_in(state.lease(lease, false, ""), session, ours);
+  return standing_in(state.session(session.id()), session, ours);
 }
 
 bool Sessions::gone(const Session& session) const {
@@ -203,8 +213,8 @@ bool Sessions::gone(const Session& session) const {
   return state != nullptr && standing(session, *state) == Standing::Gone;
 }
 
-void Sessions::look_at(Session& session, const machine::Reads& reads) {
-  switch (standing(session, reads)) {
+void Sessions::follow(Session& session, Standing standing) {
+  switch (standing) {
     case Standing::Gone: return ended(session.id());
     case Standing::Ending: return table_.lose(session, SessionEvent::Ended);
     case Standing::Ours: return;
@@ -218,8 +228,8 @@ void Sessions::lose_all(SessionEvent why) {
 }
 
 // Entries were skipped, and so were the events about ended sessions in them (docs/decisions/0006).
-void Sessions::question_all(Now now) {
-  for (const auto& [id, session] : table_.all()) question(id, now);
+void Sessions::question_all() {
+  for (const auto& [id, session] : table_.all()) question(id);
 }
 
 // ---- the loop
@@ -242,7 +252,7 @@ void Sessions::renew(LeadingTime now) {
 void Sessions::confirm(const RenewReply& reply, Now now) {
   const uint64_t next = last_opening_ + 1;
   const Renewals::Opens opens{openings_.empty() ? next : openings_.begin()->first, next};
-  for (const SessionId id : renewals_.confirm(reply, opens, now.leading)) question(id, now);
+  for (const SessionId id : renewals_.confirm(reply, opens, now.leading)) question(id);
 }
 
 void Sessions::stop() {

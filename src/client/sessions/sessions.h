@@ -18,6 +18,9 @@
 
 namespace coordkit::client {
 
+// A session in the state of the machine, for the process that had it.
+enum class Standing : uint8_t { Ours, Ending, Gone };
+
 class Sessions {
  public:
   Sessions(ClientOptions& options, Deliveries& deliveries, Requests& requests, Calls& calls)
@@ -74,7 +77,7 @@ class Sessions {
   void confirm(const RenewReply& reply, Now now);
   void leader_known(LeadingTime now) { renewals_.hurry(now); }
   void lose_all(SessionEvent why);
-  void question_all(Now now);
+  void question_all();
   LeadingTime next_event() const { return std::min(table_.next_timer(), renewals_.next_due()); }
   void stop();
   void fill(ClientStatus& status) const;
@@ -89,10 +92,9 @@ class Sessions {
   void start_open(CallId id, Now now, const machine::Request& request, Duration ttl, Terms terms, OnOpened opened);
   void opened(CallId id, uint64_t opening, const Completion& completion, Now now, Terms terms, OnOpened answer);
   void post_close(SessionId id);
-  void question(SessionId id, Now now);
-  enum class Standing : uint8_t { Ours, Ending, Gone };
-  Standing standing(const Session& session, const machine::Reads& reads) const;
-  void look_at(Session& session, const machine::Reads& reads);
+  void question(SessionId id);
+  Standing standing(const Session& session, const machine::Reads& state) const;
+  void follow(Session& session, Standing standing);
 
   // ---- resumes (session_resume.cc)
   absl::Status refusal_of_resume(SessionId session);

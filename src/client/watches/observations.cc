@@ -4,15 +4,18 @@ namespace coordkit::client {
 
 // Failed questions are repeated at the pace of all retries.
 void Observations::ask(Now now) {
-  for (const SnapshotQuestion& question : observers_.to_ask()) {
-    requests_.when_readable({.deadline = now.lagging + options_.call_timeout},
-                            [this, question](const Completion& completion, Now) {
-                              if (const auto state = requests_.reads(completion); state.ok()) {
-                                observers_.answered(question, **state, completion.index);
-                              } else {
-                                observers_.failed(question);
-                              }
-                            });
+  for (const WantedSnapshot& wanted : observers_.to_ask()) {
+    const auto ask = [&](const auto& question) {
+      requests_.ask({.deadline = now.lagging + options_.call_timeout}, question,
+                    [this, wanted](const auto&, auto&& answer, const Completion& completion, Now) {
+                      if (answer.ok()) {
+                        observers_.answered(wanted, *std::move(answer), completion.index);
+                      } else {
+                        observers_.failed(wanted);
+                      }
+                    });
+    };
+    std::visit(ask, wanted.question);
   }
   if (!observers_.any_to_retry() || retrying_ || requests_.halted()) return;
   retrying_ = true;

@@ -8,6 +8,7 @@ namespace coordkit {
 namespace {
 
 using client::Observers;
+using client::SnapshotAnswer;
 using coordination::Change;
 using coordination::Kind;
 
@@ -26,17 +27,23 @@ class Responder {
   std::shared_ptr<Observer<T>> observer_;
 };
 
-Observers::Target target_of(Kind kind, const std::string& name, const ObserveOptions& options) {
-  return {.kind = kind, .name = name, .waiting_max = std::max<size_t>(options.waiting_max, 1), .snapshot = {}, .change = {}};
+Observers::Target target_of(Kind kind, const std::string& name, const ObserveOptions& options,
+                            client::SnapshotQuestion question) {
+  return {.kind = kind,
+          .name = name,
+          .waiting_max = std::max<size_t>(options.waiting_max, 1),
+          .question = std::move(question),
+          .snapshot = {},
+          .change = {}};
 }
 
 }  // namespace
 
 ObserverId CoordinationCalls::observe_leader(std::string name, Observer<LeaderSeen> observer, ObserveOptions options) {
-  Observers::Target target = target_of(Kind::Lock, name, options);
+  Observers::Target target = target_of(Kind::Lock, name, options, machine::HoldersOf{name});
   const Responder<LeaderSeen> tell(std::move(observer));
-  target.snapshot = [tell, name](const machine::Reads& state, Seen how, Index index) {
-    return tell({how, index, client::leader_of(state.holders_of(name))});
+  target.snapshot = [tell](const SnapshotAnswer& state, Seen how, Index index) {
+    return tell({how, index, client::leader_of(std::get<machine::Holders>(state))});
   };
   target.change = [tell](const Change& change, Index index) {
     LeaderSeen seen{Seen::Change, index, std::nullopt};
@@ -50,23 +57,23 @@ ObserverId CoordinationCalls::observe_leader(std::string name, Observer<LeaderSe
 }
 
 ObserverId CoordinationCalls::observe_counter(std::string name, Observer<CounterSeen> observer, ObserveOptions options) {
-  Observers::Target target = target_of(Kind::Counter, name, options);
+  Observers::Target target = target_of(Kind::Counter, name, options, machine::ObjectOf{Kind::Counter, name, 0});
   const Responder<CounterSeen> tell(std::move(observer));
-  target.snapshot = [tell, name](const machine::Reads& state, Seen how, Index index) {
-    return tell({how, index, state.object(Kind::Counter, name, 0).number});
+  target.snapshot = [tell](const SnapshotAnswer& state, Seen how, Index index) {
+    return tell({how, index, std::get<machine::ObjectView>(state).number});
   };
   target.change = [tell](const Change& change, Index index) { return tell({Seen::Change, index, change.number}); };
   return client_->impl_->observations.observe(std::move(target));
 }
 
 ObserverId CoordinationCalls::observe_latch(std::string name, Observer<LatchSeen> observer, ObserveOptions options) {
-  Observers::Target target = target_of(Kind::Latch, name, options);
+  Observers::Target target = target_of(Kind::Latch, name, options, machine::ObjectOf{Kind::Latch, name, 0});
   const Responder<LatchSeen> tell(std::move(observer));
   const auto seen = [](Seen how, Index index, bool exists, int64_t count) {
     return LatchSeen{how, index, exists ? std::optional(static_cast<uint64_t>(count)) : std::nullopt};
   };
-  target.snapshot = [tell, seen, name](const machine::Reads& state, Seen how, Index index) {
-    const machine::ObjectView now = state.object(Kind::Latch, name, 0);
+  target.snapshot = [tell, seen](const SnapshotAnswer& state, Seen how, Index index) {
+    const auto& now = std::get<machine::ObjectView>(state);
     return tell(seen(how, index, now.exists, now.number));
   };
   target.change = [tell, seen](const Change& change, Index index) {
@@ -76,11 +83,11 @@ ObserverId CoordinationCalls::observe_latch(std::string name, Observer<LatchSeen
 }
 
 ObserverId CoordinationCalls::observe_group(std::string name, Observer<GroupSeen> observer, ObserveOptions options) {
-  Observers::Target target = target_of(Kind::Group, name, options);
+  Observers::Target target = target_of(Kind::Group, name, options, machine::MembersOf{name});
   const Responder<GroupSeen> tell(std::move(observer));
-  target.snapshot = [tell, name](const machine::Reads& state, Seen how, Index index) {
+  target.snapshot = [tell](const SnapshotAnswer& state, Seen how, Index index) {
     GroupSeen seen{.how = how, .index = index};
-    for (const auto& row : state.members_of(name)) seen.members.push_back(client::member_of(row));
+    for (const auto& row : std::get<std::vector<machine::ObjectRow>>(state)) seen.members.push_back(client::member_of(row));
     return tell(std::move(seen));
   };
   target.change = [tell](const Change& change, Index index) {

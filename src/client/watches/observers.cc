@@ -36,36 +36,36 @@ void Observers::clear() {
   waiting_.clear();
 }
 
-std::vector<Observers::Question> Observers::to_ask() {
-  std::vector<Question> out;
+std::vector<WantedSnapshot> Observers::to_ask() {
+  std::vector<WantedSnapshot> out;
   if (wanting_.empty()) return out;
   for (const ObserverId id : std::exchange(wanting_, {})) {
     One& one = all_.find(id)->second;
     one.state = State::Asking;
-    out.push_back({id, ++one.round});
+    out.push_back({id, ++one.round, one.target.question});
   }
   return out;
 }
 
 // The answering state is the one after `index`. So all events above it are still to be delivered, and no others.
-void Observers::answered(const Question& question, const machine::Reads& state, Index index) {
-  One* one = asking(question);
+void Observers::answered(const WantedSnapshot& wanted, const SnapshotAnswer& answer, Index index) {
+  One* one = asking(wanted);
   if (one == nullptr) return;
   one->state = State::Following;
   one->index = index;
-  deliver(*one, one->target.snapshot(state, std::exchange(one->seen, true) ? Seen::Resync : Seen::Snapshot, index));
+  deliver(*one, one->target.snapshot(answer, std::exchange(one->seen, true) ? Seen::Resync : Seen::Snapshot, index));
 }
 
-void Observers::failed(const Question& question) {
-  One* one = asking(question);
+void Observers::failed(const WantedSnapshot& wanted) {
+  One* one = asking(wanted);
   if (one == nullptr) return;
   one->state = State::Failed;
-  waiting_.insert(question.id);
+  waiting_.insert(wanted.id);
 }
 
-Observers::One* Observers::asking(const Question& question) {
-  const auto found = all_.find(question.id);
-  const bool current = found != all_.end() && found->second.state == State::Asking && found->second.round == question.round;
+Observers::One* Observers::asking(const WantedSnapshot& wanted) {
+  const auto found = all_.find(wanted.id);
+  const bool current = found != all_.end() && found->second.state == State::Asking && found->second.round == wanted.round;
   return current ? &found->second : nullptr;
 }
 

@@ -20,29 +20,34 @@
 #include "client/calls/deliveries.h"
 #include "coordination/step.h"
 #include "coordkit/client/coordination.h"
-#include "machine/reads.h"
+#include "machine/questions.h"
 
 namespace coordkit::client {
+
+// The question of a snapshot to the machine, and its answer.
+using SnapshotQuestion = std::variant<machine::HoldersOf, machine::ObjectOf, machine::MembersOf>;
+using SnapshotAnswer = std::variant<machine::Holders, machine::ObjectView, std::vector<machine::ObjectRow>>;
 
 // The two things that an observer receives, by kind: a snapshot of the machine's state, or a change.
 struct ObserverTarget {
   coordination::Kind kind = coordination::Kind::Counter;
   std::string name;
   size_t waiting_max = 1;
+  SnapshotQuestion question = {};
   // Each function returns the task that runs the observer's own code.
-  std::function<absl::AnyInvocable<void()>(const machine::Reads& state, Seen how, Index index)> snapshot;
+  std::function<absl::AnyInvocable<void()>(const SnapshotAnswer& state, Seen how, Index index)> snapshot;
   std::function<absl::AnyInvocable<void()>(const coordination::Change& change, Index index)> change;
 };
 
-struct SnapshotQuestion {
+struct WantedSnapshot {
   ObserverId id;
   uint64_t round = 0;  // an answer to an earlier round is ignored
+  SnapshotQuestion question = {};
 };
 
 class Observers {
  public:
   using Target = ObserverTarget;
-  using Question = SnapshotQuestion;
   // Called when the first observer of a name is added, and when the last one is removed.
   using Interest = absl::AnyInvocable<void(coordination::Kind, const std::string& name, bool wanted)>;
   Observers(Deliveries& deliveries, Interest interest) : deliveries_(deliveries), interest_(std::move(interest)) {}
@@ -52,10 +57,10 @@ class Observers {
   void clear();
 
   // Observers that need a snapshot; they count as asking from here on.
-  std::vector<Question> to_ask();
+  std::vector<WantedSnapshot> to_ask();
   bool any_to_ask() const { return !wanting_.empty(); }
-  void answered(const Question& question, const machine::Reads& state, Index index);
-  void failed(const Question& question);  // no snapshot came: retry() requests it again
+  void answered(const WantedSnapshot& wanted, const SnapshotAnswer& answer, Index index);
+  void failed(const WantedSnapshot& wanted);  // no snapshot came: retry() requests it again
   void changed(const coordination::Change& change, Index index);
   void skipped(Index upto);  // entries were applied without events
 
@@ -76,7 +81,7 @@ class Observers {
   };
   using Place = std::pair<coordination::Kind, std::string>;
 
-  One* asking(const Question& question);
+  One* asking(const WantedSnapshot& wanted);
   void deliver(One& one, absl::AnyInvocable<void()> task);
 
   Deliveries& deliveries_;

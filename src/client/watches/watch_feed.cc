@@ -30,13 +30,12 @@ void WatchFeed::end(WatchId id, DoneCallback done) {
 // Makes one local read each: it gives the newest revision here, and says whether this replica is ready to answer.
 void WatchFeed::make(Now now) {
   for (const WatchId id : watches_.to_make()) {
-    requests_.when_readable({.consistency = Consistency::Local, .deadline = now.lagging + options_.call_timeout},
-                            [this, id](const Completion& completion, Now later) {
-                              const auto state = requests_.reads(completion);
-                              if (!state.ok()) return watches_.not_made(id);
-                              watches_.made(id, (*state)->key_space(), later.lagging);
-                              more_ = true;  // possibly: it may start in the past
-                            });
+    requests_.ask({.consistency = Consistency::Local, .deadline = now.lagging + options_.call_timeout}, machine::SpaceOf{},
+                  [this, id](const machine::SpaceOf&, const auto& space, const Completion&, Now later) {
+                    if (!space.ok()) return watches_.not_made(id);
+                    watches_.made(id, *space, later.lagging);
+                    more_ = true;  // possibly: it may start in the past
+                  });
   }
 }
 
