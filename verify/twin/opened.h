@@ -4,7 +4,7 @@
 //   const auto [word, at] = opened(freshness);                   below it: references, in that order
 //
 // The technique is legal C++: no access is checked in the declaration of an explicit instantiation ([temp.spec.general]). The
-// instantiated class defines the function that `Members` declares, and this function returns the pointers to the members. A
+// instantiated class defines the function that `MembersOf` declares, and this function returns the pointers to the members. A
 // member that is renamed or removed is an error at compile time. A member function is opened as something that can be called.
 #pragma once
 
@@ -14,19 +14,19 @@
 namespace coordkit::raft {
 
 template <typename Class>
-struct Members {
+struct MembersOf {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wnon-template-friend"  // meant: each Members has a function of its own
+#pragma GCC diagnostic ignored "-Wnon-template-friend"  // meant: each MembersOf has a function of its own
 #endif
-  friend constexpr auto members_of(Members);
+  friend constexpr auto members_of(MembersOf);
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
 };
 
 template <typename Class, typename Type>
-Members<Class> members_with(Type Class::*);
+MembersOf<Class> members_with(Type Class::*);
 
 template <auto First, auto... Others>
 struct Opens {
@@ -46,7 +46,7 @@ template <typename Class>
 auto opened(Class& object) {
   return std::apply(
       [&object](auto... member) { return std::tuple<decltype(reach(object, member))...>(reach(object, member)...); },
-      members_of(Members<std::remove_const_t<Class>>()));
+      members_of(MembersOf<std::remove_const_t<Class>>()));
 }
 
 }  // namespace coordkit::raft
