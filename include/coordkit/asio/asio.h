@@ -85,30 +85,31 @@ static_assert(std::is_trivially_destructible_v<LockTimes> && std::is_trivially_d
 
 namespace asio_detail {
 
-// The operation `handle->method(args..., done)`. The object that `handle` points to, or holds,
-// outlives the start.
-template <typename Pointer, typename Method, typename Token, typename... Args>
-auto call(Pointer handle, Method method, Cancel types, Token&& token, Args... args) {
-  using Answer = decltype(call_detail::answer_of(method));
+// The operation `handle.Method(args..., done)`. A handle is copied into it, or `handle` points to
+// one that outlives the start.
+template <auto Method, typename Token, typename Handle, typename... Args>
+auto call(Cancel types, std::remove_reference_t<Token>& token, Handle handle, Args... args) {
+  using Answer = decltype(call_detail::answer_of(Method));
   return initiate<Answer>(
-      [handle = std::move(handle), method, ... args = std::move(args)](absl::AnyInvocable<void(Answer)> done) mutable {
-        return ((*handle).*method)(std::move(args)..., std::move(done));
+      [handle = std::move(handle), ... args = std::move(args)](absl::AnyInvocable<void(Answer)> done) mutable {
+        return std::invoke(Method, handle, std::move(args)..., std::move(done));
       },
       types, std::forward<Token>(token));
+}
+// An operation that is cancelled without effect.
+template <auto Method, typename Token, typename... Args>
+auto without_effect(std::remove_reference_t<Token>& token, Args... args) {
+  return call<Method, Token>(kWithoutEffect, token, std::move(args)...);
+}
+// An operation that may still take effect when it is cancelled.
+template <auto Method, typename Token, typename... Args>
+auto may_take_effect(std::remove_reference_t<Token>& token, Args... args) {
+  return call<Method, Token>(kMayTakeEffect, token, std::move(args)...);
 }
 
 // For a token in a position where options could be.
 template <typename Token, typename Options>
 using UnlessOptions = std::enable_if_t<!std::is_convertible_v<Token, Options>>;
-
-// A handle that is copied into the operation.
-template <typename Handle>
-struct Copied {
-  Handle handle;
-  Handle& operator*() { return handle; }
-};
-template <typename Handle>
-Copied(Handle) -> Copied<Handle>;
 
 }  // namespace asio_detail
 
@@ -117,21 +118,20 @@ Copied(Handle) -> Copied<Handle>;
 // Replica::wait_ready() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_wait_ready(const Replica& replica, Duration timeout, Token&& token = Token()) {
-  return asio_detail::call(&replica, &Replica::wait_ready_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
-                           timeout);
+  return asio_detail::without_effect<&Replica::wait_ready_async, Token>(token, &replica, timeout);
 }
 
 // Replica::health_async() as an operation. Completes with `absl::StatusOr<Health>`.
 template <typename Token = DefaultToken>
 auto async_health(const Replica& replica, Token&& token = Token()) {
-  return asio_detail::call(&replica, &Replica::health_async, asio_detail::kWithoutEffect, std::forward<Token>(token));
+  return asio_detail::without_effect<&Replica::health_async, Token>(token, &replica);
 }
 
 // Ends all other operations, and then this one. The replica may be destroyed afterwards on any
 // thread, and also during the call.
 template <typename Token = DefaultToken>
 auto async_close(Replica& replica, Token&& token = Token()) {
-  return asio_detail::call(&replica, &Replica::close_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::may_take_effect<&Replica::close_async, Token>(token, &replica);
 }
 
 // ---- sessions
@@ -164,30 +164,27 @@ auto async_resume_session(Replica& replica, SessionId session, std::string secre
 // Session::close() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_close(Session session, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copied{std::move(session)}, &Session::close_async, asio_detail::kMayTakeEffect,
-                           std::forward<Token>(token));
+  return asio_detail::may_take_effect<&Session::close_async, Token>(token, std::move(session));
 }
 
 // Replica::kill_session() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_kill_session(Replica& replica, SessionId session, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::call(&replica, &Replica::kill_session_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
-                           session, times.timeout);
+  return asio_detail::may_take_effect<&Replica::kill_session_async, Token>(token, &replica, session, times.timeout);
 }
 
 // Replica::force_release() as an operation. Completes with `absl::StatusOr<SessionId>`.
 template <typename Token = DefaultToken>
 auto async_force_release(Replica& replica, std::string name, coordkit::Token hold, CallTimes times = {},
                          Token&& token = Token()) {
-  return asio_detail::call(&replica, &Replica::force_release_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
-                           std::move(name), hold, times.timeout);
+  return asio_detail::may_take_effect<&Replica::force_release_async, Token>(token, &replica, std::move(name), hold,
+                                                                            times.timeout);
 }
 
 // Replica::clear_delay() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_clear_delay(Replica& replica, std::string name, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::call(&replica, &Replica::clear_delay_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
-                           std::move(name), times.timeout);
+  return asio_detail::may_take_effect<&Replica::clear_delay_async, Token>(token, &replica, std::move(name), times.timeout);
 }
 
 // ---- locks
@@ -197,8 +194,8 @@ auto async_clear_delay(Replica& replica, std::string name, CallTimes times = {},
 template <typename Token = DefaultToken>
 auto async_acquire(Session session, std::string name, std::string owner, std::string value, LockTimes times = {},
                    Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copied{std::move(session)}, &Session::acquire_async, asio_detail::kWithoutEffect,
-                           std::forward<Token>(token), std::move(name), times.options(std::move(owner), std::move(value)));
+  return asio_detail::without_effect<&Session::acquire_async, Token>(token, std::move(session), std::move(name),
+                                                                     times.options(std::move(owner), std::move(value)));
 }
 // Session::acquire() without a value, by a separate owner.
 template <typename Token = DefaultToken>
@@ -216,40 +213,39 @@ auto async_acquire(Session session, std::string name, Token&& token) {
 template <typename Token = DefaultToken>
 auto async_acquire_all(Session session, std::vector<NamedLock> locks, std::string owner = {}, LockTimes times = {},
                        Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copied{std::move(session)}, &Session::acquire_all_async, asio_detail::kWithoutEffect,
-                           std::forward<Token>(token), std::move(locks), times.options(std::move(owner), {}));
+  return asio_detail::without_effect<&Session::acquire_all_async, Token>(token, std::move(session), std::move(locks),
+                                                                         times.options(std::move(owner), {}));
 }
 
 // The grant is invalid from this call on. It may be destroyed before the operation ends.
 template <typename Token = DefaultToken>
 auto async_release(Grant& grant, Token&& token = Token()) {
-  return asio_detail::call(&grant, &Grant::release_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::may_take_effect<&Grant::release_async, Token>(token, &grant);
 }
 
 // Answers the grant in its new mode. This grant then holds nothing, and may be destroyed before the
 // operation ends.
 template <typename Token = DefaultToken>
 auto async_downgrade(Grant& grant, Token&& token = Token()) {
-  return asio_detail::call(&grant, &Grant::downgrade_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::may_take_effect<&Grant::downgrade_async, Token>(token, &grant);
 }
 // Grant::upgrade() as an operation. Completes with `absl::StatusOr<Grant>`. As with
 // async_downgrade(), `grant` then holds nothing.
 template <typename Token = DefaultToken>
 auto async_upgrade(Grant& grant, Token&& token = Token()) {
-  return asio_detail::call(&grant, &Grant::upgrade_async, asio_detail::kMayTakeEffect, std::forward<Token>(token));
+  return asio_detail::may_take_effect<&Grant::upgrade_async, Token>(token, &grant);
 }
 
 // Grant::update_value() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
 auto async_update_value(Grant& grant, std::string value, Token&& token = Token()) {
-  return asio_detail::call(&grant, &Grant::update_value_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
-                           std::move(value));
+  return asio_detail::may_take_effect<&Grant::update_value_async, Token>(token, &grant, std::move(value));
 }
 
 // Grant::check() as an operation. Completes with `absl::StatusOr<bool>`.
 template <typename Token = DefaultToken>
 auto async_check(const Grant& grant, Token&& token = Token()) {
-  return asio_detail::call(&grant, &Grant::check_async, asio_detail::kWithoutEffect, std::forward<Token>(token));
+  return asio_detail::without_effect<&Grant::check_async, Token>(token, &grant);
 }
 
 // ---- keys and own machines
@@ -257,15 +253,14 @@ auto async_check(const Grant& grant, Token&& token = Token()) {
 // Replica::put() as an operation. Completes with `absl::StatusOr<PutResult>`.
 template <typename Token = DefaultToken>
 auto async_put(Replica& replica, std::string key, std::string value, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::call(&replica, &Replica::put_async, asio_detail::kMayTakeEffect, std::forward<Token>(token),
-                           std::move(key), std::move(value), ProposeOptions{.timeout = times.timeout});
+  return asio_detail::may_take_effect<&Replica::put_async, Token>(token, &replica, std::move(key), std::move(value),
+                                                                  ProposeOptions{.timeout = times.timeout});
 }
 
 // Replica::get() as an operation. Completes with `absl::StatusOr<GetResult>`.
 template <typename Token = DefaultToken>
 auto async_get(Replica& replica, std::string key, ReadOptions read = {}, Token&& token = Token()) {
-  return asio_detail::call(&replica, &Replica::get_async, asio_detail::kWithoutEffect, std::forward<Token>(token),
-                           std::move(key), read);
+  return asio_detail::without_effect<&Replica::get_async, Token>(token, &replica, std::move(key), read);
 }
 // Replica::get() without options: a linearizable read.
 template <typename Token, typename = asio_detail::UnlessOptions<Token, ReadOptions>>
@@ -277,38 +272,36 @@ auto async_get(Replica& replica, std::string key, Token&& token) {
 // co_await.
 template <typename Token = DefaultToken>
 auto async_range(const Kv& kv, const RangeOperation& range, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copied{Kv(kv)}, &Kv::range_async, asio_detail::kWithoutEffect,
-                           std::forward<Token>(token), range, QueryOptions{.timeout = times.timeout});
+  return asio_detail::without_effect<&Kv::range_async, Token>(token, kv, range, QueryOptions{.timeout = times.timeout});
 }
 
 // Kv::commit() as an operation. Completes with `absl::StatusOr<TransactionResult>`. Give the
 // transaction a name first, as with async_range().
 template <typename Token = DefaultToken>
 auto async_commit(const Kv& kv, const Transaction& transaction, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copied{Kv(kv)}, &Kv::commit_async, asio_detail::kMayTakeEffect,
-                           std::forward<Token>(token), transaction, ProposeOptions{.timeout = times.timeout}, ReadOptions());
+  return asio_detail::may_take_effect<&Kv::commit_async, Token>(token, kv, transaction,
+                                                                ProposeOptions{.timeout = times.timeout}, ReadOptions());
 }
 
 // Kv::erase() as an operation. Completes with `absl::StatusOr<EraseResult>`. Give the description
 // a name first, as with async_range().
 template <typename Token = DefaultToken>
 auto async_erase(const Kv& kv, const DeleteOperation& erase, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::call(asio_detail::Copied{Kv(kv)}, &Kv::erase_async, asio_detail::kMayTakeEffect,
-                           std::forward<Token>(token), erase, ProposeOptions{.timeout = times.timeout});
+  return asio_detail::may_take_effect<&Kv::erase_async, Token>(token, kv, erase, ProposeOptions{.timeout = times.timeout});
 }
 
 // Replica::propose() as an operation. Completes with `absl::StatusOr<ProposeResult>`.
 template <typename Token = DefaultToken>
 auto async_propose(Replica& replica, MachineId machine, std::string command, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::call(&replica, &Replica::propose_async, asio_detail::kMayTakeEffect, std::forward<Token>(token), machine,
-                           std::move(command), ProposeOptions{.timeout = times.timeout});
+  return asio_detail::may_take_effect<&Replica::propose_async, Token>(token, &replica, machine, std::move(command),
+                                                                      ProposeOptions{.timeout = times.timeout});
 }
 
 // Replica::query() as an operation, linearizable. Completes with `absl::StatusOr<QueryResult>`.
 template <typename Token = DefaultToken>
 auto async_query(Replica& replica, MachineId machine, std::string question, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::call(&replica, &Replica::query_async, asio_detail::kWithoutEffect, std::forward<Token>(token), machine,
-                           std::move(question), QueryOptions{.timeout = times.timeout});
+  return asio_detail::without_effect<&Replica::query_async, Token>(token, &replica, machine, std::move(question),
+                                                                   QueryOptions{.timeout = times.timeout});
 }
 
 }  // namespace coordkit
